@@ -1,0 +1,1 @@
+"""accel: an embedded, typed array language that fuses optimally and runs at memory speed."""

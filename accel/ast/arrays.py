@@ -1,0 +1,233 @@
+"""The nodes of array programs: plain data under the `Acc` handle.
+
+In: built by the combinators. Out: read by `accel/labelled/`. Sharing is Python's object identity. Every node has `types`,
+one array type for each result; nodes with several results (`Filter`, `Scan` with totals, `Acond`, `Awhile`) are
+seen through `Result`, the others have exactly one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias, Union
+
+import numpy as np
+
+from accel.ast.scalar import Function, ScalarNode
+from accel.ast.types import ArrayType
+from accel.errors import Where
+
+
+class Direction(Enum):
+    """Which end a scan starts from."""
+
+    LEFT = "left"
+    RIGHT = "right"
+
+
+class ScanForm(Enum):
+    """What a scan returns, n being the inner extent of its input."""
+
+    INCLUSIVE = "inclusive"  # scanl1: n results, no seed
+    EXCLUSIVE = "exclusive"  # scanl: n + 1 results, the first the seed
+    TOTAL = "total"  # scanlTotal: n exclusive results, and the totals aside
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Use:
+    """Arrays of the host: one per leaf of the element type, all of one shape."""
+
+    data: tuple[np.ndarray[tuple[int, ...], np.dtype[np.generic]], ...]
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrayParameter:
+    """An array that is given later: an argument of a `runN` function, or the state of an `awhile`."""
+
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Generate:
+    """`function` at every index of `shape`. `unit` is rank 0, `fill` a constant function."""
+
+    shape: ScalarNode
+    function: Function
+    name: str
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Map:
+    """`function` at the elements of arrays of equal shape; `indexed` puts the index before them."""
+
+    function: Function
+    arrays: tuple[ArrayNode, ...]
+    indexed: bool
+    name: str
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Backpermute:
+    """`result[ix] = array[function(ix)]`. `shrinking`: known to have at most as many elements as `array`."""
+
+    shape: ScalarNode
+    function: Function
+    array: ArrayNode
+    shrinking: bool
+    name: str
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gather:
+    """`result[ix] = array[indices[ix]]`; indices are i64 for a vector, else tuples."""
+
+    indices: ArrayNode
+    array: ArrayNode
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Permute:
+    """`result[j] = combine(array[i], result[j])` in source order, where `function(i)` is just `j`; starts from `defaults`."""
+
+    combine: Function
+    defaults: ArrayNode
+    function: Function
+    array: ArrayNode
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScatterWith:
+    """Like `Permute`, with the indices beside the values: `pairs` of (index, value) [vB24 section 2]."""
+
+    combine: Function
+    defaults: ArrayNode
+    pairs: ArrayNode
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fold:
+    """Reduction of the innermost dimension; `initial` is combined once, on the left; without it rows must not be empty."""
+
+    function: Function
+    initial: ScalarNode | None
+    array: ArrayNode
+    name: str
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scan:
+    """Running reduction of the innermost dimension. With `ScanForm.TOTAL` two results: the scan, the totals."""
+
+    function: Function
+    initial: ScalarNode | None
+    array: ArrayNode
+    direction: Direction
+    form: ScanForm
+    name: str
+    types: tuple[ArrayType, ...]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Filter:
+    """The elements that satisfy `predicate`, in order, as a vector; and how many there were in each outer row (i64)."""
+
+    predicate: Function
+    array: ArrayNode
+    types: tuple[ArrayType, ArrayType]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Replicate:
+    """`array` repeated along new dimensions: in `spec`, None keeps a dimension of `array`, a scalar (i64) is a new extent."""
+
+    spec: tuple[ScalarNode | None, ...]
+    array: ArrayNode
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slice:
+    """A part of `array` with fewer dimensions: in `spec`, None keeps a dimension, a scalar (i64) picks one index of it."""
+
+    array: ArrayNode
+    spec: tuple[ScalarNode | None, ...]
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reshape:
+    """The same elements in row-major order under another shape of equal size; `flatten` is one."""
+
+    shape: ScalarNode
+    array: ArrayNode
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compute:
+    """`array`, with a fusion barrier after it."""
+
+    array: ArrayNode
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Acond:
+    """The arrays of one branch; the other branch is not evaluated."""
+
+    condition: ScalarNode
+    then: tuple[ArrayNode, ...]
+    orelse: tuple[ArrayNode, ...]
+    types: tuple[ArrayType, ...]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Awhile:
+    """From `initial`, `parameters := body` as long as `condition` (a scalar array of bool) holds."""
+
+    parameters: tuple[ArrayParameter, ...]
+    condition: ArrayNode
+    body: tuple[ArrayNode, ...]
+    initial: tuple[ArrayNode, ...]
+    types: tuple[ArrayType, ...]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Result:
+    """One result of a node that has several."""
+
+    node: Filter | Scan | Acond | Awhile
+    position: int
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+ArrayNode: TypeAlias = Union[
+    Use, ArrayParameter, Generate, Map, Backpermute, Gather, Permute, ScatterWith, Fold, Scan, Filter, Replicate,
+    Slice, Reshape, Compute, Acond, Awhile, Result,
+]  # fmt: skip

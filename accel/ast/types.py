@@ -1,0 +1,147 @@
+"""Element types and array types: what every stage means by a type.
+
+An element is a scalar, a tuple of elements, or a maybe of an element. From `labelled` on only scalars remain
+(struct of arrays): `leaves` gives the scalars of an element in order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from typing import TypeAlias, Union, assert_never
+
+import numpy as np
+
+
+class ScalarType(Enum):
+    """A machine scalar. The value is its name in every text form."""
+
+    BOOL = "bool"
+    I8 = "i8"
+    I16 = "i16"
+    I32 = "i32"
+    I64 = "i64"
+    U8 = "u8"
+    U16 = "u16"
+    U32 = "u32"
+    U64 = "u64"
+    F32 = "f32"
+    F64 = "f64"
+
+    # cached_property works on enum members: each is one object with a __dict__.
+    @cached_property
+    def dtype(self) -> np.dtype[np.generic]:
+        """The NumPy type of the same representation, in native byte order."""
+        names = {"b": "bool", "i": "int", "u": "uint", "f": "float"}
+        return np.dtype("bool") if self is ScalarType.BOOL else np.dtype(names[self.value[0]] + self.value[1:])
+
+    @cached_property
+    def bytes(self) -> int:
+        """Bytes in memory; a bool takes one."""
+        return int(self.dtype.itemsize)
+
+    @cached_property
+    def bits(self) -> int:
+        """Bits of the value; 1 for bool."""
+        return 1 if self is ScalarType.BOOL else self.bytes * 8
+
+    @cached_property
+    def is_float(self) -> bool:
+        """f32 or f64."""
+        return self.value[0] == "f"
+
+    @cached_property
+    def is_signed(self) -> bool:
+        """A signed integer."""
+        return self.value[0] == "i"
+
+    @cached_property
+    def is_unsigned(self) -> bool:
+        """An unsigned integer."""
+        return self.value[0] == "u"
+
+    @cached_property
+    def is_integer(self) -> bool:
+        """A signed or unsigned integer; bool is none."""
+        return self.is_signed or self.is_unsigned
+
+    @cached_property
+    def minimum(self) -> int:
+        """The least value of an integer type, 0 for bool."""
+        return -(1 << (self.bits - 1)) if self.is_signed else 0
+
+    @cached_property
+    def maximum(self) -> int:
+        """The greatest value of an integer type, 1 for bool."""
+        return (1 << (self.bits - 1)) - 1 if self.is_signed else (1 << self.bits) - 1
+
+    def __repr__(self) -> str:
+        return self.value
+
+    __str__ = __repr__
+
+
+BOOL, I8, I16, I32, I64 = ScalarType.BOOL, ScalarType.I8, ScalarType.I16, ScalarType.I32, ScalarType.I64
+U8, U16, U32, U64 = ScalarType.U8, ScalarType.U16, ScalarType.U32, ScalarType.U64
+F32, F64 = ScalarType.F32, ScalarType.F64
+
+
+@dataclass(frozen=True, slots=True)
+class TupleType:
+    """A tuple of elements. An index of rank n is a tuple of n `i64`; rank 0 is the empty tuple."""
+
+    items: tuple[ElementType, ...]
+
+    def __str__(self) -> str:
+        return "(" + ", ".join(map(str, self.items)) + ("," if len(self.items) == 1 else "") + ")"
+
+
+@dataclass(frozen=True, slots=True)
+class MaybeType:
+    """An element or nothing: a flag, then the element (zero where there is none)."""
+
+    value: ElementType
+
+    def __str__(self) -> str:
+        return f"maybe {self.value}"
+
+
+ElementType: TypeAlias = Union[ScalarType, TupleType, MaybeType]
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayType:
+    """An array of `rank` dimensions, row-major, the last one innermost."""
+
+    rank: int
+    element: ElementType
+
+    def __str__(self) -> str:
+        return f"{self.element}[{','.join('_' * self.rank)}]"
+
+
+def leaves(element: ElementType) -> tuple[ScalarType, ...]:
+    """The scalars that an element consists of, left to right."""
+    match element:
+        case ScalarType():
+            return (element,)
+        case TupleType(items):
+            return tuple(leaf for item in items for leaf in leaves(item))
+        case MaybeType(value):
+            return (BOOL, *leaves(value))
+        case _:
+            assert_never(element)
+
+
+def index_type(rank: int) -> TupleType:
+    """The type of an index, or a shape, of that rank."""
+    return TupleType((I64,) * rank)
+
+
+_BY_DTYPE = {scalar.dtype: scalar for scalar in ScalarType}
+
+
+def scalar_type(dtype: np.dtype[np.generic]) -> ScalarType | None:
+    """The scalar of a NumPy dtype in any byte order, or None where accel has none."""
+    return _BY_DTYPE.get(dtype.newbyteorder("="))

@@ -1,0 +1,1 @@
+"""Stage 6: interpreter, llvm (multicore CPU), opencl."""

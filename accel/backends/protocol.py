@@ -1,0 +1,38 @@
+"""What a backend is: it turns a loop program into something callable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, TypeAlias
+
+import numpy as np
+
+from accel.ir.nodes import Program
+
+HostArray: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
+"""A NumPy array of any rank and one of accel's scalar types, in native byte order."""
+
+
+class Executable(Protocol):
+    """A compiled program. One serves all sizes; it may be called from several threads at once."""
+
+    def __call__(self, arguments: Sequence[HostArray]) -> list[HostArray]:
+        """One array per leaf of every parameter, in order; gives one fresh C-contiguous array per result.
+
+        Raises `AccelShapeError`, `AccelIndexError`, `AccelValueError` as design section 8 says. Arguments may have any
+        strides, are never written and not kept.
+        """
+        ...
+
+
+class Backend(Protocol):
+    """A way to run loop programs, ready for use (its device was found)."""
+
+    @property
+    def name(self) -> str:
+        """`interpreter`, `llvm`, `opencl` or `opencl:1`."""
+        ...
+
+    def compile(self, program: Program) -> Executable:
+        """Compile once for all sizes."""
+        ...

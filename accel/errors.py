@@ -1,0 +1,141 @@
+"""Every error that accel raises, and the place in the user's program that it points at.
+
+In: a `Where`, captured when the user's call builds a node. Out: exceptions whose text names the user's file and
+line with a caret under the expression, says what was expected and what to do (design section 8, "Errors").
+Each class also derives from the Python class that a user would catch.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from types import CodeType
+
+_PACKAGE = str(Path(__file__).resolve().parent) + "/"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Where:
+    """A place in the user's program: a code object and an instruction in it. Columns are computed only when asked."""
+
+    code: CodeType
+    instruction: int
+
+    @property
+    def file(self) -> str:
+        """The file's path as Python knows it."""
+        return self.code.co_filename
+
+    @property
+    def line(self) -> int:
+        """The line, counted from 1."""
+        start, _ = self._span()
+        return start[0]
+
+    @property
+    def function(self) -> str:
+        """The name of the enclosing function, `<module>` at the top level."""
+        return self.code.co_name
+
+    def _span(self) -> tuple[tuple[int, int | None], tuple[int | None, int | None]]:
+        positions = islice(self.code.co_positions(), self.instruction // 2, None)
+        line, end_line, column, end_column = next(positions, (None, None, None, None))
+        return (line or self.code.co_firstlineno, column), (end_line, end_column)
+
+    def excerpt(self) -> str:
+        """`file:line in function`, the line itself, and a caret under the call."""
+        (line, column), (end_line, end_column) = self._span()
+        head = f"  {self.file}:{line} in {self.function}"
+        text = linecache.getline(self.file, line).rstrip("\n")
+        if not text.strip():
+            return head
+        body = text.lstrip()
+        indent = len(text) - len(body)
+        lines = [head, f"    {body}"]
+        if column is not None and end_column is not None:
+            # co_positions counts bytes; the caret stands under characters.
+            raw = text.encode()
+            start = len(raw[:column].decode(errors="replace"))
+            stop = len(raw[:end_column].decode(errors="replace")) if end_line == line else len(text)
+            lines.append("    " + " " * (start - indent) + "^" * max(1, stop - start))
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+def here() -> Where | None:
+    """The innermost frame that is not accel's own: the user's call."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        if frame.f_back is None:
+            return None
+        frame = frame.f_back
+    return Where(frame.f_code, frame.f_lasti)
+
+
+class AccelError(Exception):
+    """The base of all errors that accel raises.
+
+    `where` is the user's call; `others` are further places with what happened there; `hint` says what to do.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        where: Where | None = None,
+        *,
+        others: tuple[tuple[str, Where | None], ...] = (),
+        hint: str | None = None,
+    ) -> None:
+        parts = [message]
+        if where is not None:
+            parts.append(where.excerpt())
+        for what, place in others:
+            if place is not None:
+                parts += [f"  {what}", place.excerpt()]
+        if hint is not None:
+            parts.append(f"  hint: {hint}")
+        super().__init__("\n".join(parts))
+        self.message = message
+        self.where = where
+        self.hint = hint
+
+
+class AccelTypeError(AccelError, TypeError):
+    """Element types or ranks do not fit."""
+
+
+class AccelShapeError(AccelError, ValueError):
+    """Extents do not fit: unequal, negative, or too large."""
+
+
+class AccelIndexError(AccelError, IndexError):
+    """An index lies outside of its array."""
+
+
+class AccelValueError(AccelError, ValueError):
+    """A value is outside of what is allowed: a setting, an empty `fold1`."""
+
+
+class AccelStagingError(AccelError, TypeError):
+    """Something that needs a value was done to an expression that has none yet; or nested parallelism."""
+
+
+class AccelDeviceError(AccelError, RuntimeError):
+    """A backend or device is missing or refused its work."""
+
+
+class AccelInternalError(AccelError, AssertionError):
+    """A stage received a malformed tree: a bug in accel. The text shows the tree."""
+
+
+class AccelWarning(UserWarning):
+    """The base of all warnings that accel gives."""
+
+
+class AccelSolverWarning(AccelWarning):
+    """The solver was late, wrong or missing; a heuristic's answer was used. Results do not change."""

@@ -1,0 +1,1 @@
+"""Stage 4: the explicit fusion tree: Vertical, Horizontal, Diagonal."""

@@ -1,0 +1,62 @@
+"""What comes out of the ILP: for every label its cluster and its order. Only labels cross from here to `fusedast`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from accel.labelled.nodes import Label
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """In which order an operation visits its result [vB24 section 3.1]: 0 forward, 1 backward, or that of a gather.
+
+    `gather` is the label of the gather or backpermute at whose mapped index the operation runs; then `backward` is False.
+    """
+
+    gather: Label | None
+    backward: bool
+
+    def __str__(self) -> str:
+        return f"l{self.gather}" if self.gather is not None else "1" if self.backward else "0"
+
+
+FORWARD = Order(None, False)
+BACKWARD = Order(None, True)
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Labels that share one loop nest, rising, and the order of each."""
+
+    labels: tuple[Label, ...]
+    orders: tuple[Order, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Clustering:
+    """A partition of a program's bindings (sub-programs apart) into clusters that stand in dependency order.
+
+    Operations that never fuse (`Use`, `BindSizes`, `Reshape`, `Acond`, ...) are clusters of one.
+    """
+
+    clusters: tuple[Cluster, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A clustering of one program, plans of its sub-programs, and how good they are.
+
+    `inner`: for each `Acond` its (then, orelse), for each `Awhile` its (condition, body). `cost` and `bound` hold one number
+    per level of the cost model, for this program without its sub-programs; `proved`: no clustering costs less.
+    """
+
+    clustering: Clustering
+    inner: tuple[tuple[Label, tuple[Plan, Plan]], ...]
+    strategy: str
+    cost_model: str
+    solver: str | None
+    cost: tuple[int, ...]
+    bound: tuple[int, ...]
+    proved: bool
+    seconds: float

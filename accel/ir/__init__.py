@@ -1,0 +1,1 @@
+"""Stage 5: one `For`/`LoopBody` nest per cluster."""

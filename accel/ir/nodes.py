@@ -1,0 +1,270 @@
+"""The loop program: one cluster is one nest in which no two loops stand at the same depth [vB20 section 5.2].
+
+The data types make anything else unrepresentable: a `Level` is statements, at most one `For`, statements. Nothing here
+knows about threads, vectors or devices; the order in which folds and scans combine is `docs/order.md`'s, whatever the
+loop that feeds them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias, Union
+
+from accel.ast.types import ScalarType
+from accel.errors import Where
+from accel.labelled.nodes import Array, Equality, Extent, Shape, SizeVariable
+from accel.labelled.scalar import Constant, Function
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """One scalar in flight: an element, a loop index, a guard or a state's value. Named once in a nest."""
+
+    name: str
+    type: ScalarType
+
+
+Operand: TypeAlias = Union[Stream, Constant, Extent]
+Guard: TypeAlias = Union[Stream, None]
+"""The statement runs, and what it makes exists, only where this bool is true; None is always."""
+
+
+class Order(Enum):
+    """Which way a loop runs."""
+
+    UP = "up"
+    DOWN = "down"
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a fold or scan carries; reset when the `For` that lists it is entered, final (`finals`) after it.
+
+    `merge` takes the leaves of two partial results, the one visited earlier first. `initial` is combined once, before
+    everything (None: none; then no element at all is the error of `fold1` at `where`). The k-th `ManyToOne` step that runs
+    is element k of `docs/order.md`. `running`: read while the loop runs (a scan, a filter's position): scan order; else fold
+    order. `exact`: any order gives the same bits. `commutes`: which lanes an inexact fold uses.
+    """
+
+    finals: tuple[Stream, ...]
+    initial: tuple[Operand, ...] | None
+    merge: Function
+    exact: bool
+    commutes: bool
+    running: bool
+    where: Where | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def name(self) -> str:
+        """How statements refer to the state: its first final's name."""
+        return self.finals[0].name
+
+
+@dataclass(frozen=True, slots=True)
+class OneToOne:
+    """`outs := function(arguments)`: map, generate, index arithmetic, seeds."""
+
+    outs: tuple[Stream, ...]
+    function: Function
+    arguments: tuple[Operand, ...]
+    when: Guard = None
+
+
+@dataclass(frozen=True, slots=True)
+class ManyToOne:
+    """One step of a state: `before` := its value; `state := merge(state, values)`; `after` := its value.
+
+    `before` exists even where the guard is false (then no step is made); it needs a seed or an earlier step.
+    Both are empty unless the state is `running`.
+    """
+
+    state: str
+    values: tuple[Operand, ...]
+    before: tuple[Stream, ...] = ()
+    after: tuple[Stream, ...] = ()
+    when: Guard = None
+
+
+@dataclass(frozen=True, slots=True)
+class OneToMaybe:
+    """`out := when and function(arguments)`, a new guard: filter, i < n."""
+
+    out: Stream
+    function: Function
+    arguments: tuple[Operand, ...]
+    when: Guard = None
+
+
+@dataclass(frozen=True, slots=True)
+class Remap:
+    """`outs := arguments`, an index into something of shape `bounds`, checked (an error at `where`)."""
+
+    outs: tuple[Stream, ...]
+    arguments: tuple[Operand, ...]
+    bounds: Shape
+    when: Guard = None
+    where: Where | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """`out := array[index]`, known to be in bounds."""
+
+    out: Stream
+    array: Array
+    index: tuple[Operand, ...]
+    when: Guard = None
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """`array[index] := value`; every index is written once."""
+
+    array: Array
+    index: tuple[Operand, ...]
+    value: Operand
+    when: Guard = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """`arrays[index] := combine(values, arrays[index])` (new leaves, then old), the index checked (an error at `where`).
+
+    Combined in the order in which the loop visits, unless `exact`.
+    """
+
+    arrays: tuple[Array, ...]
+    index: tuple[Operand, ...]
+    values: tuple[Operand, ...]
+    combine: Function
+    exact: bool
+    commutes: bool
+    when: Guard = None
+    where: Where | None = field(default=None, compare=False, repr=False)
+
+
+LoopBody: TypeAlias = Union[OneToOne, ManyToOne, OneToMaybe, Remap, Read, Write, Scatter]
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One depth: statements, at most one loop, statements."""
+
+    before: tuple[LoopBody, ...]
+    loop: For | None
+    after: tuple[LoopBody, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """`index` = 0 .. extent-1 (UP) or extent-1 .. 0 (DOWN). `extent` may be a stream of an outer level."""
+
+    index: Stream
+    extent: Operand
+    order: Order
+    states: tuple[State, ...]
+    body: Level
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """An array that a nest makes. `capacity`: per dimension, extents whose product bounds it and is known at launch.
+
+    Usually the extent itself; behind a filter, what the filter reads. What is written may be less: see `Count`.
+    """
+
+    array: Array
+    capacity: tuple[tuple[Extent, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """A size variable that a nest finds out: the element of the rank-0 i64 array `array` once the nest has run."""
+
+    variable: SizeVariable
+    array: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """One fused loop nest. `label` is the first label of its cluster.
+
+    `in_place`: (destination, result) pairs of scatters, which share a buffer; results are not in `outputs`.
+    """
+
+    label: int
+    body: Level
+    outputs: tuple[Output, ...]
+    in_place: tuple[tuple[Array, Array], ...]
+    counts: tuple[Count, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """Run a nest."""
+
+    nest: Nest
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """`arrays` are the buffers of `sources` under their own shape; sizes must be equal (an error at `where`)."""
+
+    arrays: tuple[Array, ...]
+    sources: tuple[Array, ...]
+    where: Where | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class HostSizes:
+    """`variables := function()`, evaluated on the host; a negative extent is an error at `where`."""
+
+    variables: tuple[SizeVariable, ...]
+    function: Function
+    where: Where | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Require:
+    """An error at `where` unless the shapes are equal."""
+
+    left: Shape
+    right: Shape
+    where: Where | None = field(default=None, compare=False, repr=False)
+    left_where: Where | None = field(default=None, compare=False, repr=False)
+    right_where: Where | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """`arrays` := the results of `then` or `orelse`; fresh size variables in their shapes are bound by what comes out."""
+
+    condition: Array
+    then: Program
+    orelse: Program
+    arrays: tuple[Array, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """`arrays` := `initial`; while `condition(arrays)` holds, `arrays := body(arrays)`. Sizes as for `Branch`."""
+
+    condition: Program
+    body: Program
+    initial: tuple[Array, ...]
+    arrays: tuple[Array, ...]
+
+
+Step: TypeAlias = Union[Launch, View, HostSizes, Require, Branch, Repeat]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Steps in order, then results; parameters as in `accel.labelled.nodes.Program`."""
+
+    parameters: tuple[tuple[Array, ...], ...]
+    steps: tuple[Step, ...]
+    results: tuple[Array, ...]
+    own_shapes: tuple[Shape, ...] = ()
+    equalities: tuple[Equality, ...] = ()

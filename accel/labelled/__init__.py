@@ -1,0 +1,1 @@
+"""Stage 2: let-bound, labelled, struct-of-arrays, sized."""

@@ -1,0 +1,252 @@
+"""The labelled program: let-bound, struct-of-arrays, sized [vB20 section 5.1; Rob section 1.3].
+
+Every operation has a label and works on variables only. One `Array` is one buffer; an operation whose element type is a
+tuple has several arrays of one shape under one label. Extents are symbolic: one program serves all sizes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias, Union
+
+from accel.ast.arrays import Direction, ScanForm
+from accel.ast.types import ScalarType
+from accel.errors import Where
+from accel.labelled.scalar import Function
+
+Label: TypeAlias = int
+"""Names an operation; unique in a program with all its sub-programs; printed `%3`. Bindings stand in rising order."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class SizeVariable:
+    """An extent that is known at run time only, printed `n0`."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """`variable + offset`, or the constant `offset`: `n0`, `n0+1`, `16`."""
+
+    variable: SizeVariable | None
+    offset: int
+
+
+Shape: TypeAlias = tuple[Extent, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """One buffer: leaf `leaf` of what `label` computes; printed `%3`, or `%3.1` where there are several leaves."""
+
+    label: Label
+    leaf: int
+    element: ScalarType
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """The program's parameter number `parameter`: arrays that the caller gives. Never written."""
+
+    parameter: int
+
+
+@dataclass(frozen=True, slots=True)
+class Generate:
+    """`arrays[ix] := function(ix)` for every index of their shape."""
+
+    function: Function
+    name: str = field(default="generate", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """`arrays[ix] := function(ix, inputs[ix])`: first the index (as many i64 as dimensions), then one per input."""
+
+    function: Function
+    inputs: tuple[Array, ...]
+    name: str = field(default="map", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Backpermute:
+    """`arrays[ix] := inputs[function(ix)]`, checked. `shrinking`: known to have at most as many elements as the inputs."""
+
+    function: Function
+    inputs: tuple[Array, ...]
+    shrinking: bool
+    name: str = field(default="backpermute", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Gather:
+    """`arrays[ix] := inputs[indices[ix]]`, checked; one i64 index array per dimension of the inputs."""
+
+    indices: tuple[Array, ...]
+    inputs: tuple[Array, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """In source order, where `keep` (if any) is true: `destination[indices[i]] := combine(values[i], destination[...])`.
+
+    Destroys `destinations`, whose buffers become the results' [vB24 section 2]; no other use may follow. `combine` takes
+    the new leaves, then the old ones. `exact`: any order gives the same bits; `commutes` likewise as for folds.
+    """
+
+    combine: Function
+    destinations: tuple[Array, ...]
+    keep: Array | None
+    indices: tuple[Array, ...]
+    values: tuple[Array, ...]
+    exact: bool
+    commutes: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A fresh copy, so that a scatter may destroy it."""
+
+    inputs: tuple[Array, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Reduction of the innermost dimension. `combine` takes the left leaves, then the right ones.
+
+    `initial` (no parameters) is combined once, on the left; None is `fold1`. `exact`: any order gives the same bits.
+    """
+
+    combine: Function
+    initial: Function | None
+    inputs: tuple[Array, ...]
+    exact: bool
+    commutes: bool
+    name: str = field(default="fold", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """Running reduction of the innermost dimension. With `ScanForm.TOTAL` the arrays are the scan's leaves, then the totals'.
+
+    `combine` takes the left leaves, then the right ones, whatever the direction.
+    """
+
+    combine: Function
+    initial: Function | None
+    inputs: tuple[Array, ...]
+    direction: Direction
+    form: ScanForm
+    exact: bool
+    commutes: bool
+    name: str = field(default="scan", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """The elements that satisfy `predicate` (of the leaves), as vectors; the last array counts them per outer row.
+
+    The vectors' extent is a rigid size variable that exists once the filter has run [Rob section 1.3].
+    """
+
+    predicate: Function
+    inputs: tuple[Array, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reshape:
+    """The same buffers under another shape of equal size (checked when run): costs nothing."""
+
+    inputs: tuple[Array, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Force:
+    """The same buffers, with a fusion barrier between."""
+
+    inputs: tuple[Array, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BindSizes:
+    """Size variables, evaluated on the host: `variables := function()`. Negative extents are errors. Has no arrays."""
+
+    variables: tuple[SizeVariable, ...]
+    function: Function
+
+
+@dataclass(frozen=True, slots=True)
+class RequireEqual:
+    """An error unless two shapes are equal; has no arrays. The bindings that need it name it in `after`."""
+
+    left: Shape
+    right: Shape
+    left_where: Where | None = field(default=None, compare=False, repr=False)
+    right_where: Where | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Acond:
+    """The results of one sub-program. `condition` is a rank-0 bool array. Extents of results may be fresh size variables."""
+
+    condition: Array
+    then: Program
+    orelse: Program
+
+
+@dataclass(frozen=True, slots=True)
+class Awhile:
+    """`condition` and `body` are sub-programs of the same number of parameters; see `accel.ast.arrays.Awhile`."""
+
+    condition: Program
+    body: Program
+    initial: tuple[Array, ...]
+
+
+Operation: TypeAlias = Union[
+    Use, Generate, Map, Backpermute, Gather, Scatter, Copy, Fold, Scan, Filter, Reshape, Force, BindSizes, RequireEqual,
+    Acond, Awhile,
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """`arrays := operation`. `after`: labels that must have run before though no array or size tells so (`RequireEqual`)."""
+
+    label: Label
+    operation: Operation
+    arrays: tuple[Array, ...]
+    after: tuple[Label, ...] = ()
+    where: Where | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Equality:
+    """Two shapes over the parameters' own extents that a combinator requires to be equal; how unification came about.
+
+    Checked when arguments are bound: the first that fails is reported, naming `where` and the operands' lines.
+    """
+
+    left: Shape
+    right: Shape
+    where: Where | None = field(default=None, compare=False, repr=False)
+    left_where: Where | None = field(default=None, compare=False, repr=False)
+    right_where: Where | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Bindings in order, then results.
+
+    `parameters[k]` are the arrays of parameter k (of the `Use` with that number; of an awhile, the loop's state; of an
+    acond's branches, none). Their shapes use unified size variables. `own_shapes[k]` is the same parameter's shape with a
+    variable of its own for each extent, in which `equalities` are stated. Sub-programs refer to outer arrays directly.
+    """
+
+    parameters: tuple[tuple[Array, ...], ...]
+    bindings: tuple[Binding, ...]
+    results: tuple[Array, ...]
+    own_shapes: tuple[Shape, ...] = ()
+    equalities: tuple[Equality, ...] = ()

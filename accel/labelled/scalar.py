@@ -1,0 +1,122 @@
+"""Scalar code from `labelled` on: let-bound blocks over machine scalars, shared by every later stage.
+
+A `Function` is closed except for the arrays it loads from and the extents it mentions. Tuples are gone (struct of
+arrays): a function has as many results as its element type has leaves. Variables are numbered; a number is bound once
+in a function. Equality is structural, constants compare by bits (so -0.0 differs from 0.0 and NaN equals itself).
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias, Union
+
+from accel.ast.operators import Operator
+from accel.ast.types import ScalarType
+from accel.errors import Where
+
+if TYPE_CHECKING:  # nodes.py holds functions, loads name arrays
+    from accel.labelled.nodes import Array, Extent
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A bound scalar, printed `x3`."""
+
+    number: int
+    type: ScalarType
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A scalar constant by its bits: two's complement for integers, IEEE for floats, 0 or 1 for bool."""
+
+    type: ScalarType
+    bits: int
+
+    @property
+    def value(self) -> bool | int | float:
+        """The constant as a Python number (an f32 is given exactly as a float)."""
+        kind = self.type
+        if kind is ScalarType.BOOL:
+            return bool(self.bits)
+        if kind is ScalarType.F32:
+            return float(struct.unpack("<f", struct.pack("<I", self.bits))[0])
+        if kind is ScalarType.F64:
+            return float(struct.unpack("<d", struct.pack("<Q", self.bits))[0])
+        sign = kind.is_signed and self.bits >> (kind.bits - 1)
+        return self.bits - (1 << kind.bits) if sign else self.bits
+
+
+def constant(kind: ScalarType, value: bool | int | float) -> Constant:
+    """The constant of `kind` nearest to `value`; integers must fit (callers check)."""
+    if kind is ScalarType.BOOL:
+        return Constant(kind, int(bool(value)))
+    if kind is ScalarType.F32:
+        return Constant(kind, int(kind.dtype.type(value).view("u4")))
+    if kind is ScalarType.F64:
+        return Constant(kind, int(struct.unpack("<Q", struct.pack("<d", float(value)))[0]))
+    return Constant(kind, int(value) & ((1 << kind.bits) - 1))
+
+
+Operand: TypeAlias = Union[Variable, Constant, "Extent"]
+"""What a statement may refer to; an extent is an i64."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """`out := operator(arguments)`: pure and total."""
+
+    out: Variable
+    operator: Operator
+    arguments: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """`out := array[index]`, an error out of bounds (at `where`). The array is wholly computed before."""
+
+    out: Variable
+    array: Array
+    index: tuple[Operand, ...]
+    where: Where | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """`outs := ` the results of one block; the other is not evaluated."""
+
+    outs: tuple[Variable, ...]
+    condition: Operand
+    then: Block
+    orelse: Block
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    """`parameters := initial`; while `condition` gives true, `parameters := body`; `outs := parameters`."""
+
+    outs: tuple[Variable, ...]
+    parameters: tuple[Variable, ...]
+    initial: tuple[Operand, ...]
+    condition: Block
+    body: Block
+
+
+Statement: TypeAlias = Union[Compute, Load, If, While]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Statements in order, then results; later statements see earlier ones and those of enclosing blocks."""
+
+    statements: tuple[Statement, ...]
+    results: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A scalar function of machine scalars with one or more results."""
+
+    parameters: tuple[Variable, ...]
+    body: Block
