@@ -1,0 +1,38 @@
+"""What all tests share: golden texts, and verifiers between all passes."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--accept", action="store_true", help="rewrite the golden texts of the selected tests")
+
+
+def pytest_configure() -> None:
+    # Every stage's verifier runs after every pass. A test process, and those that it starts, only.
+    os.environ["ACCEL_VERIFY"] = "1"
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str], None]:
+    """Compare a text with `tests/golden/<file stem>/<test name>.txt`; `--accept` writes it. Once per test."""
+    name = re.sub(r"[^\w.\[\]-]+", "_", request.node.name)
+    path = GOLDEN / request.path.stem / f"{name}.txt"
+
+    def check(text: str) -> None:
+        text = text.rstrip("\n") + "\n"
+        if request.config.getoption("--accept"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        assert path.exists(), f"there is no {path}: read the text below, then accept it with --accept\n{text}"
+        assert text == path.read_text(encoding="utf-8")
+
+    return check
