@@ -18,7 +18,9 @@ class Operator(Enum):
     SUB = "sub"
     MUL = "mul"
     DIV = "div"  # float: IEEE division; integer: floor division, x // 0 = 0
-    MOD = "mod"  # Python's: the sign of the divisor; integer x % 0 = 0
+    MOD = (
+        "mod"  # Python's: the sign of the divisor; integer x % 0 = 0; float: fmod, then one addition where signs differ
+    )
     QUOT = "quot"  # integer: division toward zero, by 0 gives 0
     REM = "rem"  # integer: remainder of quot, by 0 gives 0
     NEG = "neg"
@@ -76,12 +78,14 @@ class Operator(Enum):
     CEIL = "ceil"
     TRUNC = "trunc"
     ROUND = "round"  # half to even
-    COPYSIGN = "copysign"
+    COPYSIGN = "copysign"  # a NaN second operand counts as positive: no operator shows a NaN's sign or payload
     IS_NAN = "is_nan"  # float -> bool
     IS_INFINITE = "is_infinite"
     # Any type.
     CAST = "cast"  # a -> b: integers wrap; float to integer saturates, NaN gives 0; to bool: x != 0
-    BITCAST = "bitcast"  # a -> b of equal width, bool excluded
+    BITCAST = (
+        "bitcast"  # a -> b of equal width, bool excluded; a NaN to an integer gives the canonical 0x7fc00000, 0x7ff8...
+    )
     SELECT = "select"  # (bool, a, a) -> a; evaluates both
 
     def __repr__(self) -> str:
