@@ -1,0 +1,76 @@
+"""What the shared executor asks of a device: memory, and one launcher per nest.
+
+`B` is the device's buffer: for the CPU a NumPy array, for OpenCL a handle with its length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, TypeAlias, TypeVar
+
+from accel.ast.types import ScalarType
+from accel.backends.protocol import HostArray
+from accel.ir.nodes import Nest
+from accel.labelled.nodes import Array, SizeVariable
+
+B = TypeVar("B")
+
+Launcher: TypeAlias = Callable[[list[B | None], list[int]], None]
+"""Runs one nest on the buffers and extents of a call; raises what the nest's checks find."""
+
+
+class Slots:
+    """Where a call keeps its buffers and extents: numbers in two lists, given out on first demand."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[Array, int] = {}
+        self._sizes: dict[SizeVariable, int] = {}
+
+    def array(self, array: Array) -> int:
+        """The array's place in the list of buffers."""
+        return self._arrays.setdefault(array, len(self._arrays))
+
+    def size(self, variable: SizeVariable) -> int:
+        """The variable's place in the list of extents."""
+        return self._sizes.setdefault(variable, len(self._sizes))
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many buffers and extents a call has."""
+        return len(self._arrays), len(self._sizes)
+
+
+class Device(Protocol[B]):
+    """Memory and kernels of one device. Shapes may hold zeros; sizes in bytes were checked to fit."""
+
+    def allocate(self, element: ScalarType, shape: tuple[int, ...]) -> B:
+        """An uninitialised contiguous buffer; raises `MemoryError`."""
+        ...
+
+    def release(self, buffer: B) -> None:
+        """`buffer`, which came from `allocate`, has no user any more: it may be handed out again."""
+        ...
+
+    def upload(self, array: HostArray) -> B:
+        """A buffer with the caller's data; it is only read. May be the data itself."""
+        ...
+
+    def download(self, buffer: B, element: ScalarType, shape: tuple[int, ...], *, owned: bool) -> HostArray:
+        """The buffer's first elements as a C-contiguous array of `shape`.
+
+        `owned`: nothing else refers to the buffer, so it may itself become the result; else the result is a copy.
+        """
+        ...
+
+    def scalar(self, buffer: B, element: ScalarType) -> bool | int | float:
+        """The first element."""
+        ...
+
+    def view(self, buffer: B, shape: tuple[int, ...]) -> B:
+        """The buffer's first elements, contiguous, under another shape."""
+        ...
+
+    def launcher(self, nest: Nest, slots: Slots) -> Launcher[B]:
+        """The compiled nest. Outputs are allocated and destinations aliased before it is called; it finds buffers and
+        extents at the slots of the arrays and size variables that the nest mentions."""
+        ...

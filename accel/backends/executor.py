@@ -1,0 +1,274 @@
+"""The executor that all compiling backends share: it turns a loop program into a flat list of instructions and runs it.
+
+In: an `ir.Program` and a `Device`. Out: an `Executable`. A call owns two lists, buffers and extents; an instruction is a
+closure over places in them, and control flow is jumps (`linear.py`). Outputs of a nest are allocated just before it and
+dropped after their last use; a buffer that nothing aliases goes back to the device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Generic, TypeAlias, TypeVar, assert_never
+
+from accel.ast.types import ScalarType
+from accel.backends.device import Device, Slots
+from accel.backends.linear import Assign, Drop, Item, Jump, JumpUnless, Mark, linear
+from accel.backends.parameters import Binder, binder
+from accel.backends.protocol import HostArray
+from accel.ir.mentions import loaded
+from accel.ir.nodes import HostSizes, Launch, Output, Program, Require, View
+from accel.labelled import faults
+from accel.labelled.evaluate import evaluate
+from accel.labelled.nodes import Array, Shape
+
+B = TypeVar("B")
+
+Instruction: TypeAlias = Callable[[list[B | None], list[int]], int | None]
+"""Does its work; gives the number of the next instruction if that is not the following one."""
+
+ShapeOf: TypeAlias = Callable[[list[int]], tuple[int, ...]]
+
+
+def shape_of(shape: Shape, slots: Slots) -> ShapeOf:
+    """What gives the shape, once its size variables are bound."""
+    constant = tuple(extent.offset for extent in shape)
+    if all(extent.variable is None for extent in shape):
+        return lambda sizes: constant
+    pairs = [(None if e.variable is None else slots.size(e.variable), e.offset) for e in shape]
+    match pairs:
+        case [(int(only), offset)]:
+            return lambda sizes: (sizes[only] + offset,)
+        case _:
+            return lambda sizes: tuple([offset if s is None else sizes[s] + offset for s, offset in pairs])
+
+
+def _capacity(output: Output, slots: Slots) -> ShapeOf:
+    if all(len(product) == 1 for product in output.capacity):
+        return shape_of(tuple(product[0] for product in output.capacity), slots)
+    dimensions = [shape_of(product, slots) for product in output.capacity]
+    return lambda sizes: tuple([prod(dimension(sizes)) for dimension in dimensions])
+
+
+def _held(buffer: B | None) -> B:
+    assert buffer is not None, "an array is used before it was made or after its last use: a bug in accel"
+    return buffer
+
+
+# One function per item: what it compiles to.
+
+
+def _launch(step: Launch, device: Device[B], slots: Slots) -> list[Instruction[B]]:
+    nest = step.nest
+    fresh = [(slots.array(o.array), o.array.element, _capacity(o, slots)) for o in nest.outputs]
+    shared = [(slots.array(old), slots.array(new)) for old, new in nest.in_place]
+    run, allocate = device.launcher(nest, slots), device.allocate
+
+    def instruction(buffers: list[B | None], sizes: list[int]) -> None:
+        for old, new in shared:
+            buffers[new] = buffers[old]
+        for slot, element, shape in fresh:
+            extents = shape(sizes)
+            try:
+                buffers[slot] = allocate(element, extents)
+            except MemoryError as error:
+                raise faults.no_memory(element, extents) from error
+        run(buffers, sizes)
+
+    code: list[Instruction[B]] = [instruction]
+    if nest.counts:
+        code.append(_counts(step, device, slots))
+    return code
+
+
+def _counts(step: Launch, device: Device[B], slots: Slots) -> Instruction[B]:
+    """Bind the sizes that a nest found out, and trim what it made to them."""
+    counts = [(slots.size(count.variable), slots.array(count.array)) for count in step.nest.counts]
+    found = {count.variable for count in step.nest.counts}
+    trimmed = [
+        (slots.array(o.array), shape_of(o.array.shape, slots))
+        for o in step.nest.outputs
+        if any(extent.variable in found for extent in o.array.shape)
+    ]
+
+    def instruction(buffers: list[B | None], sizes: list[int]) -> None:
+        for size, slot in counts:
+            sizes[size] = int(device.scalar(_held(buffers[slot]), ScalarType.I64))
+        for slot, shape in trimmed:
+            buffers[slot] = device.view(_held(buffers[slot]), shape(sizes))
+
+    return instruction
+
+
+def _view(step: View, device: Device[B], slots: Slots) -> Instruction[B]:
+    moves = [
+        (slots.array(new), slots.array(old), shape_of(new.shape, slots), shape_of(old.shape, slots))
+        for new, old in zip(step.arrays, step.sources, strict=True)
+    ]
+
+    def instruction(buffers: list[B | None], sizes: list[int]) -> None:
+        for new, old, wanted, given in moves:
+            shape, before = wanted(sizes), given(sizes)
+            if prod(shape) != prod(before):
+                raise faults.reshape(before, shape, step.where)
+            buffers[new] = device.view(_held(buffers[old]), shape)
+
+    return instruction
+
+
+def _host_sizes(step: HostSizes, device: Device[B], slots: Slots) -> Instruction[B]:
+    targets = [slots.size(variable) for variable in step.variables]
+    inputs = {array: (slots.array(array), shape_of(array.shape, slots)) for array in loaded(step.function)}
+
+    def instruction(buffers: list[B | None], sizes: list[int]) -> None:
+        host = {
+            array: device.download(_held(buffers[slot]), array.element, shape(sizes), owned=False)
+            for array, (slot, shape) in inputs.items()
+        }
+        values = evaluate(step.function, (), lambda variable: sizes[slots.size(variable)], host)
+        extents = [int(value) for value in values]
+        if min(extents, default=0) < 0:
+            raise faults.negative_extent(tuple(extents), step.where)
+        for slot, extent in zip(targets, extents, strict=True):
+            sizes[slot] = extent
+
+    return instruction
+
+
+def _require(step: Require, slots: Slots) -> Instruction[B]:
+    left, right = shape_of(step.left, slots), shape_of(step.right, slots)
+
+    def instruction(buffers: list[B | None], sizes: list[int]) -> None:
+        if left(sizes) != right(sizes):
+            raise faults.unequal(left(sizes), right(sizes), step.where, step.left_where, step.right_where)
+
+    return instruction
+
+
+def _assign(item: Assign, slots: Slots) -> Instruction[B]:
+    pairs = list(zip(item.targets, item.sources, strict=True))
+    moves = [(slots.array(new), slots.array(old)) for new, old in pairs]
+    shapes = [
+        (
+            [(axis, slots.size(e.variable), e.offset) for axis, e in enumerate(new.shape) if e.variable],
+            shape_of(old.shape, slots),
+        )
+        for new, old in pairs
+    ]
+
+    def instruction(buffers: list[B | None], sizes: list[int]) -> None:
+        held = [buffers[old] for _, old in moves]
+        extents = [shape(sizes) for _, shape in shapes]
+        for (places, _), actual in zip(shapes, extents, strict=True):
+            for axis, slot, offset in places:
+                sizes[slot] = actual[axis] - offset
+        for (new, _), buffer in zip(moves, held, strict=True):
+            buffers[new] = buffer
+
+    return instruction
+
+
+def _drop(item: Drop, device: Device[B], slots: Slots) -> Instruction[B]:
+    dying = [(slots.array(array), array in item.own) for array in item.arrays]
+
+    def instruction(buffers: list[B | None], sizes: list[int]) -> None:
+        for slot, own in dying:
+            held, buffers[slot] = buffers[slot], None
+            if own and held is not None:
+                device.release(held)
+
+    return instruction
+
+
+def _jump(item: Jump, marks: dict[int, int]) -> Instruction[B]:
+    return lambda buffers, sizes: marks[item.mark]
+
+
+def _jump_unless(item: JumpUnless, device: Device[B], slots: Slots, marks: dict[int, int]) -> Instruction[B]:
+    slot = slots.array(item.condition)
+
+    def instruction(buffers: list[B | None], sizes: list[int]) -> int | None:
+        return None if device.scalar(_held(buffers[slot]), ScalarType.BOOL) else marks[item.mark]
+
+    return instruction
+
+
+def _instructions(items: Sequence[Item], device: Device[B], slots: Slots) -> list[Instruction[B]]:
+    code: list[Instruction[B]] = []
+    marks: dict[int, int] = {}
+    for item in items:
+        match item:
+            case Launch():
+                code += _launch(item, device, slots)
+            case View():
+                code.append(_view(item, device, slots))
+            case HostSizes():
+                code.append(_host_sizes(item, device, slots))
+            case Require():
+                code.append(_require(item, slots))
+            case Assign():
+                code.append(_assign(item, slots))
+            case Drop():
+                code.append(_drop(item, device, slots))
+            case Mark(number):
+                marks[number] = len(code)
+            case Jump():
+                code.append(_jump(item, marks))
+            case JumpUnless():
+                code.append(_jump_unless(item, device, slots, marks))
+            case _:
+                assert_never(item)
+    return code
+
+
+class Execution(Generic[B]):
+    """A compiled program on a device: see `accel.backends.protocol.Executable`."""
+
+    def __init__(self, program: Program, device: Device[B]) -> None:
+        slots = Slots()
+        self._device = device
+        self._bind: Binder = binder(program, slots)
+        self._code = _instructions(linear(program), device, slots)
+        self._parameters = [slots.array(leaf) for parameter in program.parameters for leaf in parameter]
+        self._results = _results(program, slots)
+        self._counts = slots.counts
+
+    def __call__(self, arguments: Sequence[HostArray]) -> list[HostArray]:
+        """Run: see `accel.backends.protocol.Executable`."""
+        buffers: list[B | None] = [None] * self._counts[0]
+        sizes = [0] * self._counts[1]
+        self._bind(arguments, sizes)
+        upload = self._device.upload
+        for slot, argument in zip(self._parameters, arguments, strict=True):
+            buffers[slot] = upload(argument)
+        code = self._code
+        position = 0
+        while position < len(code):
+            jump = code[position](buffers, sizes)
+            position = position + 1 if jump is None else jump
+        download = self._device.download
+        return [
+            download(_held(buffers[slot]), element, shape(sizes), owned=owned)
+            for slot, element, shape, owned in self._results
+        ]
+
+
+def _results(program: Program, slots: Slots) -> list[tuple[int, ScalarType, ShapeOf, bool]]:
+    """For each result its place, and whether its buffer may be given to the caller.
+
+    It may not if it is an argument's, or another result's, as far as is known here: views and assignments share.
+    """
+    owned = _owned(program)
+    return [(slots.array(a), a.element, shape_of(a.shape, slots), a in owned) for a in program.results]
+
+
+def _owned(program: Program) -> frozenset[Array]:
+    made = {
+        array
+        for step in program.steps
+        if isinstance(step, Launch)
+        for array in [*(o.array for o in step.nest.outputs), *(new for _, new in step.nest.in_place)]
+    }
+    viewed = {array for step in program.steps if isinstance(step, View) for array in (*step.arrays, *step.sources)}
+    once = {array for array in program.results if program.results.count(array) == 1}
+    return frozenset(made & once - viewed)

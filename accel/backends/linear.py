@@ -1,0 +1,172 @@
+"""A loop program as a flat list: steps, jumps and assignments, and when arrays are no longer needed.
+
+In: an `ir.Program`. Out: `Linear`. Branches and loops become jumps to marks, so what follows never recurses on the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias, Union, assert_never
+
+from accel.ir import mentions
+from accel.ir.nodes import Branch, HostSizes, Launch, Program, Repeat, Require, Step, View
+from accel.labelled.nodes import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A place to jump to."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """Go on at a mark."""
+
+    mark: int
+
+
+@dataclass(frozen=True, slots=True)
+class JumpUnless:
+    """Go on at a mark unless the rank-0 bool array is true."""
+
+    condition: Array
+    mark: int
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """`targets := sources`, all at once; binds the size variables in the targets' shapes."""
+
+    targets: tuple[Array, ...]
+    sources: tuple[Array, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """The arrays have had their last use; those in `own` alias nothing."""
+
+    arrays: tuple[Array, ...]
+    own: frozenset[Array]
+
+
+Item: TypeAlias = Union[Launch, View, HostSizes, Require, Mark, Jump, JumpUnless, Assign, Drop]
+
+
+def linear(program: Program) -> list[Item]:
+    """The program's items in order, with a `Drop` after the last use of every array that is neither given nor a result."""
+    items = list(_flatten(program))
+    drops = _drops(items, program)
+    result: list[Item] = []
+    for position, item in enumerate(items):
+        result.append(item)
+        if position in drops:
+            result.append(drops[position])
+    return result
+
+
+def _flatten(program: Program) -> Iterator[Item]:
+    work: list[Step | Item] = list(reversed(program.steps))
+    marks = 0
+    while work:
+        item = work.pop()
+        match item:
+            case Branch(condition, then, orelse, arrays):
+                other, end = marks, marks + 1
+                marks += 2
+                expanded: list[Step | Item] = [
+                    JumpUnless(condition, other), *then.steps, Assign(arrays, then.results), Jump(end),
+                    Mark(other), *orelse.steps, Assign(arrays, orelse.results), Mark(end),
+                ]  # fmt: skip
+                work += reversed(expanded)
+            case Repeat(condition, body, initial, arrays):
+                again, end = marks, marks + 1
+                marks += 2
+                asked = tuple(leaf for parameter in condition.parameters for leaf in parameter)
+                state = tuple(leaf for parameter in body.parameters for leaf in parameter)
+                expanded = [
+                    Assign(arrays, initial), Mark(again), Assign(asked, arrays), *condition.steps,
+                    JumpUnless(condition.results[0], end), Assign(state, arrays), *body.steps,
+                    Assign(arrays, body.results), Jump(again), Mark(end),
+                ]  # fmt: skip
+                work += reversed(expanded)
+            case _:
+                yield item
+
+
+def _mentions(item: Item) -> frozenset[Array]:
+    match item:
+        case Launch(nest):
+            return mentions.arrays(nest) | {count.array for count in nest.counts}
+        case View(arrays, sources) | Assign(arrays, sources):
+            return frozenset(arrays + sources)
+        case HostSizes(_, function):
+            return frozenset(mentions.loaded(function))
+        case JumpUnless(condition):
+            return frozenset((condition,))
+        case Require() | Mark() | Jump() | Drop():
+            return frozenset()
+        case _:
+            assert_never(item)
+
+
+def _regions(items: list[Item]) -> list[tuple[int, int]]:
+    """Stretches that may run not at all or many times, inner ones first: from a jump to a later mark, or back to a mark."""
+    marks = {item.number: position for position, item in enumerate(items) if isinstance(item, Mark)}
+    spans = [
+        (min(position, marks[item.mark]), max(position, marks[item.mark]))
+        for position, item in enumerate(items)
+        if isinstance(item, Jump | JumpUnless)
+    ]
+    # A loop's exit lies behind its jump back, a branch's end behind its first jump: the later end covers both.
+    return sorted(spans, key=lambda span: (span[1], -span[0]))
+
+
+def _drops(items: list[Item], program: Program) -> dict[int, Drop]:
+    first: dict[Array, int] = {}
+    last: dict[Array, int] = {}
+    for position, item in enumerate(items):
+        for array in _mentions(item):
+            first.setdefault(array, position)
+            last[array] = position
+    for start, end in _regions(items):
+        for array, position in last.items():
+            if first[array] < start <= position < end:
+                last[array] = end
+    given = {leaf for parameter in program.parameters for leaf in parameter}
+    kept = given | set(program.results)
+    own = _unaliased(items) - kept
+    dying: dict[int, list[Array]] = {}
+    for array, position in last.items():
+        if array not in kept:
+            dying.setdefault(position, []).append(array)
+    # After a jump nothing runs: what a loop's last assignment or a branch's end made dead stays until the mark behind.
+    return {
+        position: Drop(tuple(sorted(arrays, key=lambda a: (a.label, a.leaf))), own.intersection(arrays))
+        for position, arrays in dying.items()
+        if not isinstance(items[position], Jump)
+    }
+
+
+def _unaliased(items: list[Item]) -> frozenset[Array]:
+    """Outputs of nests whose buffer no other array shares."""
+    made: set[Array] = set()
+    shared: set[Array] = set()
+    for item in items:
+        match item:
+            case Launch(nest):
+                found = {count.variable for count in nest.counts}
+                for output in nest.outputs:
+                    made.add(output.array)
+                    if any(extent.variable in found for extent in output.array.shape):
+                        shared.add(output.array)  # trimmed to what the filter kept: a view
+                shared.update(array for pair in nest.in_place for array in pair)
+            case View(arrays, sources) | Assign(arrays, sources):
+                shared.update(arrays + sources)
+            case HostSizes() | Require() | Mark() | Jump() | JumpUnless() | Drop():
+                pass
+            case _:
+                assert_never(item)
+    return frozenset(made - shared)

@@ -1,0 +1,157 @@
+"""Which arrays and size variables a nest or a step mentions: walked once, for memory planning and kernel parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import assert_never
+
+from accel.ir.nodes import (
+    Level,
+    LoopBody,
+    ManyToOne,
+    Nest,
+    OneToMaybe,
+    OneToOne,
+    Operand,
+    Read,
+    Remap,
+    Scatter,
+    State,
+    Write,
+)
+from accel.labelled import scalar
+from accel.labelled.nodes import Array, Extent
+
+
+def levels(nest: Nest) -> Iterator[Level]:
+    """The nest's levels, outermost first."""
+    level: Level | None = nest.body
+    while level is not None:
+        yield level
+        level = level.loop.body if level.loop else None
+
+
+def statements(nest: Nest) -> Iterator[LoopBody]:
+    """All statements: each level's `before`, then its `after`, outermost level first."""
+    for level in levels(nest):
+        yield from level.before
+        yield from level.after
+
+
+def states(nest: Nest) -> Iterator[State]:
+    """All states, outermost loop first."""
+    for level in levels(nest):
+        if level.loop:
+            yield from level.loop.states
+
+
+def function_statements(function: scalar.Function) -> Iterator[scalar.Statement]:
+    """All statements of a scalar function, those of its blocks included."""
+    blocks = [function.body]
+    while blocks:
+        block = blocks.pop()
+        for statement in block.statements:
+            yield statement
+            match statement:
+                case scalar.If(_, _, then, orelse):
+                    blocks += [then, orelse]
+                case scalar.While(_, _, _, condition, body):
+                    blocks += [condition, body]
+                case scalar.Compute() | scalar.Load():
+                    pass
+                case _:
+                    assert_never(statement)
+
+
+def function_operands(function: scalar.Function) -> Iterator[scalar.Operand]:
+    """All operands in a scalar function, results of its blocks included; with repetitions."""
+    yield from function.body.results
+    for statement in function_statements(function):
+        match statement:
+            case scalar.Compute(_, _, arguments) | scalar.Load(_, _, arguments):
+                yield from arguments
+            case scalar.If(_, condition, then, orelse):
+                yield condition
+                yield from then.results
+                yield from orelse.results
+            case scalar.While(_, _, initial, condition, body):
+                yield from initial
+                yield from condition.results
+                yield from body.results
+            case _:
+                assert_never(statement)
+
+
+def loaded(function: scalar.Function) -> Iterator[Array]:
+    """The arrays that a scalar function indexes; with repetitions."""
+    return (s.array for s in function_statements(function) if isinstance(s, scalar.Load))
+
+
+def functions(nest: Nest) -> Iterator[scalar.Function]:
+    """All scalar functions of a nest, merges of states included."""
+    for state in states(nest):
+        yield state.merge
+    for statement in statements(nest):
+        match statement:
+            case OneToOne(function=function) | OneToMaybe(function=function) | Scatter(combine=function):
+                yield function
+            case ManyToOne() | Remap() | Read() | Write():
+                pass
+            case _:
+                assert_never(statement)
+
+
+def operands(nest: Nest) -> Iterator[Operand]:
+    """All operands of statements, states and loop bounds outside of scalar functions; with repetitions."""
+    for level in levels(nest):
+        if level.loop:
+            yield level.loop.extent
+            for state in level.loop.states:
+                yield from state.initial or ()
+    for statement in statements(nest):
+        match statement:
+            case OneToOne(arguments=some) | OneToMaybe(arguments=some) | Remap(arguments=some) | ManyToOne(values=some):
+                yield from some
+            case Read(index=index):
+                yield from index
+            case Write(index=index, value=value):
+                yield from (*index, value)
+            case Scatter(index=index, values=values):
+                yield from (*index, *values)
+            case _:
+                assert_never(statement)
+
+
+def arrays(nest: Nest) -> frozenset[Array]:
+    """Every array that the nest reads, indexes, writes or destroys."""
+    found = {array for pair in nest.in_place for array in pair} | {output.array for output in nest.outputs}
+    for function in functions(nest):
+        found.update(loaded(function))
+    for statement in statements(nest):
+        match statement:
+            case Read(array=array) | Write(array=array):
+                found.add(array)
+            case Scatter(arrays=some):
+                found.update(some)
+            case OneToOne() | ManyToOne() | OneToMaybe() | Remap():
+                pass
+            case _:
+                assert_never(statement)
+    return frozenset(found)
+
+
+def extents(nest: Nest) -> frozenset[Extent]:
+    """Every extent that the nest mentions: in operands, in bounds, and in the shapes of its arrays."""
+    every: list[Operand | scalar.Operand] = [*operands(nest)]
+    for function in functions(nest):
+        every += function_operands(function)
+    found = {operand for operand in every if isinstance(operand, Extent)}
+    for statement in statements(nest):
+        if isinstance(statement, Remap):
+            found.update(statement.bounds)
+    return frozenset(found | shape_extents(arrays(nest)))
+
+
+def shape_extents(some: Iterable[Array]) -> frozenset[Extent]:
+    """The extents of arrays' shapes."""
+    return frozenset(extent for array in some for extent in array.shape)

@@ -1,0 +1,140 @@
+"""Settings: how programs are planned and run. Given to a call, to a block (`using`), or to the process (environment).
+
+Precedence: argument, then the innermost `using`, then `ACCEL_BACKEND` and `ACCEL_THREADS`, then the defaults. Names and values
+are checked where they are given.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from typing import Literal, TypedDict
+
+from typing_extensions import Unpack
+
+from accel.errors import AccelValueError, here
+
+Strategy = Literal["ilp", "none", "greedy"]
+Cost = Literal[
+    "default", "clusters", "edges", "intermediates", "reads", "reads_writes", "bytes", "robinson", "max_contract",
+    "max_locality",
+]  # fmt: skip
+
+
+class Given(TypedDict, total=False):
+    """The settings that a user may give, by name."""
+
+    backend: str
+    threads: int
+    strategy: Strategy
+    cost: Cost
+    solver: Literal["cbc", "highs"]
+    sizes: Literal["nominal", "actual"]
+    duplicate: bool | Literal["published"]
+    time_limit: float
+    checks: Literal["bounds", "all", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to plan and run.
+
+    backend: `llvm`, `interpreter`, `opencl`, or `opencl:1` (the device's number in `devices()`). threads: CPU threads, 0
+    for as many as the process may use. strategy, cost, solver, time_limit (seconds): of the clustering. sizes: what the cost
+    model takes an extent for, 1024 each (`nominal`) or the call's (`actual`). duplicate: whether work may be repeated to save
+    memory traffic; `published` is [vB24]'s free rule. checks: which errors in data are looked for.
+    """
+
+    backend: str = "llvm"
+    threads: int = 0
+    strategy: Strategy = "ilp"
+    cost: Cost = "default"
+    solver: Literal["cbc", "highs"] = "cbc"
+    sizes: Literal["nominal", "actual"] = "nominal"
+    duplicate: bool | Literal["published"] = True
+    time_limit: float = 10.0
+    checks: Literal["bounds", "all", "none"] = "bounds"
+
+
+_CHOICES: Mapping[str, tuple[object, ...]] = {
+    "strategy": ("ilp", "none", "greedy"),
+    "cost": (
+        "default", "clusters", "edges", "intermediates", "reads", "reads_writes", "bytes", "robinson", "max_contract",
+        "max_locality",
+    ),
+    "solver": ("cbc", "highs"),
+    "sizes": ("nominal", "actual"),
+    "duplicate": (True, False, "published"),
+    "checks": ("bounds", "all", "none"),
+}  # fmt: skip
+
+
+def _wrong(message: str, hint: str) -> AccelValueError:
+    return AccelValueError(message, here(), hint=hint)
+
+
+def _check(name: str, value: object) -> None:
+    if name in _CHOICES:
+        # 1 == True, but a number is no answer to `duplicate`.
+        if not any(value == choice and type(value) is type(choice) for choice in _CHOICES[name]):
+            raise _wrong(f"{name}={value!r} is no setting", "one of " + ", ".join(map(repr, _CHOICES[name])))
+    elif name == "backend":
+        kind, _, number = value.partition(":") if isinstance(value, str) else ("", "", "")
+        if kind not in ("llvm", "interpreter", "opencl") or (number and not (kind == "opencl" and number.isdigit())):
+            raise _wrong(
+                f"backend={value!r} is unknown", "'llvm', 'interpreter', 'opencl' or 'opencl:1'; see devices()"
+            )
+    elif name == "threads":
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= 1024:
+            raise _wrong(f"threads={value!r} is no number of threads", "0 (all) to 1024")
+    elif name == "time_limit":
+        if not isinstance(value, int | float) or isinstance(value, bool) or not value >= 0:
+            raise _wrong(f"time_limit={value!r} is no number of seconds", "0 or more")
+    else:
+        known = ", ".join(field.name for field in fields(Settings))
+        raise _wrong(f"there is no setting {name!r}", f"the settings are {known}")
+
+
+@cache
+def _from_environment(backend: str | None, threads: str | None) -> Settings:
+    settings = Settings()
+    if backend:
+        _check("backend", backend)
+        settings = replace(settings, backend=backend)
+    if threads:
+        if not threads.isdigit():
+            raise _wrong(f"ACCEL_THREADS={threads!r} is no number of threads", "0 (all) to 1024")
+        _check("threads", int(threads))
+        settings = replace(settings, threads=int(threads))
+    return settings
+
+
+_CURRENT: ContextVar[Settings | None] = ContextVar("accel settings", default=None)
+
+
+def current() -> Settings:
+    """The settings in force here."""
+    return _CURRENT.get() or _from_environment(os.environ.get("ACCEL_BACKEND"), os.environ.get("ACCEL_THREADS"))
+
+
+def changed(given: Given) -> Settings:
+    """The settings in force with some changed; raises `AccelValueError` on an unknown name or value."""
+    if not given:
+        return current()
+    for name, value in given.items():
+        _check(name, value)
+    return replace(current(), **given)
+
+
+@contextmanager
+def using(**given: Unpack[Given]) -> Iterator[Settings]:
+    """Settings for a block: `with using(backend="opencl"): ...`. Raises `AccelValueError` on an unknown name or value."""
+    token = _CURRENT.set(changed(given))
+    try:
+        yield current()
+    finally:
+        _CURRENT.reset(token)
