@@ -1,0 +1,112 @@
+"""The errors of a running program: one function for each kind, so that every backend raises the same text.
+
+In: numbers known when the program runs, and the places that nodes carry. Out: exceptions, for the caller to raise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from accel.ast.types import ScalarType
+from accel.errors import (
+    AccelError,
+    AccelIndexError,
+    AccelInternalError,
+    AccelShapeError,
+    AccelValueError,
+    Where,
+)
+from accel.labelled.nodes import Equality, Shape, SizeVariable
+
+
+def index(position: Sequence[int], shape: Sequence[int], where: Where | None) -> AccelIndexError:
+    """An index lies outside of an array."""
+    return AccelIndexError(f"index {tuple(position)} is out of bounds for an array of shape {tuple(shape)}", where)
+
+
+def empty_fold1(shape: Sequence[int], where: Where | None) -> AccelValueError:
+    """`fold1` met rows without elements; `shape` is the folded array's."""
+    message = f"fold1 of an empty row: the array has shape {tuple(shape)}"
+    return AccelValueError(message, where, hint="write `fold` with an initial value")
+
+
+def negative_extent(shape: Sequence[int], where: Where | None) -> AccelShapeError:
+    """A computed shape has an extent below zero."""
+    computed = tuple(shape)
+    if len(computed) == 1:
+        return AccelShapeError(f"an extent is negative: {computed[0]}", where)
+    return AccelShapeError(f"an extent of shape {computed} is negative", where)
+
+
+def reshape(before: Sequence[int], wanted: Sequence[int], where: Where | None) -> AccelShapeError:
+    """A reshape to a shape of another size."""
+    return AccelShapeError(f"an array of shape {tuple(before)} cannot be reshaped to {tuple(wanted)}", where)
+
+
+def unequal(
+    left: Sequence[int],
+    right: Sequence[int],
+    where: Where | None,
+    left_where: Where | None,
+    right_where: Where | None,
+) -> AccelShapeError:
+    """Two operands of one combinator have different shapes."""
+    return unequal_texts(str(tuple(left)), str(tuple(right)), where, left_where, right_where)
+
+
+def unequal_texts(
+    left: str, right: str, where: Where | None, left_where: Where | None, right_where: Where | None
+) -> AccelShapeError:
+    """As `unequal`, for shapes that are known in part only: `(n0, 3)`."""
+    others = ((f"shape {left} comes from", left_where), (f"shape {right} comes from", right_where))
+    hint = "shapes must be equal; `zipWith(…, trim=True)` takes the part that both have"
+    return AccelShapeError(f"arrays of shapes {left} and {right} do not fit", where, others=others, hint=hint)
+
+
+def too_large(element: ScalarType, shape: Sequence[int], where: Where | None = None) -> AccelShapeError:
+    """More bytes than an address can count."""
+    return AccelShapeError(f"an array of {element} of shape {tuple(shape)} is too large for the address space", where)
+
+
+def no_memory(element: ScalarType, shape: Sequence[int]) -> MemoryError:
+    """The machine has not enough memory for an array."""
+    size = element.bytes
+    for extent in shape:
+        size *= extent
+    return MemoryError(f"no memory for an array of {element} of shape {tuple(shape)}: {size} bytes")
+
+
+def arguments(
+    own_shapes: Sequence[Shape],
+    equalities: Sequence[Equality],
+    shapes: Sequence[Sequence[int]],
+    arity: Sequence[int],
+) -> AccelError:
+    """The error of a call whose arguments do not fit: the first equality that fails, else a malformed argument.
+
+    `shapes` are those of all leaves in order, `arity` says how many leaves each parameter has.
+    """
+    values: dict[SizeVariable, int] = {}
+    position = 0
+    for number, (own, count) in enumerate(zip(own_shapes, arity, strict=True)):
+        leaves = [tuple(shape) for shape in shapes[position : position + count]]
+        position += count
+        for leaf in leaves:
+            if len(leaf) != len(own) or leaf != leaves[0]:
+                return AccelShapeError(f"argument {number} must have rank {len(own)} in every part, got shapes {leaves}")
+        for extent, actual in zip(own, leaves[0] if leaves else (), strict=False):
+            if extent.variable is not None:
+                values[extent.variable] = actual - extent.offset
+    for equality in equalities:
+        left, right = extents(equality.left, values), extents(equality.right, values)
+        if left != right:
+            return unequal(left, right, equality.where, equality.left_where, equality.right_where)
+    return AccelInternalError(f"arguments of shapes {list(shapes)} were refused, but no equality fails")
+
+
+def extents(shape: Shape, values: dict[SizeVariable, int]) -> tuple[int, ...]:
+    """The shape as numbers. Raises `AccelInternalError` for a size variable without a value."""
+    try:
+        return tuple(e.offset if e.variable is None else values[e.variable] + e.offset for e in shape)
+    except KeyError as error:
+        raise AccelInternalError(f"size variable {error.args[0]} has no value") from error
