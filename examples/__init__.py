@@ -1,0 +1,1 @@
+"""Programs on real data. Each runs by itself: `python -m examples.dotp`, `python examples/dotp.py`."""
