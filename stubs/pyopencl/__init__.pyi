@@ -1,0 +1,99 @@
+"""The part of pyopencl that accel uses."""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+class Error(Exception): ...
+class MemoryError(Error): ...
+class LogicError(Error): ...
+class RuntimeError(Error): ...
+class CompilerWarning(UserWarning): ...
+
+class device_type:
+    CPU: int
+    GPU: int
+
+class device_fp_config:
+    CORRECTLY_ROUNDED_DIVIDE_SQRT: int
+    DENORM: int
+
+class mem_flags:
+    READ_ONLY: int
+    READ_WRITE: int
+    COPY_HOST_PTR: int
+    USE_HOST_PTR: int
+
+class Platform:
+    name: str
+    version: str
+    vendor: str
+    def get_devices(self) -> list[Device]: ...
+
+class Device:
+    name: str
+    version: str
+    platform: Platform
+    type: int
+    extensions: str
+    available: bool
+    compiler_available: bool
+    double_fp_config: int
+    single_fp_config: int
+    max_compute_units: int
+    max_work_group_size: int
+    max_mem_alloc_size: int
+    global_mem_size: int
+    local_mem_size: int
+    address_bits: int
+
+class Context:
+    def __init__(self, devices: Sequence[Device]) -> None: ...
+
+class CommandQueue:
+    def __init__(self, context: Context, device: Device | None = ...) -> None: ...
+    def finish(self) -> None: ...
+    def flush(self) -> None: ...
+
+class Event:
+    def wait(self) -> None: ...
+
+class Buffer:
+    size: int
+    def __init__(
+        self,
+        context: Context,
+        flags: int,
+        size: int = ...,
+        hostbuf: np.ndarray[tuple[int, ...], np.dtype[np.generic]] = ...,
+    ) -> None: ...
+    def release(self) -> None: ...
+
+KernelArgument: TypeAlias = Buffer | np.generic | None
+
+class Kernel:
+    def __init__(self, program: Program, name: str) -> None: ...
+    def set_args(self, *arguments: KernelArgument) -> None: ...
+    def __call__(
+        self,
+        queue: CommandQueue,
+        global_work_size: tuple[int, ...],
+        local_work_size: tuple[int, ...] | None,
+        *arguments: KernelArgument,
+    ) -> Event: ...
+
+class Program:
+    def __init__(self, context: Context, source: str) -> None: ...
+    def build(
+        self, options: Sequence[str] = ..., devices: Sequence[Device] | None = ..., cache_dir: str | None = ...
+    ) -> Program: ...
+
+def get_platforms() -> list[Platform]: ...
+def enqueue_copy(
+    queue: CommandQueue,
+    dest: Buffer | np.ndarray[tuple[int, ...], np.dtype[np.generic]],
+    src: Buffer | np.ndarray[tuple[int, ...], np.dtype[np.generic]],
+    *,
+    is_blocking: bool = ...,
+) -> Event: ...
