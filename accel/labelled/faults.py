@@ -93,7 +93,9 @@ def arguments(
         position += count
         for leaf in leaves:
             if len(leaf) != len(own) or leaf != leaves[0]:
-                return AccelShapeError(f"argument {number} must have rank {len(own)} in every part, got shapes {leaves}")
+                return AccelShapeError(
+                    f"argument {number} must have rank {len(own)} in every part, got shapes {leaves}"
+                )
         for extent, actual in zip(own, leaves[0] if leaves else (), strict=False):
             if extent.variable is not None:
                 values[extent.variable] = actual - extent.offset
