@@ -1,0 +1,173 @@
+"""`Acc[A]`: the typed handle of an array computation, and the phantom types that say its rank and element.
+
+In: nodes of `accel/ast/arrays.py`. Out: the same; the handle adds indexing, static types and the extents known so far.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Generic, NoReturn, TypeAlias, TypeVar, Union, assert_never, overload
+
+import numpy as np
+
+from accel.ast.arrays import ArrayNode
+from accel.ast.exp import E, Exp, raw
+from accel.ast.literals import describe, is_node, typed
+from accel.ast.scalar import Index, ScalarNode, ShapeOf
+from accel.ast.types import ArrayType, ElementType, MaybeType, ScalarType, TupleType, index_type
+from accel.errors import AccelStagingError, AccelTypeError, Where, here
+
+Sh = TypeVar("Sh", bound=tuple[Any, ...])
+X = TypeVar("X")
+
+Extents: TypeAlias = tuple[int | None, ...]
+"""The extents of an array as far as they are known while the program is built."""
+
+DType: TypeAlias = Union["np.dtype[np.generic]", tuple["DType", ...]]
+"""NumPy's type of a scalar; of a tuple, the tuple of its items' types."""
+
+
+class Array(Generic[Sh, E]):
+    """The type of an array: shape `Sh`, as in `np.ndarray[Sh, ...]`, and element `E`. It has no instances."""
+
+
+DIM0: TypeAlias = tuple[()]
+DIM1: TypeAlias = tuple[int]
+DIM2: TypeAlias = tuple[int, int]
+DIM3: TypeAlias = tuple[int, int, int]
+DIM4: TypeAlias = tuple[int, int, int, int]
+DIM5: TypeAlias = tuple[int, int, int, int, int]
+Scalar: TypeAlias = Array[tuple[()], E]
+Vector: TypeAlias = Array[tuple[int], E]
+Matrix: TypeAlias = Array[tuple[int, int], E]
+Segments: TypeAlias = Array[tuple[int], np.int64]
+
+Num: TypeAlias = int | Exp[np.int64]
+"""What counts: a Python int or an i64 expression."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Acc(Generic[X]):
+    """An array computation; `X` is `Array[shape, element]`. An `Acc` used twice is computed once.
+
+    `extents` are those known while the program is built, None for the others: errors about them are found early.
+    """
+
+    node: ArrayNode
+    extents: Extents
+
+    # NumPy would make `array * acc` an array of objects; None makes it ask `acc` instead.
+    __array_ufunc__ = None
+
+    @property
+    def type(self) -> ArrayType:
+        """Rank and element type."""
+        return self.node.types[0]
+
+    @property
+    def shape(self: Acc[Array[Sh, E]]) -> Exp[Sh]:
+        """The shape as an index: `A.unlift(xs.shape)` gives its extents."""
+        return Exp(ShapeOf(self.node, index_type(self.rank), here()))
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions."""
+        return self.type.rank
+
+    @property
+    def dtype(self) -> DType:
+        """NumPy's type of the elements; of tuples, the tuple of their items' types."""
+        return _dtype(self.type.element)
+
+    @overload
+    def __getitem__(self: Acc[Array[tuple[int], E]], index: Num) -> Exp[E]: ...
+    @overload
+    def __getitem__(self: Acc[Array[Sh, E]], index: Exp[Sh]) -> Exp[E]: ...
+    @overload
+    def __getitem__(self: Acc[Array[tuple[()], E]], index: tuple[()]) -> Exp[E]: ...
+    @overload
+    def __getitem__(self: Acc[Array[tuple[int], E]], index: tuple[Num]) -> Exp[E]: ...
+    @overload
+    def __getitem__(self: Acc[Array[tuple[int, int], E]], index: tuple[Num, Num]) -> Exp[E]: ...
+    @overload
+    def __getitem__(self: Acc[Array[tuple[int, int, int], E]], index: tuple[Num, Num, Num]) -> Exp[E]: ...
+    @overload
+    def __getitem__(self: Acc[Array[DIM4, E]], index: tuple[Num, Num, Num, Num]) -> Exp[E]: ...
+    @overload
+    def __getitem__(self: Acc[Array[DIM5, E]], index: tuple[Num, Num, Num, Num, Num]) -> Exp[E]: ...
+    def __getitem__(self, index: object) -> Exp[Any]:
+        where = here()
+        node = index_node(raw(index), self.rank, where)
+        return Exp(Index(self.node, node, self.type.element, where))
+
+    def __repr__(self) -> str:
+        from accel.ast.text import text  # a leaf module: it knows the nodes, not the handles
+
+        return f"Acc[{self.type}]\n{text((self.node,))}"
+
+    # What needs a value. Each says what to write instead.
+
+    def __bool__(self) -> NoReturn:
+        raise _no_value(
+            "has no truth value while the program is built", "write `A.acond(c, a, b)`; emptiness is `A.null(xs)`"
+        )
+
+    def __len__(self) -> NoReturn:
+        raise _no_value("has no length yet", "write `A.length(xs)`, or `xs.rank` for the number of dimensions")
+
+    def __iter__(self) -> NoReturn:
+        raise _no_value(
+            "cannot be iterated over", "write `A.map(f, xs)`; an array of tuples is taken apart by `A.unzip`"
+        )
+
+    def __contains__(self, item: object) -> NoReturn:
+        raise _no_value("does not support `in`", "write `A.the(A.any(lambda x: x == item, A.flatten(xs)))`")
+
+    def __float__(self) -> NoReturn:
+        raise _no_value("has no value yet", "write `float(A.run(xs))`, or `A.the(xs)` inside of a program")
+
+    def __int__(self) -> NoReturn:
+        raise _no_value("has no value yet", "write `int(A.run(xs))`, or `A.the(xs)` inside of a program")
+
+    def __index__(self) -> NoReturn:
+        raise _no_value("has no value yet", "write `int(A.run(xs))`, or `A.the(xs)` inside of a program")
+
+    def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
+        raise _no_value("is not computed yet", "write `A.run(xs)`")
+
+
+def index_node(value: object, rank: int, where: Where | None) -> ScalarNode:
+    """An index into `rank` dimensions from what users write: a tuple of ints and `Exp`s, for rank 1 one alone."""
+    kind = index_type(rank)
+    scalar = not (is_node(value) and isinstance(value.type, TupleType)) and not isinstance(value, tuple)
+    if scalar and rank == 1:
+        value = (value,)
+    if isinstance(value, tuple) and len(value) != rank:
+        raise AccelTypeError(f"an index of {len(value)} into an array of rank {rank}", where)
+    if isinstance(value, slice) or (isinstance(value, tuple) and any(isinstance(item, slice) for item in value)):
+        hint = "parts of arrays are taken by `A.take`, `A.drop`, `A.slit` and `A.slice(xs, (A.All, i))`"
+        raise AccelTypeError("an array is indexed by ints and Exps, not by Python slices", where, hint=hint)
+    if scalar and rank != 1:
+        hint = (
+            f"give all {rank}: `xs[{', '.join('ij'[k] if k < 2 else 'k' for k in range(rank))}]`"
+            if rank
+            else "write `A.the(xs)`"
+        )
+        raise AccelTypeError(f"one index, {describe(value)}, into an array of rank {rank}", where, hint=hint)
+    return typed(value, kind, "the index", where)
+
+
+def _dtype(element: ElementType) -> DType:
+    match element:
+        case ScalarType():
+            return element.dtype
+        case TupleType(items):
+            return tuple(_dtype(item) for item in items)
+        case MaybeType(value):
+            return (np.dtype(np.bool_), _dtype(value))
+        case _:
+            assert_never(element)
+
+
+def _no_value(what: str, hint: str) -> AccelStagingError:
+    return AccelStagingError(f"an Acc {what}", here(), hint=hint)

@@ -1,0 +1,85 @@
+"""What operators ask of an expression's element type, for mypy.
+
+mypy never checks the bound of a self type variable, so the operators of `Exp` take these Protocols over the phantom
+property `element` as their self instead (design section 2). Nothing here exists for the run time.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+P = TypeVar("P", covariant=True)
+
+
+class Number(Protocol):
+    """An expression of an integer or float."""
+
+    @property
+    def element(self) -> np.number[Any]:
+        """The element type."""
+
+
+class Integral(Protocol):
+    """An expression of an integer."""
+
+    @property
+    def element(self) -> np.integer[Any]:
+        """The element type."""
+
+
+class Inexact(Protocol):
+    """An expression of a float."""
+
+    @property
+    def element(self) -> np.inexact[Any]:
+        """The element type."""
+
+
+class Boolean(Protocol):
+    """An expression of a bool."""
+
+    @property
+    def element(self) -> np.bool_:
+        """The element type."""
+
+
+class At0(Protocol[P]):
+    """An expression of a tuple that has an item 0."""
+
+    @property
+    def element(self) -> tuple[P, *tuple[Any, ...]]:
+        """The element type."""
+
+
+class At1(Protocol[P]):
+    """An expression of a tuple that has an item 1."""
+
+    @property
+    def element(self) -> tuple[Any, P, *tuple[Any, ...]]:
+        """The element type."""
+
+
+class At2(Protocol[P]):
+    """An expression of a tuple that has an item 2."""
+
+    @property
+    def element(self) -> tuple[Any, Any, P, *tuple[Any, ...]]:
+        """The element type."""
+
+
+class At3(Protocol[P]):
+    """An expression of a tuple that has an item 3."""
+
+    @property
+    def element(self) -> tuple[Any, Any, Any, P, *tuple[Any, ...]]:
+        """The element type."""
+
+
+class At4(Protocol[P]):
+    """An expression of a tuple that has an item 4."""
+
+    @property
+    def element(self) -> tuple[Any, Any, Any, Any, P, *tuple[Any, ...]]:
+        """The element type."""

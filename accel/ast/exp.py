@@ -1,0 +1,324 @@
+"""`Exp[E]`: the typed handle of a scalar expression, with Python's operators.
+
+In: nodes of `accel/ast/scalar.py`. Out: the same; the handle only adds operators and static types. mypy never checks the
+bound of a self type, so each operator takes a Protocol over the phantom property `element` as its self
+(design section 2): `bool + bool` and `int / int` are errors for mypy as well as at run time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, overload
+
+import numpy as np
+
+from accel.ast import operations
+from accel.ast.elements import At0, At1, At2, At3, At4, Boolean, Inexact, Integral, Number
+from accel.ast.operators import Operator
+from accel.ast.scalar import ScalarNode
+from accel.ast.types import TupleType
+from accel.errors import AccelStagingError, AccelTypeError, here
+
+E = TypeVar("E")
+T = TypeVar("T")
+
+
+def raw(value: object) -> object:
+    """What builders take: a handle's node, tuples item by item, anything else as it is."""
+    if isinstance(value, Exp):
+        return value.node
+    if type(value) is tuple:
+        return tuple(raw(item) for item in value)
+    return value
+
+
+def _binary(operator: Operator, left: object, right: object, name: str) -> Exp[Any]:
+    return Exp(operations.apply(operator, raw(left), raw(right), where=here(), name=name))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Exp(Generic[E]):
+    """A scalar expression of element type `E`: a NumPy scalar type, or a tuple of element types.
+
+    It has no value yet: what needs one (`if`, `len`, iteration, `float`) raises `AccelStagingError` that says what to write.
+    """
+
+    node: ScalarNode
+
+    # NumPy would make `array * exp` an array of objects; None makes it ask `exp` instead.
+    __array_ufunc__ = None
+
+    if TYPE_CHECKING:
+
+        @property
+        def element(self) -> E:
+            """No such thing at run time: it carries `E` to the Protocols above."""
+
+    def __repr__(self) -> str:
+        from accel.ast.text import scalar_text  # a leaf module: it knows the nodes, not the handles
+
+        return f"Exp({scalar_text(self.node)} : {self.node.type})"
+
+    # Arithmetic.
+
+    @overload
+    def __add__(self: Integral, other: Exp[E] | E | int) -> Exp[E]: ...
+    @overload
+    def __add__(self: Inexact, other: Exp[E] | E | float) -> Exp[E]: ...
+    def __add__(self, other: object) -> Exp[Any]:
+        return _binary(Operator.ADD, self, other, "+")
+
+    @overload
+    def __radd__(self: Integral, other: E | int) -> Exp[E]: ...
+    @overload
+    def __radd__(self: Inexact, other: E | float) -> Exp[E]: ...
+    def __radd__(self, other: object) -> Exp[Any]:
+        return _binary(Operator.ADD, other, self, "+")
+
+    @overload
+    def __sub__(self: Integral, other: Exp[E] | E | int) -> Exp[E]: ...
+    @overload
+    def __sub__(self: Inexact, other: Exp[E] | E | float) -> Exp[E]: ...
+    def __sub__(self, other: object) -> Exp[Any]:
+        return _binary(Operator.SUB, self, other, "-")
+
+    @overload
+    def __rsub__(self: Integral, other: E | int) -> Exp[E]: ...
+    @overload
+    def __rsub__(self: Inexact, other: E | float) -> Exp[E]: ...
+    def __rsub__(self, other: object) -> Exp[Any]:
+        return _binary(Operator.SUB, other, self, "-")
+
+    @overload
+    def __mul__(self: Integral, other: Exp[E] | E | int) -> Exp[E]: ...
+    @overload
+    def __mul__(self: Inexact, other: Exp[E] | E | float) -> Exp[E]: ...
+    def __mul__(self, other: object) -> Exp[Any]:
+        return _binary(Operator.MUL, self, other, "*")
+
+    @overload
+    def __rmul__(self: Integral, other: E | int) -> Exp[E]: ...
+    @overload
+    def __rmul__(self: Inexact, other: E | float) -> Exp[E]: ...
+    def __rmul__(self, other: object) -> Exp[Any]:
+        return _binary(Operator.MUL, other, self, "*")
+
+    def __truediv__(self: Inexact, other: Exp[E] | E | float) -> Exp[E]:
+        return Exp(operations.divide(raw(self), raw(other), here()))
+
+    def __rtruediv__(self: Inexact, other: E | float) -> Exp[E]:
+        return Exp(operations.divide(raw(other), raw(self), here()))
+
+    def __floordiv__(self: Integral, other: Exp[E] | E | int) -> Exp[E]:
+        return Exp(operations.floor_divide(raw(self), raw(other), here()))
+
+    def __rfloordiv__(self: Integral, other: E | int) -> Exp[E]:
+        return Exp(operations.floor_divide(raw(other), raw(self), here()))
+
+    @overload
+    def __mod__(self: Integral, other: Exp[E] | E | int) -> Exp[E]: ...
+    @overload
+    def __mod__(self: Inexact, other: Exp[E] | E | float) -> Exp[E]: ...
+    def __mod__(self, other: object) -> Exp[Any]:
+        return _binary(Operator.MOD, self, other, "%")
+
+    @overload
+    def __rmod__(self: Integral, other: E | int) -> Exp[E]: ...
+    @overload
+    def __rmod__(self: Inexact, other: E | float) -> Exp[E]: ...
+    def __rmod__(self, other: object) -> Exp[Any]:
+        return _binary(Operator.MOD, other, self, "%")
+
+    @overload
+    def __pow__(self: Integral, other: Exp[E] | E | int) -> Exp[E]: ...
+    @overload
+    def __pow__(self: Inexact, other: Exp[E] | E | float) -> Exp[E]: ...
+    def __pow__(self, other: object) -> Exp[Any]:
+        return _binary(Operator.POW, self, other, "**")
+
+    @overload
+    def __rpow__(self: Integral, other: E | int) -> Exp[E]: ...
+    @overload
+    def __rpow__(self: Inexact, other: E | float) -> Exp[E]: ...
+    def __rpow__(self, other: object) -> Exp[Any]:
+        return _binary(Operator.POW, other, self, "**")
+
+    def __neg__(self: Number) -> Exp[E]:
+        return Exp(operations.apply(Operator.NEG, raw(self), where=here(), name="-"))
+
+    def __pos__(self: Number) -> Exp[E]:
+        negated = operations.apply(Operator.NEG, raw(self), where=here(), name="+")  # for its check of the type
+        return Exp(negated.arguments[0])
+
+    def __abs__(self: Number) -> Exp[E]:
+        return Exp(operations.apply(Operator.ABS, raw(self), where=here(), name="abs"))
+
+    # Comparisons.
+
+    @overload
+    def __lt__(self: Integral, other: Exp[E] | E | int) -> Exp[np.bool_]: ...
+    @overload
+    def __lt__(self: Inexact, other: Exp[E] | E | float) -> Exp[np.bool_]: ...
+    def __lt__(self, other: object) -> Exp[np.bool_]:
+        return _binary(Operator.LT, self, other, "<")
+
+    @overload
+    def __le__(self: Integral, other: Exp[E] | E | int) -> Exp[np.bool_]: ...
+    @overload
+    def __le__(self: Inexact, other: Exp[E] | E | float) -> Exp[np.bool_]: ...
+    def __le__(self, other: object) -> Exp[np.bool_]:
+        return _binary(Operator.LE, self, other, "<=")
+
+    @overload
+    def __gt__(self: Integral, other: Exp[E] | E | int) -> Exp[np.bool_]: ...
+    @overload
+    def __gt__(self: Inexact, other: Exp[E] | E | float) -> Exp[np.bool_]: ...
+    def __gt__(self, other: object) -> Exp[np.bool_]:
+        return _binary(Operator.GT, self, other, ">")
+
+    @overload
+    def __ge__(self: Integral, other: Exp[E] | E | int) -> Exp[np.bool_]: ...
+    @overload
+    def __ge__(self: Inexact, other: Exp[E] | E | float) -> Exp[np.bool_]: ...
+    def __ge__(self, other: object) -> Exp[np.bool_]:
+        return _binary(Operator.GE, self, other, ">=")
+
+    # `object` promises a bool from == and !=; an expression gives an expression.
+    def __eq__(self, other: Exp[E] | E | float) -> Exp[np.bool_]:  # type: ignore[override]
+        return Exp(operations.equal(raw(self), raw(other), here()))
+
+    def __ne__(self, other: Exp[E] | E | float) -> Exp[np.bool_]:  # type: ignore[override]
+        return Exp(operations.differ(raw(self), raw(other), here()))
+
+    __hash__ = object.__hash__
+
+    # Bits and bools.
+
+    @overload
+    def __and__(self: Boolean, other: Exp[np.bool_] | bool) -> Exp[np.bool_]: ...
+    @overload
+    def __and__(self: Integral, other: Exp[E] | E | int) -> Exp[E]: ...
+    def __and__(self, other: object) -> Exp[Any]:
+        return Exp(operations.conjunction(raw(self), raw(other), here()))
+
+    @overload
+    def __rand__(self: Boolean, other: bool) -> Exp[np.bool_]: ...
+    @overload
+    def __rand__(self: Integral, other: E | int) -> Exp[E]: ...
+    def __rand__(self, other: object) -> Exp[Any]:
+        return Exp(operations.conjunction(raw(other), raw(self), here()))
+
+    @overload
+    def __or__(self: Boolean, other: Exp[np.bool_] | bool) -> Exp[np.bool_]: ...
+    @overload
+    def __or__(self: Integral, other: Exp[E] | E | int) -> Exp[E]: ...
+    def __or__(self, other: object) -> Exp[Any]:
+        return Exp(operations.disjunction(raw(self), raw(other), here()))
+
+    @overload
+    def __ror__(self: Boolean, other: bool) -> Exp[np.bool_]: ...
+    @overload
+    def __ror__(self: Integral, other: E | int) -> Exp[E]: ...
+    def __ror__(self, other: object) -> Exp[Any]:
+        return Exp(operations.disjunction(raw(other), raw(self), here()))
+
+    @overload
+    def __xor__(self: Boolean, other: Exp[np.bool_] | bool) -> Exp[np.bool_]: ...
+    @overload
+    def __xor__(self: Integral, other: Exp[E] | E | int) -> Exp[E]: ...
+    def __xor__(self, other: object) -> Exp[Any]:
+        return _binary(Operator.XOR, self, other, "^")
+
+    @overload
+    def __rxor__(self: Boolean, other: bool) -> Exp[np.bool_]: ...
+    @overload
+    def __rxor__(self: Integral, other: E | int) -> Exp[E]: ...
+    def __rxor__(self, other: object) -> Exp[Any]:
+        return _binary(Operator.XOR, other, self, "^")
+
+    @overload
+    def __invert__(self: Boolean) -> Exp[np.bool_]: ...
+    @overload
+    def __invert__(self: Integral) -> Exp[E]: ...
+    def __invert__(self) -> Exp[Any]:
+        return Exp(operations.apply(Operator.NOT, self.node, where=here(), name="~"))
+
+    def __lshift__(self: Integral, amount: Exp[np.int64] | int) -> Exp[E]:
+        return Exp(operations.shift(Operator.SHIFT_LEFT, raw(self), raw(amount), here(), "<<"))
+
+    def __rshift__(self: Integral, amount: Exp[np.int64] | int) -> Exp[E]:
+        return Exp(operations.shift(Operator.SHIFT_RIGHT, raw(self), raw(amount), here(), ">>"))
+
+    # Items of tuples. An index or shape is a tuple of `int` for mypy, its items are i64.
+
+    @overload
+    def __getitem__(self: At0[int], position: Literal[0]) -> Exp[np.int64]: ...
+    @overload
+    def __getitem__(self: At0[T], position: Literal[0]) -> Exp[T]: ...
+    @overload
+    def __getitem__(self: At1[int], position: Literal[1]) -> Exp[np.int64]: ...
+    @overload
+    def __getitem__(self: At1[T], position: Literal[1]) -> Exp[T]: ...
+    @overload
+    def __getitem__(self: At2[int], position: Literal[2]) -> Exp[np.int64]: ...
+    @overload
+    def __getitem__(self: At2[T], position: Literal[2]) -> Exp[T]: ...
+    @overload
+    def __getitem__(self: At3[int], position: Literal[3]) -> Exp[np.int64]: ...
+    @overload
+    def __getitem__(self: At3[T], position: Literal[3]) -> Exp[T]: ...
+    @overload
+    def __getitem__(self: At4[int], position: Literal[4]) -> Exp[np.int64]: ...
+    @overload
+    def __getitem__(self: At4[T], position: Literal[4]) -> Exp[T]: ...
+    def __getitem__(self, position: int) -> Exp[Any]:
+        return Exp(_item(self.node, position))
+
+    # What needs a value. Each says what to write instead.
+
+    def __bool__(self) -> NoReturn:
+        raise _no_value("has no truth value while the program is built", "write `A.cond(c, a, b)`, `&`, `|` or `~`")
+
+    def __len__(self) -> NoReturn:
+        raise _no_value("has no length", "write `A.length(xs)` or `A.size(xs)` for arrays, `A.unlift(p)` for tuples")
+
+    def __iter__(self) -> NoReturn:
+        raise _no_value("cannot be iterated over", "take a tuple apart by `a, b = A.unlift(p)`")
+
+    def __contains__(self, item: object) -> NoReturn:
+        raise _no_value("does not support `in`", "compare the items: `(p[0] == x) | (p[1] == x)`")
+
+    def __float__(self) -> NoReturn:
+        raise _no_value(
+            "has no value as a float yet", "write `A.toFloating(e, np.float64)`, or `A.run` the program first"
+        )
+
+    def __int__(self) -> NoReturn:
+        raise _no_value(
+            "has no value as an int yet", "write `A.truncate(e)` or `A.cast(e, np.int64)`, or `A.run` first"
+        )
+
+    def __index__(self) -> NoReturn:
+        raise _no_value("cannot index a Python sequence", "put the sequence into an array: `A.use(array)[e]`")
+
+    def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
+        raise _no_value("cannot become a NumPy array", "write `A.run(A.unit(e))`")
+
+
+def _no_value(what: str, hint: str) -> AccelStagingError:
+    return AccelStagingError(f"an Exp {what}", here(), hint=hint)
+
+
+def _item(node: ScalarNode, position: int) -> ScalarNode:
+    """Item `position` of a tuple, counted from its end if negative. Raises `AccelTypeError` if there is none."""
+    kind = node.type
+    if not isinstance(kind, TupleType):
+        hint = "only tuples have items; an array is indexed before it becomes a scalar: `xs[i]`"
+        raise AccelTypeError(f"an Exp of type {kind} has no items", here(), hint=hint)
+    if isinstance(position, Exp):
+        raise AccelTypeError(
+            "the item of a tuple is chosen by a Python int, not by an Exp", here(), hint="see `A.cond`"
+        )
+    if not -len(kind.items) <= position < len(kind.items):
+        raise AccelTypeError(f"an Exp of type {kind} has no item {position}", here())
+    return operations.project(node, position % len(kind.items), here())

@@ -1,0 +1,86 @@
+"""What is known about extents while the program is built, and the errors that can be found from it.
+
+In: handles. Out: extents, None where one is known at run time only. Raises `AccelTypeError` for ranks and
+`AccelShapeError` for extents that do not fit, naming the user's call and the lines that built the operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from accel.ast.acc import Acc, Extents
+from accel.ast.scalar import Literal, MakeTuple, ScalarNode
+from accel.errors import AccelShapeError, AccelTypeError, Where
+
+
+def equal_extents(name: str, arrays: Sequence[Acc[Any]], where: Where | None) -> Extents:
+    """The common extents of arrays that `name` needs to be of equal shape."""
+    first = arrays[0]
+    known = list(first.extents)
+    givers = [first] * first.rank
+    for array in arrays[1:]:
+        if array.rank != first.rank:
+            others = (_place(first), _place(array))
+            raise AccelTypeError(
+                f"{name} needs arrays of one rank, got {first.rank} and {array.rank}", where, others=others
+            )
+        for axis, extent in enumerate(array.extents):
+            if known[axis] is None:
+                known[axis], givers[axis] = extent, array
+            elif extent is not None and extent != known[axis]:
+                raise _unequal(name, givers[axis], array, where)
+    return tuple(known)
+
+
+def intersection(arrays: Sequence[Acc[Any]]) -> Extents:
+    """The extents of the largest shape that fits into all `arrays`, where all of theirs are known."""
+    columns = zip(*(array.extents for array in arrays), strict=True)
+    return tuple(_least(column) for column in columns)
+
+
+def shape_extents(shape: ScalarNode, where: Where | None) -> Extents:
+    """The extents of a shape that was written with numbers. Raises `AccelShapeError` if one is negative."""
+    assert isinstance(shape, MakeTuple)
+    extents = tuple(int(item.value) if isinstance(item, Literal) else None for item in shape.items)
+    for extent in extents:
+        if extent is not None and extent < 0:
+            raise AccelShapeError(f"an extent is negative: {show(extents)}", where)
+    return extents
+
+
+def show(extents: Extents) -> str:
+    """Extents as users write shapes, `?` for those not yet known."""
+    inner = ", ".join("?" if extent is None else str(extent) for extent in extents)
+    return f"({inner},)" if len(extents) == 1 else f"({inner})"
+
+
+def product(extents: Extents) -> int | None:
+    """The number of elements, if known."""
+    total = 1
+    for extent in extents:
+        if extent == 0:
+            return 0
+    for extent in extents:
+        if extent is None:
+            return None
+        total *= extent
+    return total
+
+
+def _least(column: tuple[int | None, ...]) -> int | None:
+    known = [extent for extent in column if extent is not None]
+    return min(known) if len(known) == len(column) else None
+
+
+def _unequal(name: str, left: Acc[Any], right: Acc[Any], where: Where | None) -> AccelShapeError:
+    return AccelShapeError(
+        f"{name} needs arrays of equal shape, got {show(left.extents)} and {show(right.extents)}",
+        where,
+        others=(_place(left), _place(right)),
+        hint="for the part that they share write `trim=True`" if name.startswith(("zip", "izip")) else None,
+    )
+
+
+def _place(array: Acc[Any]) -> tuple[str, Where | None]:
+    return f"{show(array.extents)} was made here:", array.node.where

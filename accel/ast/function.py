@@ -1,0 +1,127 @@
+"""Tracing: a Python function over handles becomes a closed scalar function, once.
+
+In: what the user passes to a combinator, and the types of its parameters. Out: `Function`. Raises `AccelTypeError` for
+results that are no `Exp`, and `AccelStagingError` where an array computation depends on a scalar variable (nested
+parallelism, design section 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from accel.ast.exp import Exp
+from accel.ast.literals import describe, typed
+from accel.ast.scalar import (
+    Conditional,
+    Function,
+    Index,
+    Literal,
+    MakeTuple,
+    Operation,
+    Parameter,
+    Project,
+    ScalarNode,
+    ShapeOf,
+    While,
+)
+from accel.ast.types import ElementType
+from accel.errors import AccelStagingError, AccelTypeError, Where
+
+
+def trace(
+    function: Callable[..., object],
+    parameters: Sequence[ElementType],
+    what: str,
+    where: Where | None,
+    *,
+    result: ElementType | None = None,
+) -> Function:
+    """`function` as a scalar function of parameters of these types.
+
+    `what` names its role in errors, such as "the function of map"; `result` is the type it must give, if that is fixed.
+    """
+    if isinstance(function, Exp) or not callable(function):
+        raise AccelTypeError(f"{what} must be a function of {len(parameters)}, got {describe(function)}", where)
+    bound = tuple(Parameter(kind, where) for kind in parameters)
+    handles: list[Exp[Any]] = [Exp(parameter) for parameter in bound]
+    body = expect_exp(function(*handles), what, where)
+    if result is not None:
+        body = typed(body, result, f"the result of {what}", where)
+    return Function(bound, body)
+
+
+def expect_exp(value: object, what: str, where: Where | None) -> ScalarNode:
+    """The node of an `Exp` that the user's function returned; anything else is an error that says what to return."""
+    if isinstance(value, Exp):
+        return value.node
+    if isinstance(value, tuple):
+        items = ", ".join("…" for _ in value)
+        hint = f"write `A.lift({items})`, or `A.index({items})` for an index"
+    elif value is None:
+        hint = "is a `return` missing?"
+    elif isinstance(value, (bool, int, float)):
+        hint = f"write `A.constant({value!r}, np.float32)`, with the type that is meant"
+    else:
+        hint = "one element of an array is read by `xs[index]`, that of a scalar array by `A.the(xs)`"
+    message = f"{what} must return an Exp, but returned {describe(value)}"
+    raise AccelTypeError(message, where, hint=hint)
+
+
+def forbid_nested(name: str, nodes: Iterable[ScalarNode | Function | None], where: Where | None) -> None:
+    """Raise `AccelStagingError` if scalar code of the array computation `name` depends on a variable of an outer function.
+
+    Arrays that the code indexes have passed this check when they were built.
+    """
+    bound: set[ScalarNode] = set()
+    seen: set[ScalarNode] = set()
+    todo: list[ScalarNode] = []
+    for node in nodes:
+        if isinstance(node, Function):
+            bound.update(node.parameters)
+            todo.append(node.body)
+        elif node is not None:
+            todo.append(node)
+    found: list[Parameter] = []
+    while todo:
+        node = todo.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if isinstance(node, Parameter):
+            found.append(node)
+        if isinstance(node, While):
+            bound.add(node.parameter)
+        todo += operands(node)
+    for parameter in found:
+        if parameter not in bound:
+            raise _nested(name, parameter, where)
+
+
+def operands(node: ScalarNode) -> tuple[ScalarNode, ...]:
+    """The scalar nodes that a node is made of, those of a loop's functions included, left to right."""
+    match node:
+        case Literal() | Parameter() | ShapeOf():
+            return ()
+        case Operation(arguments=arguments):
+            return arguments
+        case MakeTuple(items=items):
+            return items
+        case Project(source=source):
+            return (source,)
+        case Conditional(condition, then, orelse):
+            return (condition, then, orelse)
+        case While(_, condition, body, initial):
+            return (condition, body, initial)
+        case Index(index=index):
+            return (index,)
+
+
+def _nested(name: str, parameter: Parameter, where: Where | None) -> AccelStagingError:
+    return AccelStagingError(
+        f"{name} starts an array computation that depends on a variable of a scalar function (nested parallelism)",
+        where,
+        others=(("the scalar function belongs to the combinator here:", parameter.where),),
+        hint="compute all its results at once in an array of one more dimension (`A.replicate`, `A.generate`) and index"
+        " that, or loop over the elements by `A.while_`",
+    )

@@ -1,0 +1,91 @@
+"""`use`: arrays of the host enter a program.
+
+In: NumPy arrays of any strides and byte order, objects with `__array__`, DLPack or the buffer protocol, nested tuples of
+arrays of one shape (struct of arrays). Out: `Use` nodes. Native arrays are not copied. Raises
+`AccelTypeError` for element types that accel lacks, `AccelShapeError` for tuples of arrays of different shapes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from accel.ast.acc import Acc
+from accel.ast.arrays import Use
+from accel.ast.literals import describe
+from accel.ast.types import ArrayType, ElementType, TupleType, scalar_type
+from accel.errors import AccelShapeError, AccelTypeError, Where, here
+
+HostArray: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
+
+
+def use_array(value: object) -> Acc[Any]:
+    """`value` as an array of the program; see the typed `use` in `accel/ast/overloads.py`."""
+    where = here()
+    element, data = _take(value, where)
+    shapes = {array.shape for array in data}
+    if len(shapes) > 1:
+        listed = " and ".join(str(shape) for shape in dict.fromkeys(array.shape for array in data))
+        hint = "arrays of different shapes enter one by one: `A.use(x), A.use(y)`"
+        raise AccelShapeError(f"use of a tuple needs arrays of one shape, got {listed}", where, hint=hint)
+    (shape,) = shapes
+    return Acc(Use(data, (ArrayType(len(shape), element),), where), shape)
+
+
+def host_arrays(value: object) -> tuple[HostArray, ...]:
+    """The arrays of `value`, one per leaf, as `use` takes them."""
+    return _take(value, here())[1]
+
+
+def _take(value: object, where: Where | None) -> tuple[ElementType, tuple[HostArray, ...]]:
+    if isinstance(value, tuple):
+        if not value:
+            raise AccelTypeError(
+                "use of an empty tuple: there is no shape", where, hint="for one `()` write `A.unit(A.lift())`"
+            )
+        parts = [_take(item, where) for item in value]
+        return TupleType(tuple(kind for kind, _ in parts)), tuple(array for _, data in parts for array in data)
+    return _leaves(_to_numpy(value, where), where)
+
+
+def _to_numpy(value: object, where: Where | None) -> HostArray:
+    if isinstance(value, np.ma.MaskedArray):
+        hint = "write `A.use(x.filled(value))`, or use data and mask: `A.use((x.data, np.ma.getmaskarray(x)))`"
+        raise AccelTypeError("use takes plain arrays, got a masked one", where, hint=hint)
+    if isinstance(value, (np.ndarray, np.generic)) or hasattr(value, "__array__"):
+        return np.asarray(value)
+    if hasattr(value, "__dlpack__"):
+        return np.from_dlpack(value)
+    try:
+        return np.asarray(memoryview(value))  # type: ignore[arg-type]  # what is no buffer raises, and is told below
+    except TypeError:
+        pass
+    if isinstance(value, Acc):
+        raise AccelTypeError("use takes arrays of the host, got an Acc", where, hint="it is in the program already")
+    hint = "write `A.use(np.array(value, dtype=np.float32))`, with the type that is meant"
+    raise AccelTypeError(f"use takes arrays, got {describe(value)}", where, hint=hint)
+
+
+# Any: a structured array and a plain one differ only in their dtype's value.
+def _leaves(array: np.ndarray[Any, np.dtype[Any]], where: Where | None) -> tuple[ElementType, tuple[HostArray, ...]]:
+    if array.dtype.names is not None:
+        parts = [_leaves(array[name], where) for name in array.dtype.names]
+        return TupleType(tuple(kind for kind, _ in parts)), tuple(leaf for _, data in parts for leaf in data)
+    element = scalar_type(array.dtype)
+    if element is None:
+        raise AccelTypeError(f"accel has no element type for NumPy's {array.dtype}", where, hint=_remedy(array.dtype))
+    return element, (array.astype(element.dtype, copy=False),)
+
+
+def _remedy(dtype: np.dtype[Any]) -> str:
+    match dtype.kind:
+        case "f":
+            wider = "np.float32" if dtype.itemsize < 4 else "np.float64"
+            return f"write `A.use(x.astype({wider}))`"
+        case "c":
+            return "write `A.use((x.real, x.imag))`, an array of pairs"
+        case "M" | "m":
+            return "write `A.use(x.astype(np.int64))`"
+        case _:
+            return "accel computes with bools, integers and floats; write `A.use(x.astype(np.float64))` if they are numbers"
