@@ -121,6 +121,11 @@ def current() -> Settings:
     return _CURRENT.get() or _from_environment(os.environ.get("ACCEL_BACKEND"), os.environ.get("ACCEL_THREADS"))
 
 
+def innermost() -> Settings | None:
+    """The settings of the innermost `using` block, if there is one: cheap to ask and to compare by identity."""
+    return _CURRENT.get()
+
+
 def changed(given: Given) -> Settings:
     """The settings in force with some changed; raises `AccelValueError` on an unknown name or value."""
     if not given:

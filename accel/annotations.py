@@ -1,0 +1,68 @@
+"""What a `runN` function's annotations demand of its arguments: `Acc[Array[tuple[int, int], np.float32]]` and the like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from accel.ast.acc import Acc, Array
+from accel.ast.types import ArrayType, ElementType, TupleType, scalar_type
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """A rank and an element type; None where the annotation leaves it open (a type variable, or no annotation)."""
+
+    rank: int | None
+    element: ElementType | None
+
+    def admits(self, given: ArrayType) -> bool:
+        """Whether an argument of that type satisfies the annotation."""
+        return self.rank in (None, given.rank) and self.element in (None, given.element)
+
+    def __str__(self) -> str:
+        rank = "any rank" if self.rank is None else f"rank {self.rank}"
+        return f"{rank} and {'any element' if self.element is None else self.element}"
+
+
+ANYTHING = Demand(None, None)
+
+
+def demands(function: Callable[..., object]) -> list[Demand]:
+    """One demand per positional parameter that is annotated; annotations that Python cannot resolve demand nothing."""
+    try:
+        hints = get_type_hints(function)
+    except (NameError, TypeError, AttributeError):  # names under TYPE_CHECKING, callables without annotations
+        return []
+    code = getattr(function, "__code__", None)
+    names: tuple[str, ...] = code.co_varnames[: code.co_argcount] if code is not None else ()
+    return [_demand(hints.get(name)) for name in names]
+
+
+def _demand(annotation: object) -> Demand:
+    if get_origin(annotation) is not Acc:
+        return ANYTHING
+    (array,) = get_args(annotation)
+    if get_origin(array) is not Array:
+        return ANYTHING
+    shape, element = get_args(array)
+    return Demand(_rank(shape), _element(element))
+
+
+def _rank(shape: object) -> int | None:
+    extents = get_args(shape)
+    fixed = get_origin(shape) is tuple and all(extent is int for extent in extents)
+    return len(extents) if fixed else None
+
+
+def _element(element: object) -> ElementType | None:
+    if get_origin(element) is tuple:
+        items = [_element(item) for item in get_args(element)]
+        known = tuple(item for item in items if item is not None)
+        return TupleType(known) if len(known) == len(items) else None
+    if isinstance(element, type) and issubclass(element, np.generic):
+        return scalar_type(np.dtype(element))
+    return None

@@ -1,0 +1,60 @@
+"""The spine: from a labelled program to something callable, one stage after the other. Read this first.
+
+    user's Python -> ast -> labelled -> ilp -> fusedast -> ir -> backends
+
+`accel/ast` builds nodes as the user's calls run; `accel/labelled/build.py` makes the let-bound program; the rest is here.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from accel.backends.choose import backend
+from accel.backends.interpreter.backend import InterpreterBackend
+from accel.backends.protocol import Executable
+from accel.fusedast import nodes as fusedast
+from accel.fusedast.build import build as fuse
+from accel.fusedast.verify import verify as verify_fused
+from accel.ilp.clustering import Plan
+from accel.ilp.options import Options
+from accel.ilp.plan import plan
+from accel.ir import nodes as ir
+from accel.ir.lower import lower
+from accel.ir.verify import verify as verify_loops
+from accel.labelled import nodes as labelled
+from accel.labelled.verify import verify as verify_labelled
+from accel.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """One program in every form that it takes."""
+
+    labelled: labelled.Program
+    plan: Plan
+    fused: fusedast.Program
+    loops: ir.Program
+
+
+def stages(program: labelled.Program, options: Options) -> Stages:
+    """Cluster, fuse and lower. With `ACCEL_VERIFY=1` each stage's verifier runs on what it got."""
+    verify = os.environ.get("ACCEL_VERIFY") == "1"
+    if verify:
+        verify_labelled(program)
+    planned = plan(program, options)
+    fused = fuse(program, planned)
+    if verify:
+        verify_fused(fused)
+    loops = lower(fused)
+    if verify:
+        verify_loops(loops)
+    return Stages(program, planned, fused, loops)
+
+
+def compile(program: labelled.Program, options: Options, settings: Settings) -> Executable:
+    """The program on the backend that the settings name; raises `AccelDeviceError` if that is missing."""
+    target = backend(settings)
+    if isinstance(target, InterpreterBackend):
+        return target.compile_labelled(program)
+    return target.compile(stages(program, options).loops)

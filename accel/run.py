@@ -1,0 +1,190 @@
+"""Running programs: `run` for one that holds its arrays, `runN` for a function that is compiled once and called often.
+
+In: `Acc` handles, or a function over them and host arrays. Out: NumPy arrays, fresh and C-contiguous. A program is
+found again by its structure, not by its sizes; `runN` skips even the building when it is called with the ranks and dtypes of
+last time.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, ParamSpec, TypeVar
+
+import numpy as np
+
+from accel import settings as setting
+from accel.annotations import Demand, demands
+from accel.ast.acc import Acc
+from accel.ast.arrays import ArrayNode, ArrayParameter, Use
+from accel.ast.host import use_array
+from accel.ast.types import ArrayType, leaves
+from accel.backends.protocol import Executable, HostArray
+from accel.cache import Cache
+from accel.compile import compile
+from accel.errors import AccelTypeError, here
+from accel.ilp.options import Options
+from accel.labelled.build import build
+from accel.labelled.nodes import Program
+from accel.labelled.text import text
+from accel.settings import Given, Settings
+from accel.structure import Nested, element_arrays
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+Key = tuple[str, Options, Settings]
+
+_COMPILED: Cache[Key, Executable] = Cache(512)
+"""One per process, so that equal programs are compiled once: all that `run` and `runN` remember in common."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shaped:
+    """What the user's nested tuple of `Acc`s looks like, so that results come back in the same form."""
+
+    form: Nested[ArrayType]
+
+    def assemble(self, arrays: Sequence[HostArray]) -> object:
+        """Program results, one per leaf, as the user expects them."""
+        rest = iter(arrays)
+
+        def build(form: Nested[ArrayType]) -> object:
+            if isinstance(form, tuple):
+                return tuple([build(part) for part in form])
+            return element_arrays(form.element, rest)
+
+        return build(self.form)
+
+
+def _nodes(result: object, what: str) -> tuple[list[ArrayNode], Shaped]:
+    handles: list[Acc[Any]] = []  # Any: the arrays of a program have different types
+
+    def form(part: object) -> Nested[ArrayType]:
+        if isinstance(part, tuple):
+            return tuple([form(item) for item in part])
+        if not isinstance(part, Acc):
+            hint = "wrap NumPy arrays in `A.use(...)`; an Exp becomes an array by `A.unit(e)`"
+            raise AccelTypeError(
+                f"{what} must be an Acc or a tuple of them, got {type(part).__name__}", here(), hint=hint
+            )
+        handles.append(part)
+        return part.type
+
+    shaped = Shaped(form(result))
+    return [handle.node for handle in handles], shaped
+
+
+def options(settings: Settings) -> Options:
+    """What the planner is told."""
+    return Options(
+        strategy=settings.strategy,
+        cost=settings.cost,
+        solver=settings.solver,
+        duplicate=settings.duplicate,
+        time_limit=settings.time_limit,
+    )
+
+
+def _executable(program: Program, settings: Settings) -> Executable:
+    chosen = options(settings)
+    return _COMPILED.get((text(program), chosen, settings), lambda: compile(program, chosen, settings))
+
+
+def run_nodes(result: object, given: Given) -> object:
+    """`run` without its types."""
+    settings = setting.changed(given)
+    nodes, shaped = _nodes(result, "what is run")
+    built = build(nodes, ())
+    data = [leaf for constant in built.constants for leaf in constant.data]
+    return shaped.assemble(_executable(built.program, settings)(data))
+
+
+@dataclass(frozen=True, slots=True)
+class _Specialised:
+    """A `runN` function for arguments of certain ranks and dtypes."""
+
+    executable: Executable
+    constants: tuple[HostArray, ...]
+    result: Shaped
+
+
+def _host(argument: object) -> Use:
+    """An argument as `use` takes it."""
+    node = use_array(argument).node
+    assert isinstance(node, Use)
+    return node
+
+
+class RunN(Generic[P, R]):
+    """A compiled function over arrays: call it with NumPy arrays.
+
+    Compiled when first called with arguments of some ranks and dtypes; sizes do not matter. May be called from several
+    threads at once.
+    """
+
+    def __init__(self, function: Callable[..., object], given: Given) -> None:
+        functools.update_wrapper(self, function)
+        self._function = function
+        self._given = given
+        self._demands = demands(function)
+        self._specialised: Cache[tuple[Settings, tuple[Nested[ArrayType], ...]], _Specialised] = Cache(64)
+        self._plain: tuple[Settings | None, tuple[tuple[np.dtype[np.generic], int], ...], _Specialised, bool] | None = (
+            None
+        )
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run on these arguments; raises what the program's checks find."""
+        plain = self._plain
+        # ParamSpec hides that the arguments are arrays; `_general` checks what is not.
+        # The usual call: plain arrays of the same dtypes and ranks as last time, under the same settings.
+        if plain is not None and not kwargs and plain[0] is setting.innermost() and len(args) == len(plain[1]):
+            for argument, (dtype, rank) in zip(args, plain[1], strict=True):
+                if type(argument) is not np.ndarray or argument.dtype is not dtype or argument.ndim != rank:
+                    break
+            else:
+                found = plain[2]
+                arrays = found.executable((*args, *found.constants))  # type: ignore[arg-type]  # checked just above
+                return arrays[0] if plain[3] else found.result.assemble(arrays)  # type: ignore[return-value]  # R by construction
+        return self._general(args, kwargs)  # type: ignore[return-value]  # R is what the traced function stands for
+
+    def _general(self, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+        if kwargs:
+            raise AccelTypeError("a compiled function takes its arrays by position", here())
+        hosts = [_host(argument) for argument in args]
+        types = tuple(host.types[0] for host in hosts)
+        self._check(types)
+        settings = setting.changed(self._given)
+        found = self._specialised.get((settings, types), lambda: self._specialise(types, settings))
+        if all(type(a) is np.ndarray and h.data[0] is a for a, h in zip(args, hosts, strict=True)):
+            key = tuple((host.data[0].dtype, host.data[0].ndim) for host in hosts)
+            single = isinstance(found.result.form, ArrayType) and len(leaves(found.result.form.element)) == 1
+            self._plain = (setting.innermost(), key, found, single)
+        data = [leaf for host in hosts for leaf in host.data]
+        return found.result.assemble(found.executable([*data, *found.constants]))
+
+    def _check(self, types: Sequence[ArrayType]) -> None:
+        for number, (kind, demand) in enumerate(zip(types, self._demands, strict=False)):
+            if not demand.admits(kind):
+                self._refuse(number, kind, demand)
+
+    def _refuse(self, number: int, kind: ArrayType, demand: Demand) -> None:
+        name = getattr(self._function, "__name__", "the function")
+        message = f"argument {number} of {name} has type {kind}, but is annotated with {demand}"
+        raise AccelTypeError(message, here(), hint="convert the array, or leave the annotation open by a type variable")
+
+    def _specialise(self, types: Sequence[ArrayType], settings: Settings) -> _Specialised:
+        parameters = [ArrayParameter((kind,), here()) for kind in types]
+        handles = [Acc[Any](node, (None,) * node.types[0].rank) for node in parameters]  # Any: types known at run time
+        nodes, shaped = _nodes(self._function(*handles), "what the function returns")
+        built = build(nodes, parameters)
+        data = tuple(leaf for constant in built.constants for leaf in constant.data)
+        return _Specialised(_executable(built.program, settings), data, shaped)
+
+
+def check_function(function: object) -> Callable[..., object]:
+    """What `runN` may compile; raises `AccelTypeError` for anything but a function."""
+    if isinstance(function, Acc) or not callable(function):
+        raise AccelTypeError("runN takes a function over Accs; a program that holds its arrays is run by `A.run`", here())
+    return function
