@@ -18,9 +18,7 @@ class Operator(Enum):
     SUB = "sub"
     MUL = "mul"
     DIV = "div"  # float: IEEE division; integer: floor division, x // 0 = 0
-    MOD = (
-        "mod"  # Python's: the sign of the divisor; integer x % 0 = 0; float: fmod, then one addition where signs differ
-    )
+    MOD = "mod"  # Python's: the sign of the divisor; integer x % 0 = 0, float x % 0 = NaN
     QUOT = "quot"  # integer: division toward zero, by 0 gives 0
     REM = "rem"  # integer: remainder of quot, by 0 gives 0
     NEG = "neg"
@@ -83,9 +81,7 @@ class Operator(Enum):
     IS_INFINITE = "is_infinite"
     # Any type.
     CAST = "cast"  # a -> b: integers wrap; float to integer saturates, NaN gives 0; to bool: x != 0
-    BITCAST = (
-        "bitcast"  # a -> b of equal width, bool excluded; a NaN to an integer gives the canonical 0x7fc00000, 0x7ff8...
-    )
+    BITCAST = "bitcast"  # a -> b of equal width, bool excluded; every NaN as the canonical quiet NaN
     SELECT = "select"  # (bool, a, a) -> a; evaluates both
 
     def __repr__(self) -> str:

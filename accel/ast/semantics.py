@@ -253,7 +253,7 @@ def _nearest(kind: ScalarType, exact: Fraction) -> float:
     try:
         near = exact.numerator / exact.denominator  # Python rounds this correctly
     except OverflowError:
-        return math.copysign(math.inf, exact.numerator)
+        return math.inf if exact > 0 else -math.inf
     if kind is F64 or math.isinf(near) or Fraction(near) == exact:
         return rounded(kind, near)
     # Round to odd first, so that rounding again cannot see a tie where there is none.
