@@ -13,7 +13,7 @@ from typing import Generic, TypeAlias, TypeVar, assert_never
 
 from accel.ast.types import ScalarType
 from accel.backends.device import Device, Slots
-from accel.backends.linear import Assign, Drop, Item, Jump, JumpUnless, Mark, linear
+from accel.backends.linear import Assign, Drop, Enter, Item, Jump, JumpUnless, Mark, linear
 from accel.backends.parameters import Binder, binder
 from accel.backends.protocol import HostArray
 from accel.ir.mentions import loaded
@@ -210,6 +210,8 @@ def _instructions(items: Sequence[Item], device: Device[B], slots: Slots) -> lis
                 code.append(_assign(item, slots))
             case Drop():
                 code.append(_drop(item, device, slots))
+            case Enter():
+                pass
             case Mark(number):
                 marks[number] = len(code)
             case Jump():

@@ -15,6 +15,13 @@ from accel.labelled.nodes import Array
 
 
 @dataclass(frozen=True, slots=True)
+class Enter:
+    """From here to the mark `end`, items may run not at all or many times. Does nothing."""
+
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class Mark:
     """A place to jump to."""
 
@@ -52,7 +59,7 @@ class Drop:
     own: frozenset[Array]
 
 
-Item: TypeAlias = Union[Launch, View, HostSizes, Require, Mark, Jump, JumpUnless, Assign, Drop]
+Item: TypeAlias = Union[Launch, View, HostSizes, Require, Enter, Mark, Jump, JumpUnless, Assign, Drop]
 
 
 def linear(program: Program) -> list[Item]:
@@ -77,7 +84,7 @@ def _flatten(program: Program) -> Iterator[Item]:
                 other, end = marks, marks + 1
                 marks += 2
                 expanded: list[Step | Item] = [
-                    JumpUnless(condition, other), *then.steps, Assign(arrays, then.results), Jump(end),
+                    Enter(end), JumpUnless(condition, other), *then.steps, Assign(arrays, then.results), Jump(end),
                     Mark(other), *orelse.steps, Assign(arrays, orelse.results), Mark(end),
                 ]  # fmt: skip
                 work += reversed(expanded)
@@ -87,7 +94,7 @@ def _flatten(program: Program) -> Iterator[Item]:
                 asked = tuple(leaf for parameter in condition.parameters for leaf in parameter)
                 state = tuple(leaf for parameter in body.parameters for leaf in parameter)
                 expanded = [
-                    Assign(arrays, initial), Mark(again), Assign(asked, arrays), *condition.steps,
+                    Assign(arrays, initial), Enter(end), Mark(again), Assign(asked, arrays), *condition.steps,
                     JumpUnless(condition.results[0], end), Assign(state, arrays), *body.steps,
                     Assign(arrays, body.results), Jump(again), Mark(end),
                 ]  # fmt: skip
@@ -106,22 +113,27 @@ def _mentions(item: Item) -> frozenset[Array]:
             return frozenset(mentions.loaded(function))
         case JumpUnless(condition):
             return frozenset((condition,))
-        case Require() | Mark() | Jump() | Drop():
+        case Require() | Enter() | Mark() | Jump() | Drop():
             return frozenset()
         case _:
             assert_never(item)
 
 
-def _regions(items: list[Item]) -> list[tuple[int, int]]:
-    """Stretches that may run not at all or many times, inner ones first: from a jump to a later mark, or back to a mark."""
-    marks = {item.number: position for position, item in enumerate(items) if isinstance(item, Mark)}
-    spans = [
-        (min(position, marks[item.mark]), max(position, marks[item.mark]))
-        for position, item in enumerate(items)
-        if isinstance(item, Jump | JumpUnless)
-    ]
-    # A loop's exit lies behind its jump back, a branch's end behind its first jump: the later end covers both.
-    return sorted(spans, key=lambda span: (span[1], -span[0]))
+def _regions(items: list[Item]) -> list[tuple[int, int, int]]:
+    """For every position the innermost region around it: (start, end, position of the `Enter` of the next outer region).
+
+    Outside of all regions start and end are -1, which no array's lifetime reaches into.
+    """
+    ends = {item.number: position for position, item in enumerate(items) if isinstance(item, Mark)}
+    stack = [(-1, -1, -1)]
+    around = []
+    for position, item in enumerate(items):
+        while len(stack) > 1 and stack[-1][1] < position:
+            stack.pop()
+        around.append(stack[-1])
+        if isinstance(item, Enter):
+            stack.append((position, ends[item.end], position))
+    return around
 
 
 def _drops(items: list[Item], program: Program) -> dict[int, Drop]:
@@ -131,22 +143,23 @@ def _drops(items: list[Item], program: Program) -> dict[int, Drop]:
         for array in _mentions(item):
             first.setdefault(array, position)
             last[array] = position
-    for start, end in _regions(items):
-        for array, position in last.items():
-            if first[array] < start <= position < end:
-                last[array] = end
     given = {leaf for parameter in program.parameters for leaf in parameter}
     kept = given | set(program.results)
     own = _unaliased(items) - kept
+    around = _regions(items)
     dying: dict[int, list[Array]] = {}
     for array, position in last.items():
-        if array not in kept:
-            dying.setdefault(position, []).append(array)
-    # After a jump nothing runs: what a loop's last assignment or a branch's end made dead stays until the mark behind.
+        if array in kept:
+            continue
+        # What was made outside of a region but used last inside of it is needed until the region's end.
+        start, end, enter = around[position]
+        while first[array] < start:
+            position = end
+            start, end, enter = around[enter]
+        dying.setdefault(position, []).append(array)
     return {
         position: Drop(tuple(sorted(arrays, key=lambda a: (a.label, a.leaf))), own.intersection(arrays))
         for position, arrays in dying.items()
-        if not isinstance(items[position], Jump)
     }
 
 
@@ -165,7 +178,7 @@ def _unaliased(items: list[Item]) -> frozenset[Array]:
                 shared.update(array for pair in nest.in_place for array in pair)
             case View(arrays, sources) | Assign(arrays, sources):
                 shared.update(arrays + sources)
-            case HostSizes() | Require() | Mark() | Jump() | JumpUnless() | Drop():
+            case HostSizes() | Require() | Enter() | Mark() | Jump() | JumpUnless() | Drop():
                 pass
             case _:
                 assert_never(item)

@@ -1,0 +1,91 @@
+"""Programs as flat lists: jumps for control flow, and arrays dropped after their last use."""
+
+from __future__ import annotations
+
+from accel.ast.types import BOOL, F32, ScalarType
+from accel.backends.linear import Assign, Drop, Enter, Item, Jump, JumpUnless, Mark, linear
+from accel.ir.nodes import Branch, Launch, Level, Nest, Output, Program, Read, Repeat, Step, Stream, View, Write
+from accel.labelled.nodes import Array
+
+
+def array(label: int, element: ScalarType = F32) -> Array:
+    return Array(label, 0, element, ())
+
+
+def copy(target: int, source: int, element: ScalarType = F32) -> Launch:
+    """A nest without loops that makes one scalar from another."""
+    x = Stream("x", F32)
+    body = Level((Read(x, array(source), ()), Write(array(target, element), (), x)), None, ())
+    return Launch(Nest(target, body, (Output(array(target, element), ()),), (), ()))
+
+
+def shape(items: list[Item]) -> list[str]:
+    """The items in words."""
+    words = []
+    for item in items:
+        match item:
+            case Launch(nest):
+                words.append(f"make {nest.label}")
+            case Drop(arrays, own):
+                words += [f"{'release' if a in own else 'forget'} {a.label}" for a in arrays]
+            case Assign(targets, sources):
+                words += [f"{t.label} := {s.label}" for t, s in zip(targets, sources, strict=True)]
+            case Mark(number):
+                words.append(f"mark {number}")
+            case Jump(mark):
+                words.append(f"jump {mark}")
+            case JumpUnless(condition, mark):
+                words.append(f"unless {condition.label} jump {mark}")
+            case Enter():
+                pass
+            case View(arrays, sources):
+                words.append(f"view {arrays[0].label} of {sources[0].label}")
+            case _:
+                words.append(type(item).__name__)
+    return words
+
+
+def program(*steps: Step, parameters: tuple[int, ...] = (0,), results: tuple[int, ...]) -> Program:
+    return Program(tuple((array(p),) for p in parameters), steps, tuple(map(array, results)))
+
+
+def test_intermediates_are_released_after_their_last_use() -> None:
+    items = linear(program(copy(1, 0), copy(2, 1), copy(3, 1), results=(2, 3)))
+    assert shape(items) == ["make 1", "make 2", "make 3", "release 1"]
+
+
+def test_what_a_view_shares_is_only_forgotten() -> None:
+    items = linear(program(copy(1, 0), View((array(2),), (array(1),)), copy(3, 2), results=(3,)))
+    assert shape(items) == ["make 1", "view 2 of 1", "forget 1", "make 3", "forget 2"]
+
+
+def test_branches_jump_and_outer_arrays_live_to_the_end() -> None:
+    then = Program((), (copy(4, 1),), (array(4),))
+    orelse = Program((), (copy(5, 0),), (array(5),))
+    items = linear(
+        program(copy(1, 0), copy(2, 0, BOOL), Branch(array(2, BOOL), then, orelse, (array(3),)), results=(3,))
+    )
+    assert shape(items) == [
+        "make 1", "make 2", "unless 2 jump 0", "make 4", "3 := 4", "forget 4", "jump 1", "mark 0", "make 5",
+        "3 := 5", "forget 5", "mark 1", "release 1", "release 2",
+    ]  # fmt: skip
+
+
+def test_loops_jump_back_and_outer_arrays_live_to_the_end() -> None:
+    condition = Program(((array(10),),), (copy(11, 10, BOOL),), (array(11, BOOL),))
+    body = Program(((array(20),),), (copy(21, 20), copy(22, 1)), (array(22),))
+    items = linear(program(copy(1, 0), Repeat(condition, body, (array(0),), (array(2),)), copy(3, 2), results=(3,)))
+    assert shape(items) == [
+        "make 1", "2 := 0", "mark 0", "10 := 2", "make 11", "forget 10", "unless 11 jump 1", "release 11", "20 := 2",
+        "make 21", "forget 20", "release 21", "make 22", "2 := 22", "forget 22", "jump 0", "mark 1", "release 1", "make 3",
+        "forget 2",
+    ]  # fmt: skip
+
+
+def test_deep_control_flow_does_not_recurse() -> None:
+    same = Program((), (), (array(0),))
+    inner = same
+    for label in range(1, 20_000):
+        inner = Program((), (Branch(array(0, BOOL), inner, same, (array(label),)),), (array(label),))
+    items = linear(Program(((array(0),),), inner.steps, inner.results))
+    assert sum(isinstance(item, Assign) for item in items) == 2 * 19_999

@@ -1,0 +1,79 @@
+"""Settings: what may be given, which one wins."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+
+import pytest
+
+from accel.errors import AccelValueError
+from accel.settings import Given, Settings, changed, current, using
+
+
+def test_defaults_are_the_cpu_and_the_optimum() -> None:
+    assert current() == Settings(backend="llvm", threads=0, strategy="ilp")
+
+
+def test_innermost_using_wins_and_is_undone() -> None:
+    with using(backend="interpreter", strategy="none"):
+        with using(backend="opencl:1"):
+            assert current() == Settings(backend="opencl:1", strategy="none")
+        assert current().backend == "interpreter"
+    assert current() == Settings()
+
+
+def test_using_is_undone_by_an_error() -> None:
+    with pytest.raises(ZeroDivisionError), using(strategy="greedy"):
+        raise ZeroDivisionError
+    assert current() == Settings()
+
+
+def test_argument_wins_over_using() -> None:
+    with using(backend="opencl"):
+        assert changed({"backend": "interpreter"}) == replace(Settings(), backend="interpreter")
+
+
+def test_environment_is_below_using(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ACCEL_BACKEND", "interpreter")
+    monkeypatch.setenv("ACCEL_THREADS", "2")
+    assert current() == Settings(backend="interpreter", threads=2)
+    with using(backend="llvm"):
+        assert current() == Settings(threads=2)
+
+
+@pytest.mark.parametrize("variable", ["ACCEL_BACKEND", "ACCEL_THREADS"])
+def test_environment_is_checked(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    monkeypatch.setenv(variable, "cuda")
+    with pytest.raises(AccelValueError, match="cuda"):
+        current()
+
+
+def test_using_in_one_thread_is_not_seen_in_another() -> None:
+    seen: list[Settings] = []
+    with using(backend="interpreter"):
+        thread = threading.Thread(target=lambda: seen.append(current()))
+        thread.start()
+        thread.join()
+    assert seen == [Settings()]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"backend": "cuda"}, "backend='cuda' is unknown"),
+        ({"backend": "llvm:1"}, "backend='llvm:1' is unknown"),
+        ({"backend": 3}, "backend=3 is unknown"),
+        ({"threads": -1}, "threads=-1 is no number of threads"),
+        ({"threads": True}, "threads=True is no number of threads"),
+        ({"strategy": "best"}, "strategy='best' is no setting"),
+        ({"duplicate": 1}, "duplicate=1 is no setting"),
+        ({"time_limit": float("nan")}, "time_limit=nan is no number of seconds"),
+        ({"colour": "red"}, "there is no setting 'colour'"),
+    ],
+)
+def test_wrong_settings_are_refused(given: Given, message: str) -> None:
+    with pytest.raises(AccelValueError) as caught:
+        changed(given)
+    assert caught.value.message == message
+    assert "test_settings.py" in str(caught.value)
