@@ -1,0 +1,167 @@
+"""Greedy clustering: merge the pair of clusters that saves most, as long as one saves anything [Kri section V-C].
+
+Every cluster takes part in at most one merge per round, so that clusters grow evenly and long programs take little more
+than linear time. Every step is judged by the legality checker and by exact prices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from itertools import combinations, pairwise
+
+from accel.ilp.checker import cluster_refusal
+from accel.ilp.clustering import Cluster
+from accel.ilp.cost import Level, Weights
+from accel.ilp.graph import ORDERED, Graph, Kind, Node, Role
+from accel.ilp.options import Duplicate
+from accel.ilp.orders import assign
+from accel.ilp.price import cluster_price
+from accel.labelled.nodes import Label
+
+_SEARCH_LIMIT = 2000
+"""Clusters looked at to find a circle; where that is not enough, two clusters stay apart."""
+
+_ALL_PAIRS_OF_READERS = 16
+"""Of an array with more readers only neighbours are tried."""
+
+
+def chains(graph: Graph) -> list[list[Label]]:
+    """Runs of maps of which each reads all that the one before makes, and nobody else does: fusing them is never illegal."""
+    earlier = {first for first, _ in graph.before}
+    run_of: dict[Label, list[Label]] = {}
+    runs: list[list[Label]] = []
+    for node in graph.operations:
+        run = run_of.get(node.label)
+        if run is None:
+            run = [node.label]
+            runs.append(run)
+        heir = None if node.label in earlier else _only_reader(graph, node)
+        if heir is not None and heir not in run_of:
+            run.append(heir)
+            run_of[heir] = run
+    return runs
+
+
+def _only_reader(graph: Graph, node: Node) -> Label | None:
+    """The map that streams everything that `node`, a generate or map, makes, if nobody else reads it."""
+    if node.kind not in (Kind.GENERATE, Kind.MAP) or any(array in graph.results for array in node.arrays):
+        return None
+    edges = [edge for array in node.arrays for edge in graph.readers[array]]
+    readers = {edge.consumer for edge in edges}
+    if len(readers) != 1 or any(edge.role is not Role.STREAM for edge in edges):
+        return None
+    reader = graph.node[readers.pop()]
+    return reader.label if reader.kind is Kind.MAP else None
+
+
+def candidates(graph: Graph) -> Iterator[tuple[Label, Label]]:
+    """Pairs of operations that might share something: maker and reader, or two readers."""
+    operations = {node.label for node in graph.operations}
+    for array, edges in graph.readers.items():
+        readers = sorted({edge.consumer for edge in edges if edge.role in ORDERED and edge.consumer in operations})
+        if array.label in operations:
+            yield from ((array.label, reader) for reader in readers)
+        yield from combinations(readers, 2) if len(readers) <= _ALL_PAIRS_OF_READERS else pairwise(readers)
+
+
+class _Merger:
+    """Clusters that grow: which cluster a label is in, its price, and the arcs between clusters."""
+
+    def __init__(
+        self, graph: Graph, groups: Collection[Collection[Label]], model: tuple[Level, ...], weights: Weights,
+        duplicate: Duplicate,
+    ) -> None:  # fmt: skip
+        self.graph, self.model, self.weights, self.duplicate = graph, model, weights, duplicate
+        self.cluster: dict[Label, Cluster] = {}
+        self.home: dict[Label, Label] = {}
+        alone = [(node.label,) for node in graph.nodes if node.kind is Kind.BARRIER]
+        for group in [*groups, *alone]:
+            cluster = assign(graph, group)
+            assert cluster is not None
+            name = cluster.labels[0]
+            self.cluster[name] = cluster
+            self.home |= dict.fromkeys(cluster.labels, name)
+        self.after: dict[Label, set[Label]] = {name: set() for name in self.cluster}
+        self.ahead: dict[Label, set[Label]] = {name: set() for name in self.cluster}
+        for earlier, later in graph.arcs:
+            first, second = self.home[earlier], self.home[later]
+            if first != second:
+                self.after[first].add(second)
+                self.ahead[second].add(first)
+        self.apart = {(self.home[earlier], self.home[later]) for earlier, later in graph.before}
+        self.prices = {name: self._price(cluster) for name, cluster in self.cluster.items()}
+        self.tried: dict[tuple[tuple[Label, ...], tuple[Label, ...]], tuple[tuple[int, ...], Cluster] | None] = {}
+
+    def _price(self, cluster: Cluster) -> tuple[int, ...]:
+        return tuple(cluster_price(self.graph, cluster, level, self.weights) for level in self.model)
+
+    def merged(self, first: Label, second: Label) -> tuple[tuple[int, ...], Cluster] | None:
+        """What merging two clusters saves, and what comes out, or None if that is illegal."""
+        one, two = self.cluster[first].labels, self.cluster[second].labels
+        if (one, two) not in self.tried:
+            whole = assign(self.graph, (*one, *two))
+            if whole is None or cluster_refusal(self.graph, whole, self.duplicate) is not None:
+                self.tried[one, two] = None
+            else:
+                before = zip(self.prices[first], self.prices[second], self._price(whole), strict=True)
+                self.tried[one, two] = tuple(a + b - c for a, b, c in before), whole
+        return self.tried[one, two]
+
+    def makes_circle(self, first: Label, second: Label) -> bool:
+        """Whether something else stands between the two, or may."""
+        return self._reaches(first, second) or self._reaches(second, first)
+
+    def _reaches(self, start: Label, goal: Label) -> bool:
+        pending = [name for name in self.after[start] if name != goal]
+        seen = set(pending)
+        while pending:
+            if len(seen) > _SEARCH_LIMIT:
+                return True
+            for name in self.after[pending.pop()]:
+                if name == goal:
+                    return True
+                if name not in seen:
+                    seen.add(name)
+                    pending.append(name)
+        return False
+
+    def merge(self, first: Label, second: Label, whole: Cluster) -> None:
+        """Put `second` into `first`, which has the lower label."""
+        self.cluster[first] = whole
+        del self.cluster[second]
+        self.home |= dict.fromkeys(whole.labels, first)
+        self.prices[first] = self._price(whole)
+        for links, back in ((self.after, self.ahead), (self.ahead, self.after)):
+            for name in links.pop(second):
+                back[name].discard(second)
+                if name != first:
+                    back[name].add(first)
+                    links[first].add(name)
+            links[first].discard(second)
+
+    def round(self, pairs: Collection[tuple[Label, Label]]) -> bool:
+        """Merge disjoint pairs, the most saving first; whether there was one."""
+        offers = []
+        for first, second in pairs:
+            result = self.merged(first, second)
+            if result is not None and result[0] > (0,) * len(self.model):
+                offers.append((tuple(-saving for saving in result[0]), first, second, result[1]))
+        offers.sort(key=lambda offer: offer[:3])
+        touched: set[Label] = set()
+        for _, first, second, whole in offers:
+            if first not in touched and second not in touched and not self.makes_circle(first, second):
+                self.merge(first, second, whole)
+                touched |= {first, second}
+        return bool(touched)
+
+
+def greedy(graph: Graph, model: tuple[Level, ...], weights: Weights, duplicate: Duplicate) -> list[Cluster]:
+    """Clusters of all operations and barriers, in no particular order."""
+    merger = _Merger(graph, chains(graph), model, weights, duplicate)
+    forbidden = set(graph.before)
+    pairs = [pair for pair in candidates(graph) if pair not in forbidden]
+    while True:
+        homes: Mapping[Label, Label] = merger.home
+        between = {(min(homes[a], homes[b]), max(homes[a], homes[b])) for a, b in pairs if homes[a] != homes[b]}
+        if not merger.round(sorted(between)):
+            return list(merger.cluster.values())

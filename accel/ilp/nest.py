@@ -1,0 +1,155 @@
+"""Whether the operations of a cluster fit into one loop nest, and do no work over again: docs/ilp.md, E1 to E5 and W1.
+
+A part of the legality checker; shares no code with the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from accel.ilp.clustering import Order
+from accel.ilp.graph import Graph, Kind, Node, Role
+from accel.ilp.options import Duplicate
+from accel.labelled.nodes import Extent, Label, Shape, SizeVariable
+
+REPEATABLE = 32
+"""How many scalar operations may be done again for every element of a gather, all together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loops:
+    """The loop shape of every operation of a cluster, and which of them run under the guard of a filter."""
+
+    shapes: Mapping[Label, Shape]
+    guarded: frozenset[Label]
+
+
+def loops(graph: Graph, orders: Mapping[Label, Order]) -> Loops | str:
+    """E1 to E3, or why they do not hold. Gathers are bound after what is pushed to them, filters before their readers."""
+    shapes: dict[Label, Shape] = {}
+    guarded: set[Label] = set()
+    filters: dict[SizeVariable, Label] = {}
+    for label in sorted(label for label, order in orders.items() if order.gather is None):
+        node = graph.node[label]
+        sizes = [extent.variable for extent in node.iteration if extent.variable in filters]
+        if not sizes:
+            shapes[label] = node.iteration
+        elif node.iteration == (Extent(sizes[0], 0),) and sizes[0] is not None:
+            shapes[label] = shapes[filters[sizes[0]]]
+            guarded.add(label)
+        else:
+            return f"a loop of %{label} would stand under the guard of a filter"
+        if node.filtered is not None:
+            filters[node.filtered] = label
+    for label in sorted((label for label, order in orders.items() if order.gather is not None), reverse=True):
+        gather = orders[label].gather
+        assert gather is not None
+        beyond = graph.node[label].iteration[graph.rank_of_sources(gather) :]
+        if beyond and (gather in guarded or any(extent.variable in filters for extent in beyond)):
+            return f"a loop of %{label} would stand under the guard of a filter"
+        shapes[label] = shapes[gather] + beyond
+        if gather in guarded:
+            guarded.add(label)
+    return Loops(shapes, frozenset(guarded))
+
+
+def _aligned(graph: Graph) -> Mapping[Extent, Extent]:
+    """A representative for each inner extent that exclusive scans connect with another one."""
+    root: dict[Extent, Extent] = {}
+
+    def find(extent: Extent) -> Extent:
+        while root.get(extent, extent) != extent:
+            extent = root[extent]
+        return extent
+
+    for node in graph.nodes:
+        if node.exclusive:
+            source = next(edge.array for edge in graph.inputs[node.label] if edge.role is Role.STREAM)
+            root[find(node.iteration[-1])] = find(source.shape[-1])
+    return {extent: find(extent) for extent in [*root, *root.values()]}
+
+
+def _disagreement(graph: Graph, shapes: Mapping[Label, Shape]) -> str | None:
+    """E4: all loop shapes are prefixes of the deepest, but for aligned inner extents."""
+    deepest = max(shapes, key=lambda label: len(shapes[label]))
+    nest = shapes[deepest]
+    aligned = _aligned(graph)
+    for label, shape in shapes.items():
+        if shape == nest[: len(shape)]:
+            continue
+        same_outer = len(shape) == len(nest) and shape[:-1] == nest[:-1]
+        if not same_outer or aligned.get(shape[-1], shape[-1]) != aligned.get(nest[-1], nest[-1]):
+            return f"%{label} and %{deepest} would need two loops at one depth"
+    return None
+
+
+def _comes_back(graph: Graph, orders: Mapping[Label, Order], shapes: Mapping[Label, Shape]) -> str | None:
+    """E5: walk from every operation along fused arrays and from indices to what is pushed; after a fall, no rise."""
+    followers: dict[Label, list[Label]] = {label: [] for label in orders}
+    for label, order in orders.items():
+        for edge in graph.inputs[label]:
+            if edge.array.label in orders:
+                followers[edge.array.label].append(label)
+        if order.gather is not None:
+            indices = [edge.array.label for edge in graph.inputs[order.gather] if edge.role is Role.STREAM]
+            for maker in indices:
+                if maker in orders:
+                    followers[maker].append(label)
+    if not any(len(shapes[after]) > len(shapes[label]) for label in orders for after in followers[label]):
+        return None
+    for start in orders:
+        pending, seen = [(start, False)], {(start, False)}
+        while pending:
+            label, fallen = pending.pop()
+            for after in followers[label]:
+                rank, depth = len(shapes[after]), len(shapes[label])
+                if fallen and rank > depth:
+                    return f"%{after} needs at its start what %{label} gives after its loop"
+                state = (after, fallen or rank < depth)
+                if state not in seen:
+                    seen.add(state)
+                    pending.append(state)
+    return None
+
+
+def _repeated(graph: Graph, orders: Mapping[Label, Order], growing: Label) -> list[Node]:
+    """What runs once per element of gather `growing`, directly or through gathers that are pushed to it."""
+    found = []
+    for label in orders:
+        gather = orders[label].gather
+        while gather is not None and gather != growing:
+            gather = orders[gather].gather
+        if gather == growing:
+            found.append(graph.node[label])
+    return found
+
+
+def _work(graph: Graph, orders: Mapping[Label, Order], duplicate: Duplicate) -> str | None:
+    """W1: nothing expensive is done more often than once for each element that it makes."""
+    if duplicate == "published":
+        return None
+    for gather in sorted({order.gather for order in orders.values() if order.gather is not None}):
+        if not graph.is_growing(gather):
+            continue
+        repeated = _repeated(graph, orders, gather)
+        if duplicate is False:
+            return f"%{gather} may be larger than its source: %{repeated[0].label} would be computed again"
+        heavy = [node for node in repeated if node.kind is Kind.FOLD or node.loops]
+        if heavy:
+            return f"%{gather} may be larger than its source: the loop of %{heavy[0].label} would run again"
+        if sum(node.operations for node in repeated) > REPEATABLE:
+            return f"%{gather} may be larger than its source: over {REPEATABLE} scalar operations would be done again"
+    return None
+
+
+def nest_refusal(graph: Graph, orders: Mapping[Label, Order], duplicate: Duplicate) -> str | None:
+    """Why the operations of a cluster do not fit into one nest, or None."""
+    found = loops(graph, orders)
+    if isinstance(found, str):
+        return found
+    return (
+        _disagreement(graph, found.shapes)
+        or _comes_back(graph, orders, found.shapes)
+        or _work(graph, orders, duplicate)
+    )

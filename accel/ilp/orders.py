@@ -1,0 +1,38 @@
+"""The order of every operation of a cluster: given the set, it follows from the readers [vB24 section 4.2]."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from accel.ilp.clustering import BACKWARD, FORWARD, Cluster, Order
+from accel.ilp.graph import ORDERED, Graph, Kind, Role
+from accel.labelled.nodes import Label
+
+
+def assign(graph: Graph, labels: Collection[Label]) -> Cluster | None:
+    """The cluster of `labels` with the orders that its readers ask for, or None if they ask for several.
+
+    An operation that nobody reads inside has the cluster's direction: backward if there is a right scan, else forward. What
+    comes out need not be legal; no other orders could be, but for a forward cluster that might as well run backward.
+    """
+    within = frozenset(labels)
+    direction = FORWARD
+    for label in within:
+        node = graph.node[label]
+        if node.kind is Kind.SCAN and node.backward:
+            direction = BACKWARD
+    orders: dict[Label, Order] = {}
+    for label in sorted(within, reverse=True):
+        wanted: set[Order] = set()
+        for array in graph.node[label].arrays:
+            for edge in graph.readers[array]:
+                if edge.consumer not in within:
+                    continue
+                if edge.role not in ORDERED:
+                    return None
+                wanted.add(Order(edge.consumer, False) if edge.role is Role.SOURCE else orders[edge.consumer])
+        if len(wanted) > 1:
+            return None
+        orders[label] = wanted.pop() if wanted else direction
+    rising = tuple(sorted(within))
+    return Cluster(rising, tuple(orders[label] for label in rising))
