@@ -25,7 +25,7 @@ Marks: TypeAlias = A.Acc[A.Matrix[np.bool_]]
 Number: TypeAlias = A.Exp[np.float32]
 Whole: TypeAlias = A.Exp[np.int64]
 
-LOW, HIGH = 0.06, 0.16
+LOW, HIGH = 0.15, 0.4
 """Gradients (of a picture in 0 .. 1) from which a pixel is a weak or a strong edge."""
 
 TAN_22_5 = 0.41421357

@@ -20,6 +20,7 @@ LAYERS = (
     ("accel.ir",),
     ("accel.backends",),
     ("accel.settings",),
+    ("accel.cache", "accel.structure", "accel.annotations"),
     ("accel.compile",),
     ("accel.run",),
     ("accel.explain",),

@@ -1,0 +1,1 @@
+"""The tests: folders mirror accel/, with what spans stages at the top."""

@@ -1,0 +1,99 @@
+"""Array control flow: `acond` with a map in a branch, `awhile` over one array and a counter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from accel.ast.types import BOOL
+from tests.differential.elementwise import name_of
+from tests.differential.programs import ArrayType, Node, Types, require
+from tests.differential.scalars import check, function_text, parameter, text
+from tests.differential.world import World
+
+STEPS = ("map", "zipWith", "scanl1", "reverse")
+
+
+@dataclass(frozen=True, slots=True)
+class Acond:
+    """`acond(condition, map(f, x), y)`; functions: the condition, f."""
+
+    name: str = "acond"
+
+    def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
+        then, orelse = (types(ref) for ref in node.arguments)
+        require(then.dims == orelse.dims)
+        require(check(node.functions[0], (BOOL,), []))
+        require(check(node.functions[1], orelse.element, [parameter("p", then.element)]))
+        return (orelse,)
+
+    def source(self, node: Node) -> str:
+        then, orelse = map(name_of, node.arguments)
+        condition = text(node.functions[0].results[0], name_of)
+        return f"A.acond({condition}, A.map({function_text(node.functions[1], name_of)}, {then}), {orelse})"
+
+
+def propose_acond(world: World) -> Node | None:
+    """Two arrays of equal extents."""
+    then = world.array(lambda array: True)
+    if then is None:
+        return None
+    orelse = world.array(lambda array: array.dims == then[1].dims) or then
+    function = world.function([("p", parameter("p", then[1].element))], orelse[1].element)
+    return Node(Acond(), (then[0], orelse[0]), (world.value((BOOL,)), function))
+
+
+@dataclass(frozen=True, slots=True)
+class Awhile:
+    """An `awhile` of a few turns. numbers: turns, which step; arguments: the start, and what `zipWith` takes beside it."""
+
+    name: str = "awhile"
+
+    def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
+        start = types(node.arguments[0])
+        step = STEPS[node.numbers[1]]
+        leaves = [parameter("p", start.element)]
+        if step == "zipWith":
+            other = types(node.arguments[1])
+            require(other.dims == start.dims)
+            leaves.append(parameter("q", other.element))
+        if step == "scanl1":
+            require(start.rank > 0)
+            leaves = [parameter("a", start.element), parameter("b", start.element)]
+        if step == "reverse":
+            require(start.rank == 1)
+        require(check(node.functions[0], start.element, leaves))
+        return (start,)
+
+    def source(self, node: Node) -> str:
+        turns, step = node.numbers
+        function = function_text(node.functions[0], name_of)
+        match STEPS[step]:
+            case "zipWith":
+                body = f"A.zipWith({function}, s[0], {name_of(node.arguments[1])})"
+            case "reverse":
+                body = f"A.reverse(A.map({function}, s[0]))"
+            case other:
+                body = f"A.{other}({function}, s[0])"
+        condition = f"lambda s: A.map(lambda i: i < {turns}, s[1])"
+        start = f"({name_of(node.arguments[0])}, A.unit(A.constant(0, np.int64)))"
+        return f"A.awhile({condition}, lambda s: ({body}, A.map(lambda i: i + 1, s[1])), {start})[0]"
+
+
+def propose_awhile(world: World) -> Node | None:
+    """A loop around one operation."""
+    start = world.array(lambda array: True)
+    if start is None:
+        return None
+    step = world.draw.below(len(STEPS))
+    element = start[1].element
+    arguments = [start[0]]
+    if STEPS[step] == "scanl1":
+        function = world.combiner(element)
+    else:
+        leaves = [("p", parameter("p", element))]
+        if STEPS[step] == "zipWith":
+            other = world.array(lambda array: array.dims == start[1].dims) or start
+            arguments.append(other[0])
+            leaves.append(("q", parameter("q", other[1].element)))
+        function = world.function(leaves, element)
+    return Node(Awhile(), tuple(arguments), (function,), (world.draw.below(4), step))

@@ -1,0 +1,54 @@
+"""The data that random programs run on: small numbers, edges of the type, all equal; in several memory layouts."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from accel.ast.types import ScalarType
+from tests.differential.elementwise import Input
+from tests.differential.programs import Program
+from tests.differential.scalars import edge_values
+
+HostArray: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
+
+
+def array(kind: ScalarType, seed: int, layout: int, shape: Sequence[int]) -> HostArray:
+    """An array of pseudo-random values; the same arguments give the same array."""
+    random = np.random.default_rng(seed)
+    size = math.prod(shape)
+    low = 0 if kind.is_unsigned else -4
+    small = random.integers(low, 9, size) / (2 if kind.is_float else 1)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        values = small.astype(kind.dtype)
+        edges = np.array([kind.dtype.type(edge) for edge in edge_values(kind)])
+    if seed % 4 == 0 and size:
+        chosen = random.integers(0, len(edges), size)
+        values = np.where(random.random(size) < 0.3, edges[chosen], values)
+    if seed % 4 == 1 and size:
+        values[:] = values[0]
+    return laid_out(values.reshape(shape), layout)
+
+
+def laid_out(values: HostArray, layout: int) -> HostArray:
+    """The same values, in row-major order, column-major, backwards, with gaps, or read-only."""
+    match layout:
+        case 1:
+            return np.asfortranarray(values)
+        case 2:
+            return np.ascontiguousarray(values[..., ::-1])[..., ::-1] if values.ndim else values
+        case 3:
+            return np.repeat(values, 2, axis=-1)[..., ::2] if values.ndim else values
+        case 4:
+            values.flags.writeable = False
+    return values
+
+
+def inputs(program: Program) -> list[HostArray]:
+    """The arguments of a program."""
+    nodes = [node for node in program.nodes if isinstance(node.operation, Input)]
+    return [array(node.element[0], node.numbers[0], node.numbers[1], node.numbers[2:]) for node in nodes]

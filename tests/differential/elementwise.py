@@ -1,0 +1,190 @@
+"""Operations that work element by element, and those that make arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tests.differential.programs import ArrayType, Dim, Node, Ref, Types, require
+from tests.differential.scalars import check, function_text, index_parameter, parameter
+from tests.differential.world import World, dims
+
+PARAMETERS = ("p", "q", "r", "s")
+
+
+def name_of(ref: Ref) -> str:
+    """The variable that holds a result."""
+    return f"t{ref.node}" if ref.result == 0 else f"t{ref.node}_{ref.result}"
+
+
+def shape_text(extents: tuple[int, ...]) -> str:
+    """A shape as a Python tuple."""
+    return f"({', '.join(map(str, extents))}{',' if len(extents) == 1 else ''})"
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """An argument of the program. numbers: the seed of its data, its layout, its extents."""
+
+    name: str = "input"
+
+    def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
+        require(len(node.element) == 1)
+        return (ArrayType(node.element, dims(*node.numbers[2:])),)
+
+    def source(self, node: Node) -> str:
+        raise NotImplementedError("an input is a parameter of the printed function")
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """`map`, `imap`, `zipWith`, `zipWith3`, `zipWith4`, `izipWith`. numbers: 1 if the function takes the index."""
+
+    name: str = "map"
+
+    def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
+        arrays = [types(ref) for ref in node.arguments]
+        require(all(array.dims == arrays[0].dims for array in arrays))
+        leaves = [parameter(name, array.element) for name, array in zip(PARAMETERS, arrays, strict=False)]
+        if node.numbers[0]:
+            leaves.insert(0, index_parameter("ix", arrays[0].rank))
+        require(check(node.functions[0], node.element, leaves))
+        return (ArrayType(node.element, arrays[0].dims),)
+
+    def source(self, node: Node) -> str:
+        count = len(node.arguments)
+        plain = "map" if count == 1 else "zipWith" if count == 2 else f"zipWith{count}"
+        arguments = ", ".join(map(name_of, node.arguments))
+        return f"A.{'i' * node.numbers[0]}{plain}({function_text(node.functions[0], name_of)}, {arguments})"
+
+
+def propose_map(world: World) -> Node | None:
+    """One to four arrays of equal extents."""
+    first = world.array(lambda array: True)
+    if first is None:
+        return None
+    arrays = [first]
+    for _ in range(world.draw.pick((0, 0, 1, 1, 2, 3))):
+        other = world.array(lambda array: array.dims == first[1].dims)
+        arrays.append(other or first)
+    parameters = [(name, parameter(name, array.element)) for name, (_, array) in zip(PARAMETERS, arrays, strict=False)]
+    indexed = int(world.draw.chance(20) and len(arrays) < 3)
+    if indexed:
+        parameters.insert(0, ("ix", index_parameter("ix", first[1].rank)))
+    element = world.element()
+    return Node(Map(), tuple(ref for ref, _ in arrays), (world.function(parameters, element),), (indexed,), element)
+
+
+@dataclass(frozen=True, slots=True)
+class Zip:
+    """`zip` and `zip3` of arrays of scalars."""
+
+    name: str = "zip"
+
+    def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
+        arrays = [types(ref) for ref in node.arguments]
+        require(all(array.dims == arrays[0].dims and len(array.element) == 1 for array in arrays))
+        return (ArrayType(tuple(array.element[0] for array in arrays), arrays[0].dims),)
+
+    def source(self, node: Node) -> str:
+        suffix = "" if len(node.arguments) == 2 else str(len(node.arguments))
+        return f"A.zip{suffix}({', '.join(map(name_of, node.arguments))})"
+
+
+def propose_zip(world: World) -> Node | None:
+    """Two or three arrays of scalars."""
+    first = world.array(lambda array: len(array.element) == 1)
+    if first is None:
+        return None
+    others = [
+        world.array(lambda array: array.dims == first[1].dims and len(array.element) == 1) or first
+        for _ in range(world.draw.pick((1, 1, 2)))
+    ]
+    return Node(Zip(), (first[0], *(ref for ref, _ in others)))
+
+
+@dataclass(frozen=True, slots=True)
+class Unzip:
+    """Both halves of an array of pairs."""
+
+    name: str = "unzip"
+
+    def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
+        array = types(node.arguments[0])
+        require(len(array.element) == 2)
+        return tuple(ArrayType((leaf,), array.dims) for leaf in array.element)
+
+    def source(self, node: Node) -> str:
+        return f"A.unzip({name_of(node.arguments[0])})"
+
+
+def propose_unzip(world: World) -> Node | None:
+    """An array of pairs."""
+    array = world.array(lambda array: len(array.element) == 2)
+    return None if array is None else Node(Unzip(), (array[0],), results=2)
+
+
+@dataclass(frozen=True, slots=True)
+class Generate:
+    """`generate`; numbers: the extents, or none for the shape of the argument."""
+
+    name: str = "generate"
+
+    def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
+        shape: tuple[Dim, ...] = types(node.arguments[0]).dims if node.arguments else dims(*node.numbers)
+        require(check(node.functions[0], node.element, [index_parameter("ix", len(shape))]))
+        return (ArrayType(node.element, shape),)
+
+    def source(self, node: Node) -> str:
+        shape = f"{name_of(node.arguments[0])}.shape" if node.arguments else shape_text(node.numbers)
+        return f"A.generate({shape}, {function_text(node.functions[0], name_of)})"
+
+
+def propose_generate(world: World) -> Node | None:
+    """Of a new shape or that of another array."""
+    like = world.array(lambda array: True) if world.draw.chance(50) else None
+    numbers = () if like else tuple(world.extent() for _ in range(world.draw.pick((0, 1, 1, 1, 2, 2, 3))))
+    rank = like[1].rank if like else len(numbers)
+    element = world.element()
+    function = world.function([("ix", index_parameter("ix", rank))], element)
+    return Node(Generate(), (like[0],) if like else (), (function,), numbers, element)
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """`fill` of a shape, `unit` of none."""
+
+    name: str = "fill"
+
+    def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
+        require(check(node.functions[0], node.element, []))
+        return (ArrayType(node.element, dims(*node.numbers)),)
+
+    def source(self, node: Node) -> str:
+        value = function_text(node.functions[0], name_of)
+        return f"A.fill({shape_text(node.numbers)}, {value})" if node.numbers else f"A.unit({value})"
+
+
+def propose_fill(world: World) -> Node | None:
+    """Of rank 0 to 2."""
+    numbers = tuple(world.extent() for _ in range(world.draw.below(3)))
+    element = world.element()
+    return Node(Fill(), (), (world.value(element),), numbers, element)
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """`compute`: a fusion barrier."""
+
+    name: str = "compute"
+
+    def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
+        return (types(node.arguments[0]),)
+
+    def source(self, node: Node) -> str:
+        return f"A.compute({name_of(node.arguments[0])})"
+
+
+def propose_compute(world: World) -> Node | None:
+    """Any array."""
+    array = world.array(lambda array: True)
+    return None if array is None else Node(Compute(), (array[0],))

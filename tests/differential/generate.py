@@ -1,0 +1,100 @@
+"""Whole random programs, from a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from accel.ast.types import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64
+from tests.differential import control, elementwise, movement, reductions
+from tests.differential.draw import Draw
+from tests.differential.programs import IllTyped, Node, Program, Ref, infer, live
+from tests.differential.world import World
+
+Proposal: TypeAlias = Callable[[World], Node | None]
+
+PROPOSALS: tuple[tuple[int, Proposal], ...] = (
+    (9, elementwise.propose_map),
+    (3, elementwise.propose_generate),
+    (2, elementwise.propose_fill),
+    (2, elementwise.propose_zip),
+    (2, elementwise.propose_unzip),
+    (1, elementwise.propose_compute),
+    (5, reductions.propose_fold),
+    (5, reductions.propose_scan),
+    (3, reductions.propose_filter),
+    (4, movement.propose_reorder),
+    (2, movement.propose_replicate),
+    (2, movement.propose_slice),
+    (1, movement.propose_reshape),
+    (3, movement.propose_backpermute),
+    (2, movement.propose_gather),
+    (3, movement.propose_permute),
+    (3, movement.propose_scatter),
+    (1, control.propose_acond),
+    (1, control.propose_awhile),
+)
+"""What may come next, and how often."""
+
+SMALL = (0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 70)
+LARGE = (4095, 4096, 4097, 8193)
+LENGTHS = (1, 2, 3, 5, 8, 12, 16)
+
+
+def new_world(draw: Draw) -> World:
+    """A program's habits: few sizes, few element types, half of the operations, now and then something large."""
+    scalars = list(
+        dict.fromkeys([draw.pick((F32, F64, I32, I64)), I64, draw.pick((BOOL, I8, I16, U8, U16, U32, U64, I32, F32))])
+    )
+    large = draw.chance(3)
+    extents = [draw.pick(SMALL[1:] if draw.chance(85) else SMALL) for _ in range(1 + draw.below(2))]
+    if large:
+        extents = [draw.pick(LARGE), 1, 2]
+    return World(draw, scalars, extents, draw.chance(8), 20_000 if large else 2_000)
+
+
+def add(world: World, nodes: list[Node], node: Node) -> bool:
+    """The node at the end of the program, if it is well typed and not too large."""
+    program = Program((*nodes, node), ())
+    try:
+        types = infer(program)[-1]
+    except IllTyped:
+        return False
+    if any(array.size > world.limit for array in types):
+        return False
+    world.arrays += [(Ref(len(nodes), result), array) for result, array in enumerate(types)]
+    nodes.append(node)
+    return True
+
+
+def generate(seed: int) -> Program:
+    """The program of a seed: well typed, with at least one output."""
+    draw = Draw(seed)
+    world = new_world(draw)
+    nodes: list[Node] = []
+    for _ in range(1 + draw.below(3)):
+        numbers = (
+            draw.below(1 << 16),
+            draw.below(5),
+            *(world.extent() for _ in range(draw.pick((0, 1, 1, 1, 1, 2, 2, 3)))),
+        )
+        add(world, nodes, Node(elementwise.Input(), numbers=numbers, element=(draw.pick(world.scalars),)))
+    if not nodes:  # all were too large
+        add(world, nodes, Node(elementwise.Input(), numbers=(0, 0, 1), element=(I64,)))
+    allowed = draw.subset(PROPOSALS, 60)
+    pool = [proposal for weight, proposal in allowed for _ in range(weight)]
+    inputs, length = len(nodes), draw.pick(LENGTHS)
+    for _ in range(4 * length):
+        if len(nodes) >= inputs + length:
+            break
+        node = draw.pick(pool)(world)
+        if node is not None:
+            add(world, nodes, node)
+    return live(Program(tuple(nodes), outputs(draw, world, len(nodes))))
+
+
+def outputs(draw: Draw, world: World, count: int) -> tuple[Ref, ...]:
+    """What the program gives: the last node's results, and a few others."""
+    last = [ref for ref, _ in world.arrays if ref.node == count - 1]
+    others = [ref for ref, _ in world.arrays if ref.node < count - 1 and draw.chance(25)]
+    return tuple(last + others[:5])

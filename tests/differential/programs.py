@@ -1,0 +1,267 @@
+"""What a random program is: nodes over nodes, typed by inference, so that every change of it can be checked again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias, Union
+
+from accel.ast.types import I64, ScalarType
+
+Element: TypeAlias = tuple[ScalarType, ...]
+"""The leaves of an element type; one leaf is a plain scalar, more are a tuple."""
+
+
+class IllTyped(Exception):
+    """A node does not fit its arguments: a change of the program was not allowed."""
+
+
+def require(condition: bool) -> None:
+    """Raise `IllTyped` unless the condition holds."""
+    if not condition:
+        raise IllTyped
+
+
+@dataclass(frozen=True, slots=True)
+class Dim:
+    """An extent: a number, or what filter number `rigid` found plus `value`. Equal dims are equal extents."""
+
+    value: int
+    rigid: int | None = None
+
+    def plus_one(self) -> Dim:
+        return Dim(self.value + 1, self.rigid)
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayType:
+    """Element type and extents."""
+
+    element: Element
+    dims: tuple[Dim, ...]
+
+    @property
+    def rank(self) -> int:
+        return len(self.dims)
+
+    @property
+    def is_known(self) -> bool:
+        """All extents are numbers."""
+        return all(dim.rigid is None for dim in self.dims)
+
+    @property
+    def size(self) -> int:
+        """The number of elements; what a filter found counts as at most 64."""
+        total = 1
+        for dim in self.dims:
+            total *= dim.value if dim.rigid is None else 64
+        return total
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """One result of a node."""
+
+    node: int
+    result: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant."""
+
+    type: ScalarType
+    value: bool | int | float
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A parameter of a function, or one item of it; `text` is how it is written."""
+
+    text: str
+    type: ScalarType
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """An operator: `template` with the arguments put in."""
+
+    template: str
+    arguments: tuple[Expression, ...]
+    type: ScalarType
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """An element (leaf `leaf` of it) of an array; rank 0 is `the`."""
+
+    array: Ref
+    leaf: int | None
+    index: tuple[Expression, ...]
+    type: ScalarType
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """`count` times `value := body`, where `name[1]` is the value: a scalar while loop."""
+
+    name: str
+    count: int
+    initial: Expression
+    body: Expression
+    type: ScalarType
+
+
+Expression: TypeAlias = Union[Literal, Variable, Apply, Load, Loop]
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A scalar function: names of parameters, and one expression per leaf of the result. `index`: it gives an index."""
+
+    parameters: tuple[str, ...]
+    results: tuple[Expression, ...]
+    index: bool = False
+
+
+class Operation(Protocol):
+    """Everything about one combinator: how to propose a node of it, its type, its source."""
+
+    @property
+    def name(self) -> str: ...
+
+    def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
+        """The types of the results; raises `IllTyped`."""
+        ...
+
+    def source(self, node: Node) -> str:
+        """A Python expression."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One combinator at work. What `numbers` and `element` mean is the operation's affair."""
+
+    operation: Operation
+    arguments: tuple[Ref, ...] = ()
+    functions: tuple[Function, ...] = ()
+    numbers: tuple[int, ...] = ()
+    element: Element = ()
+    results: int = field(default=1)
+
+
+Types: TypeAlias = Callable[[Ref], ArrayType]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Nodes in order, and which results come out."""
+
+    nodes: tuple[Node, ...]
+    outputs: tuple[Ref, ...]
+
+
+def expressions(expression: Expression) -> Iterator[Expression]:
+    """An expression and all inside of it."""
+    yield expression
+    for inner in children(expression):
+        yield from expressions(inner)
+
+
+def children(expression: Expression) -> tuple[Expression, ...]:
+    """The parts of an expression."""
+    match expression:
+        case Apply(_, arguments, _):
+            return arguments
+        case Load(_, _, index, _):
+            return index
+        case Loop(_, _, initial, body, _):
+            return (initial, body)
+        case Literal() | Variable():
+            return ()
+
+
+def loads(functions: Sequence[Function]) -> Iterator[Load]:
+    """All loads in functions."""
+    for function in functions:
+        for result in function.results:
+            yield from (inner for inner in expressions(result) if isinstance(inner, Load))
+
+
+def uses(node: Node) -> tuple[Ref, ...]:
+    """Everything that a node needs."""
+    return node.arguments + tuple(load.array for load in loads(node.functions))
+
+
+def check_functions(node: Node, types: Types) -> None:
+    """Loads are in bounds whatever the index: they are taken modulo a known extent that is not 0."""
+    for load in loads(node.functions):
+        array = types(load.array)
+        require(array.rank == len(load.index) and array.is_known)
+        require(load.type == array.element[load.leaf or 0] and (load.leaf is None) == (len(array.element) == 1))
+        require(all(dim.value > 0 for dim in array.dims))
+
+
+def infer(program: Program) -> list[tuple[ArrayType, ...]]:
+    """The types of all nodes; raises `IllTyped`."""
+    found: list[tuple[ArrayType, ...]] = []
+
+    def types(ref: Ref) -> ArrayType:
+        return found[ref.node][ref.result]
+
+    for node in program.nodes:
+        check_functions(node, types)
+        inferred = node.operation.infer(node, types)
+        require(all(dim.value >= 0 for array in inferred for dim in array.dims))
+        found.append(tuple(_rigid(array, len(found)) for array in inferred))
+    return found
+
+
+NEW = -1
+"""An operation names its own unknown extent so; inference puts the node's number."""
+
+
+def _rigid(array: ArrayType, node: int) -> ArrayType:
+    dims = tuple(Dim(dim.value, node) if dim.rigid == NEW else dim for dim in array.dims)
+    return ArrayType(array.element, dims)
+
+
+def live(program: Program) -> Program:
+    """The program without the nodes that nobody needs."""
+    needed = {ref.node for ref in program.outputs}
+    for number in reversed(range(len(program.nodes))):
+        if number in needed:
+            needed |= {ref.node for ref in uses(program.nodes[number])}
+    number_of = {old: new for new, old in enumerate(sorted(needed))}
+
+    def renumber(ref: Ref) -> Ref:
+        return Ref(number_of[ref.node], ref.result)
+
+    nodes = tuple(rename(node, renumber) for number, node in enumerate(program.nodes) if number in needed)
+    return Program(nodes, tuple(renumber(ref) for ref in program.outputs))
+
+
+def rename(node: Node, renumber: Callable[[Ref], Ref]) -> Node:
+    """The node with other references."""
+
+    def inside(expression: Expression) -> Expression:
+        match expression:
+            case Literal() | Variable():
+                return expression
+            case Apply(template, arguments, kind):
+                return Apply(template, tuple(inside(argument) for argument in arguments), kind)
+            case Load(array, leaf, index, kind):
+                return Load(renumber(array), leaf, tuple(inside(part) for part in index), kind)
+            case Loop(name, count, initial, body, kind):
+                return Loop(name, count, inside(initial), inside(body), kind)
+
+    functions = tuple(
+        Function(function.parameters, tuple(inside(result) for result in function.results), function.index)
+        for function in node.functions
+    )
+    arguments = tuple(renumber(ref) for ref in node.arguments)
+    return Node(node.operation, arguments, functions, node.numbers, node.element, node.results)
+
+
+INDEX: Element = (I64,)

@@ -1,0 +1,113 @@
+"""Folds, scans and filters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from accel.ast.types import BOOL, I64
+from tests.differential.elementwise import name_of
+from tests.differential.programs import NEW, ArrayType, Dim, Node, Types, require
+from tests.differential.scalars import check, function_text, parameter
+from tests.differential.world import World
+
+FOLDS = ("fold", "fold1", "foldAll")
+SCANS = ("scanl", "scanr", "scanl1", "scanr1", "scanlTotal", "scanrTotal")
+
+
+def check_combiner(node: Node, array: ArrayType, seeded: bool) -> None:
+    """The operator takes and gives elements; a seed is one."""
+    element = array.element
+    require(check(node.functions[0], element, [parameter("a", element), parameter("b", element)]))
+    require(len(node.functions) == (2 if seeded else 1))
+    require(not seeded or check(node.functions[1], element, []))
+
+
+def call(name: str, node: Node) -> str:
+    """The source of a fold or scan."""
+    functions = ", ".join(function_text(function, name_of) for function in node.functions)
+    return f"A.{name}({functions}, {name_of(node.arguments[0])})"
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """`fold`, `fold1` of rows that are not empty, `foldAll`."""
+
+    name: str
+
+    def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
+        array = types(node.arguments[0])
+        require(array.rank > 0 or self.name == "foldAll")
+        check_combiner(node, array, self.name != "fold1")
+        if self.name == "fold1":
+            require(array.dims[-1].rigid is None and array.dims[-1].value > 0)
+        return (ArrayType(array.element, () if self.name == "foldAll" else array.dims[:-1]),)
+
+    def source(self, node: Node) -> str:
+        return call(self.name, node)
+
+
+def propose_fold(world: World) -> Node | None:
+    """A fold along the innermost dimension."""
+    array = world.array(lambda array: array.rank > 0)
+    if array is None:
+        return None
+    name = world.draw.pick(FOLDS)
+    element = array[1].element
+    functions = [world.combiner(element), *([] if name == "fold1" else [world.value(element)])]
+    return Node(Fold(name), (array[0],), tuple(functions))
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """The six scans; those with totals have two results."""
+
+    name: str
+
+    def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
+        array = types(node.arguments[0])
+        require(array.rank > 0)
+        inclusive, total = self.name.endswith("1"), self.name.endswith("Total")
+        check_combiner(node, array, not inclusive)
+        if total:
+            return (array, ArrayType(array.element, array.dims[:-1]))
+        inner = array.dims[-1] if inclusive else array.dims[-1].plus_one()
+        return (ArrayType(array.element, (*array.dims[:-1], inner)),)
+
+    def source(self, node: Node) -> str:
+        return call(self.name, node)
+
+
+def propose_scan(world: World) -> Node | None:
+    """A scan along the innermost dimension."""
+    array = world.array(lambda array: array.rank > 0)
+    if array is None:
+        return None
+    name = world.draw.pick(SCANS)
+    element = array[1].element
+    functions = [world.combiner(element), *([] if name.endswith("1") else [world.value(element)])]
+    return Node(Scan(name), (array[0],), tuple(functions), results=2 if name.endswith("Total") else 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """`filter`: a vector of an extent that nothing else has, and the counts."""
+
+    name: str = "filter"
+
+    def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
+        array = types(node.arguments[0])
+        require(array.rank > 0)
+        require(check(node.functions[0], (BOOL,), [parameter("p", array.element)]))
+        return (ArrayType(array.element, (Dim(0, NEW),)), ArrayType((I64,), array.dims[:-1]))
+
+    def source(self, node: Node) -> str:
+        return f"A.filter({function_text(node.functions[0], name_of)}, {name_of(node.arguments[0])})"
+
+
+def propose_filter(world: World) -> Node | None:
+    """A filter with a random predicate."""
+    array = world.array(lambda array: array.rank > 0)
+    if array is None:
+        return None
+    predicate = world.function([("p", parameter("p", array[1].element))], (BOOL,))
+    return Node(Filter(), (array[0],), (predicate,), results=2)

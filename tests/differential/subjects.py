@@ -1,0 +1,181 @@
+"""What runs random programs, and how results are compared with the reference interpreter's.
+
+The rule (design section 8): if the reference succeeds, everything succeeds with the same bits (of a NaN, only that it is
+one). If the reference raises, anything may raise an `AccelError`, or succeed if what failed was not demanded. Programs
+with elementary functions are compared with the reference by interpreters only, and among themselves on a backend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+
+import numpy as np
+from accel.fusedast.interpret import interpret as interpret_fused
+from accel.labelled.build import build
+
+import accel as A
+from accel.ast.operators import ELEMENTARY
+from accel.backends.choose import backend
+from accel.compile import Stages, stages
+from accel.errors import AccelError, AccelInternalError
+from accel.ilp.options import STRATEGIES, Options, Strategy
+from accel.ir.interpret import interpret as interpret_loops
+from accel.labelled.interpret import interpret as interpret_labelled
+from accel.labelled.nodes import Program
+from accel.labelled.scalar import Compute
+from accel.settings import Settings
+from tests.differential.data import HostArray
+
+THREADS = {"ilp": 2, "none": 1, "greedy": 3}
+"""How many threads run which strategy on small data, where threads make no difference."""
+
+LARGE = 4096
+"""From here on an array is cut into blocks; every number of threads is tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A program with its arguments, one per leaf."""
+
+    program: Program
+    arguments: list[HostArray]
+
+    @property
+    def is_large(self) -> bool:
+        return any(argument.size >= LARGE for argument in self.arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Results, or the error that was raised instead."""
+
+    arrays: list[HostArray]
+    error: AccelError | None = None
+
+
+def case(function: Callable[..., tuple[A.Acc[object], ...]], arrays: Sequence[HostArray]) -> Case:
+    """The function at these arrays."""
+    results = function(*(A.use(array) for array in arrays))
+    return join([results])
+
+
+def join(programs: Sequence[tuple[A.Acc[object], ...]]) -> Case:
+    """Several programs as one."""
+    built = build([result.node for results in programs for result in results], ())
+    return Case(built.program, [leaf for constant in built.constants for leaf in constant.data])
+
+
+def attempt(run: Callable[[], list[HostArray]]) -> Outcome:
+    """Run; an error that a user may see is an outcome, any other is a bug and passes through."""
+    try:
+        return Outcome(run())
+    except AccelInternalError:
+        raise
+    except AccelError as error:
+        return Outcome([], error)
+
+
+def difference(expected: Outcome, found: Outcome) -> str | None:
+    """What breaks the rule, or None."""
+    if expected.error is not None:
+        return None
+    if found.error is not None:
+        return f"raised {found.error!r}"
+    if len(expected.arrays) != len(found.arrays):
+        return f"{len(found.arrays)} results instead of {len(expected.arrays)}"
+    for position, (right, got) in enumerate(zip(expected.arrays, found.arrays, strict=True)):
+        if right.dtype != got.dtype or right.shape != got.shape:
+            return f"result {position} is {got.dtype}{got.shape} instead of {right.dtype}{right.shape}"
+        wrong = unequal(right, got)
+        if wrong.any():
+            at = tuple(int(i) for i in np.argwhere(wrong)[0])
+            return f"result {position} differs at {wrong.sum()} places, first at {at}: {got[at]!r} instead of {right[at]!r}"
+    return None
+
+
+def unequal(right: HostArray, got: HostArray) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+    """Where bits differ, except between NaNs."""
+    if right.dtype.kind != "f":
+        return np.asarray(right != got)
+    bits = np.dtype(f"u{right.dtype.itemsize}")
+    differ = np.ascontiguousarray(right).view(bits) != np.ascontiguousarray(got).view(bits)
+    return np.asarray(differ & ~(np.isnan(right) & np.isnan(got))).reshape(right.shape)
+
+
+def has_elementary(tree: object) -> bool:
+    """Whether a float function occurs that backends may round differently."""
+    pending, seen = [tree], set[int]()
+    while pending:
+        node = pending.pop()
+        if isinstance(node, Compute) and node.operator in ELEMENTARY and node.out.type.is_float:
+            return True
+        if isinstance(node, tuple):
+            pending += node
+        elif is_dataclass(node) and not isinstance(node, type) and id(node) not in seen:
+            seen.add(id(node))
+            pending += [getattr(node, item.name) for item in fields(node)]
+    return False
+
+
+Run = Callable[[], list[HostArray]]
+
+
+def interpreters(given: Case, staged: Stages, strategy: Strategy) -> Iterator[tuple[str, Run]]:
+    """The evaluators of the stages after planning."""
+    yield f"fusedast {strategy}", lambda: interpret_fused(staged.fused, given.arguments)
+    yield f"ir {strategy}", lambda: interpret_loops(staged.loops, given.arguments)
+
+
+def compiled(given: Case, staged: Stages, name: str, threads: int) -> list[HostArray]:
+    """The results on a backend."""
+    target = backend(Settings(backend=name, threads=threads))
+    return target.compile(staged.loops)(given.arguments)
+
+
+def subjects(given: Case) -> Iterator[tuple[str, Run]]:
+    """All that must agree with the reference, by name; OpenCL apart, whose builds are slow."""
+    for strategy in STRATEGIES:
+        staged = stages(given.program, Options(strategy=strategy))
+        yield from interpreters(given, staged, strategy)
+        for threads in (1, 2, 3) if given.is_large else (THREADS[strategy],):
+            yield f"llvm {strategy} {threads}", lambda s=staged, n=threads: compiled(given, s, "llvm", n)  # type: ignore[misc]
+
+
+def reference(given: Case) -> Outcome:
+    """What the program means."""
+    return attempt(lambda: interpret_labelled(given.program, given.arguments))
+
+
+def failures(given: Case, opencl: bool = False) -> list[str]:
+    """Every subject that breaks the rule, and how."""
+    expected = reference(given)
+    found = []
+    elementary = has_elementary(given.program)
+    first: dict[str, Outcome] = {}
+    runs = list(subjects(given))
+    if opencl:
+        runs += [(f"opencl {strategy}", lambda s=strategy: on_opencl(given, s)) for strategy in STRATEGIES]  # type: ignore[misc]
+    for name, run in runs:
+        try:
+            outcome = attempt(run)
+        except Exception as error:  # a bug of any kind is what we look for
+            found.append(f"{name}: {type(error).__name__}: {error}")
+            continue
+        family = name.split()[0]
+        against = first.setdefault(family, outcome) if elementary and family in ("llvm", "opencl") else expected
+        message = difference(against, outcome)
+        if message is not None:
+            found.append(f"{name}: {message}")
+    return found
+
+
+def on_opencl(given: Case, strategy: Strategy) -> list[HostArray]:
+    """The results on the default OpenCL device."""
+    return compiled(given, stages(given.program, Options(strategy=strategy)), "opencl", 0)
+
+
+def report(function: Callable[..., tuple[A.Acc[object], ...]], arrays: Sequence[HostArray]) -> None:
+    """Print what differs: what a printed program calls."""
+    for message in failures(case(function, arrays), opencl=True) or ["everything agrees"]:
+        print(message)

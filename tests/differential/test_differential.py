@@ -1,0 +1,63 @@
+"""500 random programs through every evaluator, llvm and OpenCL; `python -m tests.differential` runs more."""
+
+from __future__ import annotations
+
+import pytest
+
+from accel.ast.types import BOOL, I64
+from tests.differential.check import check, check_opencl
+from tests.differential.elementwise import Input, Map
+from tests.differential.generate import generate
+from tests.differential.programs import Apply, Function, Literal, Node, Program, Ref, Variable, infer
+from tests.differential.reductions import Fold
+from tests.differential.shrink import cost, shrink
+from tests.differential.source import file_source, function_source
+
+PROGRAMS = 500
+CHUNK = 25
+
+
+@pytest.mark.parametrize("first", range(0, PROGRAMS, CHUNK))
+def test_everything_agrees_with_the_reference(first: int) -> None:
+    complaint = next(check(range(first, first + CHUNK)), None)
+    assert complaint is None, complaint
+
+
+@pytest.mark.parametrize("first", range(0, PROGRAMS, CHUNK))
+def test_opencl_agrees_with_the_reference(first: int) -> None:
+    complaint = next(check_opencl(range(first, first + CHUNK), first // CHUNK), None)
+    assert complaint is None, complaint
+
+
+def test_a_seed_makes_one_program() -> None:
+    assert [file_source(generate(seed)) for seed in range(50)] == [file_source(generate(seed)) for seed in range(50)]
+
+
+def test_programs_are_varied() -> None:
+    """Every operation occurs, most programs do something, and empty arrays happen."""
+    programs = [generate(seed) for seed in range(400)]
+    names = {node.operation.name for program in programs for node in program.nodes}
+    assert {operation.name for operation in (Map(), Fold("fold"), Input())} <= names
+    assert {"filter", "scanl", "scanrTotal", "permute", "scatterWith", "gather", "backpermute", "transpose"} <= names
+    assert {"replicate", "slice", "acond", "awhile", "compute", "unzip", "generate", "foldAll", "fold1"} <= names
+    assert sum(len(program.nodes) > 3 for program in programs) > 200
+    assert any(array.size == 0 for program in programs for results in infer(program) for array in results)
+
+
+def test_shrinking_finds_the_node_that_matters() -> None:
+    """A program that fails whenever it folds shrinks to a fold of an input."""
+    vector = Node(Input(), numbers=(3, 2, 70), element=(I64,))
+    double = Apply("({} + {})", (Variable("p", I64), Literal(I64, 77)), I64)
+    mapped = Node(Map(), (Ref(0),), (Function(("p",), (double,)),), (0,), (I64,))
+    add = Function(("a", "b"), (Apply("({} + {})", (Variable("a", I64), Variable("b", I64)), I64),))
+    fold = Node(Fold("fold"), (Ref(1),), (add, Function((), (Literal(I64, 9),))))
+    last = Apply("({} > {})", (Variable("p", I64), Literal(I64, 5)), BOOL)
+    compared = Node(Map(), (Ref(2),), (Function(("p",), (last,)),), (0,), (BOOL,))
+    program = Program((vector, mapped, fold, compared), (Ref(3), Ref(1)))
+
+    smallest = shrink(program, lambda candidate: any(node.operation.name == "fold" for node in candidate.nodes))
+
+    assert cost(smallest) < cost(program)
+    assert function_source(smallest) == (
+        "def program(t0):\n    t1 = A.fold(lambda a, b: a, A.constant(0, np.int64), t0)\n    return (t1,)\n"
+    )

@@ -1,0 +1,92 @@
+"""What a proposal of a new node may look at: the arrays so far, the features of this program, the choices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from accel.ast.types import BOOL, ScalarType
+from tests.differential.draw import Draw
+from tests.differential.programs import Apply, ArrayType, Dim, Element, Function, Ref, Variable
+from tests.differential.scalars import Scope, expression, function, parameter
+
+
+@dataclass
+class World:
+    """The state of one generation. `extents` are the sizes that this program likes; `scalars` its element types."""
+
+    draw: Draw
+    scalars: list[ScalarType]
+    extents: list[int]
+    elementary: bool
+    limit: int
+    arrays: list[tuple[Ref, ArrayType]] = field(default_factory=list)
+
+    def scope(self) -> Scope:
+        """What scalar functions may mention here: a few arrays to load from."""
+        known = [entry for entry in self.arrays if entry[1].is_known]
+        chosen = [self.draw.pick(known) for _ in range(2)] if known and self.draw.chance(40) else []
+        return Scope((), chosen, self.scalars, self.elementary)
+
+    def array(self, fits: Callable[[ArrayType], bool]) -> tuple[Ref, ArrayType] | None:
+        """Some array that fits, recent ones rather."""
+        fitting = [entry for entry in self.arrays if fits(entry[1])]
+        if not fitting:
+            return None
+        return self.draw.pick(fitting[-4:] if self.draw.chance(70) else fitting)
+
+    def extent(self) -> int:
+        """One of the program's sizes."""
+        return self.draw.pick(self.extents)
+
+    def element(self) -> Element:
+        """A result type: mostly one scalar."""
+        count = self.draw.pick((1, 1, 1, 1, 2, 3))
+        return tuple(self.draw.pick(self.scalars) for _ in range(count))
+
+    def function(self, parameters: list[tuple[str, tuple[Variable, ...]]], result: Element) -> Function:
+        """A random function of these parameters."""
+        return function(self.draw, parameters, result, self.scope())
+
+    def value(self, element: Element) -> Function:
+        """A function without parameters: a seed, a filling."""
+        return self.function([], element)
+
+    def combiner(self, element: Element) -> Function:
+        """A binary operator on an element type: usually associative; their order is fixed for any other as well."""
+        return combiner(self.draw, element, self.scope())
+
+
+INFIX = ("({} + {})", "({} * {})")
+CHOOSE = ("A.min({}, {})", "A.max({}, {})")
+BITS = ("({} & {})", "({} | {})", "({} ^ {})")
+
+
+def combiner(draw: Draw, element: Element, scope: Scope) -> Function:
+    """A binary operator on an element type."""
+    left, right = parameter("a", element), parameter("b", element)
+    style = draw.below(10)
+    if style == 0:
+        inner = Scope((*left, *right), (), scope.scalars, False)
+        return Function(("a", "b"), tuple(expression(draw, kind, inner, 3) for kind in element))
+    if style == 1:
+        return Function(("a", "b"), draw.pick((left, right)))
+    templates = [("({} - {})",) if style == 2 and x.type is not BOOL else _operators(x.type) for x in left]
+    leaves = zip(templates, left, right, strict=True)
+    return Function(("a", "b"), tuple(Apply(draw.pick(options), (x, y), x.type) for options, x, y in leaves))
+
+
+def _operators(kind: ScalarType) -> tuple[str, ...]:
+    if kind.is_float:
+        return INFIX + CHOOSE
+    return (INFIX + CHOOSE + BITS) if kind.is_integer else BITS
+
+
+def known(array: ArrayType) -> bool:
+    """All extents are numbers."""
+    return array.is_known
+
+
+def dims(*extents: int) -> tuple[Dim, ...]:
+    """Known extents."""
+    return tuple(Dim(extent) for extent in extents)
