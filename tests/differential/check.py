@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 import accel as A
+from accel.compile import stages
 from accel.ilp.options import STRATEGIES, Options
 from tests.differential.data import inputs
 from tests.differential.generate import generate
