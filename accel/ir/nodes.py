@@ -44,7 +44,9 @@ class State:
     `merge` takes the leaves of two partial results, the one visited earlier first. `initial` is combined once, before
     everything (None: none; then no element at all is the error of `fold1` at `where`). The k-th `ManyToOne` step that runs
     is element k of `docs/order.md`. `running`: read while the loop runs (a scan, a filter's position): scan order; else fold
-    order. `exact`: any order gives the same bits. `commutes`: which lanes an inexact fold uses.
+    order. `exact`: any order gives the same bits. `commutes`: which lanes an inexact fold uses. `when`: the state exists only
+    where this holds, which is known before its loop; elsewhere nothing is stepped, no error is raised and nothing is final.
+    `over`: the shape of what is folded, for the error.
     """
 
     finals: tuple[Stream, ...]
@@ -53,6 +55,8 @@ class State:
     exact: bool
     commutes: bool
     running: bool
+    when: Guard = None
+    over: Shape = ()
     where: Where | None = field(default=None, compare=False, repr=False)
 
     @property

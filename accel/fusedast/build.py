@@ -1,0 +1,125 @@
+"""From a labelled program and its plan to fusion trees: the one place where the program and the ILP's answer meet.
+
+The tree of a cluster is the earliest operation against the rest, as in [vB20 Listing 2]: `Diagonal(map, Horizontal(fold,
+Vertical(scan, fold)))`. Where the rest would fall apart without the earliest, its parts join one after the other. Every node is
+built by `rules.join`, so a plan that no tree realises is refused here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from accel.errors import AccelInternalError
+from accel.fusedast.nodes import (
+    LeafOfCluster,
+    Node,
+    Port,
+    Program,
+    RootOfCluster,
+    Tree,
+    Unfused,
+    UnfusedAcond,
+    UnfusedAwhile,
+)
+from accel.fusedast.ports import consumed
+from accel.fusedast.rules import join, leaf
+from accel.ilp.clustering import Cluster, Plan
+from accel.labelled import nodes as labelled
+from accel.labelled.nodes import Acond, Array, Awhile, Binding, BindSizes, Force, Label, RequireEqual, Reshape, Use
+
+
+def build(program: labelled.Program, plan: Plan) -> Program:
+    """The fusion trees of `plan`. Raises `AccelInternalError` if the plan is not one of this program, or not legal."""
+    by_label = {binding.label: binding for binding in program.bindings}
+    planned = sorted(label for cluster in plan.clustering.clusters for label in cluster.labels)
+    if planned != sorted(by_label):
+        raise AccelInternalError(f"the plan is for labels {planned}, the program has {sorted(by_label)}")
+    users = _users(program)
+    inner = dict(plan.inner)
+    nodes = tuple(_node(cluster, by_label, users, inner) for cluster in plan.clustering.clusters)
+    return Program(program.parameters, nodes, program.results, program.own_shapes, program.equalities)
+
+
+RESULT: Label = -1
+"""Stands for the caller among an array's users."""
+
+
+def _users(program: labelled.Program) -> Mapping[Array, frozenset[Label]]:
+    """Who uses each array, sub-programs counted with the operation that holds them."""
+    users: dict[Array, set[Label]] = {}
+    for binding in program.bindings:
+        for array in consumed(binding):
+            users.setdefault(array, set()).add(binding.label)
+    for array in program.results:
+        users.setdefault(array, set()).add(RESULT)
+    return {array: frozenset(labels) for array, labels in users.items()}
+
+
+def _node(
+    cluster: Cluster,
+    by_label: Mapping[Label, Binding],
+    users: Mapping[Array, frozenset[Label]],
+    inner: Mapping[Label, tuple[Plan, Plan]],
+) -> Node:
+    if len(cluster.labels) == 1:
+        binding = by_label[cluster.labels[0]]
+        match binding.operation:
+            case Use() | Reshape() | Force() | BindSizes() | RequireEqual():
+                return Unfused(binding)
+            case Acond(condition, then, orelse):
+                plans = inner[binding.label]
+                return UnfusedAcond(binding, condition, build(then, plans[0]), build(orelse, plans[1]))
+            case Awhile(condition, body, initial):
+                plans = inner[binding.label]
+                return UnfusedAwhile(binding, build(condition, plans[0]), build(body, plans[1]), initial)
+            case _:
+                pass
+    members = sorted(zip(cluster.labels, cluster.orders, strict=True))
+    return root([leaf(by_label[label], order) for label, order in members], users)
+
+
+def root(leaves: list[LeafOfCluster], users: Mapping[Array, frozenset[Label]]) -> RootOfCluster:
+    """The cluster of some operations, given in rising order of labels. `users`: who uses each array in the whole program.
+
+    Raises `AccelInternalError` if they do not hang together or an output's order depends on a gather [vB24 section 3.3].
+    """
+    own = frozenset(each.binding.label for each in leaves)
+    arrays = [array for each in leaves for array in each.binding.arrays]
+    needed = frozenset(array for array in arrays if not users.get(array, frozenset()) <= own)
+    tree = _tree(leaves, needed)
+    for port in tree.signature.outputs:
+        if port.order is not None and port.order.gather is not None and port.array in needed:
+            raise AccelInternalError(f"%{port.array.label} is needed whole, but made in the order of a gather")
+    return RootOfCluster(tree, tuple(array for array in arrays if array in needed))
+
+
+def _tree(leaves: list[LeafOfCluster], needed: frozenset[Array]) -> Tree:
+    """Operations are taken from the last to the first; each is joined with the parts that hang on it, in their order.
+
+    So each step leaves exactly the parts into which the operations from there on fall. All that read an array at one
+    order are in one part: so what an operation makes is bound in one join, which also decides whether it is discarded.
+    """
+    parts: dict[Label, Tree] = {}  # by their first operation
+    reader: dict[Port, Label] = {}  # an operation of the part that reads it in that order
+    moved: dict[Label, Label] = {}  # an operation that is no longer the first of its part, to one before it
+    for each in reversed(leaves):
+        label = each.binding.label
+        links = [port for port in (*each.signature.outputs, *each.signature.inputs) if port.order is not None]
+        hanging = sorted({_first(reader[port], moved) for port in links if port in reader})
+        tree: Tree = each
+        for first in hanging:
+            tree = join(tree, parts.pop(first), needed)
+            moved[first] = label
+        parts[label] = tree
+        reader |= dict.fromkeys((port for port in each.signature.inputs if port.order is not None), label)
+    if len(parts) != 1:
+        raise AccelInternalError(f"the parts of a cluster that start at {sorted(parts)} have nothing in common")
+    return next(iter(parts.values()))
+
+
+def _first(label: Label, moved: dict[Label, Label]) -> Label:
+    """The first operation of the part that an operation is in; paths are halved on the way."""
+    while label in moved:
+        moved[label] = moved.get(moved[label], moved[label])
+        label = moved[label]
+    return label

@@ -1,0 +1,104 @@
+"""The reference evaluator of fusion trees: what a tree means, array by array.
+
+Leaves are evaluated by the labelled interpreter. What a tree fuses away is gone after it: whoever reads it then fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+import numpy as np
+
+from accel.fusedast.nodes import (
+    Diagonal,
+    Horizontal,
+    LeafOfCluster,
+    Node,
+    Program,
+    RootOfCluster,
+    Tree,
+    Unfused,
+    UnfusedAcond,
+    UnfusedAwhile,
+    Vertical,
+)
+from accel.fusedast.walk import postorder
+from accel.labelled import bind
+from accel.labelled import nodes as labelled
+from accel.labelled.evaluate import HostArray
+from accel.labelled.interpret import Environment, run
+from accel.labelled.nodes import Array, Binding, Scatter
+
+
+def interpret(program: Program, arguments: Sequence[HostArray]) -> list[HostArray]:
+    """The program's results for `arguments`, fresh arrays.
+
+    Raises `AccelShapeError`, `AccelIndexError` and `AccelValueError` as design section 8 says.
+    """
+    sizes = bind.sizes(program.parameters, program.own_shapes, program.equalities, arguments)
+    leaves = [leaf for parameter in program.parameters for leaf in parameter]
+    environment = Environment(sizes, dict(zip(leaves, arguments, strict=True)))
+    _run(program, environment)
+    return [np.array(environment.arrays[result], order="C") for result in program.results]
+
+
+def _run(program: Program, env: Environment) -> None:
+    for node in program.nodes:
+        _node(node, env)
+
+
+def _node(node: Node, env: Environment) -> None:
+    match node:
+        case RootOfCluster(tree, results):
+            _cluster(tree, results, env)
+        case Unfused(binding):
+            _evaluate(binding, env)
+        case UnfusedAcond(binding, condition, then, orelse):
+            branch = then if env.arrays[condition].item() else orelse
+            _run(branch, env)
+            env.learn(binding.arrays, [env.arrays[result] for result in branch.results])
+        case UnfusedAwhile():
+            _repeat(node, env)
+        case _:
+            assert_never(node)
+
+
+def _evaluate(binding: Binding, env: Environment) -> None:
+    run(labelled.Program((), (binding,), ()), env)
+
+
+def _cluster(tree: Tree, results: Sequence[Array], env: Environment) -> None:
+    """Halves in order; a Vertical's arrays vanish after its second half, and at the end all but the results."""
+    made: set[Array] = set()
+    for node in postorder(tree):
+        match node:
+            case LeafOfCluster(binding):
+                _evaluate(binding, env)
+                made.update(binding.arrays)
+                if isinstance(binding.operation, Scatter):
+                    made.update(binding.operation.destinations)
+            case Vertical(arrays=gone) | Diagonal(discarded=gone):
+                for array in gone:
+                    del env.arrays[array]
+            case Horizontal():
+                pass
+            case _:
+                assert_never(node)
+    for array in made.difference(results):
+        env.arrays.pop(array, None)
+
+
+def _repeat(node: UnfusedAwhile, env: Environment) -> None:
+    asked = [leaf for parameter in node.condition.parameters for leaf in parameter]
+    changed = [leaf for parameter in node.body.parameters for leaf in parameter]
+    state = [env.arrays[array] for array in node.initial]
+    while True:
+        env.learn(asked, state)
+        _run(node.condition, env)
+        if not env.arrays[node.condition.results[0]].item():
+            break
+        env.learn(changed, state)
+        _run(node.body, env)
+        state = [env.arrays[result] for result in node.body.results]
+    env.learn(node.binding.arrays, state)

@@ -1,0 +1,97 @@
+"""Operations without states: map, generate, copy, gather, backpermute, scatter."""
+
+from __future__ import annotations
+
+from accel.ast.types import BOOL
+from accel.ilp.clustering import Order as Traversal
+from accel.ir.draft import Draft, draft
+from accel.ir.frame import Frame, index_streams, keep_stream
+from accel.ir.nodes import Guard, OneToMaybe, Operand, Remap, Scatter
+from accel.ir.streams import Placed, applied, copy, element, elements, identity, index_names, reads, writes
+from accel.labelled import nodes as labelled
+from accel.labelled.nodes import Array, Binding
+from accel.labelled.scalar import Function
+
+
+def lower_map(
+    binding: Binding, function: Function, inputs: tuple[Array, ...], traversal: Traversal, frame: Frame
+) -> Draft:
+    """`arrays[ix] := function(ix, inputs[ix])`; a generate has no inputs."""
+    at = frame.point(binding.arrays[0].shape, traversal)
+    arguments: tuple[Operand, ...] = (*at.index, *elements(inputs, traversal))
+    value = applied(elements(binding.arrays, traversal), function, arguments, at.guard)
+    return draft(
+        [*at.needs, *reads(inputs, traversal, frame), (at.depth, value), *writes(binding.arrays, traversal, frame)]
+    )
+
+
+def lower_copy(binding: Binding, inputs: tuple[Array, ...], traversal: Traversal, frame: Frame) -> Draft:
+    """`arrays[ix] := inputs[ix]`."""
+    at = frame.point(binding.arrays[0].shape, traversal)
+    value = copy(elements(binding.arrays, traversal), elements(inputs, traversal), at.guard)
+    return draft(
+        [*at.needs, *reads(inputs, traversal, frame), (at.depth, value), *writes(binding.arrays, traversal, frame)]
+    )
+
+
+def lower_backpermute(binding: Binding, operation: labelled.Backpermute, traversal: Traversal, frame: Frame) -> Draft:
+    """`arrays[ix] := inputs[function(ix)]`: what makes the inputs runs at the mapped index."""
+    at = frame.point(binding.arrays[0].shape, traversal)
+    source = index_names(f"j{binding.label}", len(operation.inputs[0].shape))
+    index = applied(source, operation.function, at.index, at.guard)
+    statements = [*at.needs, (at.depth, index)] if source else [*at.needs]
+    return _mapped(binding, source, operation.inputs, statements, traversal, frame)
+
+
+def lower_gather(binding: Binding, operation: labelled.Gather, traversal: Traversal, frame: Frame) -> Draft:
+    """`arrays[ix] := inputs[indices[ix]]`."""
+    source = elements(operation.indices, traversal)
+    statements = reads(operation.indices, traversal, frame)
+    return _mapped(binding, source, operation.inputs, statements, traversal, frame)
+
+
+def _mapped(
+    binding: Binding,
+    source: tuple[Operand, ...],
+    inputs: tuple[Array, ...],
+    statements: list[Placed],
+    traversal: Traversal,
+    frame: Frame,
+) -> Draft:
+    at = frame.point(binding.arrays[0].shape, traversal)
+    statements += _remap(binding, source, inputs[0], at.depth, at.guard)
+    mapped = Traversal(binding.label, False)
+    statements += reads(inputs, mapped, frame)
+    value = copy(elements(binding.arrays, traversal), elements(inputs, mapped), at.guard)
+    return draft([*statements, *at.needs, (at.depth, value), *writes(binding.arrays, traversal, frame)])
+
+
+def _remap(binding: Binding, source: tuple[Operand, ...], array: Array, depth: int, guard: Guard) -> list[Placed]:
+    """The check of an index into `array`; an index of rank 0 needs none."""
+    outs = index_streams(array, binding.label)
+    return [(depth, Remap(outs, source, array.shape, guard, binding.where))] if outs else []
+
+
+def lower_scatter(binding: Binding, operation: labelled.Scatter, traversal: Traversal, frame: Frame) -> Draft:
+    """`arrays[indices[i]] := combine(values[i], arrays[...])`, in place, where `keep` holds."""
+    ordered = (*operation.indices, *operation.values)
+    if operation.keep is not None:
+        ordered = (operation.keep, *ordered)
+    at = frame.point(ordered[0].shape, traversal)
+    statements = [*at.needs, *reads(ordered, traversal, frame)]
+    guard = at.guard
+    if operation.keep is not None:
+        guard = keep_stream(binding.label)
+        kept = OneToMaybe(guard, identity([BOOL]), (element(operation.keep, traversal),), at.guard)
+        statements.append((at.depth, kept))
+    update = Scatter(
+        binding.arrays,
+        elements(operation.indices, traversal),
+        elements(operation.values, traversal),
+        operation.combine,
+        operation.exact,
+        operation.commutes,
+        guard,
+        binding.where,
+    )
+    return draft([*statements, (at.depth, update)])

@@ -1,0 +1,84 @@
+"""What each statement needs and what it makes: the streams that flow through a nest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import assert_never
+
+from accel.ir.nodes import (
+    LoopBody,
+    ManyToOne,
+    OneToMaybe,
+    OneToOne,
+    Operand,
+    Read,
+    Remap,
+    Scatter,
+    State,
+    Stream,
+    Write,
+)
+
+
+def made(statement: LoopBody) -> tuple[Stream, ...]:
+    """The streams that a statement binds."""
+    match statement:
+        case OneToOne(outs=outs) | Remap(outs=outs):
+            return outs
+        case OneToMaybe(out=out) | Read(out=out):
+            return (out,)
+        case ManyToOne(before=before, after=after):
+            return (*before, *after)
+        case Write() | Scatter():
+            return ()
+        case _:
+            assert_never(statement)
+
+
+def operands(statement: LoopBody) -> tuple[Operand, ...]:
+    """The operands that a statement reads, its guard apart."""
+    match statement:
+        case OneToOne(arguments=some) | OneToMaybe(arguments=some) | Remap(arguments=some):
+            return some
+        case ManyToOne(values=some) | Read(index=some):
+            return some
+        case Write(index=index, value=value):
+            return (*index, value)
+        case Scatter(index=index, values=values):
+            return (*index, *values)
+        case _:
+            assert_never(statement)
+
+
+def needed(statement: LoopBody) -> tuple[Stream, ...]:
+    """The streams that a statement reads, its guard included."""
+    streams = tuple(operand for operand in operands(statement) if isinstance(operand, Stream))
+    return streams if statement.when is None else (*streams, statement.when)
+
+
+def state_needs(state: State) -> tuple[Stream, ...]:
+    """The streams that must be there when the loop of a state is entered."""
+    seeds = tuple(operand for operand in state.initial or () if isinstance(operand, Stream))
+    return seeds if state.when is None else (*seeds, state.when)
+
+
+def substituted(statement: LoopBody, value: Callable[[Operand], Operand]) -> LoopBody:
+    """The statement with `value` applied to all its operands (guards stay)."""
+
+    def each(some: tuple[Operand, ...]) -> tuple[Operand, ...]:
+        return tuple(map(value, some))
+
+    match statement:
+        case OneToOne(arguments=some) | OneToMaybe(arguments=some) | Remap(arguments=some):
+            return replace(statement, arguments=each(some))
+        case ManyToOne(values=some):
+            return replace(statement, values=each(some))
+        case Read(index=index):
+            return replace(statement, index=each(index))
+        case Write(index=index, value=written):
+            return replace(statement, index=each(index), value=value(written))
+        case Scatter(index=index, values=values):
+            return replace(statement, index=each(index), values=each(values))
+        case _:
+            assert_never(statement)

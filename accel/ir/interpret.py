@@ -1,0 +1,102 @@
+"""The reference evaluator of loop programs: slow, sequential, complete.
+
+In: a program and one NumPy array per leaf of its parameters. Out: one array per result. Folds and scans combine in the
+order of `accel/labelled/order.py`, so the bits are those of the labelled program's interpreter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import assert_never
+
+import numpy as np
+
+from accel.errors import Where
+from accel.ir.nest_run import run_nest
+from accel.ir.nodes import Branch, HostSizes, Launch, Nest, Program, Repeat, Require, Step, View
+from accel.labelled import bind, faults
+from accel.labelled.evaluate import HostArray
+from accel.labelled.interpret import Environment
+from accel.labelled.nodes import Array
+
+
+def interpret(program: Program, arguments: Sequence[HostArray]) -> list[HostArray]:
+    """The program's results for `arguments`, fresh arrays.
+
+    Raises `AccelShapeError`, `AccelIndexError` and `AccelValueError` as design section 8 says.
+    """
+    sizes = bind.sizes(program.parameters, program.own_shapes, program.equalities, arguments)
+    leaves = [leaf for parameter in program.parameters for leaf in parameter]
+    environment = Environment(sizes, dict(zip(leaves, arguments, strict=True)))
+    _run(program, environment)
+    return [np.array(environment.arrays[result], order="C") for result in program.results]
+
+
+def _run(program: Program, env: Environment) -> None:
+    for step in program.steps:
+        _step(step, env)
+
+
+def _step(step: Step, env: Environment) -> None:
+    match step:
+        case Launch(nest):
+            _launch(nest, env)
+        case View(arrays, sources, where):
+            for array, source in zip(arrays, sources, strict=True):
+                _view(array, env.arrays[source], env, where)
+        case HostSizes(variables, function, where):
+            extents = [int(extent) for extent in env.function(function)(())]
+            if min(extents, default=0) < 0:
+                raise faults.negative_extent(extents, where)
+            env.sizes.update(zip(variables, extents, strict=True))
+        case Require(left, right, where, left_where, right_where):
+            if env.shape(left) != env.shape(right):
+                raise faults.unequal(env.shape(left), env.shape(right), where, left_where, right_where)
+        case Branch(condition, then, orelse, arrays):
+            branch = then if env.arrays[condition].item() else orelse
+            _run(branch, env)
+            env.learn(arrays, [env.arrays[result] for result in branch.results])
+        case Repeat():
+            _repeat(step, env)
+        case _:
+            assert_never(step)
+
+
+def _view(array: Array, data: HostArray, env: Environment, where: Where | None) -> None:
+    shape = env.shape(array.shape)
+    if data.size != prod(shape):
+        raise faults.reshape(data.shape, shape, where)
+    env.arrays[array] = np.ascontiguousarray(data).reshape(shape)
+
+
+def _repeat(step: Repeat, env: Environment) -> None:
+    asked = [leaf for parameter in step.condition.parameters for leaf in parameter]
+    changed = [leaf for parameter in step.body.parameters for leaf in parameter]
+    state = [env.arrays[array] for array in step.initial]
+    while True:
+        env.learn(asked, state)
+        _run(step.condition, env)
+        if not env.arrays[step.condition.results[0]].item():
+            break
+        env.learn(changed, state)
+        _run(step.body, env)
+        state = [env.arrays[result] for result in step.body.results]
+    env.learn(step.arrays, state)
+
+
+def _launch(nest: Nest, env: Environment) -> None:
+    """Allocate, run, and trim what filters made. A scatter's destination is gone afterwards; arguments are never written."""
+    for output in nest.outputs:
+        extents = tuple(prod(env.shape(product)) for product in output.capacity)
+        if prod(extents) * output.array.element.bytes >= 1 << 63:
+            raise faults.too_large(output.array.element, extents)
+        env.arrays[output.array] = np.zeros(extents, output.array.element.dtype)
+    for destination, result in nest.in_place:
+        env.arrays[result] = env.arrays.pop(destination).copy()
+    run_nest(nest, env)
+    for count in nest.counts:
+        env.sizes[count.variable] = int(env.arrays[count.array].item())
+    for output in nest.outputs:
+        actual = env.shape(output.array.shape)
+        env.arrays[output.array] = env.arrays[output.array][tuple(map(slice, actual))]

@@ -1,0 +1,40 @@
+"""Lowering by hand-made plans: what nests look like, and that they mean what the labelled program means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from accel.fusedast import interpret as fused_interpreter
+from accel.fusedast.build import build
+from accel.fusedast.text import text as fused_text
+from accel.fusedast.verify import verify as verify_fused
+from accel.ilp.clustering import Plan
+from accel.ir import interpret as loop_interpreter
+from accel.ir.lower import lower
+from accel.ir.text import text
+from accel.ir.verify import verify as verify_loops
+from accel.labelled import interpret as labelled_interpreter
+from accel.labelled.evaluate import HostArray
+from accel.labelled.nodes import Program
+from tests.fusedast.hand import dot_product, plan
+
+
+def check(program: Program, planned: Plan, *arguments: HostArray) -> str:
+    """All three interpreters give the same bits; gives the fused and the loop program's text."""
+    fused = build(program, planned)
+    verify_fused(fused)
+    loops = lower(fused)
+    verify_loops(loops)
+    expected = labelled_interpreter.interpret(program, arguments)
+    for results in (fused_interpreter.interpret(fused, arguments), loop_interpreter.interpret(loops, arguments)):
+        for result, wanted in zip(results, expected, strict=True):
+            assert result.dtype == wanted.dtype
+            np.testing.assert_array_equal(result, wanted)
+    return f"{fused_text(fused)}\n\n{text(loops)}"
+
+
+def test_dot_product(golden: Callable[[str], None]) -> None:
+    xs, ys = np.random.default_rng(0).random((2, 5000), np.float32)
+    golden(check(dot_product(), plan(dot_product(), [2, 3]), xs, ys))
