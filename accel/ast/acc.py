@@ -46,12 +46,14 @@ Num: TypeAlias = int | Exp[np.int64]
 """What counts: a Python int or an i64 expression."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Acc(Generic[X]):
     """An array computation; `X` is `Array[shape, element]`. An `Acc` used twice is computed once.
 
     `extents` are those known while the program is built, None for the others: errors about them are found early.
     """
+
+    __slots__ = ("extents", "node")  # by hand: `slots=True` makes a second class, and then `Acc[Any](…)` fails
 
     node: ArrayNode
     extents: Extents

@@ -36,12 +36,14 @@ def _binary(operator: Operator, left: object, right: object, name: str) -> Exp[A
     return Exp(operations.apply(operator, raw(left), raw(right), where=here(), name=name))
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Exp(Generic[E]):
     """A scalar expression of element type `E`: a NumPy scalar type, or a tuple of element types.
 
     It has no value yet: what needs one (`if`, `len`, iteration, `float`) raises `AccelStagingError` that says what to write.
     """
+
+    __slots__ = ("node",)  # by hand: `slots=True` makes a second class, and then `Exp[Any](node)` fails
 
     node: ScalarNode
 

@@ -41,14 +41,24 @@ def trace(
 
     `what` names its role in errors, such as "the function of map"; `result` is the type it must give, if that is fixed.
     """
+    bound = tuple(Parameter(kind, where) for kind in parameters)
+    return Function(bound, call(function, bound, what, where, result=result))
+
+
+def call(
+    function: Callable[..., object],
+    parameters: Sequence[Parameter],
+    what: str,
+    where: Where | None,
+    *,
+    result: ElementType | None = None,
+) -> ScalarNode:
+    """What `function` returns at these variables, of type `result` if that is fixed."""
     if isinstance(function, Exp) or not callable(function):
         raise AccelTypeError(f"{what} must be a function of {len(parameters)}, got {describe(function)}", where)
-    bound = tuple(Parameter(kind, where) for kind in parameters)
-    handles: list[Exp[Any]] = [Exp(parameter) for parameter in bound]
+    handles: list[Exp[Any]] = [Exp(parameter) for parameter in parameters]
     body = expect_exp(function(*handles), what, where)
-    if result is not None:
-        body = typed(body, result, f"the result of {what}", where)
-    return Function(bound, body)
+    return body if result is None else typed(body, result, f"the result of {what}", where)
 
 
 def expect_exp(value: object, what: str, where: Where | None) -> ScalarNode:

@@ -139,6 +139,16 @@ def choose(condition: object, then: object, orelse: object, where: Where | None,
     return Conditional(test, a, b, kind, where)
 
 
+def select(condition: ScalarNode, then: ScalarNode, orelse: ScalarNode, where: Where | None) -> ScalarNode:
+    """A strict choice between nodes of one type, leaf by leaf."""
+    kind = then.type
+    if isinstance(kind, ScalarType):
+        return Operation(Operator.SELECT, (condition, then, orelse), kind, where)
+    count = 2 if isinstance(kind, MaybeType) else len(kind.items)
+    pairs = [(project(then, i, where), project(orelse, i, where)) for i in range(count)]
+    return MakeTuple(tuple(select(condition, a, b, where) for a, b in pairs), kind, where)
+
+
 def branch_type(then: object, orelse: object, where: Where | None, name: str) -> ElementType:
     """The type that two branches share; the more definite of two maybes."""
     nodes = [node for node in (then, orelse) if is_node(node)]
@@ -151,11 +161,13 @@ def branch_type(then: object, orelse: object, where: Where | None, name: str) ->
 
 
 def project(source: ScalarNode, position: int, where: Where | None) -> ScalarNode:
-    """Item `position` of a tuple; of a tuple just made, the item itself."""
-    assert isinstance(source.type, TupleType)
+    """Item `position` of a tuple, part `position` of a maybe; of one that was just made, the item itself."""
+    kind = source.type
+    assert not isinstance(kind, ScalarType)
     if isinstance(source, MakeTuple):
         return source.items[position]
-    return Project(source, position, source.type.items[position], where)
+    items = (BOOL, kind.value) if isinstance(kind, MaybeType) else kind.items
+    return Project(source, position, items[position], where)
 
 
 def _result_type(operator: Operator, kind: ScalarType) -> ScalarType:

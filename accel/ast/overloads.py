@@ -7,22 +7,33 @@ Each only types its arguments and passes them on; what they mean stands beside t
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar, overload
+from typing import Any, Protocol, TypeVar, TypeVarTuple, overload
 
 import numpy as np
 from typing_extensions import Buffer
 
-from accel.ast import elementwise, host
-from accel.ast.acc import Acc, Array, Sh
-from accel.ast.exp import Exp
+from accel.ast import construct, control, elementwise, folds, host, reorder, tuples
+from accel.ast.acc import Acc, Array, Num, Scalar, Sh
+from accel.ast.arrays import Direction, ScanForm
+from accel.ast.exp import E, Exp
+from accel.ast.reorder import AllType
 
 F = TypeVar("F")
+Sh2 = TypeVar("Sh2", bound=tuple[Any, ...])
+Ix = TypeVarTuple("Ix")
+N = TypeVar("N", bound=np.number[Any])
+Fl = TypeVar("Fl", bound=np.inexact[Any])
 
 E1 = TypeVar("E1")
 E2 = TypeVar("E2")
 E3 = TypeVar("E3")
 E4 = TypeVar("E4")
 E5 = TypeVar("E5")
+A1 = TypeVar("A1")
+A2 = TypeVar("A2")
+A3 = TypeVar("A3")
+A4 = TypeVar("A4")
+A5 = TypeVar("A5")
 G = TypeVar("G", bound=np.generic)
 G1 = TypeVar("G1", bound=np.generic)
 G2 = TypeVar("G2", bound=np.generic)
@@ -82,6 +93,235 @@ def use(x: SupportsArray | SupportsDLPack | Buffer) -> Acc[Any]: ...
 def use(x: object) -> Acc[Any]:
     """An array of the host, or a tuple of arrays of one shape as an array of tuples. It is not copied: do not change it."""
     return host.use_array(x)
+
+
+@overload
+def unit(e: Exp[E]) -> Acc[Scalar[E]]: ...
+@overload
+def unit(e: G) -> Acc[Scalar[G]]: ...
+@overload
+def unit(e: bool) -> Acc[Scalar[np.bool_]]: ...  # type: ignore[overload-overlap]  # bool first: it is an int, too
+@overload
+def unit(e: int) -> Acc[Scalar[np.int64]]: ...
+@overload
+def unit(e: float) -> Acc[Scalar[np.float64]]: ...
+def unit(e: object) -> Acc[Any]:
+    """The array of rank 0 that holds `e`."""
+    return construct.unit_array(e)
+
+
+@overload
+def fill(sh: tuple[()], e: Exp[E]) -> Acc[Array[tuple[()], E]]: ...
+@overload
+def fill(sh: tuple[()], e: G) -> Acc[Array[tuple[()], G]]: ...
+@overload
+def fill(sh: tuple[()], e: bool) -> Acc[Array[tuple[()], np.bool_]]: ...  # type: ignore[overload-overlap]  # bool first: it is an int, too
+@overload
+def fill(sh: tuple[()], e: int) -> Acc[Array[tuple[()], np.int64]]: ...
+@overload
+def fill(sh: tuple[()], e: float) -> Acc[Array[tuple[()], np.float64]]: ...
+@overload
+def fill(sh: tuple[Num], e: Exp[E]) -> Acc[Array[tuple[int], E]]: ...
+@overload
+def fill(sh: tuple[Num], e: G) -> Acc[Array[tuple[int], G]]: ...
+@overload
+def fill(sh: tuple[Num], e: bool) -> Acc[Array[tuple[int], np.bool_]]: ...  # type: ignore[overload-overlap]  # bool first: it is an int, too
+@overload
+def fill(sh: tuple[Num], e: int) -> Acc[Array[tuple[int], np.int64]]: ...
+@overload
+def fill(sh: tuple[Num], e: float) -> Acc[Array[tuple[int], np.float64]]: ...
+@overload
+def fill(sh: tuple[Num, Num], e: Exp[E]) -> Acc[Array[tuple[int, int], E]]: ...
+@overload
+def fill(sh: tuple[Num, Num], e: G) -> Acc[Array[tuple[int, int], G]]: ...
+@overload
+def fill(sh: tuple[Num, Num], e: bool) -> Acc[Array[tuple[int, int], np.bool_]]: ...  # type: ignore[overload-overlap]  # bool first: it is an int, too
+@overload
+def fill(sh: tuple[Num, Num], e: int) -> Acc[Array[tuple[int, int], np.int64]]: ...
+@overload
+def fill(sh: tuple[Num, Num], e: float) -> Acc[Array[tuple[int, int], np.float64]]: ...
+@overload
+def fill(sh: tuple[Num, Num, Num], e: Exp[E]) -> Acc[Array[tuple[int, int, int], E]]: ...
+@overload
+def fill(sh: tuple[Num, Num, Num], e: G) -> Acc[Array[tuple[int, int, int], G]]: ...
+@overload
+def fill(sh: tuple[Num, Num, Num], e: bool) -> Acc[Array[tuple[int, int, int], np.bool_]]: ...  # type: ignore[overload-overlap]  # bool first: it is an int, too
+@overload
+def fill(sh: tuple[Num, Num, Num], e: int) -> Acc[Array[tuple[int, int, int], np.int64]]: ...
+@overload
+def fill(sh: tuple[Num, Num, Num], e: float) -> Acc[Array[tuple[int, int, int], np.float64]]: ...
+@overload
+def fill(sh: tuple[Num, Num, Num, Num], e: Exp[E]) -> Acc[Array[tuple[int, int, int, int], E]]: ...
+@overload
+def fill(sh: tuple[Num, Num, Num, Num], e: G) -> Acc[Array[tuple[int, int, int, int], G]]: ...
+@overload
+def fill(sh: tuple[Num, Num, Num, Num], e: bool) -> Acc[Array[tuple[int, int, int, int], np.bool_]]: ...  # type: ignore[overload-overlap]  # bool first: it is an int, too
+@overload
+def fill(sh: tuple[Num, Num, Num, Num], e: int) -> Acc[Array[tuple[int, int, int, int], np.int64]]: ...
+@overload
+def fill(sh: tuple[Num, Num, Num, Num], e: float) -> Acc[Array[tuple[int, int, int, int], np.float64]]: ...
+@overload
+def fill(sh: tuple[Num, Num, Num, Num, Num], e: Exp[E]) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def fill(sh: tuple[Num, Num, Num, Num, Num], e: G) -> Acc[Array[tuple[int, int, int, int, int], G]]: ...
+@overload
+def fill(sh: tuple[Num, Num, Num, Num, Num], e: bool) -> Acc[Array[tuple[int, int, int, int, int], np.bool_]]: ...  # type: ignore[overload-overlap]  # bool first: it is an int, too
+@overload
+def fill(sh: tuple[Num, Num, Num, Num, Num], e: int) -> Acc[Array[tuple[int, int, int, int, int], np.int64]]: ...
+@overload
+def fill(sh: tuple[Num, Num, Num, Num, Num], e: float) -> Acc[Array[tuple[int, int, int, int, int], np.float64]]: ...
+@overload
+def fill(sh: Exp[Sh], e: Exp[E]) -> Acc[Array[Sh, E]]: ...
+@overload
+def fill(sh: Exp[Sh], e: G) -> Acc[Array[Sh, G]]: ...
+@overload
+def fill(sh: Exp[Sh], e: bool) -> Acc[Array[Sh, np.bool_]]: ...  # type: ignore[overload-overlap]  # bool first: it is an int, too
+@overload
+def fill(sh: Exp[Sh], e: int) -> Acc[Array[Sh, np.int64]]: ...
+@overload
+def fill(sh: Exp[Sh], e: float) -> Acc[Array[Sh, np.float64]]: ...
+def fill(sh: object, e: object) -> Acc[Any]:
+    """The array of shape `sh` that holds `e` everywhere."""
+    return construct.fill_array("fill", sh, e)
+
+
+@overload
+def generate(sh: tuple[()], f: Callable[[Exp[tuple[()]]], Exp[E]]) -> Acc[Array[tuple[()], E]]: ...
+@overload
+def generate(sh: tuple[Num], f: Callable[[Exp[tuple[int]]], Exp[E]]) -> Acc[Array[tuple[int], E]]: ...
+@overload
+def generate(sh: tuple[Num, Num], f: Callable[[Exp[tuple[int, int]]], Exp[E]]) -> Acc[Array[tuple[int, int], E]]: ...
+@overload
+def generate(
+    sh: tuple[Num, Num, Num], f: Callable[[Exp[tuple[int, int, int]]], Exp[E]]
+) -> Acc[Array[tuple[int, int, int], E]]: ...
+@overload
+def generate(
+    sh: tuple[Num, Num, Num, Num], f: Callable[[Exp[tuple[int, int, int, int]]], Exp[E]]
+) -> Acc[Array[tuple[int, int, int, int], E]]: ...
+@overload
+def generate(
+    sh: tuple[Num, Num, Num, Num, Num], f: Callable[[Exp[tuple[int, int, int, int, int]]], Exp[E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def generate(sh: Exp[Sh], f: Callable[[Exp[Sh]], Exp[E]]) -> Acc[Array[Sh, E]]: ...
+def generate(sh: object, f: Callable[[Any], object]) -> Acc[Any]:
+    """`f(index)` at every index of shape `sh`."""
+    return construct.generate_array("generate", sh, f)
+
+
+@overload
+def enumFromN(sh: tuple[()], start: Exp[N]) -> Acc[Array[tuple[()], N]]: ...
+@overload
+def enumFromN(sh: tuple[()], start: int) -> Acc[Array[tuple[()], np.int64]]: ...
+@overload
+def enumFromN(sh: tuple[()], start: float) -> Acc[Array[tuple[()], np.float64]]: ...
+@overload
+def enumFromN(sh: tuple[Num], start: Exp[N]) -> Acc[Array[tuple[int], N]]: ...
+@overload
+def enumFromN(sh: tuple[Num], start: int) -> Acc[Array[tuple[int], np.int64]]: ...
+@overload
+def enumFromN(sh: tuple[Num], start: float) -> Acc[Array[tuple[int], np.float64]]: ...
+@overload
+def enumFromN(sh: tuple[Num, Num], start: Exp[N]) -> Acc[Array[tuple[int, int], N]]: ...
+@overload
+def enumFromN(sh: tuple[Num, Num], start: int) -> Acc[Array[tuple[int, int], np.int64]]: ...
+@overload
+def enumFromN(sh: tuple[Num, Num], start: float) -> Acc[Array[tuple[int, int], np.float64]]: ...
+@overload
+def enumFromN(sh: tuple[Num, Num, Num], start: Exp[N]) -> Acc[Array[tuple[int, int, int], N]]: ...
+@overload
+def enumFromN(sh: tuple[Num, Num, Num], start: int) -> Acc[Array[tuple[int, int, int], np.int64]]: ...
+@overload
+def enumFromN(sh: tuple[Num, Num, Num], start: float) -> Acc[Array[tuple[int, int, int], np.float64]]: ...
+@overload
+def enumFromN(sh: tuple[Num, Num, Num, Num], start: Exp[N]) -> Acc[Array[tuple[int, int, int, int], N]]: ...
+@overload
+def enumFromN(sh: tuple[Num, Num, Num, Num], start: int) -> Acc[Array[tuple[int, int, int, int], np.int64]]: ...
+@overload
+def enumFromN(sh: tuple[Num, Num, Num, Num], start: float) -> Acc[Array[tuple[int, int, int, int], np.float64]]: ...
+@overload
+def enumFromN(sh: tuple[Num, Num, Num, Num, Num], start: Exp[N]) -> Acc[Array[tuple[int, int, int, int, int], N]]: ...
+@overload
+def enumFromN(
+    sh: tuple[Num, Num, Num, Num, Num], start: int
+) -> Acc[Array[tuple[int, int, int, int, int], np.int64]]: ...
+@overload
+def enumFromN(
+    sh: tuple[Num, Num, Num, Num, Num], start: float
+) -> Acc[Array[tuple[int, int, int, int, int], np.float64]]: ...
+@overload
+def enumFromN(sh: Exp[Sh], start: Exp[N]) -> Acc[Array[Sh, N]]: ...
+@overload
+def enumFromN(sh: Exp[Sh], start: int) -> Acc[Array[Sh, np.int64]]: ...
+@overload
+def enumFromN(sh: Exp[Sh], start: float) -> Acc[Array[Sh, np.float64]]: ...
+def enumFromN(sh: object, start: object) -> Acc[Any]:
+    """`start`, `start + 1`, … in row-major order."""
+    return construct.enumerate_array("enumFromN", sh, start, 1)
+
+
+@overload
+def enumFromStepN(sh: tuple[()], start: Exp[N], step: Exp[N] | int) -> Acc[Array[tuple[()], N]]: ...
+@overload
+def enumFromStepN(sh: tuple[()], start: int, step: int) -> Acc[Array[tuple[()], np.int64]]: ...
+@overload
+def enumFromStepN(sh: tuple[()], start: float, step: float) -> Acc[Array[tuple[()], np.float64]]: ...
+@overload
+def enumFromStepN(sh: tuple[Num], start: Exp[N], step: Exp[N] | int) -> Acc[Array[tuple[int], N]]: ...
+@overload
+def enumFromStepN(sh: tuple[Num], start: int, step: int) -> Acc[Array[tuple[int], np.int64]]: ...
+@overload
+def enumFromStepN(sh: tuple[Num], start: float, step: float) -> Acc[Array[tuple[int], np.float64]]: ...
+@overload
+def enumFromStepN(sh: tuple[Num, Num], start: Exp[N], step: Exp[N] | int) -> Acc[Array[tuple[int, int], N]]: ...
+@overload
+def enumFromStepN(sh: tuple[Num, Num], start: int, step: int) -> Acc[Array[tuple[int, int], np.int64]]: ...
+@overload
+def enumFromStepN(sh: tuple[Num, Num], start: float, step: float) -> Acc[Array[tuple[int, int], np.float64]]: ...
+@overload
+def enumFromStepN(
+    sh: tuple[Num, Num, Num], start: Exp[N], step: Exp[N] | int
+) -> Acc[Array[tuple[int, int, int], N]]: ...
+@overload
+def enumFromStepN(sh: tuple[Num, Num, Num], start: int, step: int) -> Acc[Array[tuple[int, int, int], np.int64]]: ...
+@overload
+def enumFromStepN(
+    sh: tuple[Num, Num, Num], start: float, step: float
+) -> Acc[Array[tuple[int, int, int], np.float64]]: ...
+@overload
+def enumFromStepN(
+    sh: tuple[Num, Num, Num, Num], start: Exp[N], step: Exp[N] | int
+) -> Acc[Array[tuple[int, int, int, int], N]]: ...
+@overload
+def enumFromStepN(
+    sh: tuple[Num, Num, Num, Num], start: int, step: int
+) -> Acc[Array[tuple[int, int, int, int], np.int64]]: ...
+@overload
+def enumFromStepN(
+    sh: tuple[Num, Num, Num, Num], start: float, step: float
+) -> Acc[Array[tuple[int, int, int, int], np.float64]]: ...
+@overload
+def enumFromStepN(
+    sh: tuple[Num, Num, Num, Num, Num], start: Exp[N], step: Exp[N] | int
+) -> Acc[Array[tuple[int, int, int, int, int], N]]: ...
+@overload
+def enumFromStepN(
+    sh: tuple[Num, Num, Num, Num, Num], start: int, step: int
+) -> Acc[Array[tuple[int, int, int, int, int], np.int64]]: ...
+@overload
+def enumFromStepN(
+    sh: tuple[Num, Num, Num, Num, Num], start: float, step: float
+) -> Acc[Array[tuple[int, int, int, int, int], np.float64]]: ...
+@overload
+def enumFromStepN(sh: Exp[Sh], start: Exp[N], step: Exp[N] | int) -> Acc[Array[Sh, N]]: ...
+@overload
+def enumFromStepN(sh: Exp[Sh], start: int, step: int) -> Acc[Array[Sh, np.int64]]: ...
+@overload
+def enumFromStepN(sh: Exp[Sh], start: float, step: float) -> Acc[Array[Sh, np.float64]]: ...
+def enumFromStepN(sh: object, start: object, step: object) -> Acc[Any]:
+    """`start + i * step` in row-major order, i being the position."""
+    return construct.enumerate_array("enumFromStepN", sh, start, step)
 
 
 def zipWith(
@@ -265,3 +505,860 @@ def unzip5(
     """The 5 arrays of the items of an array of tuples."""
     x1, x2, x3, x4, x5 = elementwise.unzip_array("unzip5", 5, xs)
     return x1, x2, x3, x4, x5
+
+
+@overload
+def reshape(sh: tuple[()], xs: Acc[Array[Sh2, E]]) -> Acc[Array[tuple[()], E]]: ...
+@overload
+def reshape(sh: tuple[Num], xs: Acc[Array[Sh2, E]]) -> Acc[Array[tuple[int], E]]: ...
+@overload
+def reshape(sh: tuple[Num, Num], xs: Acc[Array[Sh2, E]]) -> Acc[Array[tuple[int, int], E]]: ...
+@overload
+def reshape(sh: tuple[Num, Num, Num], xs: Acc[Array[Sh2, E]]) -> Acc[Array[tuple[int, int, int], E]]: ...
+@overload
+def reshape(sh: tuple[Num, Num, Num, Num], xs: Acc[Array[Sh2, E]]) -> Acc[Array[tuple[int, int, int, int], E]]: ...
+@overload
+def reshape(
+    sh: tuple[Num, Num, Num, Num, Num], xs: Acc[Array[Sh2, E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def reshape(sh: Exp[Sh], xs: Acc[Array[Sh2, E]]) -> Acc[Array[Sh, E]]: ...
+def reshape(sh: object, xs: Acc[Any]) -> Acc[Any]:
+    """The elements of `xs` in row-major order under another shape of equal size."""
+    return reorder.reshape_array("reshape", sh, xs)
+
+
+@overload
+def backpermute(
+    sh: tuple[()], f: Callable[[Exp[tuple[()]]], Exp[Sh2]], xs: Acc[Array[Sh2, E]]
+) -> Acc[Array[tuple[()], E]]: ...
+@overload
+def backpermute(
+    sh: tuple[Num], f: Callable[[Exp[tuple[int]]], Exp[Sh2]], xs: Acc[Array[Sh2, E]]
+) -> Acc[Array[tuple[int], E]]: ...
+@overload
+def backpermute(
+    sh: tuple[Num, Num], f: Callable[[Exp[tuple[int, int]]], Exp[Sh2]], xs: Acc[Array[Sh2, E]]
+) -> Acc[Array[tuple[int, int], E]]: ...
+@overload
+def backpermute(
+    sh: tuple[Num, Num, Num], f: Callable[[Exp[tuple[int, int, int]]], Exp[Sh2]], xs: Acc[Array[Sh2, E]]
+) -> Acc[Array[tuple[int, int, int], E]]: ...
+@overload
+def backpermute(
+    sh: tuple[Num, Num, Num, Num], f: Callable[[Exp[tuple[int, int, int, int]]], Exp[Sh2]], xs: Acc[Array[Sh2, E]]
+) -> Acc[Array[tuple[int, int, int, int], E]]: ...
+@overload
+def backpermute(
+    sh: tuple[Num, Num, Num, Num, Num],
+    f: Callable[[Exp[tuple[int, int, int, int, int]]], Exp[Sh2]],
+    xs: Acc[Array[Sh2, E]],
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def backpermute(sh: Exp[Sh], f: Callable[[Exp[Sh]], Exp[Sh2]], xs: Acc[Array[Sh2, E]]) -> Acc[Array[Sh, E]]: ...
+def backpermute(sh: object, f: Callable[[Any], object], xs: Acc[Any]) -> Acc[Any]:
+    """`result[ix] = xs[f(ix)]` for every index of shape `sh`."""
+    return reorder.backpermute_array("backpermute", sh, f, xs)
+
+
+@overload
+def replicate(spec: tuple[Num], xs: Acc[Array[tuple[()], E]]) -> Acc[Array[tuple[int], E]]: ...
+@overload
+def replicate(spec: tuple[AllType], xs: Acc[Array[tuple[int], E]]) -> Acc[Array[tuple[int], E]]: ...
+@overload
+def replicate(spec: tuple[Num, Num], xs: Acc[Array[tuple[()], E]]) -> Acc[Array[tuple[int, int], E]]: ...
+@overload
+def replicate(spec: tuple[Num, AllType], xs: Acc[Array[tuple[int], E]]) -> Acc[Array[tuple[int, int], E]]: ...
+@overload
+def replicate(spec: tuple[AllType, Num], xs: Acc[Array[tuple[int], E]]) -> Acc[Array[tuple[int, int], E]]: ...
+@overload
+def replicate(spec: tuple[AllType, AllType], xs: Acc[Array[tuple[int, int], E]]) -> Acc[Array[tuple[int, int], E]]: ...
+@overload
+def replicate(spec: tuple[Num, Num, Num], xs: Acc[Array[tuple[()], E]]) -> Acc[Array[tuple[int, int, int], E]]: ...
+@overload
+def replicate(spec: tuple[Num, Num, AllType], xs: Acc[Array[tuple[int], E]]) -> Acc[Array[tuple[int, int, int], E]]: ...
+@overload
+def replicate(spec: tuple[Num, AllType, Num], xs: Acc[Array[tuple[int], E]]) -> Acc[Array[tuple[int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[Num, AllType, AllType], xs: Acc[Array[tuple[int, int], E]]
+) -> Acc[Array[tuple[int, int, int], E]]: ...
+@overload
+def replicate(spec: tuple[AllType, Num, Num], xs: Acc[Array[tuple[int], E]]) -> Acc[Array[tuple[int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[AllType, Num, AllType], xs: Acc[Array[tuple[int, int], E]]
+) -> Acc[Array[tuple[int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[AllType, AllType, Num], xs: Acc[Array[tuple[int, int], E]]
+) -> Acc[Array[tuple[int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[AllType, AllType, AllType], xs: Acc[Array[tuple[int, int, int], E]]
+) -> Acc[Array[tuple[int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[Num, Num, Num, Num], xs: Acc[Array[tuple[()], E]]
+) -> Acc[Array[tuple[int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[Num, Num, Num, AllType], xs: Acc[Array[tuple[int], E]]
+) -> Acc[Array[tuple[int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[Num, Num, AllType, Num], xs: Acc[Array[tuple[int], E]]
+) -> Acc[Array[tuple[int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[Num, Num, AllType, AllType], xs: Acc[Array[tuple[int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[Num, AllType, Num, Num], xs: Acc[Array[tuple[int], E]]
+) -> Acc[Array[tuple[int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[Num, AllType, Num, AllType], xs: Acc[Array[tuple[int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[Num, AllType, AllType, Num], xs: Acc[Array[tuple[int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[Num, AllType, AllType, AllType], xs: Acc[Array[tuple[int, int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[AllType, Num, Num, Num], xs: Acc[Array[tuple[int], E]]
+) -> Acc[Array[tuple[int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[AllType, Num, Num, AllType], xs: Acc[Array[tuple[int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[AllType, Num, AllType, Num], xs: Acc[Array[tuple[int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[AllType, Num, AllType, AllType], xs: Acc[Array[tuple[int, int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[AllType, AllType, Num, Num], xs: Acc[Array[tuple[int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[AllType, AllType, Num, AllType], xs: Acc[Array[tuple[int, int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[AllType, AllType, AllType, Num], xs: Acc[Array[tuple[int, int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[AllType, AllType, AllType, AllType], xs: Acc[Array[tuple[int, int, int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[Num, Num, Num, Num, Num], xs: Acc[Array[tuple[()], E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[Num, Num, Num, Num, AllType], xs: Acc[Array[tuple[int], E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[Num, Num, Num, AllType, Num], xs: Acc[Array[tuple[int], E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[Num, Num, Num, AllType, AllType], xs: Acc[Array[tuple[int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[Num, Num, AllType, Num, Num], xs: Acc[Array[tuple[int], E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[Num, Num, AllType, Num, AllType], xs: Acc[Array[tuple[int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[Num, Num, AllType, AllType, Num], xs: Acc[Array[tuple[int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[Num, Num, AllType, AllType, AllType], xs: Acc[Array[tuple[int, int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[Num, AllType, Num, Num, Num], xs: Acc[Array[tuple[int], E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[Num, AllType, Num, Num, AllType], xs: Acc[Array[tuple[int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[Num, AllType, Num, AllType, Num], xs: Acc[Array[tuple[int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[Num, AllType, Num, AllType, AllType], xs: Acc[Array[tuple[int, int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[Num, AllType, AllType, Num, Num], xs: Acc[Array[tuple[int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[Num, AllType, AllType, Num, AllType], xs: Acc[Array[tuple[int, int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[Num, AllType, AllType, AllType, Num], xs: Acc[Array[tuple[int, int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[Num, AllType, AllType, AllType, AllType], xs: Acc[Array[tuple[int, int, int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[AllType, Num, Num, Num, Num], xs: Acc[Array[tuple[int], E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[AllType, Num, Num, Num, AllType], xs: Acc[Array[tuple[int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[AllType, Num, Num, AllType, Num], xs: Acc[Array[tuple[int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[AllType, Num, Num, AllType, AllType], xs: Acc[Array[tuple[int, int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[AllType, Num, AllType, Num, Num], xs: Acc[Array[tuple[int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[AllType, Num, AllType, Num, AllType], xs: Acc[Array[tuple[int, int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[AllType, Num, AllType, AllType, Num], xs: Acc[Array[tuple[int, int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[AllType, Num, AllType, AllType, AllType], xs: Acc[Array[tuple[int, int, int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[AllType, AllType, Num, Num, Num], xs: Acc[Array[tuple[int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[AllType, AllType, Num, Num, AllType], xs: Acc[Array[tuple[int, int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[AllType, AllType, Num, AllType, Num], xs: Acc[Array[tuple[int, int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[AllType, AllType, Num, AllType, AllType], xs: Acc[Array[tuple[int, int, int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[AllType, AllType, AllType, Num, Num], xs: Acc[Array[tuple[int, int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[AllType, AllType, AllType, Num, AllType], xs: Acc[Array[tuple[int, int, int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[AllType, AllType, AllType, AllType, Num], xs: Acc[Array[tuple[int, int, int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+@overload
+def replicate(
+    spec: tuple[AllType, AllType, AllType, AllType, AllType], xs: Acc[Array[tuple[int, int, int, int, int], E]]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+def replicate(spec: object, xs: Acc[Any]) -> Acc[Any]:
+    """`xs` repeated: `spec` has an extent for each new dimension, and `All` for each of the array's."""
+    return reorder.replicate_array(spec, xs)
+
+
+@overload
+def slice(xs: Acc[Array[tuple[int], E]], spec: tuple[Num]) -> Acc[Array[tuple[()], E]]: ...
+@overload
+def slice(xs: Acc[Array[tuple[int], E]], spec: tuple[AllType]) -> Acc[Array[tuple[int], E]]: ...
+@overload
+def slice(xs: Acc[Array[tuple[int, int], E]], spec: tuple[Num, Num]) -> Acc[Array[tuple[()], E]]: ...
+@overload
+def slice(xs: Acc[Array[tuple[int, int], E]], spec: tuple[Num, AllType]) -> Acc[Array[tuple[int], E]]: ...
+@overload
+def slice(xs: Acc[Array[tuple[int, int], E]], spec: tuple[AllType, Num]) -> Acc[Array[tuple[int], E]]: ...
+@overload
+def slice(xs: Acc[Array[tuple[int, int], E]], spec: tuple[AllType, AllType]) -> Acc[Array[tuple[int, int], E]]: ...
+@overload
+def slice(xs: Acc[Array[tuple[int, int, int], E]], spec: tuple[Num, Num, Num]) -> Acc[Array[tuple[()], E]]: ...
+@overload
+def slice(xs: Acc[Array[tuple[int, int, int], E]], spec: tuple[Num, Num, AllType]) -> Acc[Array[tuple[int], E]]: ...
+@overload
+def slice(xs: Acc[Array[tuple[int, int, int], E]], spec: tuple[Num, AllType, Num]) -> Acc[Array[tuple[int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int], E]], spec: tuple[Num, AllType, AllType]
+) -> Acc[Array[tuple[int, int], E]]: ...
+@overload
+def slice(xs: Acc[Array[tuple[int, int, int], E]], spec: tuple[AllType, Num, Num]) -> Acc[Array[tuple[int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int], E]], spec: tuple[AllType, Num, AllType]
+) -> Acc[Array[tuple[int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int], E]], spec: tuple[AllType, AllType, Num]
+) -> Acc[Array[tuple[int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int], E]], spec: tuple[AllType, AllType, AllType]
+) -> Acc[Array[tuple[int, int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int], E]], spec: tuple[Num, Num, Num, Num]
+) -> Acc[Array[tuple[()], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int], E]], spec: tuple[Num, Num, Num, AllType]
+) -> Acc[Array[tuple[int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int], E]], spec: tuple[Num, Num, AllType, Num]
+) -> Acc[Array[tuple[int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int], E]], spec: tuple[Num, Num, AllType, AllType]
+) -> Acc[Array[tuple[int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int], E]], spec: tuple[Num, AllType, Num, Num]
+) -> Acc[Array[tuple[int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int], E]], spec: tuple[Num, AllType, Num, AllType]
+) -> Acc[Array[tuple[int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int], E]], spec: tuple[Num, AllType, AllType, Num]
+) -> Acc[Array[tuple[int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int], E]], spec: tuple[Num, AllType, AllType, AllType]
+) -> Acc[Array[tuple[int, int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int], E]], spec: tuple[AllType, Num, Num, Num]
+) -> Acc[Array[tuple[int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int], E]], spec: tuple[AllType, Num, Num, AllType]
+) -> Acc[Array[tuple[int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int], E]], spec: tuple[AllType, Num, AllType, Num]
+) -> Acc[Array[tuple[int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int], E]], spec: tuple[AllType, Num, AllType, AllType]
+) -> Acc[Array[tuple[int, int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int], E]], spec: tuple[AllType, AllType, Num, Num]
+) -> Acc[Array[tuple[int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int], E]], spec: tuple[AllType, AllType, Num, AllType]
+) -> Acc[Array[tuple[int, int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int], E]], spec: tuple[AllType, AllType, AllType, Num]
+) -> Acc[Array[tuple[int, int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int], E]], spec: tuple[AllType, AllType, AllType, AllType]
+) -> Acc[Array[tuple[int, int, int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[Num, Num, Num, Num, Num]
+) -> Acc[Array[tuple[()], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[Num, Num, Num, Num, AllType]
+) -> Acc[Array[tuple[int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[Num, Num, Num, AllType, Num]
+) -> Acc[Array[tuple[int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[Num, Num, Num, AllType, AllType]
+) -> Acc[Array[tuple[int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[Num, Num, AllType, Num, Num]
+) -> Acc[Array[tuple[int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[Num, Num, AllType, Num, AllType]
+) -> Acc[Array[tuple[int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[Num, Num, AllType, AllType, Num]
+) -> Acc[Array[tuple[int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[Num, Num, AllType, AllType, AllType]
+) -> Acc[Array[tuple[int, int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[Num, AllType, Num, Num, Num]
+) -> Acc[Array[tuple[int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[Num, AllType, Num, Num, AllType]
+) -> Acc[Array[tuple[int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[Num, AllType, Num, AllType, Num]
+) -> Acc[Array[tuple[int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[Num, AllType, Num, AllType, AllType]
+) -> Acc[Array[tuple[int, int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[Num, AllType, AllType, Num, Num]
+) -> Acc[Array[tuple[int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[Num, AllType, AllType, Num, AllType]
+) -> Acc[Array[tuple[int, int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[Num, AllType, AllType, AllType, Num]
+) -> Acc[Array[tuple[int, int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[Num, AllType, AllType, AllType, AllType]
+) -> Acc[Array[tuple[int, int, int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[AllType, Num, Num, Num, Num]
+) -> Acc[Array[tuple[int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[AllType, Num, Num, Num, AllType]
+) -> Acc[Array[tuple[int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[AllType, Num, Num, AllType, Num]
+) -> Acc[Array[tuple[int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[AllType, Num, Num, AllType, AllType]
+) -> Acc[Array[tuple[int, int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[AllType, Num, AllType, Num, Num]
+) -> Acc[Array[tuple[int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[AllType, Num, AllType, Num, AllType]
+) -> Acc[Array[tuple[int, int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[AllType, Num, AllType, AllType, Num]
+) -> Acc[Array[tuple[int, int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[AllType, Num, AllType, AllType, AllType]
+) -> Acc[Array[tuple[int, int, int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[AllType, AllType, Num, Num, Num]
+) -> Acc[Array[tuple[int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[AllType, AllType, Num, Num, AllType]
+) -> Acc[Array[tuple[int, int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[AllType, AllType, Num, AllType, Num]
+) -> Acc[Array[tuple[int, int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[AllType, AllType, Num, AllType, AllType]
+) -> Acc[Array[tuple[int, int, int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[AllType, AllType, AllType, Num, Num]
+) -> Acc[Array[tuple[int, int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[AllType, AllType, AllType, Num, AllType]
+) -> Acc[Array[tuple[int, int, int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[AllType, AllType, AllType, AllType, Num]
+) -> Acc[Array[tuple[int, int, int, int], E]]: ...
+@overload
+def slice(
+    xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[AllType, AllType, AllType, AllType, AllType]
+) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
+def slice(xs: Acc[Any], spec: object) -> Acc[Any]:
+    """A part of fewer dimensions: `spec` has an index for each dimension to fix, and `All` for each to keep."""
+    return reorder.slice_array(xs, spec)
+
+
+@overload
+def fold(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: Exp[E] | int, xs: Acc[Array[tuple[*Ix, int], E]]
+) -> Acc[Array[tuple[*Ix], E]]: ...
+@overload
+def fold(
+    f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, xs: Acc[Array[tuple[*Ix, int], Fl]]
+) -> Acc[Array[tuple[*Ix], Fl]]: ...
+@overload
+def fold(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]]
+) -> Acc[Array[tuple[*Ix], E]]: ...
+def fold(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
+    """The innermost dimension reduced by the associative `f` from `z`; an empty row gives `z`."""
+    return folds.fold_array("fold", f, z, xs)
+
+
+@overload
+def foldAll(f: Callable[[Exp[E], Exp[E]], Exp[E]], z: Exp[E] | int, xs: Acc[Array[Sh, E]]) -> Acc[Scalar[E]]: ...
+@overload
+def foldAll(f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, xs: Acc[Array[Sh, Fl]]) -> Acc[Scalar[Fl]]: ...
+@overload
+def foldAll(f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[Sh, E]]) -> Acc[Scalar[E]]: ...
+def foldAll(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
+    """All elements, in row-major order, reduced by the associative `f` from `z`."""
+    return folds.fold_all("foldAll", f, z, xs)
+
+
+@overload
+def scanl(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: Exp[E] | int, xs: Acc[Array[tuple[*Ix, int], E]]
+) -> Acc[Array[tuple[*Ix, int], E]]: ...
+@overload
+def scanl(
+    f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, xs: Acc[Array[tuple[*Ix, int], Fl]]
+) -> Acc[Array[tuple[*Ix, int], Fl]]: ...
+@overload
+def scanl(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]]
+) -> Acc[Array[tuple[*Ix, int], E]]: ...
+def scanl(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
+    """Running reductions from the left, `z` among them: one result more than elements."""
+    return folds.scan_array("scanl", f, z, xs, Direction.LEFT, ScanForm.EXCLUSIVE)
+
+
+@overload
+def scanlTotal(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: Exp[E] | int, xs: Acc[Array[tuple[*Ix, int], E]]
+) -> tuple[Acc[Array[tuple[*Ix, int], E]], Acc[Array[tuple[*Ix], E]]]: ...
+@overload
+def scanlTotal(
+    f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, xs: Acc[Array[tuple[*Ix, int], Fl]]
+) -> tuple[Acc[Array[tuple[*Ix, int], Fl]], Acc[Array[tuple[*Ix], Fl]]]: ...
+@overload
+def scanlTotal(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]]
+) -> tuple[Acc[Array[tuple[*Ix, int], E]], Acc[Array[tuple[*Ix], E]]]: ...
+def scanlTotal(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> tuple[Acc[Any], Acc[Any]]:
+    """Running reductions from the left, each without its own element; and the totals of the rows."""
+    return folds.scan_total("scanlTotal", f, z, xs, Direction.LEFT)
+
+
+@overload
+def prescanl(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: Exp[E] | int, xs: Acc[Array[tuple[*Ix, int], E]]
+) -> Acc[Array[tuple[*Ix, int], E]]: ...
+@overload
+def prescanl(
+    f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, xs: Acc[Array[tuple[*Ix, int], Fl]]
+) -> Acc[Array[tuple[*Ix, int], Fl]]: ...
+@overload
+def prescanl(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]]
+) -> Acc[Array[tuple[*Ix, int], E]]: ...
+def prescanl(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
+    """Running reductions from the left, each without its own element."""
+    return folds.prescan_array("prescanl", f, z, xs, Direction.LEFT)
+
+
+@overload
+def postscanl(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: Exp[E] | int, xs: Acc[Array[tuple[*Ix, int], E]]
+) -> Acc[Array[tuple[*Ix, int], E]]: ...
+@overload
+def postscanl(
+    f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, xs: Acc[Array[tuple[*Ix, int], Fl]]
+) -> Acc[Array[tuple[*Ix, int], Fl]]: ...
+@overload
+def postscanl(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]]
+) -> Acc[Array[tuple[*Ix, int], E]]: ...
+def postscanl(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
+    """Running reductions from the left, each with its own element, `z` combined into each."""
+    return folds.postscan_array("postscanl", f, z, xs, Direction.LEFT)
+
+
+@overload
+def scanr(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: Exp[E] | int, xs: Acc[Array[tuple[*Ix, int], E]]
+) -> Acc[Array[tuple[*Ix, int], E]]: ...
+@overload
+def scanr(
+    f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, xs: Acc[Array[tuple[*Ix, int], Fl]]
+) -> Acc[Array[tuple[*Ix, int], Fl]]: ...
+@overload
+def scanr(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]]
+) -> Acc[Array[tuple[*Ix, int], E]]: ...
+def scanr(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
+    """Running reductions from the right, `z` among them: one result more than elements."""
+    return folds.scan_array("scanr", f, z, xs, Direction.RIGHT, ScanForm.EXCLUSIVE)
+
+
+@overload
+def scanrTotal(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: Exp[E] | int, xs: Acc[Array[tuple[*Ix, int], E]]
+) -> tuple[Acc[Array[tuple[*Ix, int], E]], Acc[Array[tuple[*Ix], E]]]: ...
+@overload
+def scanrTotal(
+    f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, xs: Acc[Array[tuple[*Ix, int], Fl]]
+) -> tuple[Acc[Array[tuple[*Ix, int], Fl]], Acc[Array[tuple[*Ix], Fl]]]: ...
+@overload
+def scanrTotal(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]]
+) -> tuple[Acc[Array[tuple[*Ix, int], E]], Acc[Array[tuple[*Ix], E]]]: ...
+def scanrTotal(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> tuple[Acc[Any], Acc[Any]]:
+    """Running reductions from the right, each without its own element; and the totals of the rows."""
+    return folds.scan_total("scanrTotal", f, z, xs, Direction.RIGHT)
+
+
+@overload
+def prescanr(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: Exp[E] | int, xs: Acc[Array[tuple[*Ix, int], E]]
+) -> Acc[Array[tuple[*Ix, int], E]]: ...
+@overload
+def prescanr(
+    f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, xs: Acc[Array[tuple[*Ix, int], Fl]]
+) -> Acc[Array[tuple[*Ix, int], Fl]]: ...
+@overload
+def prescanr(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]]
+) -> Acc[Array[tuple[*Ix, int], E]]: ...
+def prescanr(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
+    """Running reductions from the right, each without its own element."""
+    return folds.prescan_array("prescanr", f, z, xs, Direction.RIGHT)
+
+
+@overload
+def postscanr(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: Exp[E] | int, xs: Acc[Array[tuple[*Ix, int], E]]
+) -> Acc[Array[tuple[*Ix, int], E]]: ...
+@overload
+def postscanr(
+    f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, xs: Acc[Array[tuple[*Ix, int], Fl]]
+) -> Acc[Array[tuple[*Ix, int], Fl]]: ...
+@overload
+def postscanr(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]]
+) -> Acc[Array[tuple[*Ix, int], E]]: ...
+def postscanr(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
+    """Running reductions from the right, each with its own element, `z` combined into each."""
+    return folds.postscan_array("postscanr", f, z, xs, Direction.RIGHT)
+
+
+@overload
+def lift() -> Exp[tuple[()]]: ...
+@overload
+def lift(x1: Exp[E1], /) -> Exp[tuple[E1]]: ...
+@overload
+def lift(x1: Exp[E1], x2: Exp[E2], /) -> Exp[tuple[E1, E2]]: ...
+@overload
+def lift(x1: Exp[E1], x2: Exp[E2], x3: Exp[E3], /) -> Exp[tuple[E1, E2, E3]]: ...
+@overload
+def lift(x1: Exp[E1], x2: Exp[E2], x3: Exp[E3], x4: Exp[E4], /) -> Exp[tuple[E1, E2, E3, E4]]: ...
+@overload
+def lift(x1: Exp[E1], x2: Exp[E2], x3: Exp[E3], x4: Exp[E4], x5: Exp[E5], /) -> Exp[tuple[E1, E2, E3, E4, E5]]: ...
+@overload
+def lift(*xs: Exp[Any] | float | np.generic | tuple[Any, ...]) -> Exp[Any]: ...
+def lift(*xs: object) -> Exp[Any]:
+    """The tuple of expressions and numbers."""
+    return tuples.lift_items(xs)
+
+
+@overload
+def unlift(p: Exp[tuple[int]]) -> tuple[Exp[np.int64]]: ...
+@overload
+def unlift(p: Exp[tuple[int, int]]) -> tuple[Exp[np.int64], Exp[np.int64]]: ...
+@overload
+def unlift(p: Exp[tuple[int, int, int]]) -> tuple[Exp[np.int64], Exp[np.int64], Exp[np.int64]]: ...
+@overload
+def unlift(p: Exp[tuple[int, int, int, int]]) -> tuple[Exp[np.int64], Exp[np.int64], Exp[np.int64], Exp[np.int64]]: ...
+@overload
+def unlift(
+    p: Exp[tuple[int, int, int, int, int]],
+) -> tuple[Exp[np.int64], Exp[np.int64], Exp[np.int64], Exp[np.int64], Exp[np.int64]]: ...
+@overload
+def unlift(p: Exp[tuple[E1]]) -> tuple[Exp[E1]]: ...
+@overload
+def unlift(p: Exp[tuple[E1, E2]]) -> tuple[Exp[E1], Exp[E2]]: ...
+@overload
+def unlift(p: Exp[tuple[E1, E2, E3]]) -> tuple[Exp[E1], Exp[E2], Exp[E3]]: ...
+@overload
+def unlift(p: Exp[tuple[E1, E2, E3, E4]]) -> tuple[Exp[E1], Exp[E2], Exp[E3], Exp[E4]]: ...
+@overload
+def unlift(p: Exp[tuple[E1, E2, E3, E4, E5]]) -> tuple[Exp[E1], Exp[E2], Exp[E3], Exp[E4], Exp[E5]]: ...
+def unlift(p: Exp[Any]) -> tuple[Exp[Any], ...]:
+    """The items of a tuple, as a Python tuple."""
+    return tuples.unlift_items("unlift", p)
+
+
+@overload
+def index() -> Exp[tuple[()]]: ...
+@overload
+def index(i1: Num, /) -> Exp[tuple[int]]: ...
+@overload
+def index(i1: Num, i2: Num, /) -> Exp[tuple[int, int]]: ...
+@overload
+def index(i1: Num, i2: Num, i3: Num, /) -> Exp[tuple[int, int, int]]: ...
+@overload
+def index(i1: Num, i2: Num, i3: Num, i4: Num, /) -> Exp[tuple[int, int, int, int]]: ...
+@overload
+def index(i1: Num, i2: Num, i3: Num, i4: Num, i5: Num, /) -> Exp[tuple[int, int, int, int, int]]: ...
+def index(*coordinates: object) -> Exp[Any]:
+    """The index with these coordinates, outermost first."""
+    return tuples.index_of(coordinates)
+
+
+@overload
+def unindex(ix: Exp[tuple[int]]) -> tuple[Exp[np.int64]]: ...
+@overload
+def unindex(ix: Exp[tuple[int, int]]) -> tuple[Exp[np.int64], Exp[np.int64]]: ...
+@overload
+def unindex(ix: Exp[tuple[int, int, int]]) -> tuple[Exp[np.int64], Exp[np.int64], Exp[np.int64]]: ...
+@overload
+def unindex(
+    ix: Exp[tuple[int, int, int, int]],
+) -> tuple[Exp[np.int64], Exp[np.int64], Exp[np.int64], Exp[np.int64]]: ...
+@overload
+def unindex(
+    ix: Exp[tuple[int, int, int, int, int]],
+) -> tuple[Exp[np.int64], Exp[np.int64], Exp[np.int64], Exp[np.int64], Exp[np.int64]]: ...
+def unindex(ix: Exp[Any]) -> tuple[Exp[np.int64], ...]:
+    """The coordinates of an index, as a Python tuple, outermost first."""
+    return tuples.unlift_items("unindex", ix)
+
+
+@overload
+def acond(c: Exp[np.bool_], a: Acc[A1], b: Acc[A1]) -> Acc[A1]: ...
+@overload
+def acond(c: Exp[np.bool_], a: tuple[Acc[A1], Acc[A2]], b: tuple[Acc[A1], Acc[A2]]) -> tuple[Acc[A1], Acc[A2]]: ...
+@overload
+def acond(
+    c: Exp[np.bool_], a: tuple[Acc[A1], Acc[A2], Acc[A3]], b: tuple[Acc[A1], Acc[A2], Acc[A3]]
+) -> tuple[Acc[A1], Acc[A2], Acc[A3]]: ...
+@overload
+def acond(
+    c: Exp[np.bool_], a: tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4]], b: tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4]]
+) -> tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4]]: ...
+@overload
+def acond(
+    c: Exp[np.bool_],
+    a: tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]],
+    b: tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]],
+) -> tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]]: ...
+def acond(c: object, a: object, b: object) -> Any:  # Any: the type of `a`
+    """The arrays `a` if `c` else `b`; the others are not computed."""
+    return control.acond_arrays(c, a, b)
+
+
+@overload
+def awhile(
+    cond: Callable[[Acc[A1]], Acc[Scalar[np.bool_]]], step: Callable[[Acc[A1]], Acc[A1]], init: Acc[A1]
+) -> Acc[A1]: ...
+@overload
+def awhile(
+    cond: Callable[[tuple[Acc[A1], Acc[A2]]], Acc[Scalar[np.bool_]]],
+    step: Callable[[tuple[Acc[A1], Acc[A2]]], tuple[Acc[A1], Acc[A2]]],
+    init: tuple[Acc[A1], Acc[A2]],
+) -> tuple[Acc[A1], Acc[A2]]: ...
+@overload
+def awhile(
+    cond: Callable[[tuple[Acc[A1], Acc[A2], Acc[A3]]], Acc[Scalar[np.bool_]]],
+    step: Callable[[tuple[Acc[A1], Acc[A2], Acc[A3]]], tuple[Acc[A1], Acc[A2], Acc[A3]]],
+    init: tuple[Acc[A1], Acc[A2], Acc[A3]],
+) -> tuple[Acc[A1], Acc[A2], Acc[A3]]: ...
+@overload
+def awhile(
+    cond: Callable[[tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4]]], Acc[Scalar[np.bool_]]],
+    step: Callable[[tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4]]], tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4]]],
+    init: tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4]],
+) -> tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4]]: ...
+@overload
+def awhile(
+    cond: Callable[[tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]]], Acc[Scalar[np.bool_]]],
+    step: Callable[
+        [tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]]], tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]]
+    ],
+    init: tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]],
+) -> tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]]: ...
+def awhile(cond: Callable[[Any], object], step: Callable[[Any], object], init: object) -> Any:  # Any: `init`'s type
+    """From the arrays `init`, `step` applied as long as `cond` of them holds. A state of several arrays is one tuple."""
+    return control.awhile_arrays(cond, step, init)
+
+
+@overload
+def iterate(n: Num, f: Callable[[Exp[E]], Exp[E]], x: Exp[E]) -> Exp[E]: ...
+@overload
+def iterate(n: Num, f: Callable[[Acc[A1]], Acc[A1]], x: Acc[A1]) -> Acc[A1]: ...
+@overload
+def iterate(
+    n: Num, f: Callable[[tuple[Acc[A1], Acc[A2]]], tuple[Acc[A1], Acc[A2]]], x: tuple[Acc[A1], Acc[A2]]
+) -> tuple[Acc[A1], Acc[A2]]: ...
+@overload
+def iterate(
+    n: Num,
+    f: Callable[[tuple[Acc[A1], Acc[A2], Acc[A3]]], tuple[Acc[A1], Acc[A2], Acc[A3]]],
+    x: tuple[Acc[A1], Acc[A2], Acc[A3]],
+) -> tuple[Acc[A1], Acc[A2], Acc[A3]]: ...
+@overload
+def iterate(
+    n: Num,
+    f: Callable[[tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4]]], tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4]]],
+    x: tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4]],
+) -> tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4]]: ...
+@overload
+def iterate(
+    n: Num,
+    f: Callable[
+        [tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]]], tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]]
+    ],
+    x: tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]],
+) -> tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]]: ...
+def iterate(n: object, f: Callable[[Any], object], x: object) -> Any:  # Any: the type of `x`
+    """`f` applied `n` times to a scalar or to arrays; not at all if `n` is negative."""
+    return control.iterate_any(n, f, x)

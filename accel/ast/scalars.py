@@ -1,6 +1,7 @@
-"""Scalar functions by name, for passing along: `add`, `mul`, `min`, …
+"""Arithmetic by name, for passing along: `add`, `min`, `lt`, `gcd`, …
 
-In: `Exp`s, one of which may be a Python number. Out: `Exp`s. What each means is fixed in `accel/ast/semantics.py`.
+In: `Exp`s, where one may be a Python number. Out: `Exp`s. What each means is fixed in `accel/ast/semantics.py`; Python's
+builtins of the same names are shadowed under `A.` only. Functions of floats stand in `floats.py`, of bits in `bits.py`.
 """
 
 from __future__ import annotations
@@ -10,22 +11,143 @@ from typing import Any, TypeVar
 import numpy as np
 
 from accel.ast import operations
-from accel.ast.exp import Exp, raw
+from accel.ast.exp import E, Exp, raw
 from accel.ast.operators import Operator
+from accel.ast.tuples import lift_items, while_
 from accel.errors import here
 
 N = TypeVar("N", bound=np.number[Any])
+I = TypeVar("I", bound=np.integer[Any])  # noqa: E741  # the letter of the integers
+Fl = TypeVar("Fl", bound=np.inexact[Any])
+O = TypeVar("O", bound=np.number[Any] | np.bool_)  # noqa: E741  # what is ordered
+
+
+def apply(operator: Operator, name: str, *operands: object) -> Exp[Any]:
+    """`operator` at what the user gave to the function `name`."""
+    return Exp(operations.apply(operator, *[raw(operand) for operand in operands], where=here(), name=name))
 
 
 def add(x: Exp[N] | float, y: Exp[N] | float) -> Exp[N]:
     """`x + y`; integers wrap."""
-    return _apply(Operator.ADD, "add", x, y)
+    return apply(Operator.ADD, "add", x, y)
+
+
+def sub(x: Exp[N] | float, y: Exp[N] | float) -> Exp[N]:
+    """`x - y`; integers wrap."""
+    return apply(Operator.SUB, "sub", x, y)
 
 
 def mul(x: Exp[N] | float, y: Exp[N] | float) -> Exp[N]:
     """`x * y`; integers wrap."""
-    return _apply(Operator.MUL, "mul", x, y)
+    return apply(Operator.MUL, "mul", x, y)
 
 
-def _apply(operator: Operator, name: str, *operands: object) -> Exp[Any]:
-    return Exp(operations.apply(operator, *[raw(operand) for operand in operands], where=here(), name=name))
+def div(x: Exp[N] | float, y: Exp[N] | float) -> Exp[N]:
+    """`x / y` of floats, `x // y` (rounded down) of integers; integer division by zero gives 0."""
+    return apply(Operator.DIV, "div", x, y)
+
+
+def mod(x: Exp[N] | float, y: Exp[N] | float) -> Exp[N]:
+    """`x % y`, with the sign of `y`; of integers, modulo zero gives 0."""
+    return apply(Operator.MOD, "mod", x, y)
+
+
+def quot(x: Exp[I] | int, y: Exp[I] | int) -> Exp[I]:
+    """Integer division rounded toward zero; by zero it gives 0."""
+    return apply(Operator.QUOT, "quot", x, y)
+
+
+def rem(x: Exp[I] | int, y: Exp[I] | int) -> Exp[I]:
+    """The remainder of `quot`, with the sign of `x`; by zero it gives 0."""
+    return apply(Operator.REM, "rem", x, y)
+
+
+def pow(x: Exp[N] | float, y: Exp[N] | float) -> Exp[N]:
+    """`x ** y`; of integers, a negative exponent gives the truncated true value."""
+    return apply(Operator.POW, "pow", x, y)
+
+
+def neg(x: Exp[N]) -> Exp[N]:
+    """`-x`."""
+    return apply(Operator.NEG, "neg", x)
+
+
+def abs(x: Exp[N]) -> Exp[N]:
+    """The absolute value; of the least integer, itself."""
+    return apply(Operator.ABS, "abs", x)
+
+
+def signum(x: Exp[N]) -> Exp[N]:
+    """-1, 0 or 1; zeros keep their sign, NaN stays."""
+    return apply(Operator.SIGNUM, "signum", x)
+
+
+def min(x: Exp[O] | float, y: Exp[O] | float) -> Exp[O]:
+    """The lesser; NaN if either is, and -0.0 < +0.0."""
+    return apply(Operator.MIN, "min", x, y)
+
+
+def max(x: Exp[O] | float, y: Exp[O] | float) -> Exp[O]:
+    """The greater; NaN if either is, and -0.0 < +0.0."""
+    return apply(Operator.MAX, "max", x, y)
+
+
+# Comparisons.
+
+
+def eq(x: Exp[E], y: Exp[E] | E | float) -> Exp[np.bool_]:
+    """`x == y`; of tuples, item by item."""
+    return Exp(operations.equal(raw(x), raw(y), here()))
+
+
+def ne(x: Exp[E], y: Exp[E] | E | float) -> Exp[np.bool_]:
+    """`x != y`; of tuples, whether any items differ."""
+    return Exp(operations.differ(raw(x), raw(y), here()))
+
+
+def lt(x: Exp[O] | float, y: Exp[O] | float) -> Exp[np.bool_]:
+    """`x < y`."""
+    return apply(Operator.LT, "lt", x, y)
+
+
+def le(x: Exp[O] | float, y: Exp[O] | float) -> Exp[np.bool_]:
+    """`x <= y`."""
+    return apply(Operator.LE, "le", x, y)
+
+
+def gt(x: Exp[O] | float, y: Exp[O] | float) -> Exp[np.bool_]:
+    """`x > y`."""
+    return apply(Operator.GT, "gt", x, y)
+
+
+def ge(x: Exp[O] | float, y: Exp[O] | float) -> Exp[np.bool_]:
+    """`x >= y`."""
+    return apply(Operator.GE, "ge", x, y)
+
+
+# Integers.
+
+
+def even(x: Exp[I]) -> Exp[np.bool_]:
+    """Whether an integer is even."""
+    return apply(Operator.EQ, "even", apply(Operator.AND, "even", x, 1), 0)
+
+
+def odd(x: Exp[I]) -> Exp[np.bool_]:
+    """Whether an integer is odd."""
+    return apply(Operator.NE, "odd", apply(Operator.AND, "odd", x, 1), 0)
+
+
+def gcd(x: Exp[I], y: Exp[I]) -> Exp[I]:
+    """The greatest common divisor, not negative; `gcd(0, 0)` is 0."""
+    # Euclid's algorithm. The least integer has no absolute value; it stays as it is.
+    pair: Exp[tuple[I, I]] = while_(
+        lambda s: s[1] != 0, lambda s: lift_items((s[1], rem(s[0], s[1]))), lift_items((x, y))
+    )
+    return abs(pair[0])
+
+
+def lcm(x: Exp[I], y: Exp[I]) -> Exp[I]:
+    """The least common multiple, not negative; 0 if either is 0."""
+    product = apply(Operator.MUL, "lcm", quot(x, gcd(x, y)), y)  # quot by gcd(0, 0) gives 0
+    return abs(product)
