@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from accel.ast.types import F64
 from accel.backends.opencl.devices import has_fp64
+from accel.ir import mentions
+from accel.ir.flow import made
+from accel.ir.nodes import Nest
+from accel.labelled.scalar import Compute, Constant
 
 if TYPE_CHECKING:
     import pyopencl
@@ -37,3 +42,20 @@ def features(device: pyopencl.Device) -> Features:
         rounded_division=bool(device.single_fp_config & rounded),
         atomics64="cl_khr_int64_base_atomics" in extensions and "cl_khr_int64_extended_atomics" in extensions,
     )
+
+
+def uses_f64(nest: Nest) -> bool:
+    """Whether 64-bit floats occur in the nest: in arrays, in streams or within its scalar functions."""
+    if any(array.element is F64 for array in mentions.arrays(nest)):
+        return True
+    if any(stream.type is F64 for statement in mentions.statements(nest) for stream in made(statement)):
+        return True
+    for function in mentions.functions(nest):
+        if any(
+            isinstance(operand, Constant) and operand.type is F64 for operand in mentions.function_operands(function)
+        ):
+            return True
+        statements = mentions.function_statements(function)
+        if any(isinstance(statement, Compute) and statement.out.type is F64 for statement in statements):
+            return True
+    return False

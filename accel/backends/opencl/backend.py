@@ -1,0 +1,109 @@
+"""The OpenCL backend: loop programs as OpenCL C, on the device that was chosen.
+
+In: an `ir.Program`. Out: an `Executable` that keeps all arrays on the device between nests. Raises `AccelDeviceError` when
+there is no device, when it lacks 64-bit floats that the program uses, and when it refuses the program.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from accel.ast.types import ScalarType
+from accel.backends.device import Launcher, Slots
+from accel.backends.executor import Execution
+from accel.backends.opencl.devices import device
+from accel.backends.opencl.features import Features, features, uses_f64
+from accel.backends.opencl.kernel import NestKernels
+from accel.backends.opencl.launch import launcher
+from accel.backends.opencl.memory import Memory
+from accel.backends.opencl.program import translate
+from accel.backends.protocol import Executable, HostArray
+from accel.errors import AccelDeviceError
+from accel.ir.nodes import Nest, Program
+
+if TYPE_CHECKING:
+    import pyopencl
+
+
+class OpenCLBackend:
+    """OpenCL device `number` of this machine. Raises `AccelDeviceError` when there is none."""
+
+    def __init__(self, number: int | None = None) -> None:
+        self.name = "opencl" if number is None else f"opencl:{number}"
+        self.device = device(number or 0)
+        self.features: Features = features(self.device)
+        self._memory = Memory(self.device)
+        self._lock = threading.Lock()
+
+    def compile(self, program: Program) -> Executable:
+        """Compile once for all sizes. Kernels are built when the program first runs."""
+        return Execution(program, _Kernels(self, self._memory, program))
+
+    def build(self, text: str) -> pyopencl.Program:
+        """Build a compilation unit. Raises `AccelDeviceError` with what the device's compiler says."""
+        import pyopencl
+
+        # Compilers report how well they vectorised; catching warnings is not safe in several threads at once.
+        with self._lock, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                return pyopencl.Program(self._memory.context, text).build(list(self.features.options))
+            except pyopencl.Error as error:
+                raise AccelDeviceError(f"{self.device.name} refused the program: {error}") from error
+
+
+class _Kernels:
+    """A device as the shared executor sees it, for one program."""
+
+    def __init__(self, backend: OpenCLBackend, memory: Memory, program: Program) -> None:
+        self._backend = backend
+        self._memory = memory
+        self._text, made = translate(program, backend.features)
+        _require_fp64(backend, made)
+        self._made = {id(each.nest): each for each in made}
+
+    @cached_property
+    def _program(self) -> pyopencl.Program:
+        return self._backend.build(self._text)
+
+    def allocate(self, element: ScalarType, shape: tuple[int, ...]) -> pyopencl.Buffer:
+        size = element.bytes
+        for extent in shape:
+            size *= extent
+        return self._memory.take(size)
+
+    def release(self, buffer: pyopencl.Buffer) -> None:
+        self._memory.give(buffer)
+
+    def upload(self, array: HostArray) -> pyopencl.Buffer:
+        return self._memory.upload(array)
+
+    def download(
+        self, buffer: pyopencl.Buffer, element: ScalarType, shape: tuple[int, ...], *, owned: bool
+    ) -> HostArray:
+        return self._memory.download(buffer, element, shape)
+
+    def scalar(self, buffer: pyopencl.Buffer, element: ScalarType) -> bool | int | float:
+        value: bool | int | float = self._memory.download(buffer, element, ()).item()
+        return value
+
+    def view(self, buffer: pyopencl.Buffer, shape: tuple[int, ...]) -> pyopencl.Buffer:
+        return buffer
+
+    def launcher(self, nest: Nest, slots: Slots) -> Launcher[pyopencl.Buffer]:
+        backend = self._backend
+        made = self._made[id(nest)]
+        return launcher(made, lambda: self._program, slots, self._memory, backend.features, backend.build)
+
+
+def _require_fp64(backend: OpenCLBackend, made: list[NestKernels]) -> None:
+    if backend.features.fp64:
+        return
+    if any(uses_f64(each.nest) for each in made):
+        raise AccelDeviceError(
+            f"{backend.device.name} has no 64-bit floats, but the program uses them",
+            hint="use float32 throughout, or another device or backend: accel.devices() lists them",
+        )

@@ -1,0 +1,138 @@
+"""Folds of everything that a loop visits: a work-group for each block of 4096 elements (design section 8).
+
+Each lane walks through its elements in order, then lanes join; `join.py` does the rest. States that need other lanes get a
+kernel of their own, with only the statements that lead to them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from accel.ast.operators import Operator
+from accel.backends.opencl.body import Body
+from accel.backends.opencl.flat import Flat, is_repeatable
+from accel.backends.opencl.join import Partials, join, merge_into, partials
+from accel.backends.opencl.kernel import Amount, NestKernels, Scaffold
+from accel.backends.opencl.naming import stream_name
+from accel.backends.opencl.slices import needed_for, steps, stores
+from accel.backends.opencl.states import Accumulator, Machine
+from accel.backends.opencl.writer import Writer
+from accel.ir.nodes import For, LoopBody, Nest, OneToMaybe, Order, State
+from accel.labelled.order import BLOCK, lanes
+from accel.labelled.scalar import Compute
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """How a work-group walks through a block: `width` lanes, in turns (`commutes`) or each through a run of its own."""
+
+    width: int
+    commutes: bool
+
+
+def folds_in_lanes(nest: Nest, flat: Flat) -> list[tuple[Lanes, list[State]]] | None:
+    """The outermost loop's states by the lanes they need; None where a state runs, or its elements are not numbered by
+    iterations."""
+    states = flat.loops[0].states
+    if any(state.running for state in states) or not all(numbered_by_iteration(nest, flat, s) for s in states):
+        return None
+    classes: dict[Lanes, list[State]] = {}
+    for state in states:
+        if not state.exact:
+            width = lanes([final.type for final in state.finals])
+            classes.setdefault(Lanes(width, state.commutes), []).append(state)
+    if not classes:
+        classes[Lanes(64, True)] = []
+    first = next(iter(classes.values()))
+    first += [state for state in states if state.exact]
+    return list(classes.items())
+
+
+def numbered_by_iteration(nest: Nest, flat: Flat, state: State) -> bool:
+    """Whether element k of the state is what iteration k makes. The elements of an exact state need no numbers."""
+    step = steps(nest).get(state.name)
+    if step is None or state.exact:
+        return True
+    level = flat.body
+    here = any(statement is step for statement in (*level.before, *level.after))
+    return here and (step.when is None or _leads(flat, step.when.name))
+
+
+def _leads(flat: Flat, guard: str) -> bool:
+    """Whether the guard holds for the first iterations and no later ones: `i < n` upward, `i >= 1` downward."""
+    found = [s for s in flat.body.before if isinstance(s, OneToMaybe) and s.out.name == guard]
+    return len(flat.loops) == 1 and bool(found) and found[0].when is None and _is_bound(found[0], flat.loops[0])
+
+
+def _is_bound(made: OneToMaybe, loop: For) -> bool:
+    wanted = Operator.LT if loop.order is Order.UP else Operator.GE
+    match made.function.body.statements, made.function.body.results:
+        case (Compute(out, operator, arguments),), (result,) if out == result and operator is wanted:
+            return arguments == made.function.parameters and made.arguments[0] == loop.index
+    return False
+
+
+def blocks_of_lanes(scaffold: Scaffold, flat: Flat, classes: list[tuple[Lanes, list[State]]]) -> NestKernels:
+    """The nest's kernels: one for each kind of lanes, then the join."""
+    nest = scaffold.nest
+    ends = partials(scaffold, flat.loops[0].states, Amount(flat.extents, BLOCK, least=1))
+    stepping = steps(nest)
+    outside = {id(statement) for statement in (*nest.body.before, *nest.body.after)}
+    for number, (kind, states) in enumerate(classes):
+        roots: list[LoopBody] = [stepping[state.name] for state in states if state.name in stepping]
+        roots += [] if number else [s for s in stores(nest) if id(s) not in outside]
+        body = Body(Writer(), scaffold.context, dict(scaffold.types), only=needed_for(nest, roots), atomic=True)
+        _block(scaffold, body, flat, kind, states, ends)
+        scaffold.kernel(f"fold{number}", body.writer.text, Amount(flat.extents, BLOCK, kind.width), group=kind.width)
+    join(scaffold, flat, BLOCK, ends, {})
+    return scaffold.done("a work-group per block of a fold")
+
+
+def _block(
+    scaffold: Scaffold, body: Body, flat: Flat, kind: Lanes, states: list[State], ends: dict[str, Partials]
+) -> None:
+    writer, width, run = body.writer, kind.width, BLOCK // kind.width
+    shared = {}
+    for number, state in enumerate(states):
+        shared[state.name] = Partials(f"lanes{number}", f"lanes{number}_some")
+        writer.line(f"__local {scaffold.types[state.name].name} lanes{number}[{width}];")
+        writer.line(f"__local uchar lanes{number}_some[{width}];")
+    writer.line("const int lane = get_local_id(0);")
+    writer.line("const long block = get_group_id(0);")
+    body.statements([statement for statement in scaffold.nest.body.before if is_repeatable(statement)])
+    for state in states:
+        made = scaffold.types[state.name]
+        variable = f"s_{stream_name(state.finals[0])}"
+        body.accumulators[state.name] = Accumulator(made, variable, scaffold.context, Machine.PLAIN)
+        body.accumulators[state.name].begin(writer, None)
+    place = f"k * {width} + lane" if kind.commutes else f"lane * {run} + k"
+    with writer.block(f"for (int k = 0; k < {run}; ++k)"):
+        writer.line(f"const long item = block * {BLOCK} + {place};")
+        with writer.block(f"if (item < {flat.total})"):
+            flat.enter(body, "item")
+            body.level(flat.body)
+    for state in states:
+        at, accumulator = shared[state.name], body.accumulators[state.name]
+        writer.line(f"{at.values}[lane] = {accumulator.variable};")
+        writer.line(f"{at.some}[lane] = {accumulator.counted};")
+    writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+    _join_lanes(scaffold, writer, kind, states, shared)
+    with writer.block("if (lane == 0)"):
+        for state in states:
+            at, end = shared[state.name], ends[state.name]
+            writer.line(f"{end.values}[block] = {at.values}[0];")
+            writer.line(f"{end.some}[block] = {at.some}[0];")
+
+
+def _join_lanes(
+    scaffold: Scaffold, writer: Writer, kind: Lanes, states: list[State], shared: dict[str, Partials]
+) -> None:
+    """Lane l takes lane l + width/2, l + width/4, …; or adjacent pairs join, level by level."""
+    head, mine = f"for (int reach = {kind.width // 2}; reach > 0; reach /= 2)", "lane < reach"
+    if not kind.commutes:
+        head, mine = f"for (int reach = 1; reach < {kind.width}; reach *= 2)", "lane % (2 * reach) == 0"
+    with writer.block(head):
+        with writer.block(f"if ({mine})"):
+            for state in states:
+                merge_into(writer, scaffold.types[state.name], shared[state.name], "lane", "lane + reach")
+        writer.line("barrier(CLK_LOCAL_MEM_FENCE);")

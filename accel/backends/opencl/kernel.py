@@ -1,0 +1,106 @@
+"""What a nest becomes: kernels in launch order, the temporary buffers between them, and how large both are.
+
+Sizes are `Amount`s, known once the extents of a call are: one program serves all sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import prod
+
+from accel.backends.opencl.functions import Context
+from accel.backends.opencl.naming import ERROR, Parameters, parameters
+from accel.backends.opencl.states import StateType, state_type
+from accel.ir import mentions
+from accel.ir.nodes import Nest
+from accel.labelled.nodes import Extent, SizeVariable
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """`ceil(product of extents / divisor)`, times `factor`, plus `more`; at least `least`."""
+
+    product: tuple[Extent, ...] = ()
+    divisor: int = 1
+    factor: int = 1
+    more: int = 0
+    least: int = 0
+
+    def value(self, size: Callable[[SizeVariable], int]) -> int:
+        """The number, with the extents of a call."""
+        elements = prod((e.offset if e.variable is None else size(e.variable) + e.offset) for e in self.product)
+        return max(-(-elements // self.divisor) * self.factor + self.more, self.least)
+
+
+@dataclass(frozen=True, slots=True)
+class Temporary:
+    """A buffer that lives as long as the nest runs."""
+
+    name: str
+    c_type: str
+    bytes: int
+    count: Amount
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One launch. `items` work-items do something; `group` is the size of work-groups, None if any will do.
+
+    `serial`: each work-item walks through many elements, so that neighbours are far apart in memory.
+    """
+
+    name: str
+    text: str
+    items: Amount
+    group: int | None = None
+    serial: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NestKernels:
+    """A nest in OpenCL C. `schedule` says in a word how it runs in parallel."""
+
+    nest: Nest
+    parameters: Parameters
+    temporaries: tuple[Temporary, ...]
+    kernels: tuple[Kernel, ...]
+    schedule: str
+
+
+class Scaffold:
+    """What all kernels of one nest share while they are written."""
+
+    def __init__(self, nest: Nest, prefix: str, context: Context) -> None:
+        self.nest = nest
+        self.prefix = prefix
+        self.context = context
+        self.parameters = parameters(nest)
+        self.types: Mapping[str, StateType] = {
+            state.name: state_type(f"{prefix}_state{number}", state, context)
+            for number, state in enumerate(mentions.states(nest))
+        }
+        self.temporaries: list[Temporary] = []
+        self.kernels: list[Kernel] = []
+
+    def temporary(self, purpose: str, c_type: str, size: int, count: Amount) -> str:
+        """A new temporary buffer; gives the parameter's name."""
+        name = f"temporary{len(self.temporaries)}_{purpose}"
+        self.temporaries.append(Temporary(name, c_type, size, count))
+        return name
+
+    def kernel(self, purpose: str, body: str, items: Amount, group: int | None = None, serial: bool = False) -> None:
+        """Add a kernel. Temporaries must have been asked for before the first kernel is added."""
+        name = f"{self.prefix}_{purpose}"
+        declared = [
+            *self.parameters.declarations,
+            *(f"__global {each.c_type}* {each.name}" for each in self.temporaries),
+            f"volatile __global long* {ERROR}",
+        ]
+        fixed = "" if group is None else f"__attribute__((reqd_work_group_size({group}, 1, 1))) "
+        head = f"__kernel {fixed}void {name}(\n    " + ",\n    ".join(declared) + ") {"
+        self.kernels.append(Kernel(name, "\n".join([head, body, "}"]), items, group, serial))
+
+    def done(self, schedule: str) -> NestKernels:
+        """What was written."""
+        return NestKernels(self.nest, self.parameters, tuple(self.temporaries), tuple(self.kernels), schedule)

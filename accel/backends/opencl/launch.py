@@ -1,0 +1,167 @@
+"""Runs the kernels of a nest on the buffers and extents of a call, and turns failed checks into errors.
+
+In: `NestKernels` and the program they were built in. Out: a `Launcher`. Kernels of one nest follow each other in the queue;
+only a nest that checks something waits for its end.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from accel.ast.types import I64
+from accel.backends.device import Launcher, Slots
+from accel.backends.opencl.features import Features
+from accel.backends.opencl.functions import Check, Site
+from accel.backends.opencl.kernel import Kernel, NestKernels
+from accel.backends.opencl.memory import Memory
+from accel.backends.opencl.program import text_of
+from accel.backends.opencl.sequential import diagnosis
+from accel.errors import AccelDeviceError, AccelError, AccelInternalError
+from accel.ir import mentions
+from accel.ir.nodes import Nest, Remap, Scatter
+from accel.labelled import faults
+from accel.labelled.nodes import SizeVariable
+
+if TYPE_CHECKING:
+    import pyopencl
+
+RECORD = 16
+"""Numbers in an error record: a site, and the offending index, of at most 15 dimensions."""
+
+GROUP = 256
+"""Work-items of a work-group where the kernel does not care."""
+
+Build: TypeAlias = "Callable[[str], pyopencl.Program]"
+
+
+def launcher(
+    made: NestKernels,
+    program: Callable[[], pyopencl.Program],
+    slots: Slots,
+    memory: Memory,
+    features: Features,
+    build: Build,
+) -> Launcher[pyopencl.Buffer]:
+    """What runs the nest. `program` gives the built program once it is needed, `build` builds another text."""
+    return _Launcher(made, program, slots, memory, features, build)
+
+
+class _Launcher:
+    def __init__(
+        self,
+        made: NestKernels,
+        program: Callable[[], pyopencl.Program],
+        slots: Slots,
+        memory: Memory,
+        features: Features,
+        build: Build,
+    ) -> None:
+        self._made = made
+        self._program = program
+        self._slots = slots
+        self._memory = memory
+        self._features = features
+        self._build = build
+        self._arrays = [slots.array(array) for array in made.parameters.arrays]
+        self._sizes = [slots.size(variable) for variable in made.parameters.sizes]
+        self._checked = has_checks(made.nest)
+        self._kernels: list[tuple[Kernel, pyopencl.Kernel]] | None = None
+        self._lock = threading.Lock()  # a kernel holds its arguments between being told them and being enqueued
+
+    def __call__(self, buffers: list[pyopencl.Buffer | None], sizes: list[int]) -> None:
+        import pyopencl
+
+        memory, size = self._memory, self._size(sizes)
+        temporaries = [memory.take(each.bytes * each.count.value(size)) for each in self._made.temporaries]
+        record = self._record()
+        arguments = [buffers[slot] for slot in self._arrays]
+        numbers = [np.int64(sizes[slot]) for slot in self._sizes]
+        try:
+            with self._lock:
+                for kernel, compiled in self._compiled():
+                    _enqueue(memory.queue, kernel, compiled, [*arguments, *numbers, *temporaries, record], size)
+            failed = self._checked and self._read(record)[0] != 0
+        except pyopencl.MemoryError as error:
+            raise MemoryError(f"the device has no memory left for a loop nest: {error}") from error
+        except pyopencl.Error as error:
+            raise AccelDeviceError(f"the OpenCL device refused a loop nest: {error}") from error
+        if failed:
+            raise self._diagnose([*arguments, *numbers], size)
+        for each in (*temporaries, record):
+            memory.give(each)
+
+    def _size(self, sizes: list[int]) -> Callable[[SizeVariable], int]:
+        return lambda variable: sizes[self._slots.size(variable)]
+
+    def _compiled(self) -> list[tuple[Kernel, pyopencl.Kernel]]:
+        import pyopencl
+
+        if self._kernels is None:
+            program = self._program()
+            self._kernels = [(kernel, pyopencl.Kernel(program, kernel.name)) for kernel in self._made.kernels]
+        return self._kernels
+
+    def _record(self) -> pyopencl.Buffer:
+        record = self._memory.take(RECORD * I64.bytes)
+        if self._checked:
+            self._write(record)
+        return record
+
+    def _write(self, record: pyopencl.Buffer) -> None:
+        import pyopencl
+
+        pyopencl.enqueue_copy(self._memory.queue, record, np.zeros(RECORD, np.int64), is_blocking=True)
+
+    def _read(self, record: pyopencl.Buffer) -> list[int]:
+        return [int(number) for number in self._memory.download(record, I64, (RECORD,))]
+
+    def _diagnose(
+        self, arguments: list[pyopencl.Buffer | np.int64 | None], size: Callable[[SizeVariable], int]
+    ) -> AccelError:
+        """Run the nest again in sequence and without stores; the first check that fails is the error."""
+        import pyopencl
+
+        made, helpers, sites = diagnosis(self._made.nest, self._features)
+        program = self._build(text_of([made], helpers, self._features))
+        record = self._memory.take(RECORD * I64.bytes)
+        self._write(record)
+        (kernel,) = made.kernels
+        _enqueue(self._memory.queue, kernel, pyopencl.Kernel(program, kernel.name), [*arguments, record], size)
+        number, *index = self._read(record)
+        if number == 0:
+            raise AccelInternalError("a check failed in a loop nest, but not when the nest was run again")
+        return _error(sites[number - 1], index, size)
+
+
+def _error(site: Site, index: list[int], size: Callable[[SizeVariable], int]) -> AccelError:
+    shape = [e.offset if e.variable is None else size(e.variable) + e.offset for e in site.shape]
+    if site.check is Check.FOLD1:
+        return faults.empty_fold1(shape, site.where)
+    return faults.index(index[: len(shape)], shape, site.where)
+
+
+def _enqueue(
+    queue: pyopencl.CommandQueue,
+    kernel: Kernel,
+    compiled: pyopencl.Kernel,
+    arguments: list[pyopencl.Buffer | np.int64 | None],
+    size: Callable[[SizeVariable], int],
+) -> None:
+    items = kernel.items.value(size)
+    if items == 0:
+        return
+    group = kernel.group or GROUP
+    compiled(queue, (-(-items // group) * group,), (group,), *arguments)
+
+
+def has_checks(nest: Nest) -> bool:
+    """Whether anything in the nest can fail."""
+    if any(isinstance(statement, Remap | Scatter) for statement in mentions.statements(nest)):
+        return True
+    if any(state.initial is None and not state.running for state in mentions.states(nest)):
+        return True
+    return any(True for function in mentions.functions(nest) for _ in mentions.loaded(function))

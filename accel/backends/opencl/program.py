@@ -1,0 +1,54 @@
+"""The OpenCL C of a whole loop program: all kernels of all its nests in one text, because building costs most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel.backends.opencl.features import Features
+from accel.backends.opencl.functions import Context
+from accel.backends.opencl.kernel import NestKernels, Scaffold
+from accel.backends.opencl.scalar import Prelude
+from accel.backends.opencl.schedule import schedule
+from accel.ir.nodes import Branch, Launch, Nest, Program, Repeat
+
+PLAIN = Features(fp64=True, rounded_division=True, atomics64=True)
+"""A device that has everything: the one that `explain` shows code for where none is there."""
+
+
+def nests(program: Program) -> Iterator[Nest]:
+    """The nests of a program and of its branches and loops, outermost first."""
+    pending = [program]
+    while pending:
+        current = pending.pop()
+        for step in current.steps:
+            match step:
+                case Launch(nest):
+                    yield nest
+                case Branch(_, then, orelse):
+                    pending += [orelse, then]
+                case Repeat(condition, body):
+                    pending += [body, condition]
+                case _:
+                    pass
+
+
+def translate(program: Program, features: Features) -> tuple[str, list[NestKernels]]:
+    """The text, and what was made of each nest in the order of `nests`."""
+    context = Context(features, Prelude())
+    made = [schedule(Scaffold(nest, f"nest{number}", context)) for number, nest in enumerate(nests(program))]
+    return text_of(made, context.prelude.text, features), made
+
+
+def text_of(made: list[NestKernels], helpers: str, features: Features) -> str:
+    """A compilation unit: pragmas, helper functions, kernels. No contraction of a * b + c, on any device."""
+    extensions = ["cl_khr_fp64"] if features.fp64 else []
+    if features.atomics64:
+        extensions += ["cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"]
+    head = [f"#pragma OPENCL EXTENSION {name} : enable" for name in extensions]
+    kernels = (kernel.text for nest in made for kernel in nest.kernels)
+    return "\n".join([*head, "#pragma OPENCL FP_CONTRACT OFF", helpers, *kernels, ""])
+
+
+def opencl_text(program: Program, features: Features = PLAIN) -> str:
+    """The OpenCL C of a program, with a line before each nest that says how it runs."""
+    return translate(program, features)[0]

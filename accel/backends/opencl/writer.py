@@ -1,0 +1,51 @@
+"""Writes C: lines, indented by the blocks that are open, and fresh names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Writer:
+    """Collects the lines of one function body."""
+
+    def __init__(self, depth: int = 1) -> None:
+        self._lines: list[str] = []
+        self._depth = depth
+        self._fresh = 0
+
+    def line(self, text: str) -> None:
+        """One statement, or any other whole line."""
+        self._lines.append("  " * self._depth + text)
+
+    def open(self, head: str) -> None:
+        """Begin a block: `head {`."""
+        self.line(f"{head} {{" if head else "{")
+        self._depth += 1
+
+    def otherwise(self) -> None:
+        """Go over from the block of an `if` to its `else`."""
+        self.close()
+        self.open("else")
+
+    def close(self) -> None:
+        """End the block that was opened last."""
+        self._depth -= 1
+        self.line("}")
+
+    @contextmanager
+    def block(self, head: str) -> Iterator[None]:
+        """A block around what is written meanwhile."""
+        self.open(head)
+        yield
+        self.close()
+
+    def fresh(self, prefix: str = "t") -> str:
+        """A name that this function has not used."""
+        self._fresh += 1
+        return f"{prefix}{self._fresh}"
+
+    @property
+    def text(self) -> str:
+        """All lines."""
+        return "\n".join(self._lines)
