@@ -23,9 +23,10 @@ LAYERS = (
     ("accel.cache", "accel.structure", "accel.annotations"),
     ("accel.compile",),
     ("accel.run",),
+    ("accel.running", "accel.devices"),
     ("accel.explain",),
     ("accel",),  # the public names
-    ("accel.demo", "accel.commands"),
+    ("accel.commands",),
     ("accel.__main__",),
 )
 """A module imports from its own layer and from those above it in this list."""

@@ -1,0 +1,61 @@
+"""The command line: `python -m accel demo`, `explain FILE:FUNCTION`, `devices`, `doctor`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from accel.errors import AccelError
+
+
+def parser() -> argparse.ArgumentParser:
+    """The commands and their options."""
+    top = argparse.ArgumentParser(prog="python -m accel", description="A typed array language that fuses optimally.")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    demo = commands.add_parser("demo", help="run real programs on real data, beside NumPy")
+    demo.add_argument("names", nargs="*", metavar="NAME", help="dotp, normalise, canny; all of them if none is named")
+
+    explain = commands.add_parser("explain", help="say how a program is fused, and why that is best")
+    explain.add_argument("target", metavar="FILE:FUNCTION", help="a function over annotated `Acc`s")
+    explain.add_argument("--strategy", default="ilp", help="ilp, none or greedy")
+    explain.add_argument("--stage", help="print this stage's text instead: ast, labelled, fusedast, ir, ...")
+
+    commands.add_parser("devices", help="list what programs can run on")
+    commands.add_parser("doctor", help="check that everything accel needs works here, and say what to do")
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit status is 1 where something is missing or wrong."""
+    given = parser().parse_args(arguments)
+    try:
+        return _run(given)
+    except AccelError as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return 1
+
+
+def _run(given: argparse.Namespace) -> int:
+    # Each command imports what it needs: `devices` must work where the examples' libraries are missing.
+    if given.command == "demo":
+        from accel.commands.demo import demo
+
+        return demo(given.names)
+    if given.command == "explain":
+        from accel.commands.explain import explain
+
+        return explain(given.target, given.strategy, given.stage)
+    if given.command == "doctor":
+        from accel.commands.doctor import doctor
+
+        return doctor()
+    from accel.devices import devices
+
+    print(*devices(), sep="\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""What `python -m accel` does, one command per file."""

@@ -1,0 +1,62 @@
+"""`python -m accel doctor`: what accel needs, whether it works here, and what to do if not."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+
+import numpy as np
+
+import accel as A
+from accel.errors import AccelError
+
+
+def doctor() -> int:
+    """Print one line per thing; the exit status is 1 if something that every program needs does not work."""
+    print(f"ok    Python {platform.python_version()} on {platform.machine()} {sys.platform}")
+    required = [_installed(name) for name in ("numpy", "llvmlite", "mip")]
+    required += [_works("clustering by CBC", _solves), _works("the llvm backend", lambda: _runs("llvm"))]
+    _installed("pyopencl")
+    for device in A.devices():
+        if device.backend.startswith("opencl"):
+            _works(str(device), lambda name=device.backend: _runs(name))  # type: ignore[misc]  # a default in a lambda
+    if not any(device.backend.startswith("opencl") for device in A.devices()):
+        print("none  no OpenCL device; pip install 'accel[opencl]' brings one that runs on the CPU")
+    return int(not all(required))
+
+
+def _installed(name: str) -> bool:
+    try:
+        print(f"ok    {name} {version(name)}")
+    except PackageNotFoundError:
+        print(f"none  {name} is not installed")
+        return False
+    return True
+
+
+def _works(what: str, check: Callable[[], None]) -> bool:
+    try:
+        check()
+    except (AccelError, ImportError, OSError) as error:
+        print(f"FAIL  {what}: {error}")
+        return False
+    print(f"ok    {what}")
+    return True
+
+
+def _program() -> A.Acc[A.Scalar[np.int64]]:
+    return A.fold(A.add, 0, A.map(lambda x: x * x, A.use(np.arange(10_000))))
+
+
+def _solves() -> None:
+    explanation = A.explain(_program())
+    if not explanation.proved or explanation.loops != 1:
+        raise AccelError(f"the clustering was not proved optimal: {explanation.strategy}")
+
+
+def _runs(backend: str) -> None:
+    result = A.run(_program(), backend=backend)
+    if int(result) != sum(i * i for i in range(10_000)):
+        raise AccelError(f"a sum of squares came out as {result}")
