@@ -31,7 +31,7 @@ LOW, HIGH = 0.15, 0.4
 TAN_22_5 = 0.41421357
 """Where a direction turns from horizontal or vertical to diagonal."""
 
-NEIGHBOURS = tuple((di, dj) for di in (-1, 0, 1) for dj in (-1, 0, 1) if (di, dj) != (0, 0))
+NEIGHBOURHOOD = tuple((di, dj) for di in (-1, 0, 1) for dj in (-1, 0, 1))
 
 
 def clamp(i: Whole, extent: Whole) -> Whole:
@@ -83,8 +83,9 @@ def suppress(down: Picture, right: Picture) -> Picture:
     magnitude = A.compute(A.zipWith(lambda d, r: A.sqrt(d * d + r * r), down, right))
     rows, columns = A.unindex(magnitude.shape)
 
-    def keep(ix: A.Exp[tuple[int, int]], d: Number, r: Number) -> Number:
+    def keep(ix: A.Exp[tuple[int, int]], slopes: A.Exp[tuple[np.float32, np.float32]]) -> Number:
         i, j = A.unindex(ix)
+        d, r = A.unlift(slopes)
         horizontal = A.abs(d) <= A.abs(r) * TAN_22_5
         vertical = A.abs(r) <= A.abs(d) * TAN_22_5
         di = A.cond(horizontal, A.constant(0, np.int64), A.constant(1, np.int64))
@@ -95,7 +96,7 @@ def suppress(down: Picture, right: Picture) -> Picture:
         after = magnitude[clamp(i + di, rows), clamp(j + dj, columns)]
         return A.cond((here >= before) & (here >= after), here, A.constant(0, np.float32))
 
-    return A.izipWith(keep, down, right)
+    return A.imap(keep, A.zip(down, right))
 
 
 def connect(strong: Marks, weak: Marks) -> Marks:
@@ -103,14 +104,14 @@ def connect(strong: Marks, weak: Marks) -> Marks:
     rows, columns = A.unindex(weak.shape)
 
     def grow(marks: Marks) -> Marks:
-        def touches(ix: A.Exp[tuple[int, int]], mark: A.Exp[np.bool_], candidate: A.Exp[np.bool_]) -> A.Exp[np.bool_]:
+        def touches(ix: A.Exp[tuple[int, int]], candidate: A.Exp[np.bool_]) -> A.Exp[np.bool_]:
             i, j = A.unindex(ix)
-            near = mark
-            for di, dj in NEIGHBOURS:
+            near = A.constant(False, np.bool_)
+            for di, dj in NEIGHBOURHOOD:
                 near = near | marks[clamp(i + di, rows), clamp(j + dj, columns)]
-            return near & candidate
+            return candidate & near
 
-        return A.izipWith(touches, marks, weak)
+        return A.imap(touches, weak)
 
     def step(state: tuple[Marks, A.Acc[A.Scalar[np.bool_]]]) -> tuple[Marks, A.Acc[A.Scalar[np.bool_]]]:
         marks, _ = state

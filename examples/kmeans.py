@@ -50,11 +50,12 @@ def means(points: Points, labels: Labels, centroids: Points) -> Points:
     ones = A.map(lambda _: A.constant(1, np.int64), labels)
     counts = A.permute(A.add, nobody, lambda ix: A.just(A.index(labels[ix])), ones)
 
-    def mean(ix: A.Exp[tuple[int, int]], total: A.Exp[np.float64], old: A.Exp[np.float64]) -> A.Exp[np.float64]:
+    def mean(ix: A.Exp[tuple[int, int]], pair: A.Exp[tuple[np.float64, np.float64]]) -> A.Exp[np.float64]:
+        total, old = A.unlift(pair)
         count = counts[A.unindex(ix)[0]]
         return A.cond(count > 0, total / A.toFloating(count, np.float64), old)
 
-    return A.izipWith(mean, sums, centroids)
+    return A.imap(mean, A.zip(sums, centroids))
 
 
 def kmeans(points: Points, start: Points) -> tuple[Points, Labels]:

@@ -36,15 +36,17 @@ def array(kind: ScalarType, seed: int, layout: int, shape: Sequence[int]) -> Hos
 
 def laid_out(values: HostArray, layout: int) -> HostArray:
     """The same values, in row-major order, column-major, backwards, with gaps, or read-only."""
+    if layout == 4:
+        values.flags.writeable = False
+    if not values.ndim:
+        return values
     match layout:
         case 1:
             return np.asfortranarray(values)
         case 2:
-            return np.ascontiguousarray(values[..., ::-1])[..., ::-1] if values.ndim else values
+            return np.ascontiguousarray(values[..., ::-1])[..., ::-1]
         case 3:
-            return np.repeat(values, 2, axis=-1)[..., ::2] if values.ndim else values
-        case 4:
-            values.flags.writeable = False
+            return np.repeat(values, 2, axis=-1)[..., ::2]
     return values
 
 

@@ -37,7 +37,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Map:
-    """`map`, `imap`, `zipWith`, `zipWith3`, `zipWith4`, `izipWith`. numbers: 1 if the function takes the index."""
+    """`map`, `imap`, `zipWith`, `zipWith3`, `zipWith4`. numbers: 1 if the function takes the index."""
 
     name: str = "map"
 
@@ -67,7 +67,7 @@ def propose_map(world: World) -> Node | None:
         other = world.array(lambda array: array.dims == first[1].dims)
         arrays.append(other or first)
     parameters = [(name, parameter(name, array.element)) for name, (_, array) in zip(PARAMETERS, arrays, strict=False)]
-    indexed = int(world.draw.chance(20) and len(arrays) < 3)
+    indexed = int(world.draw.chance(20) and len(arrays) == 1)
     if indexed:
         parameters.insert(0, ("ix", index_parameter("ix", first[1].rank)))
     element = world.element()
