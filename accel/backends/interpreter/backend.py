@@ -1,0 +1,23 @@
+"""The `interpreter` backend: the labelled program itself, scalar by scalar, unfused. What all others are compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from accel.backends.protocol import Executable, HostArray
+from accel.labelled.interpret import interpret
+from accel.labelled.nodes import Program
+
+
+class InterpreterBackend:
+    """Needs no device and no loop program: it runs what comes before fusion."""
+
+    name = "interpreter"
+
+    def compile_labelled(self, program: Program) -> Executable:
+        """The program as a callable: see `accel.backends.protocol.Executable`."""
+
+        def execute(arguments: Sequence[HostArray]) -> list[HostArray]:
+            return interpret(program, arguments)
+
+        return execute

@@ -1,0 +1,139 @@
+"""Removal of what nobody uses: bindings, and single leaves of those that work leaf by leaf.
+
+A size variable keeps its binding alive where an extent mentions it; a requirement lives as long as what names it in `after`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import assert_never
+
+from accel.labelled import programs
+from accel.labelled.nodes import (
+    Acond,
+    Array,
+    Awhile,
+    Backpermute,
+    Binding,
+    BindSizes,
+    Copy,
+    Filter,
+    Fold,
+    Force,
+    Gather,
+    Generate,
+    Label,
+    Map,
+    Operation,
+    Program,
+    RequireEqual,
+    Reshape,
+    Scan,
+    Scatter,
+    SizeVariable,
+    Use,
+)
+from accel.labelled.pointwise import Pointwise, narrowed
+
+
+def remove(program: Program) -> Program:
+    """The program without what its results do not need. Parameters stay."""
+    return _sweep(program, _Needed(_definers(program)), program.results)
+
+
+@dataclass(slots=True)
+class _Needed:
+    """What later bindings use."""
+
+    definers: dict[SizeVariable, Label]
+    arrays: set[tuple[Label, int]] = field(default_factory=set)
+    labels: set[Label] = field(default_factory=set)
+
+    def add_arrays(self, arrays: Iterable[Array]) -> None:
+        for array in arrays:
+            self.arrays.add((array.label, array.leaf))
+            self.add_sizes(extent.variable for extent in array.shape)
+
+    def add_sizes(self, variables: Iterable[SizeVariable | None]) -> None:
+        for variable in variables:
+            if variable in self.definers:
+                self.labels.add(self.definers[variable])
+
+    def has(self, array: Array) -> bool:
+        return (array.label, array.leaf) in self.arrays
+
+
+def _definers(program: Program) -> dict[SizeVariable, Label]:
+    """The binding that finds out each rigid variable: the first that mentions it."""
+    definers: dict[SizeVariable, Label] = {}
+    given: set[SizeVariable | None] = {None}
+    for part in programs.programs(program):
+        given.update(e.variable for parameter in part.parameters for leaf in parameter for e in leaf.shape)
+    for part in programs.programs(program):
+        for binding in part.bindings:
+            for variable in programs.sizes_bound(binding):
+                if variable not in given:
+                    definers.setdefault(variable, binding.label)
+    return definers
+
+
+def _sweep(program: Program, needed: _Needed, results: tuple[Array, ...]) -> Program:
+    needed.add_arrays(results)
+    kept: list[Binding] = []
+    for binding in reversed(program.bindings):
+        live = _live(binding, needed)
+        if live is not None:
+            kept.append(live)
+            needed.labels.update(live.after)
+            needed.add_arrays(programs.reads(live.operation))
+            needed.add_arrays(live.arrays)
+            needed.add_sizes(programs.extents_mentioned(live.operation))
+    return replace(program, bindings=tuple(reversed(kept)), results=results)
+
+
+def _live(binding: Binding, needed: _Needed) -> Binding | None:
+    """What remains of a binding; its sub-programs are swept on the way, so that what they use is needed."""
+    operation, arrays = binding.operation, binding.arrays
+    wanted = [k for k, array in enumerate(arrays) if needed.has(array)]
+    if not wanted and binding.label not in needed.labels and not isinstance(operation, Use):
+        return None
+    match operation:
+        case Acond(condition, then, orelse):
+            wanted = wanted or [0]
+            parts = [_sweep(p, needed, tuple([p.results[k] for k in wanted])) for p in (then, orelse)]
+            return _with(binding, Acond(condition, *parts), wanted)
+        case Awhile(condition, body, initial):
+            asked = _sweep(condition, needed, condition.results)
+            return replace(binding, operation=Awhile(asked, _sweep(body, needed, body.results), initial))
+        case Filter():
+            return binding
+        case _:
+            return _with(binding, _leaves(operation, arrays, wanted), wanted)
+
+
+def _with(binding: Binding, operation: Operation | None, wanted: list[int]) -> Binding:
+    """The binding with its leaves at `wanted`; None: the operation makes all of them or none."""
+    if operation is None:
+        return binding
+    return replace(binding, operation=operation, arrays=tuple([binding.arrays[k] for k in wanted]))
+
+
+def _leaves(operation: Operation, arrays: tuple[Array, ...], wanted: list[int]) -> Operation | None:
+    """The operation restricted to some leaves, if it makes them one by one."""
+    if len(wanted) == len(arrays):
+        return None
+    match operation:
+        case Generate(function, name):
+            return Generate(narrowed(Pointwise(function, ()), len(arrays[0].shape), wanted).function, name)
+        case Map(function, inputs, name):
+            node = narrowed(Pointwise(function, inputs), len(arrays[0].shape), wanted)
+            return Map(node.function, node.inputs, name) if node.inputs else Generate(node.function, name)
+        case Backpermute(inputs=inputs) | Copy(inputs) | Reshape(inputs) | Force(inputs):
+            return replace(operation, inputs=tuple([inputs[k] for k in wanted]))
+        case Gather(indices, inputs):
+            return Gather(indices, tuple([inputs[k] for k in wanted]))
+        case Use() | Scatter() | Fold() | Scan() | Filter() | BindSizes() | RequireEqual() | Acond() | Awhile():
+            return None
+        case _:
+            assert_never(operation)

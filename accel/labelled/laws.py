@@ -1,0 +1,79 @@
+"""Algebraic laws of scalar operators that hold bit for bit: of integers and bools, and of conversions and selections."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from accel.ast.operators import Operator
+from accel.ast.types import BOOL, ScalarType
+from accel.labelled.evaluate import operand_type
+from accel.labelled.scalar import Constant, Operand, constant
+
+Simpler: TypeAlias = Operand | tuple[Operator, tuple[Operand, ...]]
+"""What an operation is equal to: an operand that is there already, or another operation."""
+
+_NEUTRAL_RIGHT = {
+    Operator.ADD: 0, Operator.SUB: 0, Operator.MUL: 1, Operator.DIV: 1, Operator.QUOT: 1, Operator.OR: 0,
+    Operator.XOR: 0, Operator.SHIFT_LEFT: 0, Operator.SHIFT_RIGHT: 0, Operator.ROTATE_LEFT: 0, Operator.ROTATE_RIGHT: 0,
+}  # fmt: skip
+"""x op c = x for integers (or, xor: for bools too)."""
+
+_NEUTRAL_LEFT = {Operator.ADD: 0, Operator.MUL: 1, Operator.OR: 0, Operator.XOR: 0}
+"""c op x = x likewise."""
+
+_IDEMPOTENT = frozenset({Operator.MIN, Operator.MAX, Operator.AND, Operator.OR})
+"""x op x = x, for floats too where they have the operator."""
+
+
+def law(kind: ScalarType, operator: Operator, arguments: tuple[Operand, ...]) -> Simpler | None:
+    """Something simpler that is equal in every bit, if a law gives one. `kind` is the result's type."""
+    if operator is Operator.SELECT:
+        return _select(kind, *arguments)
+    if operator in (Operator.CAST, Operator.BITCAST):
+        return arguments[0] if operand_type(arguments[0]) is kind else None
+    if len(arguments) != 2:
+        return None
+    left, right = arguments
+    if operator in _IDEMPOTENT and left == right:
+        return left
+    if kind is BOOL and operator in (Operator.AND, Operator.OR):
+        return _logic(operator, left, right)
+    if kind.is_float or (kind is BOOL and operator not in (Operator.OR, Operator.XOR)):
+        return None
+    if operator in _NEUTRAL_RIGHT and _is(right, _NEUTRAL_RIGHT[operator]):
+        return left
+    if operator in _NEUTRAL_LEFT and _is(left, _NEUTRAL_LEFT[operator]):
+        return right
+    if operator in (Operator.MUL, Operator.AND) and (_is(left, 0) or _is(right, 0)):
+        return constant(kind, 0)
+    return None
+
+
+def _is(operand: Operand, value: int) -> bool:
+    return isinstance(operand, Constant) and operand.value == value
+
+
+def _logic(operator: Operator, left: Operand, right: Operand) -> Operand | None:
+    absorbing = operator is Operator.OR
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Constant):
+            return one if bool(one.value) is absorbing else other
+    return None
+
+
+def _select(kind: ScalarType, condition: Operand, then: Operand, orelse: Operand) -> Simpler | None:
+    """Choices that are known or equal, and the lazy `&` and `|` of bools."""
+    if isinstance(condition, Constant):
+        return then if condition.value else orelse
+    if then == orelse:
+        return then
+    if kind is not BOOL:
+        return None
+    yes, no = constant(BOOL, True), constant(BOOL, False)
+    if orelse == no:
+        return (Operator.AND, (condition, then))
+    if then == yes:
+        return (Operator.OR, (condition, orelse))
+    if (then, orelse) == (no, yes):
+        return (Operator.NOT, (condition,))
+    return None
