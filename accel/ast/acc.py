@@ -14,6 +14,7 @@ from accel.ast.arrays import ArrayNode
 from accel.ast.exp import E, Exp, raw
 from accel.ast.literals import describe, is_node, typed
 from accel.ast.scalar import Index, ScalarNode, ShapeOf
+from accel.ast.text import text
 from accel.ast.types import ArrayType, ElementType, MaybeType, ScalarType, TupleType, index_type
 from accel.errors import AccelStagingError, AccelTypeError, Where, here
 
@@ -103,8 +104,6 @@ class Acc(Generic[X]):
         return Exp(Index(self.node, node, self.type.element, where))
 
     def __repr__(self) -> str:
-        from accel.ast.text import text  # a leaf module: it knows the nodes, not the handles
-
         return f"Acc[{self.type}]\n{text((self.node,))}"
 
     # What needs a value. Each says what to write instead.

@@ -16,6 +16,7 @@ from accel.ast import operations
 from accel.ast.elements import At0, At1, At2, At3, At4, Boolean, Inexact, Integral, Number
 from accel.ast.operators import Operator
 from accel.ast.scalar import ScalarNode
+from accel.ast.text import scalar_text
 from accel.ast.types import TupleType
 from accel.errors import AccelStagingError, AccelTypeError, here
 
@@ -57,9 +58,8 @@ class Exp(Generic[E]):
             """No such thing at run time: it carries `E` to the Protocols above."""
 
     def __repr__(self) -> str:
-        from accel.ast.text import scalar_text  # a leaf module: it knows the nodes, not the handles
-
-        return f"Exp({scalar_text(self.node)} : {self.node.type})"
+        shown = scalar_text(self.node)
+        return f"Exp[{self.node.type}]{chr(10) if chr(10) in shown else ' '}{shown}"
 
     # Arithmetic.
 

@@ -7,25 +7,14 @@ parallelism, design section 2).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from accel.ast.exp import Exp
 from accel.ast.literals import describe, typed
-from accel.ast.scalar import (
-    Conditional,
-    Function,
-    Index,
-    Literal,
-    MakeTuple,
-    Operation,
-    Parameter,
-    Project,
-    ScalarNode,
-    ShapeOf,
-    While,
-)
+from accel.ast.scalar import Function, Parameter, ScalarNode, While
 from accel.ast.types import ElementType
+from accel.ast.walk import operands, postorder
 from accel.errors import AccelStagingError, AccelTypeError, Where
 
 
@@ -78,53 +67,18 @@ def expect_exp(value: object, what: str, where: Where | None) -> ScalarNode:
     raise AccelTypeError(message, where, hint=hint)
 
 
-def forbid_nested(name: str, nodes: Iterable[ScalarNode | Function | None], where: Where | None) -> None:
+def forbid_nested(name: str, nodes: Sequence[ScalarNode | Function | None], where: Where | None) -> None:
     """Raise `AccelStagingError` if scalar code of the array computation `name` depends on a variable of an outer function.
 
     Arrays that the code indexes have passed this check when they were built.
     """
-    bound: set[ScalarNode] = set()
-    seen: set[ScalarNode] = set()
-    todo: list[ScalarNode] = []
-    for node in nodes:
-        if isinstance(node, Function):
-            bound.update(node.parameters)
-            todo.append(node.body)
-        elif node is not None:
-            todo.append(node)
-    found: list[Parameter] = []
-    while todo:
-        node = todo.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        if isinstance(node, Parameter):
-            found.append(node)
-        if isinstance(node, While):
-            bound.add(node.parameter)
-        todo += operands(node)
-    for parameter in found:
-        if parameter not in bound:
-            raise _nested(name, parameter, where)
-
-
-def operands(node: ScalarNode) -> tuple[ScalarNode, ...]:
-    """The scalar nodes that a node is made of, those of a loop's functions included, left to right."""
-    match node:
-        case Literal() | Parameter() | ShapeOf():
-            return ()
-        case Operation(arguments=arguments):
-            return arguments
-        case MakeTuple(items=items):
-            return items
-        case Project(source=source):
-            return (source,)
-        case Conditional(condition, then, orelse):
-            return (condition, then, orelse)
-        case While(_, condition, body, initial):
-            return (condition, body, initial)
-        case Index(index=index):
-            return (index,)
+    roots = [node.body if isinstance(node, Function) else node for node in nodes if node is not None]
+    bound = {parameter for node in nodes if isinstance(node, Function) for parameter in node.parameters}
+    code = postorder(roots, operands)
+    bound.update(node.parameter for node in code if isinstance(node, While))
+    for node in code:
+        if isinstance(node, Parameter) and node not in bound:
+            raise _nested(name, node, where)
 
 
 def _nested(name: str, parameter: Parameter, where: Where | None) -> AccelStagingError:

@@ -77,7 +77,7 @@ def common_type(name: str, operands: tuple[object, ...], where: Where | None) ->
     first = nodes[0]
     for node in nodes[1:]:
         if node.type != first.type and MaybeType not in (type(first.type), type(node.type)):
-            places = ((f"the {first.type} is made here:", first.where), (f"the {node.type} is made here:", node.where))
+            places = tuple((f"the {n.type} is made here:", n.where) for n in (first, node) if not _same(n.where, where))
             message = f"{name} needs operands of one type, got {first.type} and {node.type}"
             raise AccelTypeError(message, where, others=places, hint=_conversion_hint(first.type, node.type))
     return first.type
@@ -168,6 +168,13 @@ def project(source: ScalarNode, position: int, where: Where | None) -> ScalarNod
         return source.items[position]
     items = (BOOL, kind.value) if isinstance(kind, MaybeType) else kind.items
     return Project(source, position, items[position], where)
+
+
+def _same(place: Where | None, other: Where | None) -> bool:
+    """Whether two places are one, so that an error need not show it twice."""
+    if place is None or other is None:
+        return place is other
+    return place.code is other.code and place.instruction == other.instruction
 
 
 def _result_type(operator: Operator, kind: ScalarType) -> ScalarType:
