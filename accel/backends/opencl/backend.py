@@ -35,12 +35,12 @@ class OpenCLBackend:
         self.name = "opencl" if number is None else f"opencl:{number}"
         self.device = device(number or 0)
         self.features: Features = features(self.device)
-        self._memory = Memory(self.device)
+        self.memory = Memory(self.device)
         self._lock = threading.Lock()
 
     def compile(self, program: Program) -> Executable:
         """Compile once for all sizes. Kernels are built when the program first runs."""
-        return Execution(program, _Kernels(self, self._memory, program))
+        return Execution(program, _Kernels(self, program))
 
     def build(self, text: str) -> pyopencl.Program:
         """Build a compilation unit. Raises `AccelDeviceError` with what the device's compiler says."""
@@ -50,7 +50,7 @@ class OpenCLBackend:
         with self._lock, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                return pyopencl.Program(self._memory.context, text).build(list(self.features.options))
+                return pyopencl.Program(self.memory.context, text).build(list(self.features.options))
             except pyopencl.Error as error:
                 raise AccelDeviceError(f"{self.device.name} refused the program: {error}") from error
 
@@ -58,9 +58,9 @@ class OpenCLBackend:
 class _Kernels:
     """A device as the shared executor sees it, for one program."""
 
-    def __init__(self, backend: OpenCLBackend, memory: Memory, program: Program) -> None:
+    def __init__(self, backend: OpenCLBackend, program: Program) -> None:
         self._backend = backend
-        self._memory = memory
+        self._memory = backend.memory
         self._text, made = translate(program, backend.features)
         _require_fp64(backend, made)
         self._made = {id(each.nest): each for each in made}

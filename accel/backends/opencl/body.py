@@ -15,7 +15,7 @@ from accel.backends.opencl.atomics import combine_atomically
 from accel.backends.opencl.functions import Check, Context, Site, inline
 from accel.backends.opencl.naming import element, operand_text, stream_name
 from accel.backends.opencl.spelling import c_type
-from accel.backends.opencl.states import Accumulator, StateType, leaf_names, struct
+from accel.backends.opencl.states import Accumulator, Machine, StateType, leaf_names, struct
 from accel.backends.opencl.writer import Writer
 from accel.ir.flow import made
 from accel.ir.nodes import (
@@ -61,16 +61,17 @@ class Body:
 
     def loop(self, loop: For) -> None:
         """The loop in sequence, its states around it. Loops nest as deep as arrays have dimensions."""
-        states = [state for state in loop.states if self._wanted(state)]
+        states = [state for state in loop.states if self.wants(state)]
         for state in states:
-            self.begin(state)
+            self.accumulator(state).begin(self.writer, self.seed(state))
         with self.writer.block(_head(loop)):
             self.level(loop.body)
         for state in states:
             self.end(state)
 
-    def _wanted(self, statement: State | LoopBody) -> bool:
-        return self.only is None or id(statement) in self.only
+    def wants(self, part: State | LoopBody | None) -> bool:
+        """Whether a statement or state is among those to write."""
+        return part is not None and (self.only is None or id(part) in self.only)
 
     # States.
 
@@ -80,11 +81,10 @@ class Body:
             return None
         return struct(self.writer, self.types[state.name], [operand_text(leaf) for leaf in state.initial])
 
-    def begin(self, state: State) -> Accumulator:
-        """Reset the state at the entry of its loop."""
-        accumulator = Accumulator(self.types[state.name], f"s_{stream_name(state.finals[0])}", self.context)
+    def accumulator(self, state: State, machine: Machine | None = None) -> Accumulator:
+        """A new accumulator for the state, on its own machine unless told; to be begun or resumed."""
+        accumulator = Accumulator(self.types[state.name], f"s_{stream_name(state.finals[0])}", self.context, machine)
         self.accumulators[state.name] = accumulator
-        accumulator.begin(self.writer, self.seed(state))
         return accumulator
 
     def end(self, state: State) -> None:
@@ -110,7 +110,7 @@ class Body:
 
     def statements(self, statements: Sequence[LoopBody]) -> None:
         """Statements in order; neighbours under one guard share an `if`."""
-        wanted = [statement for statement in statements if self._wanted(statement)]
+        wanted = [statement for statement in statements if self.wants(statement)]
         for guard, group in groupby(wanted, key=lambda statement: statement.when):
             self._guarded(guard, list(group))
 

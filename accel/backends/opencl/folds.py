@@ -13,9 +13,8 @@ from accel.backends.opencl.body import Body
 from accel.backends.opencl.flat import Flat, is_repeatable
 from accel.backends.opencl.join import Partials, join, merge_into, partials
 from accel.backends.opencl.kernel import Amount, NestKernels, Scaffold
-from accel.backends.opencl.naming import stream_name
 from accel.backends.opencl.slices import needed_for, steps, stores
-from accel.backends.opencl.states import Accumulator, Machine
+from accel.backends.opencl.states import Machine
 from accel.backends.opencl.writer import Writer
 from accel.ir.nodes import For, LoopBody, Nest, OneToMaybe, Order, State
 from accel.labelled.order import BLOCK, lanes
@@ -101,10 +100,7 @@ def _block(
     writer.line("const long block = get_group_id(0);")
     body.statements([statement for statement in scaffold.nest.body.before if is_repeatable(statement)])
     for state in states:
-        made = scaffold.types[state.name]
-        variable = f"s_{stream_name(state.finals[0])}"
-        body.accumulators[state.name] = Accumulator(made, variable, scaffold.context, Machine.PLAIN)
-        body.accumulators[state.name].begin(writer, None)
+        body.accumulator(state, Machine.PLAIN).begin(writer, None)
     place = f"k * {width} + lane" if kind.commutes else f"lane * {run} + k"
     with writer.block(f"for (int k = 0; k < {run}; ++k)"):
         writer.line(f"const long item = block * {BLOCK} + {place};")

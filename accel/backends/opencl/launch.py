@@ -18,7 +18,7 @@ from accel.backends.opencl.features import Features
 from accel.backends.opencl.functions import Check, Site
 from accel.backends.opencl.kernel import Kernel, NestKernels
 from accel.backends.opencl.memory import Memory
-from accel.backends.opencl.program import text_of
+from accel.backends.opencl.program import unit
 from accel.backends.opencl.sequential import diagnosis
 from accel.errors import AccelDeviceError, AccelError, AccelInternalError
 from accel.ir import mentions
@@ -126,10 +126,10 @@ class _Launcher:
         import pyopencl
 
         made, helpers, sites = diagnosis(self._made.nest, self._features)
-        program = self._build(text_of([made], helpers, self._features))
+        (kernel,) = made.kernels
+        program = self._build(unit([helpers, kernel.text], self._features))
         record = self._memory.take(RECORD * I64.bytes)
         self._write(record)
-        (kernel,) = made.kernels
         _enqueue(self._memory.queue, kernel, pyopencl.Kernel(program, kernel.name), [*arguments, record], size)
         number, *index = self._read(record)
         if number == 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from accel.backends.opencl.features import Features
 from accel.backends.opencl.functions import Context
@@ -36,17 +36,17 @@ def translate(program: Program, features: Features) -> tuple[str, list[NestKerne
     """The text, and what was made of each nest in the order of `nests`."""
     context = Context(features, Prelude())
     made = [schedule(Scaffold(nest, f"nest{number}", context)) for number, nest in enumerate(nests(program))]
-    return text_of(made, context.prelude.text, features), made
+    kernels = (kernel.text for nest in made for kernel in nest.kernels)
+    return unit([context.prelude.text, *kernels], features), made
 
 
-def text_of(made: list[NestKernels], helpers: str, features: Features) -> str:
-    """A compilation unit: pragmas, helper functions, kernels. No contraction of a * b + c, on any device."""
+def unit(functions: Iterable[str], features: Features) -> str:
+    """A compilation unit: pragmas, then functions. No contraction of a * b + c, on any device."""
     extensions = ["cl_khr_fp64"] if features.fp64 else []
     if features.atomics64:
         extensions += ["cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"]
     head = [f"#pragma OPENCL EXTENSION {name} : enable" for name in extensions]
-    kernels = (kernel.text for nest in made for kernel in nest.kernels)
-    return "\n".join([*head, "#pragma OPENCL FP_CONTRACT OFF", helpers, *kernels, ""])
+    return "\n".join([*head, "#pragma OPENCL FP_CONTRACT OFF", *functions, ""])
 
 
 def opencl_text(program: Program, features: Features = PLAIN) -> str:

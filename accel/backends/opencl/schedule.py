@@ -9,6 +9,7 @@ from accel.backends.opencl.flat import flatten
 from accel.backends.opencl.folds import blocks_of_lanes, folds_in_lanes
 from accel.backends.opencl.kernel import NestKernels, Scaffold
 from accel.backends.opencl.maps import one_item_per_index, scatters_are_atomic
+from accel.backends.opencl.scans import chained_blocks, rounds_of_blocks
 from accel.backends.opencl.sequential import sequential
 
 
@@ -23,4 +24,7 @@ def schedule(scaffold: Scaffold) -> NestKernels:
     lanes = folds_in_lanes(nest, flat)
     if lanes is not None:
         return blocks_of_lanes(scaffold, flat, lanes)
+    chain = rounds_of_blocks(nest, flat)
+    if chain is not None:
+        return chained_blocks(scaffold, flat, chain)
     return sequential(scaffold)

@@ -134,6 +134,20 @@ class Accumulator:
             if seed is None:
                 writer.line(f"int {variable}_some = 0;")
 
+    def resume(self, writer: Writer, value: str, some: str) -> None:
+        """Begin where the blocks before have ended: at `value`, seed included, if the condition `some` holds."""
+        name, variable = self.made.name, self.variable
+        if self.machine is Machine.SCAN:
+            writer.line(f"{name}_scan {variable};")
+            writer.line(f"{variable}.count = 0;")
+            writer.line(f"{variable}.carried = {some};")
+            writer.line(f"{variable}.carry = {variable}.total = {value};")
+            return
+        writer.line(f"{name} {variable} = {value};")
+        self._seeded = self.made.state.initial is not None
+        if not self._seeded:
+            writer.line(f"int {variable}_some = {some};")
+
     def step(self, writer: Writer, value: str) -> None:
         """Combine one more element."""
         variable = self.variable

@@ -1,0 +1,27 @@
+"""The OpenCL devices that tests run on: one of each platform that is present."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from accel.backends.opencl.backend import OpenCLBackend
+from accel.backends.opencl.devices import devices
+
+ROWS = {row.platform: number for number, row in reversed(list(enumerate(devices())))}
+"""The number of each platform's first device."""
+
+MISSING = "no OpenCL device: python -m pip install 'accel[opencl]' brings one"
+
+each_platform = pytest.mark.parametrize(
+    "platform",
+    sorted(ROWS) or [pytest.param("none", marks=pytest.mark.skip(reason=MISSING))],
+)
+"""Runs a test once for every platform; with none, it is skipped and says so."""
+
+
+@cache
+def backend(platform: str) -> OpenCLBackend:
+    """The backend on the platform's first device."""
+    return OpenCLBackend(ROWS[platform])
