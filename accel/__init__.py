@@ -1,4 +1,11 @@
-"""accel: an embedded, typed array language that fuses optimally and runs at memory speed."""
+"""accel: an embedded, typed array language that fuses optimally and runs at memory speed.
+
+The names that users see: `import accel as A`. What compiles and runs is imported when it is first used.
+"""
+
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from accel.ast.acc import DIM0, DIM1, DIM2, DIM3, DIM4, DIM5, Acc, Array, Matrix, Num, Scalar, Segments, Vector
 from accel.ast.bits import (
@@ -183,6 +190,42 @@ from accel.ast.tuples import (
     toIndex,
     while_,
 )
+from accel.errors import (
+    AccelDeviceError,
+    AccelError,
+    AccelIndexError,
+    AccelInternalError,
+    AccelShapeError,
+    AccelSolverWarning,
+    AccelStagingError,
+    AccelTypeError,
+    AccelValueError,
+    AccelWarning,
+)
+
+if TYPE_CHECKING:
+    from accel.devices import Device, devices
+    from accel.running import run, runN
+    from accel.settings import using
+else:
+    _LATER = MappingProxyType(
+        {
+            "Device": "accel.devices",
+            "devices": "accel.devices",
+            "run": "accel.running",
+            "runN": "accel.running",
+            "using": "accel.settings",
+        }
+    )
+    """Names that are looked up when they are first used, and where."""
+
+    def __getattr__(name: str) -> object:
+        if name not in _LATER:
+            raise AttributeError(f"module 'accel' has no attribute {name!r}")
+        found = getattr(import_module(_LATER[name]), name)
+        globals()[name] = found  # Python looks there first: next time it does not ask
+        return found
+
 
 __all__ = [
     "DIM0",
@@ -192,9 +235,20 @@ __all__ = [
     "DIM4",
     "DIM5",
     "Acc",
+    "AccelDeviceError",
+    "AccelError",
+    "AccelIndexError",
+    "AccelInternalError",
+    "AccelShapeError",
+    "AccelSolverWarning",
+    "AccelStagingError",
+    "AccelTypeError",
+    "AccelValueError",
+    "AccelWarning",
     "All",
     "AllType",
     "Array",
+    "Device",
     "Exp",
     "Matrix",
     "Maybe",
@@ -232,6 +286,7 @@ __all__ = [
     "cosh",
     "countLeadingZeros",
     "countTrailingZeros",
+    "devices",
     "div",
     "drop",
     "dropOn",
@@ -320,6 +375,8 @@ __all__ = [
     "rotateL",
     "rotateR",
     "round",
+    "run",
+    "runN",
     "scanl",
     "scanl1",
     "scanlTotal",
@@ -366,6 +423,7 @@ __all__ = [
     "unzip4",
     "unzip5",
     "use",
+    "using",
     "while_",
     "xor",
     "zip",
