@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 
 from accel.fusedast import interpret as fused_interpreter
 from accel.fusedast.build import build
@@ -18,7 +19,7 @@ from accel.ir.verify import verify as verify_loops
 from accel.labelled import interpret as labelled_interpreter
 from accel.labelled.evaluate import HostArray
 from accel.labelled.nodes import Program
-from tests.fusedast.hand import dot_product, plan
+from tests.fusedast.examples import EXAMPLES, Example
 
 
 def check(program: Program, planned: Plan, *arguments: HostArray) -> str:
@@ -35,6 +36,13 @@ def check(program: Program, planned: Plan, *arguments: HostArray) -> str:
     return f"{fused_text(fused)}\n\n{text(loops)}"
 
 
-def test_dot_product(golden: Callable[[str], None]) -> None:
-    xs, ys = np.random.default_rng(0).random((2, 5000), np.float32)
-    golden(check(dot_product(), plan(dot_product(), [2, 3]), xs, ys))
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.__name__)
+def test_fused(example: Callable[[], Example], golden: Callable[[str], None]) -> None:
+    made = example()
+    golden(check(made.program, made.fused, *made.arguments))
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.__name__)
+def test_unfused(example: Callable[[], Example]) -> None:
+    made = example()
+    check(made.program, made.unfused, *made.arguments)

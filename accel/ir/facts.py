@@ -1,0 +1,195 @@
+"""What a nest reads and writes, counted as the papers count (design section 9; [vB20 Fig. 12]).
+
+A pass is counted for every distinct (array, order) of a nest. In the nest's own order it is one over the array; at an index
+that is mapped, or that a scalar function computes, one over the iterations of the loops around it, or of one element if it is the
+same in all of them. A scatter counts a read and a write of its destination, unless that was filled with a constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import assert_never
+
+from accel.ir.flow import made, operands
+from accel.ir.mentions import function_statements, levels, statements
+from accel.ir.nodes import (
+    Launch,
+    Level,
+    LoopBody,
+    ManyToOne,
+    Nest,
+    OneToMaybe,
+    OneToOne,
+    Operand,
+    Program,
+    Read,
+    Remap,
+    Scatter,
+    Stream,
+    Write,
+)
+from accel.labelled import scalar
+from accel.labelled.nodes import Array, Extent
+from accel.labelled.scalar import Constant, Function, Variable
+from accel.labelled.scalar_text import extent_text
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One pass of a nest over `array`, of as many elements as the product of `extents`."""
+
+    array: Array
+    extents: tuple[Extent, ...]
+
+    @property
+    def size(self) -> str:
+        """`n0`, `n0+1`, `n0*n1`, `16`; `1` for a single element."""
+        return size_text(self.extents)
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """The passes of one nest."""
+
+    reads: tuple[Access, ...]
+    writes: tuple[Access, ...]
+
+
+def size_text(extents: Iterable[Extent]) -> str:
+    """A product of extents as text; constants are multiplied out in front."""
+    constant, parts = 1, []
+    for extent in extents:
+        if extent.variable is None:
+            constant *= extent.offset
+        else:
+            parts.append(extent_text(extent))
+    if len(parts) > 1 or (parts and constant != 1):
+        parts = [part if part.isalnum() else f"({part})" for part in parts]
+    return "*".join(([str(constant)] if constant != 1 or not parts else []) + parts)
+
+
+def is_loop(nest: Nest) -> bool:
+    """Whether a nest runs over at least one dimension."""
+    return nest.body.loop is not None
+
+
+def fills(program: Program) -> frozenset[Array]:
+    """The arrays that nests of this program fill with one constant."""
+    return frozenset(
+        each.array
+        for step in program.steps
+        if isinstance(step, Launch)
+        for each in statements(step.nest)
+        if isinstance(each, Write) and isinstance(each.value, Constant) and each.when is None
+    )
+
+
+def traffic(nest: Nest, filled: frozenset[Array] = frozenset()) -> Traffic:
+    """The passes of a nest, in order of its statements. `filled`: the arrays that hold one constant before it."""
+    walk = _Walk()
+    for extents, statement in _placed(nest):
+        walk.visit(statement, extents)
+    for extents, merge in _merges(nest):
+        walk.loads(merge, frozenset(merge.parameters), extents)
+    targets = tuple(Access(new, new.shape) for old, new in nest.in_place if old not in filled)
+    reads = tuple(Access(array, extents) for (array, _), extents in walk.reads.items())
+    writes = tuple(Access(each.array, each.array.shape) for _, each in _placed(nest) if isinstance(each, Write))
+    return Traffic(reads + targets, writes + targets)
+
+
+def _placed(nest: Nest) -> list[tuple[tuple[Extent, ...], LoopBody]]:
+    """Statements in the order in which they run, each with the extents of the loops around it."""
+    before: list[tuple[tuple[Extent, ...], LoopBody]] = []
+    after: list[tuple[tuple[Extent, ...], LoopBody]] = []
+    extents: tuple[Extent, ...] = ()
+    level: Level | None = nest.body
+    while level is not None:
+        before += [(extents, statement) for statement in level.before]
+        after = [(extents, statement) for statement in level.after] + after
+        if level.loop is not None and isinstance(level.loop.extent, Extent):
+            extents = (*extents, level.loop.extent)
+        level = level.loop.body if level.loop is not None else None
+    return before + after
+
+
+def _merges(nest: Nest) -> Iterator[tuple[tuple[Extent, ...], Function]]:
+    """How states are combined, each with the extents of the loops in which it may be stepped."""
+    extents: tuple[Extent, ...] = ()
+    for level in levels(nest):
+        if level.loop is not None:
+            if isinstance(level.loop.extent, Extent):
+                extents = (*extents, level.loop.extent)
+            yield from ((extents, state.merge) for state in level.loop.states)
+
+
+class _Walk:
+    """Finds out which streams are the same in all iterations, and what is read.
+
+    Loop indices and what states hold differ; so does what is made of something that differs.
+    """
+
+    def __init__(self) -> None:
+        self._same: set[str] = set()
+        self._mapped: set[str] = set()
+        self.reads: dict[tuple[Array, str], tuple[Extent, ...]] = {}
+
+    def visit(self, statement: LoopBody, extents: tuple[Extent, ...]) -> None:
+        """A statement inside of loops of those extents."""
+        used = [operand for operand in operands(statement) if isinstance(operand, Stream)]
+        same = not extents or all(stream.name in self._same for stream in used)
+        match statement:
+            case OneToOne(function=function, arguments=arguments) | OneToMaybe(function=function, arguments=arguments):
+                pairs = zip(function.parameters, arguments, strict=True)
+                self.loads(function, frozenset(p for p, a in pairs if self._differs(a)), extents)
+            case Scatter(combine=combine):
+                self.loads(combine, frozenset(combine.parameters), extents)
+            case Read(out=out, array=array, index=index):
+                mapped = any(isinstance(i, Stream) and i.name in self._mapped for i in index)
+                self.reads[array, out.name] = () if same else extents if mapped else array.shape
+            case Remap(outs=outs):
+                self._mapped.update(out.name for out in outs)
+            case ManyToOne() | Write():
+                pass
+            case _:
+                assert_never(statement)
+        if same and not isinstance(statement, ManyToOne):
+            self._same.update(stream.name for stream in made(statement))
+
+    def _differs(self, operand: Operand) -> bool:
+        return isinstance(operand, Stream) and operand.name not in self._same
+
+    def loads(self, function: Function, differing: frozenset[Variable], extents: tuple[Extent, ...]) -> None:
+        """The arrays that a scalar function indexes: once for each iteration, or once if the index is always the same."""
+        differing = _spread(function, differing)
+        for statement in function_statements(function):
+            if isinstance(statement, scalar.Load):
+                varies = not differing.isdisjoint(_variables(statement.index))
+                known = self.reads.setdefault((statement.array, ""), ())
+                if varies and len(known) < len(extents):
+                    self.reads[statement.array, ""] = extents
+
+
+def _variables(some: Iterable[scalar.Operand]) -> frozenset[Variable]:
+    return frozenset(operand for operand in some if isinstance(operand, Variable))
+
+
+def _spread(function: Function, differing: frozenset[Variable]) -> frozenset[Variable]:
+    """All variables of a function that differ between calls, given the parameters that do."""
+    found = set(differing)
+    while True:
+        before = len(found)
+        for statement in function_statements(function):
+            match statement:
+                case scalar.Compute(out, _, arguments) | scalar.Load(out, _, arguments):
+                    if not found.isdisjoint(_variables(arguments)):
+                        found.add(out)
+                case scalar.If(outs, condition, then, orelse):
+                    if not found.isdisjoint(_variables((condition, *then.results, *orelse.results))):
+                        found.update(outs)
+                case scalar.While(outs, parameters):
+                    found.update(outs, parameters)  # a scalar loop: taken to differ
+                case _:
+                    assert_never(statement)
+        if len(found) == before:
+            return frozenset(found)
