@@ -25,6 +25,7 @@ from accel.labelled.number import number
 from accel.labelled.reshapes import push_reshapes
 from accel.labelled.scope import Building, Scope, Value
 from accel.labelled.simplify import simplify
+from accel.labelled.sizes import Sizes
 from accel.labelled.verify import verify_if_asked
 
 
@@ -60,7 +61,7 @@ def _finish(program: Program, building: Building) -> Program:
     """The passes over the whole program, verified between each two if asked."""
     program = simplify(program, building.sizes)
     verify_if_asked(program, copied=False)
-    program = simplify(push_reshapes(program), building.sizes)
+    program = simplify(number(push_reshapes(program)), Sizes())
     verify_if_asked(program, copied=False)
     program = number(insert_copies(program))
     verify_if_asked(program)

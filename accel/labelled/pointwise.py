@@ -105,6 +105,8 @@ def repeated(node: Pointwise) -> dict[int, int]:
 
 def narrowed(node: Pointwise, rank: int, wanted: list[int]) -> Pointwise:
     """Only the results at `wanted`, each input once, and none that they do not need."""
+    if _is_narrow(node, rank, len(wanted)):
+        return node
     function = select_results(node.function, wanted)
     same: dict[Operand, Operand] = {}
     first: dict[Array, Variable] = {}
@@ -116,3 +118,9 @@ def narrowed(node: Pointwise, rank: int, wanted: list[int]) -> Pointwise:
     kept = [(parameter, array) for parameter, array in pairs if parameter in used]
     parameters = function.parameters[:rank] + tuple([parameter for parameter, _ in kept])
     return Pointwise(simplify(Function(parameters, function.body)), tuple([array for _, array in kept]))
+
+
+def _is_narrow(node: Pointwise, rank: int, count: int) -> bool:
+    if count < len(node.function.body.results) or len(set(node.inputs)) < len(node.inputs):
+        return False
+    return variables_used(node.function.body).issuperset(node.function.parameters[rank:])
