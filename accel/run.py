@@ -8,9 +8,9 @@ last time.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -25,8 +25,9 @@ from accel.cache import Cache
 from accel.compile import compile
 from accel.errors import AccelTypeError, here
 from accel.ilp.options import Options
+from accel.labelled import bind
 from accel.labelled.build import build
-from accel.labelled.nodes import Program
+from accel.labelled.nodes import Program, SizeVariable
 from accel.labelled.text import text
 from accel.settings import Given, Settings
 from accel.structure import Nested, element_arrays
@@ -34,7 +35,7 @@ from accel.structure import Nested, element_arrays
 P = ParamSpec("P")
 R = TypeVar("R")
 
-Key = tuple[str, Options, Settings]
+Key: TypeAlias = tuple[str, Settings, tuple[tuple[SizeVariable, int], ...]]
 
 _COMPILED: Cache[Key, Executable] = Cache(512)
 """One per process, so that equal programs are compiled once: all that `run` and `runN` remember in common."""
@@ -76,20 +77,25 @@ def _nodes(result: object, what: str) -> tuple[list[ArrayNode], Shaped]:
     return [handle.node for handle in handles], shaped
 
 
-def options(settings: Settings) -> Options:
-    """What the planner is told."""
+def options(settings: Settings, sizes: Mapping[SizeVariable, int]) -> Options:
+    """What the planner is told; `sizes` are the call's, if it is to plan for them."""
     return Options(
         strategy=settings.strategy,
         cost=settings.cost,
         solver=settings.solver,
+        sizes=sizes if settings.sizes == "actual" else "nominal",
         duplicate=settings.duplicate,
         time_limit=settings.time_limit,
     )
 
 
-def _executable(program: Program, settings: Settings) -> Executable:
-    chosen = options(settings)
-    return _COMPILED.get((text(program), chosen, settings), lambda: compile(program, chosen, settings))
+def _executable(program: Program, settings: Settings, arguments: Sequence[HostArray]) -> Executable:
+    """The compiled program; the arguments matter only if it is planned for their sizes."""
+    actual: dict[SizeVariable, int] = {}
+    if settings.sizes == "actual":
+        actual = bind.sizes(program.parameters, program.own_shapes, program.equalities, arguments)
+    key = (text(program), settings, tuple(sorted(actual.items())))
+    return _COMPILED.get(key, lambda: compile(program, options(settings, actual), settings))
 
 
 def run_nodes(result: object, given: Given) -> object:
@@ -98,13 +104,14 @@ def run_nodes(result: object, given: Given) -> object:
     nodes, shaped = _nodes(result, "what is run")
     built = build(nodes, ())
     data = [leaf for constant in built.constants for leaf in constant.data]
-    return shaped.assemble(_executable(built.program, settings)(data))
+    return shaped.assemble(_executable(built.program, settings, data)(data))
 
 
 @dataclass(frozen=True, slots=True)
 class _Specialised:
     """A `runN` function for arguments of certain ranks and dtypes."""
 
+    program: Program
     executable: Executable
     constants: tuple[HostArray, ...]
     result: Shaped
@@ -156,13 +163,15 @@ class RunN(Generic[P, R]):
         types = tuple(host.types[0] for host in hosts)
         self._check(types)
         settings = setting.changed(self._given)
-        found = self._specialised.get((settings, types), lambda: self._specialise(types, settings))
+        found = self._specialised.get((settings, types), lambda: self._specialise(types, hosts, settings))
+        data = [*(leaf for host in hosts for leaf in host.data), *found.constants]
+        if settings.sizes == "actual":
+            return found.result.assemble(_executable(found.program, settings, data)(data))
         if all(type(a) is np.ndarray and h.data[0] is a for a, h in zip(args, hosts, strict=True)):
             key = tuple((host.data[0].dtype, host.data[0].ndim) for host in hosts)
             single = isinstance(found.result.form, ArrayType) and len(leaves(found.result.form.element)) == 1
             self._plain = (setting.innermost(), key, found, single)
-        data = [leaf for host in hosts for leaf in host.data]
-        return found.result.assemble(found.executable([*data, *found.constants]))
+        return found.result.assemble(found.executable(data))
 
     def _check(self, types: Sequence[ArrayType]) -> None:
         for number, (kind, demand) in enumerate(zip(types, self._demands, strict=False)):
@@ -174,17 +183,20 @@ class RunN(Generic[P, R]):
         message = f"argument {number} of {name} has type {kind}, but is annotated with {demand}"
         raise AccelTypeError(message, here(), hint="convert the array, or leave the annotation open by a type variable")
 
-    def _specialise(self, types: Sequence[ArrayType], settings: Settings) -> _Specialised:
+    def _specialise(self, types: Sequence[ArrayType], hosts: Sequence[Use], settings: Settings) -> _Specialised:
         parameters = [ArrayParameter((kind,), here()) for kind in types]
         handles = [Acc[Any](node, (None,) * node.types[0].rank) for node in parameters]  # Any: types known at run time
         nodes, shaped = _nodes(self._function(*handles), "what the function returns")
         built = build(nodes, parameters)
-        data = tuple(leaf for constant in built.constants for leaf in constant.data)
-        return _Specialised(_executable(built.program, settings), data, shaped)
+        constants = tuple(leaf for constant in built.constants for leaf in constant.data)
+        arguments = [*(leaf for host in hosts for leaf in host.data), *constants]
+        return _Specialised(built.program, _executable(built.program, settings, arguments), constants, shaped)
 
 
 def check_function(function: object) -> Callable[..., object]:
     """What `runN` may compile; raises `AccelTypeError` for anything but a function."""
     if isinstance(function, Acc) or not callable(function):
-        raise AccelTypeError("runN takes a function over Accs; a program that holds its arrays is run by `A.run`", here())
+        raise AccelTypeError(
+            "runN takes a function over Accs; a program that holds its arrays is run by `A.run`", here()
+        )
     return function

@@ -1,0 +1,38 @@
+"""`devices()`: everything that programs can run on here."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """Something that programs can run on; `backend` is what to write after `backend=`."""
+
+    backend: str
+    name: str
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.backend:<12} {self.name} ({self.detail})"
+
+
+def devices() -> tuple[Device, ...]:
+    """The reference interpreter, the CPU, and the OpenCL devices that were found, GPUs first.
+
+    Without pyopencl or a device there are only the first two; asking for `backend="opencl"` then says how to get one.
+    """
+    from accel.backends.llvm.target import cpu_name
+    from accel.backends.opencl.devices import devices as opencl_devices
+
+    threads = len(os.sched_getaffinity(0))
+    rows = [
+        Device("interpreter", "reference interpreter", "slow, sequential, defines every result"),
+        Device("llvm", cpu_name(), f"{threads} thread{'s' * (threads != 1)}"),
+    ]
+    for row in opencl_devices():
+        precision = "64-bit floats" if row.fp64 else "no 64-bit floats"
+        detail = f"{row.platform}, {row.version}, {row.compute_units} compute units, {precision}"
+        rows.append(Device(row.backend, row.name, detail))
+    return tuple(rows)
