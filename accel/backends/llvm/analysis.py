@@ -1,0 +1,265 @@
+"""How each loop of a nest is written: in scalars, or in vectors of several iterations.
+
+A loop becomes vector code if it is innermost and every statement of it can work on several iterations at once with the
+same bits: no scatter; folds and scans whose elements stand in the loop's own order, or that are exact with a neutral
+element. Everything else is scalar code, which can do anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import assert_never
+
+from accel.ast.operators import ELEMENTARY, Operator
+from accel.ast.types import BOOL, I64, ScalarType
+from accel.backends.llvm.records import Kind
+from accel.ir import mentions
+from accel.ir.nodes import (
+    For,
+    LoopBody,
+    ManyToOne,
+    Nest,
+    OneToMaybe,
+    OneToOne,
+    Operand,
+    Order,
+    Read,
+    Remap,
+    Scatter,
+    State,
+    Stream,
+    Write,
+)
+from accel.labelled import scalar
+from accel.labelled.order import SCAN_VECTOR, lanes
+from accel.labelled.scalar import Constant, constant
+
+HEAVY = 40
+"""Operators from which on a loop's body is written only once, not once per vector of a group."""
+
+REGISTER_BYTES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class VectorPlan:
+    """How an innermost loop is written in vectors.
+
+    lanes: iterations at once. unroll: vectors written out side by side. blocks: whether the loop runs in blocks of 4096 that
+    begin at multiples of it, because of a fold or scan that is not exact. prefixes: guards that hold for the first
+    iterations, with the operand that says how many.
+    """
+
+    lanes: int
+    unroll: int
+    blocks: bool
+    prefixes: Mapping[str, Operand]
+
+
+@dataclass(frozen=True, slots=True)
+class NestPlan:
+    """The innermost loop's plan (None: scalar code), and how each state is carried."""
+
+    vector: VectorPlan | None
+    kinds: Mapping[str, Kind]
+
+
+def plan(nest: Nest, scalar_only: bool) -> NestPlan:
+    """Decide for a nest. `scalar_only`: no vectors at all."""
+    loops = [level.loop for level in mentions.levels(nest) if level.loop is not None]
+    loop = loops[-1] if loops else None
+    vector = None if scalar_only or loop is None else _vector_plan(nest, loop)
+    own = set() if loop is None or vector is None else {state.name for state in loop.states}
+    kinds = {state.name: _kind(state, vector is not None and state.name in own) for state in mentions.states(nest)}
+    return NestPlan(vector, kinds)
+
+
+def _kind(state: State, in_vectors: bool) -> Kind:
+    if state.exact or (in_vectors and state.running):
+        return Kind.SIMPLE
+    if state.running:
+        return Kind.SCAN
+    if in_vectors:
+        return Kind.BLOCKS
+    return Kind.LANES if state.commutes else Kind.RUNS
+
+
+def _vector_plan(nest: Nest, loop: For) -> VectorPlan | None:
+    statements = [*loop.body.before, *loop.body.after]
+    prefixes = _prefixes(loop, statements)
+    states = {state.name: state for state in mentions.states(nest)}
+    stepped = [statement for statement in statements if isinstance(statement, ManyToOne)]
+    if len({statement.state for statement in stepped}) < len(stepped):
+        return None
+    if any(isinstance(statement, Scatter) for statement in statements):
+        return None
+    for step in stepped:
+        state = states[step.state]
+        whole = step.when is None or step.when == state.when or step.when.name in prefixes
+        aligned = state in loop.states and whole
+        if not _fits(state, aligned):
+            return None
+    ordered = [states[step.state] for step in stepped if not (states[step.state].exact and neutral(states[step.state]))]
+    width = SCAN_VECTOR if any(s.running for s in ordered) else _lanes(statements, loop)
+    group = max([lanes([f.type for f in s.finals]) for s in ordered if not s.running], default=0)
+    unroll = group // width or (1 if any(s.running for s in ordered) else 4 if stepped else 2)
+    heavy = sum(map(_weight, statements)) > HEAVY
+    return VectorPlan(width, 1 if heavy else unroll, bool(ordered), prefixes)
+
+
+def _fits(state: State, aligned: bool) -> bool:
+    """Whether vector code can carry the state; `aligned`: its k-th element is the k-th iteration."""
+    if not straight(state.merge):
+        return False
+    if state.exact and neutral(state) is not None:
+        return True
+    return aligned and (state.running or state.commutes)
+
+
+def straight(function: scalar.Function) -> bool:
+    """Whether a function may be computed for lanes that hold anything: no loads, no loops."""
+    return not any(isinstance(s, scalar.Load | scalar.While) for s in mentions.function_statements(function))
+
+
+def _prefixes(loop: For, statements: list[LoopBody]) -> dict[str, Operand]:
+    """Guards of the form `index < bound`, in a loop that runs upwards."""
+    found: dict[str, Operand] = {}
+    made = {loop.index.name, *(stream.name for statement in statements for stream in made_by(statement))}
+    for statement in statements:
+        if not isinstance(statement, OneToMaybe) or loop.order is not Order.UP or statement.when is not None:
+            continue
+        match statement.function, statement.arguments:
+            case (
+                scalar.Function((a, b), scalar.Block((scalar.Compute(out, Operator.LT, (c, d)),), (result,))),
+                (Stream(name), bound),
+            ) if (a, b, out) == (c, d, result) and name == loop.index.name:
+                if not (isinstance(bound, Stream) and bound.name in made):
+                    found[statement.out.name] = bound
+            case _:
+                pass
+    return found
+
+
+def made_by(statement: LoopBody) -> tuple[Stream, ...]:
+    """The streams that a statement makes."""
+    match statement:
+        case OneToOne(outs=outs) | Remap(outs=outs):
+            return outs
+        case OneToMaybe(out=out) | Read(out=out):
+            return (out,)
+        case ManyToOne(before=before, after=after):
+            return (*before, *after)
+        case Write() | Scatter():
+            return ()
+        case _:
+            assert_never(statement)
+
+
+def _lanes(statements: list[LoopBody], loop: For) -> int:
+    """As many as fill a vector register with the widest elements that the loop moves."""
+    widths = [final.type.bytes for state in loop.states for final in state.finals if not state.running]
+    for statement in statements:
+        match statement:
+            case Read(array=array) | Write(array=array):
+                widths.append(array.element.bytes)
+            case OneToOne() | ManyToOne() | OneToMaybe() | Remap() | Scatter():
+                pass
+            case _:
+                assert_never(statement)
+    widest = max(widths, default=4)
+    return max(8, min(32, REGISTER_BYTES // widest))
+
+
+def _weight(statement: LoopBody) -> int:
+    """About how many machine instructions a statement takes."""
+    match statement:
+        case OneToOne(function=function) | OneToMaybe(function=function) | Scatter(combine=function):
+            return function_weight(function)
+        case ManyToOne() | Remap() | Read() | Write():
+            return 1
+        case _:
+            assert_never(statement)
+
+
+def function_weight(function: scalar.Function) -> int:
+    """About how many machine instructions a function takes."""
+    total = 0
+    for statement in mentions.function_statements(function):
+        match statement:
+            case scalar.Compute(_, operator, _):
+                total += 20 if operator in ELEMENTARY else 1
+            case scalar.Load():
+                total += 4
+            case scalar.If():
+                total += 1
+            case scalar.While():
+                total += 40
+            case _:
+                assert_never(statement)
+    return total
+
+
+def weight(nest: Nest) -> int:
+    """About how many machine instructions an iteration of the innermost loop takes."""
+    return 1 + sum(map(_weight, mentions.statements(nest)))
+
+
+# Neutral elements.
+
+
+def neutral(state: State) -> tuple[Constant, ...] | None:
+    """What changes nothing when merged on either side, bit by bit; None where that is not known."""
+    count = len(state.finals)
+    parameters, results = state.merge.parameters, state.merge.body.results
+    computed = {s.out: s for s in state.merge.body.statements if isinstance(s, scalar.Compute)}
+    if len(computed) < len(state.merge.body.statements):
+        return None
+    found: list[Constant] = []
+    for leaf, result in enumerate(results):
+        compute = computed.get(result) if isinstance(result, scalar.Variable) else None
+        sides = {parameters[leaf], parameters[count + leaf]}
+        if compute is None or len(compute.arguments) != 2 or set(compute.arguments) != sides:
+            return None
+        element = _neutral_element(compute.operator, state.finals[leaf].type)
+        if element is None:
+            return None
+        found.append(element)
+    return tuple(found)
+
+
+def _neutral_element(operator: Operator, kind: ScalarType) -> Constant | None:
+    if kind.is_float:
+        infinity = float("inf")
+        # -0.0, since 0.0 + -0.0 is 0.0.
+        values = {Operator.ADD: -0.0, Operator.MUL: 1.0, Operator.MIN: infinity, Operator.MAX: -infinity}
+        return constant(kind, values[operator]) if operator in values else None
+    integers = {
+        Operator.ADD: 0,
+        Operator.MUL: 1,
+        Operator.MIN: kind.maximum,
+        Operator.MAX: kind.minimum,
+        Operator.AND: (1 << kind.bits) - 1 if not kind.is_signed else -1,
+        Operator.OR: 0,
+        Operator.XOR: 0,
+    }
+    if kind is BOOL and operator in (Operator.ADD, Operator.MUL):
+        return None
+    return constant(kind, integers[operator]) if operator in integers else None
+
+
+def counts_lanes(state: State, step: ManyToOne) -> bool:
+    """Whether the state is a position: an i64 that goes up by one at each step."""
+    found = neutral(state)
+    one = constant(I64, 1)
+    return (
+        state.exact
+        and found == (constant(I64, 0),)
+        and state.finals[0].type is I64
+        and _adds(state)
+        and step.values == (one,)
+    )
+
+
+def _adds(state: State) -> bool:
+    statements = state.merge.body.statements
+    return len(statements) == 1 and isinstance(statements[0], scalar.Compute) and statements[0].operator is Operator.ADD

@@ -1,0 +1,36 @@
+"""The multicore CPU: loop programs through LLVM to machine code."""
+
+from __future__ import annotations
+
+from accel.backends.executor import Execution
+from accel.backends.llvm.device import CPU
+from accel.backends.llvm.module import load, module_text, nests
+from accel.backends.llvm.pool import participants
+from accel.backends.protocol import Executable
+from accel.ir.nodes import Program
+
+
+class LLVMBackend:
+    """Compiles for the processor that this process runs on: see `accel.backends.protocol.Backend`."""
+
+    def __init__(self, threads: int = 0) -> None:
+        """`threads` work on a nest, the caller among them; 0 is as many as the process may use."""
+        self._threads = participants(threads)
+
+    @property
+    def name(self) -> str:
+        """`llvm`."""
+        return "llvm"
+
+    def compile(self, program: Program) -> Executable:
+        """Machine code for all nests of the program. The code lives as long as the executable."""
+        every = nests(program)
+        text, frames = module_text(every)
+        kernels = load(text, len(every))
+        pairs = dict(zip(every, zip(kernels.functions, frames, strict=True), strict=True))
+        return Execution(program, CPU(pairs, kernels, self._threads))
+
+
+def llvm_text(program: Program) -> str:
+    """The LLVM module of a program's nests, as it is compiled here."""
+    return module_text(nests(program))[0]

@@ -1,0 +1,134 @@
+"""The CPU as a device of the shared executor: buffers are NumPy arrays, launchers call compiled nests.
+
+Kernels read addresses and strides from the array objects themselves (NumPy's C layout, checked once), so that a launch packs
+nothing but object addresses and sizes. Arguments keep their strides, except that an argument whose innermost elements are
+not adjacent, or that is misaligned, is copied.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from math import prod
+from typing import TypeAlias
+
+import numpy as np
+
+from accel.ast.types import ScalarType
+from accel.backends.device import Launcher, Slots
+from accel.backends.llvm.frame import Frame
+from accel.backends.llvm.memory import Site
+from accel.backends.llvm.module import Kernel, Kernels, load, recording_text
+from accel.backends.protocol import HostArray
+from accel.errors import AccelDeviceError, AccelError, AccelInternalError
+from accel.ir.nodes import Nest
+from accel.labelled import faults
+from accel.labelled.nodes import Extent
+
+ALIGNMENT = 64
+"""Bytes: a cache line, and the widest vector."""
+
+LARGE = 4096
+"""Bytes from which on a buffer is aligned: below, alignment would cost more than it gives."""
+
+Extents: TypeAlias = Callable[[Extent], int]
+
+
+class CPU:
+    """Memory and kernels of the processor, for one program: see `accel.backends.device.Device`."""
+
+    def __init__(self, nests: Mapping[Nest, tuple[Kernel, Frame]], kernels: Kernels, threads: int) -> None:
+        """`kernels` is what the nests' functions stand in; it is kept."""
+        check_array_layout()
+        self._nests = nests
+        self._kernels = kernels
+        self._threads = threads
+
+    def allocate(self, element: ScalarType, shape: tuple[int, ...]) -> HostArray:
+        """An uninitialised C-contiguous array; a large one begins at a cache line."""
+        size = prod(shape) * element.bytes
+        if size < LARGE:
+            return np.empty(shape, element.dtype)
+        memory = np.empty(size + ALIGNMENT, np.uint8)
+        start = -memory.ctypes.data % ALIGNMENT
+        return memory[start : start + size].view(element.dtype).reshape(shape)
+
+    def release(self, buffer: HostArray) -> None:
+        """NumPy's reference count does it."""
+
+    def upload(self, array: HostArray) -> HostArray:
+        """The array itself, or a copy if its innermost elements are not adjacent."""
+        flags = array.flags
+        if flags.aligned and (flags.c_contiguous or _has_rows(array)):
+            return array
+        return np.ascontiguousarray(array)
+
+    def download(self, buffer: HostArray, element: ScalarType, shape: tuple[int, ...], *, owned: bool) -> HostArray:
+        """The buffer if it is owned and just that large, else a copy."""
+        if owned and buffer.shape == shape:
+            return buffer
+        return np.array(self.view(buffer, shape), order="C")
+
+    def scalar(self, buffer: HostArray, element: ScalarType) -> bool | int | float:
+        """The first element."""
+        value: bool | int | float = buffer.item(0)
+        return value
+
+    def view(self, buffer: HostArray, shape: tuple[int, ...]) -> HostArray:
+        """The first elements under another shape; without copying if the buffer is contiguous."""
+        return buffer.reshape(-1)[: prod(shape)].reshape(shape)
+
+    def launcher(self, nest: Nest, slots: Slots) -> Launcher[HostArray]:
+        """What packs the arguments of a nest, calls it, and says what went wrong."""
+        kernel, frame = self._nests[nest]
+        arrays = [slots.array(array) for array in frame.arrays]
+        sizes = [slots.size(variable) for variable in frame.sizes]
+        pack = struct.Struct(f"{2 + len(arrays) + len(sizes)}q").pack
+        threads = self._threads
+
+        def launch(buffers: list[HostArray | None], extents: list[int]) -> None:
+            addresses = [id(buffers[slot]) for slot in arrays]
+            values = [extents[slot] for slot in sizes]
+            if kernel(pack(threads, 0, *addresses, *values)):
+                raise _diagnosis(nest, addresses, values, frame)
+
+        return launch
+
+
+def _has_rows(array: HostArray) -> bool:
+    """Whether the elements of the last dimension are adjacent."""
+    return array.ndim > 0 and array.strides[-1] == array.itemsize
+
+
+def _diagnosis(nest: Nest, addresses: Sequence[int], values: Sequence[int], frame: Frame) -> AccelError:
+    """Runs the nest again, in order, and gives the error of the first check that fails."""
+    text, sites = recording_text(nest)
+    kernels = load(text, 1)
+    record = (ctypes.c_int64 * 32)()
+    block = struct.pack(f"{2 + len(addresses) + len(values)}q", 1, ctypes.addressof(record), *addresses, *values)
+    if kernels.functions[0](block) != 1:
+        raise AccelInternalError("a check failed in a loop nest, but not when the nest ran again")
+    known = dict(zip(frame.sizes, values, strict=True))
+    return _error(sites[record[0]], list(record[1:]), lambda e: e.offset + (known[e.variable] if e.variable else 0))
+
+
+def _error(site: Site, index: Sequence[int], extent: Extents) -> AccelError:
+    shape = [extent(each) for each in site.shape]
+    if site.is_index:
+        return faults.index(index[: len(shape)], shape, site.where)
+    return faults.empty_fold1(shape, site.where)
+
+
+@cache
+def check_array_layout() -> None:
+    """Raises `AccelDeviceError` unless array objects hold address and strides where kernels look for them."""
+    probe = np.zeros((3, 5), np.int16)
+    words = (ctypes.c_int64 * 6).from_address(id(probe))
+    row = ctypes.c_int64.from_address(words[5])
+    if words[2] != probe.ctypes.data or row.value != probe.strides[0]:
+        raise AccelDeviceError(
+            "this Python keeps NumPy arrays in another layout than the llvm backend knows",
+            hint="use backend='opencl' or backend='interpreter'",
+        )

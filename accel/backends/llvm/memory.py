@@ -1,0 +1,252 @@
+"""Writes accesses to arrays: bounds checks, loads and stores, plain, masked, gathered and packed.
+
+No access leaves its array: checks come first, lanes that are not active are masked away. Elements of the last dimension
+are adjacent (the device copies arguments whose are not); other strides are read from the frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from accel.ast.types import BOOL, I64, ScalarType
+from accel.backends.llvm.code import Code, memory_type
+from accel.backends.llvm.frame import FAILED, FAULTS, FrameView
+from accel.backends.llvm.routine import Routine
+from accel.backends.llvm.values import Packed, Progression, Uniform, Value, Writer
+from accel.errors import Where
+from accel.labelled.nodes import Array, Extent, Shape
+
+_STREAMED = ", !nontemporal !0"
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A check that may fail: an index into `shape`, or a fold of rows of no elements of an array of `shape`."""
+
+    is_index: bool
+    shape: Shape
+    where: Where | None
+
+
+class Memory:
+    """Accesses of one function. `sites` is None in the fast form of a kernel, which only says that something failed."""
+
+    def __init__(self, view: FrameView, writer: Writer, leave: str, sites: list[Site] | None) -> None:
+        """`leave` is the instruction that leaves the function once a check has failed."""
+        self.routine: Routine = view.routine
+        self.view = view
+        self._writer = writer
+        self._leave = leave
+        self._sites = sites
+        self._failure: str | None = None
+        self._others: list[Memory] = []
+
+    def with_writer(self, writer: Writer) -> Memory:
+        """The same function's accesses in another number of lanes."""
+        other = Memory(self.view, writer, self._leave, self._sites)
+        self._others.append(other)
+        return other
+
+    def extent(self, extent: Extent) -> Value:
+        """The extent as a value."""
+        return Uniform(self.view.extent(extent), I64)
+
+    # Checks.
+
+    def check(self, index: Sequence[Value], shape: Shape, mask: str | None, where: Where | None) -> None:
+        """Leaves the function if, where `mask` is set, an index lies outside of `shape`."""
+        wrong: list[str] = []
+        writer, type_ = self._writer, self._writer.code.type(I64)
+        for position, extent in zip(index, shape, strict=True):
+            bound = self.view.extent(extent)
+            if writer.is_uniform(position) and mask is None:
+                wrong.append(writer.scalar.emit(f"icmp uge i64 {writer.one(position)}, {bound}"))
+            else:
+                limit = bound if bound.isdigit() and writer.lanes == 1 else writer.splat(bound, "i64")
+                outside = writer.code.emit(f"icmp uge {type_} {writer.every(position)}, {limit}")
+                wrong.append(writer.any(writer.both(mask, outside) or outside))
+        for one in wrong:
+            self.fail_if(one, index, Site(True, shape, where))
+
+    def fail_if(self, wrong: str, index: Sequence[Value], site: Site) -> None:
+        """Leaves the function where the i1 holds; in the recording form says which site, at which index, first."""
+        routine = self.routine
+        if self._sites is None:
+            self._failure = self._failure or routine.label()
+            after = routine.label()
+            routine.branch(wrong, self._failure, after)
+            routine.place(after)
+            return
+        self._sites.append(site)
+        # Functions of states return to code that goes on: what was found first stays.
+        clear = routine.code.emit(f"icmp eq i64 {routine.load('i64', self.view.address(FAILED))}, 0")
+        with routine.when(routine.code.emit(f"and i1 {wrong}, {clear}")):
+            faults = self.view.word(FAULTS, "ptr")
+            routine.store("i64", str(len(self._sites) - 1), faults)
+            for place, position in enumerate(index):
+                routine.store("i64", self._writer.one(position), routine.offset(faults, place + 1))
+            self._fail()
+            # What follows is never reached; the next block begins here.
+            routine.place(routine.label())
+
+    def _fail(self) -> None:
+        self.routine.store("i64", "1", self.view.address(FAILED))
+        self.routine.code.line(self._leave)
+
+    def close(self) -> None:
+        """Writes where failing checks go; the last thing of a function."""
+        for other in self._others:
+            other.close()
+        if self._failure is not None:
+            self.routine.place(self._failure)
+            self._fail()
+
+    # Addresses.
+
+    def _address(self, array: Array, index: Sequence[Value]) -> str:
+        """The address of an element at a uniform index, or of lane 0."""
+        code, pointer = self.routine.code, self.view.data(array)
+        for dimension, position in enumerate(index):
+            base = self._first(position)
+            stride = self.view.stride(array, dimension)
+            offset = base if stride == "1" else code.emit(f"mul i64 {base}, {stride}")
+            pointer = code.emit(f"getelementptr i8, ptr {pointer}, i64 {offset}")
+        return pointer
+
+    def _first(self, position: Value) -> str:
+        match position:
+            case Progression(base):
+                return base
+            case Packed(carry):
+                return carry
+            case _:
+                return self._writer.one(position)
+
+    def _addresses(self, array: Array, index: Sequence[Value]) -> str:
+        """The addresses of all lanes' elements."""
+        writer = self._writer
+        type_, pointers = writer.code.type(I64), writer.code.vector("ptr")
+        text = f"ptr {self.view.data(array)}"
+        for dimension, position in enumerate(index):
+            stride = self.view.stride(array, dimension)
+            splat = writer.code.splat("i64", stride) if stride.isdigit() else writer.splat(stride, "i64")
+            offset = writer.code.emit(f"mul {type_} {writer.every(position)}, {splat}")
+            text = f"{pointers} {writer.code.emit(f'getelementptr i8, {text}, {type_} {offset}')}"
+        return text
+
+    def _is_row(self, index: Sequence[Value]) -> bool:
+        """Whether lanes are adjacent in memory."""
+        if not index or not isinstance(index[-1], Progression) or index[-1].stride != 1:
+            return False
+        return all(self._writer.is_uniform(position) for position in index[:-1])
+
+    # Loads.
+
+    def read(self, array: Array, index: Sequence[Value], mask: str | None) -> Value:
+        """The elements at `index`, which is in bounds; where `mask` is not set, anything."""
+        writer, kind = self._writer, array.element
+        if all(writer.is_uniform(position) for position in index) and (mask is None or writer.lanes == 1):
+            type_ = memory_type(kind)
+            text = writer.scalar.emit(f"load {type_}, ptr {self._address(array, index)}, align {kind.bytes}")
+            return Uniform(_from_memory(writer.scalar, kind, text), kind)
+        if self._is_row(index):
+            text = self._load_row(kind, self._address(array, index), mask)
+        else:
+            text = self._gather(kind, self._addresses(array, index), mask)
+        return writer.varying(_from_memory(writer.code, kind, text), kind)
+
+    def _load_row(self, kind: ScalarType, address: str, mask: str | None) -> str:
+        code = self._writer.code
+        vector = code.vector(memory_type(kind))
+        if mask is None:
+            return code.emit(f"load {vector}, ptr {address}, align {kind.bytes}")
+        name = f"llvm.masked.load.{_suffix(code, kind)}.p0"
+        masks = code.vector("i1")
+        code.declarations.setdefault(name, f"declare {vector} @{name}(ptr, {masks}, {vector})")
+        text = f"call {vector} @{name}(ptr align {kind.bytes} {address}, {masks} {mask}, {vector} zeroinitializer)"
+        return code.emit(text)
+
+    def _gather(self, kind: ScalarType, addresses: str, mask: str | None) -> str:
+        code = self._writer.code
+        vector, masks, pointers = code.vector(memory_type(kind)), code.vector("i1"), code.vector("ptr")
+        name = f"llvm.masked.gather.{_suffix(code, kind)}.v{code.lanes}p0"
+        code.declarations.setdefault(name, f"declare {vector} @{name}({pointers}, {masks}, {vector})")
+        addresses = addresses.replace(pointers, f"{pointers} align {kind.bytes}", 1)
+        active = mask or code.splat("i1", "true")
+        return code.emit(f"call {vector} @{name}({addresses}, {masks} {active}, {vector} zeroinitializer)")
+
+    # Stores.
+
+    def write(self, array: Array, index: Sequence[Value], value: Value, mask: str | None) -> None:
+        """Stores `value` at `index` where `mask` is set."""
+        writer, kind = self._writer, array.element
+        if writer.lanes == 1:
+            text = _to_memory(writer.scalar, kind, writer.one(value))
+            address = self._address(array, index)
+            writer.scalar.line(f"store {memory_type(kind)} {text}, ptr {address}, align {kind.bytes}")
+            return
+        text = _to_memory(writer.code, kind, writer.every(value))
+        if self._is_row(index):
+            self._store_row(kind, text, self._address(array, index), mask)
+        elif len(index) == 1 and isinstance(index[0], Packed) and index[0].mask == mask:
+            self._store_packed(kind, text, self._address(array, index), mask)
+        else:
+            self._scatter(kind, text, self._addresses(array, index), mask)
+
+    def _store_row(self, kind: ScalarType, text: str, address: str, mask: str | None) -> None:
+        code = self._writer.code
+        vector, masks = code.vector(memory_type(kind)), code.vector("i1")
+        if mask is None:
+            code.line(f"store {vector} {text}, ptr {address}, align {kind.bytes}")
+            return
+        name = f"llvm.masked.store.{_suffix(code, kind)}.p0"
+        code.declarations.setdefault(name, f"declare void @{name}({vector}, ptr, {masks})")
+        code.line(f"call void @{name}({vector} {text}, ptr align {kind.bytes} {address}, {masks} {mask})")
+
+    def _store_packed(self, kind: ScalarType, text: str, address: str, mask: str) -> None:
+        """The set lanes, adjacent, from `address` on."""
+        code = self._writer.code
+        vector, masks = code.vector(memory_type(kind)), code.vector("i1")
+        name = f"llvm.experimental.vector.compress.{_suffix(code, kind)}"
+        packed = code.call(
+            name, vector, [vector, masks, vector], [f"{vector} {text}", f"{masks} {mask}", f"{vector} poison"]
+        )
+        kept = self._writer.first_lanes(set_lanes(self._writer, mask))
+        self._store_row(kind, packed, address, kept)
+
+    def _scatter(self, kind: ScalarType, text: str, addresses: str, mask: str | None) -> None:
+        code = self._writer.code
+        vector, masks, pointers = code.vector(memory_type(kind)), code.vector("i1"), code.vector("ptr")
+        name = f"llvm.masked.scatter.{_suffix(code, kind)}.v{code.lanes}p0"
+        code.declarations.setdefault(name, f"declare void @{name}({vector}, {pointers}, {masks})")
+        addresses = addresses.replace(pointers, f"{pointers} align {kind.bytes}", 1)
+        active = mask or code.splat("i1", "true")
+        code.line(f"call void @{name}({vector} {text}, {addresses}, {masks} {active})")
+
+
+def set_lanes(writer: Writer, mask: str) -> str:
+    """How many lanes of a mask are set: an i64 register."""
+    bits = f"i{writer.lanes}"
+    word = writer.scalar.emit(f"bitcast {writer.code.vector('i1')} {mask} to {bits}")
+    count = writer.scalar.call(f"llvm.ctpop.{bits}", bits, [bits], [f"{bits} {word}"])
+    return writer.scalar.emit(f"zext {bits} {count} to i64") if writer.lanes < 64 else count
+
+
+def _suffix(code: Code, kind: ScalarType) -> str:
+    scalar = {"f32": "f32", "f64": "f64"}.get(kind.value, memory_type(kind))
+    return f"v{code.lanes}{scalar}"
+
+
+def _from_memory(code: Code, kind: ScalarType, text: str) -> str:
+    """A bool is true unless its byte is 0."""
+    if kind is not BOOL:
+        return text
+    bytes_ = code.vector("i8")
+    return code.emit(f"icmp ne {bytes_} {text}, {code.splat('i8', '0')}")
+
+
+def _to_memory(code: Code, kind: ScalarType, text: str) -> str:
+    if kind is not BOOL:
+        return text
+    return code.emit(f"zext {code.type(BOOL)} {text} to {code.vector('i8')}")

@@ -1,0 +1,81 @@
+"""A module's text for the nests of one program, and the program made callable."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from accel.backends.llvm import schedule
+from accel.backends.llvm.analysis import plan
+from accel.backends.llvm.frame import Frame
+from accel.backends.llvm.memory import Site
+from accel.backends.llvm.nest import NestText
+from accel.backends.llvm.pool import pool
+from accel.backends.llvm.target import HOST_ATTRIBUTES, Library, host
+from accel.ir.nodes import Branch, HostSizes, Launch, Nest, Program, Repeat, Require, Step, View
+
+_HEADER = "declare i64 @accel_run(ptr, ptr, i64, i64, i64)\n"
+
+
+def nests(program: Program) -> list[Nest]:
+    """All nests of a program and its sub-programs, in order, each once."""
+    return list(dict.fromkeys(step.nest for step in _steps(program) if isinstance(step, Launch)))
+
+
+def _steps(program: Program) -> Iterator[Step]:
+    work: list[Step] = list(reversed(program.steps))
+    while work:
+        step = work.pop()
+        yield step
+        match step:
+            case Branch(_, then, orelse):
+                work += [*reversed(orelse.steps), *reversed(then.steps)]
+            case Repeat(condition, body):
+                work += [*reversed(body.steps), *reversed(condition.steps)]
+            case Launch() | View() | HostSizes() | Require():
+                pass
+
+
+def module_text(some: Sequence[Nest]) -> tuple[str, list[Frame]]:
+    """The module of the fast forms of nests, `@nest0`, `@nest1`, …, and their frames."""
+    texts = [NestText(f"nest{number}", nest, plan(nest, scalar_only=False), None) for number, nest in enumerate(some)]
+    return _module(texts), [text.frame for text in texts]
+
+
+def recording_text(nest: Nest) -> tuple[str, list[Site]]:
+    """The module of a nest's recording form `@nest0`, in scalar code, which says what failed first; and its checks."""
+    sites: list[Site] = []
+    return _module([NestText("nest0", nest, plan(nest, scalar_only=True), sites)]), sites
+
+
+def _module(texts: Sequence[NestText]) -> str:
+    parts = [_HEADER]
+    declarations: dict[str, str] = {}
+    for text in texts:
+        schedule.write(text)
+        for routine in text.routines:
+            declarations.update(routine.code.declarations)
+            parts.append(routine.text())
+    return "\n".join([*parts, *declarations.values(), HOST_ATTRIBUTES, ""])
+
+
+Kernel: TypeAlias = Callable[[bytes], int]
+"""From a block of arguments to 0 (done), 1 (a check failed) or 2 (interrupted: a Python exception is set)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kernels:
+    """Loaded nests; callable as long as the library lives."""
+
+    library: Library
+    functions: Sequence[Kernel]
+
+
+def load(text: str, count: int) -> Kernels:
+    """Compiles and loads a module with `count` nests."""
+    names = [f"nest{number}" for number in range(count)]
+    library = host().load(host().compile(text), names, pool().symbols)
+    prototype = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_char_p)
+    return Kernels(library, [prototype(library.addresses[name]) for name in names])

@@ -1,0 +1,177 @@
+"""One nest as LLVM functions: levels and loops in scalar code around an innermost loop that may be in vectors.
+
+`@<name>_body(frame, records, low, high)` runs some iterations of the outermost loop, in order. What calls it is in
+`schedule.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from accel.ast.types import I64
+from accel.backends.llvm.analysis import NestPlan
+from accel.backends.llvm.frame import Frame, FrameView
+from accel.backends.llvm.functions import Functions
+from accel.backends.llvm.memory import Memory, Site
+from accel.backends.llvm.records import Record
+from accel.backends.llvm.routine import Routine
+from accel.backends.llvm.statements import Statements, Streams
+from accel.backends.llvm.values import Uniform, Value, Writer
+from accel.backends.llvm.vector_loop import VectorLoop
+from accel.ir import mentions
+from accel.ir.nodes import For, LoopBody, ManyToOne, Nest, Order, State
+
+
+class NestText:
+    """What the functions of one nest have in common."""
+
+    def __init__(self, name: str, nest: Nest, plan: NestPlan, sites: list[Site] | None) -> None:
+        """`sites` collects the checks of the recording form; None for the fast form."""
+        self.name = name
+        self.nest = nest
+        self.plan = plan
+        self.sites = sites
+        self.frame = Frame(nest)
+        self.routines: list[Routine] = []
+        self.records = {
+            state.name: Record(f"{name}_{number}", state, plan.kinds[state.name], self.frame, sites)
+            for number, state in enumerate(mentions.states(nest))
+        }
+
+    def add_records(self) -> None:
+        """The functions of all records."""
+        for record in self.records.values():
+            self.routines += record.functions()
+
+
+class Levels:
+    """Writes levels of a nest into one function, in scalar code."""
+
+    def __init__(self, text: NestText, routine: Routine, leave: str) -> None:
+        """`leave` is the instruction that leaves the function when a check failed."""
+        self._text = text
+        self.routine = routine
+        self.view = FrameView(routine, text.frame)
+        self.writer = Writer(routine.code, 1)
+        self.memory = Memory(self.view, self.writer, leave, text.sites)
+        self.streams = Streams(self.memory, {})
+        self.functions = Functions(self.writer, self.memory)
+        self._statements = Statements(self.writer, self.memory, self.streams, self._step)
+        self.pointers: dict[str, str] = {}
+        """Where the records of the states in scope are."""
+
+    def statements(self, statements: Sequence[LoopBody]) -> None:
+        """Statements between loops."""
+        for statement in statements:
+            self._statements.branching(statement)
+
+    def extent(self, loop: For) -> str:
+        """The loop's extent."""
+        return self.writer.one(self.streams.value(loop.extent))
+
+    def _step(
+        self, statement: ManyToOne, values: Sequence[Value], guard: str | None
+    ) -> tuple[Sequence[Value], Sequence[Value]]:
+        record, pointer = self._text.records[statement.state], self.pointers[statement.state]
+        before = record.current(self.routine, pointer) if statement.before else ()
+        leaves = [self.writer.one(value) for value in values]
+        if guard is None:
+            record.step(self.routine, pointer, leaves)
+        else:
+            with self.routine.when(guard):
+                record.step(self.routine, pointer, leaves)
+        after = record.current(self.routine, pointer) if statement.after else ()
+        return before, after
+
+    def initial(self, state: State) -> list[Value] | None:
+        """The initial value of a state."""
+        return None if state.initial is None else self.streams.values(state.initial)
+
+    def reset(self, state: State, pointer: str) -> None:
+        """An empty record at `pointer`, in scope from here on."""
+        initial = self.initial(state)
+        leaves = None if initial is None else [self.writer.one(value) for value in initial]
+        self._text.records[state.name].reset(self.routine, pointer, leaves)
+        self.pointers[state.name] = pointer
+
+    def loop(self, loop: For, low: str, high: str, extent: str) -> None:
+        """Iterations low .. high-1 in the order in which the loop runs; the records of its states are in scope."""
+        plan = self._text.plan.vector
+        if plan is not None and loop.body.loop is None:
+            scope = {name: (self._text.records[name], pointer) for name, pointer in self.pointers.items()}
+            VectorLoop(loop, plan, self.memory, self.streams, scope).write(low, high, extent)
+            return
+        with self.routine.count(low, high) as turn:
+            index = turn
+            if loop.order is Order.DOWN:
+                top = self.routine.code.emit(f"sub i64 {extent}, 1")
+                index = self.routine.code.emit(f"sub i64 {top}, {turn}")
+            self.streams.made[loop.index.name] = Uniform(index, I64)
+            self.statements(loop.body.before)
+            if loop.body.loop is not None:
+                self.inner(loop.body.loop)
+            self.statements(loop.body.after)
+
+    def inner(self, loop: For) -> None:
+        """A loop inside of another, from its first iteration to its last."""
+        for state in loop.states:
+            self.reset(state, self.routine.slot("i64", self._text.records[state.name].words))
+        extent = self.extent(loop)
+        self.loop(loop, "0", extent, extent)
+        self.finish(loop.states)
+
+    def finish(self, states: Sequence[State]) -> None:
+        """Binds the final values of states."""
+        for state in states:
+            self.streams.bind(state.finals, self._final(state))
+
+    def _final(self, state: State) -> list[Value]:
+        routine, record = self.routine, self._text.records[state.name]
+        if state.running:
+            return record.current(routine, self.pointers[state.name])
+        total = record.collapse(routine, self.pointers[state.name])
+        present = routine.code.emit(f"icmp ne i64 {routine.load('i64', total)}, 0")
+        initial = self.initial(state)
+        if initial is None:
+            absent = routine.code.emit(f"xor i1 {present}, true")
+            if state.when is not None:
+                exists = self.writer.one(self.streams.value(state.when))
+                absent = routine.code.emit(f"and i1 {absent}, {exists}")
+            self.memory.fail_if(absent, [], Site(False, state.over, state.where))
+            return record.load(routine, total, 1)
+        slots = [routine.slot(type_) for type_ in record.types]
+        for slot, type_, value in zip(slots, record.types, initial, strict=True):
+            routine.store(type_, self.writer.one(value), slot)
+        with routine.when(present):
+            merged = self.functions.apply(state.merge, [*initial, *record.load(routine, total, 1)], None)
+            for slot, type_, value in zip(slots, record.types, merged, strict=True):
+                routine.store(type_, self.writer.one(value), slot)
+        return [
+            Uniform(routine.load(type_, slot), final.type)
+            for slot, type_, final in zip(slots, record.types, state.finals, strict=True)
+        ]
+
+    def keep_streams(self) -> None:
+        """Stores all streams made so far, for the functions that are called from here on."""
+        for name, value in self.streams.made.items():
+            self.view.keep(name, value.type, self.writer.one(value))
+
+
+def body(text: NestText, loop: For) -> Routine:
+    """`@<name>_body`: some iterations of the outermost loop; streams of the level around it are in the frame."""
+    routine = Routine(f"internal void @{text.name}_body(ptr %frame, ptr %records, i64 %low, i64 %high)")
+    levels = Levels(text, routine, "ret void")
+    place_records(text, levels, loop, "%records")
+    levels.loop(loop, "%low", "%high", levels.extent(loop))
+    routine.code.line("ret void")
+    levels.memory.close()
+    return routine
+
+
+def place_records(text: NestText, levels: Levels, loop: For, start: str) -> int:
+    """Puts the records of a loop's states in scope, one after the other from `start` on; gives their words."""
+    words = 0
+    for state in loop.states:
+        levels.pointers[state.name] = levels.routine.offset(start, words)
+        words += text.records[state.name].words
+    return words

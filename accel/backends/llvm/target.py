@@ -1,0 +1,128 @@
+"""The host's LLVM: text to object code, object code to callable addresses.
+
+Every program owns one ORC JIT, so that dropping the program frees its code. No pass runs but the inlining of
+marked functions and SROA (slots to registers): the text is explicit in vectors and order, and LLVM's default pipeline
+keeps memory at every run. llvmlite is imported when the first program is compiled.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import llvmlite.binding as llvm
+
+HOST_ATTRIBUTES = 'attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }'
+"""Attributes of every function: 512-bit registers where the processor has them."""
+
+
+class Library:
+    """Loaded code; its addresses are valid as long as it lives."""
+
+    def __init__(self, jit: llvm.LLJIT, tracker: llvm.ResourceTracker, exports: Sequence[str]) -> None:
+        self._jit = jit
+        self._tracker = tracker
+        self.addresses: Mapping[str, int] = {name: tracker[name] for name in exports}
+
+    def __del__(self) -> None:
+        # In this order: the tracker belongs to the JIT.
+        self._tracker.close()
+        self._jit.close()
+
+
+class Host:
+    """The processor that this process runs on. One object serves all threads; compiling is one at a time."""
+
+    def __init__(self) -> None:
+        import llvmlite.binding as llvm
+
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        self._triple = llvm.get_process_triple()
+        self._machine = llvm.Target.from_triple(self._triple).create_target_machine(
+            cpu=llvm.get_host_cpu_name(),
+            features=llvm.get_host_cpu_features().flatten(),
+            opt=2,
+            reloc="pic",
+            codemodel="jitdefault",
+            jit=True,
+        )
+        self._layout = str(self._machine.target_data)
+        self._passes = llvm.create_new_module_pass_manager()
+        # Elementary functions are defined apart and marked for inlining (`mathematics.py`).
+        self._passes.add_always_inliner_pass()
+        self._passes.add_sroa_pass()
+        self._builder = llvm.create_pass_builder(self._machine, llvm.create_pipeline_tuning_options(speed_level=1))
+        self._lock = threading.Lock()
+        os.register_at_fork(after_in_child=self._renew_lock)
+
+    def _renew_lock(self) -> None:
+        self._lock = threading.Lock()
+
+    @property
+    def is_x86(self) -> bool:
+        """Whether x86-64 instructions may be named."""
+        return self._triple.startswith("x86_64")
+
+    @property
+    def is_linux(self) -> bool:
+        """Whether futexes exist."""
+        return "linux" in self._triple
+
+    def compile(self, text: str) -> bytes:
+        """Object code of a module's text. Raises `RuntimeError` for malformed text: a bug in accel."""
+        with self._lock:
+            module = self._module(text)
+            try:
+                self._passes.run(module, self._builder)
+                return self._machine.emit_object(module)
+            finally:
+                module.close()
+
+    def assembly(self, text: str) -> str:
+        """The processor's instructions for a module's text, for people to read."""
+        with self._lock:
+            module = self._module(text)
+            try:
+                self._passes.run(module, self._builder)
+                return self._machine.emit_assembly(module)
+            finally:
+                module.close()
+
+    def _module(self, text: str) -> llvm.ModuleRef:
+        import llvmlite.binding as llvm
+
+        module = llvm.parse_assembly(text)
+        module.triple = self._triple
+        module.data_layout = self._layout
+        return module
+
+    def load(self, code: bytes, exports: Sequence[str], imports: Mapping[str, int]) -> Library:
+        """Object code made callable. `imports` are addresses of symbols; the C library's need none."""
+        import llvmlite.binding as llvm
+
+        builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
+        for name, address in imports.items():
+            builder = builder.import_symbol(name, address)
+        for name in exports:
+            builder = builder.export_symbol(name)
+        with self._lock:
+            jit = llvm.create_lljit_compiler(self._machine)
+            return Library(jit, builder.link(jit, "accel"), exports)
+
+
+@cache
+def host() -> Host:
+    """The host, made on first demand."""
+    return Host()
+
+
+def cpu_name() -> str:
+    """The processor, as LLVM calls it."""
+    import llvmlite.binding as llvm
+
+    return llvm.get_host_cpu_name()

@@ -1,0 +1,115 @@
+"""Writes an innermost loop in vectors: groups written side by side, then what is left under masks.
+
+The order of folds and scans is the reference's whatever the loop's length: a loop with ordered states runs in blocks of
+4096 from multiples of it, every block in groups of vectors from its start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from accel.backends.llvm.analysis import VectorPlan, counts_lanes, neutral
+from accel.backends.llvm.carriers import Carrier, ExactFold, OrderedFold, Tools, Unit
+from accel.backends.llvm.functions import Functions
+from accel.backends.llvm.memory import Memory
+from accel.backends.llvm.records import Record
+from accel.backends.llvm.scans import ExactScan, OrderedScan, Position
+from accel.backends.llvm.statements import TRUE, Statements, Streams
+from accel.backends.llvm.values import Progression, Value, Writer
+from accel.ir.nodes import For, LoopBody, ManyToOne, OneToMaybe, Operand, Order
+from accel.labelled.order import BLOCK
+
+
+class VectorLoop:
+    """One loop of one function. `records` are those of all states in scope, with their addresses."""
+
+    def __init__(
+        self, loop: For, plan: VectorPlan, outer: Memory, streams: Streams, records: dict[str, tuple[Record, str]]
+    ) -> None:
+        self._loop = loop
+        self._plan = plan
+        self._routine = outer.routine
+        self._writer = Writer(self._routine.code, plan.lanes)
+        self._memory = outer.with_writer(self._writer)
+        self._outer = streams
+        self._tools = Tools(self._routine, self._writer, Functions(self._writer, self._memory))
+        self._statements: list[LoopBody] = [*loop.body.before, *loop.body.after]
+        self._steps = {s.state: s for s in self._statements if isinstance(s, ManyToOne)}
+        self._carriers = {name: self._carrier(*records[name], step) for name, step in self._steps.items()}
+
+    def _carrier(self, record: Record, pointer: str, step: ManyToOne) -> Carrier:
+        state = record.state
+        exact = state.exact and neutral(state) is not None
+        if not state.running:
+            make = ExactFold if exact else OrderedFold
+            return make(self._tools, record, pointer, self._plan.unroll)
+        if counts_lanes(state, step):
+            return Position(self._tools, record, pointer, bool(step.after))
+        return ExactScan(self._tools, record, pointer) if exact else OrderedScan(self._tools, record, pointer)
+
+    def write(self, low: str, high: str, extent: str) -> None:
+        """Iterations low .. high-1 of a loop of `extent`, counted in the order in which it runs."""
+        bounds = [self._writer.one(self._outer.value(bound)) for bound in self._plan.prefixes.values()]
+        for carrier in self._carriers.values():
+            carrier.begin()
+        if self._plan.blocks:
+            with self._routine.count(low, high, BLOCK) as start:
+                end = self._routine.least(self._routine.code.emit(f"add i64 {start}, {BLOCK}"), high)
+                self._block(start, end, extent, bounds)
+        else:
+            self._block(low, high, extent, bounds)
+        for carrier in self._carriers.values():
+            carrier.end()
+
+    def _block(self, start: str, end: str, extent: str, bounds: Sequence[str]) -> None:
+        routine, code, lanes = self._routine, self._routine.code, self._plan.lanes
+        for carrier in self._carriers.values():
+            carrier.begin_block()
+        full = end
+        for limit in bounds:
+            full = routine.least(full, limit)
+        position = routine.slot("i64")
+        routine.store("i64", start, position)
+        group = lanes * self._plan.unroll
+        last = code.emit(f"sub i64 {full}, {group - 1}")
+        with routine.advance(position, last, group) as first:
+            for place in range(self._plan.unroll):
+                at = code.emit(f"add i64 {first}, {place * lanes}") if place else first
+                self._body(Unit(at, place if self._plan.unroll > 1 else None, start), None, extent)
+        with routine.when(code.emit(f"icmp slt i64 {routine.load('i64', position)}, {end}")):
+            for carrier in self._carriers.values():
+                carrier.begin_tail()
+            with routine.advance(position, end, lanes) as at:
+                mask = self._writer.first_lanes(code.emit(f"sub i64 {end}, {at}"))
+                self._body(Unit(at, None, start), mask, extent)
+            for carrier in self._carriers.values():
+                carrier.end_tail()
+        for name, carrier in self._carriers.items():
+            guard = self._steps[name].when
+            bound = None if guard is None else self._plan.prefixes.get(guard.name)
+            carrier.end_block(start, end if bound is None else routine.least(end, self._bound(bound)))
+
+    def _bound(self, bound: Operand) -> str:
+        return self._writer.one(self._outer.value(bound))
+
+    def _body(self, unit: Unit, mask: str | None, extent: str) -> None:
+        made: dict[str, Value] = dict(self._outer.made)
+        if self._loop.order is Order.UP:
+            made[self._loop.index.name] = Progression(unit.position, 1)
+        else:
+            top = self._routine.code.emit(f"sub i64 {extent}, 1")
+            base = self._routine.code.emit(f"sub i64 {top}, {unit.position}")
+            made[self._loop.index.name] = Progression(base, -1)
+
+        def step(
+            statement: ManyToOne, values: Sequence[Value], active: str | None
+        ) -> tuple[Sequence[Value], Sequence[Value]]:
+            return self._carriers[statement.state].step(values, active, unit)
+
+        streams = Streams(self._memory, made)
+        statements = Statements(self._writer, self._memory, streams, step)
+        for statement in self._statements:
+            if mask is None and isinstance(statement, OneToMaybe) and statement.out.name in self._plan.prefixes:
+                made[statement.out.name] = TRUE
+            else:
+                statements.masked(statement, mask)

@@ -1,0 +1,1 @@
+"""Type stubs: only what accel uses of llvmlite."""
