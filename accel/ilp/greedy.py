@@ -11,8 +11,9 @@ from itertools import combinations, pairwise
 
 from accel.ilp.checker import cluster_refusal
 from accel.ilp.clustering import Cluster
+from accel.ilp.coarse import only_reader
 from accel.ilp.cost import Level, Weights
-from accel.ilp.graph import ORDERED, Graph, Kind, Node, Role
+from accel.ilp.graph import ORDERED, Graph, Kind
 from accel.ilp.options import Duplicate
 from accel.ilp.orders import assign
 from accel.ilp.price import cluster_price
@@ -35,23 +36,11 @@ def chains(graph: Graph) -> list[list[Label]]:
         if run is None:
             run = [node.label]
             runs.append(run)
-        heir = None if node.label in earlier else _only_reader(graph, node)
+        heir = None if node.label in earlier else only_reader(graph, node)
         if heir is not None and heir not in run_of:
             run.append(heir)
             run_of[heir] = run
     return runs
-
-
-def _only_reader(graph: Graph, node: Node) -> Label | None:
-    """The map that streams everything that `node`, a generate or map, makes, if nobody else reads it."""
-    if node.kind not in (Kind.GENERATE, Kind.MAP) or any(array in graph.results for array in node.arrays):
-        return None
-    edges = [edge for array in node.arrays for edge in graph.readers[array]]
-    readers = {edge.consumer for edge in edges}
-    if len(readers) != 1 or any(edge.role is not Role.STREAM for edge in edges):
-        return None
-    reader = graph.node[readers.pop()]
-    return reader.label if reader.kind is Kind.MAP else None
 
 
 def candidates(graph: Graph) -> Iterator[tuple[Label, Label]]:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from accel.errors import AccelInternalError
+from accel.errors import AccelInternalError, AccelSolverWarning
 from accel.ilp.build import build, sub_programs
 from accel.ilp.checker import refusal
 from accel.ilp.clustering import Clustering, Plan
+from accel.ilp.coarse import merge_chains
 from accel.ilp.cost import MODELS, Weights
 from accel.ilp.decode import clustering, in_order
 from accel.ilp.graph import Graph
 from accel.ilp.greedy import greedy
+from accel.ilp.optimise import is_too_large, optimise
 from accel.ilp.options import DEFAULT, Options
 from accel.ilp.price import price
 from accel.labelled.nodes import Label, Program, SizeVariable
@@ -26,13 +29,9 @@ class Answer:
     clustering: Clustering
     cost: tuple[int, ...]
     bound: tuple[int, ...]
+    proved: bool
     strategy: str
     solver: str | None
-
-    @property
-    def proved(self) -> bool:
-        """Whether no clustering costs less."""
-        return self.cost == self.bound
 
 
 def _legal(graph: Graph, found: Clustering | None, options: Options) -> Clustering:
@@ -51,13 +50,31 @@ def _heuristic(graph: Graph, options: Options, weights: Weights) -> Answer:
         found = in_order(graph, greedy(graph, model, weights, options.duplicate))
     legal = _legal(graph, found, options)
     strategy = "none" if options.strategy == "none" else "greedy"
-    return Answer(legal, price(graph, legal, model, weights), (0,) * len(model), strategy, None)
+    return Answer(legal, price(graph, legal, model, weights), (0,) * len(model), False, strategy, None)
 
 
 def plan_graph(graph: Graph, options: Options = DEFAULT) -> Answer:
-    """A legal clustering of `graph`, by the strategy of `options`."""
+    """A legal clustering of `graph`, by the strategy of `options`. Warns once if greedy had to stand in for the ILP."""
     sizes: Mapping[SizeVariable, int] = {} if options.sizes == "nominal" else options.sizes
-    return _heuristic(graph, options, Weights(graph, sizes))
+    weights = Weights(graph, sizes)
+    if options.strategy != "ilp":
+        return _heuristic(graph, options, weights)
+    if is_too_large(merge_chains(graph, options.duplicate).graph):
+        return _heuristic(graph, options, weights)
+    try:
+        found = optimise(graph, options, weights)
+        trouble = found if isinstance(found, str) else found.trouble
+    except Exception as error:  # whatever a solver does wrong, the program still runs
+        found, trouble = "", f"{type(error).__name__}: {error}"
+    if not trouble and not isinstance(found, str):
+        return Answer(found.clustering, found.cost, found.bound, found.proved, "ilp", options.solver)
+    warnings.warn(f"The solver {options.solver!r} gave no proved answer: {trouble}", AccelSolverWarning, stacklevel=2)
+    answer = _heuristic(graph, options, weights)
+    if isinstance(found, str):
+        return answer
+    if answer.cost < found.cost:
+        return replace(answer, bound=found.bound)
+    return Answer(found.clustering, found.cost, found.bound, found.proved, "ilp", options.solver)
 
 
 def plan(program: Program, options: Options = DEFAULT) -> Plan:

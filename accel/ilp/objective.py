@@ -1,0 +1,199 @@
+"""What clusterings cost, as linear expressions: reads, writes, clusters, edges, accesses (docs/ilp.md, "The model")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+from accel.ilp.analysis import Bundle
+from accel.ilp.clustering import FORWARD, Order
+from accel.ilp.cost import Level, Unit, Weights
+from accel.ilp.graph import ORDERED, Role
+from accel.ilp.linear import Linear, total
+from accel.ilp.variables import Pair, Variables, pair
+from accel.labelled.nodes import Label
+
+
+class _Objective:
+    """The cost of each level, under construction."""
+
+    def __init__(self, variables: Variables, levels: Sequence[Level], weights: Weights) -> None:
+        self.variables, self.facts = variables, variables.facts
+        self.levels, self.weights = levels, weights
+        self.costs: list[list[Linear | int]] = [[] for _ in levels]
+        self.same: dict[tuple[int, int, int], Linear] = {}
+
+    def unfused(self, bundle: Bundle, reader: Label) -> Linear:
+        """x(maker, reader), 1 where the array comes from outside."""
+        return self.variables.apart(bundle.label, reader) if bundle.made_here else Linear(1)
+
+    # ---- who reads together
+
+    def share(self) -> None:
+        """same(a,i,j) = 1: readers i and j of a are in one cluster and read in one order."""
+        require = self.variables.model.require
+        for number, i, j in self.facts.shares:
+            bundle = self.facts.bundles[number]
+            (u, role_u), (v, role_v) = bundle.readers[i], bundle.readers[j]
+            same = self.variables.new(f"same_{number}_{u}_{v}", u)
+            self.same[number, i, j] = same
+            require(1 - self.variables.apart(u, v) - same)
+            if Role.SOURCE in (role_u, role_v):  # the gather and what is pushed to it
+                require(self.variables.pushed(v if role_u is Role.SOURCE else u) - same)
+                continue
+            self._in_one_order(u, v, 1 - same)
+
+    def _in_one_order(self, u: Label, v: Label, allowed: Linear) -> None:
+        """Two streams are read in one order, but for `allowed`."""
+        variables, pushable = self.variables, self.facts.pushable
+        if pushable.get(u) == pushable.get(v):
+            variables.differ_at_most(variables.pushed(u), variables.pushed(v), allowed)
+        else:
+            variables.model.require(allowed - variables.pushed(u))
+            variables.model.require(allowed - variables.pushed(v))
+        variables.differ_at_most(variables.backward(u), variables.backward(v), allowed)
+
+    # ---- reads
+
+    def reads(self) -> None:
+        """Of the readers of an array in one cluster and order, the first pays: read(a,j) + sum of same(a,i,j) >= x."""
+        partners: dict[tuple[int, int], list[int]] = {}
+        for number, i, j in self.facts.shares:
+            partners.setdefault((number, j), []).append(i)
+            partners.setdefault((number, i), [])
+        for number, bundle in enumerate(self.facts.bundles):
+            pays: dict[int, Linear] = {}
+            for j, (reader, _) in enumerate(bundle.readers):
+                unfused = self.unfused(bundle, reader)
+                if (number, j) not in partners:
+                    pays[j] = unfused
+                    continue
+                pays[j] = self.variables.new(f"read_{number}_{reader}", reader, integer=False)
+                shared = [self.same[number, i, j] for i in partners[number, j]]
+                self.variables.model.require(total([pays[j], *shared, -unfused]))
+                for i in partners[number, j]:
+                    self.variables.model.require(pays[i] - self.same[number, i, j])
+            for j, paid in pays.items():
+                self._pay(bundle, j, paid)
+
+    def _pay(self, bundle: Bundle, j: int, paid: Linear) -> None:
+        """A read costs by its order: a pushed reader executes as many loads as its gather has elements."""
+        reader, role = bundle.readers[j]
+        gather = self.facts.pushable.get(reader)
+        both: Linear | None = None
+        for level, costs in zip(self.levels, self.costs, strict=True):
+            if level.read is Unit.NOTHING:
+                continue
+            usual = Order(reader, False) if role is Role.SOURCE else FORWARD
+            weight = sum(self.weights.read(level.read, array, usual) for array in bundle.arrays)
+            costs.append(paid * weight)
+            if gather is None or role is Role.SOURCE:
+                continue
+            pushed = sum(self.weights.read(level.read, array, Order(gather, False)) for array in bundle.arrays)
+            if pushed != weight:
+                both = self._both(paid, self.variables.pushed(reader), reader) if both is None else both
+                costs.append(both * (pushed - weight))
+
+    def _both(self, first: Linear, second: Linear, about: Label) -> Linear:
+        """first and second, exactly."""
+        both = self.variables.new(f"both_{about}_{len(self.variables.home)}", about, integer=False)
+        self.variables.model.require(both + 1 - first - second)
+        self.variables.model.require(first - both)
+        self.variables.model.require(second - both)
+        return both
+
+    # ---- writes
+
+    def writes(self) -> None:
+        """stored(a) >= x(a,b) for every reader b."""
+        for bundle in self.facts.bundles:
+            if not bundle.made_here:
+                continue
+            stored = Linear(1)
+            if not bundle.stored:
+                apart = [self.unfused(bundle, reader) for reader, _ in bundle.readers]
+                stored = apart[0]
+                if any(other != stored for other in apart):
+                    stored = self.variables.new(f"stored_{bundle.label}", bundle.label, integer=False)
+                    for other in apart:
+                        self.variables.model.require(stored - other)
+            for level, costs in zip(self.levels, self.costs, strict=True):
+                weight = sum(self.weights.write(level.write, array) for array in bundle.arrays)
+                weight += 0 if bundle.result else level.intermediate * len(bundle.arrays)
+                costs.append(stored * weight)
+
+    # ---- clusters, edges, accesses
+
+    def clusters(self) -> dict[Pair, Linear]:
+        """Operations minus the edges of a forest of links: a link is a fused array or a shared read."""
+        links: dict[Pair, list[Linear]] = {}
+        for u, v in self.facts.arcs:
+            if (u, v) not in self.facts.infusible:
+                links.setdefault((u, v), []).append(1 - self.variables.apart(u, v))
+        for number, i, j in self.facts.shares:
+            readers = self.facts.bundles[number].readers
+            links.setdefault(pair(readers[i][0], readers[j][0]), []).append(self.same[number, i, j])
+        joined: dict[Pair, Linear] = {}
+        for (u, v), linked in sorted(links.items()):
+            joined[u, v] = self.variables.new(f"joined_{u}_{v}", u)
+            self.variables.model.require(total(linked) - joined[u, v])
+        for level, costs in zip(self.levels, self.costs, strict=True):
+            costs.append(level.cluster * len(self.facts.graph.operations))
+            costs += [join * -level.cluster for join in joined.values()]
+        return joined
+
+    def triangles(self, joined: Mapping[Pair, Linear]) -> None:
+        """No circle in the forest among three operations that use one array."""
+        done: set[tuple[Label, ...]] = set()
+        for bundle in self.facts.bundles:
+            near = {reader for reader, _ in bundle.readers} | ({bundle.label} if bundle.made_here else set())
+            for triple in combinations(sorted(near), 3) if len(near) <= 8 else ():
+                sides = [joined[p] for p in combinations(triple, 2) if p in joined]
+                if len(sides) == 3 and triple not in done:
+                    done.add(triple)
+                    self.variables.model.require(2 - total(sides))
+
+    def edges(self) -> None:
+        """x(a,b) for all pairs of operations of which b reads what a makes."""
+        graph = self.facts.graph
+        makers = {node.label for node in graph.operations}
+        pairs = {
+            (edge.array.label, edge.consumer)
+            for edge in graph.edges
+            if edge.role in ORDERED and edge.array.label in makers and edge.consumer in makers
+        }
+        for level, costs in zip(self.levels, self.costs, strict=True):
+            costs += [self.variables.apart(u, v) * level.edge for u, v in sorted(pairs)]
+
+    def accesses(self) -> None:
+        """For every pair of accesses to an array: 1 - same, or x for maker and reader [Kri Def. 20]."""
+        for number, bundle in enumerate(self.facts.bundles):
+            unfused: list[Linear] = []
+            if bundle.made_here:
+                unfused += [self.unfused(bundle, reader) for reader, _ in bundle.readers]
+            for i, j in combinations(range(len(bundle.readers)), 2):
+                if bundle.readers[i][0] != bundle.readers[j][0]:
+                    unfused.append(1 - self.same.get((number, i, j), Linear(0)))
+            for level, costs in zip(self.levels, self.costs, strict=True):
+                costs.append(total(unfused) * (level.access * len(bundle.arrays)))
+
+
+def add_objectives(variables: Variables, levels: Sequence[Level], weights: Weights) -> dict[Pair, Linear]:
+    """Add one objective per level to the model, with the variables that it needs; returns the forest of clusters."""
+    objective = _Objective(variables, levels, weights)
+    joined: dict[Pair, Linear] = {}
+    if any(level.read is not Unit.NOTHING or level.cluster or level.access for level in levels):
+        objective.share()
+    if any(level.read is not Unit.NOTHING for level in levels):
+        objective.reads()
+    if any(level.write is not Unit.NOTHING or level.intermediate for level in levels):
+        objective.writes()
+    if any(level.cluster for level in levels):
+        joined = objective.clusters()
+        objective.triangles(joined)
+    if any(level.edge for level in levels):
+        objective.edges()
+    if any(level.access for level in levels):
+        objective.accesses()
+    variables.model.objectives += [total(costs) for costs in objective.costs]
+    return joined

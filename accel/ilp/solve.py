@@ -1,0 +1,145 @@
+"""Solving a part of the model: relaxation with cuts, then integers, re-solved until no row of `cuts.py` is violated."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from accel.ilp import cuts
+from accel.ilp.linear import Linear, total
+from accel.ilp.part import Part
+from accel.ilp.solvers.protocol import Session, Solver
+from accel.labelled.nodes import Label
+
+_WORTH_RELAXING = 80
+"""Fewer variables than this go to the integer solver at once."""
+
+_MOST_ROUNDS = 30
+_LARGEST_SPAN = 1_000_000
+"""Levels are put into one objective as long as it stays below this: beyond, tolerances of solvers would blur it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartAnswer:
+    """Clusters of a part (before they are split), a lower bound on each level of its cost, and whether it is reached."""
+
+    clusters: tuple[tuple[Label, ...], ...]
+    bound: tuple[int, ...]
+    proved: bool
+
+
+def stages(objectives: Sequence[Linear]) -> list[tuple[Linear, range]]:
+    """Consecutive levels put together where that is exact: the more important one outweighs all that follow it."""
+    result: list[tuple[Linear, range]] = []
+    start = 0
+    while start < len(objectives):
+        stop, scaled = start + 1, _reduced(objectives[start])
+        while stop < len(objectives):
+            factor = objectives[stop].span + 1
+            together = total([scaled * factor, objectives[stop]])
+            if together.span > _LARGEST_SPAN:
+                break
+            scaled, stop = together, stop + 1
+        result.append((scaled, range(start, stop)))
+        start = stop
+    return result
+
+
+def _reduced(objective: Linear) -> Linear:
+    """An objective divided by what divides all its coefficients."""
+    divisor = math.gcd(*objective.terms.values()) if objective.terms else 1
+    return Linear(0, {number: c // divisor for number, c in objective.terms.items()})
+
+
+class _Search:
+    """One part being solved: rows found so far, the time that is left."""
+
+    def __init__(self, part: Part, solver: Solver, deadline: float) -> None:
+        self.part, self.solver, self.deadline = part, solver, deadline
+        self.found: list[Linear] = []
+
+    def seconds(self) -> float:
+        """What is left until the deadline."""
+        return self.deadline - time.monotonic()
+
+    def relax(self, objective: Linear) -> None:
+        """Cycle rows that the relaxation violates; those that end up slack are dropped."""
+        session = self.solver.session(self.part.variables, self.part.rows, relaxed=True)
+        pool: list[Linear] = []
+        values: Mapping[int, float] = {}
+        for _ in range(_MOST_ROUNDS):
+            if self.seconds() <= 0:
+                return
+            solution = session.minimise(objective, self.seconds())
+            if solution is None:
+                return
+            values = solution.values
+            fresh = cuts.cycles(self.part, values)
+            if not fresh:
+                break
+            session.add(fresh)
+            pool += fresh
+        self.found = [row for row in pool if row.value(values) < 1e-6]
+
+    def integers(self, staged: Sequence[tuple[Linear, range]]) -> PartAnswer | None:
+        """The optimum of one stage after the other, each kept for the next; None if the very first has no answer."""
+        part = self.part
+        session = self.solver.session(part.variables, [*part.rows, *self.found], relaxed=False)
+        best: dict[int, int] | None = None
+        bound: list[int] = []
+        for objective, levels in staged:
+            point = self._stage(session, objective)
+            if point is None:
+                break
+            best, optimal, least = point
+            if not optimal:
+                bound += self._bound_of(objective, levels, least)
+                break
+            bound += [round(part.objectives[level].value(best)) for level in levels]
+            session.add([round(objective.value(best)) - objective])
+        if best is None:
+            return None
+        proved = len(bound) == len(part.objectives) and point is not None and point[1]
+        bound += [_least(objective) for objective in part.objectives[len(bound) :]]
+        clusters = tuple(tuple(cluster) for cluster in cuts.clusters(part, best) if len(cluster) > 1)
+        return PartAnswer(clusters, tuple(bound), proved)
+
+    def _stage(self, session: Session, objective: Linear) -> tuple[dict[int, int], bool, float] | None:
+        """An integral point that violates no row at all, whether it is optimal, and a lower bound."""
+        counted = any(number in objective.terms for join in self.part.joined.values() for number in join.terms)
+        while self.seconds() > 0:
+            solution = session.minimise(objective, self.seconds())
+            if solution is None:
+                return None
+            values = {number: round(value) for number, value in solution.values.items()}
+            fresh = [*cuts.cycles(self.part, values), *cuts.nests(self.part, values)]
+            if counted:
+                fresh += cuts.forest(self.part, values)
+            if not fresh:
+                return values, solution.optimal, solution.bound
+            session.add(fresh)
+        return None
+
+    def _bound_of(self, objective: Linear, levels: range, least: float) -> list[int]:
+        """What a bound on a stage says about its level, if it is only one."""
+        level = self.part.objectives[levels[0]]
+        if not math.isfinite(least) or len(levels) > 1 or not objective.terms:
+            return []
+        number = next(iter(objective.terms))
+        return [max(_least(level), math.ceil(least - 1e-6) * (level.terms[number] // objective.terms[number]))]
+
+
+def _least(objective: Linear) -> int:
+    """The least value that an expression can have, whatever the rows say."""
+    return objective.constant + sum(min(0, c) for c in objective.terms.values())
+
+
+def solve(part: Part, solver: Solver, deadline: float) -> PartAnswer | None:
+    """The best clusters of a part, or None if there was no time to find any. Raises whatever the solver raises."""
+    staged = stages(part.objectives)
+    search = _Search(part, solver, deadline)
+    if len(part.variables) >= _WORTH_RELAXING:
+        search.relax(staged[0][0])
+    return search.integers(staged)

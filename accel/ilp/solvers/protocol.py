@@ -1,0 +1,39 @@
+"""What the planner asks of a solver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from accel.ilp.linear import Linear, Variable
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """A point, and whether no better one exists (but for less than 1 in the objective). Not to be trusted."""
+
+    values: Mapping[int, float]
+    optimal: bool
+    bound: float
+
+
+class Session(Protocol):
+    """One program, to which rows are added between solves."""
+
+    def add(self, rows: Iterable[Linear]) -> None:
+        """Require `row >= 0` from now on."""
+
+    def minimise(self, objective: Linear, seconds: float) -> Solution | None:
+        """The best point found in that time, or None."""
+
+
+class Solver(Protocol):
+    """A solver."""
+
+    @property
+    def name(self) -> str:
+        """Its name in settings and reports."""
+
+    def session(self, variables: Sequence[Variable], rows: Iterable[Linear], relaxed: bool) -> Session:
+        """A session; `relaxed`: no variable need be an integer."""

@@ -1,0 +1,77 @@
+"""CBC and HiGHS through python-mip: in this process, one thread, a fixed seed, not a word printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import mip
+
+from accel.ilp.linear import Linear, Variable
+from accel.ilp.solvers.protocol import Solution
+
+_SEED = 1
+_GAP = 0.99
+"""Objectives are integral: what is better by less than 1 is no better."""
+
+
+class MipSession:
+    """A python-mip model that grows."""
+
+    def __init__(self, backend: str, variables: Sequence[Variable], rows: Iterable[Linear], relaxed: bool) -> None:
+        self._model = mip.Model(sense=mip.MINIMIZE, solver_name=backend)
+        self._model.verbose = 0
+        self._model.threads = 1
+        self._model.seed = _SEED
+        self._model.max_mip_gap = 1e-9
+        self._model.max_mip_gap_abs = _GAP
+        self._columns = {
+            variable.number: self._model.add_var(
+                lb=0.0, ub=1.0, var_type=mip.INTEGER if variable.integer and not relaxed else mip.CONTINUOUS
+            )
+            for variable in variables
+        }
+        # Without any integer variable CBC prints on the process's standard output, whatever `verbose` says.
+        self._model.add_var(lb=0.0, ub=1.0, var_type=mip.INTEGER)
+        self.add(rows)
+
+    def _expression(self, linear: Linear, sense: str) -> mip.LinExpr:
+        columns = [self._columns[number] for number in linear.terms]
+        return mip.LinExpr(columns, [float(c) for c in linear.terms.values()], float(linear.constant), sense)
+
+    def add(self, rows: Iterable[Linear]) -> None:
+        """Require `row >= 0` from now on."""
+        for row in rows:
+            self._model.add_constr(self._expression(row, ">"))
+
+    def minimise(self, objective: Linear, seconds: float) -> Solution | None:
+        """The best point found in that time, or None."""
+        self._model.objective = self._expression(objective, "")
+        status = self._model.optimize(max_seconds=seconds)
+        if not self._model.num_solutions:
+            return None
+        values: dict[int, float] = {}
+        for number, column in self._columns.items():
+            value = column.x
+            if value is None:
+                return None
+            values[number] = value
+        bound = self._model.objective_bound
+        optimal = status is mip.OptimizationStatus.OPTIMAL
+        return Solution(values, optimal, objective.value(values) if bound is None or optimal else bound)
+
+
+class PythonMip:
+    """A backend of python-mip: "cbc" comes with it, "highs" needs the package highspy."""
+
+    def __init__(self, name: str) -> None:
+        self._backend = {"cbc": mip.CBC, "highs": mip.HIGHS}[name]
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        """Its name in settings and reports."""
+        return self._name
+
+    def session(self, variables: Sequence[Variable], rows: Iterable[Linear], relaxed: bool) -> MipSession:
+        """A session; `relaxed`: no variable need be an integer."""
+        return MipSession(self._backend, variables, rows, relaxed)
