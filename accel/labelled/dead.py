@@ -57,7 +57,7 @@ class _Needed:
 
     def add_sizes(self, variables: Iterable[SizeVariable | None]) -> None:
         for variable in variables:
-            if variable in self.definers:
+            if variable is not None and variable in self.definers:
                 self.labels.add(self.definers[variable])
 
     def has(self, array: Array) -> bool:
@@ -65,17 +65,17 @@ class _Needed:
 
 
 def _definers(program: Program) -> dict[SizeVariable, Label]:
-    """The binding that finds out each rigid variable: the first that mentions it."""
-    definers: dict[SizeVariable, Label] = {}
-    given: set[SizeVariable | None] = {None}
-    for part in programs.programs(program):
-        given.update(e.variable for parameter in part.parameters for leaf in parameter for e in leaf.shape)
-    for part in programs.programs(program):
-        for binding in part.bindings:
-            for variable in programs.sizes_bound(binding):
-                if variable not in given:
-                    definers.setdefault(variable, binding.label)
-    return definers
+    """The binding that finds out each rigid variable: the first that mentions it, unless it comes with a parameter."""
+    definers: dict[SizeVariable, Label | None] = {}
+    for item in programs.in_order(program):
+        if isinstance(item, Binding):
+            for variable in programs.sizes_bound(item):
+                definers.setdefault(variable, item.label)
+        else:
+            for extent in (extent for leaf in item for extent in leaf.shape):
+                if extent.variable is not None:
+                    definers.setdefault(extent.variable, None)
+    return {variable: label for variable, label in definers.items() if label is not None}
 
 
 def _sweep(program: Program, needed: _Needed, results: tuple[Array, ...]) -> Program:

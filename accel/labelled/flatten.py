@@ -124,7 +124,7 @@ class _Code:
     def statements(self, region: _Region) -> tuple[Statement, ...]:
         statements: list[Statement] = []
         for node in self.placement.nodes.get(region, ()):
-            if (node, region) not in self._values:
+            if not isinstance(node, Parameter):  # bound by its function or loop
                 self._values[node, region] = self._value(node, region, statements)
         return tuple(statements)
 
@@ -133,7 +133,7 @@ class _Code:
             case Literal(kind, value):
                 return (scalar.constant(kind, value),)
             case Parameter():
-                raise AssertionError("a parameter is bound by its function or loop")
+                return self.leaves(node, region)
             case Operation(operator, arguments, kind):
                 (out,) = self.fresh(kind)
                 operands = tuple([self.leaves(argument, region)[0] for argument in arguments])

@@ -53,6 +53,19 @@ def programs(program: Program) -> Iterator[Program]:
         pending += reversed(inner)
 
 
+def in_order(program: Program) -> Iterator[Binding | tuple[Array, ...]]:
+    """All bindings, and the parameters of all programs, in the order of the text."""
+    pending: list[Binding | Program] = [program]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, Binding):
+            yield item
+            pending += reversed(parts(item.operation))
+        else:
+            yield from item.parameters
+            pending += reversed(item.bindings)
+
+
 def inputs(operation: Operation) -> tuple[Array, ...]:
     """The arrays that an operation itself takes, without those that its functions load from or its sub-programs use."""
     match operation:

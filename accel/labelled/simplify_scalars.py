@@ -182,8 +182,9 @@ def _folded(out: Variable, operator: Operator, arguments: tuple[Operand, ...]) -
     if len(values) < len(arguments):
         return None
     types = [operand_type(argument) for argument in arguments]
-    value = semantics.fold(operator, out.type, types, values)
-    return None if value is None else constant(out.type, value)
+    if operator in ELEMENTARY and out.type.is_float:
+        return None  # its last bits belong to a backend
+    return constant(out.type, semantics.evaluate(operator, out.type, types, values))
 
 
 def _cost(block: Block) -> int:

@@ -1,0 +1,60 @@
+"""Programs of the labelled stage for tests: built from the language, run by the reference interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import accel as A
+from accel.ast.arrays import ArrayParameter
+from accel.ast.types import ArrayType, ElementType
+from accel.labelled.build import Built, build
+from accel.labelled.evaluate import HostArray
+from accel.labelled.interpret import interpret
+from accel.labelled.nodes import Program
+from accel.labelled.text import text
+
+# Tests of one stage go through handles of any rank and element; static types are tests/typing's concern.
+AnyAcc = A.Acc[Any]
+
+
+def parameter(rank: int, element: ElementType) -> AnyAcc:
+    """An array that is given later."""
+    return A.Acc(ArrayParameter((ArrayType(rank, element),), None), (None,) * rank)
+
+
+def built(results: Sequence[AnyAcc], parameters: Sequence[AnyAcc] = ()) -> Built:
+    nodes = [parameter.node for parameter in parameters]
+    assert all(isinstance(node, ArrayParameter) for node in nodes)
+    return build([result.node for result in results], [node for node in nodes if isinstance(node, ArrayParameter)])
+
+
+def program(results: Sequence[AnyAcc], parameters: Sequence[AnyAcc] = ()) -> Program:
+    return built(results, parameters).program
+
+
+def program_text(*results: AnyAcc, of: Sequence[AnyAcc] = ()) -> str:
+    return text(program(results, of))
+
+
+def run_all(*results: AnyAcc) -> list[HostArray]:
+    """The leaves of all results, as the reference interpreter computes them."""
+    found = built(results)
+    return interpret(found.program, [leaf for constant in found.constants for leaf in constant.data])
+
+
+def run(result: AnyAcc) -> HostArray:
+    """The only leaf of one result."""
+    (leaf,) = run_all(result)
+    return leaf
+
+
+def same(found: HostArray, expected: object) -> None:
+    """Equal shape and equal elements; NaN equals NaN. Types are compared where `expected` is an array."""
+    right = np.asarray(expected)
+    assert found.shape == right.shape
+    if isinstance(expected, np.ndarray | np.generic):
+        assert found.dtype == right.dtype
+    np.testing.assert_array_equal(found, right)
