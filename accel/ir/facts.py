@@ -1,8 +1,8 @@
 """What a nest reads and writes, counted as the papers count (design section 9; [vB20 Fig. 12]).
 
 A pass is counted for every distinct (array, order) of a nest. In the nest's own order it is one over the array; at an index
-that is mapped, or that a scalar function computes, one over the iterations of the loops around it, or of one element if it is the
-same in all of them. A scatter counts a read and a write of its destination, unless that was filled with a constant.
+that is mapped, or that a scalar function computes, one over the iterations of the loops around it, or of one element if it is
+the same in all of them. A scatter counts a read and a write of its destination, unless that was filled with a constant.
 """
 
 from __future__ import annotations

@@ -118,8 +118,9 @@ def lower_cluster(root: RootOfCluster, required: Mapping[Label, tuple[Shape, Sha
     frame = _frame(members, required)
     counted = [each.binding for each in members if isinstance(each.binding.operation, Filter)]
     counts = tuple(Count(_found(binding), total_array(binding)) for binding in counted)
-    wanted = {*root.results, *(count.array for count in counts)}
-    nest = _fused(root.tree, frame)
+    counted_by = frozenset(count.array for count in counts)  # read by the host, whoever else needs it
+    nest = _fused(root.tree, frame, counted_by)
+    wanted = counted_by.union(root.results)
     unwanted = [array for each in members for array in each.binding.arrays if array not in wanted]
     body = arrange(simplified(without_writes(nest, unwanted)), frame.loops)
     in_place = tuple(
@@ -193,8 +194,11 @@ def _directions(each: LeafOfCluster) -> Iterator[Direction]:
             pass
 
 
-def _fused(tree: Tree, frame: Frame) -> Draft:
-    """The nest of a tree: halves first; what a half makes for the other is not read again."""
+def _fused(tree: Tree, frame: Frame, stored: frozenset[Array]) -> Draft:
+    """The nest of a tree: halves first; what a half makes for the other is not read again, nor stored if nobody else needs it.
+
+    `stored`: arrays that are stored in any case.
+    """
     done: list[Draft] = []
     for node in postorder(tree):
         if isinstance(node, LeafOfCluster):
@@ -204,10 +208,12 @@ def _fused(tree: Tree, frame: Frame) -> Draft:
         match node:
             case Vertical(arrays=arrays):
                 bound = _streams(node.first, arrays)
-                done.append(fuse(without_writes(first, arrays), without_reads(second, bound)))
+                gone = [array for array in arrays if array not in stored]
+                done.append(fuse(without_writes(first, gone), without_reads(second, bound)))
             case Diagonal(kept=kept, discarded=discarded):
                 bound = _streams(node.first, (*kept, *discarded))
-                done.append(fuse(without_writes(first, discarded), without_reads(second, bound)))
+                gone = [array for array in discarded if array not in stored]
+                done.append(fuse(without_writes(first, gone), without_reads(second, bound)))
             case Horizontal():
                 done.append(fuse(first, second))
             case _:
