@@ -204,14 +204,17 @@ from accel.errors import (
 )
 
 if TYPE_CHECKING:
-    from accel.devices import Device, devices
+    from accel.device_list import Device, devices
+    from accel.explanation.explain import Explanation, explain
     from accel.running import run, runN
     from accel.settings import using
 else:
     _LATER = MappingProxyType(
         {
-            "Device": "accel.devices",
-            "devices": "accel.devices",
+            "Device": "accel.device_list",
+            "Explanation": "accel.explanation.explain",
+            "devices": "accel.device_list",
+            "explain": "accel.explanation.explain",
             "run": "accel.running",
             "runN": "accel.running",
             "using": "accel.settings",
@@ -250,6 +253,7 @@ __all__ = [
     "Array",
     "Device",
     "Exp",
+    "Explanation",
     "Matrix",
     "Maybe",
     "Num",
@@ -297,6 +301,7 @@ __all__ = [
     "erfc",
     "even",
     "exp",
+    "explain",
     "expm1",
     "fill",
     "filter",

@@ -19,7 +19,7 @@ def parser() -> argparse.ArgumentParser:
 
     explain = commands.add_parser("explain", help="say how a program is fused, and why that is best")
     explain.add_argument("target", metavar="FILE:FUNCTION", help="a function over annotated `Acc`s")
-    explain.add_argument("--strategy", default="ilp", help="ilp, none or greedy")
+    explain.add_argument("--strategy", default="ilp", choices=("ilp", "none", "greedy"), help="how to choose clusters")
     explain.add_argument("--stage", help="print this stage's text instead: ast, labelled, fusedast, ir, ...")
 
     commands.add_parser("devices", help="list what programs can run on")
@@ -51,7 +51,7 @@ def _run(given: argparse.Namespace) -> int:
         from accel.commands.doctor import doctor
 
         return doctor()
-    from accel.devices import devices
+    from accel.device_list import devices
 
     print(*devices(), sep="\n")
     return 0

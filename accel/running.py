@@ -9,7 +9,7 @@ import numpy as np
 from typing_extensions import Unpack
 
 from accel.ast.acc import Acc, Array
-from accel.run import RunN, check_function, run_nodes
+from accel.execution import RunN, check_function, run_nodes
 from accel.settings import Given
 
 S1 = TypeVar("S1", bound=tuple[Any, ...])

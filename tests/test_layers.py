@@ -22,9 +22,9 @@ LAYERS = (
     ("accel.settings",),
     ("accel.cache", "accel.structure", "accel.annotations"),
     ("accel.compile",),
-    ("accel.run",),
-    ("accel.running", "accel.devices"),
-    ("accel.explain",),
+    ("accel.execution",),
+    ("accel.running", "accel.device_list"),
+    ("accel.explanation",),
     ("accel",),  # the public names
     ("accel.commands",),
     ("accel.__main__",),

@@ -24,7 +24,7 @@ import numpy as np
 from typing_extensions import Unpack
 
 from accel.ast.acc import Acc, Array
-from accel.run import RunN, check_function, run_nodes
+from accel.execution import RunN, check_function, run_nodes
 from accel.settings import Given
 
 '''

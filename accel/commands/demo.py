@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -14,7 +15,7 @@ import numpy as np
 import accel as A
 from accel.commands.picture import blocks
 from accel.errors import AccelDeviceError
-from accel.explain.explanation import Explanation
+from accel.explanation.explain import Explanation
 
 BACKENDS = ("llvm", "opencl")
 REPETITIONS = 5

@@ -1,4 +1,4 @@
-"""Array passes: how often the loops of a fused program go over arrays in memory [vB20 Fig. 12].
+"""Array passes counted from fusion trees: an oracle for `accel/ir/facts.py`, which counts them in loops [vB20 Fig. 12].
 
 In: a cluster's fusion tree. Out: its passes. A pass is counted per distinct (array, order) of a loop. An array that is read
 by index, or in a gather's order, counts one pass of what the loop visits, and a single element if the index does not depend
@@ -17,7 +17,6 @@ from accel.fusedast.walk import leaves
 from accel.labelled.nodes import (
     Array,
     Binding,
-    Extent,
     Filter,
     Fold,
     Generate,
@@ -25,7 +24,6 @@ from accel.labelled.nodes import (
     Scan,
     Scatter,
     Shape,
-    SizeVariable,
 )
 from accel.labelled.programs import functions, inner_blocks, operands
 from accel.labelled.scalar import Block, Compute, Constant, Function, If, Load, Operand, Statement, While
@@ -150,16 +148,3 @@ def size_text(shape: Shape) -> str:
 def count(several: tuple[Pass, ...]) -> dict[str, int]:
     """How many passes there are of every size."""
     return dict(Counter(size_text(one.shape) for one in several))
-
-
-def bytes_of(several: tuple[Pass, ...], size: Mapping[SizeVariable, int]) -> int:
-    """How many bytes the passes move, with these extents; those that are not known yet count 1024."""
-    return sum(one.array.element.bytes * prod(_extent(e, size) for e in one.shape) for one in several)
-
-
-UNKNOWN = 1024
-"""What an extent counts that only running tells, as in the cost models."""
-
-
-def _extent(extent: Extent, size: Mapping[SizeVariable, int]) -> int:
-    return extent.offset + (0 if extent.variable is None else size.get(extent.variable, UNKNOWN))

@@ -6,22 +6,28 @@ In: a program in all its forms. Out: plain data. Sub-programs of `acond` and `aw
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
+from typing import assert_never
 
 from accel.compile import Stages
 from accel.errors import Where
-from accel.explain.edges import cluster_of, why_not
-from accel.explain.passes import Pass, bytes_of, constant_fills, count, iteration, passes, size_text
+from accel.explanation.edges import cluster_of, why_not
 from accel.fusedast import nodes as fusedast
 from accel.fusedast.nodes import Diagonal, RootOfCluster, Unfused, UnfusedAcond, UnfusedAwhile, Vertical
 from accel.fusedast.text import name, tree_text
 from accel.fusedast.walk import leaves, preorder
 from accel.ilp.build import build as build_graph
 from accel.ilp.clustering import Plan
+from accel.ilp.cost import NOMINAL_EXTENT
 from accel.ilp.options import Duplicate
+from accel.ir import nodes as ir
+from accel.ir.facts import Access, Traffic, fills, is_loop, size_text, traffic
+from accel.ir.mentions import levels
+from accel.ir.nodes import Branch, HostSizes, Launch, Nest, Repeat, Require, View
 from accel.labelled import nodes as labelled
-from accel.labelled.nodes import Array, Binding, Label, Shape, SizeVariable, Use
+from accel.labelled.nodes import Array, Binding, Extent, Label, SizeVariable, Use
 from accel.labelled.scalar_text import plain_name, shape_text
 
 
@@ -78,27 +84,27 @@ class Part:
 
 def summarise(staged: Stages, sizes: Mapping[SizeVariable, int], duplicate: Duplicate) -> Summary:
     """All loops and arrays, those of sub-programs where they stand."""
-    everything = list(parts(Part(staged.labelled, staged.fused, staged.plan)))
-    bindings = [binding for part in everything for binding in part.program.bindings]
-    shapes = {binding.label: binding.arrays[0].shape for binding in bindings if binding.arrays}
-    constant = constant_fills(bindings)
-    reads: list[Pass] = []
-    writes: list[Pass] = []
+    programs = list(loop_programs(staged.loops))
+    filled = frozenset[Array]().union(*map(fills, programs))
+    nests = {step.nest.label: step.nest for program in programs for step in program.steps if isinstance(step, Launch)}
+    reads: list[Access] = []
+    writes: list[Access] = []
     clusters: list[ClusterReport] = []
     arrays: list[ArrayReport] = []
-    for part in everything:
+    for part in parts(Part(staged.labelled, staged.fused, staged.plan)):
         for root in _roots(part.fused):
-            found = passes(root, shapes, constant)
+            nest = nests[min(leaf.binding.label for leaf in leaves(root.tree))]
+            found = traffic(nest, filled)
             reads += found.reads
             writes += found.writes
-            clusters.append(_cluster(root, count(found.reads), count(found.writes)))
+            clusters.append(_cluster(root, nest, found))
         arrays += _arrays(part, duplicate)
     return Summary(
-        loops=sum(cluster.over != "1" for cluster in clusters),
+        loops=sum(map(is_loop, nests.values())),
         reads=_added(cluster.reads for cluster in clusters),
         writes=_added(cluster.writes for cluster in clusters),
-        bytes_read=bytes_of(tuple(reads), sizes),
-        bytes_written=bytes_of(tuple(writes), sizes),
+        bytes_read=bytes_of(reads, sizes),
+        bytes_written=bytes_of(writes, sizes),
         clusters=tuple(clusters),
         arrays=tuple(arrays),
     )
@@ -133,6 +139,22 @@ def _programs(binding: Binding) -> tuple[labelled.Program, labelled.Program]:
             raise AssertionError(f"{type(other).__name__} has no sub-programs")
 
 
+def loop_programs(whole: ir.Program) -> Iterator[ir.Program]:
+    """The loop program and those of its branches and repetitions."""
+    pending = [whole]
+    while pending:
+        program = pending.pop()
+        yield program
+        for step in program.steps:
+            match step:
+                case Branch(then=first, orelse=second) | Repeat(condition=first, body=second):
+                    pending += (second, first)
+                case Launch() | View() | HostSizes() | Require():
+                    pass
+                case _:
+                    assert_never(step)
+
+
 def _roots(fused: fusedast.Program) -> Iterator[RootOfCluster]:
     return (node for node in fused.nodes if isinstance(node, RootOfCluster))
 
@@ -144,21 +166,42 @@ def _added(counts: Iterator[Mapping[str, int]]) -> dict[str, int]:
     return dict(total)
 
 
-def _over(root: RootOfCluster) -> Shape:
-    """What the loop visits: the largest of what its operations visit."""
-    return max((iteration(leaf.binding) for leaf in leaves(root.tree)), key=len)
+def count(accesses: Sequence[Access]) -> dict[str, int]:
+    """How many passes there are of every size."""
+    return dict(Counter(access.size for access in accesses))
 
 
-def _cluster(root: RootOfCluster, reads: dict[str, int], writes: dict[str, int]) -> ClusterReport:
+def bytes_of(accesses: Sequence[Access], size: Mapping[SizeVariable, int]) -> int:
+    """How many bytes the passes move, with these extents; those that are not known yet count as in the cost models."""
+
+    def elements(access: Access) -> int:
+        return prod(
+            e.offset + (0 if e.variable is None else size.get(e.variable, NOMINAL_EXTENT)) for e in access.extents
+        )
+
+    return sum(access.array.element.bytes * elements(access) for access in accesses)
+
+
+def _over(nest: Nest) -> str:
+    """What the loops of a nest visit."""
+    extents = [level.loop.extent for level in levels(nest) if level.loop is not None]
+    return size_text(extent for extent in extents if isinstance(extent, Extent))
+
+
+def _cluster(root: RootOfCluster, nest: Nest, found: Traffic) -> ClusterReport:
     status = statuses(root)
+
+    def names(wanted: str) -> tuple[str, ...]:
+        return tuple(plain_name(array) for array, state in status.items() if state == wanted)
+
     return ClusterReport(
         operations=tuple(f"{name(leaf.binding)} %{leaf.binding.label}" for leaf in leaves(root.tree)),
-        over=size_text(_over(root)),
-        reads=reads,
-        writes=writes,
-        fused=tuple(plain_name(array) for array, found in status.items() if found == "fused"),
-        kept=tuple(plain_name(array) for array, found in status.items() if found == "kept"),
-        stored=tuple(plain_name(array) for array, found in status.items() if found == "stored"),
+        over=_over(nest) if is_loop(nest) else "1",
+        reads=count(found.reads),
+        writes=count(found.writes),
+        fused=names("fused"),
+        kept=names("kept"),
+        stored=names("stored"),
         tree=tree_text(root.tree),
     )
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from accel.explain.summary import ArrayReport, ClusterReport
+from accel.explanation.summary import ArrayReport, ClusterReport
 
 if TYPE_CHECKING:  # explanation.py prints itself by this module
-    from accel.explain.explanation import Explanation
+    from accel.explanation.explain import Explanation
 
 
 def report(explanation: Explanation) -> str:

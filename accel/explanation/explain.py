@@ -23,15 +23,15 @@ from accel.ast.types import ArrayType
 from accel.backends.protocol import HostArray
 from accel.compile import Stages, stages
 from accel.errors import AccelTypeError, here
-from accel.explain.report import report
-from accel.explain.summary import ArrayReport, ClusterReport, Summary, summarise
+from accel.explanation.report import report
+from accel.explanation.summary import ArrayReport, ClusterReport, Summary, summarise
 from accel.fusedast.text import text as fused_text
 from accel.ir.text import text as loops_text
 from accel.labelled import bind
 from accel.labelled.build import build
 from accel.labelled.nodes import SizeVariable
 from accel.labelled.text import text as labelled_text
-from accel.run import options
+from accel.execution import options
 from accel.settings import Given
 
 

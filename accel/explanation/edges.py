@@ -42,6 +42,11 @@ def _together(graph: Graph, clustering: Clustering, maker: Label, reader: Label,
     """The two alone could share a loop: what their clusters say."""
     clusters = cluster_of(clustering)
     first, second = clusters[maker], clusters[reader]
+    for label in second.labels:
+        for edge in graph.inputs[label]:
+            if edge.array.label in first.labels and edge.role not in ORDERED:
+                needs = f"%{label} ({graph.node[label].name}) needs %{edge.array.label} ({graph.node[edge.array.label].name})"
+                return f"their loops cannot become one: {needs} complete"
     whole = assign(graph, first.labels + second.labels)
     if whole is None:
         return "their loops run in different orders"
