@@ -13,7 +13,7 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from accel.ast.types import BOOL, ScalarType
-from accel.backends.llvm.code import Code, memory_type
+from accel.backends.llvm.code import WIDTH_ATTRIBUTES, Code, memory_type
 from accel.backends.llvm.mathematics import external_symbols
 from accel.backends.llvm.scalar import operation
 from tests.scalar.table import Array, Case
@@ -38,18 +38,20 @@ class Compiled:
         return result[:count]
 
 
-def compile_cases(cases: Sequence[Case], lanes: int, cpu: str | None = None, level: int = 1) -> Compiled:
+def compile_cases(cases: Sequence[Case], lanes: int, cpu: str | None = None) -> Compiled:
     """Machine code for each case as a loop over vectors of `lanes` elements, for this machine's CPU or an older one."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     features = llvm.get_host_cpu_features().flatten() if cpu is None else ""
     machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
-        cpu=cpu or llvm.get_host_cpu_name(), features=features, opt=level, reloc="pic", codemodel="jitdefault", jit=True
+        cpu=cpu or llvm.get_host_cpu_name(), features=features, opt=2, reloc="pic", codemodel="jitdefault", jit=True
     )
     module = llvm.parse_assembly(module_text(cases, lanes))
     module.triple, module.data_layout = llvm.get_process_triple(), str(machine.target_data)
-    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=level))
-    passes.getModulePassManager().run(module, passes)
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    passes.add_sroa_pass()
+    passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1)))
     library = llvm.JITLibraryBuilder().add_object_img(machine.emit_object(module)).add_current_process()
     for name, address in external_symbols().items():
         library.import_symbol(name, address)
@@ -77,7 +79,8 @@ def _loop(code: Code, name: str, case: Case) -> str:
     value = operation(code, case.operator, case.result, case.types, arguments)
     _store(code, case.result, value)
     body = "\n  ".join(code.lines)
-    return f"""define void @{name}(i64 %count, ptr %out{"".join(f", ptr {array}" for array in arrays)}) {{
+    parameters = ", ".join(["i64 %count", "ptr %out", *(f"ptr {array}" for array in arrays)])
+    return f"""define void @{name}({parameters}) {WIDTH_ATTRIBUTES} {{
 entry:
   br label %loop
 loop:

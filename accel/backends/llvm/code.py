@@ -14,6 +14,12 @@ from accel.ast.types import ScalarType
 from accel.labelled.scalar import Constant
 from accel.labelled.scalar import constant as make_constant
 
+WIDTH_ATTRIBUTES = '"prefer-vector-width"="512" "min-legal-vector-width"="512"'
+"""Of every function: they decide how vectors are passed, so all functions of a module must agree on them."""
+
+FUNCTION_ATTRIBUTES = f"nounwind willreturn memory(none) {WIDTH_ATTRIBUTES}"
+"""Of the functions without effects that printers define."""
+
 
 class Code:
     """The lines of a function body under construction; `lanes` is 1 for scalar code.

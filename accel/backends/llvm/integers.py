@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from accel.ast.operators import Operator
 from accel.ast.types import I64, ScalarType
-from accel.backends.llvm.code import Code, register_type
+from accel.backends.llvm.code import FUNCTION_ATTRIBUTES, Code, register_type
 
 _COUNTS = {
     Operator.POP_COUNT: ("ctpop", None),
@@ -86,7 +86,7 @@ def _power_function(code: Code, symbol: str, kind: ScalarType) -> str:
     """Square and multiply from the lowest bit of the exponent, until no lane has bits left."""
     type_, bit, zero, one = code.type(kind), code.vector("i1"), code.literal(kind, 0), code.literal(kind, 1)
     loop = f"""\
-define internal {type_} @{symbol}({type_} %x, {type_} %y) nounwind willreturn memory(none) {{
+define internal {type_} @{symbol}({type_} %x, {type_} %y) {FUNCTION_ATTRIBUTES} {{
 entry:
   br label %loop
 loop:

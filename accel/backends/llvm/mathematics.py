@@ -1,45 +1,106 @@
-"""LLVM text for the elementary functions.
+"""LLVM text for the elementary functions: inline polynomials, the same for scalars and for vectors of any length.
 
-In: one of the operators of `ELEMENTARY` and floats of one type. Out: the function's value in every lane; a lane's bits
-depend on its operands only, not on the number of lanes nor on its position.
+In: one of the operators of `ELEMENTARY` and floats of one type. Out: the function's value in every lane, at most 4 ulp
+from the true one (docs/scalars.md lists what was measured); a lane's bits depend on its operands only. All is written for
+64-bit floats; 32-bit ones are widened and take shorter polynomials.
 """
 
 from __future__ import annotations
 
 import ctypes
 import ctypes.util
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from accel.ast.operators import ELEMENTARY, Operator
+from accel.ast.operators import Operator
 from accel.ast.types import F32, F64, ScalarType
-from accel.backends.llvm.code import Code
+from accel.backends.llvm import mathematics_exponential as exponential
+from accel.backends.llvm import mathematics_logarithm as logarithm
+from accel.backends.llvm import mathematics_special as special
+from accel.backends.llvm import mathematics_trigonometric as trigonometric
+from accel.backends.llvm.code import FUNCTION_ATTRIBUTES, Code, register_type
+from accel.backends.llvm.reals import Real
+
+_FUNCTIONS: Mapping[Operator, Callable[..., Real]] = {
+    Operator.EXP: exponential.exp,
+    Operator.EXPM1: exponential.expm1,
+    Operator.SINH: exponential.sinh,
+    Operator.COSH: exponential.cosh,
+    Operator.TANH: exponential.tanh,
+    Operator.LOG: logarithm.log,
+    Operator.LOG2: logarithm.log2,
+    Operator.LOG10: logarithm.log10,
+    Operator.LOG1P: logarithm.log1p,
+    Operator.ASINH: logarithm.asinh,
+    Operator.ACOSH: logarithm.acosh,
+    Operator.ATANH: logarithm.atanh,
+    Operator.SIN: trigonometric.sin,
+    Operator.COS: trigonometric.cos,
+    Operator.TAN: trigonometric.tan,
+    Operator.ASIN: trigonometric.asin,
+    Operator.ACOS: trigonometric.acos,
+    Operator.ATAN: trigonometric.atan,
+    Operator.ATAN2: trigonometric.atan2,
+    Operator.ERF: special.erf,
+    Operator.ERFC: special.erfc,
+    Operator.HYPOT: special.hypot,
+    Operator.CBRT: special.cbrt,
+    Operator.POW: special.power,
+}
+
+_LIBRARY = ("sin", "cos", "tan", "fmod", "fmodf")
+"""What the text calls on every CPU."""
+
+_WITHOUT_INSTRUCTIONS = (
+    "fma",
+    "fmaf",
+    "floor",
+    "floorf",
+    "ceil",
+    "ceilf",
+    "trunc",
+    "truncf",
+    "roundeven",
+    "roundevenf",
+)
+"""What LLVM calls where the CPU lacks the instruction."""
 
 
 def elementary(code: Code, operator: Operator, kind: ScalarType, arguments: Sequence[str]) -> str:
-    """Writes an elementary function of floats of `kind` and gives the register of its value."""
-    if kind is F32:
-        wide = [code.emit(f"fpext {code.type(F32)} {x} to {code.type(F64)}") for x in arguments]
-        value = elementary(code, operator, F64, wide)
-        return code.emit(f"fptrunc {code.type(F64)} {value} to {code.type(F32)}")
-    return by_lanes(code, operator.value, arguments)
+    """Writes a call of an elementary function of floats of `kind` and gives the register of its value.
+
+    The function is defined among `code.declarations`, marked for inlining.
+    """
+    shape = register_type(kind) if code.lanes == 1 else f"v{code.lanes}{register_type(kind)}"
+    symbol = f"accel.{operator}.{shape}"
+    type_ = code.type(kind)
+    if symbol not in code.declarations:
+        code.declarations[symbol] = _definition(code, symbol, operator, kind, len(arguments))
+    return code.emit(f"call {type_} @{symbol}({', '.join(f'{type_} {argument}' for argument in arguments)})")
 
 
-def by_lanes(code: Code, symbol: str, arguments: Sequence[str]) -> str:
-    """A call of a scalar function of 64-bit floats for each lane in turn."""
-    scalar = code.at(1)
-    if code.lanes == 1:
-        return scalar.call(symbol, "double", ["double"] * len(arguments), [f"double {x}" for x in arguments])
-    result = "poison"
-    for lane in range(code.lanes):
-        elements = [code.emit(f"extractelement {code.type(F64)} {x}, i64 {lane}") for x in arguments]
-        value = scalar.call(symbol, "double", ["double"] * len(arguments), [f"double {x}" for x in elements])
-        result = code.emit(f"insertelement {code.type(F64)} {result}, double {value}, i64 {lane}")
-    return result
+def _definition(code: Code, symbol: str, operator: Operator, kind: ScalarType, arity: int) -> str:
+    """The text of the function; the intrinsics that it calls are declared on the way."""
+    body = Code(code.lanes)
+    body.declarations = code.declarations
+    narrow, wide = body.type(kind), body.type(F64)
+    names = ["%x", "%y"][:arity]
+    widened = [body.emit(f"fpext {narrow} {name} to {wide}") for name in names] if kind is F32 else names
+    value = _FUNCTIONS[operator](*(Real(body, kind is F32, name) for name in widened)).name
+    result = body.emit(f"fptrunc {wide} {value} to {narrow}") if kind is F32 else value
+    lines = "\n".join(line if line.endswith(":") else "  " + line for line in body.lines)
+    head = f"define internal {narrow} @{symbol}({', '.join(f'{narrow} {name}' for name in names)})"
+    return f"{head} alwaysinline {FUNCTION_ATTRIBUTES} {{\n{lines}\n  ret {narrow} {result}\n}}"
 
 
 def external_symbols() -> Mapping[str, int]:
-    """The addresses of the C functions that the text may call, by name."""
+    """The addresses of the C functions that the text may call, by name; those that the C library lacks are absent."""
     library = ctypes.CDLL(ctypes.util.find_library("m"))
-    names = [*sorted(operator.value for operator in ELEMENTARY), "fmod", "fmodf"]
-    addresses = {name: ctypes.cast(library[name], ctypes.c_void_p).value for name in names}
-    return {name: address for name, address in addresses.items() if address is not None}
+    addresses: dict[str, int] = {}
+    for name in (*_LIBRARY, *_WITHOUT_INSTRUCTIONS):
+        try:
+            address = ctypes.cast(library[name], ctypes.c_void_p).value
+        except AttributeError:
+            continue
+        if address is not None:
+            addresses[name] = address
+    return addresses

@@ -1,0 +1,172 @@
+"""sin, cos, tan and their inverses.
+
+Operands are reduced to |r| <= π / 4 by subtracting n π / 2 in three parts, which is accurate for |x| <= 2^30; lanes beyond
+that take the C library's function, in a branch that a body without such lanes skips.
+"""
+
+from __future__ import annotations
+
+import math
+
+from accel.ast.types import F64
+from accel.backends.llvm.code import Code
+from accel.backends.llvm.coefficients import ASIN, ATAN, COS, HALF_PI, SIN
+from accel.backends.llvm.mathematics_exponential import ROUNDER
+from accel.backends.llvm.reals import Mask, Real, Whole, fma, polynomial
+
+LARGE = 2.0**30
+"""Beyond this, reduction in three parts loses bits."""
+
+
+def _reduced(x: Real) -> tuple[Whole, Real]:
+    """n (in the low bits) and r with x = n π / 2 + r."""
+    shifted = fma(x, 2.0 / math.pi, ROUNDER)
+    n = shifted - ROUNDER
+    r = x
+    for part in HALF_PI:
+        r = fma(n, -part, r)
+    return shifted.bits(), r
+
+
+def _sine(r: Real, square: Real) -> Real:
+    return fma(square * r, polynomial(square, SIN), r)
+
+
+def _cosine(square: Real) -> Real:
+    """1 - r²/2 + r⁴ P, with the rounding error of the first difference added back."""
+    half = square * 0.5
+    high = 1.0 - half
+    return high + fma(square * square, polynomial(square, COS), (1.0 - high) - half)
+
+
+def _by_quadrant(x: Real, first: int) -> Real:
+    """sin(x + first π / 2) for |x| <= 2^30."""
+    n, r = _reduced(x)
+    square = r * r
+    quadrant = n + first if first else n
+    value = (quadrant & 1).differs(0).choose(_cosine(square), _sine(r, square))
+    return (value.bits() ^ ((quadrant & 2) << 62)).real()
+
+
+def sin(x: Real) -> Real:
+    """The sine."""
+    near = (abs(x) < 2.0**-27).choose(x, _by_quadrant(x, 0))
+    return _or_library(x, "sin", near)
+
+
+def cos(x: Real) -> Real:
+    """The cosine."""
+    return _or_library(x, "cos", _by_quadrant(x, 1))
+
+
+def tan(x: Real) -> Real:
+    """The tangent: a quotient of sine and cosine of r."""
+    n, r = _reduced(x)
+    square = r * r
+    sine, cosine = _sine(r, square), _cosine(square)
+    odd_ = (n & 1).differs(0)
+    value = odd_.choose(-cosine, sine) / odd_.choose(sine, cosine)
+    return _or_library(x, "tan", (abs(x) < 2.0**-27).choose(x, value))
+
+
+def _or_library(x: Real, symbol: str, value: Real) -> Real:
+    """`value`, replaced by the C library's in lanes with |x| > 2^30 if there are any."""
+    code = x.code
+    large = abs(x) > LARGE
+    # A call of its own ends a body's only block, so the branch stays inside of the elementary function.
+    code.line(f"br label %{symbol}.start")
+    code.line(f"{symbol}.start:")
+    any_large = _any(code, large)
+    code.line(f"br i1 {any_large}, label %{symbol}.large, label %{symbol}.end")
+    code.line(f"{symbol}.large:")
+    called = Real(code, x.short, by_lanes(code, symbol, x.name))
+    replaced = large.choose(called, value)
+    code.line(f"br label %{symbol}.end")
+    code.line(f"{symbol}.end:")
+    type_ = code.type(F64)
+    result = code.emit(f"phi {type_} [ {value.name}, %{symbol}.start ], [ {replaced.name}, %{symbol}.large ]")
+    return Real(code, x.short, result)
+
+
+def _any(code: Code, mask: Mask) -> str:
+    if code.lanes == 1:
+        return mask.name
+    packed = code.emit(f"bitcast {code.vector('i1')} {mask.name} to i{code.lanes}")
+    return code.emit(f"icmp ne i{code.lanes} {packed}, 0")
+
+
+def by_lanes(code: Code, symbol: str, x: str) -> str:
+    """A call of a C function of one 64-bit float for each lane in turn."""
+    scalar = code.at(1)
+    if code.lanes == 1:
+        return scalar.call(symbol, "double", ["double"], [f"double {x}"])
+    result = code.splat("double", "0.0")
+    for lane in range(code.lanes):
+        element = code.emit(f"extractelement {code.type(F64)} {x}, i64 {lane}")
+        value = scalar.call(symbol, "double", ["double"], [f"double {element}"])
+        result = code.emit(f"insertelement {code.type(F64)} {result}, double {value}, i64 {lane}")
+    return result
+
+
+# Inverses.
+
+
+def _arc(x: Real) -> tuple[Mask, Real, Real]:
+    """Whether |x| <= 1/2; a, which is x there and √((1 - |x|) / 2) beyond; and asin(a) - a."""
+    inner = abs(x) <= 0.5
+    square = inner.choose(x * x, (1.0 - abs(x)) * 0.5)
+    a = inner.choose(x, square.intrinsic("sqrt"))
+    return inner, a, a * (square * polynomial(square, ASIN))
+
+
+def asin(x: Real) -> Real:
+    """The inverse of sin; beyond 1/2 it is π / 2 - 2 asin(√((1 - |x|) / 2))."""
+    inner, a, rest = _arc(x)
+    outer = HALF_PI[0] - (a * 2.0 + (rest * 2.0 - HALF_PI[1]))
+    return inner.choose(a + rest, outer).with_sign_of(x)
+
+
+def acos(x: Real) -> Real:
+    """The inverse of cos, likewise."""
+    inner, a, rest = _arc(x)
+    middle = HALF_PI[0] - (a + (rest - HALF_PI[1]))
+    right = (a + rest) * 2.0
+    return inner.choose(middle, (x < 0.0).choose(middle * 2.0, right))
+
+
+def atan(x: Real) -> Real:
+    """The inverse of tan."""
+    return _angle(abs(x), x.constant(1.0), x.constant(0.0)).with_sign_of(x)
+
+
+def atan2(y: Real, x: Real) -> Real:
+    """The angle of the point (x, y); zeros and infinities count by their signs, as in C."""
+    above, aside = abs(y), abs(x)
+    # Infinite coordinates both: the diagonal. Near the range's end: sums must not overflow.
+    both = (above.equals(math.inf)) & (aside.equals(math.inf))
+    shrink = ((above > 2.0**1000) | (aside > 2.0**1000)).choose(x.constant(2.0**-100), 1.0)
+    numerator, denominator = (both.choose(x.constant(1.0), side * shrink) for side in (above, aside))
+    angle = _angle(numerator, denominator, x.bits().is_negative().choose(x.constant(4.0), 0.0))
+    return (x.is_nan() | y.is_nan()).choose(x + y, angle.with_sign_of(y))
+
+
+def _angle(y: Real, x: Real, start: Real) -> Real:
+    """atan(y / x) for y, x >= 0 if `start` is 0, and π less that if it is 4 (eighths of the circle).
+
+    The smaller over the larger is t; beyond tan(π / 8) the angle is π / 4 less that of (1 - t) / (1 + t).
+    """
+    steep = y > x
+    small, large = steep.choose(x, y), steep.choose(y, x)
+    middle = small > large * 0.41421356237309503
+    quotient = middle.choose(small - large, small) / middle.choose(small + large, large)
+    t = large.equals(0.0).choose(x.constant(0.0), quotient)
+    square = t * t
+    value = fma(t, square * polynomial(square, ATAN), t)
+    eighths = middle.choose(x.constant(1.0), 0.0)
+    eighths = steep.choose(2.0 - eighths, eighths)
+    mirrored = start.differs(0.0)
+    eighths = abs(start - eighths)
+    signed = (steep ^ mirrored).choose(-value, value)
+    high = eighths * (HALF_PI[0] * 0.5)
+    low = fma(eighths, HALF_PI[0] * 0.5, -high) + eighths * (HALF_PI[1] * 0.5)
+    return high + (signed + low)

@@ -1,0 +1,87 @@
+"""The elementary functions of the LLVM backend: accuracy, special values, and the same bits at every number of lanes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from accel.ast.types import F32, F64
+from accel.backends.llvm import coefficients
+from tests.scalar.accuracy import elementary_cases, sample, worst
+from tests.scalar.jit import compile_cases
+from tests.scalar.table import differences
+from tools.coefficients import FITS
+from tools.coefficients import coefficients as compute
+
+CASES = elementary_cases()
+DOCUMENT = Path(__file__).parents[2] / "docs" / "scalars.md"
+
+
+def documented_bounds() -> dict[str, tuple[float, float]]:
+    """The errors that docs/scalars.md gives, in ulp, by function: 32 and 64 bits."""
+    rows = re.findall(r"^\| `(\w+)` \| ([\d.]+) \| ([\d.]+) \|$", DOCUMENT.read_text(encoding="utf-8"), re.MULTILINE)
+    return {name: (float(single), float(double)) for name, single, double in rows}
+
+
+def test_every_function_keeps_its_documented_bound() -> None:
+    bounds = documented_bounds()
+    compiled = compile_cases(CASES, 8)
+    failures = []
+    for case in CASES:
+        arrays = sample(case, 300)
+        error, where = worst(case, arrays, compiled(case, arrays))
+        bound = bounds[case.operator.value][0 if case.result is F32 else 1]
+        # One digit of grace for operands that the documented measurement did not draw.
+        if not error <= min(bound + 0.1, 4.0):
+            failures.append(f"{error} ulp, documented {bound}: {where}")
+    assert not failures, "\n".join(failures)
+
+
+@pytest.mark.parametrize("lanes", [2, 8, 16])
+def test_bits_do_not_depend_on_the_number_of_lanes_or_the_position(lanes: int) -> None:
+    scalar, vector = compile_cases(CASES, 1), compile_cases(CASES, lanes)
+    for case in CASES:
+        arrays = sample(case, 1000)
+        expected = scalar(case, arrays)
+        assert not len(differences(case, vector(case, arrays), expected)), str(case)
+        moved = [np.roll(x, 3) for x in arrays]
+        assert not len(differences(case, vector(case, moved), np.roll(expected, 3))), str(case)
+
+
+def test_bits_do_not_depend_on_the_cpu() -> None:
+    # AVX2 without AVX-512, and SSE4 without fused multiply-add, where the C library does it.
+    ours = compile_cases(CASES, 8)
+    for cpu in ("haswell", "x86-64-v2"):
+        older = compile_cases(CASES, 8, cpu)
+        for case in CASES:
+            arrays = sample(case, 100)
+            assert not len(differences(case, older(case, arrays), ours(case, arrays))), f"{case} on {cpu}"
+
+
+@pytest.mark.parametrize("fit", FITS[::3], ids=lambda fit: fit.name)
+def test_the_committed_coefficients_are_the_tools(fit: object) -> None:
+    chosen = next(each for each in FITS if each is fit)
+    committed = getattr(coefficients, chosen.name)
+    assert committed.full == compute(chosen, chosen.full)
+    assert committed.short == compute(chosen, chosen.short)
+
+
+def test_thirty_two_bit_results_are_those_of_sixty_four_rounded() -> None:
+    """Over a million floats, 32-bit functions differ from the rounded 64-bit ones by one ulp at most."""
+    generator = np.random.default_rng(3)
+    bits = generator.integers(0, 1 << 32, 1 << 16, np.uint32).view(np.float32)
+    compiled = compile_cases(CASES, 8)
+    wide = {case.operator: case for case in CASES if case.result is F64}
+    for case in CASES:
+        if case.result is not F32:
+            continue
+        operands = [np.roll(bits, shift) for shift in range(len(case.types))]
+        single = compiled(case, operands)
+        with np.errstate(over="ignore", invalid="ignore"):
+            double = compiled(wide[case.operator], [x.astype(np.float64) for x in operands]).astype(np.float32)
+            far = np.abs(single - double) > np.spacing(np.abs(double))
+        assert not far.any(), f"{case} at {[x[far][:3] for x in operands]}"
+        assert (np.isnan(single) == np.isnan(double)).all(), str(case)
