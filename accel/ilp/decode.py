@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 
 from accel.ilp.clustering import Cluster, Clustering, Order
 from accel.ilp.graph import ORDERED, Graph, Role
@@ -44,16 +44,13 @@ def real_links(graph: Graph, orders: Mapping[Label, Order]) -> list[tuple[Label,
     return links
 
 
-def split(graph: Graph, labels: Collection[Label]) -> list[Cluster] | None:
+def split(graph: Graph, labels: Collection[Label], backward: Container[Label]) -> list[Cluster] | None:
     """The clusters of a set of operations that the model puts together: its pieces that share something."""
-    whole = assign(graph, labels)
+    whole = assign(graph, labels, backward)
     if whole is None:
         return None
     links = real_links(graph, dict(zip(whole.labels, whole.orders, strict=True)))
-    pieces = components(whole.labels, links)
-    if len(pieces) == 1:
-        return [whole]
-    clusters = [assign(graph, piece) for piece in pieces]
+    clusters = [assign(graph, piece) for piece in components(whole.labels, links)]
     return [cluster for cluster in clusters if cluster is not None]
 
 
@@ -80,12 +77,17 @@ def in_order(graph: Graph, clusters: Iterable[Cluster]) -> Clustering | None:
     return Clustering(tuple(done)) if len(done) == len(waiting) else None
 
 
-def clustering(graph: Graph, sets: Iterable[Collection[Label]]) -> Clustering | None:
-    """The clustering of sets of operations; what is in no set is a cluster of one. None if it cannot be one."""
+def clustering(
+    graph: Graph, sets: Iterable[Collection[Label]], backward: Container[Label] = frozenset()
+) -> Clustering | None:
+    """The clustering of sets of operations; what is in no set is a cluster of one. None if it cannot be one.
+
+    `backward`: the operations that run backward where nobody in their set reads what they make.
+    """
     clusters: list[Cluster] = []
     placed: set[Label] = set()
     for labels in sets:
-        pieces = split(graph, labels)
+        pieces = split(graph, labels, backward)
         if pieces is None:
             return None
         clusters += pieces

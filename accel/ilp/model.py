@@ -28,6 +28,7 @@ class Formulation:
     apart: Mapping[Pair, Linear]
     """x(u,v) for every pair that may be in one cluster and share something."""
     pushed: Mapping[Label, Linear]
+    backward: Mapping[Label, Linear]
     joined: Mapping[Pair, Linear]
     """Of the forest that counts clusters: pairs that are linked; empty if no cost needs it."""
     home: Mapping[int, Label]
@@ -82,4 +83,5 @@ def formulate(facts: Analysis, levels: tuple[Level, ...], weights: Weights, dupl
     _work(variables, duplicate)
     joined = add_objectives(variables, levels, weights)
     pushed = {v: variables.pushed(v) for v in facts.pushable}
-    return Formulation(variables.model, facts, variables.x, pushed, joined, variables.home)
+    backward = {node.label: variables.backward(node.label) for node in facts.graph.operations}
+    return Formulation(variables.model, facts, variables.x, pushed, backward, joined, variables.home)

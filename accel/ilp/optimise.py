@@ -64,11 +64,13 @@ def optimise(graph: Graph, options: Options, weights: Weights) -> Optimum | str:
     sets: list[Sequence[Label]] = [
         cluster for _, answer in answers if answer is not None for cluster in answer.clusters
     ]
+    backward = {label for _, answer in answers if answer is not None for label in answer.backward}
     late = {label for labels, answer in answers if answer is None for label in labels}
     if late:
-        stand_in = greedy(coarse.graph, model, small, options.duplicate)
-        sets += [cluster.labels for cluster in stand_in if late.issuperset(cluster.labels)]
-    found = _refined(coarse, clustering(coarse.graph, sets))
+        stand_in = [c for c in greedy(coarse.graph, model, small, options.duplicate) if late.issuperset(c.labels)]
+        sets += [cluster.labels for cluster in stand_in]
+        backward |= {label for c in stand_in for label, order in zip(c.labels, c.orders, strict=True) if order.backward}
+    found = _refined(coarse, clustering(coarse.graph, sets, backward))
     reason = "its clusters stand in a circle" if found is None else refusal(graph, found, options.duplicate)
     if found is None or reason is not None:
         return f"its answer is not legal: {reason}"

@@ -25,6 +25,7 @@ class Part:
     apart: Mapping[Pair, Linear]
     pushed: Mapping[Label, Linear]
     pushable: Mapping[Label, Label]
+    backward: Mapping[Label, Linear]
     joined: Mapping[Pair, Linear]
     spaces: Spaces
 
@@ -62,6 +63,7 @@ def parts(formulation: Formulation) -> Iterator[Part]:
             apart={edge: x for edge, x in formulation.apart.items() if edge[0] in inside},
             pushed={label: push for label, push in formulation.pushed.items() if label in inside},
             pushable=facts.pushable,
+            backward={label: back for label, back in formulation.backward.items() if label in inside},
             joined={edge: join for edge, join in formulation.joined.items() if edge[0] in inside},
             spaces=spaces,
         )

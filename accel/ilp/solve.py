@@ -23,9 +23,10 @@ _LARGEST_SPAN = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class PartAnswer:
-    """Clusters of a part (before they are split), a lower bound on each level of its cost, and whether it is reached."""
+    """Clusters of a part (before they are split), what runs backward, a lower bound per level, whether it is reached."""
 
     clusters: tuple[tuple[Label, ...], ...]
+    backward: frozenset[Label]
     bound: tuple[int, ...]
     proved: bool
 
@@ -104,7 +105,8 @@ class _Search:
         proved = len(bound) == len(part.objectives) and point is not None and point[1]
         bound += [_least(objective) for objective in part.objectives[len(bound) :]]
         clusters = tuple(tuple(cluster) for cluster in cuts.clusters(part, best) if len(cluster) > 1)
-        return PartAnswer(clusters, tuple(bound), proved)
+        backward = frozenset(label for label, back in part.backward.items() if back.value(best) > 0.5)
+        return PartAnswer(clusters, backward, tuple(bound), proved)
 
     def _stage(self, session: Session, objective: Linear) -> tuple[dict[int, int], bool, float] | None:
         """An integral point that violates no row at all, whether it is optimal, and a lower bound."""

@@ -1,0 +1,142 @@
+"""Random dependency graphs of all kinds of operations: ranks 0 to 2, leaves, filters, gathers, scans both ways."""
+
+from __future__ import annotations
+
+from random import Random
+
+from accel.ast.types import F32, F64, ScalarType
+from accel.ilp.graph import Graph
+from accel.labelled.nodes import Array
+from tests.ilp.sketch import Sketch
+
+_SHAPES = ("n", "n", "n", "n", "m", "n k", "n k", "n j", "16")
+
+
+class _Drawing:
+    """One random program under construction."""
+
+    def __init__(self, seed: int, operations: int) -> None:
+        self.random, self.sketch, self.operations = Random(seed), Sketch(), operations
+        self.readable: list[str] = []
+        self.destroyed: set[str] = set()
+        self.filters = 0
+
+    def shape(self, name: str) -> str:
+        """The shape of an array, as a sketch takes it."""
+        names = {size: text for text, size in self.sketch.sizes.items()}
+        parts = []
+        for extent in self.sketch.read(name)[0].shape:
+            if extent.variable is None:
+                parts.append(str(extent.offset))
+            else:
+                parts.append(names[extent.variable] + (f"+{extent.offset}" if extent.offset else ""))
+        return " ".join(parts)
+
+    def pick(self, *, rank: int | None = None, shape: str | None = None) -> str | None:
+        """Some readable array, more often a late one."""
+        fitting = [
+            name
+            for name in self.readable
+            if (rank is None or len(self.sketch.read(name)[0].shape) >= rank)
+            and (shape is None or self.shape(name) == shape)
+        ]
+        if not fitting:
+            return None
+        return self.random.choice(fitting[-6:])
+
+    def element(self) -> ScalarType:
+        """f32 or f64."""
+        return self.random.choice((F32, F32, F64))
+
+    def draw(self) -> Graph:
+        """A whole graph."""
+        for k in range(self.random.choice((1, 1, 2, 3))):
+            self.sketch.use(f"u{k}", self.random.choice(_SHAPES), self.element())
+            self.readable.append(f"u{k}")
+        while sum(name.startswith("v") for name in self.sketch.labels if "!" not in name) < self.operations:
+            self.operation(f"v{len(self.sketch.nodes)}")
+        return self.sketch.finish()
+
+    def operation(self, name: str) -> None:
+        """One more operation, or none if nothing fits."""
+        random = self.random
+        index = [self.pick() or ""] if random.random() < 0.12 else []
+        result, force = random.random() < 0.1, random.random() < 0.03
+        operations = random.choice((1, 1, 1, 12, 20, 40))
+        kind = random.random()
+        arrays_before = len(self.sketch.nodes)
+        if kind < 0.36:
+            self.map(name, index, result, force, operations)
+        elif kind < 0.44:
+            shape = self.shape(self.pick() or "")
+            if "k" not in shape or random.random() < 0.5:
+                self.sketch.generate(
+                    name, shape, index=index, result=result, operations=operations, element=self.element()
+                )
+        elif kind < 0.64:
+            self.gather(name, result)
+        elif kind < 0.78:
+            source = self.pick(rank=1)
+            if source:
+                exact = random.random() < 0.4
+                self.sketch.fold(name, source, index=[i for i in index if i != source], result=result, exact=exact)
+        elif kind < 0.88:
+            source = self.pick(rank=1)
+            if source:
+                form = random.choice(("inclusive", "inclusive", "exclusive", "total"))
+                self.sketch.scan(name, source, backward=random.random() < 0.4, exclusive=form == "exclusive",
+                                 total=form == "total", result=result, force=force)  # fmt: skip
+        elif kind < 0.95:
+            source = self.pick(rank=1)
+            if source:
+                self.filters += 1
+                self.sketch.filter(name, f"f{self.filters}", source, result=result, force=force)
+        else:
+            self.scatter(name, result)
+        if len(self.sketch.nodes) > arrays_before:
+            self.offer(name)
+
+    def offer(self, name: str) -> None:
+        """Make the arrays of a new operation readable, one by one."""
+        arrays: list[Array] = self.sketch.read(name)
+        self.readable += [f"{name}.{k}" for k in range(len(arrays))] if len(arrays) > 1 else [name]
+
+    def map(self, name: str, index: list[str], result: bool, force: bool, operations: int) -> None:
+        """A map of one to three arrays."""
+        first = self.pick() or ""
+        others = [self.pick(shape=self.shape(first)) or first for _ in range(self.random.choice((0, 0, 1, 1, 2)))]
+        stream = list(dict.fromkeys([first, *others]))
+        self.sketch.map(name, stream, index=[i for i in index if i not in stream], result=result, force=force,
+                        leaves=self.random.choice((1, 1, 1, 2)), operations=operations, loops=self.random.random() < 0.08,
+                        element=self.element())  # fmt: skip
+
+    def gather(self, name: str, result: bool) -> None:
+        """A gather or backpermute of one or two arrays of one shape."""
+        source = self.pick() or ""
+        sources = list(dict.fromkeys([source, self.pick(shape=self.shape(source)) or source]))
+        shrinking = self.random.random() < 0.5
+        if self.random.random() < 0.5:
+            indices = self.pick()
+            if indices is not None and indices not in sources:
+                self.sketch.gather(name, indices, sources, result=result, shrinking=shrinking)
+            return
+        shape = self.random.choice((self.shape(source), self.random.choice(("n", "n k", "m"))))
+        self.sketch.backpermute(name, shape, sources, result=result, shrinking=shrinking)
+
+    def scatter(self, name: str, result: bool) -> None:
+        """A scatter into something that nobody reads later."""
+        source = self.pick()
+        made = [d for d in self.readable if d.startswith("v") and d != source]
+        if source is None or not made:
+            return
+        destination = self.random.choice(made)
+        if any(array in self.sketch.results for array in self.sketch.read(destination)):
+            return
+        self.sketch.scatter(name, source, destination, result=result)
+        gone = set(self.sketch.read(destination))
+        self.readable = [d for d in self.readable if not gone & set(self.sketch.read(d))]
+
+
+def draw(seed: int, operations: int) -> Graph:
+    """A random graph."""
+    return _Drawing(seed, operations).draw()
