@@ -30,6 +30,9 @@ from accel.fusedast.walk import preorder
 from accel.labelled.nodes import Array, Backpermute, Binding, Fold, Generate, Map, Scan
 from accel.labelled.scalar_text import plain_name, shape_text
 
+SHOWN = 16
+"""How many arrays of a signature are printed; of further ones, how many there are."""
+
 
 def text(program: Program) -> str:
     """The whole program."""
@@ -79,7 +82,8 @@ def _node(node: Node) -> Iterator[str]:
 
 
 def _part(title: str, program: Program) -> Iterator[str]:
-    yield f"  {title}"
+    parameters = "".join(f" ({_arrays(leaves)}{_typed(leaves)})" for leaves in program.parameters)
+    yield f"  {title}{parameters}"
     for line in _program(program):
         yield f"    {line}"
 
@@ -112,9 +116,11 @@ def _ports(ports: Iterable[Port]) -> str:
     def key(port: Port) -> tuple[int, int, str]:
         return port.array.label, port.array.leaf, "" if port.order is None else str(port.order)
 
-    return " ".join(
+    names = [
         plain_name(port.array) + ("" if port.order is None else f":{port.order}") for port in sorted(ports, key=key)
-    )
+    ]
+    more = [f"+{len(names) - SHOWN}"] if len(names) > SHOWN else []
+    return " ".join(names[:SHOWN] + more)
 
 
 def _arrays(arrays: Sequence[Array]) -> str:

@@ -83,23 +83,33 @@ def always(value: Operand, rank: int = 0) -> Function:
 class Hand:
     """A labelled program under construction: every method adds one operation."""
 
-    def __init__(self, first: int = 0) -> None:
+    def __init__(self, first_label: Label = 0, first_size: int = 0) -> None:
         self.bindings: list[Binding] = []
         self.parameters: list[tuple[Array, ...]] = []
-        self._sizes = first
+        self.next = first_label
+        self._sizes = first_size
 
     def size(self) -> Extent:
         self._sizes += 1
         return Extent(SizeVariable(self._sizes - 1), 0)
 
-    @property
-    def next(self) -> Label:
-        return len(self.bindings)
+    def skip_to(self, label: Label, size: int) -> None:
+        """Go on with these numbers: those between are a sub-program's."""
+        self.next, self._sizes = label, size
 
     def add(self, operation: Operation, *types: tuple[ScalarType, Shape]) -> tuple[Array, ...]:
-        arrays = tuple(Array(self.next, leaf, kind, shape) for leaf, (kind, shape) in enumerate(types))
-        self.bindings.append(Binding(self.next, operation, arrays))
+        arrays = self._arrays(*types)
+        self.bindings.append(Binding(self.next - 1, operation, arrays))
         return arrays
+
+    def _arrays(self, *types: tuple[ScalarType, Shape]) -> tuple[Array, ...]:
+        self.next += 1
+        return tuple(Array(self.next - 1, leaf, kind, shape) for leaf, (kind, shape) in enumerate(types))
+
+    def given(self, kind: ScalarType, *shape: Extent) -> Array:
+        """A parameter of a loop, which has no binding."""
+        self.parameters.append(self._arrays((kind, shape)))
+        return self.parameters[-1][0]
 
     def use(self, kind: ScalarType, *shape: Extent) -> Array:
         arrays = self.add(Use(len(self.parameters)), (kind, shape))
