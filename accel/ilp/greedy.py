@@ -77,7 +77,10 @@ class _Merger:
             if first != second:
                 self.after[first].add(second)
                 self.ahead[second].add(first)
-        self.apart = {(self.home[earlier], self.home[later]) for earlier, later in graph.before}
+        self.apart: dict[Label, set[Label]] = {name: set() for name in self.cluster}
+        for earlier, later in graph.before:
+            self.apart[self.home[earlier]].add(self.home[later])
+            self.apart[self.home[later]].add(self.home[earlier])
         self.prices = {name: self._price(cluster) for name, cluster in self.cluster.items()}
         self.tried: dict[tuple[tuple[Label, ...], tuple[Label, ...]], tuple[tuple[int, ...], Cluster] | None] = {}
 
@@ -87,6 +90,8 @@ class _Merger:
     def merged(self, first: Label, second: Label) -> tuple[tuple[int, ...], Cluster] | None:
         """What merging two clusters saves, and what comes out, or None if that is illegal."""
         one, two = self.cluster[first].labels, self.cluster[second].labels
+        if second in self.apart[first]:
+            return None
         if (one, two) not in self.tried:
             whole = assign(self.graph, (*one, *two))
             if whole is None or cluster_refusal(self.graph, whole, self.duplicate) is not None:
@@ -120,7 +125,7 @@ class _Merger:
         del self.cluster[second]
         self.home |= dict.fromkeys(whole.labels, first)
         self.prices[first] = self._price(whole)
-        for links, back in ((self.after, self.ahead), (self.ahead, self.after)):
+        for links, back in ((self.after, self.ahead), (self.ahead, self.after), (self.apart, self.apart)):
             for name in links.pop(second):
                 back[name].discard(second)
                 if name != first:
@@ -147,8 +152,7 @@ class _Merger:
 def greedy(graph: Graph, model: tuple[Level, ...], weights: Weights, duplicate: Duplicate) -> list[Cluster]:
     """Clusters of all operations and barriers, in no particular order."""
     merger = _Merger(graph, chains(graph), model, weights, duplicate)
-    forbidden = set(graph.before)
-    pairs = [pair for pair in candidates(graph) if pair not in forbidden]
+    pairs = list(candidates(graph))
     while True:
         homes: Mapping[Label, Label] = merger.home
         between = {(min(homes[a], homes[b]), max(homes[a], homes[b])) for a, b in pairs if homes[a] != homes[b]}
