@@ -59,7 +59,7 @@ FITS = (
         -0.3475,
         0.3476,
         10,
-        5,
+        6,
     ),
     Fit("ATANH", "(atanh(s) - s) / s³ in s², |s| <= (√2 - 1) / (√2 + 1)", _odd(mpmath.atanh), NEAR_ZERO, 0.02945, 7, 4),
     Fit(
