@@ -89,7 +89,7 @@ def _map(node: ast.Map, scope: Scope) -> tuple[Value]:
     inputs: Leaves = first.leaves
     after: tuple[Label, ...] = ()
     for other in others:
-        more, checks = scope.require(first, other, node.where)
+        more, checks = scope.require(first, other, node.name, node.where)
         inputs, after = inputs + more, after + checks
     function = scope.function(node.function)
     if not node.indexed:

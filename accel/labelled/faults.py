@@ -49,18 +49,26 @@ def unequal(
     where: Where | None,
     left_where: Where | None,
     right_where: Where | None,
+    name: str = "zipWith",
 ) -> AccelShapeError:
-    """Two operands of one combinator have different shapes."""
-    return unequal_texts(str(tuple(left)), str(tuple(right)), where, left_where, right_where)
+    """Two operands of the combinator `name` have different shapes."""
+    return unequal_texts(str(tuple(left)), str(tuple(right)), where, left_where, right_where, name)
 
 
 def unequal_texts(
-    left: str, right: str, where: Where | None, left_where: Where | None, right_where: Where | None
+    left: str,
+    right: str,
+    where: Where | None,
+    left_where: Where | None,
+    right_where: Where | None,
+    name: str,
 ) -> AccelShapeError:
     """As `unequal`, for shapes that are known in part only: `(n0, 3)`."""
-    others = ((f"shape {left} comes from", left_where), (f"shape {right} comes from", right_where))
-    hint = "shapes must be equal; `zipWith(…, trim=True)` takes the part that both have"
-    return AccelShapeError(f"arrays of shapes {left} and {right} do not fit", where, others=others, hint=hint)
+    others = ((f"{left} was made here:", left_where), (f"{right} was made here:", right_where))
+    hint = "for the part that they share write `trim=True`" if name.startswith(("zip", "izip")) else None
+    return AccelShapeError(
+        f"{name} needs arrays of equal shape, got {left} and {right}", where, others=others, hint=hint
+    )
 
 
 def too_large(element: ScalarType, shape: Sequence[int], where: Where | None = None) -> AccelShapeError:
@@ -102,7 +110,7 @@ def arguments(
     for equality in equalities:
         left, right = extents(equality.left, values), extents(equality.right, values)
         if left != right:
-            return unequal(left, right, equality.where, equality.left_where, equality.right_where)
+            return unequal(left, right, equality.where, equality.left_where, equality.right_where, equality.name)
     return AccelInternalError(f"arguments of shapes {list(shapes)} were refused, but no equality fails")
 
 

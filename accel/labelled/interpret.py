@@ -139,9 +139,9 @@ def _bind(binding: Binding, env: Environment) -> None:
             _filter(arrays, env.function(predicate), inputs, env)
         case BindSizes(variables, function):
             _bind_sizes(variables, env.function(function), env, where)
-        case RequireEqual(left, right, left_where, right_where):
+        case RequireEqual(left, right, left_where, right_where, name):
             if env.shape(left) != env.shape(right):
-                raise faults.unequal(env.shape(left), env.shape(right), where, left_where, right_where)
+                raise faults.unequal(env.shape(left), env.shape(right), where, left_where, right_where, name)
         case Acond(condition, then, orelse):
             branch = then if env.arrays[condition].item() else orelse
             run(branch, env)

@@ -1,12 +1,13 @@
-"""Algebraic laws of scalar operators that hold bit for bit: of integers and bools, and of conversions and selections."""
+"""Algebraic laws of scalar operators that hold bit for bit: of integers, bools and extents, conversions and selections."""
 
 from __future__ import annotations
 
 from typing import TypeAlias
 
 from accel.ast.operators import Operator
-from accel.ast.types import BOOL, ScalarType
+from accel.ast.types import BOOL, I64, ScalarType
 from accel.labelled.evaluate import operand_type
+from accel.labelled.nodes import Extent
 from accel.labelled.scalar import Constant, Operand, constant
 
 Simpler: TypeAlias = Operand | tuple[Operator, tuple[Operand, ...]]
@@ -34,6 +35,10 @@ def law(kind: ScalarType, operator: Operator, arguments: tuple[Operand, ...]) ->
     if len(arguments) != 2:
         return None
     left, right = arguments
+    if isinstance(left, Extent) or isinstance(right, Extent):
+        found = _of_extents(operator, left, right)
+        if found is not None:
+            return found
     if operator in _IDEMPOTENT and left == right:
         return left
     if kind is BOOL and operator in (Operator.AND, Operator.OR):
@@ -47,6 +52,36 @@ def law(kind: ScalarType, operator: Operator, arguments: tuple[Operand, ...]) ->
     if operator in (Operator.MUL, Operator.AND) and (_is(left, 0) or _is(right, 0)):
         return constant(kind, 0)
     return None
+
+
+def _of_extents(operator: Operator, left: Operand, right: Operand) -> Operand | None:
+    """Sums, differences and comparisons that follow from extents being `variable + offset` and never negative."""
+    if operator is Operator.ADD and isinstance(left, Constant):
+        left, right = right, left
+    a, b = _extent(left), _extent(right)
+    if a is None or b is None:
+        return None
+    if operator is Operator.SUB and a.variable == b.variable:
+        return constant(I64, a.offset - b.offset)
+    if b.variable is not None:
+        return None
+    if operator in (Operator.ADD, Operator.SUB):
+        offset = a.offset + b.offset if operator is Operator.ADD else a.offset - b.offset
+        return Extent(a.variable, offset) if offset >= 0 else None
+    if operator is Operator.MAX and b.offset <= a.offset:
+        return a
+    return constant(BOOL, True) if operator is Operator.GE and b.offset <= a.offset else None
+
+
+def _extent(operand: Operand) -> Extent | None:
+    """An operand as `variable + offset`."""
+    match operand:
+        case Extent():
+            return operand
+        case Constant(ScalarType.I64):
+            return Extent(None, int(operand.value))
+        case _:
+            return None
 
 
 def _is(operand: Operand, value: int) -> bool:

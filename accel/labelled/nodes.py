@@ -185,6 +185,7 @@ class RequireEqual:
     right: Shape
     left_where: Where | None = field(default=None, compare=False, repr=False)
     right_where: Where | None = field(default=None, compare=False, repr=False)
+    name: str = field(default="zipWith", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +235,7 @@ class Equality:
     where: Where | None = field(default=None, compare=False, repr=False)
     left_where: Where | None = field(default=None, compare=False, repr=False)
     right_where: Where | None = field(default=None, compare=False, repr=False)
+    name: str = field(default="zipWith", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

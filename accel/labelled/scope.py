@@ -166,8 +166,8 @@ class Scope:
             region = region.parent
         return region is not None
 
-    def require(self, left: Value, right: Value, where: Where | None) -> tuple[Leaves, tuple[Label, ...]]:
-        """The leaves of `right` with the shape of `left`, and the labels of what must have been checked.
+    def require(self, left: Value, right: Value, name: str, where: Where | None) -> tuple[Leaves, tuple[Label, ...]]:
+        """The leaves of `right` with the shape of `left`, which `name` needs, and labels of what must have been checked.
 
         Extents of parameters are unified; an extent that is found out at run time is compared then. Raises
         `AccelShapeError` if the shapes are known to differ.
@@ -177,23 +177,25 @@ class Scope:
         verdicts = [sizes.compare(*pair) for pair in pairs]
         if Verdict.DIFFERENT in verdicts:
             texts = [_tuple_text(sizes.resolve_shape(value.shape)) for value in (left, right)]
-            raise faults.unequal_texts(texts[0], texts[1], where, left.where, right.where)
+            raise faults.unequal_texts(texts[0], texts[1], where, left.where, right.where, name)
         if all(verdict is Verdict.EQUAL for verdict in verdicts):
             return right.leaves, ()
         if not self.lazy and all(sizes.unify(*pair) is Verdict.EQUAL for pair in pairs):
-            self._record(pairs, left, right, where)
+            self._record(pairs, left, right, name, where)
             return right.leaves, ()
         sizes.restore(before)
-        return self._check(left, right, where)
+        return self._check(left, right, name, where)
 
-    def _record(self, pairs: Sequence[tuple[Extent, Extent]], left: Value, right: Value, where: Where | None) -> None:
+    def _record(
+        self, pairs: Sequence[tuple[Extent, Extent]], left: Value, right: Value, name: str, where: Where | None
+    ) -> None:
         flexible = self.building.sizes.flexible
         stated = [pair for pair in pairs if all(e.variable is None or e.variable in flexible for e in pair)]
         shapes = tuple([pair[0] for pair in stated]), tuple([pair[1] for pair in stated])
-        self.building.equalities.append(Equality(*shapes, where, left.where, right.where))
+        self.building.equalities.append(Equality(*shapes, where, left.where, right.where, name))
 
-    def _check(self, left: Value, right: Value, where: Where | None) -> tuple[Leaves, tuple[Label, ...]]:
-        self.emit(RequireEqual(left.shape, right.shape, left.where, right.where), (), where)
+    def _check(self, left: Value, right: Value, name: str, where: Where | None) -> tuple[Leaves, tuple[Label, ...]]:
+        self.emit(RequireEqual(left.shape, right.shape, left.where, right.where, name), (), where)
         after = (self.bindings[-1].label,)
         leaves = [self.emit(nodes.Reshape((a,)), [(a.element, left.shape)], where, after)[0] for a in right.leaves]
         return tuple(leaves), after

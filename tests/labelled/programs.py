@@ -11,13 +11,25 @@ import accel as A
 from accel.ast.arrays import ArrayParameter
 from accel.ast.types import ArrayType, ElementType
 from accel.labelled.build import Built, build
-from accel.labelled.evaluate import HostArray
 from accel.labelled.interpret import interpret
 from accel.labelled.nodes import Program
 from accel.labelled.text import text
 
 # Tests of one stage go through handles of any rank and element; static types are tests/typing's concern.
 AnyAcc = A.Acc[Any]
+AnyExp = A.Exp[Any]
+AnyArray = np.ndarray[Any, np.dtype[Any]]
+
+
+def use(array: object) -> AnyAcc:
+    """An input."""
+    return A.use(array)
+
+
+def integers(shape: tuple[int, ...], kind: type[np.generic] = np.int64) -> AnyArray:
+    """Small integers of both signs, in no order."""
+    count = int(np.prod(shape))
+    return ((np.arange(count) * 7919 + 3) % 101 - 50).reshape(shape).astype(kind)
 
 
 def parameter(rank: int, element: ElementType) -> AnyAcc:
@@ -39,19 +51,19 @@ def program_text(*results: AnyAcc, of: Sequence[AnyAcc] = ()) -> str:
     return text(program(results, of))
 
 
-def run_all(*results: AnyAcc) -> list[HostArray]:
+def run_all(*results: AnyAcc) -> list[AnyArray]:
     """The leaves of all results, as the reference interpreter computes them."""
     found = built(results)
     return interpret(found.program, [leaf for constant in found.constants for leaf in constant.data])
 
 
-def run(result: AnyAcc) -> HostArray:
+def run(result: AnyAcc) -> AnyArray:
     """The only leaf of one result."""
     (leaf,) = run_all(result)
     return leaf
 
 
-def same(found: HostArray, expected: object) -> None:
+def same(found: AnyArray, expected: object) -> None:
     """Equal shape and equal elements; NaN equals NaN. Types are compared where `expected` is an array."""
     right = np.asarray(expected)
     assert found.shape == right.shape

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -29,7 +30,7 @@ def test_normalise2(golden: Golden) -> None:
 
 def test_softmax_of_rows(golden: Golden) -> None:
     m = parameter(2, F32)
-    rows, columns = A.unlift(m.shape)
+    _, columns = A.unlift(m.shape)
     shifted = A.zipWith(A.sub, m, A.replicate((A.All, columns), A.fold1(A.max, m)))
     powers = A.map(A.exp, shifted)
     golden(program_text(A.zipWith(A.div, powers, A.replicate((A.All, columns), A.fold(A.add, 0, powers))), of=[m]))
@@ -128,8 +129,8 @@ def test_scalar_loop(golden: Golden) -> None:
 
 def test_constants_show_their_bits(golden: Golden) -> None:
     xs = parameter(1, F32)
-    values = (0.1, -0.0, float("inf"), 1e-45)
-    golden(program_text(*(A.map(lambda x, v=v: A.min(x, v), xs) for v in values), of=[xs]))
+    smaller = [A.map(partial(A.min, value), xs) for value in (0.1, -0.0, float("inf"), 1e-45)]
+    golden(program_text(*smaller, of=[xs]))
 
 
 def test_movement(golden: Golden) -> None:
