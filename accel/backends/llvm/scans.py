@@ -163,8 +163,9 @@ class OrderedScan(_Running):
         if self._neutral is None:
             has_block = tools.writer.splat(tools.routine.load("i1", self._has_block), "i1")
             total = tools.select(has_block, total, in_block)
-            if mask is not None:
-                total = self._flat(mask, total, before_last)
+        if mask is not None:
+            # Not the last lane's own value: absent lanes are neutral, but it was combined in another order.
+            total = self._flat(mask, total, before_last)
         tools.store(record, total, self._last)
         return delayed(tools, record, before_last, total), total
 

@@ -87,8 +87,9 @@ class Statements:
                 self._streams.bind((out,), [kept])
             case ManyToOne(before=before, after=after):
                 earlier, later = self._step(statement, self._streams.values(statement.values), mask)
-                self._streams.bind(before, earlier)
-                self._streams.bind(after, later)
+                # Loops give what costs nothing, statements name what is read.
+                self._streams.bind(before, earlier if before else ())
+                self._streams.bind(after, later if after else ())
             case OneToOne(outs=outs) | Remap(outs=outs):
                 self._streams.bind(outs, self._made(statement, mask))
             case Read(out=out):

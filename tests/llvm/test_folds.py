@@ -1,0 +1,61 @@
+"""Folds have the bits of the reference order, in vectors and in scalars, for every length and number of threads."""
+
+from __future__ import annotations
+
+import pytest
+
+from accel.ast.operators import Operator
+from accel.ast.types import BOOL, F32, F64, I32, I64, U8, ScalarType
+from tests.llvm import nests
+
+SIZES = (1, 2, 7, 31, 64, 65, 100, 4095, 4096, 4097, 9000)
+KINDS = (F32, F64, I32, I64, U8)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("guard", ["none", "prefix", "positive"])
+@pytest.mark.parametrize("commutes", [True, False])
+def test_sums(kind: ScalarType, guard: str, commutes: bool) -> None:
+    exact = kind.is_integer
+    program = nests.fold(
+        kind, nests.binary(Operator.ADD, kind), 1, exact=exact, commutes=commutes or exact, seeded=True, guard=guard
+    )
+    for size in (0, *SIZES):
+        arguments = [nests.numbers(kind, size, size)]
+        if guard == "prefix":
+            arguments.append(nests.numbers(BOOL, max(0, size - 3), 0))
+        nests.agrees(program, arguments)
+
+
+@pytest.mark.parametrize("kind", [F32, F64])
+@pytest.mark.parametrize("guard", ["none", "prefix", "positive"])
+@pytest.mark.parametrize("commutes", [True, False])
+def test_pairs_without_a_neutral_element(kind: ScalarType, guard: str, commutes: bool) -> None:
+    """The operator does not really commute: what is tested is the order in which lanes join."""
+    merge = nests.first_of_pairs(kind)
+    program = nests.fold(kind, merge, 2, exact=False, commutes=commutes, seeded=True, guard=guard)
+    for size in (0, *SIZES):
+        arguments = [nests.numbers(kind, size, size), nests.numbers(kind, size, size + 1)]
+        if guard == "prefix":
+            arguments.append(nests.numbers(BOOL, max(0, size - 3), 0))
+        nests.agrees(program, arguments)
+
+
+@pytest.mark.parametrize("operator", [Operator.MIN, Operator.MAX, Operator.MUL])
+@pytest.mark.parametrize("kind", [F32, F64, I32, U8])
+def test_fold1(operator: Operator, kind: ScalarType) -> None:
+    exact = kind.is_integer or operator is not Operator.MUL
+    program = nests.fold(kind, nests.binary(operator, kind), 1, exact=exact, commutes=True, seeded=False)
+    for size in SIZES:
+        nests.agrees(program, [nests.numbers(kind, size, size)])
+
+
+@pytest.mark.parametrize("kind", [F32, F64])
+def test_many_blocks_on_many_threads(kind: ScalarType) -> None:
+    """Long enough that chunks run on the pool, with a last one that is not whole."""
+    program = nests.fold(kind, nests.binary(Operator.ADD, kind), 1, exact=False, commutes=True, seeded=True)
+    values = nests.numbers(kind, 400_123, 1)
+    one = nests.run(program, [values], 1)
+    for threads in (2, 3, 7):
+        assert nests.run(program, [values], threads)[0].tobytes() == one[0].tobytes()
+    nests.agrees(program, [values[:150_001]], (1, 2))
