@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -155,6 +156,13 @@ def reference(case: Case, arrays: Sequence[Array]) -> Array:
     function = implementation(case.operator, case.result, case.types)
     values = [function(*row) for row in zip(*(x.tolist() for x in arrays), strict=True)]
     return np.array(values, case.result.dtype)
+
+
+@cache
+def truth(case: Case) -> tuple[list[Array], Array]:
+    """The operands of a case and the reference's results, computed once for all printers that are compared with it."""
+    arrays = operands(case)
+    return arrays, reference(case, arrays)
 
 
 def differences(case: Case, got: Array, expected: Array) -> Array:

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import pytest
 
 from tests.scalar.jit import compile_cases
-from tests.scalar.table import Array, Case, all_cases, differences, operands, reference
+from tests.scalar.table import all_cases, differences, truth
 
 EXACT = [case for case in all_cases() if case.exact]
-
-
-@cache
-def truth(case: Case) -> tuple[list[Array], Array]:
-    """The operands of a case and what the reference gives; computed once for all printers of this module."""
-    arrays = operands(case)
-    return arrays, reference(case, arrays)
 
 
 @pytest.mark.parametrize(("lanes", "cpu"), [(1, None), (8, None), (16, None), (8, "haswell"), (4, "x86-64-v2")])
