@@ -115,7 +115,7 @@ def _holds(value: object, where: Where | None) -> Acc[Any]:
     if isinstance(value, Acc) and value.type == ArrayType(0, BOOL):
         return value
     hint = "the condition is an array of rank 0: write `A.unit(e)`" if isinstance(value, Exp) else None
-    shown = f"an Acc of type {value.type}" if isinstance(value, Acc) else describe(raw(value))
+    shown = f"an {type(value).__name__} of type {value.type}" if isinstance(value, (Acc, Exp)) else describe(value)
     raise AccelTypeError(f"awhile's condition must return a scalar array of bool, got {shown}", where, hint=hint)
 
 

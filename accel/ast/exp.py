@@ -17,7 +17,7 @@ from accel.ast.elements import At0, At1, At2, At3, At4, Boolean, Inexact, Integr
 from accel.ast.operators import Operator
 from accel.ast.scalar import ScalarNode
 from accel.ast.text import scalar_text
-from accel.ast.types import TupleType
+from accel.ast.types import ElementType, TupleType
 from accel.errors import AccelStagingError, AccelTypeError, here
 
 E = TypeVar("E")
@@ -56,6 +56,11 @@ class Exp(Generic[E]):
         @property
         def element(self) -> E:
             """No such thing at run time: it carries `E` to the Protocols above."""
+
+    @property
+    def type(self) -> ElementType:
+        """The element type."""
+        return self.node.type
 
     def __repr__(self) -> str:
         shown = scalar_text(self.node)

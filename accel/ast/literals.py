@@ -124,8 +124,19 @@ def describe(value: object) -> str:
         return f"the Python {type(value).__name__} {value!r}"
     if isinstance(value, tuple):
         return f"a Python tuple of {len(value)}"
+    if value is None:
+        return "None"
+    if isinstance(value, np.ndarray):
+        return "a NumPy array"
     name = type(value).__name__
-    return "None" if value is None else f"{'an' if name[:1] in 'AEIOUaeiou' else 'a'} {name}"
+    return f"{'an' if name[:1] in 'AEIOUaeiou' else 'a'} {name}"
+
+
+def same_place(place: Where | None, other: Where | None) -> bool:
+    """Whether two places are one, so that an error need not show it twice."""
+    if place is None or other is None:
+        return place is other
+    return place.code is other.code and place.instruction == other.instruction
 
 
 def _node(node: ScalarNode, expected: ElementType, what: str, where: Where | None) -> ScalarNode:
@@ -134,11 +145,14 @@ def _node(node: ScalarNode, expected: ElementType, what: str, where: Where | Non
     if isinstance(expected, MaybeType) and node.type == NOTHING_YET and (filled := _fill_nothing(node, expected)):
         return filled
     hint = None
-    if isinstance(expected, ScalarType) and isinstance(node.type, ScalarType):
+    if isinstance(expected, MaybeType):
+        hint = "write `A.just(e)` or `A.nothing()`"
+    elif expected is BOOL and isinstance(node.type, ScalarType):
+        hint = "compare it: `e != 0`"
+    elif isinstance(expected, ScalarType) and isinstance(node.type, ScalarType):
         hint = f"convert it: `A.cast(e, np.{expected.dtype})`"
-    raise AccelTypeError(
-        f"{what} must be {expected}, got {node.type}", where, others=(("made here:", node.where),), hint=hint
-    )
+    made = () if same_place(node.where, where) else (("made here:", node.where),)
+    raise AccelTypeError(f"{what} must be {expected}, got {node.type}", where, others=made, hint=hint)
 
 
 def _fill_nothing(node: ScalarNode, expected: MaybeType) -> ScalarNode | None:
@@ -162,7 +176,9 @@ def _fill_nothing(node: ScalarNode, expected: MaybeType) -> ScalarNode | None:
 
 def _check_integer(value: float, expected: ScalarType, what: str, where: Where | None) -> None:
     if isinstance(value, float):
-        hint = f"write an integer, or convert the other side: `A.toFloating(e, np.{F64.dtype})`"
+        hint = "write an integer"
+        if what.startswith("operand"):
+            hint += f", or convert the other side: `A.toFloating(e, np.{F64.dtype})`"
         raise AccelTypeError(f"{what} must be {expected}, got {describe(value)}", where, hint=hint)
     if not expected.minimum <= value <= expected.maximum:
         limits = f"{expected.minimum} to {expected.maximum}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from accel.ast.literals import is_node, natural_type, typed, untyped
+from accel.ast.literals import is_node, natural_type, same_place, typed, untyped
 from accel.ast.operators import COMPARISONS, COUNTS, ELEMENTARY, PREDICATES, SHIFTS, Operator
 from accel.ast.scalar import Conditional, Literal, MakeTuple, Operation, Project, ScalarNode
 from accel.ast.types import BOOL, I64, ElementType, MaybeType, ScalarType, TupleType
@@ -37,15 +37,8 @@ def apply(operator: Operator, *operands: object, where: Where | None, name: str 
     Raises `AccelTypeError` if types differ or the operator does not take them.
     """
     name = name or str(operator)
-    kind = common_type(name, operands, where)
-    scalar = _require_scalar(operator, name, kind, where)
-    second = I64 if operator in SHIFTS else scalar
-    kinds = (scalar, *(second for _ in operands[1:]))
-    nodes = tuple(
-        typed(operand, kind, f"operand {i} of {name}", where)
-        for i, (operand, kind) in enumerate(zip(operands, kinds, strict=True), 1)
-    )
-    return Operation(operator, nodes, _result_type(operator, scalar), where)
+    scalar = _require_scalar(operator, name, common_type(name, operands, where), where)
+    return Operation(operator, alike(name, operands, where), _result_type(operator, scalar), where)
 
 
 def shift(operator: Operator, value: object, amount: object, where: Where | None, name: str) -> Operation:
@@ -77,10 +70,18 @@ def common_type(name: str, operands: tuple[object, ...], where: Where | None) ->
     first = nodes[0]
     for node in nodes[1:]:
         if node.type != first.type and MaybeType not in (type(first.type), type(node.type)):
-            places = tuple((f"the {n.type} is made here:", n.where) for n in (first, node) if not _same(n.where, where))
+            places = tuple(
+                (f"the {n.type} is made here:", n.where) for n in (first, node) if not same_place(n.where, where)
+            )
             message = f"{name} needs operands of one type, got {first.type} and {node.type}"
             raise AccelTypeError(message, where, others=places, hint=_conversion_hint(first.type, node.type))
     return first.type
+
+
+def alike(name: str, operands: tuple[object, ...], where: Where | None) -> tuple[ScalarNode, ...]:
+    """The operands as nodes of the type that they share."""
+    kind = common_type(name, operands, where)
+    return tuple(typed(operand, kind, f"operand {i} of {name}", where) for i, operand in enumerate(operands, 1))
 
 
 def equal(left: object, right: object, where: Where | None) -> ScalarNode:
@@ -168,13 +169,6 @@ def project(source: ScalarNode, position: int, where: Where | None) -> ScalarNod
         return source.items[position]
     items = (BOOL, kind.value) if isinstance(kind, MaybeType) else kind.items
     return Project(source, position, items[position], where)
-
-
-def _same(place: Where | None, other: Where | None) -> bool:
-    """Whether two places are one, so that an error need not show it twice."""
-    if place is None or other is None:
-        return place is other
-    return place.code is other.code and place.instruction == other.instruction
 
 
 def _result_type(operator: Operator, kind: ScalarType) -> ScalarType:

@@ -138,16 +138,23 @@ def odd(x: Exp[I]) -> Exp[np.bool_]:
     return apply(Operator.NE, "odd", apply(Operator.AND, "odd", x, 1), 0)
 
 
-def gcd(x: Exp[I], y: Exp[I]) -> Exp[I]:
+def gcd(x: Exp[I], y: Exp[I] | int) -> Exp[I]:
     """The greatest common divisor, not negative; `gcd(0, 0)` is 0."""
     # Euclid's algorithm. The least integer has no absolute value; it stays as it is.
-    pair: Exp[tuple[I, I]] = while_(
-        lambda s: s[1] != 0, lambda s: lift_items((s[1], rem(s[0], s[1]))), lift_items((x, y))
-    )
+    start = lift_items(_integers("gcd", x, y))
+    pair: Exp[tuple[I, I]] = while_(lambda s: s[1] != 0, lambda s: lift_items((s[1], rem(s[0], s[1]))), start)
     return abs(pair[0])
 
 
-def lcm(x: Exp[I], y: Exp[I]) -> Exp[I]:
+def lcm(x: Exp[I], y: Exp[I] | int) -> Exp[I]:
     """The least common multiple, not negative; 0 if either is 0."""
-    product = apply(Operator.MUL, "lcm", quot(x, gcd(x, y)), y)  # quot by gcd(0, 0) gives 0
-    return abs(product)
+    a, b = _integers("lcm", x, y)
+    return abs(mul(quot(a, gcd(a, b)), b))  # quot by gcd(0, 0) gives 0
+
+
+def _integers(name: str, *operands: object) -> tuple[Exp[Any], ...]:
+    """The operands of `name` as expressions of one integer type."""
+    where = here()
+    nodes = operations.alike(name, tuple(raw(operand) for operand in operands), where)
+    operations.apply(Operator.QUOT, *nodes, where=where, name=name)  # for its check of the type
+    return tuple(Exp(node) for node in nodes)

@@ -1,0 +1,29 @@
+"""The public names: all of them exist, and importing them loads nothing heavy."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import accel as A
+
+HEAVY = ("llvmlite", "mip", "pyopencl", "rustworkx", "matplotlib")
+
+
+@pytest.mark.parametrize("name", A.__all__)
+def test_name_exists(name: str) -> None:
+    assert getattr(A, name) is not None
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'foldl'"):
+        getattr(A, "foldl")  # noqa: B009  # mypy knows that it does not exist
+
+
+@pytest.mark.parametrize("module", ["accel", "accel.running"])
+def test_importing_loads_nothing_heavy(module: str) -> None:
+    script = f"import sys, {module}; print(*[name for name in {HEAVY} if name in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    assert found.stdout.split() == []

@@ -1,0 +1,125 @@
+"""The program as the user would write it: golden texts, and texts that stay short whatever is shared."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import accel as A
+from accel.ast.text import text
+
+x = np.arange(4, dtype=np.float32)
+m = np.ones((3, 4))
+
+
+def shown(*results: A.Acc[Any]) -> str:
+    return text([result.node for result in results])
+
+
+def test_dotp(golden: Callable[[str], None]) -> None:
+    golden(shown(A.fold(A.add, 0, A.zipWith(A.mul, A.use(x), A.use(x)))))
+
+
+def test_shared_arrays_are_written_once(golden: Callable[[str], None]) -> None:
+    xs = A.use(x)
+    total = A.sum(xs)
+    golden(shown(A.map(lambda v: v / A.the(total), xs), total))
+
+
+def test_scalar_operators(golden: Callable[[str], None]) -> None:
+    xs, ks = A.use(x), A.use(np.arange(4))
+    golden(
+        shown(
+            A.map(lambda v: -(v**2) * (v - (v - 1)) / (v / 2) % 3, xs),
+            A.map(lambda v: (v > 0) & (v < 1) | ~(v == 0.5) ^ A.isNaN(v), xs),
+            A.map(lambda k: (k << 2 | k & 3) // 2 - A.quot(k, 3), ks),
+            A.map(lambda k: A.cond(k > 0, A.cast(k, np.float32), A.sqrt(A.the(A.sum(xs)))), ks),
+            A.map(lambda k: (k + 1) * (k + 1) + (k + 1), ks),
+        )
+    )
+
+
+def test_tuples_and_maybes(golden: Callable[[str], None]) -> None:
+    xs = A.use(x)
+    pairs = A.zip(xs, A.map(lambda v: v > 1, xs))
+    golden(
+        shown(
+            A.map(lambda p: A.lift(p[1], A.lift(p[0])), pairs),
+            A.map(lambda p: A.fromMaybe(0, A.cond(p[1], A.just(p[0]), A.nothing())), pairs),
+            A.unzip(A.indexed(xs))[0],
+        )
+    )
+
+
+def test_loops(golden: Callable[[str], None]) -> None:
+    xs = A.use(x)
+
+    def inner(outer: A.Acc[A.Vector[np.float32]]) -> A.Acc[A.Vector[np.float32]]:
+        return A.awhile(
+            lambda s: A.map(lambda v: v < 9, A.sum(s)),
+            lambda s: A.zipWith(A.add, s, outer),
+            A.map(lambda v: v + 1, xs),
+        )
+
+    golden(
+        shown(
+            A.awhile(lambda s: A.map(lambda v: v < 99, A.sum(s)), inner, xs),
+            A.map(lambda v: A.while_(lambda k: k < A.exp(v), lambda k: k * k + A.exp(v), v), xs),
+        )
+    )
+
+
+def test_combinators(golden: Callable[[str], None]) -> None:
+    ms, ks = A.use(m), A.use(np.arange(4))
+    kept, counts = A.filter(lambda v: v > 0, ms)
+    totals = A.scanlTotal(A.add, 0, ms)
+    golden(
+        shown(
+            kept,
+            counts,
+            *totals,
+            A.scanr1(A.max, ms),
+            A.take(2, ms),
+            A.reverse(A.transpose(ms)),
+            A.replicate((2, A.All, 3), ks),
+            A.slice(ms, (A.All, 1)),
+            A.reshape((A.size(ms), 1), ms),
+            A.gather(ks, A.flatten(ms)),
+            A.permute(A.add, A.fill((4,), 0), lambda ix: A.just(A.index(3 - ix[0])), ks),
+            A.scatterWith(A.add, A.fill((4,), 0), A.zip(ks, ks)),
+            A.compute(A.generate((3,), lambda ix: A.toIndex(A.index(3), ix))),
+            *A.acond(A.the(A.unit(True)), (ks, ms), (A.unzip(A.zip(ks, ks))[1], ms)),
+        )
+    )
+
+
+def test_repr_of_handles(golden: Callable[[str], None]) -> None:
+    xs = A.use(x)
+    golden("\n\n".join(map(repr, [xs, A.map(A.sqrt, xs), A.constant(1, np.uint8) + 2, xs[1] * 2])))
+
+
+def test_sixty_doublings_are_sixty_lines() -> None:
+    xs: A.Acc[Any] = A.use(x)
+    for _ in range(60):
+        xs = A.zipWith(A.add, xs, xs)
+    assert len(repr(xs).splitlines()) == 60 + 3
+    e: A.Exp[Any] = A.use(x)[0]
+    for _ in range(60):
+        e = e + e
+    assert len(repr(e)) < 2000
+
+
+def test_ten_thousand_combinators_and_operators() -> None:
+    start = time.perf_counter()
+    xs: A.Acc[Any] = A.use(x)
+    e: A.Exp[Any] = A.the(A.sum(xs))
+    for _ in range(10_000):
+        xs = A.map(lambda v: v + 1, xs)
+        e = e * 2 + 1
+    assert len(repr(xs).splitlines()) == 10_000 + 3
+    assert len(repr(e)) < 1_000_000
+    assert len(repr(A.map(lambda v: v * e, xs))) < 2_000_000
+    assert time.perf_counter() - start < 60, "it is not linear"

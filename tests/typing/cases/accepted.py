@@ -1,0 +1,200 @@
+"""Programs that mypy accepts, with the types that it infers. Each `assert_type` is a case."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar, TypeVarTuple, assert_type
+
+import numpy as np
+from numpy import bool_ as b1
+from numpy import float32 as f4
+from numpy import float64 as f8
+from numpy import int32 as i4
+from numpy import int64 as i8
+from numpy import uint8 as u1
+from numpy.typing import NDArray
+
+import accel as A
+
+Ix = TypeVarTuple("Ix")
+Sh = TypeVar("Sh", bound=tuple[Any, ...])
+N = TypeVar("N", bound=np.number[Any])
+
+
+def dotp(xs: A.Acc[A.Vector[np.float32]], ys: A.Acc[A.Vector[np.float32]]) -> A.Acc[A.Scalar[np.float32]]:
+    return A.fold(A.add, 0, A.zipWith(A.mul, xs, ys))
+
+
+def rowsum(xs: A.Acc[A.Array[tuple[*Ix, int], N]]) -> A.Acc[A.Array[tuple[*Ix], N]]:
+    return A.fold(A.add, 0, xs)
+
+
+def square(xs: A.Acc[A.Array[Sh, N]]) -> A.Acc[A.Array[Sh, N]]:
+    return A.map(lambda x: A.mul(x, x), xs)
+
+
+def host(
+    v: np.ndarray[tuple[int], np.dtype[f4]], m: np.ndarray[tuple[int, int], np.dtype[f8]], nd: NDArray[f4]
+) -> None:
+    assert_type(A.use(v), A.Acc[A.Vector[f4]])
+    assert_type(A.use(m), A.Acc[A.Matrix[f8]])
+    assert_type(A.use(np.float32(1)), A.Acc[A.Scalar[f4]])
+    assert_type(A.use((v, v)), A.Acc[A.Vector[tuple[f4, f4]]])
+    assert_type(A.use(np.zeros((3, 4), dtype=np.int32)), A.Acc[A.Matrix[i4]])
+    dotp(A.use(nd), A.use(nd))
+
+
+def runs(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f8]], x: np.ndarray[tuple[int], np.dtype[f4]]) -> None:
+    assert_type(A.run(v), np.ndarray[tuple[int], np.dtype[f4]])
+    assert_type(A.run(A.fold(A.add, 0, m)), np.ndarray[tuple[int], np.dtype[f8]])
+    assert_type(A.run(v, backend="opencl"), np.ndarray[tuple[int], np.dtype[f4]])
+    assert_type(A.run((v, m)), tuple[np.ndarray[tuple[int], np.dtype[f4]], np.ndarray[tuple[int, int], np.dtype[f8]]])
+    assert_type(A.runN(dotp)(x, x), np.ndarray[tuple[()], np.dtype[f4]])
+
+
+@A.runN
+def decorated(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f8]]) -> tuple[A.Acc[A.Vector[f4]], A.Acc[A.Vector[f8]]]:
+    return v, A.fold(A.add, 0, m)
+
+
+def calls(x: np.ndarray[tuple[int], np.dtype[f4]], m: np.ndarray[tuple[int, int], np.dtype[f8]]) -> None:
+    assert_type(decorated(x, m), tuple[np.ndarray[tuple[int], np.dtype[f4]], np.ndarray[tuple[int], np.dtype[f8]]])
+
+
+def folds(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f8]], i: A.Acc[A.Vector[i4]], e: A.Exp[f4]) -> None:
+    assert_type(A.fold(A.add, 0, m), A.Acc[A.Vector[f8]])
+    assert_type(A.fold(A.add, 0.5, m), A.Acc[A.Vector[f8]])
+    assert_type(A.fold(A.add, e, v), A.Acc[A.Scalar[f4]])
+    assert_type(A.fold(A.add, np.float32(0), v), A.Acc[A.Scalar[f4]])
+    assert_type(A.fold(lambda a, b: a + b, 0, i), A.Acc[A.Scalar[i4]])
+    assert_type(A.fold(lambda a, b: A.max(a, b) + 1, 0.5, m), A.Acc[A.Vector[f8]])
+    assert_type(A.fold1(A.min, m), A.Acc[A.Vector[f8]])
+    assert_type(A.foldAll(A.add, 0, m), A.Acc[A.Scalar[f8]])
+    assert_type(A.fold1All(A.mul, m), A.Acc[A.Scalar[f8]])
+    assert_type(A.sum(m), A.Acc[A.Vector[f8]])
+    assert_type(A.maximum(i), A.Acc[A.Scalar[i4]])
+    assert_type(A.all(lambda x: x > 0, m), A.Acc[A.Vector[b1]])
+    assert_type(rowsum(rowsum(m)), A.Acc[A.Scalar[f8]])
+    assert_type(rowsum(square(m)), A.Acc[A.Vector[f8]])
+
+
+def pairs(ts: A.Acc[A.Vector[tuple[f4, i4]]]) -> None:
+    seed = (np.float32(0), np.int32(0))
+    assert_type(A.fold(lambda a, b: A.lift(a[0] + b[0], a[1] + b[1]), seed, ts), A.Acc[A.Scalar[tuple[f4, i4]]])
+    assert_type(A.map(lambda p: p[0] + 1.5, ts), A.Acc[A.Vector[f4]])
+    assert_type(A.map(lambda p: A.lift(p[1], p[0]), ts), A.Acc[A.Vector[tuple[i4, f4]]])
+    assert_type(A.map(lambda p: A.snd(p), ts), A.Acc[A.Vector[i4]])
+    assert_type(A.unzip(ts), tuple[A.Acc[A.Vector[f4]], A.Acc[A.Vector[i4]]])
+    assert_type(A.unlift(ts[0]), tuple[A.Exp[f4], A.Exp[i4]])
+
+
+def scans(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f8]]) -> None:
+    assert_type(A.scanl(A.add, 0, v), A.Acc[A.Vector[f4]])
+    assert_type(A.scanr1(A.add, m), A.Acc[A.Matrix[f8]])
+    assert_type(A.scanlTotal(A.add, 0.5, m), tuple[A.Acc[A.Matrix[f8]], A.Acc[A.Vector[f8]]])
+    assert_type(A.prescanl(A.add, 0, m), A.Acc[A.Matrix[f8]])
+    assert_type(A.filter(lambda x: x > 0, m), tuple[A.Acc[A.Vector[f8]], A.Acc[A.Vector[i8]]])
+    assert_type(A.filter(lambda x: x > 0, v), tuple[A.Acc[A.Vector[f4]], A.Acc[A.Scalar[i8]]])
+
+
+def elements(v: A.Acc[A.Vector[f4]], i: A.Acc[A.Vector[i4]], m: A.Acc[A.Matrix[f8]]) -> None:
+    assert_type(A.map(lambda x: x * 2 + 1, v), A.Acc[A.Vector[f4]])
+    assert_type(A.map(A.floor, v), A.Acc[A.Vector[i8]])
+    assert_type(A.map(lambda x: A.floor(x, np.int32), v), A.Acc[A.Vector[i4]])
+    assert_type(A.map(lambda x: A.toFloating(x, np.float64), i), A.Acc[A.Vector[f8]])
+    assert_type(A.map(A.sqrt, m), A.Acc[A.Matrix[f8]])
+    assert_type(A.imap(lambda ix, x: ix[1], m), A.Acc[A.Matrix[i8]])
+    assert_type(A.zipWith(lambda x, k: x + A.toFloating(k, np.float32), v, i), A.Acc[A.Vector[f4]])
+    assert_type(A.zipWith3(lambda x, y, z: A.fma(x, y, z), v, v, v), A.Acc[A.Vector[f4]])
+    assert_type(A.zipWith(A.lt, v, v, trim=True), A.Acc[A.Vector[b1]])
+    assert_type(A.zip3(v, i, v), A.Acc[A.Vector[tuple[f4, i4, f4]]])
+    assert_type(A.indexed(m), A.Acc[A.Matrix[tuple[tuple[int, int], f8]]])
+    assert_type(A.map(lambda p: p[0][1], A.indexed(m)), A.Acc[A.Matrix[i8]])
+
+
+def shapes(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f8]], s: A.Acc[A.Scalar[f4]], n: A.Exp[i8]) -> None:
+    assert_type(m.shape, A.Exp[tuple[int, int]])
+    assert_type(A.unlift(m.shape), tuple[A.Exp[i8], A.Exp[i8]])
+    assert_type(m[0, n], A.Exp[f8])
+    assert_type(v[n + 1], A.Exp[f4])
+    assert_type(s[()], A.Exp[f4])
+    assert_type(m[m.shape], A.Exp[f8])
+    assert_type(A.the(s), A.Exp[f4])
+    assert_type(A.size(m), A.Exp[i8])
+    assert_type(A.indexTail(m.shape), A.Exp[tuple[int]])
+    assert_type(A.generate((n, 3), lambda ix: ix[0] + ix[1]), A.Acc[A.Matrix[i8]])
+    assert_type(A.generate(m.shape, lambda ix: m[ix]), A.Acc[A.Matrix[f8]])
+    assert_type(A.fill((2, 3), 0.0), A.Acc[A.Matrix[f8]])
+    assert_type(A.fill((2,), True), A.Acc[A.Vector[b1]])
+    assert_type(A.unit(n), A.Acc[A.Scalar[i8]])
+    assert_type(A.reshape((n, 4), v), A.Acc[A.Matrix[f4]])
+    assert_type(A.flatten(m), A.Acc[A.Vector[f8]])
+    assert_type(A.transpose(m), A.Acc[A.Matrix[f8]])
+    assert_type(A.take(3, m), A.Acc[A.Matrix[f8]])
+    assert_type(A.backpermute((n,), lambda ix: A.index(ix[0], 0), m), A.Acc[A.Vector[f8]])
+    assert_type(A.enumFromN((n,), 1), A.Acc[A.Vector[i8]])
+
+
+def replicates(v: A.Acc[A.Vector[f8]], s: A.Acc[A.Scalar[f8]], m: A.Acc[A.Matrix[f8]], n: A.Exp[i8]) -> None:
+    assert_type(A.replicate((n, A.All), v), A.Acc[A.Matrix[f8]])
+    assert_type(A.replicate((A.All, 3), v), A.Acc[A.Matrix[f8]])
+    assert_type(A.replicate((3,), s), A.Acc[A.Vector[f8]])
+    assert_type(A.replicate((A.All, n, A.All), m), A.Acc[A.Array[tuple[int, int, int], f8]])
+    assert_type(A.slice(m, (A.All, 3)), A.Acc[A.Vector[f8]])
+    assert_type(A.slice(m, (n, 3)), A.Acc[A.Scalar[f8]])
+
+
+def scatters(d: A.Acc[A.Vector[f8]], m: A.Acc[A.Matrix[f8]], i: A.Acc[A.Vector[i8]]) -> None:
+    target = A.permute(A.add, d, lambda ix: A.cond(ix[0] < 3, A.just(A.index(ix[1])), A.nothing()), m)
+    assert_type(target, A.Acc[A.Vector[f8]])
+    assert_type(A.scatterWith(A.add, d, A.zip(i, d)), A.Acc[A.Vector[f8]])
+    assert_type(A.gather(i, d), A.Acc[A.Vector[f8]])
+    assert_type(A.gather(A.map(lambda k: A.index(k, k), i), m), A.Acc[A.Vector[f8]])
+
+
+def loops(v: A.Acc[A.Vector[f4]], k: A.Acc[A.Scalar[i8]], c: A.Exp[b1], m: A.Acc[A.Matrix[f8]]) -> None:
+    # A fold inside a lambda, in every callback position: mypy 2.4 crashes on less careful signatures.
+    assert_type(
+        A.awhile(lambda x: A.map(lambda q: q < 3, A.fold(A.add, 0, x)), lambda x: A.map(lambda q: q + 1, x), v),
+        A.Acc[A.Vector[f4]],
+    )
+    state = A.awhile(
+        lambda s: A.map(lambda q: q < 3, s[1]),
+        lambda s: (A.map(lambda q: q + A.the(A.fold(A.add, 0, s[0])), s[0]), A.map(lambda q: q + 1, s[1])),
+        (v, k),
+    )
+    assert_type(state, tuple[A.Acc[A.Vector[f4]], A.Acc[A.Scalar[i8]]])
+    assert_type(A.acond(c, v, v), A.Acc[A.Vector[f4]])
+    assert_type(
+        A.acond(A.the(A.fold(A.add, 0, v)) < 3, (v, k), (v, k)), tuple[A.Acc[A.Vector[f4]], A.Acc[A.Scalar[i8]]]
+    )
+    assert_type(A.iterate(5, lambda x: A.replicate((4,), A.fold(A.add, 0, x)), v), A.Acc[A.Vector[f4]])
+    assert_type(A.map(lambda q: q * A.the(A.fold(A.add, 0, v)), v), A.Acc[A.Vector[f4]])
+    assert_type(A.generate((4,), lambda ix: A.fold(A.add, 0, m)[ix]), A.Acc[A.Vector[f8]])
+    assert_type(A.compute(A.fold(A.add, 0, m)), A.Acc[A.Vector[f8]])
+
+
+def scalars(x: A.Exp[f4], d: A.Exp[f8], i: A.Exp[i4], n: A.Exp[i8], b: A.Exp[b1], u: A.Exp[u1]) -> None:
+    assert_type(x + 1, A.Exp[f4])
+    assert_type(2.5 * x, A.Exp[f4])
+    assert_type(x / 2, A.Exp[f4])
+    assert_type(x + np.float32(1), A.Exp[f4])
+    assert_type(-i // 2, A.Exp[i4])
+    assert_type(i % 2 == 0, A.Exp[b1])
+    assert_type(b & (x < 3) | ~b, A.Exp[b1])
+    assert_type(u & 15, A.Exp[u1])
+    assert_type(i << n, A.Exp[i4])
+    assert_type(d**2, A.Exp[f8])
+    assert_type(A.cond(b, x, 0), A.Exp[f4])
+    assert_type(A.cond(b, 0.5, x), A.Exp[f4])
+    assert_type(A.select(b, i, i), A.Exp[i4])
+    assert_type(A.constant(1, np.uint8), A.Exp[u1])
+    assert_type(A.constant(0.5), A.Exp[f8])
+    assert_type(A.cast(x, np.int64), A.Exp[i8])
+    assert_type(A.max(x, 0), A.Exp[f4])
+    assert_type(A.popCount(u), A.Exp[i8])
+    assert_type(A.testBit(u, 3), A.Exp[b1])
+    assert_type(A.gcd(i, 12), A.Exp[i4])
+    assert_type(A.while_(lambda s: s < 100, lambda s: s * 2, n), A.Exp[i8])
+    assert_type(A.lift(x, A.lift(i, b)), A.Exp[tuple[f4, tuple[i4, b1]]])
+    assert_type(A.fromMaybe(0, A.just(i)), A.Exp[i4])
+    assert_type(A.maybe(x, lambda k: A.toFloating(k, np.float32), A.just(i)), A.Exp[f4])

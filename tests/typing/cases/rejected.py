@@ -1,0 +1,121 @@
+# ruff: noqa: B015, B018  # expressions that are wrong are what this file is for
+"""Programs that mypy rejects: on each line with `E:`, an error whose text holds what follows, and nowhere else."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVarTuple
+
+import numpy as np
+from numpy import bool_ as b1
+from numpy import float32 as f4
+from numpy import float64 as f8
+from numpy import int32 as i4
+
+import accel as A
+
+Ix = TypeVarTuple("Ix")
+
+
+def ranks(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f4]], s: A.Acc[A.Scalar[f4]]) -> None:
+    A.fold(A.add, 0, s)  # E: Argument 3 to "fold" has incompatible type
+    A.zipWith(A.mul, v, m)  # E: Cannot infer value of type parameter "Sh"
+    A.zip(v, m)  # E: Cannot infer value of type parameter "Sh"
+    A.sum(s)  # E: Argument 1 to "sum"
+    A.scanl1(A.add, s)  # E: Argument 2 to "scanl1"
+    A.the(v)  # E: Argument 1 to "the"
+    A.transpose(v)  # E: Argument 1 to "transpose"
+    A.length(m)  # E: Argument 1 to "length"
+    A.take(2, s)  # E: Argument 2 to "take"
+    A.gather(m, v)  # E: Argument 1 to "gather" has incompatible type
+    m[0]  # E: No overload variant of "__getitem__"
+    v[0, 1]  # E: Invalid index type
+    v["a"]  # E: No overload variant of "__getitem__"
+
+
+def elements(v: A.Acc[A.Vector[f4]], w: A.Acc[A.Vector[f8]], i: A.Acc[A.Vector[i4]]) -> None:
+    A.zipWith(A.mul, v, i)  # E: Cannot infer value of type parameter "F" of "zipWith"
+    A.zipWith(A.mul, v, w)  # E: Cannot infer value of type parameter "F" of "zipWith"
+    A.fold(A.add, 0.5, i)  # E: Value of type variable "Fl" of "fold" cannot be
+    A.fold(lambda p, q: p, "a", v)  # E: Cannot infer value of type parameter "E" of "fold"
+    A.fold(A.lt, 0, v)  # E: Argument 1 to "fold" has incompatible type
+    A.map(lambda q: q + "x", v)  # E: Unsupported operand types
+    A.map(A.sqrt, i)  # E: Argument 1 to "map" has incompatible type
+    A.filter(lambda x: x + 1, v)  # E: Incompatible return value type
+    A.all(lambda x: x, v)  # E: Incompatible return value type
+    A.map(lambda x: (x, x), v)  # E: Incompatible return value type
+    A.map(lambda x: 1, v)  # E: Incompatible return value type
+    A.unzip(v)  # E: Argument 1 to "unzip"
+    v.nothing  # E: has no attribute "nothing"
+
+
+def operators(x: A.Exp[f4], d: A.Exp[f8], i: A.Exp[i4], t: A.Exp[tuple[f4, f4]], b: A.Exp[b1]) -> None:
+    b + b  # E: Invalid self argument
+    t + t  # E: Invalid self argument
+    i / i  # E: Invalid self argument
+    x + "a"  # E: Unsupported operand types
+    i + 0.5  # E: Unsupported operand types
+    x + i  # E: Unsupported operand types
+    x + d  # E: Unsupported operand types
+    x & x  # E: Invalid self argument
+    ~x  # E: Invalid self argument
+    x // x  # E: Invalid self argument
+    b < b  # E: Invalid self argument
+    i << 0.5  # E: Unsupported operand types
+    t[2]  # E: No overload variant of "__getitem__"
+    x[0]  # E: Invalid self argument
+    A.cond(x, x, x)  # E: Argument 1 to "cond" has incompatible type
+    A.cond(b, x, i)  # E: Argument 3 to "cond" has incompatible type
+    A.cast(x, float)  # E: Value of type variable "G" of "cast"
+    A.sqrt(i)  # E: Value of type variable "Fl" of "sqrt"
+    A.even(x)  # E: Value of type variable "I" of "even"
+    A.fst(x)  # E: Argument 1 to "fst"
+
+
+def shapes(v: A.Acc[A.Vector[f8]], m: A.Acc[A.Matrix[f8]], x: A.Exp[f8]) -> None:
+    A.replicate((2, A.All), m)  # E: Argument 2 to "replicate" has incompatible type
+    A.replicate((A.All, A.All), v)  # E: Argument 1 to "replicate" has incompatible type
+    A.slice(v, (A.All, 3))  # E: Argument 2 to "slice" has incompatible type
+    A.slice(m, (A.All, 0.5))  # E: Argument 2 to "slice" has incompatible type
+    A.generate((x,), lambda ix: x)  # E: Argument 1 to "generate" has incompatible type
+    A.generate(3, lambda ix: x)  # E: No overload variant of "generate"
+    A.reshape((2, "a"), v)  # E: Argument 1 to "reshape" has incompatible type
+    A.backpermute((2,), lambda ix: A.index(ix[0], 0), v)  # E: Argument
+
+
+def control(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f4]], c: A.Exp[b1]) -> None:
+    A.acond(c, v, m)  # E: Cannot infer value of type parameter
+    A.acond(v, v, v)  # E: No overload variant of "acond"
+    A.awhile(lambda x: v, lambda x: x, v)  # E: Incompatible return value type
+    A.awhile(lambda x: A.fold(A.add, 0, x), lambda x: x, v)  # E: Incompatible return value type
+    A.awhile(lambda x: A.unit(c), lambda x: A.fold(A.add, 0, x), v)  # E: Argument 3 to "fold" has incompatible type
+
+
+def running(v: A.Acc[A.Vector[f4]], x: np.ndarray[tuple[int], np.dtype[f8]]) -> None:
+    A.run(v) + "a"  # E: No overload variant of "__add__"
+    A.run(x)  # E: No overload variant of "run"
+    A.runN(total)(x)  # E: Argument 1
+    decorated(x)  # E: Argument 1
+
+
+def total(xs: A.Acc[A.Vector[f4]]) -> A.Acc[A.Scalar[f4]]:
+    return A.sum(xs)
+
+
+@A.runN
+def decorated(xs: A.Acc[A.Matrix[f4]]) -> A.Acc[A.Vector[f4]]:
+    return A.sum(xs)
+
+
+def rowsum(xs: A.Acc[A.Array[tuple[*Ix, int], f4]]) -> A.Acc[A.Array[tuple[*Ix], f4]]:
+    return A.sum(xs)
+
+
+def polymorphic(s: A.Acc[A.Scalar[f4]], m: A.Acc[A.Matrix[f8]]) -> A.Acc[A.Matrix[f8]]:
+    rowsum(s)  # E: Argument 1 to "rowsum"
+    rowsum(m)  # E: Argument 1 to "rowsum"
+    return A.sum(m)  # E: Argument 1 to "sum" has incompatible type
+
+
+def unknown(xs: A.Acc[Any]) -> None:
+    A.use([1.0, 2.0])  # E: No overload variant of "use"
+    A.use("text")  # E: No overload variant of "use"
