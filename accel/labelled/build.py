@@ -3,7 +3,7 @@
 In: the nodes that the user asks for, and the parameters of the function that they belong to. Out: a let-bound program over
 leaves, sized, simplified, with labels in order. The steps: place every node in a region (`regions.py`), turn it into
 core operations (`desugar.py`, `control.py`) while sizes are inferred (`sizes.py`), resolve sizes, simplify (`simplify.py`),
-let scatters work in place where they may (`copies.py`), number (`number.py`).
+bound the size of loops (`cuts.py`), let scatters work in place where they may (`copies.py`), number (`number.py`).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from accel.ast.types import leaves
 from accel.labelled import nodes, regions
 from accel.labelled.control import acond, awhile
 from accel.labelled.copies import insert_copies
+from accel.labelled.cuts import limit_components
 from accel.labelled.desugar import desugar
 from accel.labelled.graph import Graph
 from accel.labelled.nodes import Program, Shape
@@ -63,7 +64,7 @@ def _finish(program: Program, building: Building) -> Program:
     verify_if_asked(program, copied=False)
     program = simplify(number(push_reshapes(program)), Sizes())
     verify_if_asked(program, copied=False)
-    program = number(insert_copies(program))
+    program = number(insert_copies(limit_components(program)))
     verify_if_asked(program)
     return program
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias, assert_never
 
 from accel.ast.arrays import ArrayNode
+from accel.ast.operators import Operator
 from accel.ast.scalar import (
     Conditional,
     Index,
@@ -165,12 +166,15 @@ class _Code:
 
     def _conditional(self, node: Conditional, region: _Region, statements: list[Statement]) -> tuple[Operand, ...]:
         (condition,) = self.leaves(node.condition, region)
-        branches = [
-            self._block(branch, self.placement.inner(node, region, part))
-            for part, branch in enumerate((node.then, node.orelse))
-        ]
         outs = self.fresh(node.type)
-        statements.append(scalar.If(outs, condition, *branches))
+        parts = [self.placement.inner(node, region, part) for part in (0, 1)]
+        if region in parts:  # too deep: both were computed here
+            pairs = zip(self.leaves(node.then, region), self.leaves(node.orelse, region), strict=True)
+            for out, (then, orelse) in zip(outs, pairs, strict=True):
+                statements.append(scalar.Compute(out, Operator.SELECT, (condition, then, orelse)))
+        else:
+            blocks = [self._block(root, part) for root, part in zip((node.then, node.orelse), parts, strict=True)]
+            statements.append(scalar.If(outs, condition, *blocks))
         return outs
 
     def _while(self, node: While, region: _Region, statements: list[Statement]) -> tuple[Operand, ...]:

@@ -87,6 +87,19 @@ def inputs(operation: Operation) -> tuple[Array, ...]:
             assert_never(operation)
 
 
+def streams(operation: Operation) -> tuple[Array, ...]:
+    """The inputs whose producers an operation can share a loop with: all but what a scatter destroys, views, control."""
+    match operation:
+        case Scatter(_, _, keep, indices, values):
+            return (() if keep is None else (keep,)) + indices + values
+        case Map() | Backpermute() | Gather() | Fold() | Scan() | Filter() | Copy():
+            return inputs(operation)
+        case Use() | Generate() | Reshape() | Force() | BindSizes() | RequireEqual() | Acond() | Awhile():
+            return ()
+        case _:
+            assert_never(operation)
+
+
 def functions(operation: Operation) -> tuple[Function, ...]:
     """The scalar functions of an operation."""
     match operation:
