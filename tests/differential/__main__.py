@@ -11,9 +11,13 @@ import sys
 import time
 
 from tests.differential.check import check, check_opencl
+from tests.differential.generate import generate
+from tests.differential.source import file_source
 
 CHUNK = 200
 BATCH = 20
+FAILED = 3
+"""The exit status of a process that found failures; others mean that it crashed."""
 
 
 def work(first: int, count: int, opencl: bool) -> int:
@@ -32,8 +36,40 @@ def work(first: int, count: int, opencl: bool) -> int:
     return failed
 
 
+def isolated(first: int, count: int, opencl: bool) -> int:
+    """Check some seeds in a process of its own; after a crash go on behind the seed that caused it."""
+    end, failed = first + count, 0
+    while first < end:
+        command = [
+            sys.executable,
+            "-m",
+            "tests.differential",
+            "--here",
+            "--seed",
+            str(first),
+            "--count",
+            str(end - first),
+        ]
+        command += [] if opencl else ["--no-opencl"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        print(done.stdout, end="", flush=True)
+        if done.returncode == 0:
+            return failed
+        failed += 1
+        if done.returncode == FAILED:
+            return failed
+        seeds = [int(line.split()[2]) for line in done.stderr.splitlines() if line.startswith("at seed ")]
+        last = seeds[-1] if seeds else first
+        print(f"# seed {last} ended the process with {done.returncode}:\n{file_source(generate(last))}", flush=True)
+        print(*done.stderr.splitlines()[-3:], sep="\n", flush=True)
+        if done.stderr.rstrip().endswith("on opencl"):
+            return failed
+        first = last + 1
+    return failed
+
+
 def main() -> int:
-    """Run all seeds, chunk by chunk; the exit status is 1 if any program failed."""
+    """Run all seeds, chunk by chunk; the exit status is not 0 if any program failed."""
     parser = argparse.ArgumentParser(prog="python -m tests.differential", description=__doc__)
     parser.add_argument("--count", type=int, default=500, help="how many programs")
     parser.add_argument("--seed", type=int, default=1, help="the first program's seed")
@@ -41,23 +77,13 @@ def main() -> int:
     parser.add_argument("--here", action="store_true", help="in this process")
     given = parser.parse_args()
     if given.here:
-        return int(work(given.seed, given.count, not given.no_opencl) > 0)
-    begin, failed = time.monotonic(), 0
-    for first in range(given.seed, given.seed + given.count, CHUNK):
-        count = min(CHUNK, given.seed + given.count - first)
-        command = [sys.executable, "-m", "tests.differential", "--here", "--seed", str(first), "--count", str(count)]
-        done = subprocess.run(command + ["--no-opencl"] * given.no_opencl, capture_output=True, text=True, check=False)
-        print(done.stdout, end="")
-        if done.returncode:
-            failed += 1
-            if done.returncode < 0 or not done.stdout:
-                print(
-                    f"the process ended with {done.returncode}; its last words:",
-                    *done.stderr.splitlines()[-12:],
-                    sep="\n",
-                )
-        seconds = time.monotonic() - begin
-        print(f"{first + count - given.seed} programs in {seconds:.0f} s, {failed} chunks with failures", flush=True)
+        return FAILED if work(given.seed, given.count, not given.no_opencl) else 0
+    begin, failed, end = time.monotonic(), 0, given.seed + given.count
+    for first in range(given.seed, end, CHUNK):
+        count = min(CHUNK, end - first)
+        failed += isolated(first, count, not given.no_opencl)
+        done, seconds = first + count - given.seed, time.monotonic() - begin
+        print(f"# {done} programs in {seconds:.0f} s, {failed} processes with failures", flush=True)
     return int(failed > 0)
 
 
