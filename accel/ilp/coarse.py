@@ -1,8 +1,9 @@
 """Chains of maps as one node: merges that some optimum makes anyway, whatever the cost model (docs/ilp.md, "Chains").
 
-a and b become one if b, a map, is the only reader of a, a generate or map; a has at most one input that is read in an
-order; a is that input's only reader; the input is not larger than a. Then take an optimum that separates a from b and move a
-to b: the write and the read of a are saved, at most the write and the read of the input are lost.
+a and b become one if b, a map, is the only reader of a, a generate or map; b also reads what a reads, but for one array p of
+which a is the only reader, and which is not larger than a. Then take an optimum that separates a from b and move a to b: the
+write and the read of a are saved, at most the write and the read of p are lost. (Where costs count pairs of accesses, a
+must read nothing but p.)
 """
 
 from __future__ import annotations
@@ -58,26 +59,31 @@ def _ends_in_growing_gather(graph: Graph) -> set[Label]:
     return found
 
 
-def _loses_nothing(graph: Graph, node: Node, inputs: tuple[Array, ...]) -> bool:
-    """Whether `node`, which reads `inputs` in order, may go wherever its reader goes."""
-    if len(inputs) > 1:
+def _streams(graph: Graph, label: Label) -> list[Array]:
+    return [edge.array for edge in graph.inputs[label] if edge.role is Role.STREAM]
+
+
+def _loses_nothing(graph: Graph, node: Node, reader: Label, by_pairs: bool) -> bool:
+    """Whether `node` may go wherever its only reader goes."""
+    also_read = [] if by_pairs else _streams(graph, reader)
+    own = [array for array in _streams(graph, node.label) if array not in also_read]
+    if len(own) > 1:
         return False
     made = sum(array.element.bytes for array in node.arrays)
     return all(
         {edge.consumer for edge in graph.readers[array]} == {node.label} and array.element.bytes <= made
-        for array in inputs
+        for array in own
     )
 
 
-def merge_chains(graph: Graph, duplicate: Duplicate) -> Coarse:
-    """`graph` with chains merged into their last operations."""
+def merge_chains(graph: Graph, duplicate: Duplicate, by_pairs: bool = False) -> Coarse:
+    """`graph` with chains merged into their last operations. `by_pairs`: costs count pairs of accesses."""
     earlier = {first for first, _ in graph.before}
     costly = set() if duplicate == "published" else _ends_in_growing_gather(graph)
     heir: dict[Label, Label] = {}
     for node in graph.operations:
-        inputs = tuple(edge.array for edge in graph.inputs[node.label] if edge.role in ORDERED)
         reader = None if node.label in earlier or node.label in costly else only_reader(graph, node)
-        if reader is not None and _loses_nothing(graph, node, inputs):
+        if reader is not None and _loses_nothing(graph, node, reader, by_pairs):
             heir[node.label] = reader
     if not heir:
         return Coarse(graph, {node.label: (node.label,) for node in graph.nodes})

@@ -12,7 +12,7 @@ from accel.ilp.clustering import Cluster, Clustering
 from accel.ilp.coarse import Coarse, merge_chains
 from accel.ilp.cost import MODELS, Level, Weights
 from accel.ilp.decode import clustering, components
-from accel.ilp.graph import Graph
+from accel.ilp.graph import ORDERED, Graph
 from accel.ilp.greedy import candidates, greedy
 from accel.ilp.model import Formulation, formulate
 from accel.ilp.options import Options
@@ -24,6 +24,9 @@ from accel.labelled.nodes import Label
 
 LARGEST = 300
 """Graphs in which more operations than this hang together are clustered greedily."""
+
+MOST_PAIRS = 2000
+"""So are graphs with more pairs of operations that read one array."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +41,21 @@ class Optimum:
 
 
 def is_too_large(graph: Graph) -> bool:
-    """Whether more than `LARGEST` operations hang together by arrays that might be fused or read together."""
+    """Whether more than `LARGEST` operations hang together by arrays that might be fused or read together, and the like."""
+    readers = [sum(edge.role in ORDERED for edge in edges) for edges in graph.readers.values()]
+    if sum(count * (count - 1) // 2 for count in readers) > MOST_PAIRS:
+        return True
     labels = [node.label for node in graph.operations]
     return any(len(group) > LARGEST for group in components(labels, candidates(graph)))
 
 
 Answers = Sequence[tuple[Sequence[Label], PartAnswer | None]]
 """The operations of each part, and what was found for them."""
+
+
+def coarsen(graph: Graph, options: Options) -> Coarse:
+    """`graph` with its chains merged, as far as the cost model allows."""
+    return merge_chains(graph, options.duplicate, any(level.access for level in MODELS[options.cost]))
 
 
 def _solve_parts(formulation: Formulation, options: Options, deadline: float) -> Answers:
@@ -56,7 +67,7 @@ def optimise(graph: Graph, options: Options, weights: Weights) -> Optimum | str:
     """The best clustering of `graph`; or why there is none to be trusted. Lets exceptions of solvers pass."""
     deadline = time.monotonic() + options.time_limit
     model = MODELS[options.cost]
-    coarse = merge_chains(graph, options.duplicate)
+    coarse = coarsen(graph, options)
     small = Weights(coarse.graph, weights.sizes)
     formulation = formulate(analyse(coarse.graph, options.duplicate), model, small, options.duplicate)
     answers = _solve_parts(formulation, options, deadline)

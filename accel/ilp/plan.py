@@ -11,12 +11,11 @@ from accel.errors import AccelInternalError, AccelSolverWarning
 from accel.ilp.build import build, sub_programs
 from accel.ilp.checker import refusal
 from accel.ilp.clustering import Clustering, Plan
-from accel.ilp.coarse import merge_chains
 from accel.ilp.cost import MODELS, Weights
 from accel.ilp.decode import clustering, in_order
 from accel.ilp.graph import Graph
 from accel.ilp.greedy import greedy
-from accel.ilp.optimise import is_too_large, optimise
+from accel.ilp.optimise import coarsen, is_too_large, optimise
 from accel.ilp.options import DEFAULT, Options
 from accel.ilp.price import price
 from accel.labelled.nodes import Label, Program, SizeVariable
@@ -59,7 +58,7 @@ def plan_graph(graph: Graph, options: Options = DEFAULT) -> Answer:
     weights = Weights(graph, sizes)
     if options.strategy != "ilp":
         return _heuristic(graph, options, weights)
-    if is_too_large(merge_chains(graph, options.duplicate).graph):
+    if is_too_large(coarsen(graph, options).graph):
         return _heuristic(graph, options, weights)
     try:
         found = optimise(graph, options, weights)

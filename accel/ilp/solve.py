@@ -60,6 +60,7 @@ class _Search:
     def __init__(self, part: Part, solver: Solver, deadline: float) -> None:
         self.part, self.solver, self.deadline = part, solver, deadline
         self.found: list[Linear] = []
+        self.added: set[tuple[int | tuple[int, int], ...]] = set()
 
     def seconds(self) -> float:
         """What is left until the deadline."""
@@ -121,8 +122,17 @@ class _Search:
                 fresh += cuts.forest(self.part, values)
             if not fresh:
                 return values, solution.optimal, solution.bound
+            self._remember(fresh)
             session.add(fresh)
         return None
+
+    def _remember(self, rows: Sequence[Linear]) -> None:
+        """Rows are added once: a solver that violates one again does not solve what it is given."""
+        for row in rows:
+            key = (row.constant, *sorted(row.terms.items()))
+            if key in self.added:
+                raise ValueError("it ignores a row of its model")
+            self.added.add(key)
 
     def _bound_of(self, objective: Linear, levels: range, least: float) -> list[int]:
         """What a bound on a stage says about its level, if it is only one."""

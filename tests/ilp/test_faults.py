@@ -1,0 +1,97 @@
+"""Whatever a solver does, the program is planned: greedily, with one warning that says what happened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import pytest
+
+from accel.errors import AccelSolverWarning
+from accel.ilp import optimise
+from accel.ilp.checker import refusal
+from accel.ilp.graph import Graph
+from accel.ilp.linear import Linear, Variable
+from accel.ilp.options import Options
+from accel.ilp.plan import plan_graph
+from accel.ilp.solvers.protocol import Solution
+from tests.ilp.random_graphs import draw
+from tests.ilp.sketch import Sketch
+
+
+class Faulty:
+    """A solver that does as it is told."""
+
+    name = "faulty"
+
+    def __init__(self, mode: str) -> None:
+        self.mode = mode
+        self.variables: list[Variable] = []
+
+    def session(self, variables: Sequence[Variable], rows: Iterable[Linear], relaxed: bool) -> Faulty:
+        self.variables = list(variables)
+        return self
+
+    def add(self, rows: Iterable[Linear]) -> None:
+        pass
+
+    def minimise(self, objective: Linear, seconds: float) -> Solution | None:
+        if self.mode == "late":
+            return None
+        if self.mode == "crash":
+            raise RuntimeError("licence expired")
+        if self.mode == "not a number":
+            return Solution({variable.number: float("nan") for variable in self.variables}, True, 0.0)
+        apart = 0.0 if self.mode == "all together" else 1.0
+        values = {v.number: apart if v.name.startswith("x_") else 0.0 for v in self.variables}
+        return Solution(values, True, 0.0)
+
+
+def _graph() -> Graph:
+    """Two shared reads of which only one can be had: both would be a circle of clusters."""
+    s = Sketch()
+    s.use("u")
+    s.use("v")
+    s.map("a1", "u")
+    s.map("b1", "v", index="a1")
+    s.map("b2", "v")
+    s.map("a2", "u", index="b2")
+    return s.finish()
+
+
+@pytest.mark.parametrize(
+    ("mode", "says"),
+    [
+        ("late", "after 10.0 s the cost is"),
+        ("crash", "RuntimeError: licence expired"),
+        ("not a number", "ValueError"),
+        ("all apart, and nothing is read", "it claims a cost of"),
+        ("all together", "it ignores a row"),
+    ],
+)
+def test_a_faulty_solver_gives_greedy_and_one_warning(monkeypatch: pytest.MonkeyPatch, mode: str, says: str) -> None:
+    monkeypatch.setattr(optimise, "find", lambda name: Faulty(mode))
+    graph = _graph()
+    with pytest.warns(AccelSolverWarning) as caught:
+        answer = plan_graph(graph)
+    assert len(caught) == 1
+    assert says in str(caught[0].message)
+    assert "cbc" in str(caught[0].message)
+    assert not answer.proved
+    assert refusal(graph, answer.clustering, True) is None
+    assert answer.cost == plan_graph(graph, Options(strategy="greedy")).cost
+
+
+def test_a_missing_solver_gives_greedy_and_a_warning() -> None:
+    graph = _graph()
+    with pytest.warns(AccelSolverWarning, match="no solver 'nonesuch'"):
+        answer = plan_graph(graph, Options(solver="nonesuch"))
+    assert answer.strategy == "greedy"
+    assert answer.solver is None
+
+
+def test_a_short_time_limit_is_kept_and_reported() -> None:
+    graph = draw(7, 150)
+    with pytest.warns(AccelSolverWarning, match="the cost is"):
+        answer = plan_graph(graph, Options(time_limit=0.001))
+    assert refusal(graph, answer.clustering, True) is None
+    assert answer.bound <= answer.cost

@@ -1,0 +1,66 @@
+"""The ILP's optimum is that of brute force over everything that the checker accepts, for every cost model.
+
+More than CI runs: `python -m tests.ilp.test_random FIRST LAST OPERATIONS`.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+import pytest
+
+from accel.ilp.brute import brute
+from accel.ilp.checker import refusal
+from accel.ilp.cost import MODELS, Weights
+from accel.ilp.options import Duplicate, Options
+from accel.ilp.plan import plan_graph
+from accel.ilp.text import graph_text
+from tests.ilp.random_graphs import draw
+
+BATCHES = 12
+PER_BATCH = 15
+RULES: tuple[Duplicate, ...] = (True, "published", False)
+
+
+def agree(seed: int, operations: int) -> None:
+    """One graph: one cost model after the other with the seed, and the default under each rule about work."""
+    graph = draw(seed, operations)
+    models = list(MODELS)
+    for duplicate, model in [(True, models[seed % len(models)]), *((rule, "default") for rule in RULES)]:
+        options = Options(cost=model, duplicate=duplicate, time_limit=60)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            answer = plan_graph(graph, options)
+        best, _ = brute(graph, MODELS[model], Weights(graph, {}), duplicate)
+        assert (answer.cost, answer.proved) == (best, True), f"{seed} {model} {duplicate}\n{graph_text(graph)}"
+
+
+@pytest.mark.parametrize("batch", range(BATCHES))
+def test_the_optimum_is_brute_forces(batch: int) -> None:
+    for seed in range(batch * PER_BATCH, (batch + 1) * PER_BATCH):
+        agree(seed, 3 + seed % 4)
+
+
+@pytest.mark.parametrize("seed", range(700, 706))
+def test_the_optimum_is_brute_forces_for_eight_operations(seed: int) -> None:
+    agree(seed, 8)
+
+
+@pytest.mark.parametrize("strategy", ["none", "greedy"])
+def test_heuristics_are_legal_and_cost_no_less(strategy: str) -> None:
+    for seed in range(40):
+        graph = draw(seed, 25)
+        for duplicate in RULES:
+            found = plan_graph(
+                graph, Options(strategy="greedy" if strategy == "greedy" else "none", duplicate=duplicate)
+            )
+            assert refusal(graph, found.clustering, duplicate) is None
+            assert found.cost >= plan_graph(graph, Options(duplicate=duplicate)).cost if seed < 10 else True
+
+
+if __name__ == "__main__":
+    first, last, size = map(int, sys.argv[1:])
+    for number in range(first, last):
+        agree(number, size)
+    print(f"{last - first} graphs of {size} operations: all optima equal brute force's")
