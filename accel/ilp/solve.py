@@ -60,7 +60,7 @@ class _Search:
     def __init__(self, part: Part, solver: Solver, deadline: float) -> None:
         self.part, self.solver, self.deadline = part, solver, deadline
         self.found: list[Linear] = []
-        self.added: set[tuple[int | tuple[int, int], ...]] = set()
+        self.added: set[tuple[int, tuple[tuple[int, int], ...]]] = set()
 
     def seconds(self) -> float:
         """What is left until the deadline."""
@@ -129,7 +129,7 @@ class _Search:
     def _remember(self, rows: Sequence[Linear]) -> None:
         """Rows are added once: a solver that violates one again does not solve what it is given."""
         for row in rows:
-            key = (row.constant, *sorted(row.terms.items()))
+            key = (row.constant, tuple(sorted(row.terms.items())))
             if key in self.added:
                 raise ValueError("it ignores a row of its model")
             self.added.add(key)
