@@ -86,7 +86,8 @@ def ranks(values: Array, kind: ScalarType) -> Array:
 def distance(got: Array, expected: Array, kind: ScalarType) -> Array:
     """How many floats lie between two results; neither is NaN."""
     with np.errstate(over="ignore"):  # opposite infinities are too far apart to count
-        return np.abs(ranks(got, kind) - ranks(expected, kind)).view(np.uint64)
+        apart: Array = np.abs(ranks(got, kind) - ranks(expected, kind)).view(np.uint64)
+    return apart
 
 
 @each_platform

@@ -18,6 +18,7 @@ from accel.backends.opencl.scalar import Prelude, expression
 from accel.backends.opencl.spelling import c_type, constant
 from accel.backends.opencl.writer import Writer
 from accel.errors import Where
+from accel.ir.mentions import loaded
 from accel.labelled.nodes import Extent, Shape
 from accel.labelled.scalar import Block, Compute, Constant, Function, If, Load, Operand, Statement, Variable, While
 
@@ -74,7 +75,8 @@ class Context:
 
 def inline(function: Function, arguments: Sequence[str], writer: Writer, context: Context) -> list[str]:
     """Write the function's body; gives its results as atoms."""
-    body = _Body(writer, context, dict(zip((p.number for p in function.parameters), arguments, strict=True)))
+    names = dict(zip((parameter.number for parameter in function.parameters), arguments, strict=True))
+    body = _Body(writer, context, names, may_fail=any(True for _ in loaded(function)))
     body.run(function.body)
     return [body.atom(result) for result in function.body.results]
 
@@ -82,10 +84,11 @@ def inline(function: Function, arguments: Sequence[str], writer: Writer, context
 class _Body:
     """One application of a function. `_pending` holds what is still to be written, the next thing last."""
 
-    def __init__(self, writer: Writer, context: Context, names: dict[int, str]) -> None:
+    def __init__(self, writer: Writer, context: Context, names: dict[int, str], may_fail: bool) -> None:
         self._writer = writer
         self._context = context
         self._names = names
+        self._may_fail = may_fail
         self._pending: list[Statement | Callable[[], None]] = []
 
     def atom(self, operand: Operand) -> str:
@@ -160,7 +163,8 @@ class _Body:
 
         def leave() -> None:
             # A failed load gives 0, with which a loop might never end.
-            writer.line(f"if (!{self.atom(statement.condition.results[0])} || {ERROR}[0]) break;")
+            failed = f" || {ERROR}[0]" if self._may_fail else ""
+            writer.line(f"if (!{self.atom(statement.condition.results[0])}{failed}) break;")
 
         def again() -> None:
             atoms = [self.atom(result) for result in statement.body.results]

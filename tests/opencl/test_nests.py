@@ -1,0 +1,15 @@
+"""Every kind of nest on every platform, against the reference evaluator of loop programs, bit for bit."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.opencl.check import on_device
+from tests.opencl.platforms import each_platform
+from tests.opencl.programs import ALL
+
+
+@each_platform
+@pytest.mark.parametrize("name", ALL)
+def test_bits_are_the_references(platform: str, name: str) -> None:
+    on_device(platform, name)
