@@ -39,7 +39,10 @@ class Compiled:
 
 
 def compile_cases(cases: Sequence[Case], lanes: int, cpu: str | None = None) -> Compiled:
-    """Machine code for each case as a loop over vectors of `lanes` elements, for this machine's CPU or an older one."""
+    """Machine code for each case as a loop over vectors of `lanes` elements, for this machine's CPU or an older one.
+
+    A case's `last`, if it has one, stands as a constant in the text instead of the last operand.
+    """
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     features = llvm.get_host_cpu_features().flatten() if cpu is None else ""
@@ -74,8 +77,11 @@ def module_text(cases: Sequence[Case], lanes: int) -> str:
 
 
 def _loop(code: Code, name: str, case: Case) -> str:
-    arrays = [f"%array{position}" for position in range(len(case.types))]
-    arguments = [_load(code, kind, array) for kind, array in zip(case.types, arrays, strict=True)]
+    loaded = case.types if case.last is None else case.types[:-1]
+    arrays = [f"%array{position}" for position in range(len(loaded))]
+    arguments = [_load(code, kind, array) for kind, array in zip(loaded, arrays, strict=True)]
+    if case.last is not None:
+        arguments.append(code.literal(case.types[-1], case.last))
     value = operation(code, case.operator, case.result, case.types, arguments)
     _store(code, case.result, value)
     body = "\n  ".join(code.lines)

@@ -25,11 +25,12 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """An operator at fixed types."""
+    """An operator at fixed types, and the value of its last operand where that is a constant of the program."""
 
     operator: Operator
     result: ScalarType
     types: tuple[ScalarType, ...]
+    last: int | None = None
 
     @property
     def exact(self) -> bool:
@@ -37,7 +38,8 @@ class Case:
         return self.operator not in ELEMENTARY or not self.types[0].is_float
 
     def __str__(self) -> str:
-        return f"{self.operator}({', '.join(map(str, self.types))}) -> {self.result}"
+        known = "" if self.last is None else f" by {self.last}"
+        return f"{self.operator}({', '.join(map(str, self.types))}) -> {self.result}{known}"
 
 
 def all_cases() -> list[Case]:
@@ -52,8 +54,25 @@ def all_cases() -> list[Case]:
     return cases
 
 
+def constant_cases() -> list[Case]:
+    """Divisions, shifts and powers of integers by constants, which printers may write otherwise than by variables."""
+    cases = []
+    for operator in (*_DIVISIONS, *SHIFTS, Operator.POW):
+        for kind in (ScalarType.I8, ScalarType.U16, ScalarType.I32, ScalarType.I64, ScalarType.U64):
+            second = operand_types(operator, kind)[1]
+            constants = [0, 1, 2, 3, 5, 7, 16, 63, 64, second.minimum, -1, -3, second.maximum]
+            inside = sorted({x for x in constants if second.minimum <= x <= second.maximum})
+            cases += [Case(operator, kind, (kind, second), x) for x in inside]
+    return cases
+
+
+_DIVISIONS = (Operator.DIV, Operator.MOD, Operator.QUOT, Operator.REM)
+
+
 def operands(case: Case) -> list[Array]:
     """Arrays of equal length, one per operand: all edge values together, all pairs of 8-bit ones, and random bits."""
+    if case.last is not None:
+        return [unary_values(case.types[0])]
     if case.operator is Operator.SELECT:
         kind = case.types[1]
         chosen = _some(edge_values(kind), 40)
@@ -154,7 +173,8 @@ def _float_edges(kind: ScalarType) -> Array:
 def reference(case: Case, arrays: Sequence[Array]) -> Array:
     """The reference semantics on each element."""
     function = implementation(case.operator, case.result, case.types)
-    values = [function(*row) for row in zip(*(x.tolist() for x in arrays), strict=True)]
+    known = () if case.last is None else (case.last,)
+    values = [function(*row, *known) for row in zip(*(x.tolist() for x in arrays), strict=True)]
     return np.array(values, case.result.dtype)
 
 

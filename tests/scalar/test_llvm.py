@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import pytest
 
-from tests.scalar.jit import compile_cases
-from tests.scalar.table import all_cases, differences, truth
+from accel.ast.operators import Operator
+from accel.ast.types import F32, I32
+from tests.scalar.jit import compile_cases, module_text
+from tests.scalar.table import Case, all_cases, constant_cases, differences, truth
 
 EXACT = [case for case in all_cases() if case.exact]
 
 
-@pytest.mark.parametrize(("lanes", "cpu"), [(1, None), (8, None), (16, None), (8, "haswell"), (4, "x86-64-v2")])
-def test_bits_are_the_references(lanes: int, cpu: str | None) -> None:
-    compiled = compile_cases(EXACT, lanes, cpu)
+def check(cases: Sequence[Case], lanes: int, cpu: str | None = None) -> None:
+    """All cases, compiled together, give the reference's bits."""
+    compiled = compile_cases(cases, lanes, cpu)
     failures = []
-    for case in EXACT:
+    for case in cases:
         arrays, expected = truth(case)
         got = compiled(case, arrays)
         wrong = differences(case, got, expected)
@@ -22,3 +26,18 @@ def test_bits_are_the_references(lanes: int, cpu: str | None) -> None:
             example = [array[wrong[0]] for array in arrays]
             failures.append(f"{case} at {example}: {got[wrong[0]]}, not {expected[wrong[0]]} ({len(wrong)} wrong)")
     assert not failures, "\n".join(failures)
+
+
+@pytest.mark.parametrize(("lanes", "cpu"), [(1, None), (8, None), (16, None), (8, "haswell"), (4, "x86-64-v2")])
+def test_bits_are_the_references(lanes: int, cpu: str | None) -> None:
+    check(EXACT, lanes, cpu)
+
+
+@pytest.mark.parametrize("lanes", [1, 8])
+def test_bits_are_the_references_by_constants(lanes: int) -> None:
+    check(constant_cases(), lanes)
+
+
+def test_text_of_a_scalar_and_of_a_vector_operation(golden: Callable[[str], None]) -> None:
+    cases = [Case(Operator.DIV, I32, (I32, I32)), Case(Operator.CAST, I32, (F32,)), Case(Operator.EXP, F32, (F32,))]
+    golden("\n\n".join(module_text(cases, lanes) for lanes in (1, 8)))

@@ -66,6 +66,11 @@ class Code:
         """The LLVM type of `lanes` values of `kind` in registers."""
         return self.vector(register_type(kind))
 
+    def suffix(self, kind: ScalarType) -> str:
+        """How a symbol says that it is for `lanes` values of `kind`: f64, v8f64, i32, v16i1."""
+        scalar = kind.value if kind.is_float else register_type(kind)
+        return scalar if self.lanes == 1 else f"v{self.lanes}{scalar}"
+
     def splat(self, scalar: str, text: str) -> str:
         """A constant of an LLVM scalar type in every lane."""
         return text if self.lanes == 1 else f"splat ({scalar} {text})"
@@ -80,12 +85,10 @@ class Code:
 
     def intrinsic(self, name: str, kind: ScalarType, arguments: Sequence[str], flag: str | None = None) -> str:
         """A call of the intrinsic `llvm.<name>` from `kind`s to `kind`; `flag` is a last operand such as `i1 false`."""
-        scalar = {"f32": "f32", "f64": "f64"}.get(kind.value, register_type(kind))
-        suffix = scalar if self.lanes == 1 else f"v{self.lanes}{scalar}"
         extra = [] if flag is None else [flag]
         types = [self.type(kind)] * len(arguments) + [text.split()[0] for text in extra]
         operands = [f"{self.type(kind)} {argument}" for argument in arguments] + extra
-        return self.call(f"llvm.{name}.{suffix}", self.type(kind), types, operands)
+        return self.call(f"llvm.{name}.{self.suffix(kind)}", self.type(kind), types, operands)
 
     def call(self, symbol: str, result: str, types: Sequence[str], operands: Sequence[str]) -> str:
         """A call of a function without effects, declared here unless the module already has it; operands are typed."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from accel.ast.operators import Operator
 from accel.ast.types import I64, ScalarType
-from accel.backends.llvm.code import FUNCTION_ATTRIBUTES, Code, register_type
+from accel.backends.llvm.code import FUNCTION_ATTRIBUTES, Code
 
 _COUNTS = {
     Operator.POP_COUNT: ("ctpop", None),
@@ -60,8 +60,7 @@ def power(code: Code, kind: ScalarType, x: str, y: str) -> str:
     if exponent is not None:
         return _multiplied_out(code, kind, x, exponent)
     type_ = code.type(kind)
-    shape = register_type(kind) if code.lanes == 1 else f"v{code.lanes}{register_type(kind)}"
-    symbol = f"accel.power.{'signed' if kind.is_signed else 'unsigned'}.{shape}"
+    symbol = f"accel.power.{'signed' if kind.is_signed else 'unsigned'}.{code.suffix(kind)}"
     if symbol not in code.declarations:
         code.declarations[symbol] = _power_function(code, symbol, kind)
     return code.emit(f"call {type_} @{symbol}({type_} {x}, {type_} {y})")
@@ -74,12 +73,14 @@ def _small_constant(code: Code, kind: ScalarType, y: str) -> int | None:
 
 def _multiplied_out(code: Code, kind: ScalarType, x: str, exponent: int) -> str:
     """Square and multiply from the highest bit of a known exponent."""
-    power_ = code.literal(kind, 1)
-    for bit in f"{exponent:b}".lstrip("0"):
-        power_ = x if power_ == code.literal(kind, 1) else code.emit(f"mul {code.type(kind)} {power_}, {power_}")
-        if bit == "1" and power_ != x:
-            power_ = code.emit(f"mul {code.type(kind)} {power_}, {x}")
-    return power_
+    if exponent == 0:
+        return code.literal(kind, 1)
+    product = x
+    for bit in f"{exponent:b}"[1:]:
+        product = code.emit(f"mul {code.type(kind)} {product}, {product}")
+        if bit == "1":
+            product = code.emit(f"mul {code.type(kind)} {product}, {x}")
+    return product
 
 
 def _power_function(code: Code, symbol: str, kind: ScalarType) -> str:

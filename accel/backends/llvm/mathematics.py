@@ -17,7 +17,7 @@ from accel.backends.llvm import mathematics_exponential as exponential
 from accel.backends.llvm import mathematics_logarithm as logarithm
 from accel.backends.llvm import mathematics_special as special
 from accel.backends.llvm import mathematics_trigonometric as trigonometric
-from accel.backends.llvm.code import FUNCTION_ATTRIBUTES, Code, register_type
+from accel.backends.llvm.code import FUNCTION_ATTRIBUTES, Code
 from accel.backends.llvm.reals import Real
 
 _FUNCTIONS: Mapping[Operator, Callable[..., Real]] = {
@@ -70,8 +70,7 @@ def elementary(code: Code, operator: Operator, kind: ScalarType, arguments: Sequ
 
     The function is defined among `code.declarations`, marked for inlining.
     """
-    shape = register_type(kind) if code.lanes == 1 else f"v{code.lanes}{register_type(kind)}"
-    symbol = f"accel.{operator}.{shape}"
+    symbol = f"accel.{operator}.{code.suffix(kind)}"
     type_ = code.type(kind)
     if symbol not in code.declarations:
         code.declarations[symbol] = _definition(code, symbol, operator, kind, len(arguments))
