@@ -7,6 +7,7 @@ In: `accel.fusedast` programs. Out: `accel.ir` programs. A cluster that no singl
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import assert_never
 
 from accel.ast.arrays import Direction as End
@@ -46,6 +47,7 @@ from accel.ir.nodes import (
 )
 from accel.ir.reductions import lower_filter, lower_fold, lower_scan, total_array
 from accel.ir.simplify import simplified
+from accel.ir.sizes import found_size, mentioned_sizes
 from accel.ir.streams import element
 from accel.labelled.nodes import (
     Acond,
@@ -80,14 +82,27 @@ def lower(program: fusedast.Program) -> Program:
         for node in program.nodes
         if isinstance(node, Unfused) and isinstance(node.binding.operation, RequireEqual)
     }
-    steps = tuple(step for node in program.nodes for step in _steps(node, required))
+    known = Known(required, mentioned_sizes(program))
+    steps = tuple(step for node in program.nodes for step in _steps(node, known))
     return Program(program.parameters, steps, program.results, program.own_shapes, program.equalities)
 
 
-def _steps(node: fusedast.Node, required: Mapping[Label, tuple[Shape, Shape]]) -> Iterator[Step]:
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a cluster must know of the rest of its program.
+
+    `required`: shapes that must be equal, by the label that checks it. `mentioned`: sizes that are needed after the nest that
+    finds them out.
+    """
+
+    required: Mapping[Label, tuple[Shape, Shape]]
+    mentioned: frozenset[SizeVariable]
+
+
+def _steps(node: fusedast.Node, known: Known) -> Iterator[Step]:
     match node:
         case RootOfCluster():
-            yield Launch(lower_cluster(node, required))
+            yield Launch(lower_cluster(node, known))
         case UnfusedAcond(binding, condition, then, orelse):
             yield Branch(condition, lower(then), lower(orelse), binding.arrays)
         case UnfusedAwhile(binding, condition, body, initial):
@@ -112,12 +127,13 @@ def _host_step(binding: Binding) -> Iterator[Step]:
             raise AccelInternalError(f"operation {binding.label} is a loop, and stands outside of clusters")
 
 
-def lower_cluster(root: RootOfCluster, required: Mapping[Label, tuple[Shape, Shape]]) -> Nest:
-    """One cluster as one nest. `required`: shapes that must be equal, by the label that checks it."""
+def lower_cluster(root: RootOfCluster, known: Known) -> Nest:
+    """One cluster as one nest."""
     members = list(leaves(root.tree))
-    frame = _frame(members, required)
-    counted = [each.binding for each in members if isinstance(each.binding.operation, Filter)]
-    counts = tuple(Count(_found(binding), total_array(binding)) for binding in counted)
+    frame = _frame(members, known.required)
+    filters = [each.binding for each in members if isinstance(each.binding.operation, Filter)]
+    found = [(found_size(binding), total_array(binding)) for binding in filters]
+    counts = tuple(Count(variable, array) for variable, array in found if variable in known.mentioned)
     counted_by = frozenset(count.array for count in counts)  # read by the host, whoever else needs it
     nest = _fused(root.tree, frame, counted_by)
     wanted = counted_by.union(root.results)
@@ -137,12 +153,6 @@ def lower_cluster(root: RootOfCluster, required: Mapping[Label, tuple[Shape, Sha
         )
     )
     return Nest(made.label, body, outputs, in_place, counts)
-
-
-def _found(binding: Binding) -> SizeVariable:
-    variable = binding.arrays[0].shape[0].variable
-    assert variable is not None, "a filter's extent is a size variable"
-    return variable
 
 
 def _frame(members: list[LeafOfCluster], required: Mapping[Label, tuple[Shape, Shape]]) -> Frame:
