@@ -6,7 +6,7 @@ In: nodes of `accel/ast/arrays.py`. Out: the same; the handle adds indexing, sta
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Generic, NoReturn, TypeAlias, TypeVar, Union, assert_never, overload
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeAlias, TypeVar, Union, assert_never, overload
 
 import numpy as np
 
@@ -102,6 +102,19 @@ class Acc(Generic[X]):
         where = here()
         node = index_node(raw(index), self.rank, where)
         return Exp(Index(self.node, node, self.type.element, where))
+
+    if not TYPE_CHECKING:  # for mypy there are no operators; at run time they say what to write
+
+        def _refuse(self, *others: object) -> NoReturn:
+            """Raise what tells a user of NumPy how to write it."""
+            hint = "element by element: `A.map(lambda x: x + 1, xs)`, `A.zipWith(A.add, xs, ys)`; one element: `xs[i]`"
+            raise AccelTypeError("an Acc has no operators", here(), hint=hint)
+
+        __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __matmul__ = _refuse
+        __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = __rmatmul__ = _refuse
+        __and__ = __or__ = __xor__ = __lshift__ = __rshift__ = __rand__ = __ror__ = __rxor__ = _refuse
+        __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __neg__ = __pos__ = __abs__ = __invert__ = _refuse
+        __hash__ = object.__hash__
 
     def __repr__(self) -> str:
         return f"Acc[{self.type}]\n{text((self.node,))}"

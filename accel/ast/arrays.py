@@ -33,7 +33,7 @@ class ScanForm(Enum):
     TOTAL = "total"  # scanlTotal: n exclusive results, and the totals aside
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Use:
     """Arrays of the host: one per leaf of the element type, all of one shape."""
 
@@ -42,7 +42,7 @@ class Use:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ArrayParameter:
     """An array that is given later: an argument of a `runN` function, or the state of an `awhile`."""
 
@@ -50,7 +50,7 @@ class ArrayParameter:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Generate:
     """`function` at every index of `shape`. `unit` is rank 0, `fill` a constant function."""
 
@@ -61,7 +61,7 @@ class Generate:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Map:
     """`function` at the elements of arrays of equal shape; `indexed` puts the index before them."""
 
@@ -73,7 +73,7 @@ class Map:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Backpermute:
     """`result[ix] = array[function(ix)]`. `shrinking`: known to have at most as many elements as `array`."""
 
@@ -86,7 +86,7 @@ class Backpermute:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Gather:
     """`result[ix] = array[indices[ix]]`; indices are i64 for a vector, else tuples."""
 
@@ -96,7 +96,7 @@ class Gather:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Permute:
     """`result[j] = combine(array[i], result[j])` in source order, where `function(i)` is just `j`; starts from `defaults`."""
 
@@ -108,7 +108,7 @@ class Permute:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ScatterWith:
     """Like `Permute`, with the indices beside the values: `pairs` of (index, value) [vB24 section 2]."""
 
@@ -119,7 +119,7 @@ class ScatterWith:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Fold:
     """Reduction of the innermost dimension; `initial` is combined once, on the left; without it rows must not be empty."""
 
@@ -131,7 +131,7 @@ class Fold:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Scan:
     """Running reduction of the innermost dimension. With `ScanForm.TOTAL` two results: the scan, the totals."""
 
@@ -145,7 +145,7 @@ class Scan:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Filter:
     """The elements that satisfy `predicate`, in order, as a vector; and how many there were in each outer row (i64)."""
 
@@ -155,7 +155,7 @@ class Filter:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Replicate:
     """`array` repeated along new dimensions: in `spec`, None keeps a dimension of `array`, a scalar (i64) is a new extent."""
 
@@ -165,7 +165,7 @@ class Replicate:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Slice:
     """A part of `array` with fewer dimensions: in `spec`, None keeps a dimension, a scalar (i64) picks one index of it."""
 
@@ -175,7 +175,7 @@ class Slice:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Reshape:
     """The same elements in row-major order under another shape of equal size; `flatten` is one."""
 
@@ -185,7 +185,7 @@ class Reshape:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Compute:
     """`array`, with a fusion barrier after it."""
 
@@ -194,7 +194,7 @@ class Compute:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Acond:
     """The arrays of one branch; the other branch is not evaluated."""
 
@@ -205,7 +205,7 @@ class Acond:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Awhile:
     """From `initial`, `parameters := body` as long as `condition` (a scalar array of bool) holds."""
 
@@ -217,7 +217,7 @@ class Awhile:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Result:
     """One result of a node that has several."""
 

@@ -75,7 +75,10 @@ def _leaves(array: np.ndarray[Any, np.dtype[Any]], where: Where | None) -> tuple
     element = scalar_type(array.dtype)
     if element is None:
         raise AccelTypeError(f"accel has no element type for NumPy's {array.dtype}", where, hint=_remedy(array.dtype))
-    return element, (array.astype(element.dtype, copy=False),)
+    native = array.astype(element.dtype, copy=False)
+    # Fields of packed records may lie anywhere; what reads arrays counts in whole elements.
+    in_place = native.flags.aligned and not any(stride % native.itemsize for stride in native.strides)
+    return element, (native if in_place else native.copy(),)
 
 
 def _remedy(dtype: np.dtype[Any]) -> str:

@@ -2,7 +2,8 @@
 
 In: built by `accel/ast/exp.py` and the combinators. Out: read by `accel/labelled/`. Sharing is Python's object identity,
 so nodes compare by identity and every walk memoises by node (design section 2). A node's `type` is an element type,
-so tuples are still whole here; `labelled` flattens them.
+so tuples are still whole here; `labelled` flattens them. Nodes have no `repr` of their own, which would unfold all sharing:
+`accel/ast/text.py` prints them.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ if TYPE_CHECKING:  # the two levels of the language refer to each other
     from accel.ast.arrays import ArrayNode
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Literal:
     """A constant that has its type."""
 
@@ -27,7 +28,7 @@ class Literal:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Parameter:
     """The bound variable of a scalar function, or of a scalar loop."""
 
@@ -35,7 +36,7 @@ class Parameter:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Operation:
     """A scalar operator applied to scalars."""
 
@@ -45,7 +46,7 @@ class Operation:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MakeTuple:
     """A tuple of elements; of a `MaybeType`, the flag (bool) and the value."""
 
@@ -54,7 +55,7 @@ class MakeTuple:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Project:
     """One item of a tuple; of a maybe, 0 is the flag and 1 the value."""
 
@@ -64,7 +65,7 @@ class Project:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Conditional:
     """Lazy choice: only the branch that is taken is evaluated. `&` and `|` on bools are this too."""
 
@@ -75,7 +76,7 @@ class Conditional:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class While:
     """From `initial`, `parameter := body` as long as `condition` holds."""
 
@@ -87,7 +88,7 @@ class While:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Index:
     """An element of an array; out of bounds is an error. `index` has the array's `index_type`."""
 
@@ -97,7 +98,7 @@ class Index:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ShapeOf:
     """The shape of an array: a tuple of i64."""
 
@@ -109,7 +110,7 @@ class ShapeOf:
 ScalarNode: TypeAlias = Union[Literal, Parameter, Operation, MakeTuple, Project, Conditional, While, Index, ShapeOf]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Function:
     """A scalar function: what a combinator was given, traced once on fresh parameters."""
 

@@ -1,4 +1,4 @@
-"""Wrong programs, one to a function; `test_errors.py` holds the whole message of each (tests/golden/test_errors).
+"""Wrong programs, one to a function; `test_mistakes.py` holds the whole message of each (tests/golden/test_mistakes).
 
 Most are wrong for mypy, too (tests/typing): values of type `Any` stand for users who do not run it.
 """
@@ -82,6 +82,18 @@ def operand_is_an_array() -> object:
 
 def operand_is_an_acc() -> object:
     return A.map(lambda e: e * s, v)
+
+
+def operator_on_an_array() -> object:
+    return v * 2
+
+
+def operator_on_a_numpy_array() -> object:
+    return np.ones(4, np.float32) * v
+
+
+def comparison_of_an_array() -> object:
+    return A.acond(v == 0, v, v)
 
 
 def shapes_differ() -> object:

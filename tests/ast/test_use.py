@@ -71,6 +71,15 @@ def test_structured_arrays_are_arrays_of_tuples() -> None:
     assert y.tolist() == [2, 4]
 
 
+def test_fields_of_packed_records_are_copied_into_place() -> None:
+    given = np.zeros(3, dtype=[("flag", "?"), ("x", "f8")])
+    given["x"] = [1, 2, 3]
+    _, x = data(A.use(given))
+    assert x.flags.aligned
+    assert x.strides == (8,)
+    assert x.tolist() == [1, 2, 3]
+
+
 class WithArray:
     def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray[Any, np.dtype[Any]]:
         return np.arange(3)

@@ -1,6 +1,6 @@
 """Every mistake raises an error of its class that names the user's line with a caret and says what to do.
 
-The whole messages are in tests/golden/test_errors, with line numbers left out.
+The whole messages are in tests/golden/test_mistakes, with line numbers left out.
 """
 
 from __future__ import annotations
