@@ -156,13 +156,13 @@ def _result(binding: Binding, env: Environment) -> tuple[int, ...]:
     """The shape of what an operation makes, one for all leaves. Raises `AccelShapeError` if it is too large."""
     shape = env.shape(binding.arrays[0].shape)
     element = max((array.element for array in binding.arrays), key=lambda e: e.bytes)
-    if prod(shape) * element.bytes >= _ADDRESS_SPACE:
+    if prod(extent or 1 for extent in shape) * element.bytes >= _ADDRESS_SPACE:  # NumPy counts empty ones likewise
         raise faults.too_large(element, shape, binding.where)
     return shape
 
 
 def _indices(shape: tuple[int, ...]) -> Iterable[tuple[int, ...]]:
-    return product(*map(range, shape))
+    return product(*map(range, shape)) if prod(shape) else ()
 
 
 def _inside(index: Sequence[int], shape: Sequence[int]) -> bool:

@@ -1,0 +1,173 @@
+"""What simplification does, and what it must not do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import accel as A
+from accel.ast.types import F32, F64, I64
+from accel.labelled.nodes import Copy, Fold, Generate, Map, Operation, Scatter
+from tests.labelled.programs import AnyAcc, AnyExp, parameter, program, program_text, run, run_all, same, use
+
+
+def operations(*results: AnyAcc, of: list[AnyAcc]) -> list[Operation]:
+    """A program's operations, without those of its parameters."""
+    return [binding.operation for binding in program(results, of).bindings[len(of) :]]
+
+
+def test_zip_unzip_and_projections_cost_nothing() -> None:
+    xs, ys = parameter(1, F64), parameter(1, I64)
+    first, second = A.unzip(A.zip(xs, ys))
+    assert operations(first, second, A.map(lambda p: p[1], A.zip(xs, ys)), of=[xs, ys]) == []
+
+
+def test_maps_that_do_nothing_disappear() -> None:
+    xs = parameter(2, F64)
+    assert (
+        operations(A.map(lambda x: x, xs), A.reshape(xs.shape, xs), A.backpermute(xs.shape, lambda i: i, xs), of=[xs])
+        == []
+    )
+
+
+def test_equal_operations_happen_once() -> None:
+    xs = parameter(1, F64)
+    squares = [A.map(lambda x: x * x, xs) for _ in range(2)]
+    kept = [A.filter(lambda x: x > 0.0, xs)[0] for _ in range(2)]
+    both = A.zipWith(A.add, squares[0], squares[1]), A.zipWith(A.add, kept[0], kept[1])
+    assert len(operations(*both, of=[xs])) == 4
+
+
+def test_bits_of_floats_are_kept() -> None:
+    """Nothing that looks like a law of arithmetic may change -0.0, NaN or a rounding."""
+    x = np.array([-0.0, 0.0, np.nan, 2.5, 1e-320])
+    for function, expected in (
+        (lambda v: v + 0.0, x + 0.0),
+        (lambda v: v * 0.0, x * 0.0),
+        (lambda v: v - v, x - x),
+        (lambda v: 0.0 - v, 0.0 - x),
+        (lambda v: (v + 0.1) + 0.2, (x + 0.1) + 0.2),
+    ):
+        found = run(A.map(function, use(x)))
+        assert found.view(np.int64).tolist()[:2] == np.asarray(expected).view(np.int64).tolist()[:2]
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_constants_are_folded() -> None:
+    xs = parameter(1, F64)
+    two = A.constant(2.0, np.float64)
+    text = program_text(
+        A.map(lambda x: x * A.sqrt(two * two) + A.toFloating(A.constant(7, np.int64) // 2, np.float64), xs), of=[xs]
+    )
+    assert "(λ_ x1. x2 = mul x1 2.0; add x2 3.0)" in text
+
+
+def test_elementary_functions_are_not() -> None:
+    xs = parameter(1, F64)
+    assert "exp 1.0" in program_text(A.map(lambda x: x * A.exp(A.constant(1.0, np.float64)), xs), of=[xs])
+
+
+def test_integers_obey_their_laws() -> None:
+    xs = parameter(1, I64)
+    assert operations(A.map(lambda x: ((x + 0) * 1 - 0) | 0, xs), of=[xs]) == []
+    assert "generate (λ_. 0)" in program_text(A.map(lambda x: x * 0, xs), of=[xs])
+
+
+def test_dead_leaves_disappear() -> None:
+    xs = parameter(1, F64)
+    wide = A.map(lambda x: A.lift(x + 1.0, A.exp(x), x * 2.0), xs)
+    (only,) = operations(A.map(lambda p: p[2], A.reverse(wide)), of=[xs])[:-1]
+    assert isinstance(only, Map)
+    assert len(only.function.body.results) == 1
+
+
+def test_a_generate_that_loads_its_own_index_is_a_map() -> None:
+    xs, ys = parameter(2, F64), parameter(2, F64)
+    (found,) = operations(A.generate(xs.shape, lambda i: xs[i] * 2.0), of=[xs])
+    assert isinstance(found, Map)
+    assert found.inputs == program([xs], [xs]).results
+    (other,) = operations(A.generate(xs.shape, lambda i: ys[i] * 2.0), of=[xs, ys])
+    assert isinstance(other, Generate)  # ys may have another shape
+
+
+@pytest.mark.parametrize(
+    ("combine", "kind", "exact", "commutes"),
+    [
+        (A.add, I64, True, True),
+        (A.mul, I64, True, True),
+        (A.max, F32, True, True),
+        (A.add, F32, False, True),
+        (A.mul, F64, False, True),
+        (A.sub, I64, False, False),
+        (lambda a, b: b + a, F32, False, True),
+        (lambda a, b: a, I64, False, False),
+        (lambda a, b: a + b + 1, I64, False, False),
+        (lambda a, b: A.cond(a > b, a, b), F64, False, False),
+    ],
+)
+def test_what_is_known_of_combining_functions(combine: object, kind: object, exact: bool, commutes: bool) -> None:
+    xs = parameter(1, kind)  # type: ignore[arg-type]  # parametrised
+    (fold,) = operations(A.fold1(combine, xs), of=[xs])  # type: ignore[arg-type]  # any function
+    assert isinstance(fold, Fold)
+    assert (fold.exact, fold.commutes) == (exact, commutes)
+
+
+def test_lazy_logic_is_logic() -> None:
+    """`&` on bools is a choice to the user, and one exact operator afterwards."""
+    x = np.array([[True, True], [True, False]])
+    for combine, expected in ((lambda a, b: a & b, x.all(1)), (lambda a, b: a | b, x.any(1))):
+        folded = A.fold1(combine, use(x))
+        (fold,) = [o for b in program([folded]).bindings if isinstance(o := b.operation, Fold)]
+        assert fold.exact
+        same(run(folded), expected)
+
+
+def tuples(a: AnyExp, b: AnyExp) -> AnyExp:
+    return A.lift(a[0] + b[0], A.max(a[1], b[1]))
+
+
+def test_tuples_are_judged_by_component() -> None:
+    xs, ys = parameter(1, F64), parameter(1, I64)
+    (fold,) = operations(A.fold1(tuples, A.zip(xs, ys)), of=[xs, ys])
+    assert isinstance(fold, Fold)
+    assert (fold.exact, fold.commutes) == (False, True)
+
+
+def scatter(into: AnyAcc, at: AnyAcc, values: AnyAcc) -> AnyAcc:
+    return A.scatterWith(A.add, into, A.zip(at, values))
+
+
+def test_a_scatter_destroys_only_what_nobody_needs() -> None:
+    into, at, values = parameter(1, F64), parameter(1, I64), parameter(1, F64)
+    given = [into, at, values]
+
+    def copies(*results: AnyAcc) -> int:
+        return sum(isinstance(operation, Copy) for operation in operations(*results, of=given))
+
+    fresh = A.map(lambda x: x + 1.0, into)
+    assert copies(scatter(into, at, values)) == 1  # an input
+    assert copies(scatter(fresh, at, values)) == 0
+    assert copies(scatter(fresh, at, values), fresh) == 1  # a result
+    total = A.foldAll(A.add, 0, fresh)
+    assert copies(total, scatter(fresh, at, values)) == 0  # used before
+    assert copies(scatter(fresh, at, values), total) == 1  # used behind
+    assert copies(scatter(A.compute(fresh), at, values)) == 1  # aliased
+    zeros = A.fill(into.shape, 0.0)
+    assert copies(scatter(zeros, at, values), scatter(zeros, at, A.map(lambda x: -x, values))) == 0  # made again
+    assert copies(scatter(scatter(fresh, at, values), at, values)) == 0
+
+
+def test_copies_keep_results_right() -> None:
+    into, at, values = use(np.zeros(3)), use(np.array([0, 2])), use(np.array([1.0, 2.0]))
+    fresh = A.map(lambda x: x + 1.0, into)
+    first, second = scatter(fresh, at, values), scatter(fresh, at, A.map(lambda x: x * 10.0, values))
+    found = run_all(first, fresh, second, scatter(first, at, values))
+    for array, expected in zip(found, ([2, 1, 3], [1, 1, 1], [11, 1, 21], [3, 1, 5]), strict=True):
+        same(array, np.array(expected, float))
+
+
+def test_equal_scatters_happen_once() -> None:
+    into, at, values = parameter(1, F64), parameter(1, I64), parameter(1, F64)
+    twice = [scatter(into, at, values) for _ in range(2)]
+    found = operations(A.zipWith(A.sub, *twice), of=[into, at, values])
+    assert sum(isinstance(operation, Scatter) for operation in found) == 1
