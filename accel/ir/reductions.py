@@ -42,7 +42,7 @@ def lower_fold(binding: Binding, operation: labelled.Fold, traversal: Traversal,
         operation.commutes,
         running=False,
         when=outer.guard,
-        over=operation.inputs[0].shape,
+        over=frame.empty(operation.inputs[0].shape),
         where=binding.where,
     )
     step = ManyToOne(state.name, elements(operation.inputs, traversal), when=inner.guard)
@@ -82,8 +82,6 @@ def lower_scan(binding: Binding, operation: labelled.Scan, traversal: Traversal,
         operation.commutes,
         running=True,
         when=outer.guard,
-        over=shape,
-        where=binding.where,
     )
     inclusive = operation.form is ScanForm.INCLUSIVE
     before, after = ((), results) if inclusive else (results, ())
