@@ -162,7 +162,7 @@ def test_409_a_variable_in_two_places() -> None:
 def test_427_indices_of_true(shape: tuple[int, int]) -> None:
     mask = np.arange(shape[0] * shape[1]).reshape(shape) % 3 == 0
     flagged: AnyAcc = A.imap(lambda ix, b: A.lift(A.unindex(ix)[0], A.unindex(ix)[1], b), use(mask))
-    rows, columns, _, _ = run_all(*A.filter(lambda p: p[2], flagged))
+    rows, columns, _, _ = run_all(*A.filter(lambda p: items(p)[2], flagged))
     same(rows, np.nonzero(mask)[0])
     same(columns, np.nonzero(mask)[1])
 
