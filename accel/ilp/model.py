@@ -33,6 +33,8 @@ class Formulation:
     """Of the forest that counts clusters: pairs that are linked; empty if no cost needs it."""
     home: Mapping[int, Label]
     """For each variable some operation that it is about."""
+    alone: frozenset[int]
+    """The variables that are 1 when all operations are clusters of their own; the others are 0."""
 
 
 def _orders(variables: Variables) -> None:
@@ -84,4 +86,5 @@ def formulate(facts: Analysis, levels: tuple[Level, ...], weights: Weights, dupl
     joined = add_objectives(variables, levels, weights)
     pushed = {v: variables.pushed(v) for v in facts.pushable}
     backward = {node.label: variables.backward(node.label) for node in facts.graph.operations}
-    return Formulation(variables.model, facts, variables.x, pushed, backward, joined, variables.home)
+    alone = frozenset(variables.alone)
+    return Formulation(variables.model, facts, variables.x, pushed, backward, joined, variables.home, alone)

@@ -68,7 +68,7 @@ class _Objective:
                 if (number, j) not in partners:
                     pays[j] = unfused
                     continue
-                pays[j] = self.variables.new(f"read_{number}_{reader}", reader, integer=False)
+                pays[j] = self.variables.new(f"read_{number}_{reader}", reader, integer=False, alone=True)
                 shared = [self.same[number, i, j] for i in partners[number, j]]
                 self.variables.model.require(total([pays[j], *shared, -unfused]))
                 for i in partners[number, j]:
@@ -114,7 +114,7 @@ class _Objective:
                 apart = [self.unfused(bundle, reader) for reader, _ in bundle.readers]
                 stored = apart[0]
                 if any(other != stored for other in apart):
-                    stored = self.variables.new(f"stored_{bundle.label}", bundle.label, integer=False)
+                    stored = self.variables.new(f"stored_{bundle.label}", bundle.label, integer=False, alone=True)
                     for other in apart:
                         self.variables.model.require(stored - other)
             for level, costs in zip(self.levels, self.costs, strict=True):

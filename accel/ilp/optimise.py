@@ -1,25 +1,28 @@
-"""The strategy "ilp": merge chains, analyse, formulate, solve part by part, decode, check with exact integers."""
+"""The strategy "ilp": merge chains, analyse, settle what is plain, formulate, solve part by part, check exactly."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from accel.ilp.analysis import analyse
+from accel.ilp.analysis import Analysis, analyse
 from accel.ilp.checker import refusal
 from accel.ilp.clustering import Cluster, Clustering
 from accel.ilp.coarse import Coarse, merge_chains
 from accel.ilp.cost import MODELS, Level, Weights
-from accel.ilp.decode import clustering, components
+from accel.ilp.decode import components, in_order, split
+from accel.ilp.floor import floor, price_of
 from accel.ilp.graph import ORDERED, Graph
 from accel.ilp.greedy import candidates, greedy
-from accel.ilp.model import Formulation, formulate
+from accel.ilp.model import formulate
 from accel.ilp.options import Options
-from accel.ilp.part import parts
-from accel.ilp.price import price
+from accel.ilp.orders import assign
+from accel.ilp.part import Part, parts
+from accel.ilp.price import constant_price, price
 from accel.ilp.solve import PartAnswer, solve
 from accel.ilp.solvers import find
+from accel.ilp.solvers.protocol import Solver
 from accel.labelled.nodes import Label
 
 LARGEST = 300
@@ -28,20 +31,37 @@ LARGEST = 300
 MOST_PAIRS = 2000
 """So are graphs with more pairs of operations that read one array."""
 
+Labels = tuple[Label, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class Optimum:
-    """A legal clustering, its exact cost, a lower bound, whether that is reached, and what went wrong ("": nothing)."""
+    """A legal clustering, its exact cost, a lower bound, and whether that is reached."""
 
     clustering: Clustering
     cost: tuple[int, ...]
     bound: tuple[int, ...]
     proved: bool
-    trouble: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is to be solved: the graph with its chains merged, and a first answer that is legal."""
+
+    graph: Graph
+    coarse: Coarse
+    facts: Analysis
+    model: tuple[Level, ...]
+    weights: Weights
+    first: tuple[Cluster, ...]
+
+    def inside(self, part: Labels) -> list[Cluster]:
+        """The first answer's clusters of a part: no legal cluster reaches out of one."""
+        return [cluster for cluster in self.first if cluster.labels[0] in part]
 
 
 def is_too_large(graph: Graph) -> bool:
-    """Whether more than `LARGEST` operations hang together by arrays that might be fused or read together, and the like."""
+    """Whether more operations hang together, by arrays that might be fused or read together, than is worth an ILP."""
     readers = [sum(edge.role in ORDERED for edge in edges) for edges in graph.readers.values()]
     if sum(count * (count - 1) // 2 for count in readers) > MOST_PAIRS:
         return True
@@ -49,62 +69,109 @@ def is_too_large(graph: Graph) -> bool:
     return any(len(group) > LARGEST for group in components(labels, candidates(graph)))
 
 
-Answers = Sequence[tuple[Sequence[Label], PartAnswer | None]]
-"""The operations of each part, and what was found for them."""
-
-
 def coarsen(graph: Graph, options: Options) -> Coarse:
     """`graph` with its chains merged, as far as the cost model allows."""
     return merge_chains(graph, options.duplicate, any(level.access for level in MODELS[options.cost]))
 
 
-def _solve_parts(formulation: Formulation, options: Options, deadline: float) -> Answers:
-    solver = find(options.solver)
-    return [(part.labels, solve(part, solver, deadline)) for part in parts(formulation)]
-
-
-def optimise(graph: Graph, options: Options, weights: Weights) -> Optimum | str:
-    """The best clustering of `graph`; or why there is none to be trusted. Lets exceptions of solvers pass."""
-    deadline = time.monotonic() + options.time_limit
-    model = MODELS[options.cost]
-    coarse = coarsen(graph, options)
+def pose(graph: Graph, options: Options, weights: Weights) -> Problem:
+    """The problem that `graph` is, and greedy's answer."""
+    coarse, model = coarsen(graph, options), MODELS[options.cost]
     small = Weights(coarse.graph, weights.sizes)
-    formulation = formulate(analyse(coarse.graph, options.duplicate), model, small, options.duplicate)
-    answers = _solve_parts(formulation, options, deadline)
-    proved = all(answer is not None and answer.proved for _, answer in answers)
-    sets: list[Sequence[Label]] = [
-        cluster for _, answer in answers if answer is not None for cluster in answer.clusters
-    ]
-    backward = {label for _, answer in answers if answer is not None for label in answer.backward}
-    late = {label for labels, answer in answers if answer is None for label in labels}
-    if late:
-        stand_in = [c for c in greedy(coarse.graph, model, small, options.duplicate) if late.issuperset(c.labels)]
-        sets += [cluster.labels for cluster in stand_in]
-        backward |= {label for c in stand_in for label, order in zip(c.labels, c.orders, strict=True) if order.backward}
-    found = _refined(coarse, clustering(coarse.graph, sets, backward))
-    reason = "its clusters stand in a circle" if found is None else refusal(graph, found, options.duplicate)
-    if found is None or reason is not None:
-        return f"its answer is not legal: {reason}"
-    cost = price(graph, found, model, weights)
-    bound = _bound(formulation, answers, model)
-    if cost < bound or (proved and cost != bound):
-        return f"it claims a cost of {bound} for a clustering that costs {cost}"
-    trouble = "" if proved else f"after {options.time_limit} s the cost is {cost}, and at least {bound}"
-    return Optimum(found, cost, bound, proved, trouble)
+    facts = analyse(coarse.graph, options.duplicate)
+    first = greedy(coarse.graph, model, small, options.duplicate)
+    return Problem(graph, coarse, facts, model, small, tuple(first))
 
 
-def _refined(coarse: Coarse, found: Clustering | None) -> Clustering | None:
-    """The clustering of the original graph."""
-    if found is None:
+def floors(problem: Problem) -> dict[Labels, tuple[int, ...]]:
+    """A lower bound for every part in which there is something to decide."""
+    return {part: floor(problem.facts, part, problem.model, problem.weights) for part in problem.facts.parts}
+
+
+def bound_of(problem: Problem, bounds: Mapping[Labels, tuple[int, ...]]) -> tuple[int, ...]:
+    """A bound on the whole: of the parts, and of operations by themselves. Lexicographic order and addition agree."""
+    decided = {label for part in bounds for label in part}
+    alone = [cluster for cluster in problem.first if cluster.labels[0] not in decided]
+    fixed = price_of(problem.facts, alone, problem.model, problem.weights)
+    constant = [constant_price(problem.coarse.graph, level) for level in problem.model]
+    return tuple(map(sum, zip(constant, fixed, *bounds.values(), strict=True)))
+
+
+def finish(problem: Problem, clusters: Iterable[Cluster]) -> Clustering | None:
+    """Clusters of the coarse graph as a clustering of the original one; None if they stand in a circle."""
+    ordered = in_order(problem.coarse.graph, clusters)
+    if ordered is None:
         return None
-    clusters: list[Cluster] = [coarse.refine(cluster) for cluster in found.clusters]
-    return Clustering(tuple(clusters))
+    return Clustering(tuple(problem.coarse.refine(cluster) for cluster in ordered.clusters))
 
 
-def _bound(formulation: Formulation, answers: Answers, model: tuple[Level, ...]) -> tuple[int, ...]:
-    """The sum of the parts' bounds. Lexicographic order and addition agree, so it bounds the whole."""
-    least = [objective.constant for objective in formulation.model.objectives]
-    for _, answer in answers:
-        for level in range(len(model)):
-            least[level] += 0 if answer is None else answer.bound[level]
-    return tuple(least)
+@dataclass(frozen=True, slots=True)
+class _Solved:
+    """Clusters of a part, a lower bound on their cost, and whether it is reached."""
+
+    clusters: tuple[Cluster, ...]
+    bound: tuple[int, ...]
+    proved: bool
+
+
+def _priced(problem: Problem, clusters: Iterable[Cluster]) -> tuple[int, ...]:
+    return price_of(problem.facts, clusters, problem.model, problem.weights)
+
+
+def _alone(problem: Problem, labels: Iterable[Label]) -> tuple[int, ...]:
+    """What operations cost as clusters of their own."""
+    clusters = [assign(problem.coarse.graph, (label,)) for label in labels]
+    return _priced(problem, [cluster for cluster in clusters if cluster is not None])
+
+
+def _decoded(problem: Problem, part: Part, answer: PartAnswer) -> tuple[Cluster, ...]:
+    """The clusters of an answer, split where nothing is shared. Raises ValueError if there are no such clusters."""
+    placed = {label for labels in answer.clusters for label in labels}
+    clusters: list[Cluster] = []
+    for labels in [*answer.clusters, *((label,) for label in part.labels if label not in placed)]:
+        pieces = split(problem.coarse.graph, labels, answer.backward)
+        if pieces is None:
+            raise ValueError("it asks for two orders of one operation")
+        clusters += pieces
+    return tuple(clusters)
+
+
+def _solve(problem: Problem, part: Part, solver: Solver, deadline: float) -> _Solved:
+    """The best clusters of one part. Raises whatever the solver raises, and ValueError where it is wrong."""
+    first = tuple(problem.inside(part.labels))
+    least = floor(problem.facts, part.labels, problem.model, problem.weights)
+    answer = solve(part, solver, deadline)
+    if answer is None:
+        return _Solved(first, least, False)
+    found = _decoded(problem, part, answer)
+    offset = (a - b for a, b in zip(_alone(problem, part.labels), part.alone, strict=True))
+    bound = tuple(a + b for a, b in zip(offset, answer.bound, strict=True))
+    if answer.proved and _priced(problem, found) != bound:
+        raise ValueError(f"it claims a cost of {bound} for clusters that cost {_priced(problem, found)}")
+    if _priced(problem, first) < bound:
+        raise ValueError(f"it claims that {bound} is least, but {_priced(problem, first)} can be had")
+    return _Solved(min(found, first, key=lambda clusters: _priced(problem, clusters)), max(least, bound), answer.proved)
+
+
+def optimise(problem: Problem, options: Options) -> Optimum:
+    """The best clustering. Raises whatever the solver raises, and ValueError where it is wrong."""
+    deadline = time.monotonic() + options.time_limit
+    bounds = floors(problem)
+    first = {part: problem.inside(part) for part in bounds}
+    still_open = frozenset(part for part, least in bounds.items() if _priced(problem, first[part]) != least)
+    clusters = [cluster for cluster in problem.first if not any(cluster.labels[0] in part for part in still_open)]
+    proved = True
+    if still_open:
+        solver = find(options.solver)
+        for part in parts(formulate(problem.facts, problem.model, problem.weights, options.duplicate)):
+            if part.labels in still_open:
+                solved = _solve(problem, part, solver, deadline)
+                clusters += solved.clusters
+                bounds[part.labels] = solved.bound
+                proved = proved and solved.proved
+    found = finish(problem, clusters)
+    reason = "its clusters stand in a circle" if found is None else refusal(problem.graph, found, options.duplicate)
+    if found is None or reason is not None:
+        raise ValueError(f"its answer is not legal: {reason}")
+    cost = price(problem.graph, found, problem.model, Weights(problem.graph, problem.weights.sizes))
+    return Optimum(found, cost, bound_of(problem, bounds), proved)

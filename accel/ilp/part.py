@@ -20,6 +20,8 @@ class Part:
     variables: tuple[Variable, ...]
     rows: tuple[Linear, ...]
     objectives: tuple[Linear, ...]
+    alone: tuple[int, ...]
+    """What the objectives are when all operations are clusters of their own."""
     arcs: tuple[tuple[Label, Label, Linear], ...]
     """Dependences (u, v) with x(u,v), constantly 1 where they are never fused."""
     apart: Mapping[Pair, Linear]
@@ -59,6 +61,9 @@ def parts(formulation: Formulation) -> Iterator[Part]:
             variables=tuple(variables[number]),
             rows=tuple(rows[number]),
             objectives=tuple(Linear(0, terms) for terms in objectives[number]),
+            alone=tuple(
+                sum(c for variable, c in terms.items() if variable in formulation.alone) for terms in objectives[number]
+            ),
             arcs=tuple(arcs[number]),
             apart={edge: x for edge, x in formulation.apart.items() if edge[0] in inside},
             pushed={label: push for label, push in formulation.pushed.items() if label in inside},

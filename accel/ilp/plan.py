@@ -5,17 +5,16 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from accel.errors import AccelInternalError, AccelSolverWarning
 from accel.ilp.build import build, sub_programs
 from accel.ilp.checker import refusal
 from accel.ilp.clustering import Clustering, Plan
-from accel.ilp.cost import MODELS, Weights
-from accel.ilp.decode import clustering, in_order
+from accel.ilp.cost import Weights
+from accel.ilp.decode import clustering
 from accel.ilp.graph import Graph
-from accel.ilp.greedy import greedy
-from accel.ilp.optimise import coarsen, is_too_large, optimise
+from accel.ilp.optimise import Problem, bound_of, finish, floors, is_too_large, optimise, pose
 from accel.ilp.options import DEFAULT, Options
 from accel.ilp.price import price
 from accel.labelled.nodes import Label, Program, SizeVariable
@@ -33,47 +32,37 @@ class Answer:
     solver: str | None
 
 
-def _legal(graph: Graph, found: Clustering | None, options: Options) -> Clustering:
-    """`found`, which our own heuristics made: that it is illegal would be a bug."""
+def _heuristic(problem: Problem, options: Options) -> Answer:
+    """The answer without a solver: greedy's, or every operation by itself."""
+    graph = problem.graph
+    found = clustering(graph, ()) if options.strategy == "none" else finish(problem, problem.first)
     reason = "clusters in a circle" if found is None else refusal(graph, found, options.duplicate)
     if found is None or reason is not None:
         raise AccelInternalError(f"The {options.strategy} strategy made an illegal clustering: {reason}")
-    return found
-
-
-def _heuristic(graph: Graph, options: Options, weights: Weights) -> Answer:
-    model = MODELS[options.cost]
-    if options.strategy == "none":
-        found = clustering(graph, ())
-    else:
-        found = in_order(graph, greedy(graph, model, weights, options.duplicate))
-    legal = _legal(graph, found, options)
+    cost = price(graph, found, problem.model, Weights(graph, problem.weights.sizes))
+    bound = bound_of(problem, floors(problem))
     strategy = "none" if options.strategy == "none" else "greedy"
-    return Answer(legal, price(graph, legal, model, weights), (0,) * len(model), False, strategy, None)
+    return Answer(found, cost, bound, cost == bound, strategy, None)
 
 
 def plan_graph(graph: Graph, options: Options = DEFAULT) -> Answer:
-    """A legal clustering of `graph`, by the strategy of `options`. Warns once if greedy had to stand in for the ILP."""
+    """A legal clustering of `graph`, by the strategy of `options`. Warns once if the ILP gave no proved answer."""
     sizes: Mapping[SizeVariable, int] = {} if options.sizes == "nominal" else options.sizes
-    weights = Weights(graph, sizes)
-    if options.strategy != "ilp":
-        return _heuristic(graph, options, weights)
-    if is_too_large(coarsen(graph, options).graph):
-        return _heuristic(graph, options, weights)
+    problem = pose(graph, options, Weights(graph, sizes))
+    if options.strategy != "ilp" or is_too_large(problem.coarse.graph):
+        return _heuristic(problem, options)
     try:
-        found = optimise(graph, options, weights)
-        trouble = found if isinstance(found, str) else found.trouble
+        found = optimise(problem, options)
     except Exception as error:  # whatever a solver does wrong, the program still runs
-        found, trouble = "", f"{type(error).__name__}: {error}"
-    if not trouble and not isinstance(found, str):
-        return Answer(found.clustering, found.cost, found.bound, found.proved, "ilp", options.solver)
-    warnings.warn(f"The solver {options.solver!r} gave no proved answer: {trouble}", AccelSolverWarning, stacklevel=2)
-    answer = _heuristic(graph, options, weights)
-    if isinstance(found, str):
-        return answer
-    if answer.cost < found.cost:
-        return replace(answer, bound=found.bound)
+        _warn(options, f"{type(error).__name__}: {error}")
+        return _heuristic(problem, options)
+    if not found.proved:
+        _warn(options, f"after {options.time_limit} s the cost is {found.cost}, and at least {found.bound}")
     return Answer(found.clustering, found.cost, found.bound, found.proved, "ilp", options.solver)
+
+
+def _warn(options: Options, trouble: str) -> None:
+    warnings.warn(f"The solver {options.solver!r} gave no proved answer: {trouble}", AccelSolverWarning, stacklevel=4)
 
 
 def plan(program: Program, options: Options = DEFAULT) -> Plan:

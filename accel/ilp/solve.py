@@ -128,11 +128,10 @@ class _Search:
 
     def _remember(self, rows: Sequence[Linear]) -> None:
         """Rows are added once: a solver that violates one again does not solve what it is given."""
-        for row in rows:
-            key = (row.constant, tuple(sorted(row.terms.items())))
-            if key in self.added:
-                raise ValueError("it ignores a row of its model")
-            self.added.add(key)
+        keys = {(row.constant, tuple(sorted(row.terms.items()))) for row in rows}
+        if keys & self.added:
+            raise ValueError("it ignores a row of its model")
+        self.added |= keys
 
     def _bound_of(self, objective: Linear, levels: range, least: float) -> list[int]:
         """What a bound on a stage says about its level, if it is only one."""
