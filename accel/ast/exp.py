@@ -296,9 +296,8 @@ class Exp(Generic[E]):
         raise _no_value("does not support `in`", "compare the items: `(p[0] == x) | (p[1] == x)`")
 
     def __float__(self) -> NoReturn:
-        raise _no_value(
-            "has no value as a float yet", "write `A.toFloating(e, np.float64)`, or `A.run` the program first"
-        )
+        hint = "write `A.sqrt(e)` for `math.sqrt(e)`, `A.toFloating(e, np.float64)` for `float(e)`, or `A.run` first"
+        raise _no_value("has no value as a float yet", hint)
 
     def __int__(self) -> NoReturn:
         raise _no_value(

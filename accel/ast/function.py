@@ -7,8 +7,11 @@ parallelism, design section 2).
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from accel.ast.exp import Exp
 from accel.ast.literals import describe, typed
@@ -46,8 +49,25 @@ def call(
     if isinstance(function, Exp) or not callable(function):
         raise AccelTypeError(f"{what} must be a function of {len(parameters)}, got {describe(function)}", where)
     handles: list[Exp[Any]] = [Exp(parameter) for parameter in parameters]
-    body = expect_exp(function(*handles), what, where)
+    try:
+        value = function(*handles)
+    except TypeError:
+        if _takes(function, len(handles)):
+            raise
+        raise AccelTypeError(f"{what} must take {len(handles)} argument{'s' * (len(handles) != 1)}", where) from None
+    body = expect_exp(value, what, where)
     return body if result is None else typed(body, result, f"the result of {what}", where)
+
+
+def _takes(function: Callable[..., object], count: int) -> bool:
+    """Whether a function may be called with `count` arguments; True where Python cannot tell."""
+    try:
+        inspect.signature(function).bind(*range(count))
+    except TypeError:
+        return False
+    except ValueError:  # a builtin without a signature
+        return True
+    return True
 
 
 def expect_exp(value: object, what: str, where: Where | None) -> ScalarNode:
@@ -59,6 +79,8 @@ def expect_exp(value: object, what: str, where: Where | None) -> ScalarNode:
         hint = f"write `A.lift({items})`, or `A.index({items})` for an index"
     elif value is None:
         hint = "is a `return` missing?"
+    elif isinstance(value, np.generic):
+        hint = f"write `A.constant(np.{value.dtype}({value.item()!r}))`"
     elif isinstance(value, (bool, int, float)):
         hint = f"write `A.constant({value!r}, np.float32)`, with the type that is meant"
     else:

@@ -5,6 +5,7 @@ Most are wrong for mypy, too (tests/typing): values of type `Any` stand for user
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -144,6 +145,18 @@ def result_is_an_acc() -> object:
 
 def no_function() -> object:
     return A.map(untyped(3), v)
+
+
+def function_of_another_arity() -> object:
+    return A.map(untyped(lambda e, f: e), v)
+
+
+def result_is_a_numpy_scalar() -> object:
+    return A.map(untyped(lambda e: np.float32(1)), v)
+
+
+def function_of_math() -> object:
+    return A.map(untyped(lambda e: math.sqrt(e)), v)
 
 
 def arguments_exchanged() -> object:
