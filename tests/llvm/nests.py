@@ -44,8 +44,7 @@ def binary(operator: Operator, kind: ScalarType, result: ScalarType | None = Non
 
 
 def first_of_pairs(kind: ScalarType) -> Function:
-    """(a, b) (c, d) -> (a + c, b * c + d): associative up to rounding, of two leaves; neither commutes nor has a neutral element
-    that the compiler knows."""
+    """(a, b) (c, d) -> (a + c, b * c + d), of two leaves: it does not commute, and no neutral element of it is known."""
     a, b, c, d = (Variable(n, kind) for n in range(4))
     product, left, right = (Variable(n, kind) for n in range(4, 7))
     return Function(

@@ -146,15 +146,24 @@ class Memory:
     def read(self, array: Array, index: Sequence[Value], mask: str | None) -> Value:
         """The elements at `index`, which is in bounds; where `mask` is not set, anything."""
         writer, kind = self._writer, array.element
-        if all(writer.is_uniform(position) for position in index) and (mask is None or writer.lanes == 1):
+        if all(writer.is_uniform(position) for position in index):
+            address = self._address(array, index)
+            if mask is not None and index:
+                address = self._guarded(address, mask)
             type_ = memory_type(kind)
-            text = writer.scalar.emit(f"load {type_}, ptr {self._address(array, index)}, align {kind.bytes}")
+            text = writer.scalar.emit(f"load {type_}, ptr {address}, align {kind.bytes}")
             return Uniform(_from_memory(writer.scalar, kind, text), kind)
         if self._is_row(index):
             text = self._load_row(kind, self._address(array, index), mask)
         else:
             text = self._gather(kind, self._addresses(array, index), mask)
         return writer.varying(_from_memory(writer.code, kind, text), kind)
+
+    def _guarded(self, address: str, mask: str) -> str:
+        """The address if a lane is active, else one of a word that nobody needs."""
+        somewhere = self.routine.slot("i64")
+        self.routine.store("i64", "0", somewhere)
+        return self.routine.code.emit(f"select i1 {self._writer.any(mask)}, ptr {address}, ptr {somewhere}")
 
     def _load_row(self, kind: ScalarType, address: str, mask: str | None) -> str:
         code = self._writer.code

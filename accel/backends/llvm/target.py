@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+import weakref
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
@@ -24,14 +25,15 @@ class Library:
     """Loaded code; its addresses are valid as long as it lives."""
 
     def __init__(self, jit: llvm.LLJIT, tracker: llvm.ResourceTracker, exports: Sequence[str]) -> None:
-        self._jit = jit
-        self._tracker = tracker
         self.addresses: Mapping[str, int] = {name: tracker[name] for name in exports}
+        # Not at exit: then the process frees everything, and threads may still stand in the code.
+        weakref.finalize(self, _dispose, jit, tracker).atexit = False
 
-    def __del__(self) -> None:
-        # In this order: the tracker belongs to the JIT.
-        self._tracker.close()
-        self._jit.close()
+
+def _dispose(jit: llvm.LLJIT, tracker: llvm.ResourceTracker) -> None:
+    # In this order: the tracker belongs to the JIT.
+    tracker.close()
+    jit.close()
 
 
 class Host:
