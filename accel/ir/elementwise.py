@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from accel.ast.types import BOOL
 from accel.ilp.clustering import Order as Traversal
+from accel.ir.bounds import always_inside
 from accel.ir.draft import Draft, draft
 from accel.ir.frame import Frame, index_streams, keep_stream
-from accel.ir.nodes import Guard, OneToMaybe, Operand, Remap, Scatter
+from accel.ir.nodes import OneToMaybe, Operand, Remap, Scatter, Stream
 from accel.ir.streams import Placed, applied, copy, element, elements, identity, index_names, reads, writes
 from accel.labelled import nodes as labelled
 from accel.labelled.nodes import Array, Binding
@@ -40,36 +41,37 @@ def lower_backpermute(binding: Binding, operation: labelled.Backpermute, travers
     source = index_names(f"j{binding.label}", len(operation.inputs[0].shape))
     index = applied(source, operation.function, at.index, at.guard)
     statements = [*at.needs, (at.depth, index)] if source else [*at.needs]
-    return _mapped(binding, source, operation.inputs, statements, traversal, frame)
+    inside = always_inside(operation.function, binding.arrays[0].shape, operation.inputs[0].shape)
+    return _mapped(binding, source, operation.inputs, inside, statements, traversal, frame)
 
 
 def lower_gather(binding: Binding, operation: labelled.Gather, traversal: Traversal, frame: Frame) -> Draft:
     """`arrays[ix] := inputs[indices[ix]]`."""
     source = elements(operation.indices, traversal)
     statements = reads(operation.indices, traversal, frame)
-    return _mapped(binding, source, operation.inputs, statements, traversal, frame)
+    return _mapped(binding, source, operation.inputs, False, statements, traversal, frame)
 
 
 def _mapped(
     binding: Binding,
-    source: tuple[Operand, ...],
+    source: tuple[Stream, ...],
     inputs: tuple[Array, ...],
+    inside: bool,
     statements: list[Placed],
     traversal: Traversal,
     frame: Frame,
 ) -> Draft:
+    """Reads at the index `source`, which is checked unless it is known to be `inside`; one of rank 0 needs nothing."""
     at = frame.point(binding.arrays[0].shape, traversal)
-    statements += _remap(binding, source, inputs[0], at.depth, at.guard)
     mapped = Traversal(binding.label, False)
+    outs = index_streams(inputs[0], binding.label)
+    if inside and outs:
+        statements.append((at.depth, copy(outs, source, at.guard)))
+    elif outs:
+        statements.append((at.depth, Remap(outs, source, inputs[0].shape, at.guard, binding.where)))
     statements += reads(inputs, mapped, frame)
     value = copy(elements(binding.arrays, traversal), elements(inputs, mapped), at.guard)
     return draft([*statements, *at.needs, (at.depth, value), *writes(binding.arrays, traversal, frame)])
-
-
-def _remap(binding: Binding, source: tuple[Operand, ...], array: Array, depth: int, guard: Guard) -> list[Placed]:
-    """The check of an index into `array`; an index of rank 0 needs none."""
-    outs = index_streams(array, binding.label)
-    return [(depth, Remap(outs, source, array.shape, guard, binding.where))] if outs else []
 
 
 def lower_scatter(binding: Binding, operation: labelled.Scatter, traversal: Traversal, frame: Frame) -> Draft:

@@ -7,13 +7,14 @@ the same in all of them. A scatter counts a read and a write of its destination,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
 from accel.ir.flow import made, operands
 from accel.ir.mentions import function_statements, levels, statements
 from accel.ir.nodes import (
+    For,
     Launch,
     Level,
     LoopBody,
@@ -87,7 +88,7 @@ def fills(program: Program) -> frozenset[Array]:
 
 def traffic(nest: Nest, filled: frozenset[Array] = frozenset()) -> Traffic:
     """The passes of a nest, in order of its statements. `filled`: the arrays that hold one constant before it."""
-    walk = _Walk()
+    walk = _Walk([level.loop for level in levels(nest) if level.loop is not None])
     for extents, statement in _placed(nest):
         walk.visit(statement, extents)
     for extents, merge in _merges(nest):
@@ -129,9 +130,10 @@ class _Walk:
     Loop indices and what states hold differ; so does what is made of something that differs.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, loops: Sequence[For]) -> None:
         self._same: set[str] = set()
-        self._mapped: set[str] = set()
+        self._loops = loops
+        self._indices = {loop.index.name: depth for depth, loop in enumerate(loops)}
         self.reads: dict[tuple[Array, str], tuple[Extent, ...]] = {}
 
     def visit(self, statement: LoopBody, extents: tuple[Extent, ...]) -> None:
@@ -139,22 +141,30 @@ class _Walk:
         used = [operand for operand in operands(statement) if isinstance(operand, Stream)]
         same = not extents or all(stream.name in self._same for stream in used)
         match statement:
+            case OneToOne(outs=(out,), arguments=(Stream(name), Constant())) if name in self._indices:
+                self._indices[out.name] = self._indices[name]  # a shorter array's index in a longer loop
             case OneToOne(function=function, arguments=arguments) | OneToMaybe(function=function, arguments=arguments):
                 pairs = zip(function.parameters, arguments, strict=True)
                 self.loads(function, frozenset(p for p, a in pairs if self._differs(a)), extents)
             case Scatter(combine=combine):
                 self.loads(combine, frozenset(combine.parameters), extents)
             case Read(out=out, array=array, index=index):
-                mapped = any(isinstance(i, Stream) and i.name in self._mapped for i in index)
-                self.reads[array, out.name] = () if same else extents if mapped else array.shape
-            case Remap(outs=outs):
-                self._mapped.update(out.name for out in outs)
-            case ManyToOne() | Write():
+                self.reads[array, out.name] = () if same else array.shape if self._is_own(array, index) else extents
+            case Remap() | ManyToOne() | Write():
                 pass
             case _:
                 assert_never(statement)
         if same and not isinstance(statement, ManyToOne):
             self._same.update(stream.name for stream in made(statement))
+
+    def _is_own(self, array: Array, index: Sequence[Operand]) -> bool:
+        """Whether the loops visit an array in its own order: loop d counts through its dimension d."""
+        places = [self._indices.get(operand.name) for operand in index if isinstance(operand, Stream)]
+        if places != list(range(len(array.shape))):
+            return False
+        variables = [extent.variable for extent in array.shape]
+        loops = [loop.extent.variable for loop in self._loops[: len(places)] if isinstance(loop.extent, Extent)]
+        return variables == loops
 
     def _differs(self, operand: Operand) -> bool:
         return isinstance(operand, Stream) and operand.name not in self._same
