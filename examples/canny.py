@@ -135,7 +135,9 @@ def canny_numpy(picture: Floats) -> Bools:
     rows, columns = picture.shape
 
     def moved(xs: Floats, di: int, dj: int) -> Floats:
-        return xs[np.clip(np.arange(rows) + di, 0, rows - 1)][:, np.clip(np.arange(columns) + dj, 0, columns - 1)]
+        i, j = np.clip(np.arange(rows) + di, 0, rows - 1), np.clip(np.arange(columns) + dj, 0, columns - 1)
+        result: Floats = xs[i][:, j]
+        return result
 
     def weigh(parts: list[Floats]) -> Floats:
         a, b, c, d, e = parts

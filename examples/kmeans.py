@@ -77,7 +77,8 @@ def kmeans_numpy(points: Floats, start: Floats) -> tuple[Floats, Ints]:
     """The same in NumPy."""
 
     def assign(centroids: Floats) -> Ints:
-        return np.argmin(((points[:, None, :] - centroids[None, :, :]) ** 2).sum(axis=2), axis=1)
+        labels: Ints = np.argmin(((points[:, None, :] - centroids[None, :, :]) ** 2).sum(axis=2), axis=1)
+        return labels
 
     centroids, labels = start, assign(start)
     while True:

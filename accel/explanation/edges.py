@@ -9,7 +9,7 @@ from __future__ import annotations
 from accel.ilp.checker import cluster_refusal
 from accel.ilp.clustering import Cluster, Clustering
 from accel.ilp.decode import in_order
-from accel.ilp.graph import ORDERED, Edge, Graph, Kind, Role
+from accel.ilp.graph import ORDERED, Edge, Graph, Kind
 from accel.ilp.options import Duplicate
 from accel.ilp.orders import assign
 from accel.labelled.nodes import Label
@@ -27,8 +27,7 @@ def why_not(graph: Graph, clustering: Clustering, edge: Edge, strategy: str, dup
         if node.kind is Kind.BARRIER:
             return f"{node.name} is no loop"
     if edge.role not in ORDERED:
-        use = "overwrites it" if edge.role is Role.DESTINATION else "reads it by index"
-        return f"it must be complete before {reader.name} %{reader.label} {use}"
+        return "it must be complete first"
     pair = assign(graph, (maker.label, reader.label))
     alone = "their orders differ" if pair is None else cluster_refusal(graph, pair, duplicate)
     if alone is not None:

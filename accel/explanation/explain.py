@@ -6,7 +6,7 @@ In: a program or a function. Out: an `Explanation`. Nothing is run, and nothing 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -18,37 +18,19 @@ from accel.annotations import demands
 from accel.ast.acc import Acc
 from accel.ast.arrays import ArrayNode, ArrayParameter, Use
 from accel.ast.host import use_array
-from accel.ast.text import text as ast_text
 from accel.ast.types import ArrayType
 from accel.backends.protocol import HostArray
 from accel.compile import Stages, stages
 from accel.errors import AccelTypeError, here
+from accel.execution import options
 from accel.explanation.report import report
-from accel.explanation.summary import ArrayReport, ClusterReport, Summary, summarise
-from accel.fusedast.text import text as fused_text
-from accel.ir.text import text as loops_text
+from accel.explanation.summary import ArrayReport, ClusterReport, summarise
+from accel.explanation.texts import texts
+from accel.ilp.options import Options
 from accel.labelled import bind
 from accel.labelled.build import build
 from accel.labelled.nodes import SizeVariable
-from accel.labelled.text import text as labelled_text
-from accel.execution import options
 from accel.settings import Given
-
-
-class Texts(Mapping[str, str]):
-    """The program's text in every stage; a text is made when it is asked for."""
-
-    def __init__(self, makers: Mapping[str, Callable[[], str]]) -> None:
-        self._makers = makers
-
-    def __getitem__(self, stage: str) -> str:
-        return self._makers[stage]()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._makers)
-
-    def __len__(self) -> int:
-        return len(self._makers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,21 +75,15 @@ def explain(program: object, *arrays: object, **given: Unpack[Given]) -> Explana
     if arguments is not None:
         data = [*arguments, *(leaf for constant in built.constants for leaf in constant.data)]
         sizes = bind.sizes(built.program.parameters, built.program.own_shapes, built.program.equalities, data)
-    staged = stages(built.program, options(settings, sizes))
-    summary = summarise(staged, sizes, settings.duplicate)
-    return _explanation(nodes, staged, summary, sizes)
+    chosen = options(settings, sizes)
+    staged = stages(built.program, chosen)
+    return _explanation(nodes, staged, chosen, sizes)
 
 
 def _explanation(
-    nodes: Sequence[ArrayNode], staged: Stages, summary: Summary, sizes: Mapping[SizeVariable, int]
+    nodes: Sequence[ArrayNode], staged: Stages, chosen: Options, sizes: Mapping[SizeVariable, int]
 ) -> Explanation:
-    plan = staged.plan
-    texts = {
-        "ast": lambda: ast_text(tuple(nodes)),
-        "labelled": lambda: labelled_text(staged.labelled),
-        "fusedast": lambda: fused_text(staged.fused),
-        "ir": lambda: loops_text(staged.loops),
-    }
+    summary, plan = summarise(staged, sizes, chosen.duplicate), staged.plan
     return Explanation(
         loops=summary.loops,
         reads=MappingProxyType(summary.reads),
@@ -123,7 +99,7 @@ def _explanation(
         bound=plan.bound,
         proved=plan.proved,
         solve_seconds=plan.seconds,
-        stages=Texts(texts),
+        stages=texts(nodes, staged, chosen),
     )
 
 

@@ -1,0 +1,72 @@
+"""The program's text in every stage, made when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from accel.ast.arrays import ArrayNode
+from accel.ast.text import text as ast_text
+from accel.compile import Stages
+from accel.fusedast.text import text as fused_text
+from accel.ilp.build import build as build_graph
+from accel.ilp.cost import MODELS, Weights
+from accel.ilp.model import formulate
+from accel.ilp.optimise import pose
+from accel.ilp.options import Options
+from accel.ilp.text import graph_text, model_text
+from accel.ir.text import text as loops_text
+from accel.labelled.text import text as labelled_text
+
+
+class Texts(Mapping[str, str]):
+    """Stage name to text: `ast labelled graph model fusedast ir llvm opencl`."""
+
+    def __init__(self, makers: Mapping[str, Callable[[], str]]) -> None:
+        self._makers = makers
+
+    def __getitem__(self, stage: str) -> str:
+        return self._makers[stage]()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+
+def texts(nodes: Sequence[ArrayNode], staged: Stages, options: Options) -> Texts:
+    """All stages of one program; `options` are those that it was planned with."""
+    return Texts(
+        {
+            "ast": lambda: ast_text(tuple(nodes)),
+            "labelled": lambda: labelled_text(staged.labelled),
+            "graph": lambda: graph_text(build_graph(staged.labelled)),
+            "model": lambda: _model(staged, options),
+            "fusedast": lambda: fused_text(staged.fused),
+            "ir": lambda: loops_text(staged.loops),
+            "llvm": lambda: _llvm(staged),
+            "opencl": lambda: _opencl(staged),
+        }
+    )
+
+
+def _model(staged: Stages, options: Options) -> str:
+    """The integer linear program, once per level of the cost model, in LP format."""
+    graph = build_graph(staged.labelled)
+    levels = MODELS[options.cost]
+    sizes = {} if options.sizes == "nominal" else options.sizes
+    problem = pose(graph, options, Weights(graph, sizes))
+    model = formulate(problem.facts, levels, problem.weights, options.duplicate).model
+    return "\n\n".join(f"\\ level {k + 1}: {level.name}\n{model_text(model, k)}" for k, level in enumerate(levels))
+
+
+def _llvm(staged: Stages) -> str:
+    from accel.backends.llvm.backend import llvm_text  # llvmlite is loaded only for those who ask
+
+    return llvm_text(staged.loops)
+
+
+def _opencl(staged: Stages) -> str:
+    from accel.backends.opencl.program import opencl_text
+
+    return opencl_text(staged.loops)

@@ -1,0 +1,1 @@
+"""The examples: each runs, checks itself against NumPy, and says what it found."""

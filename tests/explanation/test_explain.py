@@ -1,0 +1,116 @@
+"""`explain` says what became of a program."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import accel as A
+from tests.papers import programs
+
+
+def dotp(xs: A.Acc[A.Vector[np.float32]], ys: A.Acc[A.Vector[np.float32]]) -> A.Acc[A.Scalar[np.float32]]:
+    return A.fold(A.add, 0, A.zipWith(A.mul, xs, ys))
+
+
+def test_a_program_a_function_and_a_compiled_function_are_explained_alike() -> None:
+    x = np.ones(4, np.float32)
+    explanations = [
+        A.explain(dotp(A.use(x), A.use(x))),
+        A.explain(dotp, x, x),
+        A.explain(dotp),
+        A.explain(A.runN(dotp), x, x),
+    ]
+    assert {(e.loops, tuple(e.reads.items()), tuple(e.writes.items())) for e in explanations} == {
+        (1, (("n0", 2),), (("1", 1),))
+    }
+
+
+def test_bytes_are_those_of_the_arrays_given() -> None:
+    x = np.ones(1000, np.float32)
+    explanation = A.explain(dotp, x, x)
+    assert (explanation.bytes_read, explanation.bytes_written, dict(explanation.sizes)) == (8000, 4, {"n0": 1000})
+
+
+def test_every_array_has_its_fate() -> None:
+    explanation = A.explain(programs.expanded_normalise2)
+    assert [(array.producer.split()[0], array.status) for array in explanation.arrays] == [
+        ("use", "input"),
+        ("map", "kept"),
+        ("fold", "stored"),
+        ("map", "stored"),
+        ("scanl", "fused"),
+        ("fold", "stored"),
+        ("map", "stored"),
+    ]
+    assert all(array.where is not None and array.where.file.endswith(".py") for array in explanation.arrays)
+
+
+def _reasons(function: Callable[..., object], *arrays: object, **given: str) -> list[str]:
+    explanation = A.explain(function, *arrays, **given)  # type: ignore[arg-type]  # settings by name, for brevity
+    return [re.sub(r"%\d+", "%_", reason) for array in explanation.arrays for reason in array.why_not]
+
+
+def test_edges_that_did_not_fuse_say_why() -> None:
+    """A sum must be complete before it is used; a scan cannot run at a gather's indices; `none` fuses nothing."""
+
+    def shares(xs: A.Acc[A.Vector[np.int64]]) -> A.Acc[A.Vector[np.int64]]:
+        total = A.the(A.fold(A.add, 0, xs))
+        return A.map(lambda x: x // total, xs)
+
+    def scanned(indices: A.Acc[A.Vector[np.int64]], xs: A.Acc[A.Vector[np.int64]]) -> A.Acc[A.Vector[np.int64]]:
+        return A.gather(indices, A.scanl1(A.add, xs))
+
+    assert _reasons(shares) == ["map %_: it must be complete first"]
+    assert _reasons(scanned) == ["gather %_: %_ (scanl1) cannot be pushed to a gather"]
+    assert _reasons(dotp, strategy="none") == ["fold %_: nothing is fused by the strategy none"]
+
+
+def test_a_barrier_is_a_reason() -> None:
+    def barred(xs: A.Acc[A.Vector[np.int64]]) -> A.Acc[A.Scalar[np.int64]]:
+        return A.fold(A.add, 0, A.compute(A.map(lambda x: x * x, xs)))
+
+    assert A.explain(barred).loops == 2
+    assert _reasons(barred) == ["force %_: force is no loop"]
+
+
+def test_loops_inside_of_control_flow_count_once() -> None:
+    def doubling(xs: A.Acc[A.Vector[np.int64]]) -> A.Acc[A.Vector[np.int64]]:
+        return A.awhile(
+            lambda ys: A.map(lambda s: s < 100, A.fold(A.add, 0, ys)), lambda ys: A.map(lambda y: y * 2, ys), xs
+        )
+
+    explanation = A.explain(doubling)
+    assert explanation.loops == 2
+    assert [cluster.operations[0].split()[0] for cluster in explanation.clusters] == ["fold", "map"]
+
+
+def test_the_report(golden: Callable[[str], None]) -> None:
+    text = str(A.explain(programs.expanded_normalise2))
+    text = re.sub(r"in \d+\.\d ms", "in _ ms", text)
+    golden(re.sub(r"(  )\S*/(\w+\.py):\d+", r"\1\2", text))
+
+
+def test_stages_have_texts() -> None:
+    texts = A.explain(dotp).stages
+    assert list(texts) == ["ast", "labelled", "graph", "model", "fusedast", "ir", "llvm", "opencl"]
+    assert "zipWith" in texts["ast"]
+    assert "%3 = fold" in texts["labelled"]
+    assert "%3 : f32[]! = fold" in texts["graph"]
+    assert texts["model"].startswith("\\ level 1: bytes\n")
+    assert "Vertical %2" in texts["fusedast"]
+    assert "for i0 < n0" in texts["ir"]
+    assert "define" in texts["llvm"]
+    assert "__kernel" in texts["opencl"]
+
+
+def test_nothing_to_explain() -> None:
+    with pytest.raises(A.AccelTypeError, match=r"^there is nothing to explain about int\n"):
+        A.explain(3)
+    with pytest.raises(A.AccelTypeError, match=r"^the type of the parameter xs is not known\n"):
+        A.explain(lambda xs: xs)
+    with pytest.raises(A.AccelTypeError, match=r"^a program that holds its arrays takes no others\n"):
+        A.explain(A.use(np.ones(3)), np.ones(3))
