@@ -167,7 +167,9 @@ def _lanes(statements: list[LoopBody], loop: For) -> int:
             case _:
                 assert_never(statement)
     widest = max(widths, default=4)
-    return max(8, min(32, REGISTER_BYTES // widest))
+    # Filters pack elements of at least four bytes.
+    most = 16 if any(isinstance(statement, ManyToOne) and statement.before for statement in statements) else 32
+    return max(8, min(most, REGISTER_BYTES // widest))
 
 
 def _weight(statement: LoopBody) -> int:

@@ -214,13 +214,17 @@ class Memory:
         code.line(f"call void @{name}({vector} {text}, ptr align {kind.bytes} {address}, {masks} {mask})")
 
     def _store_packed(self, kind: ScalarType, text: str, address: str, mask: str) -> None:
-        """The set lanes, adjacent, from `address` on."""
+        """The set lanes, adjacent, from `address` on. Narrow elements go through 32 bits, which processors can compress."""
         code = self._writer.code
         vector, masks = code.vector(memory_type(kind)), code.vector("i1")
-        name = f"llvm.experimental.vector.compress.{_suffix(code, kind)}"
-        packed = code.call(
-            name, vector, [vector, masks, vector], [f"{vector} {text}", f"{masks} {mask}", f"{vector} poison"]
-        )
+        wide = vector if kind.bytes >= 4 else code.vector("i32")
+        if wide != vector:
+            text = code.emit(f"zext {vector} {text} to {wide}")
+        suffix = f"v{code.lanes}i32" if wide != vector else _suffix(code, kind)
+        operands = [f"{wide} {text}", f"{masks} {mask}", f"{wide} poison"]
+        packed = code.call(f"llvm.experimental.vector.compress.{suffix}", wide, [wide, masks, wide], operands)
+        if wide != vector:
+            packed = code.emit(f"trunc {wide} {packed} to {vector}")
         kept = self._writer.first_lanes(set_lanes(self._writer, mask))
         self._store_row(kind, packed, address, kept)
 
