@@ -45,7 +45,8 @@ def shape_extents(shape: ScalarNode, where: Where | None) -> Extents:
     extents = tuple(int(item.value) if isinstance(item, Literal) else None for item in shape.items)
     for extent in extents:
         if extent is not None and extent < 0:
-            raise AccelShapeError(f"an extent is negative: {show(extents)}", where)
+            hint = "no extent is inferred: write `A.size(xs) // n`" if extent == -1 else None
+            raise AccelShapeError(f"an extent is negative: {show(extents)}", where, hint=hint)
     return extents
 
 

@@ -41,6 +41,24 @@ def apply(operator: Operator, *operands: object, where: Where | None, name: str 
     return Operation(operator, alike(name, operands, where), _result_type(operator, scalar), where)
 
 
+def divide(left: object, right: object, where: Where | None) -> Operation:
+    """`left / right` of floats. Integers are refused: they divide by `//`."""
+    kind = common_type("/", (left, right), where)
+    if isinstance(kind, ScalarType) and kind.is_integer:
+        hint = "write `//`, or convert first: `A.toFloating(e, np.float64)`"
+        raise AccelTypeError(f"/ takes floats, got {kind}", where, hint=hint)
+    return apply(Operator.DIV, left, right, where=where, name="/")
+
+
+def floor_divide(left: object, right: object, where: Where | None) -> Operation:
+    """`left // right` of integers, rounded down. Floats are refused: they divide by `/`."""
+    kind = common_type("//", (left, right), where)
+    if isinstance(kind, ScalarType) and kind.is_float:
+        hint = "write `A.floor(x / y)`"
+        raise AccelTypeError(f"// takes integers, got {kind}", where, hint=hint)
+    return apply(Operator.DIV, left, right, where=where, name="//")
+
+
 def shift(operator: Operator, value: object, amount: object, where: Where | None, name: str) -> Operation:
     """A shift or rotation of an integer by an i64 amount."""
     node = untyped(value, f"operand 1 of {name}", where)
@@ -153,6 +171,8 @@ def select(condition: ScalarNode, then: ScalarNode, orelse: ScalarNode, where: W
 def branch_type(then: object, orelse: object, where: Where | None, name: str) -> ElementType:
     """The type that two branches share; the more definite of two maybes."""
     nodes = [node for node in (then, orelse) if is_node(node)]
+    if not nodes and not isinstance(then, tuple):
+        return common_type(name, (then, orelse), where)
     if not nodes:
         return untyped(then, f"a branch of {name}", where).type
     maybes = [node.type for node in nodes if isinstance(node.type, MaybeType) and node.type.value != TupleType(())]
@@ -208,21 +228,3 @@ def _conversion_hint(left: ElementType, right: ElementType) -> str | None:
         return None
     target = max(left, right, key=lambda kind: (kind.is_float, kind.bits))
     return f"convert one of them, such as `A.cast(e, np.{target.dtype})`"
-
-
-def divide(left: object, right: object, where: Where | None) -> Operation:
-    """`left / right` of floats. Integers are refused: they divide by `//`."""
-    kind = common_type("/", (left, right), where)
-    if isinstance(kind, ScalarType) and kind.is_integer:
-        hint = "write `//`, or convert first: `A.toFloating(e, np.float64)`"
-        raise AccelTypeError(f"/ takes floats, got {kind}", where, hint=hint)
-    return apply(Operator.DIV, left, right, where=where, name="/")
-
-
-def floor_divide(left: object, right: object, where: Where | None) -> Operation:
-    """`left // right` of integers, rounded down. Floats are refused: they divide by `/`."""
-    kind = common_type("//", (left, right), where)
-    if isinstance(kind, ScalarType) and kind.is_float:
-        hint = "write `A.floor(x / y)`"
-        raise AccelTypeError(f"// takes integers, got {kind}", where, hint=hint)
-    return apply(Operator.DIV, left, right, where=where, name="//")

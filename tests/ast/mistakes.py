@@ -239,6 +239,18 @@ def float_of_an_array() -> object:
     return float(s)
 
 
+def membership_in_an_array() -> object:
+    return 1 in v
+
+
+def int_of_an_array() -> object:
+    return int(s)
+
+
+def array_as_index() -> object:
+    return [1, 2, 3][s]
+
+
 def python_slice() -> object:
     return v[1:3]
 

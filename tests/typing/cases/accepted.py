@@ -178,6 +178,12 @@ def scalars(x: A.Exp[f4], d: A.Exp[f8], i: A.Exp[i4], n: A.Exp[i8], b: A.Exp[b1]
     assert_type(2.5 * x, A.Exp[f4])
     assert_type(x / 2, A.Exp[f4])
     assert_type(x + np.float32(1), A.Exp[f4])
+    assert_type(np.float32(1) - x, A.Exp[f4])
+    assert_type(3 - i, A.Exp[i4])
+    assert_type(0 < x, A.Exp[b1])  # noqa: SIM300  # the other way round is a case, too
+    assert_type(x == 0, A.Exp[b1])
+    assert_type(i ^ 1, A.Exp[i4])
+    assert_type(abs(i), A.Exp[i4])
     assert_type(-i // 2, A.Exp[i4])
     assert_type(i % 2 == 0, A.Exp[b1])
     assert_type(b & (x < 3) | ~b, A.Exp[b1])
@@ -198,3 +204,53 @@ def scalars(x: A.Exp[f4], d: A.Exp[f8], i: A.Exp[i4], n: A.Exp[i8], b: A.Exp[b1]
     assert_type(A.lift(x, A.lift(i, b)), A.Exp[tuple[f4, tuple[i4, b1]]])
     assert_type(A.fromMaybe(0, A.just(i)), A.Exp[i4])
     assert_type(A.maybe(x, lambda k: A.toFloating(k, np.float32), A.just(i)), A.Exp[f4])
+
+
+def aliases(v: A.Acc[A.Array[A.DIM1, f4]], t: A.Acc[A.Array[A.DIM3, f4]], z: A.Acc[A.Array[A.DIM0, f4]]) -> None:
+    assert_type(v, A.Acc[A.Vector[f4]])
+    assert_type(A.sum(A.sum(t)), A.Acc[A.Vector[f4]])
+    assert_type(A.the(z), A.Exp[f4])
+    assert_type(A.slice(t, (A.All, 0, A.All)), A.Acc[A.Array[A.DIM2, f4]])
+
+
+def normalise(xs: A.Acc[A.Array[tuple[*Ix, int], np.float64]]) -> A.Acc[A.Array[tuple[*Ix, int], np.float64]]:
+    total = A.the(A.foldAll(A.add, 0, xs))
+    return A.map(lambda x: x / total, xs)
+
+
+def softmax(xs: A.Acc[A.Matrix[f4]]) -> A.Acc[A.Matrix[f4]]:
+    n = A.unlift(xs.shape)[1]
+    exps = A.zipWith(lambda x, top: A.exp(x - top), xs, A.replicate((A.All, n), A.maximum(xs)))
+    result = A.zipWith(A.div, exps, A.replicate((A.All, n), A.sum(exps)))
+    assert_type(result, A.Acc[A.Matrix[f4]])
+    return result
+
+
+def histogram(xs: A.Acc[A.Vector[f4]], bins: int) -> A.Acc[A.Vector[i8]]:
+    places = A.map(lambda x: A.lift(A.floor(x * bins), A.constant(1)), xs)
+    assert_type(places, A.Acc[A.Vector[tuple[i8, i8]]])
+    return A.scatterWith(A.add, A.fill((bins,), 0), places)
+
+
+def named_functions(xs: A.Acc[A.Vector[f4]]) -> None:
+    def halve(x: A.Exp[np.float32]) -> A.Exp[np.float32]:
+        return x / 2
+
+    def small(state: A.Acc[A.Vector[np.float32]]) -> A.Acc[A.Scalar[np.bool_]]:
+        return A.map(lambda t: t < 1, A.sum(state))
+
+    assert_type(A.map(halve, xs), A.Acc[A.Vector[f4]])
+    assert_type(A.awhile(small, lambda state: A.map(halve, state), xs), A.Acc[A.Vector[f4]])
+    assert_type(A.while_(lambda x: x > 1, halve, xs[0]), A.Exp[f4])
+
+
+def folds_in_every_callback(xs: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f4]], i: A.Acc[A.Vector[i8]]) -> None:
+    assert_type(A.imap(lambda ix, x: x + A.fold(A.add, 0, m)[ix], xs), A.Acc[A.Vector[f4]])
+    assert_type(A.zipWith(lambda x, y: x + A.the(A.fold(A.add, 0, xs)) * y, xs, xs), A.Acc[A.Vector[f4]])
+    assert_type(A.filter(lambda x: x > A.the(A.fold(A.add, 0, xs)), xs)[0], A.Acc[A.Vector[f4]])
+    assert_type(A.fold(lambda a, b: a + b * A.the(A.fold(A.add, 0, xs)), 0, m), A.Acc[A.Vector[f4]])
+    assert_type(A.scanl(lambda a, b: a + b * A.the(A.fold(A.add, 0, xs)), 0, m), A.Acc[A.Matrix[f4]])
+    assert_type(A.backpermute((3,), lambda ix: A.index(A.the(A.fold(A.add, 0, i)), ix[0]), m), A.Acc[A.Vector[f4]])
+    assert_type(A.permute(A.add, xs, lambda ix: A.just(A.index(A.the(A.fold(A.add, 0, i)))), xs), A.Acc[A.Vector[f4]])
+    assert_type(A.iterate(3, lambda s: s + A.the(A.fold(A.add, 0, xs)), xs[0]), A.Exp[f4])
+    assert_type(A.cond(A.the(A.fold(A.add, 0, i)) > 0, A.the(A.fold(A.add, 0, xs)), 0), A.Exp[f4])
