@@ -40,7 +40,10 @@ def plain_name(array: Array) -> str:
 
 def constant_text(constant: Constant) -> str:
     """The shortest text that gives back the bits; i64, f64 and bool stand without their type."""
-    kind, value = constant.type, constant.value
+    kind = constant.type
+    if not 0 <= constant.bits < 1 << kind.bits:
+        return f"{constant.bits:#x}{kind}"  # malformed, to be shown by the verifier
+    value = constant.value
     if kind is BOOL:
         return "true" if value else "false"
     suffix = "" if kind in (I64, F64) else kind.value
