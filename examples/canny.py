@@ -141,7 +141,8 @@ def canny_numpy(picture: Floats) -> Bools:
 
     def weigh(parts: list[Floats]) -> Floats:
         a, b, c, d, e = parts
-        return (a + e + (b + d) * np.float32(4) + c * np.float32(6)) / np.float32(16)
+        result: Floats = (a + e + (b + d) * np.float32(4) + c * np.float32(6)) / np.float32(16)
+        return result
 
     vertical = weigh([moved(picture, di, 0) for di in (-2, -1, 0, 1, 2)])
     smooth = weigh([moved(vertical, 0, dj) for dj in (-2, -1, 0, 1, 2)])
