@@ -201,6 +201,14 @@ def filter_max() -> Example:
     return Example(hand.program(hand.fold(kept, Operator.MAX, seed=-1)), [[1, 2]], [floats(100)])
 
 
+def filtered_rows() -> Example:
+    """Of a filtered matrix only the counts of rows are wanted, and a fold of what is kept: no position, no size."""
+    hand = Hand()
+    xs = hand.use(F64, hand.size(), hand.size())
+    kept, counts = hand.filter(xs)
+    return Example(hand.program(counts, hand.fold(kept)), [[1, 2]], [floats(30, 40)])
+
+
 def filtered_matrix() -> Example:
     """[Rob]: counts for each row, positions over all; a map of the counts stands after the inner loop."""
     hand = Hand()
@@ -320,7 +328,7 @@ def views() -> Example:
 
 EXAMPLES: list[Callable[[], Example]] = [
     dot_product, normalise2, normalise2_expanded, single_loop, simple1, simple2, simple3, simple4, simple5,
-    scatter_example, scatter_if, scatter_of_matrix, filtered, filter_max, filtered_matrix, filtered_gather, scan_of_scan,
+    scatter_example, scatter_if, scatter_of_matrix, filtered, filter_max, filtered_rows, filtered_matrix, filtered_gather, scan_of_scan,
     right_scans, right_scan_and_fold, matrix_scans, fold_and_outer, fold_of_nothing_known, rank_zero, rank_five,
     replicated, views,
 ]  # fmt: skip

@@ -1,0 +1,205 @@
+"""One cluster as one nest: each leaf becomes a nest, each inner node of the tree fuses two ([vB20 section 5.2.2])."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import assert_never
+
+from accel.ast.arrays import Direction as End
+from accel.errors import AccelInternalError
+from accel.fusedast.nodes import Diagonal, Horizontal, LeafOfCluster, RootOfCluster, Tree, Vertical
+from accel.fusedast.walk import leaves, postorder
+from accel.ir.arrange import arrange
+from accel.ir.draft import Draft, fuse, without_reads, without_writes
+from accel.ir.elementwise import lower_backpermute, lower_copy, lower_gather, lower_map, lower_scatter
+from accel.ir.frame import Direction, Frame
+from accel.ir.nodes import Count, Nest, Order, Output, Write
+from accel.ir.reductions import lower_filter, lower_fold, lower_scan, total_array
+from accel.ir.simplify import simplified
+from accel.ir.sizes import found_size
+from accel.ir.streams import element
+from accel.labelled.nodes import (
+    Acond,
+    Array,
+    Awhile,
+    Backpermute,
+    BindSizes,
+    Copy,
+    Extent,
+    Filter,
+    Fold,
+    Force,
+    Gather,
+    Generate,
+    Label,
+    Map,
+    RequireEqual,
+    Reshape,
+    Scan,
+    Scatter,
+    Shape,
+    SizeVariable,
+    Use,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a cluster must know of the rest of its program.
+
+    `required`: shapes that must be equal, by the label that checks it. `mentioned`: sizes that are needed after the nest that
+    finds them out.
+    """
+
+    required: Mapping[Label, tuple[Shape, Shape]]
+    mentioned: frozenset[SizeVariable]
+
+
+def lower_cluster(root: RootOfCluster, known: Known) -> Nest:
+    """The nest of a cluster. Raises `AccelInternalError` where it would take two loops at one depth."""
+    members = list(leaves(root.tree))
+    frame = _frame(members, known.required)
+    filters = [each.binding for each in members if isinstance(each.binding.operation, Filter)]
+    counts = tuple(
+        Count(found_size(binding), total_array(binding))
+        for binding in filters
+        if found_size(binding) in known.mentioned
+    )
+    counted = frozenset(count.array for count in counts)  # read by the host, whoever else needs it
+    made = [*(array for each in members for array in each.binding.arrays), *map(total_array, filters)]
+    fused_away = frozenset(made) - counted.union(root.results)
+    nest = without_writes(_fused(root.tree, frame, counted), fused_away)
+    body = arrange(simplified(nest), frame.loops)
+    label = min(each.binding.label for each in members)
+    return Nest(label, body, _outputs(nest, frame), _in_place(members), counts)
+
+
+def _in_place(members: list[LeafOfCluster]) -> tuple[tuple[Array, Array], ...]:
+    return tuple(
+        pair
+        for each in members
+        if isinstance(each.binding.operation, Scatter)
+        for pair in zip(each.binding.operation.destinations, each.binding.arrays, strict=True)
+    )
+
+
+def _outputs(nest: Draft, frame: Frame) -> tuple[Output, ...]:
+    """What the nest stores, by label, with what it may be as large as."""
+    written = [each.array for level in nest.levels for each in level.statements.values() if isinstance(each, Write)]
+    written.sort(key=lambda array: (array.label, array.leaf))
+    return tuple(Output(array, tuple(map(frame.capacity, array.shape))) for array in written)
+
+
+def _frame(members: list[LeafOfCluster], required: Mapping[Label, tuple[Shape, Shape]]) -> Frame:
+    arrays = [
+        (port.array, port.order)
+        for each in members
+        for port in (*each.signature.inputs, *each.signature.outputs)
+        if port.order is not None
+    ]
+    checked = {label for each in members for label in each.binding.after}
+    pairs = [pair for label in sorted(checked) if label in required for pair in zip(*required[label], strict=True)]
+    directions = [direction for each in members for direction in _directions(each)]
+    return Frame([(each.binding, each.order) for each in members], arrays, directions, _same(pairs))
+
+
+def _same(pairs: list[tuple[Extent, Extent]]) -> dict[SizeVariable, Extent]:
+    """Extents that were checked to be equal: variables to what stands for them (no cycles)."""
+    same: dict[SizeVariable, Extent] = {}
+
+    def canonical(extent: Extent) -> Extent:
+        while extent.variable is not None and extent.variable in same:
+            other = same[extent.variable]
+            extent = Extent(other.variable, other.offset + extent.offset)
+        return extent
+
+    for left, right in pairs:
+        left, right = canonical(left), canonical(right)
+        if left.variable is None:
+            left, right = right, left
+        if left.variable is not None and left.variable != right.variable:
+            same[left.variable] = Extent(right.variable, right.offset - left.offset)
+    return same
+
+
+def _directions(each: LeafOfCluster) -> Iterator[Direction]:
+    """Which loops of an operation must run which way: docs/order.md counts elements in the array's own order."""
+    binding, order = each.binding, each.order
+    match binding.operation:
+        case Fold(inputs=inputs, exact=False):
+            yield Direction(Order.UP, inputs[0].shape, inputs[0].shape[:-1], order)
+        case Scan(inputs=inputs, direction=end):
+            way = Order.UP if end is End.LEFT else Order.DOWN
+            yield Direction(way, inputs[0].shape, inputs[0].shape[:-1], order)
+        case Filter(inputs=inputs):
+            yield Direction(Order.UP, inputs[0].shape, (), order)
+        case Scatter(indices=indices, values=values, exact=False):
+            yield Direction(Order.UP, (*indices, *values)[0].shape, (), order)
+        case _:
+            pass
+
+
+def _fused(tree: Tree, frame: Frame, stored: frozenset[Array]) -> Draft:
+    """The nest of a tree: halves first; what a half makes for the other is not read again, nor stored if nobody else needs it.
+
+    `stored`: arrays that are stored in any case.
+    """
+    done: list[Draft] = []
+    for node in postorder(tree):
+        if isinstance(node, LeafOfCluster):
+            done.append(lower_leaf(node, frame))
+            continue
+        second, first = done.pop(), done.pop()
+        match node:
+            case Vertical(arrays=arrays):
+                bound = _streams(node.first, arrays)
+                gone = [array for array in arrays if array not in stored]
+                done.append(fuse(without_writes(first, gone), without_reads(second, bound)))
+            case Diagonal(kept=kept, discarded=discarded):
+                bound = _streams(node.first, (*kept, *discarded))
+                gone = [array for array in discarded if array not in stored]
+                done.append(fuse(without_writes(first, gone), without_reads(second, bound)))
+            case Horizontal():
+                done.append(fuse(first, second))
+            case _:
+                assert_never(node)
+    return done[0]
+
+
+def _streams(first: Tree, arrays: tuple[Array, ...]) -> list[str]:
+    """The names under which `first` makes arrays."""
+    wanted = frozenset(arrays)
+    return [
+        element(port.array, port.order).name
+        for port in first.signature.outputs
+        if port.array in wanted and port.order is not None
+    ]
+
+
+def lower_leaf(leaf: LeafOfCluster, frame: Frame) -> Draft:
+    """One operation as a nest."""
+    binding, order = leaf.binding, leaf.order
+    match binding.operation:
+        case Generate(function):
+            return lower_map(binding, function, (), order, frame)
+        case Map(function, inputs):
+            return lower_map(binding, function, inputs, order, frame)
+        case Copy(inputs):
+            return lower_copy(binding, inputs, order, frame)
+        case Backpermute():
+            return lower_backpermute(binding, binding.operation, order, frame)
+        case Gather():
+            return lower_gather(binding, binding.operation, order, frame)
+        case Scatter():
+            return lower_scatter(binding, binding.operation, order, frame)
+        case Fold():
+            return lower_fold(binding, binding.operation, order, frame)
+        case Scan():
+            return lower_scan(binding, binding.operation, order, frame)
+        case Filter():
+            return lower_filter(binding, binding.operation, order, frame)
+        case Use() | Reshape() | Force() | BindSizes() | RequireEqual() | Acond() | Awhile():
+            raise AccelInternalError(f"operation {binding.label} is no loop")
+        case _:
+            assert_never(binding.operation)
