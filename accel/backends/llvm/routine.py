@@ -93,7 +93,8 @@ class Routine:
 
     @contextmanager
     def advance(self, counter: str, limit: str, step: int | str) -> Iterator[str]:
-        """A loop that runs while the i64 in the slot `counter` is less than `limit`: gives it, then adds `step`."""
+        """A loop that runs while the i64 in the slot `counter`, which it may change, is less than `limit`: gives it, then
+        adds `step` to it."""
         head, body, after = self.label(), self.label(), self.label()
         self.jump(head)
         self.place(head)
@@ -101,7 +102,7 @@ class Routine:
         self.branch(self.code.emit(f"icmp slt i64 {index}, {limit}"), body, after)
         self.place(body)
         yield index
-        self.store("i64", self.code.emit(f"add i64 {index}, {step}"), counter)
+        self.store("i64", self.code.emit(f"add i64 {self.load('i64', counter)}, {step}"), counter)
         self.jump(head)
         self.place(after)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from accel.backends.llvm.analysis import weight
+from accel.backends.llvm.flat import Flat, flat_loops
 from accel.backends.llvm.frame import CHUNK, FAILED, FAULTS, PARTIALS, RECORDS, THREADS
 from accel.backends.llvm.nest import Levels, NestText, body, place_records
 from accel.backends.llvm.routine import Routine
@@ -58,7 +59,6 @@ def write(text: NestText) -> None:
     levels = Levels(text, routine, "ret i64 1")
     levels.statements(level.before)
     if level.loop is not None:
-        text.routines.append(body(text, level.loop))
         _outermost(text, levels, level.loop)
         levels.finish(level.loop.states)
     levels.statements(level.after)
@@ -105,11 +105,17 @@ def _outermost(text: NestText, levels: Levels, loop: For) -> None:
     place_records(text, levels, loop, records)
     for state in loop.states:
         levels.reset(state, levels.pointers[state.name])
-    extent = levels.extent(loop)
     levels.keep_streams()
     routine.store("ptr", records, levels.view.address(RECORDS))
     parallel = is_parallel(text.nest, loop)
-    work = _work(text, levels, loop)
+    loops = flat_loops(text.nest)
+    if loops is None:
+        extent, work = levels.extent(loop), _work(text, levels, loop)
+        text.routines.append(body(text, loop))
+    else:
+        flat = Flat(text, loops)
+        extent, work = flat.positions(levels), _work_of_iteration(text)
+        text.routines.append(flat.body())
     total = code.emit(f"fmul double {code.emit(f'sitofp i64 {extent} to double')}, {work}")
     small, large, after = routine.label(), routine.label(), routine.label()
     routine.branch(code.emit(f"fcmp olt double {total}, {SMALL:e}"), small, large)
@@ -117,7 +123,8 @@ def _outermost(text: NestText, levels: Levels, loop: For) -> None:
     code.line(f"call void @{text.name}_body(ptr %frame, ptr {records}, i64 0, i64 {extent})")
     routine.jump(after)
     routine.place(large)
-    chunk = _chunk(text, levels, loop, extent, work)
+    blocks = loops is not None or loop.body.loop is None or any(not state.exact for state in loop.states)
+    chunk = _chunk(levels, BLOCK if blocks else 1, extent, work)
     if parallel:
         _in_parallel(text, levels, loop, extent, chunk)
     else:
@@ -144,8 +151,7 @@ def _run(text: NestText, levels: Levels, extent: str, chunk: str, threads: str) 
 def _work(text: NestText, levels: Levels, loop: For) -> str:
     """Instructions of one iteration of the outermost loop: a double."""
     code = levels.routine.code
-    factor = 1 if text.plan.vector is not None else SCALAR_FACTOR
-    work = f"{float(weight(text.nest) * factor):e}"
+    work = _work_of_iteration(text)
     for level in mentions.levels(text.nest):
         if level.loop is None or level.loop is loop:
             continue
@@ -156,12 +162,17 @@ def _work(text: NestText, levels: Levels, loop: For) -> str:
     return work
 
 
-def _chunk(text: NestText, levels: Levels, loop: For, extent: str, work: str) -> str:
-    """A power of two of iterations, whole blocks where that matters."""
+def _work_of_iteration(text: NestText) -> str:
+    """Instructions of one iteration of the innermost loop: a double."""
+    factor = 1 if text.plan.vector is not None else SCALAR_FACTOR
+    return f"{float(weight(text.nest) * factor):e}"
+
+
+def _chunk(levels: Levels, least: int, extent: str, work: str) -> str:
+    """`least` iterations times a power of two."""
     routine, code = levels.routine, levels.routine.code
-    blocks = loop.body.loop is None or any(not state.exact for state in loop.states)
     slot = routine.slot("i64")
-    routine.store("i64", str(BLOCK if blocks else 1), slot)
+    routine.store("i64", str(least), slot)
     head, grow, done = routine.label(), routine.label(), routine.label()
     routine.jump(head)
     routine.place(head)

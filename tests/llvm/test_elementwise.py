@@ -1,0 +1,63 @@
+"""Elementwise nests: any rank, any strides, rows of any length, values and mixed element types."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import accel as A
+from accel.ast.operators import Operator
+from accel.ast.types import BOOL, F32, F64, I8, I16, I32, I64, U8, ScalarType
+from accel.backends.protocol import HostArray
+from accel.ir.nodes import Order
+from accel.labelled.nodes import Array
+from tests.llvm import nests
+
+
+@pytest.mark.parametrize("kind", [F32, F64, I8, I16, I32, I64, U8])
+@pytest.mark.parametrize("order", Order)
+def test_products(kind: ScalarType, order: Order) -> None:
+    inputs = [Array(k, 0, kind, (nests.N,)) for k in range(2)]
+    program = nests.mapped(nests.binary(Operator.MUL, kind), inputs, kind, order)
+    for size in (0, 1, 15, 16, 17, 33, 1000, 70_001):
+        left, right = nests.numbers(kind, size, 1), nests.numbers(kind, size, 2)
+        for threads in (1, 3):
+            (result,) = nests.run(program, [left, right], threads)
+            assert result.tobytes() == (left * right).tobytes()
+
+
+def test_comparisons_are_bools() -> None:
+    inputs = [Array(k, 0, F64, (nests.N,)) for k in range(2)]
+    program = nests.mapped(nests.binary(Operator.LT, F64, BOOL), inputs, BOOL)
+    left, right = nests.numbers(F64, 101, 1), nests.numbers(F64, 101, 2)
+    assert nests.run(program, [left, right])[0].tolist() == (left < right).tolist()
+
+
+MATRICES = {
+    "contiguous": lambda x: x,
+    "rows apart": lambda x: x[:, ::2],
+    "rows reversed": lambda x: x[:, ::-1],
+    "rows of another": lambda x: x[..., 3:-4],
+    "transposed": lambda x: x.transpose(1, 0, 2),
+    "inner strided": lambda x: x[..., ::3],
+    "broadcast": lambda x: np.broadcast_to(x[:, :1], x.shape),
+}
+
+
+@pytest.mark.parametrize("view", MATRICES.values(), ids=MATRICES.keys())
+@pytest.mark.parametrize("shape", [(3, 5, 7), (1, 4, 40), (40, 30, 100), (2, 0, 9), (5000, 2, 8)])
+def test_rank_three(shape: tuple[int, int, int], view: object) -> None:
+    assert callable(view)
+    x: HostArray = view(np.arange(np.prod(shape), dtype=np.float32).reshape(shape))
+    y = np.ascontiguousarray(x)
+    for threads in (1, 3):
+        result = A.run(A.zipWith(A.add, A.use(x), A.map(lambda e: e * 2, A.use(y))), threads=threads)
+        np.testing.assert_array_equal(result, x + y * 2)
+
+
+def test_rows_and_columns_are_repeated() -> None:
+    rows, columns = np.arange(30, dtype=np.float32), np.arange(1000, dtype=np.float32)
+    outer = A.zipWith(
+        lambda a, b: a * 1000 + b, A.replicate((A.All, 1000), A.use(rows)), A.replicate((30, A.All), A.use(columns))
+    )
+    np.testing.assert_array_equal(A.run(outer), rows[:, None] * 1000 + columns)
