@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from accel.labelled import programs
+from accel.labelled.components import restrict_filter, restrict_reduction
 from accel.labelled.nodes import (
     Acond,
     Array,
@@ -107,15 +108,18 @@ def _live(binding: Binding, needed: _Needed) -> Binding | None:
             asked = _sweep(condition, needed, condition.results)
             return replace(binding, operation=Awhile(asked, _sweep(body, needed, body.results), initial))
         case Filter():
-            return binding
+            restricted = restrict_filter(operation, wanted)
+            return binding if restricted is None else _with(binding, restricted[0], [*restricted[1], len(arrays) - 1])
+        case Fold() | Scan():
+            fewer = restrict_reduction(operation, wanted)
+            return binding if fewer is None else _with(binding, *fewer)
         case _:
-            return _with(binding, _leaves(operation, arrays, wanted), wanted)
+            narrower = _leaves(operation, arrays, wanted)
+            return binding if narrower is None else _with(binding, narrower, wanted)
 
 
-def _with(binding: Binding, operation: Operation | None, wanted: list[int]) -> Binding:
-    """The binding with its leaves at `wanted`; None: the operation makes all of them or none."""
-    if operation is None:
-        return binding
+def _with(binding: Binding, operation: Operation, wanted: list[int]) -> Binding:
+    """The binding with another operation, which makes its leaves at `wanted`."""
     return replace(binding, operation=operation, arrays=tuple([binding.arrays[k] for k in wanted]))
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import accel as A
 from accel.ast.types import F32, F64, I64
-from accel.labelled.nodes import Copy, Fold, Generate, Map, Operation, Scatter
+from accel.labelled.nodes import Copy, Filter, Fold, Generate, Map, Operation, Scan, Scatter
 from tests.labelled.programs import AnyAcc, AnyExp, parameter, program, program_text, run, run_all, same, use
 
 
@@ -131,6 +131,57 @@ def test_tuples_are_judged_by_component() -> None:
     (fold,) = operations(A.fold1(tuples, A.zip(xs, ys)), of=[xs, ys])
     assert isinstance(fold, Fold)
     assert (fold.exact, fold.commutes) == (False, True)
+
+
+def test_reductions_shed_components_that_nobody_needs() -> None:
+    xs, ys, zs = (parameter(1, F64) for _ in range(3))
+    three: AnyAcc = A.zip3(xs, ys, zs)
+
+    def plus(a: AnyExp, b: AnyExp) -> AnyExp:
+        return A.lift(a[0] + b[0] * a[1], a[1] * b[1], a[2] + b[2])
+
+    def inputs_of(*results: AnyAcc) -> int:
+        (found,) = operations(*results, of=[xs, ys, zs])
+        assert isinstance(found, Fold | Scan)
+        return len(found.inputs)
+
+    folded, scanned = A.fold1(plus, three), A.scanl1(plus, three)
+    first, second, third = A.unzip3(folded)
+    assert [inputs_of(leaf) for leaf in (first, second, third)] == [2, 1, 1]
+    assert inputs_of(second, third) == 2
+    assert inputs_of(A.unzip3(scanned)[0]) == 2
+    scan, totals = A.scanlTotal(plus, A.lift(0.0, 1.0, 2.0), three)
+    assert inputs_of(A.unzip3(scan)[1], A.unzip3(totals)[2]) == 2
+
+
+def test_shed_components_change_nothing() -> None:
+    x = np.arange(1.0, 6.0)
+    pairs = A.zip(use(x), use(x * 2))
+    _, totals = A.scanlTotal(lambda a, b: A.lift(a[0] + b[0], a[1] * b[1]), A.lift(0.0, 1.0), pairs)
+    same(run(A.unzip(totals)[1]), (x * 2).prod())
+
+
+def is_positive(p: AnyExp) -> AnyExp:
+    first: AnyExp = p[0]
+    return first > 0.0
+
+
+def test_filters_shed_leaves_that_nobody_needs() -> None:
+    xs, ys, zs = (parameter(1, F64) for _ in range(3))
+    three: AnyAcc = A.zip3(xs, ys, zs)
+    kept: AnyAcc
+    kept, counts = A.filter(is_positive, three)
+    (found,) = operations(A.unzip3(kept)[1], of=[xs, ys, zs])
+    assert isinstance(found, Filter)
+    assert len(found.inputs) == 2
+    (found,) = operations(counts, of=[xs, ys, zs])
+    assert isinstance(found, Filter)
+    assert len(found.inputs) == 1
+    x = np.array([1.0, -1.0, 2.0])
+    pairs: AnyAcc = A.zip(use(x), use(x * 10))
+    kept, _ = A.filter(is_positive, pairs)
+    same(run(A.unzip(kept)[1]), [10.0, 20.0])
+    same(run(A.unit(A.length(kept))), np.int64(2))
 
 
 def scatter(into: AnyAcc, at: AnyAcc, values: AnyAcc) -> AnyAcc:
