@@ -107,12 +107,15 @@ FITS = (
 
 SPLITS: tuple[tuple[str, str, Callable[[], mpf], tuple[int, ...]], ...] = (
     ("LN2", "ln(2): parts of 53 bits", lambda: mpmath.ln(2), (53, 53)),
-    ("LN2_SHORT", "ln(2): a first part whose product with an exponent is exact", lambda: mpmath.ln(2), (40, 53)),
-    ("LOG10_2_SHORT", "log10(2), likewise", lambda: mpmath.log10(2), (40, 53)),
+    ("LN2_SINGLE", "ln(2): parts of 24 bits", lambda: mpmath.ln(2), (24, 24)),
+    ("LN2_EXACT", "ln(2): a first part whose product with an exponent is exact", lambda: mpmath.ln(2), (40, 53)),
+    ("LN2_EXACT_SINGLE", "the same for 32-bit floats", lambda: mpmath.ln(2), (16, 24)),
+    ("LOG10_2_EXACT", "log10(2), likewise", lambda: mpmath.log10(2), (40, 53)),
     ("LOG10_E", "1 / ln(10)", lambda: 1 / mpmath.ln(10), (53, 53)),
     ("LOG2_E", "1 / ln(2)", lambda: 1 / mpmath.ln(2), (53, 53)),
     ("THIRD", "1 / 3", lambda: mpf(1) / 3, (53, 53)),
     ("HALF_PI", "π / 2: parts of 53 bits", lambda: mpmath.pi / 2, (53, 53, 53)),
+    ("HALF_PI_SINGLE", "π / 2: parts of 24 bits", lambda: mpmath.pi / 2, (24, 24, 24)),
 )
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from accel.ast.types import F32, F64
+from accel.ast.types import F32
 from accel.backends.llvm import coefficients
-from tests.scalar.accuracy import elementary_cases, sample, worst
+from tests.scalar.accuracy import elementary_cases, sample, worst, worst_of_singles
 from tests.scalar.jit import compile_cases
 from tests.scalar.table import differences
 from tools.coefficients import FITS
@@ -32,7 +32,10 @@ def test_every_function_keeps_its_documented_bound() -> None:
     failures = []
     for case in CASES:
         arrays = sample(case, 300)
-        error, where = worst(case, arrays, compiled(case, arrays))
+        found = [worst(case, arrays, compiled(case, arrays))]
+        if case.types == (F32,):
+            found.append(worst_of_singles(compiled, case, 40_009))
+        error, where = max(found)
         bound = bounds[case.operator.value][0 if case.result is F32 else 1]
         # One digit of grace for operands that the documented measurement did not draw.
         if not error <= min(bound + 0.1, 4.0):
@@ -67,21 +70,3 @@ def test_the_committed_coefficients_are_the_tools(fit: object) -> None:
     committed = getattr(coefficients, chosen.name)
     assert committed.full == compute(chosen, chosen.full)
     assert committed.short == compute(chosen, chosen.short)
-
-
-def test_thirty_two_bit_results_are_those_of_sixty_four_rounded() -> None:
-    """Over a million floats, 32-bit functions differ from the rounded 64-bit ones by one ulp at most."""
-    generator = np.random.default_rng(3)
-    bits = generator.integers(0, 1 << 32, 1 << 16, np.uint32).view(np.float32)
-    compiled = compile_cases(CASES, 8)
-    wide = {case.operator: case for case in CASES if case.result is F64}
-    for case in CASES:
-        if case.result is not F32:
-            continue
-        operands = [np.roll(bits, shift) for shift in range(len(case.types))]
-        single = compiled(case, operands)
-        with np.errstate(over="ignore", invalid="ignore"):
-            double = compiled(wide[case.operator], [x.astype(np.float64) for x in operands]).astype(np.float32)
-            far = np.abs(single - double) > np.spacing(np.abs(double))
-        assert not far.any(), f"{case} at {[x[far][:3] for x in operands]}"
-        assert (np.isnan(single) == np.isnan(double)).all(), str(case)

@@ -1,8 +1,8 @@
 """LLVM text for the elementary functions: inline polynomials, the same for scalars and for vectors of any length.
 
 In: one of the operators of `ELEMENTARY` and floats of one type. Out: the function's value in every lane, at most 4 ulp
-from the true one (docs/scalars.md lists what was measured); a lane's bits depend on its operands only. All is written for
-64-bit floats; 32-bit ones are widened and take shorter polynomials.
+from the true one (docs/scalars.md lists what was measured); a lane's bits depend on its operands only. The common
+functions compute in the type of their operands, the others in 64 bits; 32-bit results take shorter polynomials.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from accel.backends.llvm import mathematics_logarithm as logarithm
 from accel.backends.llvm import mathematics_special as special
 from accel.backends.llvm import mathematics_trigonometric as trigonometric
 from accel.backends.llvm.code import FUNCTION_ATTRIBUTES, Code
-from accel.backends.llvm.reals import Real
+from accel.backends.llvm.reals import Format, Real
 
 _FUNCTIONS: Mapping[Operator, Callable[..., Real]] = {
     Operator.EXP: exponential.exp,
@@ -46,6 +46,11 @@ _FUNCTIONS: Mapping[Operator, Callable[..., Real]] = {
     Operator.CBRT: special.cbrt,
     Operator.POW: special.power,
 }
+
+_SINGLE = frozenset(
+    {Operator.EXP, Operator.LOG, Operator.SIN, Operator.COS, Operator.TANH, Operator.ERF, Operator.ERFC}
+)
+"""Functions that compute in 32 bits for 32-bit operands: twice as many lanes for an ulp or two."""
 
 _LIBRARY = ("sin", "cos", "tan", "fmod", "fmodf")
 """What the text calls on every CPU."""
@@ -81,14 +86,30 @@ def _definition(code: Code, symbol: str, operator: Operator, kind: ScalarType, a
     """The text of the function; the intrinsics that it calls are declared on the way."""
     body = Code(code.lanes)
     body.declarations = code.declarations
-    narrow, wide = body.type(kind), body.type(F64)
+    own = body.type(kind)
     names = ["%x", "%y"][:arity]
-    widened = [body.emit(f"fpext {narrow} {name} to {wide}") for name in names] if kind is F32 else names
-    value = _FUNCTIONS[operator](*(Real(body, kind is F32, name) for name in widened)).name
-    result = body.emit(f"fptrunc {wide} {value} to {narrow}") if kind is F32 else value
+    result = (
+        _widened(body, operator, names)
+        if kind is F32 and operator not in _SINGLE
+        else _own(body, operator, kind, names)
+    )
     lines = "\n".join(line if line.endswith(":") else "  " + line for line in body.lines)
-    head = f"define internal {narrow} @{symbol}({', '.join(f'{narrow} {name}' for name in names)})"
-    return f"{head} alwaysinline {FUNCTION_ATTRIBUTES} {{\n{lines}\n  ret {narrow} {result}\n}}"
+    head = f"define internal {own} @{symbol}({', '.join(f'{own} {name}' for name in names)})"
+    return f"{head} alwaysinline {FUNCTION_ATTRIBUTES} {{\n{lines}\n  ret {own} {result}\n}}"
+
+
+def _own(body: Code, operator: Operator, kind: ScalarType, names: Sequence[str]) -> str:
+    """The function computed in the operands' type."""
+    form = Format.SINGLE if kind is F32 else Format.DOUBLE
+    return _FUNCTIONS[operator](*(Real(body, form, name) for name in names)).name
+
+
+def _widened(body: Code, operator: Operator, names: Sequence[str]) -> str:
+    """The function of 32-bit floats computed in 64 bits."""
+    narrow, wide = body.type(F32), body.type(F64)
+    operands = [body.emit(f"fpext {narrow} {name} to {wide}") for name in names]
+    value = _FUNCTIONS[operator](*(Real(body, Format.WIDENED, operand) for operand in operands)).name
+    return body.emit(f"fptrunc {wide} {value} to {narrow}")
 
 
 def external_symbols() -> Mapping[str, int]:

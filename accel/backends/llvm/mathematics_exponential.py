@@ -6,40 +6,50 @@ Operands beyond a function's range are clamped first, so that n always fits; NaN
 
 from __future__ import annotations
 
-from accel.backends.llvm.coefficients import EXP, LN2, LOG2_E, SINH
-from accel.backends.llvm.reals import Real, Whole, fma, polynomial
+from accel.backends.llvm.coefficients import EXP, LN2, LN2_SINGLE, LOG2_E, SINH
+from accel.backends.llvm.reals import Format, Real, Whole, fma, polynomial
 
-ROUNDER = 1.5 * 2.0**52
-"""Adding it rounds a small float to an integer, to even, and leaves that integer in the low bits of the sum."""
+_EXP_RANGE = {Format.DOUBLE: (-746.0, 710.0), Format.WIDENED: (-110.0, 90.0), Format.SINGLE: (-105.0, 90.0)}
+"""Beyond it, exp is 0 or infinite."""
 
-ROUNDER_BITS = 0x4338000000000000
+
+def rounded(x: Real, factor: float) -> tuple[Whole, Real]:
+    """The integer nearest to x * factor: in the low bits of an integer, and as a float. Both are small.
+
+    Adding 3/2 of the power of two where floats are whole rounds a float and leaves the integer in its low bits.
+    """
+    rounder = 1.5 * 2.0**x.format.digits
+    shifted = fma(x, factor, rounder)
+    return shifted.bits(), shifted - rounder
 
 
 def exp(x: Real) -> Real:
     """e to the x."""
-    limit = (-110.0, 90.0) if x.short else (-746.0, 710.0)
-    n, p = split(x.at_most(limit[1]).at_least(limit[0]))
+    low, high = _EXP_RANGE[x.format]
+    n, p = split(x.at_most(high).at_least(low))
     return scaled(p + 1.0, n)
 
 
 def split(x: Real, low: Real | None = None) -> tuple[Whole, Real]:
     """n and p with exp(x + low) = 2^n (1 + p), for |x| below 2^20 and `low` below an ulp or so of x."""
-    shifted = fma(x, LOG2_E[0], ROUNDER)
-    n = shifted - ROUNDER
+    bits, n = rounded(x, LOG2_E[0])
+    first, second = LN2_SINGLE if x.format is Format.SINGLE else LN2
     # n ln(2) and x are so close that the first difference is exact.
-    r = fma(n, -LN2[1], fma(n, -LN2[0], x))
+    r = fma(n, -second, fma(n, -first, x))
     r = r if low is None else r + low
-    return shifted.bits() - ROUNDER_BITS, fma(r * r, polynomial(r, EXP), r)
+    # The bits of 3/2 of a power of two, less which n remains.
+    base = (x.format.bias + x.format.digits) << x.format.digits | 1 << (x.format.digits - 1)
+    return bits - base, fma(r * r, polynomial(r, EXP), r)
 
 
 def power_of_two(n: Whole) -> Real:
-    """2^n for -1022 <= n <= 1023."""
-    return ((n + 1023) << 52).real()
+    """2^n, if that is a normal float."""
+    return ((n + n.format.bias) << n.format.digits).real()
 
 
 def scaled(x: Real, n: Whole) -> Real:
     """x 2^n, also where that is subnormal or infinite: two factors, of which the first is exact."""
-    if x.short:
+    if x.format is Format.WIDENED:
         return x * power_of_two(n)
     half = n.halved()
     return x * power_of_two(half) * power_of_two(n - half)
@@ -56,7 +66,7 @@ def expm1(x: Real) -> Real:
 
 def _half_exp(x: Real) -> Real:
     """Half of e to the |x|, infinite only where sinh is."""
-    n, p = split(abs(x).at_most(100.0 if x.short else 711.0))
+    n, p = split(abs(x).at_most(711.0 if x.format is Format.DOUBLE else 100.0))
     return scaled(p + 1.0, n - 1)
 
 
@@ -76,7 +86,8 @@ def cosh(x: Real) -> Real:
 
 def tanh(x: Real) -> Real:
     """e / (e + 2) with e = exp(2|x|) - 1, and the sign of x."""
-    n, p = split(abs(x).at_most(22.0) * 2.0)
+    # Beyond 22, or 10 in 32 bits, the result rounds to 1.
+    n, p = split(abs(x).at_most(10.0 if x.format is Format.SINGLE else 22.0) * 2.0)
     factor = power_of_two(n)
     e = fma(factor, p, factor - 1.0)
     return (e / (e + 2.0)).with_sign_of(x)

@@ -9,13 +9,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from accel.backends.llvm.coefficients import ATANH, LN2, LN2_SHORT, LOG2_E, LOG10_2_SHORT, LOG10_E
+from accel.backends.llvm.coefficients import ATANH, LN2, LN2_EXACT, LN2_EXACT_SINGLE, LOG2_E, LOG10_2_EXACT, LOG10_E
 from accel.backends.llvm.mathematics_exponential import odd
-from accel.backends.llvm.reals import Real, Whole, fma, polynomial
+from accel.backends.llvm.reals import Format, Real, Whole, fma, polynomial
 
-ROOT_HALF_BITS = 0x3FE6A09E667F3BCD
-EXPONENT_FIELD = 0xFFF0000000000000
-TWO_TO_52_BITS = 0x4330000000000000
+_ROOT_HALF_BITS = {Format.DOUBLE: 0x3FE6A09E667F3BCD, Format.WIDENED: 0x3FE6A09E667F3BCD, Format.SINGLE: 0x3F3504F3}
+"""√½ as a float's bits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,16 +28,17 @@ class Scaled:
 
 def scale(x: Real) -> Scaled:
     """The power of two and the rest of a positive finite x; anything, but nothing undefined, for others."""
-    # Floats that came from 32 bits are never subnormal here.
-    tiny = x < 2.0**-1022
-    normal = x if x.short else tiny.choose(x * 2.0**54, x)
-    bits = normal.bits()
-    above = bits - ROOT_HALF_BITS
-    field = above & EXPONENT_FIELD
-    # k + 1024 as the low bits of a float near 2^52.
-    k = (((above + (1 << 62)) >> 52) | TWO_TO_52_BITS).real()
-    offset = k - (2.0**52 + 1024.0)
-    return Scaled(offset if x.short else tiny.choose(offset - 54.0, offset), (bits - field).real(), field)
+    form, digits, bias = x.format, x.format.digits, x.format.bias
+    # Floats that came from 32 bits are never subnormal in 64.
+    tiny = None if form is Format.WIDENED else x < 2.0 ** (1 - bias)
+    lift = digits + 2
+    bits = (x if tiny is None else tiny.choose(x * 2.0**lift, x)).bits()
+    above = bits - _ROOT_HALF_BITS[form]
+    field = above & -(1 << digits)
+    # k + bias + 1 in the low bits of a float that counts ones.
+    counted = (((above + ((bias + 1) << digits)) >> digits) | (bias + digits) << digits).real()
+    k = counted - (2.0**digits + bias + 1.0)
+    return Scaled(k if tiny is None else tiny.choose(k - float(lift), k), (bits - field).real(), field)
 
 
 def tail(f: Real) -> tuple[Real, Real]:
@@ -52,7 +52,8 @@ def tail(f: Real) -> tuple[Real, Real]:
 def natural(k: Real, f: Real) -> Real:
     """k ln(2) + log(1 + f)."""
     h, rest = tail(f)
-    return fma(k, LN2_SHORT[0], f - (h - fma(k, LN2_SHORT[1], rest)))
+    first, second = LN2_EXACT_SINGLE if f.format is Format.SINGLE else LN2_EXACT
+    return fma(k, first, f - (h - fma(k, second, rest)))
 
 
 def with_poles(x: Real, value: Real) -> Real:
@@ -75,7 +76,7 @@ def log2(x: Real) -> Real:
 
 def log10(x: Real) -> Real:
     """The logarithm to base 10."""
-    return _in_base(x, LOG10_E, LOG10_2_SHORT)
+    return _in_base(x, LOG10_E, LOG10_2_EXACT)
 
 
 def _in_base(x: Real, factor: tuple[float, ...], of_two: tuple[float, ...]) -> Real:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from accel.backends.llvm.coefficients import ATANH_TAIL, ERF, ERFC, ERFCX, LN2_SHORT, THIRD
+from accel.backends.llvm.coefficients import ATANH_TAIL, ERF, ERFC, ERFCX, LN2_EXACT, THIRD
 from accel.backends.llvm.mathematics_exponential import power_of_two, scaled, split
 from accel.backends.llvm.mathematics_logarithm import natural, scale
-from accel.backends.llvm.reals import Real, exact_polynomial, fma, polynomial
+from accel.backends.llvm.reals import Format, Real, exact_polynomial, fma, polynomial
 
 
 def _erf_near(x: Real) -> Real:
@@ -17,15 +17,20 @@ def _erf_near(x: Real) -> Real:
 
 def erf(x: Real) -> Real:
     """The error function: a polynomial up to 1, then 1 - erfc with erfc = exp(-x²) times a polynomial."""
+    # Beyond 6 the result rounds to 1, and exp(-x²) stays a normal float of 32 bits too.
     a = abs(x).at_most(6.0)
     n, p = split(-(a * a))
     complement = (p + 1.0) * power_of_two(n) * exact_polynomial((a - 3.0) / (a + 3.0), ERFCX)
     return (a < 1.0).choose(_erf_near(x), (1.0 - complement).with_sign_of(x))
 
 
+_ERFC_ZERO = {Format.DOUBLE: 28.0, Format.WIDENED: 12.0, Format.SINGLE: 10.5}
+"""From here on, erfc is 0."""
+
+
 def erfc(x: Real) -> Real:
     """1 - erf(x), accurate also where that is tiny: exp(-x²) takes x² in two parts."""
-    a = abs(x).at_most(12.0 if x.short else 28.0)
+    a = abs(x).at_most(_ERFC_ZERO[x.format])
     square = a * a
     divisor = fma(a, 2.0, 1.0)
     inverse = 1.0 / divisor
@@ -41,7 +46,7 @@ def hypot(x: Real, y: Real) -> Real:
     """√(x² + y²) without overflow in between; infinite if one operand is, even beside NaN."""
     a, b = abs(x), abs(y)
     large, small = (a > b).choose(a, b), (a > b).choose(b, a)
-    if x.short:
+    if x.format is Format.WIDENED:
         value = fma(large, large, small * small).intrinsic("sqrt")
     else:
         huge, tiny = large > 2.0**500, large < 2.0**-400
@@ -59,6 +64,7 @@ def cbrt(x: Real) -> Real:
     tiny, huge = a < 2.0**-1000, a > 2.0**1000
     # Powers of eight, so that the root scales exactly.
     b = a * tiny.choose(x.constant(2.0**108), huge.choose(x.constant(2.0**-108), 1.0))
+    # A third of the upper half of the bits; two thirds of the exponent's bias are added back, less what centres the error.
     third = ((b.bits() >> 32) * 0x55555556) >> 32
     y = ((third + 715094163) << 32).real()
     for _ in range(2):
@@ -79,7 +85,7 @@ def power(x: Real, y: Real) -> Real:
     high, low = _logarithm(a)
     high = a.equals(0.0).choose(x.constant(-math.inf), a.equals(math.inf).choose(x.constant(math.inf), high))
     exponent = y * high
-    limit = 200.0 if x.short else 800.0
+    limit = 800.0 if x.format is Format.DOUBLE else 200.0
     bounded = abs(exponent) <= limit
     rest = bounded.choose(fma(y, high, -exponent) + y * low, 0.0)
     limited = bounded.choose(exponent, x.constant(limit).with_sign_of(exponent))
@@ -104,7 +110,7 @@ def _logarithm(a: Real) -> tuple[Real, Real]:
     """log(a) for finite a > 0 as a sum of two floats, to 64 bits (about 52 for short results)."""
     parts = scale(a)
     f = parts.m - 1.0
-    if a.short:
+    if a.format is Format.WIDENED:
         return natural(parts.k, f), a.constant(0.0)
     divisor = f + 2.0
     inverse = 1.0 / divisor
@@ -122,6 +128,6 @@ def _logarithm(a: Real) -> tuple[Real, Real]:
     v_low = fma(s, w, -v) + fma(s, w_low, s_low * w)
     total = s + v
     total_low = (s - total) + v + (s_low + v_low)
-    whole = parts.k * LN2_SHORT[0]
+    whole = parts.k * LN2_EXACT[0]
     high = whole + total * 2.0
-    return high, (whole - high) + total * 2.0 + fma(parts.k, LN2_SHORT[1], total_low * 2.0)
+    return high, (whole - high) + total * 2.0 + fma(parts.k, LN2_EXACT[1], total_low * 2.0)

@@ -1,7 +1,7 @@
 """sin, cos, tan and their inverses.
 
-Operands are reduced to |r| <= π / 4 by subtracting n π / 2 in three parts, which is accurate for |x| <= 2^30; lanes beyond
-that take the C library's function, in a branch that a body without such lanes skips.
+Operands are reduced to |r| <= π / 4 by subtracting n π / 2 in three parts, which is accurate for |x| <= 2^30 (2^16 in 32
+bits); lanes beyond that take the C library's function, in a branch that a body without such lanes skips.
 """
 
 from __future__ import annotations
@@ -10,22 +10,24 @@ import math
 
 from accel.ast.types import F64
 from accel.backends.llvm.code import Code
-from accel.backends.llvm.coefficients import ASIN, ATAN, COS, HALF_PI, SIN
-from accel.backends.llvm.mathematics_exponential import ROUNDER
-from accel.backends.llvm.reals import Mask, Real, Whole, fma, polynomial
+from accel.backends.llvm.coefficients import ASIN, ATAN, COS, HALF_PI, HALF_PI_SINGLE, SIN
+from accel.backends.llvm.mathematics_exponential import rounded
+from accel.backends.llvm.reals import Format, Mask, Real, Whole, fma, polynomial
 
-LARGE = 2.0**30
+_LARGE = {Format.DOUBLE: 2.0**30, Format.WIDENED: 2.0**30, Format.SINGLE: 2.0**16}
 """Beyond this, reduction in three parts loses bits."""
+
+_TINY = {Format.DOUBLE: 2.0**-27, Format.WIDENED: 2.0**-27, Format.SINGLE: 2.0**-13}
+"""Below this, sine and tangent are their operand, with its sign also for zero."""
 
 
 def _reduced(x: Real) -> tuple[Whole, Real]:
     """n (in the low bits) and r with x = n π / 2 + r."""
-    shifted = fma(x, 2.0 / math.pi, ROUNDER)
-    n = shifted - ROUNDER
+    bits, n = rounded(x, 2.0 / math.pi)
     r = x
-    for part in HALF_PI:
+    for part in HALF_PI_SINGLE if x.format is Format.SINGLE else HALF_PI:
         r = fma(n, -part, r)
-    return shifted.bits(), r
+    return bits, r
 
 
 def _sine(r: Real, square: Real) -> Real:
@@ -40,17 +42,17 @@ def _cosine(square: Real) -> Real:
 
 
 def _by_quadrant(x: Real, first: int) -> Real:
-    """sin(x + first π / 2) for |x| <= 2^30."""
+    """sin(x + first π / 2), unless x is large."""
     n, r = _reduced(x)
     square = r * r
     quadrant = n + first if first else n
     value = (quadrant & 1).differs(0).choose(_cosine(square), _sine(r, square))
-    return (value.bits() ^ ((quadrant & 2) << 62)).real()
+    return (value.bits() ^ ((quadrant & 2) << (x.format.whole.bits - 2))).real()
 
 
 def sin(x: Real) -> Real:
     """The sine."""
-    near = (abs(x) < 2.0**-27).choose(x, _by_quadrant(x, 0))
+    near = (abs(x) < _TINY[x.format]).choose(x, _by_quadrant(x, 0))
     return _or_library(x, "sin", near)
 
 
@@ -66,26 +68,25 @@ def tan(x: Real) -> Real:
     sine, cosine = _sine(r, square), _cosine(square)
     odd_ = (n & 1).differs(0)
     value = odd_.choose(-cosine, sine) / odd_.choose(sine, cosine)
-    return _or_library(x, "tan", (abs(x) < 2.0**-27).choose(x, value))
+    return _or_library(x, "tan", (abs(x) < _TINY[x.format]).choose(x, value))
 
 
 def _or_library(x: Real, symbol: str, value: Real) -> Real:
-    """`value`, replaced by the C library's in lanes with |x| > 2^30 if there are any."""
+    """`value`, replaced by the C library's in lanes with large |x| if there are any."""
     code = x.code
-    large = abs(x) > LARGE
-    # A call of its own ends a body's only block, so the branch stays inside of the elementary function.
+    large = abs(x) > _LARGE[x.format]
+    # The branch is inside of the elementary function: to its callers it is one instruction.
     code.line(f"br label %{symbol}.start")
     code.line(f"{symbol}.start:")
     any_large = _any(code, large)
     code.line(f"br i1 {any_large}, label %{symbol}.large, label %{symbol}.end")
     code.line(f"{symbol}.large:")
-    called = Real(code, x.short, by_lanes(code, symbol, x.name))
+    called = _by_lanes(symbol, x)
     replaced = large.choose(called, value)
     code.line(f"br label %{symbol}.end")
     code.line(f"{symbol}.end:")
-    type_ = code.type(F64)
-    result = code.emit(f"phi {type_} [ {value.name}, %{symbol}.start ], [ {replaced.name}, %{symbol}.large ]")
-    return Real(code, x.short, result)
+    result = code.emit(f"phi {x.type} [ {value.name}, %{symbol}.start ], [ {replaced.name}, %{symbol}.large ]")
+    return Real(code, x.format, result)
 
 
 def _any(code: Code, mask: Mask) -> str:
@@ -95,17 +96,18 @@ def _any(code: Code, mask: Mask) -> str:
     return code.emit(f"icmp ne i{code.lanes} {packed}, 0")
 
 
-def by_lanes(code: Code, symbol: str, x: str) -> str:
+def _by_lanes(symbol: str, x: Real) -> Real:
     """A call of a C function of one 64-bit float for each lane in turn."""
-    scalar = code.at(1)
-    if code.lanes == 1:
-        return scalar.call(symbol, "double", ["double"], [f"double {x}"])
-    result = code.splat("double", "0.0")
+    code, scalar = x.code, x.code.at(1)
+    wide = x.name if x.format.kind is F64 else code.emit(f"fpext {x.type} {x.name} to {code.type(F64)}")
+    result = wide
     for lane in range(code.lanes):
-        element = code.emit(f"extractelement {code.type(F64)} {x}, i64 {lane}")
+        element = wide if code.lanes == 1 else code.emit(f"extractelement {code.type(F64)} {wide}, i64 {lane}")
         value = scalar.call(symbol, "double", ["double"], [f"double {element}"])
-        result = code.emit(f"insertelement {code.type(F64)} {result}, double {value}, i64 {lane}")
-    return result
+        insertion = f"insertelement {code.type(F64)} {result}, double {value}, i64 {lane}"
+        result = value if code.lanes == 1 else code.emit(insertion)
+    narrow = result if x.format.kind is F64 else code.emit(f"fptrunc {code.type(F64)} {result} to {x.type}")
+    return Real(code, x.format, narrow)
 
 
 # Inverses.

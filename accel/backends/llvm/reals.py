@@ -1,4 +1,4 @@
-"""Formulas on 64-bit floats, written in Python and printed as LLVM text.
+"""Formulas on floats, written in Python and printed as LLVM text.
 
 In: registers of a body. Out: `Real`, `Whole` and `Mask` values whose operators append instructions to it, so that the
 elementary functions read as formulas. Nothing is reordered or contracted: `fma` is written where it is meant.
@@ -8,33 +8,72 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import TypeAlias, Union
 
-from accel.ast.types import F64, I64
+from accel.ast.types import F32, F64, I32, I64, ScalarType
 from accel.backends.llvm.code import Code
 from accel.backends.llvm.coefficients import Polynomial
 
 
+class Format(Enum):
+    """How a formula computes: in 64 bits, in 64 bits for a 32-bit result, or in 32 bits."""
+
+    DOUBLE = "double"
+    WIDENED = "widened"
+    SINGLE = "single"
+
+    @property
+    def kind(self) -> ScalarType:
+        """The type of the floats."""
+        return F32 if self is Format.SINGLE else F64
+
+    @property
+    def whole(self) -> ScalarType:
+        """The integer type of the same width."""
+        return I32 if self is Format.SINGLE else I64
+
+    @property
+    def digits(self) -> int:
+        """Bits of a float's fraction: where its exponent stands."""
+        return 23 if self is Format.SINGLE else 52
+
+    @property
+    def bias(self) -> int:
+        """What is added to an exponent."""
+        return 127 if self is Format.SINGLE else 1023
+
+    @property
+    def short(self) -> bool:
+        """Whether polynomials for 32-bit results do."""
+        return self is not Format.DOUBLE
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Real:
-    """A 64-bit float per lane. `short` says that 32 bits of the result will be kept, so short polynomials do."""
+    """A float per lane."""
 
     code: Code
-    short: bool
+    format: Format
     name: str
+
+    @property
+    def type(self) -> str:
+        """The LLVM type of the floats."""
+        return self.code.type(self.format.kind)
 
     def constant(self, value: float) -> Real:
         """The same number in every lane."""
-        return Real(self.code, self.short, self.code.literal(F64, value))
+        return Real(self.code, self.format, self.code.literal(self.format.kind, value))
 
     def _emit(self, text: str) -> Real:
-        return Real(self.code, self.short, self.code.emit(text))
+        return Real(self.code, self.format, self.code.emit(text))
 
     def _operand(self, other: Number) -> str:
-        return other.name if isinstance(other, Real) else self.code.literal(F64, other)
+        return other.name if isinstance(other, Real) else self.code.literal(self.format.kind, other)
 
     def _arithmetic(self, instruction: str, first: str, second: str) -> Real:
-        return self._emit(f"{instruction} {self.code.type(F64)} {first}, {second}")
+        return self._emit(f"{instruction} {self.type} {first}, {second}")
 
     def __add__(self, other: Number) -> Real:
         return self._arithmetic("fadd", self.name, self._operand(other))
@@ -61,7 +100,7 @@ class Real:
         return self._arithmetic("fdiv", self._operand(other), self.name)
 
     def __neg__(self) -> Real:
-        return self._emit(f"fneg {self.code.type(F64)} {self.name}")
+        return self._emit(f"fneg {self.type} {self.name}")
 
     def __abs__(self) -> Real:
         return self.intrinsic("fabs")
@@ -69,14 +108,14 @@ class Real:
     def intrinsic(self, name: str, *others: Number) -> Real:
         """`llvm.<name>` of this and others."""
         operands = [self.name, *map(self._operand, others)]
-        return Real(self.code, self.short, self.code.intrinsic(name, F64, operands))
+        return Real(self.code, self.format, self.code.intrinsic(name, self.format.kind, operands))
 
     def with_sign_of(self, other: Real) -> Real:
         """This magnitude with the other's sign bit."""
         return self.intrinsic("copysign", other)
 
     def _compare(self, predicate: str, other: Number) -> Mask:
-        text = f"fcmp {predicate} {self.code.type(F64)} {self.name}, {self._operand(other)}"
+        text = f"fcmp {predicate} {self.type} {self.name}, {self._operand(other)}"
         return Mask(self.code, self.code.emit(text))
 
     def __lt__(self, other: Number) -> Mask:
@@ -105,8 +144,8 @@ class Real:
 
     def bits(self) -> Whole:
         """The float's bits as an integer."""
-        text = f"bitcast {self.code.type(F64)} {self.name} to {self.code.type(I64)}"
-        return Whole(self.code, self.short, self.code.emit(text))
+        text = f"bitcast {self.type} {self.name} to {self.code.type(self.format.whole)}"
+        return Whole(self.code, self.format, self.code.emit(text))
 
     def at_most(self, bound: float) -> Real:
         """This, or the bound where it is larger; NaN stays."""
@@ -123,17 +162,20 @@ Number: TypeAlias = Union[Real, float]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Whole:
-    """A 64-bit integer per lane; arithmetic wraps."""
+    """An integer of the width of a format's floats per lane; arithmetic wraps."""
 
     code: Code
-    short: bool
+    format: Format
     name: str
 
+    @property
+    def type(self) -> str:
+        """The LLVM type of the integers."""
+        return self.code.type(self.format.whole)
+
     def _arithmetic(self, instruction: str, other: Whole | int) -> Whole:
-        operand = other.name if isinstance(other, Whole) else self.code.literal(I64, other)
-        return Whole(
-            self.code, self.short, self.code.emit(f"{instruction} {self.code.type(I64)} {self.name}, {operand}")
-        )
+        operand = other.name if isinstance(other, Whole) else self.code.literal(self.format.whole, other)
+        return Whole(self.code, self.format, self.code.emit(f"{instruction} {self.type} {self.name}, {operand}"))
 
     def __add__(self, other: Whole | int) -> Whole:
         return self._arithmetic("add", other)
@@ -142,7 +184,7 @@ class Whole:
         return self._arithmetic("sub", other)
 
     def __rsub__(self, other: int) -> Whole:
-        return Whole(self.code, self.short, self.code.literal(I64, other)) - self
+        return Whole(self.code, self.format, self.code.literal(self.format.whole, other)) - self
 
     def __mul__(self, other: Whole | int) -> Whole:
         return self._arithmetic("mul", other)
@@ -169,19 +211,19 @@ class Whole:
 
     def differs(self, other: int) -> Mask:
         """Whether the integers are different."""
-        text = f"icmp ne {self.code.type(I64)} {self.name}, {self.code.literal(I64, other)}"
+        text = f"icmp ne {self.type} {self.name}, {self.code.literal(self.format.whole, other)}"
         return Mask(self.code, self.code.emit(text))
 
     def is_negative(self) -> Mask:
         """Whether the sign bit is set."""
         return Mask(
-            self.code, self.code.emit(f"icmp slt {self.code.type(I64)} {self.name}, {self.code.literal(I64, 0)}")
+            self.code, self.code.emit(f"icmp slt {self.type} {self.name}, {self.code.literal(self.format.whole, 0)}")
         )
 
     def real(self) -> Real:
         """The float with these bits."""
-        text = f"bitcast {self.code.type(I64)} {self.name} to {self.code.type(F64)}"
-        return Real(self.code, self.short, self.code.emit(text))
+        text = f"bitcast {self.type} {self.name} to {self.code.type(self.format.kind)}"
+        return Real(self.code, self.format, self.code.emit(text))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -209,9 +251,8 @@ class Mask:
     def choose(self, then: Real, orelse: Number) -> Real:
         """`then` where true, `orelse` elsewhere; both are computed."""
         other = orelse if isinstance(orelse, Real) else then.constant(orelse)
-        type_ = self.code.type(F64)
-        text = f"select {self.code.vector('i1')} {self.name}, {type_} {then.name}, {type_} {other.name}"
-        return Real(self.code, then.short, self.code.emit(text))
+        text = f"select {self.code.vector('i1')} {self.name}, {then.type} {then.name}, {then.type} {other.name}"
+        return Real(self.code, then.format, self.code.emit(text))
 
 
 def fma(x: Real, y: Number, z: Number) -> Real:
@@ -221,12 +262,12 @@ def fma(x: Real, y: Number, z: Number) -> Real:
 
 def polynomial(x: Real, table: Polynomial) -> Real:
     """The polynomial at x by Estrin's scheme: pairs, pairs of pairs, …; independent products overlap."""
-    return _estrin(x, table.short if x.short else table.full)
+    return _estrin(x, table.short if x.format.short else table.full)
 
 
 def exact_polynomial(x: Real, table: Polynomial) -> Real:
     """The same with the constant term added last: one rounding where Estrin's scheme has one per level."""
-    first, *rest = table.short if x.short else table.full
+    first, *rest = table.short if x.format.short else table.full
     return fma(x, _estrin(x, rest), first)
 
 
