@@ -14,11 +14,11 @@ from accel.ir.arrange import arrange
 from accel.ir.draft import Draft, fuse, without_reads, without_writes
 from accel.ir.elementwise import lower_backpermute, lower_copy, lower_gather, lower_map, lower_scatter
 from accel.ir.frame import Direction, Frame
+from accel.ir.names import element
 from accel.ir.nodes import Count, Nest, Order, Output, Write
 from accel.ir.reductions import lower_filter, lower_fold, lower_scan, total_array
 from accel.ir.simplify import simplified
 from accel.ir.sizes import found_size
-from accel.ir.streams import element
 from accel.labelled.nodes import (
     Acond,
     Array,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from accel.ast.types import BOOL
 from accel.ilp.clustering import Order as Traversal
+from accel.ir import names
 from accel.ir.bounds import always_inside
 from accel.ir.draft import Draft, draft
-from accel.ir.frame import Frame, index_streams, keep_stream
+from accel.ir.frame import Frame
+from accel.ir.names import element, elements
 from accel.ir.nodes import OneToMaybe, Operand, Remap, Scatter, Stream
-from accel.ir.streams import Placed, applied, copy, element, elements, identity, index_names, reads, writes
+from accel.ir.streams import Placed, applied, copy, identity, reads, writes
 from accel.labelled import nodes as labelled
 from accel.labelled.nodes import Array, Binding
 from accel.labelled.scalar import Function
@@ -38,7 +40,7 @@ def lower_copy(binding: Binding, inputs: tuple[Array, ...], traversal: Traversal
 def lower_backpermute(binding: Binding, operation: labelled.Backpermute, traversal: Traversal, frame: Frame) -> Draft:
     """`arrays[ix] := inputs[function(ix)]`: what makes the inputs runs at the mapped index."""
     at = frame.point(binding.arrays[0].shape, traversal)
-    source = index_names(f"j{binding.label}", len(operation.inputs[0].shape))
+    source = names.index(f"j{binding.label}", len(operation.inputs[0].shape))
     index = applied(source, operation.function, at.index, at.guard)
     statements = [*at.needs, (at.depth, index)] if source else [*at.needs]
     inside = always_inside(operation.function, binding.arrays[0].shape, operation.inputs[0].shape)
@@ -64,7 +66,7 @@ def _mapped(
     """Reads at the index `source`, which is checked unless it is known to be `inside`; one of rank 0 needs nothing."""
     at = frame.point(binding.arrays[0].shape, traversal)
     mapped = Traversal(binding.label, False)
-    outs = index_streams(inputs[0], binding.label)
+    outs = names.mapped_index(inputs[0], binding.label)
     if inside and outs:
         statements.append((at.depth, copy(outs, source, at.guard)))
     elif outs:
@@ -83,7 +85,7 @@ def lower_scatter(binding: Binding, operation: labelled.Scatter, traversal: Trav
     statements = [*at.needs, *reads(ordered, traversal, frame)]
     guard = at.guard
     if operation.keep is not None:
-        guard = keep_stream(binding.label)
+        guard = names.kept(binding.label)
         kept = OneToMaybe(guard, identity([BOOL]), (element(operation.keep, traversal),), at.guard)
         statements.append((at.depth, kept))
     update = Scatter(

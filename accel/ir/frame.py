@@ -21,6 +21,7 @@ from accel.ast.operators import Operator
 from accel.ast.types import BOOL, I64
 from accel.errors import AccelInternalError
 from accel.ilp.clustering import Order as Traversal
+from accel.ir import names
 from accel.ir.nodes import Guard, LoopBody, OneToMaybe, OneToOne, Operand, Order, Stream
 from accel.labelled.nodes import Array, Backpermute, Binding, Extent, Filter, Gather, Label, Shape, SizeVariable
 from accel.labelled.scalar import Block, Compute, Function, Variable, constant
@@ -80,21 +81,6 @@ def _binary(operator: Operator, result: Variable) -> Function:
 _LESS = _binary(Operator.LT, Variable(2, BOOL))
 _AT_LEAST = _binary(Operator.GE, Variable(2, BOOL))
 _MINUS = _binary(Operator.SUB, Variable(2, I64))
-
-
-def index_streams(array: Array, label: Label) -> tuple[Stream, ...]:
-    """The mapped index at which gather `label` reads `array`, one stream for each dimension."""
-    return tuple(Stream(f"k{label}" + (f"_{axis}" if axis else ""), I64) for axis in range(len(array.shape)))
-
-
-def position_stream(label: Label) -> Stream:
-    """How many elements filter `label` has kept before the present one."""
-    return Stream(f"p{label}", I64)
-
-
-def keep_stream(label: Label) -> Stream:
-    """Whether filter `label` keeps the present element."""
-    return Stream(f"keep{label}", BOOL)
 
 
 class Frame:
@@ -208,10 +194,10 @@ class Frame:
             binding, traversal = self._owner(each)
             at = self.point(_host_shape(binding), traversal)
             if isinstance(each, SizeVariable):
-                position, keep = position_stream(binding.label), keep_stream(binding.label)
-                self._bases[each] = _Base(1, at.depth, (position,), keep, ())
+                label = binding.label
+                self._bases[each] = _Base(1, at.depth, (names.position(label),), names.kept(label), ())
             else:
-                index = index_streams(_inputs(binding)[0], each)
+                index = names.mapped_index(_inputs(binding)[0], each)
                 self._bases[each] = _Base(len(index), at.depth, index, at.guard, at.needs)
         return self._bases[family]
 

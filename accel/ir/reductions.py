@@ -6,10 +6,12 @@ from accel.ast.arrays import Direction, ScanForm
 from accel.ast.operators import Operator
 from accel.ast.types import I64
 from accel.ilp.clustering import Order as Traversal
+from accel.ir import names
 from accel.ir.draft import Draft, draft
-from accel.ir.frame import Frame, keep_stream, position_stream
+from accel.ir.frame import Frame
+from accel.ir.names import elements
 from accel.ir.nodes import Guard, ManyToOne, OneToMaybe, Operand, State, Stream, Write
-from accel.ir.streams import Placed, applied, copy, elements, reads, writes
+from accel.ir.streams import Placed, applied, copy, pruned, reads, writes
 from accel.labelled import nodes as labelled
 from accel.labelled.nodes import Array, Binding
 from accel.labelled.scalar import Block, Compute, Function, Variable, constant
@@ -114,16 +116,16 @@ def lower_filter(binding: Binding, operation: labelled.Filter, traversal: Traver
     shape, label = operation.inputs[0].shape, binding.label
     inner, row = frame.point(shape, traversal), frame.point(shape[:-1], traversal)
     vectors, counts, total = binding.arrays[:-1], binding.arrays[-1], total_array(binding)
-    keep, position = keep_stream(label), position_stream(label)
+    keep, position = names.kept(label), names.position(label)
     sources = elements(operation.inputs, traversal)
-    kept = applied((), operation.predicate, sources, None)
+    predicate, arguments = pruned(operation.predicate, sources)
     one = (constant(I64, 1),)
     position_state = _counter(elements((total,), traversal)[0], True, None)
     states = [(0, position_state)]
     statements: list[Placed] = [
         *row.needs,
         *reads(operation.inputs, traversal, frame),
-        (inner.depth, OneToMaybe(keep, kept.function, kept.arguments, inner.guard)),
+        (inner.depth, OneToMaybe(keep, predicate, arguments, inner.guard)),
         (inner.depth, ManyToOne(position_state.name, one, before=(position,), when=keep)),
         (inner.depth, copy(elements(vectors, traversal), sources, keep)),
         *writes(vectors, traversal, frame),

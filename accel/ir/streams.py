@@ -1,31 +1,21 @@
-"""The pieces that every lowered operation is made of: named elements, reads, writes, copies, functions of what they use."""
+"""The pieces that every lowered operation is made of: reads, writes, copies, calls."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from accel.ast.types import I64, ScalarType
+from accel.ast.types import ScalarType
 from accel.ilp.clustering import Order as Traversal
-from accel.ir.frame import Frame, Point
+from accel.ir.frame import Frame
 from accel.ir.mentions import function_operands
+from accel.ir.names import element
 from accel.ir.nodes import Guard, LoopBody, OneToOne, Operand, Read, Stream, Write
 from accel.labelled.nodes import Array
 from accel.labelled.scalar import Block, Function, Variable
 
 Placed: TypeAlias = tuple[int, LoopBody]
 """A statement and its depth."""
-
-
-def element(array: Array, traversal: Traversal) -> Stream:
-    """The element of `array` in flight at that order: the same name for whoever makes it, reads it or uses it."""
-    name = f"e{array.label}" + (f"_{array.leaf}" if array.leaf else "")
-    return Stream(name if traversal.gather is None else f"{name}_l{traversal.gather}", array.element)
-
-
-def elements(arrays: Iterable[Array], traversal: Traversal) -> tuple[Stream, ...]:
-    """The elements of several arrays at one order."""
-    return tuple(element(array, traversal) for array in arrays)
 
 
 def reads(arrays: Iterable[Array], traversal: Traversal, frame: Frame) -> list[Placed]:
@@ -61,17 +51,12 @@ def copy(outs: tuple[Stream, ...], values: tuple[Operand, ...], guard: Guard) ->
 
 def applied(outs: tuple[Stream, ...], function: Function, arguments: Sequence[Operand], guard: Guard) -> OneToOne:
     """`outs := function(arguments)`, without the arguments that the function does not use."""
+    return OneToOne(outs, *pruned(function, arguments), guard)
+
+
+def pruned(function: Function, arguments: Sequence[Operand]) -> tuple[Function, tuple[Operand, ...]]:
+    """A call without the arguments that the function does not use."""
     used = set(function_operands(function))
     pairs = [pair for pair in zip(function.parameters, arguments, strict=True) if pair[0] in used]
     parameters = tuple(parameter for parameter, _ in pairs)
-    return OneToOne(outs, Function(parameters, function.body), tuple(argument for _, argument in pairs), guard)
-
-
-def at_index(at: Point, values: tuple[Operand, ...]) -> tuple[Operand, ...]:
-    """The arguments of an indexed function: the index at a point, then values."""
-    return (*at.index, *values)
-
-
-def index_names(prefix: str, rank: int) -> tuple[Stream, ...]:
-    """Streams for an index: `j4`, `j4_1`, ...."""
-    return tuple(Stream(f"{prefix}_{axis}" if axis else prefix, I64) for axis in range(rank))
+    return Function(parameters, function.body), tuple(argument for _, argument in pairs)

@@ -1,0 +1,45 @@
+"""How streams are named: the same thing has the same name in every nest that makes, reads or uses it.
+
+That is what lets nests which were lowered apart flow into each other ([vB20 section 5.2]: `Transform`, `Weaken` are computed,
+not stored). `e3` is the element of array %3, `e3_1` of its second leaf, `e3_l7` the same at the mapped index of gather 7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from accel.ast.types import BOOL, I64
+from accel.ilp.clustering import Order as Traversal
+from accel.ir.nodes import Stream
+from accel.labelled.nodes import Array, Label
+
+
+def element(array: Array, traversal: Traversal) -> Stream:
+    """The element of `array` in flight at that order."""
+    name = f"e{array.label}" + (f"_{array.leaf}" if array.leaf else "")
+    return Stream(name if traversal.gather is None else f"{name}_l{traversal.gather}", array.element)
+
+
+def elements(arrays: Iterable[Array], traversal: Traversal) -> tuple[Stream, ...]:
+    """The elements of several arrays at one order."""
+    return tuple(element(array, traversal) for array in arrays)
+
+
+def index(prefix: str, rank: int) -> tuple[Stream, ...]:
+    """Streams for an index: `j4`, `j4_1`, ...."""
+    return tuple(Stream(f"{prefix}_{axis}" if axis else prefix, I64) for axis in range(rank))
+
+
+def mapped_index(array: Array, label: Label) -> tuple[Stream, ...]:
+    """The index at which gather `label` reads `array`."""
+    return index(f"k{label}", len(array.shape))
+
+
+def position(label: Label) -> Stream:
+    """How many elements filter `label` has kept before the present one."""
+    return Stream(f"p{label}", I64)
+
+
+def kept(label: Label) -> Stream:
+    """Whether filter `label` keeps the present element; whether scatter `label` is given it."""
+    return Stream(f"keep{label}", BOOL)
