@@ -47,6 +47,7 @@ class Device:
     global_mem_size: int
     local_mem_size: int
     address_bits: int
+    mem_base_addr_align: int
 
 class Context:
     def __init__(self, devices: Sequence[Device]) -> None: ...
@@ -70,7 +71,7 @@ class Buffer:
     ) -> None: ...
     def release(self) -> None: ...
 
-KernelArgument: TypeAlias = Buffer | np.generic | None
+KernelArgument: TypeAlias = Buffer | np.generic
 
 class Kernel:
     def __init__(self, program: Program, name: str) -> None: ...

@@ -47,7 +47,14 @@ def evaluate(cases: Sequence[Case], on: OpenCLBackend) -> list[Array]:
         buffers = [on.memory.upload(array) for array in arrays]
         out = on.memory.take(count * case.result.bytes)
         compiled = pyopencl.Kernel(program, f"case{number}")
-        compiled(on.memory.queue, (-(-count // 64) * 64,), (64,), *buffers, out, np.int64(count))
+        compiled(
+            on.memory.queue,
+            (-(-count // 64) * 64,),
+            (64,),
+            *(each.buffer for each in buffers),
+            out.buffer,
+            np.int64(count),
+        )
         results.append(on.memory.download(out, case.result, (count,)))
     return results
 

@@ -18,7 +18,7 @@ from accel.backends.opencl.devices import device
 from accel.backends.opencl.features import Features, features, uses_f64
 from accel.backends.opencl.kernel import NestKernels
 from accel.backends.opencl.launch import launcher
-from accel.backends.opencl.memory import Memory
+from accel.backends.opencl.memory import Held, Memory
 from accel.backends.opencl.program import translate
 from accel.backends.protocol import Executable, HostArray
 from accel.errors import AccelDeviceError
@@ -69,31 +69,29 @@ class _Kernels:
     def _program(self) -> pyopencl.Program:
         return self._backend.build(self._text)
 
-    def allocate(self, element: ScalarType, shape: tuple[int, ...]) -> pyopencl.Buffer:
+    def allocate(self, element: ScalarType, shape: tuple[int, ...]) -> Held:
         size = element.bytes
         for extent in shape:
             size *= extent
         return self._memory.take(size)
 
-    def release(self, buffer: pyopencl.Buffer) -> None:
-        self._memory.give(buffer)
+    def release(self, buffer: Held) -> None:
+        """Nothing to do: a buffer goes back when the executor drops it."""
 
-    def upload(self, array: HostArray) -> pyopencl.Buffer:
+    def upload(self, array: HostArray) -> Held:
         return self._memory.upload(array)
 
-    def download(
-        self, buffer: pyopencl.Buffer, element: ScalarType, shape: tuple[int, ...], *, owned: bool
-    ) -> HostArray:
+    def download(self, buffer: Held, element: ScalarType, shape: tuple[int, ...], *, owned: bool) -> HostArray:
         return self._memory.download(buffer, element, shape)
 
-    def scalar(self, buffer: pyopencl.Buffer, element: ScalarType) -> bool | int | float:
+    def scalar(self, buffer: Held, element: ScalarType) -> bool | int | float:
         value: bool | int | float = self._memory.download(buffer, element, ()).item()
         return value
 
-    def view(self, buffer: pyopencl.Buffer, shape: tuple[int, ...]) -> pyopencl.Buffer:
+    def view(self, buffer: Held, shape: tuple[int, ...]) -> Held:
         return buffer
 
-    def launcher(self, nest: Nest, slots: Slots) -> Launcher[pyopencl.Buffer]:
+    def launcher(self, nest: Nest, slots: Slots) -> Launcher[Held]:
         backend = self._backend
         made = self._made[id(nest)]
         return launcher(made, lambda: self._program, slots, self._memory, backend.features, backend.build)

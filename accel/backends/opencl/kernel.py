@@ -98,6 +98,7 @@ class Scaffold:
             f"volatile __global long* {ERROR}",
         ]
         fixed = "" if group is None else f"__attribute__((reqd_work_group_size({group}, 1, 1))) "
+        fixed += "SERIAL " if serial else ""
         head = f"__kernel {fixed}void {name}(\n    " + ",\n    ".join(declared) + ") {"
         self.kernels.append(Kernel(name, "\n".join([head, body, "}"]), items, group, serial))
 

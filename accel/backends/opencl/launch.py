@@ -17,7 +17,7 @@ from accel.backends.device import Launcher, Slots
 from accel.backends.opencl.features import Features
 from accel.backends.opencl.functions import Check, Site
 from accel.backends.opencl.kernel import Kernel, NestKernels
-from accel.backends.opencl.memory import Memory
+from accel.backends.opencl.memory import Held, Memory
 from accel.backends.opencl.program import unit
 from accel.backends.opencl.sequential import diagnosis
 from accel.errors import AccelDeviceError, AccelError, AccelInternalError
@@ -35,6 +35,11 @@ RECORD = 16
 GROUP = 256
 """Work-items of a work-group where the kernel does not care."""
 
+SERIAL_GROUP = 8
+"""The same, where few work-items have much to do each: groups are what a CPU's cores share out."""
+
+KernelArgument: TypeAlias = "pyopencl.Buffer | np.int64"
+
 Build: TypeAlias = "Callable[[str], pyopencl.Program]"
 
 
@@ -45,7 +50,7 @@ def launcher(
     memory: Memory,
     features: Features,
     build: Build,
-) -> Launcher[pyopencl.Buffer]:
+) -> Launcher[Held]:
     """What runs the nest. `program` gives the built program once it is needed, `build` builds another text."""
     return _Launcher(made, program, slots, memory, features, build)
 
@@ -72,27 +77,26 @@ class _Launcher:
         self._kernels: list[tuple[Kernel, pyopencl.Kernel]] | None = None
         self._lock = threading.Lock()  # a kernel holds its arguments between being told them and being enqueued
 
-    def __call__(self, buffers: list[pyopencl.Buffer | None], sizes: list[int]) -> None:
+    def __call__(self, buffers: list[Held | None], sizes: list[int]) -> None:
         import pyopencl
 
         memory, size = self._memory, self._size(sizes)
         temporaries = [memory.take(each.bytes * each.count.value(size)) for each in self._made.temporaries]
         record = self._record()
-        arguments = [buffers[slot] for slot in self._arrays]
-        numbers = [np.int64(sizes[slot]) for slot in self._sizes]
+        given: list[KernelArgument] = [_buffer(buffers[slot]) for slot in self._arrays]
+        given += [np.int64(sizes[slot]) for slot in self._sizes]
+        work = [each.buffer for each in (*temporaries, record)]
         try:
             with self._lock:
                 for kernel, compiled in self._compiled():
-                    _enqueue(memory.queue, kernel, compiled, [*arguments, *numbers, *temporaries, record], size)
+                    _enqueue(memory.queue, kernel, compiled, [*given, *work], size)
             failed = self._checked and self._read(record)[0] != 0
         except pyopencl.MemoryError as error:
             raise MemoryError(f"the device has no memory left for a loop nest: {error}") from error
         except pyopencl.Error as error:
             raise AccelDeviceError(f"the OpenCL device refused a loop nest: {error}") from error
         if failed:
-            raise self._diagnose([*arguments, *numbers], size)
-        for each in (*temporaries, record):
-            memory.give(each)
+            raise self._diagnose(given, size)
 
     def _size(self, sizes: list[int]) -> Callable[[SizeVariable], int]:
         return lambda variable: sizes[self._slots.size(variable)]
@@ -105,23 +109,21 @@ class _Launcher:
             self._kernels = [(kernel, pyopencl.Kernel(program, kernel.name)) for kernel in self._made.kernels]
         return self._kernels
 
-    def _record(self) -> pyopencl.Buffer:
+    def _record(self) -> Held:
         record = self._memory.take(RECORD * I64.bytes)
         if self._checked:
             self._write(record)
         return record
 
-    def _write(self, record: pyopencl.Buffer) -> None:
+    def _write(self, record: Held) -> None:
         import pyopencl
 
-        pyopencl.enqueue_copy(self._memory.queue, record, np.zeros(RECORD, np.int64), is_blocking=True)
+        pyopencl.enqueue_copy(self._memory.queue, record.buffer, np.zeros(RECORD, np.int64), is_blocking=True)
 
-    def _read(self, record: pyopencl.Buffer) -> list[int]:
+    def _read(self, record: Held) -> list[int]:
         return [int(number) for number in self._memory.download(record, I64, (RECORD,))]
 
-    def _diagnose(
-        self, arguments: list[pyopencl.Buffer | np.int64 | None], size: Callable[[SizeVariable], int]
-    ) -> AccelError:
+    def _diagnose(self, arguments: list[KernelArgument], size: Callable[[SizeVariable], int]) -> AccelError:
         """Run the nest again in sequence and without stores; the first check that fails is the error."""
         import pyopencl
 
@@ -130,11 +132,16 @@ class _Launcher:
         program = self._build(unit([helpers, kernel.text], self._features))
         record = self._memory.take(RECORD * I64.bytes)
         self._write(record)
-        _enqueue(self._memory.queue, kernel, pyopencl.Kernel(program, kernel.name), [*arguments, record], size)
+        _enqueue(self._memory.queue, kernel, pyopencl.Kernel(program, kernel.name), [*arguments, record.buffer], size)
         number, *index = self._read(record)
         if number == 0:
             raise AccelInternalError("a check failed in a loop nest, but not when the nest was run again")
         return _error(sites[number - 1], index, size)
+
+
+def _buffer(held: Held | None) -> pyopencl.Buffer:
+    assert held is not None, "a nest is launched without one of its arrays: a bug in accel"
+    return held.buffer
 
 
 def _error(site: Site, index: list[int], size: Callable[[SizeVariable], int]) -> AccelError:
@@ -148,13 +155,13 @@ def _enqueue(
     queue: pyopencl.CommandQueue,
     kernel: Kernel,
     compiled: pyopencl.Kernel,
-    arguments: list[pyopencl.Buffer | np.int64 | None],
+    arguments: list[KernelArgument],
     size: Callable[[SizeVariable], int],
 ) -> None:
     items = kernel.items.value(size)
     if items == 0:
         return
-    group = kernel.group or GROUP
+    group = kernel.group or (SERIAL_GROUP if kernel.serial and items < GROUP * SERIAL_GROUP else GROUP)
     compiled(queue, (-(-items // group) * group,), (group,), *arguments)
 
 

@@ -34,5 +34,6 @@ def one_item_per_index(scaffold: Scaffold, flat: Flat) -> NestKernels:
     with writer.block(f"if (item < {flat.total})"):
         flat.enter(body, "item")
         body.level(flat.body)
-    scaffold.kernel("map", writer.text, Amount(flat.extents, least=1 if once else 0))
+    serial = flat.body.loop is not None
+    scaffold.kernel("map", writer.text, Amount(flat.extents, least=1 if once else 0), serial=serial)
     return scaffold.done("one work-item per index")

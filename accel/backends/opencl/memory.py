@@ -29,6 +29,20 @@ def size_class(size: int) -> int:
     return -(-size // step) * step
 
 
+class Held:
+    """A buffer in use. It goes back to its memory when nobody refers to it any more, or for good if it is the caller's."""
+
+    __slots__ = ("_memory", "buffer")
+
+    def __init__(self, memory: Memory | None, buffer: pyopencl.Buffer) -> None:
+        self._memory = memory
+        self.buffer = buffer
+
+    def __del__(self) -> None:
+        if self._memory is not None:
+            self._memory.give(self.buffer)
+
+
 class Memory:
     """The buffers of one device. Safe to use from several threads."""
 
@@ -37,24 +51,25 @@ class Memory:
 
         self.context = pyopencl.Context([device])
         self.queue = pyopencl.CommandQueue(self.context, device)
+        self._alignment = _alignment(device)
         self._largest = int(device.max_mem_alloc_size)
         self._limit = int(device.global_mem_size) // 4
         self._free: dict[int, list[pyopencl.Buffer]] = {}
         self._pooled = 0
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a collection may give a buffer back in the middle of `take`
 
-    def take(self, size: int) -> pyopencl.Buffer:
+    def take(self, size: int) -> Held:
         """A buffer of at least `size` bytes with any contents. Raises `MemoryError`."""
         rounded = size_class(size)
         with self._lock:
             if free := self._free.get(rounded):
                 self._pooled -= rounded
-                return free.pop()
+                return Held(self, free.pop())
         try:
-            return self._new(rounded)
+            return Held(self, self._new(rounded))
         except MemoryError:
             self.empty()
-            return self._new(rounded)
+            return Held(self, self._new(rounded))
 
     def _new(self, size: int) -> pyopencl.Buffer:
         import pyopencl
@@ -79,22 +94,38 @@ class Memory:
             self._free.clear()
             self._pooled = 0
 
-    def upload(self, array: HostArray) -> pyopencl.Buffer:
-        """A buffer with the array's elements."""
+    def upload(self, array: HostArray) -> Held:
+        """A buffer with the array's elements, only to be read: the array's own memory where the device can use that."""
         import pyopencl
 
         if array.size == 0:
             return self.take(0)
-        buffer = self.take(array.nbytes)
-        pyopencl.enqueue_copy(self.queue, buffer, np.ascontiguousarray(array), is_blocking=True)
-        return buffer
+        plain = np.require(array, requirements=["C", "ALIGNED"])
+        if self._alignment and plain.ctypes.data % self._alignment == 0:
+            flags = pyopencl.mem_flags
+            return Held(None, pyopencl.Buffer(self.context, flags.READ_ONLY | flags.USE_HOST_PTR, hostbuf=plain))
+        held = self.take(array.nbytes)
+        pyopencl.enqueue_copy(self.queue, held.buffer, plain, is_blocking=True)
+        return held
 
-    def download(self, buffer: pyopencl.Buffer, element: ScalarType, shape: tuple[int, ...]) -> HostArray:
+    def download(self, held: Held, element: ScalarType, shape: tuple[int, ...]) -> HostArray:
         """The buffer's first elements. Waits for all that was enqueued before."""
         import pyopencl
 
         result = np.empty(shape, element.dtype)
         if prod(shape):
             plain = result.view(np.uint8) if element is BOOL else result
-            pyopencl.enqueue_copy(self.queue, plain, buffer, is_blocking=True)
+            pyopencl.enqueue_copy(self.queue, plain, held.buffer, is_blocking=True)
         return result
+
+
+def _alignment(device: pyopencl.Device) -> int:
+    """What the address of an array must be a multiple of for the device to use it where it lies; 0 if it never does.
+
+    CPU runtimes do. Intel's silently copies arrays that are less aligned, more slowly than we do.
+    """
+    import pyopencl
+
+    if not device.type & pyopencl.device_type.CPU:
+        return 0
+    return 1 if device.platform.name == "Portable Computing Language" else max(device.mem_base_addr_align // 8, 1)

@@ -15,6 +15,14 @@ PLAIN = Features(fp64=True, rounded_division=True, atomics64=True)
 """A device that has everything: the one that `explain` shows code for where none is there."""
 
 
+_SERIAL = """#ifdef cl_intel_vec_len_hint
+#define SERIAL __attribute__((intel_vec_len_hint(1)))
+#else
+#define SERIAL
+#endif"""
+"""Before kernels whose work-items walk far apart: Intel's compiler would make vectors of neighbours, and only gathers."""
+
+
 def nests(program: Program) -> Iterator[Nest]:
     """The nests of a program and of its branches and loops, outermost first."""
     pending = [program]
@@ -46,7 +54,7 @@ def unit(functions: Iterable[str], features: Features) -> str:
     if features.atomics64:
         extensions += ["cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"]
     head = [f"#pragma OPENCL EXTENSION {name} : enable" for name in extensions]
-    return "\n".join([*head, "#pragma OPENCL FP_CONTRACT OFF", *functions, ""])
+    return "\n".join([*head, "#pragma OPENCL FP_CONTRACT OFF", _SERIAL, *functions, ""])
 
 
 def opencl_text(program: Program, features: Features = PLAIN) -> str:
