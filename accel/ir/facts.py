@@ -162,9 +162,7 @@ class _Walk:
         places = [self._indices.get(operand.name) for operand in index if isinstance(operand, Stream)]
         if places != list(range(len(array.shape))):
             return False
-        variables = [extent.variable for extent in array.shape]
-        loops = [loop.extent.variable for loop in self._loops[: len(places)] if isinstance(loop.extent, Extent)]
-        return variables == loops
+        return all(_covers(loop.extent, extent) for loop, extent in zip(self._loops, array.shape, strict=False))
 
     def _differs(self, operand: Operand) -> bool:
         return isinstance(operand, Stream) and operand.name not in self._same
@@ -178,6 +176,11 @@ class _Walk:
                 known = self.reads.setdefault((statement.array, ""), ())
                 if varies and len(known) < len(extents):
                     self.reads[statement.array, ""] = extents
+
+
+def _covers(loop: Operand, extent: Extent) -> bool:
+    """Whether a loop visits all of a dimension: it may be longer, by an exclusive scan's one, but not shorter."""
+    return isinstance(loop, Extent) and loop.variable == extent.variable and loop.offset >= extent.offset
 
 
 def _variables(some: Iterable[scalar.Operand]) -> frozenset[Variable]:

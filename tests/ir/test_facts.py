@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from accel.ast.types import F64, I64
 from accel.fusedast.build import build
 from accel.ir.facts import fills, is_loop, size_text, traffic
 from accel.ir.lower import lower
@@ -24,6 +25,7 @@ from tests.fusedast.examples import (
     simple5,
     single_loop,
 )
+from tests.fusedast.hand import Body, Hand
 
 
 def counted(example: Example, fused: bool = True) -> tuple[int, dict[str, int], dict[str, int]]:
@@ -61,6 +63,15 @@ def test_two_orders_are_two_passes() -> None:
 def test_a_mapped_index_counts_the_iterations() -> None:
     """[vB24 section 3.3]: `simple4` reads as many rows as it gathers."""
     assert counted(simple4()) == (1, {"n0": 1, "n0*n2": 1}, {"n0": 1})
+
+
+def test_a_part_is_read_as_often_as_it_is_visited() -> None:
+    hand = Hand()
+    xs = hand.use(F64, hand.size())
+    body = Body(I64)
+    init = hand.backpermute(body.gives(body.parameters[0]), xs, Extent(SizeVariable(0), -1))
+    program = hand.program(hand.affine(init))
+    assert counted(Example(program, [[1, 2]], [])) == (1, {"n0-1": 1}, {"n0-1": 1})
 
 
 def test_an_index_that_is_always_the_same_counts_once() -> None:
