@@ -29,7 +29,7 @@ def stream_loads(node: Pointwise, shape: Shape) -> Pointwise:
     index = node.function.parameters[: len(shape)]
     loads: dict[Array, Variable] = {}
     replaced: dict[Operand, Operand] = {}
-    first = 1 + max((p.number for p in node.function.parameters), default=-1) + _statement_count(node.function)
+    first = 1 + programs.highest_variable(node.function)
     for block in programs.blocks(node.function):
         for statement in block.statements:
             if isinstance(statement, Load) and statement.array.shape == shape and statement.index == index:
@@ -40,23 +40,6 @@ def stream_loads(node: Pointwise, shape: Shape) -> Pointwise:
     body = rewrite.block(_without(node.function.body, replaced), lambda o: replaced.get(o, o), _same, lambda a: a)
     function = simplify(Function((*node.function.parameters, *loads.values()), body))
     return Pointwise(function, (*node.inputs, *loads))
-
-
-def _statement_count(function: Function) -> int:
-    """More than the variables that a simplified function binds, which are numbered from 0 in order."""
-    outs = 0
-    for block in programs.blocks(function):
-        for statement in block.statements:
-            match statement:
-                case Compute() | Load():
-                    outs += 1
-                case If(names):
-                    outs += len(names)
-                case While(names, parameters):
-                    outs += len(names) + len(parameters)
-                case _:
-                    assert_never(statement)
-    return outs
 
 
 def _same(variable: Variable) -> Variable:

@@ -29,7 +29,7 @@ from accel.labelled.nodes import (
     SizeVariable,
     Use,
 )
-from accel.labelled.scalar import Block, Compute, Function, If, Load, Operand, Statement, While
+from accel.labelled.scalar import Block, Compute, Function, If, Load, Operand, Statement, Variable, While
 
 
 def parts(operation: Operation) -> tuple[Program, ...]:
@@ -151,6 +151,28 @@ def operands(statement: Statement) -> tuple[Operand, ...]:
             return initial
         case _:
             assert_never(statement)
+
+
+def bound(function: Function) -> list[Variable]:
+    """The variables that a function binds, its parameters first."""
+    found = list(function.parameters)
+    for block in blocks(function):
+        for statement in block.statements:
+            match statement:
+                case Compute(out) | Load(out):
+                    found.append(out)
+                case If(outs):
+                    found += outs
+                case While(outs, parameters):
+                    found += outs + parameters
+                case _:
+                    assert_never(statement)
+    return found
+
+
+def highest_variable(function: Function) -> int:
+    """The highest number of a variable of a function, -1 if it has none."""
+    return max((variable.number for variable in bound(function)), default=-1)
 
 
 def loaded(function: Function) -> frozenset[Array]:

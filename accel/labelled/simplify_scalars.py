@@ -14,10 +14,11 @@ from typing import TypeAlias, assert_never
 
 from accel.ast import semantics
 from accel.ast.operators import ELEMENTARY, Operator
-from accel.ast.types import BOOL
+from accel.ast.types import BOOL, I64
 from accel.labelled import programs, rewrite
 from accel.labelled.evaluate import operand_type
 from accel.labelled.laws import law
+from accel.labelled.nodes import Extent
 from accel.labelled.scalar import (
     Block,
     Compute,
@@ -40,8 +41,7 @@ _Known: TypeAlias = MutableMapping[Hashable, Variable]
 
 def simplify(function: Function) -> Function:
     """The same function of the same parameters. It never computes or loads anything that the given one would not."""
-    first = 1 + max((variable.number for variable in _bound(function)), default=-1)
-    body = _Pass(first).block(function.body, ChainMap())
+    body = _Pass().block(function.body, ChainMap())
     body = _live_block(body, range(len(body.results)))
     return _numbered(Function(function.parameters, body))
 
@@ -53,31 +53,20 @@ def select_results(function: Function, wanted: Sequence[int]) -> Function:
     return _numbered(Function(function.parameters, body))
 
 
-def _bound(function: Function) -> list[Variable]:
-    found = list(function.parameters)
-    for block in programs.blocks(function):
-        for statement in block.statements:
-            match statement:
-                case Compute(out) | Load(out):
-                    found.append(out)
-                case If(outs):
-                    found += outs
-                case While(outs, parameters):
-                    found += outs + parameters
-                case _:
-                    assert_never(statement)
-    return found
-
-
 class _Pass:
     """Forward: each variable has a replacement, each computation a value that is known where it dominates."""
 
-    def __init__(self, fresh: int) -> None:
+    def __init__(self) -> None:
         self._replaced: dict[Variable, Operand] = {}
-        self._fresh = fresh
 
     def operand(self, operand: Operand) -> Operand:
-        return self._replaced.get(operand, operand) if isinstance(operand, Variable) else operand
+        match operand:
+            case Variable():
+                return self._replaced.get(operand, operand)
+            case Extent(None, offset):
+                return constant(I64, offset)
+            case _:
+                return operand
 
     def operands(self, operands: Sequence[Operand]) -> tuple[Operand, ...]:
         return tuple([self.operand(operand) for operand in operands])
@@ -160,7 +149,7 @@ class _Pass:
 
     def _keep(self, choice: If, statements: list[Statement]) -> None:
         """A conditional stays; results on which its branches agree do not go through it."""
-        inside = {v for block in (choice.then, choice.orelse) for v in _bound(Function((), block))}
+        inside = {v for block in (choice.then, choice.orelse) for v in programs.bound(Function((), block))}
         pairs = list(zip(choice.outs, choice.then.results, choice.orelse.results, strict=True))
         kept = [i for i, (_, yes, no) in enumerate(pairs) if yes != no or yes in inside]
         self._replaced.update((out, yes) for out, yes, no in pairs if yes == no and yes not in inside)
