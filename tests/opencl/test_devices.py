@@ -1,0 +1,119 @@
+"""Which devices are found, in which order, and what is said where there is none."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from accel.backends.opencl import devices as module
+from accel.backends.opencl import vendors
+from accel.backends.opencl.devices import device, devices
+from accel.errors import AccelDeviceError
+
+
+def in_a_new_process(code: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, env={**os.environ, **environment}
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+ASK = """
+from accel.backends.opencl.devices import device
+from accel.errors import AccelDeviceError
+try:
+    print(device().name)
+except AccelDeviceError as error:
+    print(error)
+"""
+
+
+def test_gpus_come_first_and_numbers_count_on() -> None:
+    rows = devices()
+    assert [row.backend for row in rows] == [f"opencl:{number}" for number in range(len(rows))]
+    assert sorted(rows, key=lambda row: row.kind != "gpu") == list(rows)
+    assert all(row.name and row.platform and row.version.startswith("OpenCL") for row in rows)
+    assert all(row.compute_units > 0 for row in rows)
+
+
+def test_a_number_too_large_names_the_devices() -> None:
+    rows = devices()
+    if not rows:
+        pytest.skip("no OpenCL device: python -m pip install 'accel[opencl]' brings one")
+    with pytest.raises(AccelDeviceError) as error:
+        device(99)
+    known = ", ".join(f"opencl:{number} is {row.name}" for number, row in enumerate(rows))
+    assert str(error.value) == f"there is no OpenCL device number 99\n  hint: {known}"
+
+
+def test_without_pyopencl_it_says_what_to_install() -> None:
+    said = in_a_new_process("import sys; sys.modules['pyopencl'] = None\n" + ASK)
+    assert said.startswith("pyopencl cannot be imported: ")
+    assert "hint: python -m pip install 'accel[opencl]' brings a CPU device; a GPU's driver brings the GPU" in said
+
+
+def test_without_devices_it_says_how_to_get_one(tmp_path: Path) -> None:
+    pytest.importorskip("pyopencl")
+    said = in_a_new_process(ASK, OCL_ICD_VENDORS=str(tmp_path))
+    assert said.startswith("there is no OpenCL device on this machine\n  hint: python -m pip install 'accel[opencl]'")
+
+
+def test_pyopencl_that_looked_first_is_named(tmp_path: Path) -> None:
+    pytest.importorskip("pyopencl")
+    said = in_a_new_process("import pyopencl\n" + ASK, OCL_ICD_VENDORS=str(tmp_path))
+    assert "pyopencl was used before accel, and its loader looks for devices only once" in said
+    assert "hint: call accel.devices() before anything that uses pyopencl; or " in said
+
+
+def test_importing_pyopencl_first_does_no_harm() -> None:
+    if not devices():
+        pytest.skip("no OpenCL device: python -m pip install 'accel[opencl]' brings one")
+    assert in_a_new_process("import pyopencl\n" + ASK) == in_a_new_process(ASK)
+
+
+def test_the_loader_sees_the_systems_libraries_first_and_the_environment_is_restored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "b.icd").write_text("libsystem.so\n")
+    monkeypatch.delenv(vendors.VARIABLE, raising=False)
+    monkeypatch.setattr(vendors, "SYSTEM", tmp_path)
+    monkeypatch.setattr(vendors, "_intel_wheel", lambda: "/wheel/libintelocl.so")
+    monkeypatch.setattr(vendors, "_loads", lambda library: True)
+    with vendors.visible() as from_wheel:
+        directory = Path(os.environ[vendors.VARIABLE])
+        texts = [file.read_text() for file in sorted(directory.glob("*.icd"))]
+    assert from_wheel
+    assert texts == ["libsystem.so\n", "libnvidia-opencl.so.1\n", "/wheel/libintelocl.so\n"]
+    assert vendors.VARIABLE not in os.environ
+    assert not directory.exists()
+
+
+def test_what_the_system_registers_is_not_added_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "nvidia.icd").write_text("libnvidia-opencl.so.1\n")
+    (tmp_path / "intel.icd").write_text("/opt/intel/libintelocl.so\n")
+    monkeypatch.delenv(vendors.VARIABLE, raising=False)
+    monkeypatch.setattr(vendors, "SYSTEM", tmp_path)
+    monkeypatch.setattr(vendors, "_loads", lambda library: True)
+    with vendors.visible() as from_wheel:
+        assert not from_wheel
+        assert vendors.VARIABLE not in os.environ
+
+
+def test_a_user_who_names_a_directory_is_obeyed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(vendors.VARIABLE, str(tmp_path))
+    with vendors.visible() as from_wheel:
+        assert not from_wheel
+        assert os.environ[vendors.VARIABLE] == str(tmp_path)
+
+
+def test_no_device_means_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none() -> tuple[()]:
+        raise AccelDeviceError("there is none")
+
+    monkeypatch.setattr(module, "_all", none)
+    assert devices() == ()
