@@ -54,7 +54,7 @@ def stages(program: labelled.Program, options: Options) -> Stages:
 
 def compile(program: labelled.Program, options: Options, settings: Settings) -> Executable:
     """The program on the backend that the settings name; raises `AccelDeviceError` if that is missing."""
-    target = backend(settings)
+    target = backend(settings.backend, settings.threads)
     if isinstance(target, InterpreterBackend):
         return target.compile_labelled(program)
     return target.compile(stages(program, options).loops)

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from functools import lru_cache
 from typing import TypeAlias, Union
 
 from accel.backends.interpreter.backend import InterpreterBackend
 from accel.backends.protocol import Backend
-from accel.settings import Settings
 
 AnyBackend: TypeAlias = Union[Backend, InterpreterBackend]
 
 
-def backend(settings: Settings) -> AnyBackend:
-    """The backend that the settings name; raises `AccelDeviceError`, saying how to get it, if it is missing."""
-    return _backend(settings.backend, settings.threads or len(os.sched_getaffinity(0)))
-
-
 @lru_cache(maxsize=64)
-def _backend(name: str, threads: int) -> AnyBackend:
+def backend(name: str, threads: int) -> AnyBackend:
+    """The backend of that name; raises `AccelDeviceError`, saying how to get it, if it is missing.
+
+    `threads` of the CPU work on a program, 0 for as many as the process may use.
+    """
     if name == "interpreter":
         return InterpreterBackend()
     if name == "llvm":

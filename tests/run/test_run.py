@@ -157,9 +157,7 @@ def test_many_threads_may_call_one_function() -> None:
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_control_flow(backend: str) -> None:
     xs = A.use(np.arange(6))
-    doubled = A.awhile(
-        lambda s: A.map(lambda t: t < 100, A.fold(A.add, 0, s)), lambda s: A.map(lambda x: x * 2, s), xs
-    )
+    doubled = A.awhile(lambda s: A.map(lambda t: t < 100, A.fold(A.add, 0, s)), lambda s: A.map(lambda x: x * 2, s), xs)
     chosen = A.acond(A.the(A.fold(A.add, 0, xs)) > 10, A.take(2, doubled), doubled)
     assert A.run((doubled, chosen), backend=backend)[0].tolist() == [0, 8, 16, 24, 32, 40]
     assert A.run(chosen, backend=backend).tolist() == [0, 8]

@@ -1,0 +1,9 @@
+"""The typed entrances are what their generator writes."""
+
+from __future__ import annotations
+
+from tools.running import TARGET, source
+
+
+def test_running_is_up_to_date() -> None:
+    assert TARGET.read_text() == source(), "run `python -m tools.running`"
