@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 import pytest
 
 import accel as A
 from accel.ast.operators import Operator
 from accel.ast.types import BOOL, F32, F64, I8, I16, I32, I64, U8, ScalarType
-from accel.backends.protocol import HostArray
 from accel.ir.nodes import Order
 from accel.labelled.nodes import Array
 from tests.llvm import nests
+
+Row: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float32]]
+Cube: TypeAlias = np.ndarray[tuple[int, int, int], np.dtype[np.float32]]
 
 
 @pytest.mark.parametrize("kind", [F32, F64, I8, I16, I32, I64, U8])
@@ -23,14 +27,23 @@ def test_products(kind: ScalarType, order: Order) -> None:
         left, right = nests.numbers(kind, size, 1), nests.numbers(kind, size, 2)
         for threads in (1, 3):
             (result,) = nests.run(program, [left, right], threads)
-            assert result.tobytes() == (left * right).tobytes()
+            assert result.tobytes() == np.multiply(left, right).tobytes()
+
+
+def test_large_results_are_stored_past_the_caches() -> None:
+    inputs = [Array(k, 0, F32, (nests.N,)) for k in range(2)]
+    program = nests.mapped(nests.binary(Operator.ADD, F32), inputs, F32)
+    left = nests.numbers(F32, 9_000_003, 1)
+    for start in (0, 1):
+        (result,) = nests.run(program, [left[start:], left[start:]], 2)
+        np.testing.assert_array_equal(result, np.add(left[start:], left[start:]))
 
 
 def test_comparisons_are_bools() -> None:
     inputs = [Array(k, 0, F64, (nests.N,)) for k in range(2)]
     program = nests.mapped(nests.binary(Operator.LT, F64, BOOL), inputs, BOOL)
     left, right = nests.numbers(F64, 101, 1), nests.numbers(F64, 101, 2)
-    assert nests.run(program, [left, right])[0].tolist() == (left < right).tolist()
+    assert nests.run(program, [left, right])[0].tolist() == np.less(left, right).tolist()
 
 
 MATRICES = {
@@ -48,15 +61,16 @@ MATRICES = {
 @pytest.mark.parametrize("shape", [(3, 5, 7), (1, 4, 40), (40, 30, 100), (2, 0, 9), (5000, 2, 8)])
 def test_rank_three(shape: tuple[int, int, int], view: object) -> None:
     assert callable(view)
-    x: HostArray = view(np.arange(np.prod(shape), dtype=np.float32).reshape(shape))
-    y = np.ascontiguousarray(x)
+    x: Cube = view(np.arange(np.prod(shape), dtype=np.float32).reshape(shape))
+    y: Cube = np.ascontiguousarray(x)
     for threads in (1, 3):
         result = A.run(A.zipWith(A.add, A.use(x), A.map(lambda e: e * 2, A.use(y))), threads=threads)
         np.testing.assert_array_equal(result, x + y * 2)
 
 
 def test_rows_and_columns_are_repeated() -> None:
-    rows, columns = np.arange(30, dtype=np.float32), np.arange(1000, dtype=np.float32)
+    rows: Row = np.arange(30, dtype=np.float32)
+    columns: Row = np.arange(1000, dtype=np.float32)
     outer = A.zipWith(
         lambda a, b: a * 1000 + b, A.replicate((A.All, 1000), A.use(rows)), A.replicate((30, A.All), A.use(columns))
     )

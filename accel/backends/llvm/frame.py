@@ -15,8 +15,9 @@ from accel.ir import mentions
 from accel.ir.nodes import Nest, Stream
 from accel.labelled.nodes import Array, Extent, SizeVariable
 
-FAILED, FAULTS, THREADS, PARTIALS, CHUNK, RECORDS = range(6)
-"""Words that every frame begins with: set if a check failed; where to write which; participants; what `schedule.py` says."""
+FAILED, FAULTS, THREADS, PARTIALS, CHUNK, RECORDS, STREAMING = range(7)
+"""Words that every frame begins with: set if a check failed; where to write which; participants; what
+`schedule.py` says; whether what is written is too large to stay in caches."""
 
 
 class Frame:
@@ -27,7 +28,7 @@ class Frame:
         variables = {extent.variable for extent in mentions.extents(nest) if extent.variable is not None}
         found = {count.variable for count in nest.counts}
         self.sizes: Sequence[SizeVariable] = sorted(variables - found)
-        self._words = RECORDS + 1
+        self._words = STREAMING + 1
         self._size = {variable: self._take() for variable in self.sizes}
         self._data = {array: self._take() for array in self.arrays}
         self._strides = {array: [self._take() for _ in array.shape[:-1]] for array in self.arrays}

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 
 from accel.ast.types import BOOL, I64, ScalarType
 from accel.backends.llvm.code import Code, memory_type
-from accel.backends.llvm.frame import FAILED, FAULTS, FrameView
+from accel.backends.llvm.frame import FAILED, FAULTS, STREAMING, FrameView
 from accel.backends.llvm.routine import Routine
+from accel.backends.llvm.target import host
 from accel.backends.llvm.values import Packed, Progression, Uniform, Value, Writer
 from accel.errors import Where
 from accel.labelled.nodes import Array, Extent, Shape
-
-_STREAMED = ", !nontemporal !0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,8 +186,20 @@ class Memory:
 
     # Stores.
 
-    def write(self, array: Array, index: Sequence[Value], value: Value, mask: str | None) -> None:
-        """Stores `value` at `index` where `mask` is set."""
+    def goes_past_caches(self, array: Array, index: Sequence[Value]) -> str:
+        """Whether rows of vectors from a uniform index on are to be stored past the caches: large, and aligned; an i1."""
+        code = self.routine.code
+        size = array.element.bytes * self._writer.lanes
+        address = code.emit(f"ptrtoint ptr {self._address(array, index)} to i64")
+        odd = code.emit(f"and i64 {address}, {size - 1}")
+        aligned = code.emit(f"icmp eq i64 {odd}, 0")
+        large = code.emit(f"icmp ne i64 {self.view.word(STREAMING)}, 0")
+        return code.emit(f"and i1 {aligned}, {large}")
+
+    def write(
+        self, array: Array, index: Sequence[Value], value: Value, mask: str | None, past_caches: str | None = None
+    ) -> None:
+        """Stores `value` at `index` where `mask` is set; past the caches where the i1 `past_caches` holds."""
         writer, kind = self._writer, array.element
         if writer.lanes == 1:
             text = _to_memory(writer.scalar, kind, writer.one(value))
@@ -197,7 +208,11 @@ class Memory:
             return
         text = _to_memory(writer.code, kind, writer.every(value))
         if self._is_row(index):
-            self._store_row(kind, text, self._address(array, index), mask)
+            address = self._address(array, index)
+            if mask is None and past_caches is not None:
+                self._store_past_caches(kind, text, address, past_caches)
+            else:
+                self._store_row(kind, text, address, mask)
         elif len(index) == 1 and isinstance(index[0], Packed) and index[0].mask == mask:
             self._store_packed(kind, text, self._address(array, index), mask)
         else:
@@ -212,6 +227,27 @@ class Memory:
         name = f"llvm.masked.store.{_suffix(code, kind)}.p0"
         code.declarations.setdefault(name, f"declare void @{name}({vector}, ptr, {masks})")
         code.line(f"call void @{name}({vector} {text}, ptr align {kind.bytes} {address}, {masks} {mask})")
+
+    def finish_past_caches(self) -> None:
+        """Makes such stores visible before what follows."""
+        if host().is_x86:
+            self.routine.code.declarations.setdefault("llvm.x86.sse.sfence", "declare void @llvm.x86.sse.sfence()")
+            self.routine.code.line("call void @llvm.x86.sse.sfence()")
+        else:
+            self.routine.code.line("fence seq_cst")
+
+    def _store_past_caches(self, kind: ScalarType, text: str, address: str, past_caches: str) -> None:
+        code, routine = self._writer.code, self.routine
+        vector = code.vector(memory_type(kind))
+        past, plain, after = routine.label(), routine.label(), routine.label()
+        routine.branch(past_caches, past, plain)
+        routine.place(past)
+        code.line(f"store {vector} {text}, ptr {address}, align {kind.bytes * code.lanes}, !nontemporal !0")
+        routine.jump(after)
+        routine.place(plain)
+        self._store_row(kind, text, address, None)
+        routine.jump(after)
+        routine.place(after)
 
     def _store_packed(self, kind: ScalarType, text: str, address: str, mask: str) -> None:
         """The set lanes, adjacent, from `address` on. Narrow elements go through 32 bits, which processors can compress."""

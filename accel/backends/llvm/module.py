@@ -16,6 +16,9 @@ from accel.backends.llvm.pool import pool
 from accel.backends.llvm.target import HOST_ATTRIBUTES, Library, host
 from accel.ir.nodes import Branch, HostSizes, Launch, Nest, Program, Repeat, Require, Step, View
 
+_METADATA = "!0 = !{i32 1}\n"
+"""The operand of `!nontemporal`."""
+
 _HEADER = "declare i64 @accel_run(ptr, ptr, i64, i64, i64)\n"
 
 
@@ -58,7 +61,7 @@ def _module(texts: Sequence[NestText]) -> str:
         for routine in text.routines:
             declarations.update(routine.code.declarations)
             parts.append(routine.text())
-    return "\n".join([*parts, *declarations.values(), HOST_ATTRIBUTES, ""])
+    return "\n".join([*parts, *declarations.values(), HOST_ATTRIBUTES, _METADATA])
 
 
 Kernel: TypeAlias = Callable[[bytes], int]

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 from accel.backends.llvm.analysis import weight
 from accel.backends.llvm.flat import Flat, flat_loops
-from accel.backends.llvm.frame import CHUNK, FAILED, FAULTS, PARTIALS, RECORDS, THREADS
+from accel.backends.llvm.frame import CHUNK, FAILED, FAULTS, PARTIALS, RECORDS, STREAMING, THREADS
 from accel.backends.llvm.nest import Levels, NestText, body, place_records
 from accel.backends.llvm.routine import Routine
 from accel.ir import mentions
-from accel.ir.nodes import For, ManyToOne, Nest, Scatter
+from accel.ir.nodes import For, ManyToOne, Nest, Scatter, Write
 from accel.labelled.nodes import Extent
 from accel.labelled.order import BLOCK
 from accel.labelled.scalar import Constant
@@ -30,6 +30,9 @@ MOST_CHUNKS = 256
 
 SCALAR_FACTOR = 8
 """How much slower scalar code is, in the units of `weight`."""
+
+CACHE_BYTES = 32 << 20
+"""More than this does not stay in caches until it is read again."""
 
 BLOCK_HEAD = 2
 """Words of a block of arguments before the arrays: participants, and where a recording nest writes what failed."""
@@ -116,6 +119,7 @@ def _outermost(text: NestText, levels: Levels, loop: For) -> None:
         flat = Flat(text, loops)
         extent, work = flat.positions(levels), _work_of_iteration(text)
         text.routines.append(flat.body())
+    _note_streaming(text, levels, extent, loops is not None or loop.body.loop is None)
     total = code.emit(f"fmul double {code.emit(f'sitofp i64 {extent} to double')}, {work}")
     small, large, after = routine.label(), routine.label(), routine.label()
     routine.branch(code.emit(f"fcmp olt double {total}, {SMALL:e}"), small, large)
@@ -136,6 +140,16 @@ def _outermost(text: NestText, levels: Levels, loop: For) -> None:
     with routine.when(code.emit(f"icmp ne i64 {failed}, 0")):
         code.line("ret i64 1")
         routine.place(routine.label())
+
+
+def _note_streaming(text: NestText, levels: Levels, extent: str, is_flat: bool) -> None:
+    """Says whether the nest writes more than caches hold: then its stores go past them."""
+    written = (
+        sum(s.array.element.bytes for s in mentions.statements(text.nest) if isinstance(s, Write)) if is_flat else 0
+    )
+    code = levels.routine.code
+    large = code.emit(f"icmp sgt i64 {code.emit(f'mul i64 {extent}, {written}')}, {CACHE_BYTES}")
+    levels.routine.store("i64", code.emit(f"zext i1 {large} to i64"), levels.view.address(STREAMING))
 
 
 def _run(text: NestText, levels: Levels, extent: str, chunk: str, threads: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, assert_never
 
 from accel.ast.types import BOOL
@@ -23,7 +23,7 @@ from accel.ir.nodes import (
     Stream,
     Write,
 )
-from accel.labelled.nodes import Extent
+from accel.labelled.nodes import Array, Extent
 from accel.labelled.scalar import Constant, constant
 
 Step: TypeAlias = Callable[[ManyToOne, Sequence[Value], "str | None"], tuple[Sequence[Value], Sequence[Value]]]
@@ -66,7 +66,16 @@ class Streams:
 class Statements:
     """Writes statements into one function. `step` knows how states are carried there."""
 
-    def __init__(self, writer: Writer, memory: Memory, streams: Streams, step: Step) -> None:
+    def __init__(
+        self,
+        writer: Writer,
+        memory: Memory,
+        streams: Streams,
+        step: Step,
+        past_caches: Mapping[Array, str] | None = None,
+    ) -> None:
+        """`past_caches`: for arrays that are written in rows, whether to store past the caches."""
+        self._past_caches = past_caches or {}
         self._writer = writer
         self._memory = memory
         self._functions = Functions(writer, memory)
@@ -153,7 +162,8 @@ class Statements:
             case Read(_, array, index):
                 return [memory.read(array, streams.values(index), mask)]
             case Write(array, index, value):
-                memory.write(array, streams.values(index), streams.value(value), mask)
+                past = self._past_caches.get(array)
+                memory.write(array, streams.values(index), streams.value(value), mask, past)
                 return []
             case Scatter():
                 self._scatter(statement)

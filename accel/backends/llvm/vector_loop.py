@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from accel.backends.llvm.analysis import VectorPlan, counts_lanes, neutral
+from accel.ast.types import I64
+from accel.backends.llvm.analysis import VectorPlan, counts_lanes, made_by, neutral
 from accel.backends.llvm.carriers import Carrier, ExactFold, OrderedFold, Tools, Unit
 from accel.backends.llvm.functions import Functions
 from accel.backends.llvm.memory import Memory
 from accel.backends.llvm.records import Record
 from accel.backends.llvm.scans import ExactScan, OrderedScan, Position
 from accel.backends.llvm.statements import TRUE, Statements, Streams
-from accel.backends.llvm.values import Progression, Value, Writer
-from accel.ir.nodes import For, LoopBody, ManyToOne, OneToMaybe, Operand, Order
+from accel.backends.llvm.values import Progression, Uniform, Value, Writer
+from accel.ir.nodes import For, LoopBody, ManyToOne, OneToMaybe, Operand, Order, Stream, Write
+from accel.labelled.nodes import Array
 from accel.labelled.order import BLOCK
 
 
@@ -35,6 +37,7 @@ class VectorLoop:
         self._tools = Tools(self._routine, self._writer, Functions(self._writer, self._memory))
         self._statements: list[LoopBody] = [*loop.body.before, *loop.body.after]
         self._steps = {s.state: s for s in self._statements if isinstance(s, ManyToOne)}
+        self._past_caches: dict[Array, str] = {}
         self._carriers = {name: self._carrier(*records[name], step) for name, step in self._steps.items()}
 
     def _carrier(self, record: Record, pointer: str, step: ManyToOne) -> Carrier:
@@ -50,6 +53,7 @@ class VectorLoop:
     def write(self, low: str, high: str, extent: str) -> None:
         """Iterations low .. high-1 of a loop of `extent`, counted in the order in which it runs."""
         bounds = [self._writer.one(self._outer.value(bound)) for bound in self._plan.prefixes.values()]
+        self._past_caches = self._rows_past_caches(low)
         for carrier in self._carriers.values():
             carrier.begin()
         if self._plan.blocks:
@@ -60,6 +64,24 @@ class VectorLoop:
             self._block(low, high, extent, bounds)
         for carrier in self._carriers.values():
             carrier.end()
+        for past in self._past_caches.values():
+            with self._routine.when(past):
+                self._memory.finish_past_caches()
+
+    def _rows_past_caches(self, low: str) -> dict[Array, str]:
+        """For arrays written at the loop's own index, whether their vectors may be stored past the caches: an i1."""
+        rows: dict[Array, str] = {}
+        made = {stream.name for statement in self._statements for stream in made_by(statement)} | {
+            self._loop.index.name
+        }
+        for statement in self._statements:
+            if not isinstance(statement, Write) or statement.when is not None or self._loop.order is not Order.UP:
+                continue
+            *outer, last = statement.index or (None,)
+            if last == self._loop.index and not any(isinstance(o, Stream) and o.name in made for o in outer):
+                index = [self._outer.value(operand) for operand in outer if operand is not None]
+                rows[statement.array] = self._memory.goes_past_caches(statement.array, [*index, Uniform(low, I64)])
+        return rows
 
     def _block(self, start: str, end: str, extent: str, bounds: Sequence[str]) -> None:
         routine, code, lanes = self._routine, self._routine.code, self._plan.lanes
@@ -107,7 +129,7 @@ class VectorLoop:
             return self._carriers[statement.state].step(values, active, unit)
 
         streams = Streams(self._memory, made)
-        statements = Statements(self._writer, self._memory, streams, step)
+        statements = Statements(self._writer, self._memory, streams, step, self._past_caches)
         for statement in self._statements:
             if mask is None and isinstance(statement, OneToMaybe) and statement.out.name in self._plan.prefixes:
                 made[statement.out.name] = TRUE
