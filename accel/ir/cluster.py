@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import assert_never
 
 from accel.ast.arrays import Direction as End
@@ -26,45 +25,31 @@ from accel.labelled.nodes import (
     Backpermute,
     BindSizes,
     Copy,
-    Extent,
     Filter,
     Fold,
     Force,
     Gather,
     Generate,
-    Label,
     Map,
     RequireEqual,
     Reshape,
     Scan,
     Scatter,
-    Shape,
     SizeVariable,
     Use,
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What a cluster must know of the rest of its program.
+def lower_cluster(root: RootOfCluster, mentioned: frozenset[SizeVariable]) -> Nest:
+    """The nest of a cluster. `mentioned`: sizes that are needed after the nest that finds them out.
 
-    `required`: shapes that must be equal, by the label that checks it. `mentioned`: sizes that are needed after the nest that
-    finds them out.
+    Raises `AccelInternalError` where it would take two loops at one depth.
     """
-
-    required: Mapping[Label, tuple[Shape, Shape]]
-    mentioned: frozenset[SizeVariable]
-
-
-def lower_cluster(root: RootOfCluster, known: Known) -> Nest:
-    """The nest of a cluster. Raises `AccelInternalError` where it would take two loops at one depth."""
     members = list(leaves(root.tree))
-    frame = _frame(members, known.required)
+    frame = _frame(members)
     filters = [each.binding for each in members if isinstance(each.binding.operation, Filter)]
     counts = tuple(
-        Count(found_size(binding), total_array(binding))
-        for binding in filters
-        if found_size(binding) in known.mentioned
+        Count(found_size(binding), total_array(binding)) for binding in filters if found_size(binding) in mentioned
     )
     counted = frozenset(count.array for count in counts)  # read by the host, whoever else needs it
     made = [*(array for each in members for array in each.binding.arrays), *map(total_array, filters)]
@@ -91,36 +76,15 @@ def _outputs(nest: Draft, frame: Frame) -> tuple[Output, ...]:
     return tuple(Output(array, tuple(map(frame.capacity, array.shape))) for array in written)
 
 
-def _frame(members: list[LeafOfCluster], required: Mapping[Label, tuple[Shape, Shape]]) -> Frame:
+def _frame(members: list[LeafOfCluster]) -> Frame:
     arrays = [
         (port.array, port.order)
         for each in members
         for port in (*each.signature.inputs, *each.signature.outputs)
         if port.order is not None
     ]
-    checked = {label for each in members for label in each.binding.after}
-    pairs = [pair for label in sorted(checked) if label in required for pair in zip(*required[label], strict=True)]
     directions = [direction for each in members for direction in _directions(each)]
-    return Frame([(each.binding, each.order) for each in members], arrays, directions, _same(pairs))
-
-
-def _same(pairs: list[tuple[Extent, Extent]]) -> dict[SizeVariable, Extent]:
-    """Extents that were checked to be equal: variables to what stands for them (no cycles)."""
-    same: dict[SizeVariable, Extent] = {}
-
-    def canonical(extent: Extent) -> Extent:
-        while extent.variable is not None and extent.variable in same:
-            other = same[extent.variable]
-            extent = Extent(other.variable, other.offset + extent.offset)
-        return extent
-
-    for left, right in pairs:
-        left, right = canonical(left), canonical(right)
-        if left.variable is None:
-            left, right = right, left
-        if left.variable is not None and left.variable != right.variable:
-            same[left.variable] = Extent(right.variable, right.offset - left.offset)
-    return same
+    return Frame([(each.binding, each.order) for each in members], arrays, directions)
 
 
 def _directions(each: LeafOfCluster) -> Iterator[Direction]:

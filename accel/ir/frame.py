@@ -14,7 +14,7 @@ are lowered apart agree on it, and their nests can be put together statement by 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from accel.ast.operators import Operator
@@ -94,9 +94,7 @@ class Frame:
         members: Iterable[tuple[Binding, Traversal]],
         arrays: Iterable[tuple[Array, Traversal]],
         directions: Iterable[Direction],
-        same: Mapping[SizeVariable, Extent],
     ) -> None:
-        self._same = same
         self._filters: dict[SizeVariable, tuple[Binding, Traversal]] = {}
         self._gathers: dict[Label, tuple[Binding, Traversal]] = {}
         for binding, traversal in members:
@@ -203,13 +201,6 @@ class Frame:
 
     # Loops.
 
-    def _canonical(self, extent: Extent) -> Extent:
-        """The extent in terms of one variable for each class that the program requires to be equal."""
-        while extent.variable is not None and extent.variable in self._same:
-            other = self._same[extent.variable]
-            extent = Extent(other.variable, other.offset + extent.offset)
-        return extent
-
     def _make_loops(
         self, arrays: Iterable[tuple[Array, Traversal]], directions: Iterable[Direction]
     ) -> tuple[Loop, ...]:
@@ -229,7 +220,6 @@ class Frame:
         )
 
     def _widen(self, extents: dict[int, Extent], level: int, extent: Extent) -> None:
-        extent = self._canonical(extent)
         if extent.variable in self._filters:
             raise AccelInternalError(f"a loop over {extent.variable} would stand in the nest that finds it out")
         known = extents.setdefault(level, extent)
@@ -244,7 +234,6 @@ class Frame:
         index, guard, needs = list(base.index), base.guard, list(base.needs)
         for level, extent in enumerate(shape[base.rank :], base.depth):
             loop = self.loops[level]
-            extent = self._canonical(extent)
             if extent == loop.extent:
                 index.append(loop.index)
                 continue

@@ -12,28 +12,23 @@ from typing import assert_never
 from accel.errors import AccelInternalError
 from accel.fusedast import nodes as fusedast
 from accel.fusedast.nodes import RootOfCluster, Unfused, UnfusedAcond, UnfusedAwhile
-from accel.ir.cluster import Known, lower_cluster
+from accel.ir.cluster import lower_cluster
 from accel.ir.nodes import Branch, HostSizes, Launch, Program, Repeat, Require, Step, View
 from accel.ir.sizes import mentioned_sizes
-from accel.labelled.nodes import Binding, BindSizes, Force, RequireEqual, Reshape, Use
+from accel.labelled.nodes import Binding, BindSizes, Force, RequireEqual, Reshape, SizeVariable, Use
 
 
 def lower(program: fusedast.Program) -> Program:
     """The loop program. Raises `AccelInternalError` for a cluster that needs two loops at one depth."""
-    required = {
-        node.binding.label: (node.binding.operation.left, node.binding.operation.right)
-        for node in program.nodes
-        if isinstance(node, Unfused) and isinstance(node.binding.operation, RequireEqual)
-    }
-    known = Known(required, mentioned_sizes(program))
-    steps = tuple(step for node in program.nodes for step in _steps(node, known))
+    mentioned = mentioned_sizes(program)
+    steps = tuple(step for node in program.nodes for step in _steps(node, mentioned))
     return Program(program.parameters, steps, program.results, program.own_shapes, program.equalities)
 
 
-def _steps(node: fusedast.Node, known: Known) -> Iterator[Step]:
+def _steps(node: fusedast.Node, mentioned: frozenset[SizeVariable]) -> Iterator[Step]:
     match node:
         case RootOfCluster():
-            yield Launch(lower_cluster(node, known))
+            yield Launch(lower_cluster(node, mentioned))
         case UnfusedAcond(binding, condition, then, orelse):
             yield Branch(condition, lower(then), lower(orelse), binding.arrays)
         case UnfusedAwhile(binding, condition, body, initial):
