@@ -6,10 +6,10 @@ All cheap, iterated to a fixpoint. In: a graph. Out: everything from which `mode
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
-from accel.ilp.graph import ORDERED, Edge, Graph, Role
+from accel.ilp.graph import ORDERED, Edge, Graph, Kind, Role
 from accel.ilp.options import Duplicate
 from accel.ilp.rules import fixed_direction, may_be_pushed, may_fuse
 from accel.ilp.spaces import Spaces
@@ -34,13 +34,14 @@ class Bundle:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """The facts. `pushable[v]` is the one gather to whose order v may be pushed.
+    """The facts about `operations`. `pushable[v]` is the one gather to whose order v may be pushed.
 
     `direction[v]`: backward or not; operations that are missing may choose. `shares`: (k, i, j), i < j: readers i and j of
     bundle k may share a read. `parts`: strongly connected sets of operations, which can be clustered independently.
     """
 
     graph: Graph
+    operations: tuple[Label, ...]
     arcs: tuple[Arc, ...]
     streams: frozenset[Arc]
     infusible: frozenset[Arc]
@@ -246,6 +247,7 @@ def analyse(graph: Graph, duplicate: Duplicate) -> Analysis:
     streams = {(e.array.label, e.consumer) for e in graph.edges if e.role is Role.STREAM}
     return Analysis(
         graph=graph,
+        operations=tuple(node.label for node in graph.operations),
         arcs=facts.arcs,
         streams=frozenset(streams - facts.infusible),
         infusible=frozenset(facts.infusible),
@@ -254,4 +256,26 @@ def analyse(graph: Graph, duplicate: Duplicate) -> Analysis:
         bundles=bundles,
         shares=shares,
         parts=tuple(part for part in strong_components(ordered, ordered) if len(part) > 1),
+    )
+
+
+def restrict(facts: Analysis, part: tuple[Label, ...]) -> Analysis:
+    """The facts about one part: no pair, no fusible arc and no cycle that matters reaches out of it."""
+    inside = frozenset(part)
+    bundles: list[Bundle] = []
+    moved: dict[tuple[int, int], tuple[int, int]] = {}
+    for number, bundle in enumerate(facts.bundles):
+        kept = [k for k, (reader, _) in enumerate(bundle.readers) if reader in inside]
+        if kept or bundle.label in inside:
+            moved |= {(number, k): (len(bundles), position) for position, k in enumerate(kept)}
+            bundles.append(replace(bundle, readers=tuple(bundle.readers[k] for k in kept)))
+    shares = [(moved[k, i], moved[k, j]) for k, i, j in facts.shares if (k, i) in moved and (k, j) in moved]
+    return replace(
+        facts,
+        operations=tuple(v for v in part if facts.graph.node[v].kind is not Kind.BARRIER),
+        arcs=tuple((u, v) for u, v in facts.arcs if u in inside and v in inside),
+        pushable={v: gather for v, gather in facts.pushable.items() if v in inside},
+        bundles=tuple(bundles),
+        shares=tuple((number, i, j) for (number, i), (_, j) in shares),
+        parts=(part,),
     )

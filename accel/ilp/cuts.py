@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from accel.ilp.decode import components
 from accel.ilp.linear import Linear, total
-from accel.ilp.part import Part
+from accel.ilp.model import Formulation
 from accel.ilp.variables import Pair, pair
 from accel.labelled.nodes import Label
 
@@ -23,7 +23,9 @@ _Step = tuple[Label, Linear | None]
 """Where a walk came from, and the x of the pair that it used; None for a dependence."""
 
 
-def _neighbours(part: Part, values: Mapping[int, float]) -> dict[Label, list[tuple[Label, float, Linear | None]]]:
+def _neighbours(
+    part: Formulation, values: Mapping[int, float]
+) -> dict[Label, list[tuple[Label, float, Linear | None]]]:
     """Walks go along dependences for nothing, and along pairs, either way, for their x."""
     near: dict[Label, list[tuple[Label, float, Linear | None]]] = {label: [] for label in part.labels}
     for u, v, _ in part.arcs:
@@ -57,7 +59,7 @@ def _shortest(
     return distance, came
 
 
-def cycles(part: Part, values: Mapping[int, float]) -> list[Linear]:
+def cycles(part: Formulation, values: Mapping[int, float]) -> list[Linear]:
     """x(u,v) <= sum of x over the pairs of a walk from v to u, for arcs (u,v): the most violated ones.
 
     If none is violated by an integral solution, its clusters stand in an order, and arcs inside of them are fused.
@@ -106,14 +108,14 @@ def _tree_path(tree: Mapping[Label, Sequence[Label]], start: Label, goal: Label)
     return path
 
 
-def _forest_row(part: Part, members: Iterable[Label]) -> Linear:
+def _forest_row(part: Formulation, members: Iterable[Label]) -> Linear:
     """Among k operations a forest has at most k - 1 edges."""
     inside = frozenset(members)
     edges = [join for (u, v), join in part.joined.items() if u in inside and v in inside]
     return len(inside) - 1 - total(edges)
 
 
-def forest(part: Part, values: Mapping[int, float]) -> list[Linear]:
+def forest(part: Formulation, values: Mapping[int, float]) -> list[Linear]:
     """The circles that the chosen links close, and the clusters in which they do."""
     chosen = [edge for edge, join in part.joined.items() if join.value(values) > 0.5]
     tree: dict[Label, list[Label]] = {}
@@ -138,16 +140,16 @@ def forest(part: Part, values: Mapping[int, float]) -> list[Linear]:
     return rows + [row for row in whole if row.value(values) < -_TOLERANCE]
 
 
-def clusters(part: Part, values: Mapping[int, float]) -> list[list[Label]]:
+def clusters(part: Formulation, values: Mapping[int, float]) -> list[list[Label]]:
     """The components of x = 0."""
     return components(part.labels, _together(part, values))
 
 
-def _together(part: Part, values: Mapping[int, float]) -> Iterator[Pair]:
+def _together(part: Formulation, values: Mapping[int, float]) -> Iterator[Pair]:
     yield from (edge for edge, x in part.apart.items() if x.value(values) < 0.5)
 
 
-def nests(part: Part, values: Mapping[int, float]) -> list[Linear]:
+def nests(part: Formulation, values: Mapping[int, float]) -> list[Linear]:
     """For clusters whose loops do not fit into one nest: keep the culprits apart, or change their orders."""
     near: dict[Label, list[Label]] = {}
     for u, v in _together(part, values):
@@ -181,7 +183,7 @@ def nests(part: Part, values: Mapping[int, float]) -> list[Linear]:
     return rows
 
 
-def _change(part: Part, label: Label, is_pushed: bool) -> Linear:
+def _change(part: Formulation, label: Label, is_pushed: bool) -> Linear:
     """1 where an operation is no longer pushed, or is now."""
     push = part.pushed.get(label, Linear(0))
     return 1 - push if is_pushed else push

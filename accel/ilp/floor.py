@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from accel.ilp.analysis import Analysis, Bundle
 from accel.ilp.clustering import FORWARD, Cluster, Order
 from accel.ilp.cost import Level, Unit, Weights
-from accel.ilp.graph import Role
+from accel.ilp.graph import Graph, Role
 from accel.ilp.price import cluster_price
 from accel.labelled.nodes import Label
 
@@ -45,7 +45,7 @@ def floor(facts: Analysis, labels: Iterable[Label], levels: tuple[Level, ...], w
         for bundle in facts.bundles:
             if level.read is not Unit.NOTHING:
                 cost += _reads(facts, bundle, inside, level, weights)
-            if bundle.label not in inside:
+            if not bundle.made_here or bundle.label not in inside:
                 continue
             if bundle.stored:
                 cost += sum(weights.write(level.write, array) for array in bundle.arrays)
@@ -62,7 +62,7 @@ def floor(facts: Analysis, labels: Iterable[Label], levels: tuple[Level, ...], w
     return tuple(costs)
 
 
-def price_of(facts: Analysis, clusters: Iterable[Cluster], levels: tuple[Level, ...], weights: Weights) -> Cost:
+def price_of(graph: Graph, clusters: Iterable[Cluster], levels: tuple[Level, ...], weights: Weights) -> Cost:
     """What clusters cost together, in the same sums."""
     found = list(clusters)
-    return tuple(sum(cluster_price(facts.graph, cluster, level, weights) for cluster in found) for level in levels)
+    return tuple(sum(cluster_price(graph, cluster, level, weights) for cluster in found) for level in levels)

@@ -8,33 +8,35 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from accel.ilp.analysis import Analysis
+from accel.ilp.analysis import Analysis, restrict
 from accel.ilp.cost import Level, Weights
 from accel.ilp.linear import Linear, Model, total
 from accel.ilp.objective import add_objectives
 from accel.ilp.options import Duplicate
 from accel.ilp.rules import CHEAP
-from accel.ilp.spaces import is_loop_free
+from accel.ilp.spaces import Spaces, is_loop_free
 from accel.ilp.variables import Pair, Variables
 from accel.labelled.nodes import Label
 
 
 @dataclass(frozen=True, slots=True)
 class Formulation:
-    """A model, and what its variables mean."""
+    """The model of one part of a graph, and what its variables mean. The optima of the parts add up to the whole's."""
 
+    labels: tuple[Label, ...]
     model: Model
-    facts: Analysis
+    arcs: tuple[tuple[Label, Label, Linear], ...]
+    """Dependences (u, v) with x(u,v), constantly 1 where they are never fused."""
     apart: Mapping[Pair, Linear]
     """x(u,v) for every pair that may be in one cluster and share something."""
     pushed: Mapping[Label, Linear]
+    pushable: Mapping[Label, Label]
     backward: Mapping[Label, Linear]
     joined: Mapping[Pair, Linear]
     """Of the forest that counts clusters: pairs that are linked; empty if no cost needs it."""
-    home: Mapping[int, Label]
-    """For each variable some operation that it is about."""
-    alone: frozenset[int]
-    """The variables that are 1 when all operations are clusters of their own; the others are 0."""
+    alone: tuple[int, ...]
+    """What the objectives are, constants apart, when all operations are clusters of their own."""
+    spaces: Spaces
 
 
 def _orders(variables: Variables) -> None:
@@ -71,20 +73,34 @@ def _work(variables: Variables, duplicate: Duplicate) -> None:
             above = facts.pushable.get(gather)
             if above is None:
                 break
-            both = variables.new(f"again_{v}_{above}", v, integer=False)
+            both = variables.new(f"again_{v}_{above}", integer=False)
             variables.model.require(both + 1 - repeated - variables.pushed(gather))
             repeated, gather = both, above
     for parts in burdens.values():
         variables.model.require(CHEAP - total(parts))
 
 
-def formulate(facts: Analysis, levels: tuple[Level, ...], weights: Weights, duplicate: Duplicate) -> Formulation:
-    """The model whose solutions, once no row of `cuts.py` is violated, are the legal clusterings of the graph."""
+def formulate(
+    whole: Analysis, part: tuple[Label, ...], levels: tuple[Level, ...], weights: Weights, duplicate: Duplicate
+) -> Formulation:
+    """The model whose solutions, once no row of `cuts.py` is violated, are the legal clusterings of a part."""
+    facts = restrict(whole, part)
     variables = Variables(facts)
     _orders(variables)
     _work(variables, duplicate)
     joined = add_objectives(variables, levels, weights)
-    pushed = {v: variables.pushed(v) for v in facts.pushable}
-    backward = {node.label: variables.backward(node.label) for node in facts.graph.operations}
-    alone = frozenset(variables.alone)
-    return Formulation(variables.model, facts, variables.x, pushed, backward, joined, variables.home, alone)
+    objectives = variables.model.objectives
+    return Formulation(
+        labels=part,
+        model=variables.model,
+        arcs=tuple(
+            (u, v, variables.apart(u, v) if (u, v) not in facts.infusible else Linear(1)) for u, v in facts.arcs
+        ),
+        apart=variables.x,
+        pushed={v: variables.pushed(v) for v in facts.pushable},
+        pushable=facts.pushable,
+        backward={v: variables.backward(v) for v in facts.operations},
+        joined=joined,
+        alone=tuple(sum(c for number, c in cost.terms.items() if number in variables.alone) for cost in objectives),
+        spaces=Spaces(facts.graph),
+    )

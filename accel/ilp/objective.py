@@ -35,7 +35,7 @@ class _Objective:
         for number, i, j in self.facts.shares:
             bundle = self.facts.bundles[number]
             (u, role_u), (v, role_v) = bundle.readers[i], bundle.readers[j]
-            same = self.variables.new(f"same_{number}_{u}_{v}", u)
+            same = self.variables.new(f"same_{number}_{u}_{v}")
             self.same[number, i, j] = same
             require(1 - self.variables.apart(u, v) - same)
             if Role.SOURCE in (role_u, role_v):  # the gather and what is pushed to it
@@ -68,7 +68,7 @@ class _Objective:
                 if (number, j) not in partners:
                     pays[j] = unfused
                     continue
-                pays[j] = self.variables.new(f"read_{number}_{reader}", reader, integer=False, alone=True)
+                pays[j] = self.variables.new(f"read_{number}_{reader}", integer=False, alone=True)
                 shared = [self.same[number, i, j] for i in partners[number, j]]
                 self.variables.model.require(total([pays[j], *shared, -unfused]))
                 for i in partners[number, j]:
@@ -91,12 +91,12 @@ class _Objective:
                 continue
             pushed = sum(self.weights.read(level.read, array, Order(gather, False)) for array in bundle.arrays)
             if pushed != weight:
-                both = self._both(paid, self.variables.pushed(reader), reader) if both is None else both
+                both = self._both(paid, self.variables.pushed(reader)) if both is None else both
                 costs.append(both * (pushed - weight))
 
-    def _both(self, first: Linear, second: Linear, about: Label) -> Linear:
+    def _both(self, first: Linear, second: Linear) -> Linear:
         """first and second, exactly."""
-        both = self.variables.new(f"both_{about}_{len(self.variables.home)}", about, integer=False)
+        both = self.variables.new(f"both_{len(self.variables.model.variables)}", integer=False)
         self.variables.model.require(both + 1 - first - second)
         self.variables.model.require(first - both)
         self.variables.model.require(second - both)
@@ -107,14 +107,14 @@ class _Objective:
     def writes(self) -> None:
         """stored(a) >= x(a,b) for every reader b."""
         for bundle in self.facts.bundles:
-            if not bundle.made_here:
+            if not bundle.made_here or bundle.label not in self.facts.operations:
                 continue
             stored = Linear(1)
             if not bundle.stored:
                 apart = [self.unfused(bundle, reader) for reader, _ in bundle.readers]
                 stored = apart[0]
                 if any(other != stored for other in apart):
-                    stored = self.variables.new(f"stored_{bundle.label}", bundle.label, integer=False, alone=True)
+                    stored = self.variables.new(f"stored_{bundle.label}", integer=False, alone=True)
                     for other in apart:
                         self.variables.model.require(stored - other)
             for level, costs in zip(self.levels, self.costs, strict=True):
@@ -135,10 +135,10 @@ class _Objective:
             links.setdefault(pair(readers[i][0], readers[j][0]), []).append(self.same[number, i, j])
         joined: dict[Pair, Linear] = {}
         for (u, v), linked in sorted(links.items()):
-            joined[u, v] = self.variables.new(f"joined_{u}_{v}", u)
+            joined[u, v] = self.variables.new(f"joined_{u}_{v}")
             self.variables.model.require(total(linked) - joined[u, v])
         for level, costs in zip(self.levels, self.costs, strict=True):
-            costs.append(level.cluster * len(self.facts.graph.operations))
+            costs.append(level.cluster * len(self.facts.operations))
             costs += [join * -level.cluster for join in joined.values()]
         return joined
 
@@ -155,12 +155,11 @@ class _Objective:
 
     def edges(self) -> None:
         """x(a,b) for all pairs of operations of which b reads what a makes."""
-        graph = self.facts.graph
-        makers = {node.label for node in graph.operations}
+        inside = frozenset(self.facts.operations)
         pairs = {
             (edge.array.label, edge.consumer)
-            for edge in graph.edges
-            if edge.role in ORDERED and edge.array.label in makers and edge.consumer in makers
+            for edge in self.facts.graph.edges
+            if edge.role in ORDERED and edge.array.label in inside and edge.consumer in inside
         }
         for level, costs in zip(self.levels, self.costs, strict=True):
             costs += [self.variables.apart(u, v) * level.edge for u, v in sorted(pairs)]

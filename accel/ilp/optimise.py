@@ -11,14 +11,13 @@ from accel.ilp.checker import refusal
 from accel.ilp.clustering import Cluster, Clustering
 from accel.ilp.coarse import Coarse, merge_chains
 from accel.ilp.cost import MODELS, Level, Weights
-from accel.ilp.decode import components, in_order, split
+from accel.ilp.decode import in_order, split
 from accel.ilp.floor import floor, price_of
 from accel.ilp.graph import ORDERED, Graph
-from accel.ilp.greedy import candidates, greedy
-from accel.ilp.model import formulate
+from accel.ilp.greedy import greedy
+from accel.ilp.model import Formulation, formulate
 from accel.ilp.options import Options
 from accel.ilp.orders import assign
-from accel.ilp.part import Part, parts
 from accel.ilp.price import constant_price, price
 from accel.ilp.solve import PartAnswer, solve
 from accel.ilp.solvers import find
@@ -26,31 +25,46 @@ from accel.ilp.solvers.protocol import Solver
 from accel.labelled.nodes import Label
 
 LARGEST = 300
-"""Graphs in which more operations than this hang together are clustered greedily."""
+"""Parts with more operations than this are clustered greedily."""
 
 MOST_PAIRS = 2000
-"""So are graphs with more pairs of operations that read one array."""
+"""So are parts with more pairs of operations that read one array."""
+
+MOST_OPERATIONS = 2000
+"""Graphs with more operations, chains counting one, are not analysed at all; nothing is known of how good greedy is."""
 
 Labels = tuple[Label, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Optimum:
-    """A legal clustering, its exact cost, a lower bound, and whether that is reached."""
+    """A legal clustering, its exact cost, a lower bound, and whether that is reached.
+
+    `late`: the solver needed more time. `heuristic`: all that had to be solved was too large for it.
+    """
 
     clustering: Clustering
     cost: tuple[int, ...]
     bound: tuple[int, ...]
-    proved: bool
+    late: bool
+    heuristic: bool
+
+    @property
+    def proved(self) -> bool:
+        """Whether no clustering costs less."""
+        return self.cost == self.bound
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is to be solved: the graph with its chains merged, and a first answer that is legal."""
+    """What is to be solved: the graph with its chains merged, and a first answer that is legal.
+
+    `facts` is None for graphs that are too large for an ILP.
+    """
 
     graph: Graph
     coarse: Coarse
-    facts: Analysis
+    facts: Analysis | None
     model: tuple[Level, ...]
     weights: Weights
     first: tuple[Cluster, ...]
@@ -61,12 +75,17 @@ class Problem:
 
 
 def is_too_large(graph: Graph) -> bool:
-    """Whether more operations hang together, by arrays that might be fused or read together, than is worth an ILP."""
+    """Whether there are more operations, or pairs of them that read one array, than can be analysed."""
     readers = [sum(edge.role in ORDERED for edge in edges) for edges in graph.readers.values()]
-    if sum(count * (count - 1) // 2 for count in readers) > MOST_PAIRS:
-        return True
-    labels = [node.label for node in graph.operations]
-    return any(len(group) > LARGEST for group in components(labels, candidates(graph)))
+    pairs = sum(count * (count - 1) // 2 for count in readers)
+    return len(graph.operations) > MOST_OPERATIONS or pairs > 20 * MOST_PAIRS
+
+
+def is_worth_solving(facts: Analysis, part: Labels) -> bool:
+    """Whether a solver can be expected to come to an end."""
+    inside = frozenset(part)
+    pairs = sum(facts.bundles[number].readers[i][0] in inside for number, i, _ in facts.shares)
+    return len(part) <= LARGEST and pairs <= MOST_PAIRS
 
 
 def coarsen(graph: Graph, options: Options) -> Coarse:
@@ -78,21 +97,21 @@ def pose(graph: Graph, options: Options, weights: Weights) -> Problem:
     """The problem that `graph` is, and greedy's answer."""
     coarse, model = coarsen(graph, options), MODELS[options.cost]
     small = Weights(coarse.graph, weights.sizes)
-    facts = analyse(coarse.graph, options.duplicate)
+    facts = None if is_too_large(coarse.graph) else analyse(coarse.graph, options.duplicate)
     first = greedy(coarse.graph, model, small, options.duplicate)
     return Problem(graph, coarse, facts, model, small, tuple(first))
 
 
-def floors(problem: Problem) -> dict[Labels, tuple[int, ...]]:
+def floors(problem: Problem, facts: Analysis) -> dict[Labels, tuple[int, ...]]:
     """A lower bound for every part in which there is something to decide."""
-    return {part: floor(problem.facts, part, problem.model, problem.weights) for part in problem.facts.parts}
+    return {part: floor(facts, part, problem.model, problem.weights) for part in facts.parts}
 
 
 def bound_of(problem: Problem, bounds: Mapping[Labels, tuple[int, ...]]) -> tuple[int, ...]:
     """A bound on the whole: of the parts, and of operations by themselves. Lexicographic order and addition agree."""
     decided = {label for part in bounds for label in part}
     alone = [cluster for cluster in problem.first if cluster.labels[0] not in decided]
-    fixed = price_of(problem.facts, alone, problem.model, problem.weights)
+    fixed = price_of(problem.coarse.graph, alone, problem.model, problem.weights)
     constant = [constant_price(problem.coarse.graph, level) for level in problem.model]
     return tuple(map(sum, zip(constant, fixed, *bounds.values(), strict=True)))
 
@@ -115,7 +134,7 @@ class _Solved:
 
 
 def _priced(problem: Problem, clusters: Iterable[Cluster]) -> tuple[int, ...]:
-    return price_of(problem.facts, clusters, problem.model, problem.weights)
+    return price_of(problem.coarse.graph, clusters, problem.model, problem.weights)
 
 
 def _alone(problem: Problem, labels: Iterable[Label]) -> tuple[int, ...]:
@@ -124,7 +143,7 @@ def _alone(problem: Problem, labels: Iterable[Label]) -> tuple[int, ...]:
     return _priced(problem, [cluster for cluster in clusters if cluster is not None])
 
 
-def _decoded(problem: Problem, part: Part, answer: PartAnswer) -> tuple[Cluster, ...]:
+def _decoded(problem: Problem, part: Formulation, answer: PartAnswer) -> tuple[Cluster, ...]:
     """The clusters of an answer, split where nothing is shared. Raises ValueError if there are no such clusters."""
     placed = {label for labels in answer.clusters for label in labels}
     clusters: list[Cluster] = []
@@ -136,10 +155,9 @@ def _decoded(problem: Problem, part: Part, answer: PartAnswer) -> tuple[Cluster,
     return tuple(clusters)
 
 
-def _solve(problem: Problem, part: Part, solver: Solver, deadline: float) -> _Solved:
+def _solve(problem: Problem, part: Formulation, least: tuple[int, ...], solver: Solver, deadline: float) -> _Solved:
     """The best clusters of one part. Raises whatever the solver raises, and ValueError where it is wrong."""
     first = tuple(problem.inside(part.labels))
-    least = floor(problem.facts, part.labels, problem.model, problem.weights)
     answer = solve(part, solver, deadline)
     if answer is None:
         return _Solved(first, least, False)
@@ -153,25 +171,28 @@ def _solve(problem: Problem, part: Part, solver: Solver, deadline: float) -> _So
     return _Solved(min(found, first, key=lambda clusters: _priced(problem, clusters)), max(least, bound), answer.proved)
 
 
-def optimise(problem: Problem, options: Options) -> Optimum:
+def optimise(problem: Problem, facts: Analysis, options: Options) -> Optimum:
     """The best clustering. Raises whatever the solver raises, and ValueError where it is wrong."""
     deadline = time.monotonic() + options.time_limit
-    bounds = floors(problem)
+    bounds = floors(problem, facts)
     first = {part: problem.inside(part) for part in bounds}
     still_open = frozenset(part for part, least in bounds.items() if _priced(problem, first[part]) != least)
     clusters = [cluster for cluster in problem.first if not any(cluster.labels[0] in part for part in still_open)]
-    proved = True
-    if still_open:
+    late = False
+    to_solve = [part for part in facts.parts if part in still_open and is_worth_solving(facts, part)]
+    for part in still_open.difference(to_solve):
+        clusters += first[part]
+    if to_solve:
         solver = find(options.solver)
-        for part in parts(formulate(problem.facts, problem.model, problem.weights, options.duplicate)):
-            if part.labels in still_open:
-                solved = _solve(problem, part, solver, deadline)
-                clusters += solved.clusters
-                bounds[part.labels] = solved.bound
-                proved = proved and solved.proved
+        for labels in to_solve:
+            formulation = formulate(facts, labels, problem.model, problem.weights, options.duplicate)
+            solved = _solve(problem, formulation, bounds[labels], solver, deadline)
+            clusters += solved.clusters
+            bounds[labels] = solved.bound
+            late = late or not solved.proved
     found = finish(problem, clusters)
     reason = "its clusters stand in a circle" if found is None else refusal(problem.graph, found, options.duplicate)
     if found is None or reason is not None:
         raise ValueError(f"its answer is not legal: {reason}")
     cost = price(problem.graph, found, problem.model, Weights(problem.graph, problem.weights.sizes))
-    return Optimum(found, cost, bound_of(problem, bounds), proved)
+    return Optimum(found, cost, bound_of(problem, bounds), late, bool(still_open) and not to_solve)

@@ -14,7 +14,7 @@ from accel.ilp.clustering import Clustering, Plan
 from accel.ilp.cost import Weights
 from accel.ilp.decode import clustering
 from accel.ilp.graph import Graph
-from accel.ilp.optimise import Problem, bound_of, finish, floors, is_too_large, optimise, pose
+from accel.ilp.optimise import Problem, bound_of, finish, floors, optimise, pose
 from accel.ilp.options import DEFAULT, Options
 from accel.ilp.price import price
 from accel.labelled.nodes import Label, Program, SizeVariable
@@ -40,7 +40,7 @@ def _heuristic(problem: Problem, options: Options) -> Answer:
     if found is None or reason is not None:
         raise AccelInternalError(f"The {options.strategy} strategy made an illegal clustering: {reason}")
     cost = price(graph, found, problem.model, Weights(graph, problem.weights.sizes))
-    bound = bound_of(problem, floors(problem))
+    bound = (0,) * len(cost) if problem.facts is None else bound_of(problem, floors(problem, problem.facts))
     strategy = "none" if options.strategy == "none" else "greedy"
     return Answer(found, cost, bound, cost == bound, strategy, None)
 
@@ -49,16 +49,17 @@ def plan_graph(graph: Graph, options: Options = DEFAULT) -> Answer:
     """A legal clustering of `graph`, by the strategy of `options`. Warns once if the ILP gave no proved answer."""
     sizes: Mapping[SizeVariable, int] = {} if options.sizes == "nominal" else options.sizes
     problem = pose(graph, options, Weights(graph, sizes))
-    if options.strategy != "ilp" or is_too_large(problem.coarse.graph):
+    if options.strategy != "ilp" or problem.facts is None:
         return _heuristic(problem, options)
     try:
-        found = optimise(problem, options)
+        found = optimise(problem, problem.facts, options)
     except Exception as error:  # whatever a solver does wrong, the program still runs
         _warn(options, f"{type(error).__name__}: {error}")
         return _heuristic(problem, options)
-    if not found.proved:
+    if found.late:
         _warn(options, f"after {options.time_limit} s the cost is {found.cost}, and at least {found.bound}")
-    return Answer(found.clustering, found.cost, found.bound, found.proved, "ilp", options.solver)
+    strategy, solver = ("greedy", None) if found.heuristic else ("ilp", options.solver)
+    return Answer(found.clustering, found.cost, found.bound, found.proved, strategy, solver)
 
 
 def _warn(options: Options, trouble: str) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from accel.ilp import cuts
 from accel.ilp.linear import Linear, total
-from accel.ilp.part import Part
+from accel.ilp.model import Formulation
 from accel.ilp.solvers.protocol import Session, Solver
 from accel.labelled.nodes import Label
 
@@ -23,7 +23,10 @@ _LARGEST_SPAN = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class PartAnswer:
-    """Clusters of a part (before they are split), what runs backward, a lower bound per level, whether it is reached."""
+    """Clusters of a part (before they are split), what runs backward, a lower bound per level, whether it is reached.
+
+    Bounds are of the objectives without their constants.
+    """
 
     clusters: tuple[tuple[Label, ...], ...]
     backward: frozenset[Label]
@@ -57,8 +60,9 @@ def _reduced(objective: Linear) -> Linear:
 class _Search:
     """One part being solved: rows found so far, the time that is left."""
 
-    def __init__(self, part: Part, solver: Solver, deadline: float) -> None:
+    def __init__(self, part: Formulation, solver: Solver, deadline: float) -> None:
         self.part, self.solver, self.deadline = part, solver, deadline
+        self.objectives = [Linear(0, objective.terms) for objective in part.model.objectives]
         self.found: list[Linear] = []
         self.added: set[tuple[int, tuple[tuple[int, int], ...]]] = set()
 
@@ -68,7 +72,7 @@ class _Search:
 
     def relax(self, objective: Linear) -> None:
         """Cycle rows that the relaxation violates; those that end up slack are dropped."""
-        session = self.solver.session(self.part.variables, self.part.rows, relaxed=True)
+        session = self.solver.session(self.part.model.variables, self.part.model.rows, relaxed=True)
         pool: list[Linear] = []
         values: Mapping[int, float] = {}
         for _ in range(_MOST_ROUNDS):
@@ -88,7 +92,7 @@ class _Search:
     def integers(self, staged: Sequence[tuple[Linear, range]]) -> PartAnswer | None:
         """The optimum of one stage after the other, each kept for the next; None if the very first has no answer."""
         part = self.part
-        session = self.solver.session(part.variables, [*part.rows, *self.found], relaxed=False)
+        session = self.solver.session(part.model.variables, [*part.model.rows, *self.found], relaxed=False)
         best: dict[int, int] | None = None
         bound: list[int] = []
         for objective, levels in staged:
@@ -99,12 +103,12 @@ class _Search:
             if not optimal:
                 bound += self._bound_of(objective, levels, least)
                 break
-            bound += [round(part.objectives[level].value(best)) for level in levels]
+            bound += [round(self.objectives[level].value(best)) for level in levels]
             session.add([round(objective.value(best)) - objective])
         if best is None:
             return None
-        proved = len(bound) == len(part.objectives) and point is not None and point[1]
-        bound += [_least(objective) for objective in part.objectives[len(bound) :]]
+        proved = len(bound) == len(self.objectives) and point is not None and point[1]
+        bound += [_least(objective) for objective in self.objectives[len(bound) :]]
         clusters = tuple(tuple(cluster) for cluster in cuts.clusters(part, best) if len(cluster) > 1)
         backward = frozenset(label for label, back in part.backward.items() if back.value(best) > 0.5)
         return PartAnswer(clusters, backward, tuple(bound), proved)
@@ -135,7 +139,7 @@ class _Search:
 
     def _bound_of(self, objective: Linear, levels: range, least: float) -> list[int]:
         """What a bound on a stage says about its level, if it is only one."""
-        level = self.part.objectives[levels[0]]
+        level = self.objectives[levels[0]]
         if not math.isfinite(least) or len(levels) > 1 or not objective.terms:
             return []
         number = next(iter(objective.terms))
@@ -147,10 +151,10 @@ def _least(objective: Linear) -> int:
     return objective.constant + sum(min(0, c) for c in objective.terms.values())
 
 
-def solve(part: Part, solver: Solver, deadline: float) -> PartAnswer | None:
+def solve(part: Formulation, solver: Solver, deadline: float) -> PartAnswer | None:
     """The best clusters of a part, or None if there was no time to find any. Raises whatever the solver raises."""
-    staged = stages(part.objectives)
     search = _Search(part, solver, deadline)
-    if len(part.variables) >= _WORTH_RELAXING:
+    staged = stages(search.objectives)
+    if len(part.model.variables) >= _WORTH_RELAXING:
         search.relax(staged[0][0])
     return search.integers(staged)

@@ -24,23 +24,20 @@ class Variables:
     def __init__(self, facts: Analysis) -> None:
         self.facts = facts
         self.model = Model()
-        self.home: dict[int, Label] = {}
         self.alone: set[int] = set()
         pairs = {pair(u, v) for u, v in facts.arcs if (u, v) not in facts.infusible}
         for number, i, j in facts.shares:
             readers = facts.bundles[number].readers
             pairs.add(pair(readers[i][0], readers[j][0]))
-        self.x = {(u, v): self.new(f"x_{u}_{v}", u, alone=True) for u, v in sorted(pairs)}
-        self._pushed = {v: self.new(f"pushed_{v}_{gather}", v) for v, gather in sorted(facts.pushable.items())}
-        free = [node.label for node in facts.graph.operations if node.label not in facts.direction]
-        self._backward = {v: self.new(f"backward_{v}", v) for v in free}
+        self.x = {(u, v): self.new(f"x_{u}_{v}", alone=True) for u, v in sorted(pairs)}
+        self._pushed = {v: self.new(f"pushed_{v}_{gather}") for v, gather in sorted(facts.pushable.items())}
+        free = [v for v in facts.operations if v not in facts.direction]
+        self._backward = {v: self.new(f"backward_{v}") for v in free}
 
-    def new(self, name: str, about: Label, integer: bool = True, alone: bool = False) -> Linear:
-        """A variable that is about operation `about`; `alone`: it is 1 when all operations are clusters of their own."""
-        number = len(self.model.variables)
-        self.home[number] = about
+    def new(self, name: str, integer: bool = True, alone: bool = False) -> Linear:
+        """A new variable; `alone`: it is 1, not 0, when all operations are clusters of their own."""
         if alone:
-            self.alone.add(number)
+            self.alone.add(len(self.model.variables))
         return self.model.variable(name, integer)
 
     def apart(self, u: Label, v: Label) -> Linear:
