@@ -1,0 +1,108 @@
+"""How nests run, what the text holds, and that one executable serves many callers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import accel as A
+from accel.backends.opencl.memory import size_class
+from accel.backends.opencl.program import PLAIN, opencl_text, translate
+from tests.opencl.check import loops, same
+from tests.opencl.platforms import backend, each_platform
+from tests.opencl.programs import ALL, FILTERS, FOLDS, SCANS, SCATTERS, Case, floats, halving
+
+
+def schedules(case: Case) -> list[str]:
+    planned, _ = loops("greedy", case.program(*map(A.use, case.data(100))))
+    return [made.schedule for made in translate(planned, PLAIN)[1]]
+
+
+@pytest.mark.parametrize("name", FOLDS)
+def test_folds_run_in_lanes(name: str) -> None:
+    assert "a work-group per block of a fold" in schedules(FOLDS[name])
+
+
+@pytest.mark.parametrize("name", SCANS)
+def test_scans_run_in_chain(name: str) -> None:
+    assert "blocks in chain" in schedules(SCANS[name])
+
+
+@pytest.mark.parametrize("name", ["filter", "filter_rows", "filter_of_scan", "filter_of_filter"])
+def test_filters_run_in_chain(name: str) -> None:
+    assert schedules(FILTERS[name]) == ["blocks in chain"]
+
+
+@pytest.mark.parametrize("name", ["histogram", "histogram_i32", "histogram_i8", "greatest_f32", "bools"])
+def test_exact_scatters_use_atomics(name: str) -> None:
+    assert set(schedules(SCATTERS[name])) == {"one work-item per index"}
+
+
+@pytest.mark.parametrize("name", ["sums_f32", "last_wins"])
+def test_scatters_whose_order_shows_keep_it(name: str) -> None:
+    assert schedules(SCATTERS[name])[-1] == "one work-item"
+
+
+def test_the_dot_products_text(golden: Callable[[str], None]) -> None:
+    golden(opencl_text(loops("greedy", ALL["fold-dot_product"].program(*map(A.use, floats(10))))[0]))
+
+
+def test_texts_do_not_depend_on_the_process() -> None:
+    case = ALL["fold-several_kinds"]
+    first, second = (opencl_text(loops("greedy", case.program(*map(A.use, case.data(9))))[0]) for _ in range(2))
+    assert first == second
+
+
+def test_nothing_that_the_user_wrote_is_in_the_text() -> None:
+    hostile = 'evil */ " \\ \n __kernel name'
+    functions: dict[str, Callable[[A.Acc[A.Vector[np.float32]]], A.Acc[A.Scalar[np.float32]]]] = {}
+    code = "def f(xs):\n    return A.fold(lambda malicious, named: malicious + named, 0, xs)"
+    exec(compile(code, hostile, "exec"), {"A": A}, functions)
+    text = opencl_text(loops("greedy", (functions["f"](A.use(np.ones(3, np.float32))),))[0])
+    for word in ("evil", "malicious", "named", "lambda"):
+        assert word not in text
+    assert not re.search(r"[\"\\']|/\*|//", text)
+
+
+@each_platform
+def test_one_executable_serves_many_threads(platform: str) -> None:
+    xs = A.use(np.zeros(1, np.float32))
+    planned, _ = loops("greedy", (A.scanl(A.add, 0, xs), A.fold(halving, 0, xs), A.map(lambda x: x * 2, xs)))
+    executable = backend(platform).compile(planned)
+    inputs = [np.full(1000 + 500 * k, k, np.float32) for k in range(8)]
+    alone = [executable([x]) for x in inputs]
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(5):
+            for got, wanted in zip(pool.map(lambda x: executable([x]), inputs), alone, strict=True):
+                same(got, wanted)
+
+
+@each_platform
+def test_buffers_are_used_again(platform: str) -> None:
+    memory = backend(platform).memory
+    first = memory.take(100_000)
+    address = first.buffer
+    del first
+    assert memory.take(100_000 - 64).buffer is address
+
+
+@each_platform
+def test_inputs_of_any_strides_are_not_written(platform: str) -> None:
+    planned, _ = loops("greedy", (A.map(lambda x: x + 1, A.use(np.zeros((2, 2)))),))
+    executable = backend(platform).compile(planned)
+    whole = np.arange(48.0).reshape(6, 8)
+    for part in (whole[::2, 1::3], whole.T, whole[::-1, ::-1], whole[:0], np.broadcast_to(whole[0], (4, 8))):
+        part.flags.writeable = False
+        same(executable([part]), [part + 1])
+    np.testing.assert_array_equal(whole, np.arange(48.0).reshape(6, 8))
+
+
+def test_size_classes_waste_at_most_an_eighth() -> None:
+    assert size_class(0) == size_class(64) == 64
+    for size in range(64, 100_000, 37):
+        assert size <= size_class(size) <= size + max(size // 8, 64)
+        assert size_class(size_class(size)) == size_class(size)
