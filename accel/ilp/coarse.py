@@ -2,7 +2,7 @@
 
 a and b become one if b, a map, is the only reader of a, a generate or map; b also reads what a reads, but for one array p of
 which a is the only reader, and which is not larger than a. Then take an optimum that separates a from b and move a to b: the
-write and the read of a are saved, at most the write and the read of p are lost. (Where costs count pairs of accesses, a
+write and the read of a are saved, at most the write and the read of p are lost. (Where costs count edges or pairs of accesses, a
 must read nothing but p.)
 """
 
@@ -77,7 +77,7 @@ def _loses_nothing(graph: Graph, node: Node, reader: Label, by_pairs: bool) -> b
 
 
 def merge_chains(graph: Graph, duplicate: Duplicate, by_pairs: bool = False) -> Coarse:
-    """`graph` with chains merged into their last operations. `by_pairs`: costs count pairs of accesses."""
+    """`graph` with chains merged into their last operations. `by_pairs`: costs count edges or pairs of accesses."""
     earlier = {first for first, _ in graph.before}
     costly = set() if duplicate == "published" else _ends_in_growing_gather(graph)
     heir: dict[Label, Label] = {}

@@ -84,32 +84,27 @@ def _disagreement(graph: Graph, shapes: Mapping[Label, Shape]) -> str | None:
     return None
 
 
+def _needs(graph: Graph, orders: Mapping[Label, Order], gather: Label) -> list[Label]:
+    """What must be known before a gather's mapped index is: the makers of its indices, and what those are made of."""
+    pending = [edge.array.label for edge in graph.inputs[gather] if edge.role is Role.STREAM]
+    found: list[Label] = []
+    while pending:
+        label = pending.pop()
+        if label in orders and label not in found:
+            found.append(label)
+            pending += [edge.array.label for edge in graph.inputs[label]]
+    return found
+
+
 def _comes_back(graph: Graph, orders: Mapping[Label, Order], shapes: Mapping[Label, Shape]) -> str | None:
-    """E5: walk from every operation along fused arrays and from indices to what is pushed; after a fall, no rise."""
-    followers: dict[Label, list[Label]] = {label: [] for label in orders}
+    """E5: a pushed loop begins where its gather's index is known; no loop at its depth may have to end before."""
     for label, order in orders.items():
-        for edge in graph.inputs[label]:
-            if edge.array.label in orders:
-                followers[edge.array.label].append(label)
-        if order.gather is not None:
-            indices = [edge.array.label for edge in graph.inputs[order.gather] if edge.role is Role.STREAM]
-            for maker in indices:
-                if maker in orders:
-                    followers[maker].append(label)
-    if not any(len(shapes[after]) > len(shapes[label]) for label in orders for after in followers[label]):
-        return None
-    for start in orders:
-        pending, seen = [(start, False)], {(start, False)}
-        while pending:
-            label, fallen = pending.pop()
-            for after in followers[label]:
-                rank, depth = len(shapes[after]), len(shapes[label])
-                if fallen and rank > depth:
-                    return f"%{after} needs at its start what %{label} gives after its loop"
-                state = (after, fallen or rank < depth)
-                if state not in seen:
-                    seen.add(state)
-                    pending.append(state)
+        gather = order.gather
+        if gather is None or len(shapes[label]) == len(shapes[gather]):
+            continue
+        for earlier in _needs(graph, orders, gather):
+            if len(shapes[earlier]) > len(shapes[gather]):
+                return f"%{label} needs at its start what %{earlier} gives after its loop"
     return None
 
 

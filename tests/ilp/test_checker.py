@@ -1,0 +1,205 @@
+"""The legality checker: one clustering for every rule of docs/ilp.md that it breaks, with the reason that is given."""
+
+from __future__ import annotations
+
+import pytest
+
+from accel.ilp.checker import Signature, cluster_refusal, merge, refusal
+from accel.ilp.clustering import BACKWARD, FORWARD, Cluster, Clustering, Order
+from accel.ilp.options import Duplicate
+from accel.labelled.nodes import Array
+from tests.ilp.sketch import Sketch
+
+
+def why(sketch: Sketch, cluster: str, duplicate: Duplicate = True) -> str | None:
+    """Why the cluster `"a:0 b:1 c:g"` (operation, its order: 0, 1 or a gather) is refused."""
+    graph = sketch.finish()
+    orders: dict[int, Order] = {}
+    for part in cluster.split():
+        name, _, order = part.partition(":")
+        given = {"0": FORWARD, "1": BACKWARD}.get(order)
+        orders[sketch.labels[name]] = given or Order(sketch.labels[order], False)
+    labels = tuple(sorted(orders))
+    return cluster_refusal(graph, Cluster(labels, tuple(orders[label] for label in labels)), duplicate)
+
+
+def chain() -> Sketch:
+    s = Sketch()
+    s.use("xs")
+    s.use("is", "m")
+    s.map("a", "xs")
+    s.map("b", "a")
+    s.gather("g", "is", "b")
+    return s
+
+
+def test_legal_clusters() -> None:
+    for cluster in ("a:0 b:0", "a:1 b:1", "a:g b:g g:0", "b:g g:1", "g:0"):
+        assert why(chain(), cluster) is None
+
+
+@pytest.mark.parametrize(
+    ("cluster", "reason"),
+    [
+        ("a:0 b:1", "no rule fuses %3"),  # one order for maker and reader
+        ("b:0 g:0", "no rule fuses %4"),  # the source of a gather is read in the gather's order
+        ("a:g b:g", "which is in another cluster"),
+        ("a:0 g:0", "nothing connects"),
+    ],
+)
+def test_dataflow(cluster: str, reason: str) -> None:
+    assert reason in str(why(chain(), cluster))
+
+
+def test_what_is_stored_is_visited_whole() -> None:
+    s = chain()
+    s.map("other", "b")
+    assert "reads it otherwise" in str(why(s, "b:g g:0"))
+    s = chain()
+    s.results |= set(s.read("b"))
+    assert "is stored, but made in the order of" in str(why(s, "b:g g:0"))
+
+
+def test_orders_of_operations() -> None:
+    s = Sketch()
+    s.use("xs")
+    s.use("m", "n k")
+    s.scan("left", "xs")
+    s.scan("right", "xs", backward=True)
+    s.filter("f", "k1", "xs")
+    s.fold("exact", "xs", exact=True)
+    s.fold("inexact", "xs")
+    s.fold("rows", "m", exact=True)
+    s.scatter("scatter", "xs", "xs")
+    assert why(s, "exact:1") is None
+    for cluster in ("left:1", "right:0", "f:1", "inexact:1", "rows:1", "scatter:1"):
+        assert "cannot run in order" in str(why(s, cluster))
+
+
+def test_what_is_read_by_index_comes_from_an_earlier_cluster() -> None:
+    s = Sketch()
+    s.use("xs")
+    s.map("a", "xs")
+    s.map("b", "xs", index="a")
+    assert "no rule fuses" in str(why(s, "a:0 b:0"))
+
+
+def test_a_scatter_shares_no_loop_with_its_destination_nor_with_readers_of_its_result() -> None:
+    s = Sketch()
+    s.use("xs")
+    s.map("d", "xs")
+    s.scatter("s", "xs", "d")
+    s.map("after", "s")
+    for cluster in ("d:0 s:0", "s:0 after:0"):
+        assert "no rule fuses" in str(why(s, cluster))
+
+
+def test_loops() -> None:
+    s = Sketch()
+    s.use("a", "n m")
+    s.use("b", "n k")
+    s.fold("sum_a", "a")
+    s.fold("sum_b", "b")
+    s.map("both", "sum_a sum_b")
+    s.scan("offsets", "both", exclusive=True)
+    assert why(s, "sum_a:0 both:0") is None
+    assert "two loops at one depth" in str(why(s, "sum_a:0 sum_b:0 both:0"))
+    assert "two loops at one depth" in str(why(s, "sum_a:0 both:0 offsets:0"))
+    assert why(s, "both:0 offsets:0") is None
+
+
+def test_no_loop_and_no_longer_array_under_the_guard_of_a_filter() -> None:
+    s = Sketch()
+    s.use("xs")
+    s.use("rows", "n m")
+    s.filter("f", "k", "xs")
+    s.scan("inclusive", "f.0")
+    s.scan("exclusive", "f.0", exclusive=True)
+    s.fold("sums", "rows")
+    s.gather("g", "f.0", "sums", shrinking=True)
+    assert why(s, "f:0 inclusive:0") is None
+    assert "under the guard of a filter" in str(why(s, "f:0 exclusive:0"))
+    assert why(s, "sums:g g:0") is None
+    assert "under the guard of a filter" in str(why(s, "f:0 sums:g g:0"))
+
+
+def test_sums_over_different_sizes_meet_only_with_the_filter() -> None:
+    s = Sketch()
+    s.use("xs")
+    s.fold("all", "xs")
+    s.filter("f", "k", "xs")
+    s.fold("some", "f.0")
+    s.map("both", "all some")
+    assert why(s, "all:0 f:0 some:0 both:0") is None
+    assert "two loops at one depth" in str(why(s, "all:0 some:0 both:0"))
+
+
+def test_what_a_pushed_loop_needs_does_not_come_out_of_a_loop_at_its_depth() -> None:
+    """Rows are chosen by a fold over rows: its loop ends before the pushed fold's can begin."""
+    s = Sketch()
+    s.use("choice", "n m")
+    s.use("rows", "n m")
+    s.fold("is", "choice", exact=True)
+    s.fold("sums", "rows")
+    s.gather("g", "is", "sums")
+    assert why(s, "sums:g g:0") is None
+    assert why(s, "is:0 g:0") is None
+    assert "needs at its start" in str(why(s, "is:0 sums:g g:0"))
+
+
+def test_work() -> None:
+    s = Sketch()
+    s.use("x")
+    s.use("m", "n k")
+    s.map("cheap", "x", operations=20)
+    s.map("also", "cheap", operations=20)
+    s.backpermute("wide", "n k", "also")
+    s.fold("sum", "m")
+    s.backpermute("rows", "n k", "sum")
+    s.map("looped", "x", loops=True)
+    s.backpermute("again", "n k", "looped")
+    assert why(s, "also:wide wide:0") is None
+    assert "over 32 scalar operations" in str(why(s, "cheap:wide also:wide wide:0"))
+    assert "the loop of %5 would run again" in str(why(s, "sum:rows rows:0"))
+    assert "the loop of %7 would run again" in str(why(s, "looped:again again:0"))
+    assert "would be computed again" in str(why(s, "also:wide wide:0", False))
+    for cluster in ("cheap:wide also:wide wide:0", "sum:rows rows:0", "looped:again again:0"):
+        assert why(s, cluster, "published") is None
+
+
+def test_whole_clusterings() -> None:
+    s = Sketch()
+    s.use("xs")
+    s.map("a", "xs")
+    s.map("b", "xs", index="a")
+    s.map("c", "xs")
+    graph = s.finish()
+    use, a, b, c = (Cluster((label,), (FORWARD,)) for label in range(4))
+    both = Cluster((1, 3), (FORWARD, FORWARD))
+
+    def judged(*clusters: Cluster) -> str:
+        return str(refusal(graph, Clustering(clusters), True))
+
+    assert judged(use, both, b) == "None"
+    assert "is in no cluster" in judged(use, a, b)
+    assert "in two clusters" in judged(use, a, b, c, c)
+    assert "which comes after it" in judged(use, b, a, c)
+    assert "never shares a loop" in judged(Cluster((0, 1), (FORWARD, FORWARD)), b, c)
+
+
+def test_the_rules_of_figure_2() -> None:
+    s = Sketch()
+    s.use("xs")
+    s.map("ys", "xs")
+    (x,), (y,) = s.read("xs"), s.read("ys")
+
+    def signature(inputs: list[tuple[Array, Order | None]], outputs: list[tuple[Array, Order | None]]) -> Signature:
+        return Signature(frozenset(inputs), frozenset(outputs))
+
+    maker, reader = signature([(x, FORWARD)], [(y, FORWARD)]), signature([(y, FORWARD), (x, FORWARD)], [])
+    assert merge(maker, reader, []) == signature([(x, FORWARD)], [])  # VERTICAL, HORIZONTAL
+    assert merge(maker, reader, [y]) == signature([(x, FORWARD)], [(y, FORWARD)])  # DIAGONAL
+    assert merge(reader, maker, []) is None  # the second half makes what the first reads
+    assert merge(maker, signature([(y, BACKWARD)], []), []) is None
+    assert merge(maker, signature([(y, FORWARD), (y, BACKWARD)], []), []) is None
+    assert merge(signature([], [(y, None)]), signature([(y, None)], []), []) is None
