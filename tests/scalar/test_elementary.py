@@ -12,7 +12,7 @@ from accel.ast.types import F32
 from accel.backends.llvm import coefficients
 from tests.scalar.accuracy import elementary_cases, sample, worst, worst_of_singles
 from tests.scalar.jit import compile_cases
-from tests.scalar.table import differences
+from tests.scalar.table import differences, reference
 from tools.coefficients import FITS
 from tools.coefficients import coefficients as compute
 
@@ -41,6 +41,13 @@ def test_every_function_keeps_its_documented_bound() -> None:
         if not error <= min(bound + 0.1, 4.0):
             failures.append(f"{error} ulp, documented {bound}: {where}")
     assert not failures, "\n".join(failures)
+
+
+def test_the_reference_is_within_four_ulp() -> None:
+    for case in CASES:
+        arrays = sample(case, 300)
+        error, where = worst(case, arrays, reference(case, arrays))
+        assert error <= 4.0, f"{error} ulp: {where}"
 
 
 @pytest.mark.parametrize("lanes", [2, 8, 16])
