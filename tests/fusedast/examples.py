@@ -277,6 +277,18 @@ def fold_and_outer() -> Example:
     return Example(hand.program(weighted, hand.fold(weighted)), [[2, 3, 4, 5]], [floats(8, 30), floats(8)])
 
 
+def fold_under_a_guard() -> Example:
+    """More than the checker accepts: an exclusive scan of what folds of rows give, whose loop has one iteration too many.
+
+    In that one no row is there to fold: its state does not exist, and a fold1 of nothing is no error.
+    """
+    hand = Hand()
+    xs = hand.use(F64, hand.size(), hand.size())
+    least, sums = hand.fold(xs, Operator.MIN, seed=None), hand.fold(xs)
+    (scan,) = hand.scan(hand.zip(Operator.ADD, least, sums))
+    return Example(hand.program(scan), [[1, 2, 3, 4]], [floats(8, 30)])
+
+
 def fold_of_nothing_known() -> Example:
     """fold1 of rows, and a fold whose seed is loaded."""
     hand = Hand()
@@ -329,6 +341,6 @@ def views() -> Example:
 EXAMPLES: list[Callable[[], Example]] = [
     dot_product, normalise2, normalise2_expanded, single_loop, simple1, simple2, simple3, simple4, simple5,
     scatter_example, scatter_if, scatter_of_matrix, filtered, filter_max, filtered_rows, filtered_matrix, filtered_gather, scan_of_scan,
-    right_scans, right_scan_and_fold, matrix_scans, fold_and_outer, fold_of_nothing_known, rank_zero, rank_five,
+    right_scans, right_scan_and_fold, matrix_scans, fold_and_outer, fold_under_a_guard, fold_of_nothing_known, rank_zero, rank_five,
     replicated, views,
 ]  # fmt: skip
