@@ -51,13 +51,20 @@ def texts(nodes: Sequence[ArrayNode], staged: Stages, options: Options) -> Texts
 
 
 def _model(staged: Stages, options: Options) -> str:
-    """The integer linear program, once per level of the cost model, in LP format."""
+    """The integer linear programs in LP format, for each part that can be clustered by itself and each level of the cost."""
     graph = build_graph(staged.labelled)
     levels = MODELS[options.cost]
     sizes = {} if options.sizes == "nominal" else options.sizes
     problem = pose(graph, options, Weights(graph, sizes))
-    model = formulate(problem.facts, levels, problem.weights, options.duplicate).model
-    return "\n\n".join(f"\\ level {k + 1}: {level.name}\n{model_text(model, k)}" for k, level in enumerate(levels))
+    if problem.facts is None:
+        return "\\ too large for a model: clustered by greedy"
+    lines = []
+    for part in problem.facts.parts:
+        model = formulate(problem.facts, part, levels, problem.weights, options.duplicate).model
+        for number, level in enumerate(levels):
+            title = f"\\ {', '.join(f'%{label}' for label in part)}; level {number + 1}: {level.name}"
+            lines.append(f"{title}\n{model_text(model, number)}")
+    return "\n\n".join(lines) or "\\ there is nothing to decide"
 
 
 def _llvm(staged: Stages) -> str:

@@ -6,6 +6,7 @@ Programs run in processes of their own, a few hundred seeds each, so that a cras
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import time
@@ -76,6 +77,7 @@ def main() -> int:
     parser.add_argument("--no-opencl", action="store_true", help="leave OpenCL out")
     parser.add_argument("--here", action="store_true", help="in this process")
     given = parser.parse_args()
+    os.environ["ACCEL_VERIFY"] = "1"  # here and in the processes that this one starts
     if given.here:
         return FAILED if work(given.seed, given.count, not given.no_opencl) else 0
     begin, failed, end = time.monotonic(), 0, given.seed + given.count

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from accel.ast.types import BOOL
 from tests.differential.elementwise import name_of
-from tests.differential.programs import ArrayType, Node, Types, require
+from tests.differential.programs import NEW, ArrayType, Dim, Node, Types, require
 from tests.differential.scalars import check, function_text, parameter, text
 from tests.differential.world import World
 
-STEPS = ("map", "zipWith", "scanl1", "reverse")
+STEPS = ("map", "zipWith", "scanl1", "reverse", "drop")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +21,11 @@ class Acond:
 
     def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
         then, orelse = (types(ref) for ref in node.arguments)
-        require(then.dims == orelse.dims)
+        require(then.dims == orelse.dims or (then.rank, orelse.rank) == (1, 1))
         require(check(node.functions[0], (BOOL,), []))
         require(check(node.functions[1], orelse.element, [parameter("p", then.element)]))
-        return (orelse,)
+        # Vectors of different extents: only running tells which it is.
+        return (orelse if then.dims == orelse.dims else ArrayType(orelse.element, (Dim(0, NEW),)),)
 
     def source(self, node: Node) -> str:
         then, orelse = map(name_of, node.arguments)
@@ -33,11 +34,12 @@ class Acond:
 
 
 def propose_acond(world: World) -> Node | None:
-    """Two arrays of equal extents."""
+    """Two arrays of equal extents, or two vectors."""
     then = world.array(lambda array: True)
     if then is None:
         return None
-    orelse = world.array(lambda array: array.dims == then[1].dims) or then
+    vectors = then[1].rank == 1 and world.draw.chance(50)
+    orelse = world.array(lambda array: array.rank == 1 if vectors else array.dims == then[1].dims) or then
     function = world.function([("p", parameter("p", then[1].element))], orelse[1].element)
     return Node(Acond(), (then[0], orelse[0]), (world.value((BOOL,)), function))
 
@@ -59,10 +61,10 @@ class Awhile:
         if step == "scanl1":
             require(start.rank > 0)
             leaves = [parameter("a", start.element), parameter("b", start.element)]
-        if step == "reverse":
+        if step in ("reverse", "drop"):
             require(start.rank == 1)
         require(check(node.functions[0], start.element, leaves))
-        return (start,)
+        return (ArrayType(start.element, (Dim(0, NEW),)) if step == "drop" else start,)
 
     def source(self, node: Node) -> str:
         turns, step = node.numbers
@@ -72,6 +74,8 @@ class Awhile:
                 body = f"A.zipWith({function}, s[0], {name_of(node.arguments[1])})"
             case "reverse":
                 body = f"A.reverse(A.map({function}, s[0]))"
+            case "drop":
+                body = f"A.drop(1, A.map({function}, s[0]))"
             case other:
                 body = f"A.{other}({function}, s[0])"
         condition = f"lambda s: A.map(lambda i: i < {turns}, s[1])"

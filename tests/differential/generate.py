@@ -50,7 +50,7 @@ def new_world(draw: Draw) -> World:
     extents = [draw.pick(SMALL[1:] if draw.chance(85) else SMALL) for _ in range(1 + draw.below(2))]
     if large:
         extents = [draw.pick(LARGE), 1, 2]
-    return World(draw, scalars, extents, draw.chance(8), 20_000 if large else 2_000)
+    return World(draw, scalars, extents, draw.chance(8), draw.chance(6), 20_000 if large else 2_000)
 
 
 def add(world: World, nodes: list[Node], node: Node) -> bool:

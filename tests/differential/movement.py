@@ -180,17 +180,20 @@ def propose_backpermute(world: World) -> Node | None:
 
 @dataclass(frozen=True, slots=True)
 class Gather:
-    """`gather` from a vector by an array of integers of any rank, into bounds."""
+    """`gather` from a vector by an array of integers of any rank. numbers: 1 if the indices are taken as they are."""
 
     name: str = "gather"
 
     def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
         indices, array = (types(ref) for ref in node.arguments)
-        require(indices.element == (I64,) and array.rank == 1 and array.is_known and array.size > 0)
+        require(indices.element == (I64,) and array.rank == 1 and array.is_known)
+        require(array.size > 0 or node.numbers[0] == 1)
         return (ArrayType(array.element, indices.dims),)
 
     def source(self, node: Node) -> str:
         indices, array = map(name_of, node.arguments)
+        if node.numbers[0]:
+            return f"A.gather({indices}, {array})"
         return f"A.gather(A.map(lambda i: i % A.unlift({array}.shape)[0], {indices}), {array})"
 
 
@@ -198,7 +201,7 @@ def propose_gather(world: World) -> Node | None:
     """A vector and indices."""
     indices = world.array(lambda array: array.element == (I64,))
     array = world.array(lambda array: array.rank == 1 and array.is_known and array.size > 0)
-    return Node(Gather(), (indices[0], array[0])) if indices and array else None
+    return Node(Gather(), (indices[0], array[0]), numbers=(int(world.faulty),)) if indices and array else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ def call(name: str, node: Node) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """`fold`, `fold1` of rows that are not empty, `foldAll`."""
+    """`fold`, `fold1`, `foldAll`. numbers: 1 if a `fold1` may meet empty rows."""
 
     name: str
 
@@ -38,7 +38,7 @@ class Fold:
         array = types(node.arguments[0])
         require(array.rank > 0 or self.name == "foldAll")
         check_combiner(node, array, self.name != "fold1")
-        if self.name == "fold1":
+        if self.name == "fold1" and not node.numbers[0]:
             require(array.dims[-1].rigid is None and array.dims[-1].value > 0)
         return (ArrayType(array.element, () if self.name == "foldAll" else array.dims[:-1]),)
 
@@ -54,7 +54,7 @@ def propose_fold(world: World) -> Node | None:
     name = world.draw.pick(FOLDS)
     element = array[1].element
     functions = [world.combiner(element), *([] if name == "fold1" else [world.value(element)])]
-    return Node(Fold(name), (array[0],), tuple(functions))
+    return Node(Fold(name), (array[0],), tuple(functions), (int(world.faulty),))
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ def test_shrinking_finds_the_node_that_matters() -> None:
     double = Apply("({} + {})", (Variable("p", I64), Literal(I64, 77)), I64)
     mapped = Node(Map(), (Ref(0),), (Function(("p",), (double,)),), (0,), (I64,))
     add = Function(("a", "b"), (Apply("({} + {})", (Variable("a", I64), Variable("b", I64)), I64),))
-    fold = Node(Fold("fold"), (Ref(1),), (add, Function((), (Literal(I64, 9),))))
+    fold = Node(Fold("fold"), (Ref(1),), (add, Function((), (Literal(I64, 9),))), (0,))
     last = Apply("({} > {})", (Variable("p", I64), Literal(I64, 5)), BOOL)
     compared = Node(Map(), (Ref(2),), (Function(("p",), (last,)),), (0,), (BOOL,))
     program = Program((vector, mapped, fold, compared), (Ref(3), Ref(1)))

@@ -13,12 +13,14 @@ from tests.differential.scalars import Scope, expression, function, parameter
 
 @dataclass
 class World:
-    """The state of one generation. `extents` are the sizes that this program likes; `scalars` its element types."""
+    """The state of one generation. `extents` are the sizes that this program likes; `scalars` its element
+    types. A `faulty` one may index out of bounds and fold empty rows without a seed."""
 
     draw: Draw
     scalars: list[ScalarType]
     extents: list[int]
     elementary: bool
+    faulty: bool
     limit: int
     arrays: list[tuple[Ref, ArrayType]] = field(default_factory=list)
 
