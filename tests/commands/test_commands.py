@@ -1,0 +1,110 @@
+"""The command line says what it found, and what is wrong with what it was given."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from accel.__main__ import main
+from accel.commands.demo import ITEMS, passes, summary
+from accel.commands.picture import blocks
+from accel.explanation.explain import explain
+from tests.papers import programs
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def test_demo_shows_results_loops_passes_and_times(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "canny"]) == 0
+    text = capsys.readouterr().out
+    assert "\n  NumPy         11093 of 262144 pixels, " in text
+    assert "\n  llvm          11093 of 262144 pixels, " in text
+    assert "\n  opencl        11093 of 262144 pixels, " in text
+    assert "\n  loops         " in text
+    assert "proved optimal" in text
+    assert "█" in text
+
+
+def test_demo_runs_the_first_three_examples() -> None:
+    assert [item.function for item in ITEMS] == ["dotp", "normalise2", "normalise2_filter", "canny"]
+
+
+def test_demo_of_something_unknown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "lulesh"]) == 1
+    assert capsys.readouterr().err == "the demo has no lulesh; it has canny, dotp, normalise\n"
+
+
+def test_devices_lists_the_cpu_first(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["devices"]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    assert [row.split()[0] for row in rows[:2]] == ["interpreter", "llvm"]
+    assert any(row.startswith("opencl:0") for row in rows)
+
+
+def test_doctor_finds_everything_in_order(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor"]) == 0
+    text = capsys.readouterr().out
+    assert "FAIL" not in text
+    assert "ok    clustering by CBC" in text
+    assert "ok    the llvm backend" in text
+
+
+def test_explain_prints_the_report_or_a_stage(capsys: pytest.CaptureFixture[str]) -> None:
+    target = f"{EXAMPLES / 'dotp.py'}:dotp"
+    assert main(["explain", target]) == 0
+    assert capsys.readouterr().out.startswith("1 loop; reads 2 of n0; writes 1 element\n")
+    assert main(["explain", target, "--strategy", "none"]) == 0
+    assert capsys.readouterr().out.startswith("2 loops; reads 3 of n0; writes 1 of n0, 1 element\n")
+    assert main(["explain", target, "--stage", "fusedast"]) == 0
+    assert "Vertical %2" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("nothing.py:f", "'nothing.py:f' does not name a file and a function in it, as examples/dotp.py:dotp does\n"),
+        (f"{EXAMPLES / 'dotp.py'}:gone", f"{EXAMPLES / 'dotp.py'} has no 'gone'\n"),
+    ],
+)
+def test_explain_of_what_is_not_there(target: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", target]) == 1
+    assert capsys.readouterr().err == message
+
+
+def test_explain_of_a_stage_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", f"{EXAMPLES / 'dotp.py'}:dotp", "--stage", "asm"]) == 1
+    stages = "ast, labelled, graph, model, fusedast, ir, llvm, opencl"
+    assert capsys.readouterr().err == f"there is no stage 'asm'; there are {stages}\n"
+
+
+def test_errors_of_accel_are_told_without_a_traceback(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    file.write_text("def f(xs):\n    return xs\n", encoding="utf-8")
+    assert main(["explain", f"{file}:f"]) == 1
+    assert capsys.readouterr().err.startswith("AccelTypeError: the type of the parameter xs is not known\n")
+
+
+def test_a_wrong_command_says_which_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["benchmark"])
+    assert "demo" in capsys.readouterr().err
+
+
+def test_passes_leave_single_elements_out() -> None:
+    assert passes(explain(programs.normalise2)) == "2 reads and 2 writes"
+
+
+def test_summaries() -> None:
+    assert summary(np.float32(2.5)) == "2.5"
+    assert summary((np.array([1.0, 2.0]), np.array([True, False]))) == "[1, 2, …] and 1 of 2 pixels"
+
+
+def test_a_picture_is_two_rows_a_line() -> None:
+    assert blocks(np.array([[True, False], [True, False], [False, True], [True, True]])) == "█\n▄█"
+
+
+def test_the_example_modules_are_not_left_on_the_path() -> None:
+    assert not [path for path in sys.path if path.endswith("examples")]
