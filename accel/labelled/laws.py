@@ -8,6 +8,7 @@ from accel.ast.operators import Operator
 from accel.ast.types import BOOL, I64, ScalarType
 from accel.labelled.evaluate import operand_type
 from accel.labelled.nodes import Extent
+from accel.labelled.ranges import Ranges
 from accel.labelled.scalar import Constant, Operand, constant
 
 Simpler: TypeAlias = Operand | tuple[Operator, tuple[Operand, ...]]
@@ -21,6 +22,9 @@ _NEUTRAL_RIGHT = {
 
 _NEUTRAL_LEFT = {Operator.ADD: 0, Operator.MUL: 1, Operator.OR: 0, Operator.XOR: 0}
 """c op x = x likewise."""
+
+_ORDER = frozenset({Operator.MIN, Operator.MAX, Operator.LT, Operator.LE, Operator.GT, Operator.GE})
+"""Operators that may be decided by ranges."""
 
 _IDEMPOTENT = frozenset({Operator.MIN, Operator.MAX, Operator.AND, Operator.OR})
 """x op x = x, for floats too where they have the operator."""
@@ -52,6 +56,25 @@ def law(kind: ScalarType, operator: Operator, arguments: tuple[Operand, ...]) ->
     if operator in (Operator.MUL, Operator.AND) and (_is(left, 0) or _is(right, 0)):
         return constant(kind, 0)
     return None
+
+
+def law_of_ranges(operator: Operator, arguments: tuple[Operand, ...], ranges: Ranges) -> Operand | None:
+    """What follows from the ranges of indices: half of a clamp, a comparison that always holds."""
+    if operator not in _ORDER or operand_type(arguments[0]) is not I64:
+        return None
+    left, right = arguments
+    match operator:
+        case Operator.MIN:
+            return left if ranges.at_most(left, right) else right if ranges.at_most(right, left) else None
+        case Operator.MAX:
+            return right if ranges.at_most(left, right) else left if ranges.at_most(right, left) else None
+        case Operator.LE | Operator.GT:
+            holds, fails = ranges.at_most(left, right), ranges.at_most(right, left, 1)
+        case _:
+            holds, fails = ranges.at_most(left, right, 1), ranges.at_most(right, left)
+    if not holds and not fails:
+        return None
+    return constant(BOOL, holds is (operator in (Operator.LT, Operator.LE)))
 
 
 def _of_extents(operator: Operator, left: Operand, right: Operand) -> Operand | None:

@@ -40,6 +40,8 @@ from accel.labelled.nodes import (
     Use,
 )
 from accel.labelled.pointwise import Pointwise, narrowed, passed_through, repeated, stream_loads
+from accel.labelled.scalar_text import variables_used
+from accel.labelled.simplify_scalars import simplify as simplify_function
 from accel.labelled.sizes import Sizes
 
 _Known = ChainMap[Hashable, Binding]
@@ -119,10 +121,8 @@ class _Forward:
                 self._pointwise(binding, Pointwise(function, inputs), name, bindings, known)
             case Generate(function, name):
                 self._pointwise(binding, Pointwise(function, ()), name, bindings, known)
-            case Backpermute(function, inputs) if (
-                function.body.results == function.parameters and inputs[0].shape == binding.arrays[0].shape
-            ):
-                self._alias(binding.arrays, inputs)
+            case Backpermute() as moved:
+                self._backpermute(binding, moved, bindings, known)
             case Reshape((source,)):
                 self._reshape(binding, source, bindings, known)
             case RequireEqual(left, right) if left == right:
@@ -136,6 +136,8 @@ class _Forward:
 
     def _pointwise(self, binding: Binding, node: Pointwise, name: str, bindings: list[Binding], known: _Known) -> None:
         shape = binding.arrays[0].shape
+        if not variables_used(node.function.body).isdisjoint(node.function.parameters[: len(shape)]):
+            node = Pointwise(simplify_function(node.function, shape), node.inputs)
         node = stream_loads(node, shape)
         passed, again = passed_through(node, len(shape)), repeated(node)
         wanted = [k for k in range(len(binding.arrays)) if k not in passed and k not in again]
@@ -146,6 +148,14 @@ class _Forward:
             kept = tuple([binding.arrays[k] for k in wanted])
             self._keep(replace(binding, operation=operation, arrays=kept), bindings, known)
         self._alias([binding.arrays[k] for k in again], [self._array(binding.arrays[k]) for k in again.values()])
+
+    def _backpermute(self, binding: Binding, moved: Backpermute, bindings: list[Binding], known: _Known) -> None:
+        shape = binding.arrays[0].shape
+        function = simplify_function(moved.function, shape)
+        if function.body.results == function.parameters and moved.inputs[0].shape == shape:
+            self._alias(binding.arrays, moved.inputs)
+        else:
+            self._keep(replace(binding, operation=replace(moved, function=function)), bindings, known)
 
     def _reshape(self, binding: Binding, source: Array, bindings: list[Binding], known: _Known) -> None:
         source = source if binding.after else self._views.get(source, source)

@@ -17,8 +17,9 @@ from accel.ast.operators import ELEMENTARY, Operator
 from accel.ast.types import BOOL, I64
 from accel.labelled import programs, rewrite
 from accel.labelled.evaluate import operand_type
-from accel.labelled.laws import law
-from accel.labelled.nodes import Extent
+from accel.labelled.laws import law, law_of_ranges
+from accel.labelled.nodes import Extent, Shape
+from accel.labelled.ranges import Ranges
 from accel.labelled.scalar import (
     Block,
     Compute,
@@ -39,9 +40,12 @@ _CHEAP = 64
 _Known: TypeAlias = MutableMapping[Hashable, Variable]
 
 
-def simplify(function: Function) -> Function:
-    """The same function of the same parameters. It never computes or loads anything that the given one would not."""
-    body = _Pass().block(function.body, ChainMap())
+def simplify(function: Function, shape: Shape = ()) -> Function:
+    """The same function of the same parameters. It never computes or loads anything that may fail if the given one does not.
+
+    `shape`: the first parameters are an index that runs over it.
+    """
+    body = _Pass(Ranges(function.parameters[: len(shape)], shape)).block(function.body, ChainMap())
     body = _live_block(body, range(len(body.results)))
     return _numbered(Function(function.parameters, body))
 
@@ -56,8 +60,9 @@ def select_results(function: Function, wanted: Sequence[int]) -> Function:
 class _Pass:
     """Forward: each variable has a replacement, each computation a value that is known where it dominates."""
 
-    def __init__(self) -> None:
+    def __init__(self, ranges: Ranges) -> None:
         self._replaced: dict[Variable, Operand] = {}
+        self._ranges = ranges
 
     def operand(self, operand: Operand) -> Operand:
         match operand:
@@ -116,7 +121,7 @@ class _Pass:
             folded = _folded(out, operator, arguments)
             if folded is not None:
                 return folded
-            simpler = law(out.type, operator, arguments)
+            simpler = law(out.type, operator, arguments) or law_of_ranges(operator, arguments, self._ranges)
             if simpler is None:
                 break
             if not isinstance(simpler, tuple):
@@ -126,6 +131,7 @@ class _Pass:
         found = known.get(key)
         if found is None:
             statements.append(Compute(out, operator, arguments))
+            self._ranges.learn(out, operator, arguments)
             found = known[key] = out
         return found
 
@@ -138,7 +144,7 @@ class _Pass:
             self._replaced.update(zip(statement.outs, self.operands(taken.results), strict=True))
             return
         then, orelse = self.block(statement.then, known.new_child()), self.block(statement.orelse, known.new_child())
-        if _cost(then) + _cost(orelse) > _CHEAP:
+        if self._cost(then) + self._cost(orelse) > _CHEAP:
             self._keep(If(statement.outs, condition, then, orelse), statements)
             return
         for inner in then.statements + orelse.statements:
@@ -146,6 +152,19 @@ class _Pass:
         results = zip(statement.outs, self.operands(then.results), self.operands(orelse.results), strict=True)
         for out, yes, no in results:
             self._replaced[out] = self._compute(out, Operator.SELECT, (condition, yes, no), statements, known)
+
+    def _cost(self, block: Block) -> int:
+        """What it costs to evaluate a block always; more than `_CHEAP` if it may fail or loop."""
+        cost = 0
+        for statement in block.statements:
+            match statement:
+                case Compute(_, operator):
+                    cost += 10 if operator in ELEMENTARY else 1
+                case Load(_, array, index) if self._ranges.inside(index, array.shape):
+                    cost += 4
+                case _:
+                    return _CHEAP + 1
+        return cost
 
     def _keep(self, choice: If, statements: list[Statement]) -> None:
         """A conditional stays; results on which its branches agree do not go through it."""
@@ -174,16 +193,6 @@ def _folded(out: Variable, operator: Operator, arguments: tuple[Operand, ...]) -
     if operator in ELEMENTARY and out.type.is_float:
         return None  # its last bits belong to a backend
     return constant(out.type, semantics.evaluate(operator, out.type, types, values))
-
-
-def _cost(block: Block) -> int:
-    """What it costs to evaluate a block always; more than `_CHEAP` if it may fail or loop."""
-    cost = 0
-    for statement in block.statements:
-        if not isinstance(statement, Compute):
-            return _CHEAP + 1
-        cost += 10 if statement.operator in ELEMENTARY else 1
-    return cost
 
 
 def _pick(block: Block, wanted: Sequence[int]) -> Block:

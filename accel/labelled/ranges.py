@@ -1,0 +1,143 @@
+"""What is known of indices: interval arithmetic over size variables.
+
+Every i64 of a scalar function that runs at every index of some shape gets lower and upper bounds, linear in sizes. All sizes
+are at least 0, and where the function runs at all, the extents of its own shape are at least 1. Clamped neighbours,
+reversed and transposed indices turn out to be in bounds; half of a clamp turns out to do nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from accel.ast.operators import Operator
+from accel.labelled.nodes import Extent, Shape, SizeVariable
+from accel.labelled.scalar import Constant, Operand, Variable
+
+_LARGE = 1 << 40
+"""Constants beyond this are not followed, nor sizes taken more than `_OFTEN` times: nothing here may overflow."""
+
+_OFTEN = 16
+
+_MOST = 4
+"""How many bounds of one value are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """`constant + sum(coefficient * variable)`; no coefficient is 0."""
+
+    constant: int
+    terms: frozenset[tuple[SizeVariable, int]] = frozenset()
+
+    def plus(self, other: Linear, sign: int = 1) -> Linear:
+        """`self + sign * other`."""
+        sums = dict(self.terms)
+        for variable, coefficient in other.terms:
+            sums[variable] = sums.get(variable, 0) + sign * coefficient
+        return Linear(self.constant + sign * other.constant, frozenset((v, c) for v, c in sums.items() if c))
+
+
+ZERO, ONE = Linear(0), Linear(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """All `lowers` are at most the value, all `uppers` at least; none is known if there are none."""
+
+    lowers: tuple[Linear, ...] = ()
+    uppers: tuple[Linear, ...] = ()
+
+
+UNKNOWN = Range()
+
+
+class Ranges:
+    """The ranges of a function's variables. `index` runs over `shape`; what is computed from it is told by `learn`."""
+
+    def __init__(self, index: Sequence[Variable], shape: Shape) -> None:
+        self._least: dict[SizeVariable, int] = {}
+        for extent in shape:
+            if extent.variable is not None:
+                self._least[extent.variable] = max(self._least.get(extent.variable, 0), 1 - extent.offset)
+        self._last = [_linear(extent).plus(ONE, -1) for extent in shape]
+        self._ranges = {v: Range((ZERO,), (last,)) for v, last in zip(index, self._last, strict=True)}
+
+    def learn(self, out: Variable, operator: Operator, arguments: Sequence[Operand]) -> None:
+        """`out := operator(arguments)`."""
+        found = self._computed(operator, [self._of(argument) for argument in arguments])
+        if found != UNKNOWN:
+            self._ranges[out] = found
+
+    def at_most(self, left: Operand, right: Operand, less: int = 0) -> bool:
+        """Whether `left + less <= right` always holds."""
+        gap = Linear(less)
+        return any(
+            self._is_non_negative(lower.plus(upper, -1).plus(gap, -1))
+            for lower in self._of(right).lowers
+            for upper in self._of(left).uppers
+        )
+
+    def inside(self, index: Sequence[Operand], bounds: Shape) -> bool:
+        """Whether an index into something of shape `bounds` is always in bounds."""
+        zero = Extent(None, 0)
+        pairs = zip(index, bounds, strict=True)
+        return all(self.at_most(zero, i) and self.at_most(i, extent, 1) for i, extent in pairs)
+
+    def _is_non_negative(self, linear: Linear) -> bool:
+        """Sure: every coefficient is positive, and the least sizes do not make the sum negative."""
+        if any(coefficient < 0 for _, coefficient in linear.terms):
+            return False
+        return linear.constant + sum(c * self._least.get(variable, 0) for variable, c in linear.terms) >= 0
+
+    def _of(self, operand: Operand) -> Range:
+        match operand:
+            case Variable():
+                return self._ranges.get(operand, UNKNOWN)
+            case Constant():
+                exact = Linear(int(operand.value)) if operand.type.is_integer else None
+                return UNKNOWN if exact is None or abs(exact.constant) > _LARGE else Range((exact,), (exact,))
+            case Extent():
+                return Range((_linear(operand),), (_linear(operand),))
+
+    def _computed(self, operator: Operator, arguments: Sequence[Range]) -> Range:
+        match operator, arguments:
+            case Operator.ADD, [a, b]:
+                return Range(_sums(a.lowers, b.lowers, 1), _sums(a.uppers, b.uppers, 1))
+            case Operator.SUB, [a, b]:
+                return Range(_sums(a.lowers, b.uppers, -1), _sums(a.uppers, b.lowers, -1))
+            case Operator.MIN, [a, b]:
+                return Range(self._common(a.lowers, b.lowers, 1), (a.uppers + b.uppers)[:_MOST])
+            case Operator.MAX, [a, b]:
+                return Range((a.lowers + b.lowers)[:_MOST], self._common(a.uppers, b.uppers, -1))
+            case Operator.SELECT, [_, a, b]:
+                return Range(self._common(a.lowers, b.lowers, 1), self._common(a.uppers, b.uppers, -1))
+            case Operator.MOD, [_, b] if any(self._is_non_negative(lower.plus(ONE, -1)) for lower in b.lowers):
+                return Range((ZERO,), tuple(upper.plus(ONE, -1) for upper in b.uppers))
+            case _:
+                return UNKNOWN
+
+    def _common(self, left: tuple[Linear, ...], right: tuple[Linear, ...], sign: int) -> tuple[Linear, ...]:
+        """Bounds of both sides: those of either, 0 and the last indices, as far as they hold. `sign`: 1 for lower bounds."""
+
+        def holds(one: Linear, others: tuple[Linear, ...]) -> bool:
+            return any(
+                self._is_non_negative(other.plus(one, -1) if sign > 0 else one.plus(other, -1)) for other in others
+            )
+
+        candidates = dict.fromkeys((*left, *right, ZERO, *self._last))
+        return tuple([one for one in candidates if holds(one, left) and holds(one, right)][:_MOST])
+
+
+def _linear(extent: Extent) -> Linear:
+    terms = frozenset[tuple[SizeVariable, int]]() if extent.variable is None else frozenset({(extent.variable, 1)})
+    return Linear(extent.offset, terms)
+
+
+def _sums(left: tuple[Linear, ...], right: tuple[Linear, ...], sign: int) -> tuple[Linear, ...]:
+    sums = [a.plus(b, sign) for a in left for b in right]
+    return tuple([each for each in sums if _is_small(each)][:_MOST])
+
+
+def _is_small(linear: Linear) -> bool:
+    return abs(linear.constant) <= _LARGE and all(abs(coefficient) <= _OFTEN for _, coefficient in linear.terms)
