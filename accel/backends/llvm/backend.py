@@ -25,12 +25,12 @@ class LLVMBackend:
     def compile(self, program: Program) -> Executable:
         """Machine code for all nests of the program. The code lives as long as the executable."""
         every = nests(program)
-        text, frames = module_text(every)
-        kernels = load(text, len(every))
+        modules, frames = module_text(every)
+        kernels = load(modules)
         pairs = dict(zip(every, zip(kernels.functions, frames, strict=True), strict=True))
         return Execution(program, CPU(pairs, kernels, self._threads))
 
 
 def llvm_text(program: Program) -> str:
-    """The LLVM module of a program's nests, as it is compiled here."""
-    return module_text(nests(program))[0]
+    """The LLVM text of a program's nests, as it is compiled here."""
+    return str(module_text(nests(program))[0])

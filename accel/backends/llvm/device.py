@@ -104,8 +104,8 @@ def _has_rows(array: HostArray) -> bool:
 
 def _diagnosis(nest: Nest, addresses: Sequence[int], values: Sequence[int], frame: Frame) -> AccelError:
     """Runs the nest again, in order, and gives the error of the first check that fails."""
-    text, sites = recording_text(nest)
-    kernels = load(text, 1)
+    modules, sites = recording_text(nest)
+    kernels = load(modules)
     record = (ctypes.c_int64 * 32)()
     block = struct.pack(f"{2 + len(addresses) + len(values)}q", 1, ctypes.addressof(record), *addresses, *values)
     if kernels.functions[0](block) != 1:

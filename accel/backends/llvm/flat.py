@@ -112,7 +112,7 @@ class Flat:
 
     def body(self) -> Routine:
         """`@<name>_body`: positions low .. high-1, row by row."""
-        routine = Routine(f"internal void @{self._text.name}_body(ptr %frame, ptr %records, i64 %low, i64 %high)")
+        routine = Routine(f"void @{self._text.name}_body(ptr %frame, ptr %records, i64 %low, i64 %high)")
         levels = Levels(self._text, routine, "ret void")
         code, last = routine.code, len(self._loops) - 1
         extents = [self._extent(levels, dimension) for dimension in range(last + 1)]

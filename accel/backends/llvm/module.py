@@ -13,6 +13,7 @@ from accel.backends.llvm.frame import Frame
 from accel.backends.llvm.memory import Site
 from accel.backends.llvm.nest import NestText
 from accel.backends.llvm.pool import pool
+from accel.backends.llvm.routine import Routine
 from accel.backends.llvm.target import HOST_ATTRIBUTES, Library, host
 from accel.ir.nodes import Branch, HostSizes, Launch, Nest, Program, Repeat, Require, Step, View
 
@@ -41,26 +42,45 @@ def _steps(program: Program) -> Iterator[Step]:
                 pass
 
 
-def module_text(some: Sequence[Nest]) -> tuple[str, list[Frame]]:
-    """The module of the fast forms of nests, `@nest0`, `@nest1`, …, and their frames."""
+@dataclass(frozen=True, slots=True)
+class Modules:
+    """LLVM text of a program. `cold` holds what runs once in a launch and is compiled in a hurry; `hot` the rest."""
+
+    hot: str
+    cold: str
+    count: int
+
+    def __str__(self) -> str:
+        return f"{self.hot}\n; Once in a launch:\n\n{self.cold}"
+
+
+def module_text(some: Sequence[Nest]) -> tuple[Modules, list[Frame]]:
+    """The fast forms of nests, `@nest0`, `@nest1`, …, and their frames."""
     texts = [NestText(f"nest{number}", nest, plan(nest, scalar_only=False), None) for number, nest in enumerate(some)]
-    return _module(texts), [text.frame for text in texts]
+    return _modules(texts), [text.frame for text in texts]
 
 
-def recording_text(nest: Nest) -> tuple[str, list[Site]]:
-    """The module of a nest's recording form `@nest0`, in scalar code, which says what failed first; and its checks."""
+def recording_text(nest: Nest) -> tuple[Modules, list[Site]]:
+    """A nest's recording form `@nest0`, in scalar code, which says what failed first; and its checks."""
     sites: list[Site] = []
-    return _module([NestText("nest0", nest, plan(nest, scalar_only=True), sites)]), sites
+    return _modules([NestText("nest0", nest, plan(nest, scalar_only=True), sites)]), sites
 
 
-def _module(texts: Sequence[NestText]) -> str:
-    parts = [_HEADER]
-    declarations: dict[str, str] = {}
+def _modules(texts: Sequence[NestText]) -> Modules:
     for text in texts:
         schedule.write(text)
-        for routine in text.routines:
-            declarations.update(routine.code.declarations)
-            parts.append(routine.text())
+    routines = [routine for text in texts for routine in text.routines]
+    hot = [routine for routine in routines if routine.hot]
+    cold = [routine for routine in routines if not routine.hot]
+    known = [_HEADER, *(routine.declaration() for routine in hot)]
+    return Modules(_module([], hot), _module(known, cold), len(texts))
+
+
+def _module(head: Sequence[str], routines: Sequence[Routine]) -> str:
+    declarations: dict[str, str] = {}
+    for routine in routines:
+        declarations.update(routine.code.declarations)
+    parts = [*head, *(routine.text() for routine in routines)]
     return "\n".join([*parts, *declarations.values(), HOST_ATTRIBUTES, _METADATA])
 
 
@@ -76,9 +96,10 @@ class Kernels:
     functions: Sequence[Kernel]
 
 
-def load(text: str, count: int) -> Kernels:
-    """Compiles and loads a module with `count` nests."""
-    names = [f"nest{number}" for number in range(count)]
-    library = host().load(host().compile(text), names, pool().symbols)
+def load(modules: Modules) -> Kernels:
+    """Compiles and loads a program's nests."""
+    names = [f"nest{number}" for number in range(modules.count)]
+    objects = [host().compile(modules.hot), host().compile(modules.cold, quick=True)]
+    library = host().load(objects, names, pool().symbols)
     prototype = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_char_p)
     return Kernels(library, [prototype(library.addresses[name]) for name in names])

@@ -159,7 +159,7 @@ class Levels:
 
 def body(text: NestText, loop: For) -> Routine:
     """`@<name>_body`: some iterations of the outermost loop; streams of the level around it are in the frame."""
-    routine = Routine(f"internal void @{text.name}_body(ptr %frame, ptr %records, i64 %low, i64 %high)")
+    routine = Routine(f"void @{text.name}_body(ptr %frame, ptr %records, i64 %low, i64 %high)")
     levels = Levels(text, routine, "ret void")
     place_records(text, levels, loop, "%records")
     levels.loop(loop, "%low", "%high", levels.extent(loop))

@@ -31,8 +31,8 @@ class Pool:
         start = ctypes.addressof(self._memory)
         page = (start + 63) // 64 * 64
         imports = {"page": page, **{name: symbol(name) for name in _PYTHON}}
-        code = host().compile(pool_text(host().is_x86) + HOST_ATTRIBUTES)
-        library = host().load(code, ["accel_run"], imports)
+        code = host().compile(pool_text(host().is_x86) + HOST_ATTRIBUTES, quick=True)
+        library = host().load([code], ["accel_run"], imports)
         # Not even the end of the interpreter may free code that threads sleep in.
         for kept in (library, self._memory):
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))

@@ -153,7 +153,7 @@ class Record:
         return out
 
     def _begin(self, suffix: str, parameters: str) -> tuple[Routine, Functions, Memory]:
-        routine = Routine(f"internal void @{self.name}_{suffix}(ptr %frame, ptr %record{parameters})")
+        routine = Routine(f"void @{self.name}_{suffix}(ptr %frame, ptr %record{parameters})")
         writer = Writer(routine.code, 1)
         memory = Memory(FrameView(routine, self._frame), writer, "ret void", self._sites)
         return routine, Functions(writer, memory), memory

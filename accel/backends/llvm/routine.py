@@ -17,8 +17,9 @@ WORD = 8
 class Routine:
     """The text of `define <head> { … }`. `code` writes scalars; `code.at(lanes)` writes vectors into the same text."""
 
-    def __init__(self, head: str) -> None:
-        """`head` is `internal void @name(ptr %frame, i64 %low)`, say."""
+    def __init__(self, head: str, *, hot: bool = True) -> None:
+        """`head` is `void @name(ptr %frame, i64 %low)`, say. `hot`: runs often enough that it is worth optimising."""
+        self.hot = hot
         self._head = head
         self.code = Code(1)
         self._entry: list[str] = []
@@ -29,6 +30,10 @@ class Routine:
         body = "\n".join("  " * (not line.endswith(":")) + line for line in self.code.lines)
         entry = "\n".join("  " + line for line in self._entry)
         return f"define {self._head} #0 {{\nentry:\n{entry}\n  br label %start\nstart:\n{body}\n}}\n"
+
+    def declaration(self) -> str:
+        """What a module needs that calls the function."""
+        return f"declare {self._head}\n"
 
     # Memory.
 

@@ -58,7 +58,7 @@ def _aligned(step: ManyToOne, loop: For) -> bool:
 def write(text: NestText) -> None:
     """All functions of the nest: `@<name>(block)` is what Python calls."""
     level = text.nest.body
-    routine = Routine(f"internal i64 @{text.name}_run(ptr %frame)")
+    routine = Routine(f"i64 @{text.name}_run(ptr %frame)", hot=False)
     levels = Levels(text, routine, "ret i64 1")
     levels.statements(level.before)
     if level.loop is not None:
@@ -76,7 +76,7 @@ def write(text: NestText) -> None:
 def _entry(text: NestText) -> Routine:
     """Fills the frame from the block of arguments: NumPy arrays (their objects' addresses) and sizes."""
     frame = text.frame
-    routine = Routine(f"i64 @{text.name}(ptr %block)")
+    routine = Routine(f"i64 @{text.name}(ptr %block)", hot=False)
     start = routine.slot("i64", frame.words)
 
     def put(word: int, type_: str, value: str) -> None:
@@ -230,7 +230,7 @@ def _in_parallel(text: NestText, levels: Levels, loop: For, extent: str, chunk: 
 
 def _partial_chunk(text: NestText, loop: For) -> Routine:
     """`@<name>_chunk` of a parallel loop: a chunk with records of its own, then its results to its partials."""
-    routine = Routine(f"internal void @{text.name}_chunk(ptr %frame, i64 %low, i64 %high)")
+    routine = Routine(f"void @{text.name}_chunk(ptr %frame, i64 %low, i64 %high)", hot=False)
     levels = Levels(text, routine, "ret void")
     code, view = routine.code, levels.view
     _leave_if_failed(levels)
@@ -256,7 +256,7 @@ def _partial_chunk(text: NestText, loop: For) -> Routine:
 
 def _next_chunk(text: NestText) -> Routine:
     """`@<name>_chunk` of a loop that runs in order: the caller's records go on."""
-    routine = Routine(f"internal void @{text.name}_chunk(ptr %frame, i64 %low, i64 %high)")
+    routine = Routine(f"void @{text.name}_chunk(ptr %frame, i64 %low, i64 %high)", hot=False)
     levels = Levels(text, routine, "ret void")
     _leave_if_failed(levels)
     records = levels.view.word(RECORDS, "ptr")

@@ -45,13 +45,17 @@ class Host:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         self._triple = llvm.get_process_triple()
-        self._machine = llvm.Target.from_triple(self._triple).create_target_machine(
-            cpu=llvm.get_host_cpu_name(),
-            features=llvm.get_host_cpu_features().flatten(),
-            opt=2,
-            reloc="pic",
-            codemodel="jitdefault",
-            jit=True,
+        target = llvm.Target.from_triple(self._triple)
+        self._machine, self._quick_machine = (
+            target.create_target_machine(
+                cpu=llvm.get_host_cpu_name(),
+                features=llvm.get_host_cpu_features().flatten(),
+                opt=level,
+                reloc="pic",
+                codemodel="jitdefault",
+                jit=True,
+            )
+            for level in (2, 0)
         )
         self._layout = str(self._machine.target_data)
         self._passes = llvm.create_new_module_pass_manager()
@@ -75,11 +79,13 @@ class Host:
         """Whether futexes exist."""
         return "linux" in self._triple
 
-    def compile(self, text: str) -> bytes:
-        """Object code of a module's text. Raises `RuntimeError` for malformed text: a bug in accel."""
+    def compile(self, text: str, *, quick: bool = False) -> bytes:
+        """Object code of a module's text; `quick`: without optimising. Raises `RuntimeError` for malformed text: a bug."""
         with self._lock:
             module = self._module(text)
             try:
+                if quick:
+                    return self._quick_machine.emit_object(module)
                 self._passes.run(module, self._builder)
                 return self._machine.emit_object(module)
             finally:
@@ -103,11 +109,13 @@ class Host:
         module.data_layout = self._layout
         return module
 
-    def load(self, code: bytes, exports: Sequence[str], imports: Mapping[str, int]) -> Library:
+    def load(self, objects: Sequence[bytes], exports: Sequence[str], imports: Mapping[str, int]) -> Library:
         """Object code made callable. `imports` are addresses of symbols; the C library's need none."""
         import llvmlite.binding as llvm
 
-        builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
+        builder = llvm.JITLibraryBuilder().add_current_process()
+        for code in objects:
+            builder = builder.add_object_img(code)
         for name, address in imports.items():
             builder = builder.import_symbol(name, address)
         for name in exports:

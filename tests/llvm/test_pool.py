@@ -1,0 +1,114 @@
+"""Threads: any number of callers, forked children, interrupts, errors; programs leave nothing behind."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from accel.ast.operators import Operator
+from accel.ast.types import F32, F64, I64
+from accel.backends.llvm.backend import LLVMBackend
+from accel.backends.protocol import Executable
+from accel.ir.nodes import For, Level, ManyToOne, OneToOne, Order, Program, State, Stream, Write
+from accel.labelled.nodes import Array
+from accel.labelled.scalar import Block, Compute, Function, Variable, constant
+from tests.llvm import nests
+
+
+def total() -> Program:
+    return nests.fold(F32, nests.binary(Operator.ADD, F32), 1, exact=False, commutes=True, seeded=True)
+
+
+def test_callers_in_many_threads() -> None:
+    executable = LLVMBackend(3).compile(total())
+    values = nests.numbers(F32, 300_000, 5)
+    expected = executable([values])[0]
+    found: list[bytes] = []
+
+    def call() -> None:
+        found.extend(executable([values])[0].tobytes() for _ in range(40))
+
+    threads = [threading.Thread(target=call) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected.tobytes()] * 240
+
+
+def test_forked_children_have_a_pool_of_their_own() -> None:
+    executable = LLVMBackend(3).compile(total())
+    values = nests.numbers(F32, 300_000, 5)
+    expected = executable([values])[0].tobytes()
+    for _ in range(3):
+        child = os.fork()
+        if child == 0:
+            # Whatever happens, the child must not go on with the tests.
+            try:
+                same = all(executable([values])[0].tobytes() == expected for _ in range(20))
+            finally:
+                os._exit(0 if same else 1)
+        _, status = os.waitpid(child, 0)
+        assert status == 0
+        assert executable([values])[0].tobytes() == expected
+
+
+def endless() -> Executable:
+    """A sum over 2^40 indices, which takes minutes."""
+    index, inner, one = Stream("i", I64), Stream("j", I64), Stream("one", F64)
+    final, result = Stream("s", F64), Array(10, 0, F64, ())
+    state = State((final,), (constant(F64, 0),), nests.binary(Operator.ADD, F64), False, True, False)
+    argument, out = Variable(0, I64), Variable(1, F64)
+    convert = Function((argument,), Block((Compute(out, Operator.CAST, (argument,)),), (out,)))
+    innermost = Level((OneToOne((one,), convert, (inner,)), ManyToOne("s", (one,))), None, ())
+    row = For(inner, nests.N, Order.UP, (state,), innermost)
+    rows = Array(11, 0, F64, (nests.N,))
+    outer = For(index, nests.N, Order.UP, (), Level((), row, (Write(rows, (index,), final),)))
+    sizes = Array(0, 0, F32, (nests.N,))
+    level = Level((), outer, (Write(result, (), constant(F64, 1)),))
+    program = nests.program(level, [sizes], [(rows, ((nests.N,),)), (result, ())])
+    return LLVMBackend(2).compile(program)
+
+
+def test_an_interrupt_ends_a_long_kernel() -> None:
+    executable = endless()
+    values = np.zeros(1 << 20, np.float32)
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    start = time.perf_counter()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        executable([values])
+    assert time.perf_counter() - start < 30
+    # The pool is as before.
+    small = nests.numbers(F32, 300_000, 5)
+    assert LLVMBackend(2).compile(total())([small])[0] == LLVMBackend(1).compile(total())([small])[0]
+
+
+def resident_kilobytes() -> int:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") // 1024
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
+def test_dropped_programs_leave_nothing_behind() -> None:
+    values = np.ones(10, np.float32)
+
+    def one() -> None:
+        assert LLVMBackend(1).compile(total())([values])[0] == 13
+
+    for _ in range(40):
+        one()
+    gc.collect()
+    before = resident_kilobytes()
+    for _ in range(200):
+        one()
+    gc.collect()
+    # A program's code alone would be some 20 KB.
+    assert resident_kilobytes() - before < 200 * 5
