@@ -1,9 +1,11 @@
 """Chains of maps as one node: merges that some optimum makes anyway, whatever the cost model (docs/ilp.md, "Chains").
 
-a and b become one if b, a map, is the only reader of a, a generate or map; b also reads what a reads, but for one array p of
-which a is the only reader, and which is not larger than a. Then take an optimum that separates a from b and move a to b: the
-write and the read of a are saved, at most the write and the read of p are lost. (Where costs count edges or pairs of accesses, a
-must read nothing but p.)
+a and b become one if b, a map, is the only reader of a, a generate or map, and a reads at most one array p in an order, of
+which it is the only reader and which is not larger than a. Then take an optimum that separates a from b and move a to b:
+the write and the read of a are saved, at most the write and the read of p are lost, and nobody else loses a neighbour.
+
+Where reads, writes or intermediate arrays come first, a may also read arrays that both b and the maker of p read: b reads
+them anyway, and what a connected by them stays connected by p's maker, or a's saving is greater than its loss.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from accel.ilp.clustering import Cluster
+from accel.ilp.cost import Level, Unit
 from accel.ilp.graph import ORDERED, Graph, Kind, Node, Role
 from accel.ilp.options import Duplicate
 from accel.labelled.nodes import Array, Label
@@ -63,27 +66,34 @@ def _streams(graph: Graph, label: Label) -> list[Array]:
     return [edge.array for edge in graph.inputs[label] if edge.role is Role.STREAM]
 
 
-def _loses_nothing(graph: Graph, node: Node, reader: Label, by_pairs: bool) -> bool:
+def _loses_nothing(graph: Graph, node: Node, reader: Label, alone: bool) -> bool:
     """Whether `node` may go wherever its only reader goes."""
-    also_read = [] if by_pairs else _streams(graph, reader)
-    own = [array for array in _streams(graph, node.label) if array not in also_read]
+    inputs = _streams(graph, node.label)
+    common = [] if alone else [array for array in inputs if array in _streams(graph, reader)]
+    own = [array for array in inputs if array not in common]
     if len(own) > 1:
         return False
     made = sum(array.element.bytes for array in node.arrays)
-    return all(
-        {edge.consumer for edge in graph.readers[array]} == {node.label} and array.element.bytes <= made
-        for array in own
-    )
+    for array in own:
+        readers = {edge.consumer for edge in graph.readers[array]}
+        if readers != {node.label} or array.element.bytes > made:
+            return False
+        if array.label in graph.node and not set(common) <= set(_streams(graph, array.label)):
+            return False
+    return True
 
 
-def merge_chains(graph: Graph, duplicate: Duplicate, by_pairs: bool = False) -> Coarse:
-    """`graph` with chains merged into their last operations. `by_pairs`: costs count edges or pairs of accesses."""
+def merge_chains(graph: Graph, duplicate: Duplicate, model: tuple[Level, ...]) -> Coarse:
+    """`graph` with chains merged into their last operations."""
+    first = model[0]
+    counts_arrays = Unit.NOTHING not in (first.read, first.write) or bool(first.intermediate)
+    alone = not counts_arrays or any(level.access or level.edge for level in model)
     earlier = {first for first, _ in graph.before}
     costly = set() if duplicate == "published" else _ends_in_growing_gather(graph)
     heir: dict[Label, Label] = {}
     for node in graph.operations:
         reader = None if node.label in earlier or node.label in costly else only_reader(graph, node)
-        if reader is not None and _loses_nothing(graph, node, reader, by_pairs):
+        if reader is not None and _loses_nothing(graph, node, reader, alone):
             heir[node.label] = reader
     if not heir:
         return Coarse(graph, {node.label: (node.label,) for node in graph.nodes})

@@ -90,7 +90,7 @@ def is_worth_solving(facts: Analysis, part: Labels) -> bool:
 
 def coarsen(graph: Graph, options: Options) -> Coarse:
     """`graph` with its chains merged, as far as the cost model allows."""
-    return merge_chains(graph, options.duplicate, any(level.access or level.edge for level in MODELS[options.cost]))
+    return merge_chains(graph, options.duplicate, MODELS[options.cost])
 
 
 def pose(graph: Graph, options: Options, weights: Weights) -> Problem:
