@@ -9,13 +9,13 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 import accel as A
+from accel.backends.opencl.backend import OpenCLBackend
 from accel.backends.protocol import Executable, HostArray
 from accel.compile import stages
 from accel.ilp.options import Options
 from accel.ir.interpret import interpret
 from accel.ir.nodes import Program
 from accel.labelled.build import build
-from tests.opencl.platforms import backend
 from tests.opencl.programs import ALL
 
 Strategy: TypeAlias = Literal["greedy", "none"]
@@ -47,12 +47,12 @@ def expected(name: str, size: int) -> list[HostArray]:
     return interpret(*loops("greedy", case.program(*map(A.use, case.data(size)))))
 
 
-def on_device(platform: str, name: str) -> None:
+def on_device(on: OpenCLBackend, name: str) -> None:
     """Compile the case once for each strategy, and run it at every size."""
     case = ALL[name]
     for strategy in STRATEGIES:
         executable: Executable | None = None
         for size in case.sizes:
             planned, arguments = loops(strategy, case.program(*map(A.use, case.data(size))))
-            executable = executable or backend(platform).compile(planned)
+            executable = executable or on.compile(planned)
             same(executable(arguments), expected(name, size))

@@ -25,3 +25,8 @@ each_platform = pytest.mark.parametrize(
 def backend(platform: str) -> OpenCLBackend:
     """The backend on the platform's first device."""
     return OpenCLBackend(ROWS[platform])
+
+
+def fresh(platform: str) -> OpenCLBackend:
+    """A backend of its own on that device, for tests that change it."""
+    return OpenCLBackend(ROWS[platform])

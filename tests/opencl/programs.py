@@ -95,6 +95,15 @@ MAPS: dict[str, Case] = {
     "fold_long_rows": Case(lambda xs: (A.fold(A.add, 0, xs),), long_rows),
     "fold_columns": Case(lambda xs: (A.fold(halving, 1, A.transpose(xs)),), matrix),
     "scan_rows": Case(lambda xs: (A.scanl(A.add, 0, xs),), long_rows),
+    "several_per_row": Case(
+        lambda xs: (
+            A.fold(A.add, 0, xs),
+            A.fold(halving, 1, xs),
+            A.fold(A.max, -9, xs),
+            A.map(lambda x: x + 1, xs),
+        ),
+        long_rows,
+    ),
     "fold_of_rows_indexed": Case(lambda xs: (A.imap(lambda ix, x: x - A.fold1(A.max, xs)[A.unindex(ix)[0]], xs),), matrix),
 }  # fmt: skip
 """Outer loops without states."""

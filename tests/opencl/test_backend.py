@@ -5,26 +5,34 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import accel as A
+from accel.backends.opencl.features import Features
 from accel.backends.opencl.memory import size_class
 from accel.backends.opencl.program import PLAIN, opencl_text, translate
 from tests.opencl.check import loops, same
 from tests.opencl.platforms import backend, each_platform
-from tests.opencl.programs import ALL, FILTERS, FOLDS, SCANS, SCATTERS, Case, floats, halving
+from tests.opencl.programs import ALL, FILTERS, FOLDS, MAPS, SCANS, SCATTERS, Case, floats, halving
 
 
-def schedules(case: Case) -> list[str]:
+def schedules(case: Case, features: Features = PLAIN) -> list[str]:
     planned, _ = loops("greedy", case.program(*map(A.use, case.data(100))))
-    return [made.schedule for made in translate(planned, PLAIN)[1]]
+    return [made.schedule for made in translate(planned, features)[1]]
 
 
 @pytest.mark.parametrize("name", FOLDS)
 def test_folds_run_in_lanes(name: str) -> None:
     assert "a work-group per block of a fold" in schedules(FOLDS[name])
+
+
+@pytest.mark.parametrize("name", ["fold_rows", "fold_long_rows", "fold_columns", "several_per_row"])
+def test_rows_fold_in_lanes_on_a_gpu(name: str) -> None:
+    assert "one work-item per index" in schedules(MAPS[name])
+    assert "a work-group per row if rows are long, else a work-item" in schedules(MAPS[name], replace(PLAIN, gpu=True))
 
 
 @pytest.mark.parametrize("name", SCANS)

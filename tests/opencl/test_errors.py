@@ -10,13 +10,12 @@ import pytest
 
 import accel as A
 from accel.backends.opencl import backend as module
-from accel.backends.opencl.backend import OpenCLBackend
 from accel.backends.opencl.features import Features
 from accel.backends.protocol import HostArray
 from accel.errors import AccelDeviceError, AccelError, AccelIndexError, AccelValueError
 from accel.ir.interpret import interpret
 from tests.opencl.check import STRATEGIES, loops, same
-from tests.opencl.platforms import backend, each_platform
+from tests.opencl.platforms import backend, each_platform, fresh
 from tests.opencl.programs import halving, zeros
 
 N = 5000
@@ -85,7 +84,7 @@ def test_a_program_that_failed_runs_again(platform: str) -> None:
 def test_64_bit_floats_are_refused_before_anything_runs(platform: str, monkeypatch: pytest.MonkeyPatch) -> None:
     poor = Features(fp64=False, rounded_division=False, atomics64=False)
     monkeypatch.setattr(module, "features", lambda device: poor)
-    on = OpenCLBackend(int(backend(platform).name.partition(":")[2] or 0))
+    on = fresh(platform)
     for kind, fine in ((np.float32, True), (np.float64, False)):
         planned, arguments = loops("greedy", (A.map(lambda x: x / 3, A.use(np.ones(3, kind))),))
         if fine:

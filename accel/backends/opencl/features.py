@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """`rounded_division`: the device offers correctly rounded f32 division and square root."""
+    """`rounded_division`: the device offers correctly rounded f32 division and square root. `gpu`: work-items are cheap."""
 
     fp64: bool
     rounded_division: bool
     atomics64: bool
+    gpu: bool = False
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -41,6 +42,7 @@ def features(device: pyopencl.Device) -> Features:
         fp64=has_fp64(device),
         rounded_division=bool(device.single_fp_config & rounded),
         atomics64="cl_khr_int64_base_atomics" in extensions and "cl_khr_int64_extended_atomics" in extensions,
+        gpu=bool(device.type & pyopencl.device_type.GPU),
     )
 
 

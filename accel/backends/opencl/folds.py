@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 from accel.ast.operators import Operator
 from accel.backends.opencl.body import Body
-from accel.backends.opencl.flat import Flat, is_repeatable
+from accel.backends.opencl.flat import Flat
 from accel.backends.opencl.join import Partials, join, merge_into, partials
-from accel.backends.opencl.kernel import Amount, NestKernels, Scaffold
+from accel.backends.opencl.kernel import Amount, Choice, NestKernels, Scaffold
+from accel.backends.opencl.rows import Rows
 from accel.backends.opencl.slices import needed_for, steps, stores
 from accel.backends.opencl.states import Machine
 from accel.backends.opencl.writer import Writer
@@ -71,24 +72,33 @@ def _is_bound(made: OneToMaybe, loop: For) -> bool:
     return False
 
 
-def blocks_of_lanes(scaffold: Scaffold, flat: Flat, classes: list[tuple[Lanes, list[State]]]) -> NestKernels:
+def blocks_of_lanes(
+    scaffold: Scaffold, rows: Rows, flat: Flat, classes: list[tuple[Lanes, list[State]]], when: Choice | None = None
+) -> NestKernels:
     """The nest's kernels: one for each kind of lanes, then the join."""
     nest = scaffold.nest
-    ends = partials(scaffold, flat.loops[0].states, Amount(flat.extents, BLOCK, least=1))
+    ends = partials(scaffold, flat.loops[0].states, Amount(flat.extents, BLOCK, rows.extents, least=1))
     stepping = steps(nest)
-    outside = {id(statement) for statement in (*nest.body.before, *nest.body.after)}
+    outside = {id(statement) for statement in (*rows.once_each, *rows.once)}
     for number, (kind, states) in enumerate(classes):
         roots: list[LoopBody] = [stepping[state.name] for state in states if state.name in stepping]
         roots += [] if number else [s for s in stores(nest) if id(s) not in outside]
         body = Body(Writer(), scaffold.context, dict(scaffold.types), only=needed_for(nest, roots), atomic=True)
-        _block(scaffold, body, flat, kind, states, ends)
-        scaffold.kernel(f"fold{number}", body.writer.text, Amount(flat.extents, BLOCK, kind.width), group=kind.width)
-    join(scaffold, flat, BLOCK, ends, {})
+        _block(scaffold, body, rows, flat, kind, states, ends)
+        items = Amount(flat.extents, BLOCK, rows.extents, kind.width)
+        scaffold.kernel(f"fold{number}", body.writer.text, items, group=kind.width, when=when)
+    join(scaffold, rows, flat, BLOCK, ends, {}, when)
     return scaffold.done("a work-group per block of a fold")
 
 
 def _block(
-    scaffold: Scaffold, body: Body, flat: Flat, kind: Lanes, states: list[State], ends: dict[str, Partials]
+    scaffold: Scaffold,
+    body: Body,
+    rows: Rows,
+    flat: Flat,
+    kind: Lanes,
+    states: list[State],
+    ends: dict[str, Partials],
 ) -> None:
     writer, width, run = body.writer, kind.width, BLOCK // kind.width
     shared = {}
@@ -97,13 +107,18 @@ def _block(
         writer.line(f"__local {scaffold.types[state.name].name} lanes{number}[{width}];")
         writer.line(f"__local uchar lanes{number}_some[{width}];")
     writer.line("const int lane = get_local_id(0);")
-    writer.line("const long block = get_group_id(0);")
-    body.statements([statement for statement in scaffold.nest.body.before if is_repeatable(statement)])
+    writer.line("const long place = get_group_id(0);")
+    if rows.outer:
+        writer.line(f"const long blocks = ({flat.total} + {BLOCK - 1}) / {BLOCK};")
+        writer.line("const long row = place / blocks, block = place % blocks;")
+    else:
+        writer.line("const long block = place;")
+    rows.enter(body)
     for state in states:
         body.accumulator(state, Machine.PLAIN).begin(writer, None)
-    place = f"k * {width} + lane" if kind.commutes else f"lane * {run} + k"
+    turn = f"k * {width} + lane" if kind.commutes else f"lane * {run} + k"
     with writer.block(f"for (int k = 0; k < {run}; ++k)"):
-        writer.line(f"const long item = block * {BLOCK} + {place};")
+        writer.line(f"const long item = block * {BLOCK} + {turn};")
         with writer.block(f"if (item < {flat.total})"):
             flat.enter(body, "item")
             body.level(flat.body)
@@ -116,8 +131,8 @@ def _block(
     with writer.block("if (lane == 0)"):
         for state in states:
             at, end = shared[state.name], ends[state.name]
-            writer.line(f"{end.values}[block] = {at.values}[0];")
-            writer.line(f"{end.some}[block] = {at.some}[0];")
+            writer.line(f"{end.values}[place] = {at.values}[0];")
+            writer.line(f"{end.some}[place] = {at.some}[0];")
 
 
 def _join_lanes(

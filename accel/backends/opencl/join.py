@@ -10,13 +10,14 @@ from dataclasses import dataclass
 
 from accel.ast.types import BOOL
 from accel.backends.opencl.body import Body
-from accel.backends.opencl.flat import Flat, is_repeatable
-from accel.backends.opencl.kernel import Amount, Scaffold
+from accel.backends.opencl.flat import Flat
+from accel.backends.opencl.kernel import Amount, Choice, Scaffold
+from accel.backends.opencl.rows import Rows
 from accel.backends.opencl.slices import needed_for
 from accel.backends.opencl.spelling import c_type
-from accel.backends.opencl.states import StateType
+from accel.backends.opencl.states import StateType, guarded
 from accel.backends.opencl.writer import Writer
-from accel.ir.nodes import Level, LoopBody, State
+from accel.ir.nodes import State
 
 JOINERS = 64
 """Work-items that join blocks."""
@@ -40,43 +41,51 @@ def partials(scaffold: Scaffold, states: Sequence[State], count: Amount) -> dict
     return made
 
 
-def once(root: Level) -> list[LoopBody]:
-    """The statements outside of the loop that must run exactly once, and those after it."""
-    return [*(s for s in root.before if not is_repeatable(s)), *root.after]
-
-
 def join(
-    scaffold: Scaffold, flat: Flat, block: int, ends: Mapping[str, Partials], carries: Mapping[str, Partials]
+    scaffold: Scaffold,
+    rows: Rows,
+    flat: Flat,
+    block: int,
+    ends: Mapping[str, Partials],
+    carries: Mapping[str, Partials],
+    when: Choice | None = None,
 ) -> None:
-    """Add the kernel. `ends`: what each block gave; `carries`: of running states, the value before each block and, after
-    the last one, the final value, seed included."""
-    nest = scaffold.nest
-    needed = needed_for(nest, once(nest.body))
-    states = [state for state in flat.loops[0].states if id(state) in needed]
-    if not once(nest.body):
+    """Add the kernel: one work-group for each row. `ends`: what each block gave; `carries`: of running states, the value
+    before each block and, after the last one, the final value, seed included."""
+    needed = needed_for(scaffold.nest, [*rows.once_each, *rows.once])
+    if not rows.once_each and not rows.once:
         return
+    states = [state for state in flat.loops[0].states if id(state) in needed]
     body = Body(Writer(), scaffold.context, dict(scaffold.types), only=needed)
     writer = body.writer
     writer.line("const int lane = get_local_id(0);")
-    writer.line(f"const long blocks = ({flat.total} + {block - 1}) / {block};")
-    for state in states:
-        if state.name in ends:
-            _pairs(writer, scaffold.types[state.name], ends[state.name])
-    with writer.block("if (lane == 0)"):
-        body.statements(nest.body.before)
+    writer.line("const long row = get_group_id(0);")
+    writer.line(f"const long blocks = ({flat.total} + {block - 1}) / {block}, first = row * blocks;")
+    with guarded(writer, f"row < {rows.count}" if rows.once else None):
+        for state in states:
+            if state.name in ends:
+                _pairs(writer, scaffold.types[state.name], ends[state.name])
+    with writer.block(f"if (lane == 0 && row < {rows.count})"):
+        rows.enter(body)
+        rows.finish(body)
         for state in states:
             if state.name in ends:
                 _final(body, state, ends[state.name])
             else:
                 body.bind(state.finals, f"{carries[state.name].values}[blocks]")
-        body.statements(nest.body.after)
-    scaffold.kernel("join", writer.text, Amount(least=JOINERS), group=JOINERS)
+        body.statements(rows.level.after)
+    if rows.once:
+        with writer.block("if (lane == 0 && row == 0)"):
+            body.statements(rows.root.before)
+            body.statements(rows.root.after)
+    items = Amount(rows.extents, factor=JOINERS, least=JOINERS if rows.once else 0)
+    scaffold.kernel("join", writer.text, items, group=JOINERS, when=when)
 
 
 def _pairs(writer: Writer, kind: StateType, at: Partials) -> None:
     with writer.block("for (long stride = 1; stride < blocks; stride *= 2)"):
         with writer.block(f"for (long b = 2 * stride * lane; b + stride < blocks; b += 2 * stride * {JOINERS})"):
-            merge_into(writer, kind, at, "b", "b + stride")
+            merge_into(writer, kind, at, "first + b", "first + b + stride")
         writer.line("barrier(CLK_GLOBAL_MEM_FENCE);")
 
 
@@ -93,13 +102,13 @@ def _final(body: Body, state: State, at: Partials) -> None:
     """Bind the finals from the first block's place, where all blocks are by now."""
     writer, kind = body.writer, body.types[state.name]
     found = writer.fresh("found")
-    writer.line(f"const int {found} = blocks > 0 && {at.some}[0];")
+    writer.line(f"const int {found} = blocks > 0 && {at.some}[first];")
     total = writer.fresh("total")
     seed = body.seed(state)
     if seed is None:
         body.require(state, found)
-        writer.line(f"{kind.name} {total} = {at.values}[0];")
+        writer.line(f"{kind.name} {total} = {at.values}[first];")
     else:
         writer.line(f"{kind.name} {total} = {seed};")
-        writer.line(f"if ({found}) {total} = {kind.merge(seed, f'{at.values}[0]')};")
+        writer.line(f"if ({found}) {total} = {kind.merge(seed, f'{at.values}[first]')};")
     body.bind(state.finals, total)

@@ -19,18 +19,37 @@ from accel.labelled.nodes import Extent, SizeVariable
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """`ceil(product of extents / divisor)`, times `factor`, plus `more`; at least `least`."""
+    """`ceil(product of extents / divisor)`, times `rows` and `factor`, plus `more`; at least `least`."""
 
     product: tuple[Extent, ...] = ()
     divisor: int = 1
+    rows: tuple[Extent, ...] = ()
     factor: int = 1
     more: int = 0
     least: int = 0
 
     def value(self, size: Callable[[SizeVariable], int]) -> int:
         """The number, with the extents of a call."""
-        elements = prod((e.offset if e.variable is None else size(e.variable) + e.offset) for e in self.product)
-        return max(-(-elements // self.divisor) * self.factor + self.more, self.least)
+        parts = -(-elements(self.product, size) // self.divisor)
+        return max(parts * elements(self.rows, size) * self.factor + self.more, self.least)
+
+
+def elements(product: tuple[Extent, ...], size: Callable[[SizeVariable], int]) -> int:
+    """The product of extents, with the sizes of a call."""
+    return prod((e.offset if e.variable is None else size(e.variable) + e.offset) for e in product)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A kernel runs only where the product of extents is at least `limit`, or (`below`) less."""
+
+    product: tuple[Extent, ...]
+    limit: int
+    below: bool
+
+    def holds(self, size: Callable[[SizeVariable], int]) -> bool:
+        """Whether the kernel runs in a call of these sizes."""
+        return (elements(self.product, size) < self.limit) == self.below
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +66,7 @@ class Temporary:
 class Kernel:
     """One launch. `items` work-items do something; `group` is the size of work-groups, None if any will do.
 
-    `serial`: each work-item walks through many elements, so that neighbours are far apart in memory.
+    `serial`: each work-item walks through many elements, so that neighbours are far apart in memory. `when`: None is always.
     """
 
     name: str
@@ -55,6 +74,7 @@ class Kernel:
     items: Amount
     group: int | None = None
     serial: bool = False
+    when: Choice | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +109,15 @@ class Scaffold:
         self.temporaries.append(Temporary(name, c_type, size, count))
         return name
 
-    def kernel(self, purpose: str, body: str, items: Amount, group: int | None = None, serial: bool = False) -> None:
+    def kernel(
+        self,
+        purpose: str,
+        body: str,
+        items: Amount,
+        group: int | None = None,
+        serial: bool = False,
+        when: Choice | None = None,
+    ) -> None:
         """Add a kernel. Temporaries must have been asked for before the first kernel is added."""
         name = f"{self.prefix}_{purpose}"
         declared = [
@@ -100,7 +128,7 @@ class Scaffold:
         fixed = "" if group is None else f"__attribute__((reqd_work_group_size({group}, 1, 1))) "
         fixed += "SERIAL " if serial else ""
         head = f"__kernel {fixed}void {name}(\n    " + ",\n    ".join(declared) + ") {"
-        self.kernels.append(Kernel(name, "\n".join([head, body, "}"]), items, group, serial))
+        self.kernels.append(Kernel(name, "\n".join([head, body, "}"]), items, group, serial, when))
 
     def done(self, schedule: str) -> NestKernels:
         """What was written."""

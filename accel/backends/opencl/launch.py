@@ -159,7 +159,7 @@ def _enqueue(
     size: Callable[[SizeVariable], int],
 ) -> None:
     items = kernel.items.value(size)
-    if items == 0:
+    if items == 0 or (kernel.when is not None and not kernel.when.holds(size)):
         return
     group = kernel.group or (SERIAL_GROUP if kernel.serial and items < GROUP * SERIAL_GROUP else GROUP)
     compiled(queue, (-(-items // group) * group,), (group,), *arguments)

@@ -6,7 +6,7 @@ from accel.backends.opencl import atomics
 from accel.backends.opencl.body import Body
 from accel.backends.opencl.features import Features
 from accel.backends.opencl.flat import Flat, is_repeatable
-from accel.backends.opencl.kernel import Amount, NestKernels, Scaffold
+from accel.backends.opencl.kernel import Amount, Choice, NestKernels, Scaffold
 from accel.backends.opencl.writer import Writer
 from accel.ir import mentions
 from accel.ir.nodes import Nest, Scatter
@@ -17,7 +17,7 @@ def scatters_are_atomic(nest: Nest, features: Features) -> bool:
     return all(atomics.serves(s, features) for s in mentions.statements(nest) if isinstance(s, Scatter))
 
 
-def one_item_per_index(scaffold: Scaffold, flat: Flat) -> NestKernels:
+def one_item_per_index(scaffold: Scaffold, flat: Flat, when: Choice | None = None) -> NestKernels:
     """The nest with its outermost loops spread over work-items. What stands outside of them and is no pure statement is run
     by the first work-item."""
     root = scaffold.nest.body
@@ -35,5 +35,6 @@ def one_item_per_index(scaffold: Scaffold, flat: Flat) -> NestKernels:
         flat.enter(body, "item")
         body.level(flat.body)
     serial = flat.body.loop is not None
-    scaffold.kernel("map", writer.text, Amount(flat.extents, least=1 if once else 0), serial=serial)
+    items = Amount(flat.extents, least=1 if once else 0)
+    scaffold.kernel("map", writer.text, items, serial=serial, when=when)
     return scaffold.done("one work-item per index")

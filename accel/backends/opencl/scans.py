@@ -13,6 +13,7 @@ from accel.backends.opencl.flat import Flat, is_repeatable
 from accel.backends.opencl.folds import numbered_by_iteration
 from accel.backends.opencl.join import Partials, join, partials
 from accel.backends.opencl.kernel import Amount, NestKernels, Scaffold
+from accel.backends.opencl.rows import around
 from accel.backends.opencl.sequential import ONE
 from accel.backends.opencl.slices import needed_for, rounds, steps, stores
 from accel.backends.opencl.writer import Writer
@@ -56,7 +57,7 @@ class _Chain:
             self._carry(number, group)
         self._replay()
         folded = {name: at for name, at in self._ends.items() if name not in self._carries}
-        join(self._scaffold, self._flat, self._block, folded, self._carries)
+        join(self._scaffold, around(self._scaffold.nest), self._flat, self._block, folded, self._carries)
         return self._scaffold.done("blocks in chain")
 
     def _totals(self, number: int, group: list[State]) -> None:
