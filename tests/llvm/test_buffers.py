@@ -1,68 +1,53 @@
-"""Memory of large arrays is used again once nobody refers to it, and never before."""
+"""Buffers are aligned, and large ones are used again once nothing refers to them."""
 
 from __future__ import annotations
 
-import threading
-
 import numpy as np
+import pytest
 
-from accel.backends.llvm.buffers import ALIGNMENT, LARGE, Buffers
-
-SIZE = 2 * LARGE
-
-
-def address(array: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> int:
-    return array.ctypes.data
+from accel.ast.types import F32, F64, U8
+from accel.backends.llvm.buffers import ALIGNMENT, KEPT, Buffers
 
 
-def test_memory_is_aligned() -> None:
-    buffers = Buffers(10 * SIZE)
-    for size in (0, 1, 100, LARGE - 1, LARGE, SIZE):
-        memory = buffers.take(size)
-        assert memory.size == size
-        assert address(memory) % ALIGNMENT == 0 or size == 0
+@pytest.mark.parametrize("shape", [(), (0,), (3, 0), (7, 5), (5000,), (300_000,), (1000, 1001)])
+def test_shape_and_alignment(shape: tuple[int, ...]) -> None:
+    array = Buffers().take(F64, shape)
+    assert array.shape == shape
+    assert array.dtype == np.float64
+    assert array.flags.c_contiguous
+    assert array.flags.writeable
+    if array.nbytes >= 4096:
+        assert array.ctypes.data % ALIGNMENT == 0
 
 
-def test_dropped_memory_is_taken_again() -> None:
-    buffers = Buffers(10 * SIZE)
-    first = buffers.take(SIZE)
-    place = address(first)
+def test_blocks_are_used_again() -> None:
+    buffers = Buffers()
+    first = buffers.take(F32, (1_000_000,))
+    address = first.ctypes.data
     del first
-    assert address(buffers.take(SIZE)) == place
+    assert buffers.take(F32, (1000, 1000)).ctypes.data == address
 
 
-def test_memory_in_use_is_not_taken_again() -> None:
-    buffers = Buffers(10 * SIZE)
-    typed = buffers.take(SIZE).view(np.float64).reshape(-1, 2)
-    part = typed[5:, 1]
-    del typed
-    other = buffers.take(SIZE)
-    assert not np.shares_memory(part, other)
+def test_a_view_keeps_its_block() -> None:
+    buffers = Buffers()
+    first = buffers.take(F32, (1_000_000,))
+    view = first[10:20]
+    view[:] = 7
+    address = first.ctypes.data
+    del first
+    other = buffers.take(F32, (1_000_000,))
+    assert other.ctypes.data != address
+    other[:] = 0
+    assert view.tolist() == [7] * 10
 
 
-def test_no_more_than_the_capacity_is_kept() -> None:
-    buffers = Buffers(2 * SIZE)
-    places = set()
-    for size in (SIZE, SIZE + 64, SIZE + 128, SIZE + 192):
-        places.add(address(buffers.take(size)))
-    assert buffers._held <= 2 * SIZE  # the promise itself
-    assert len(buffers._kept) <= 2
-
-
-def test_threads_never_share() -> None:
-    buffers = Buffers(100 * SIZE)
-    wrong: list[int] = []
-
-    def work(mark: int) -> None:
-        for _ in range(50):
-            memory = buffers.take(SIZE)
-            memory[:1000] = mark
-            if (memory[:1000] != mark).any():
-                wrong.append(mark)
-
-    threads = [threading.Thread(target=work, args=(mark,)) for mark in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert wrong == []
+def test_little_is_kept() -> None:
+    buffers = Buffers()
+    quarter = KEPT // 4 + 1
+    arrays = [buffers.take(U8, (quarter,)) for _ in range(5)]
+    addresses = {array.ctypes.data for array in arrays}
+    assert len(addresses) == 5
+    arrays.clear()
+    kept = [buffers.take(U8, (quarter,)) for _ in range(3)]
+    assert {array.ctypes.data for array in kept} <= addresses
+    buffers.clear()

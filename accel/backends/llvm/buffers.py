@@ -1,69 +1,111 @@
-"""Memory for arrays, handed out again once nobody refers to it.
+"""Memory for arrays: aligned, and large blocks used again while their pages are warm.
 
-A fresh large array costs a page fault for every page (measured: 1.4 times the time of a loop that only writes it, more with
-small pages). So the memory of large arrays is kept, results that the caller has dropped included: an array's memory is free
-when the pool holds the only reference to it.
+Fresh pages cost more than what most kernels do with them. A block of 1 MB or more that no array refers to any more goes to a
+free list, by its size; the next array of about that size gets it. Blocks belong to leases: an array holds its lease as its
+base, so views of it, which users may keep, hold it too.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 import threading
-from collections import deque
+import weakref
+from functools import cache
+from math import prod
 
 import numpy as np
+
+from accel.ast.types import ScalarType
+from accel.backends.protocol import HostArray
 
 ALIGNMENT = 64
 """Bytes: a cache line, and the widest vector."""
 
-LARGE = 1 << 20
-"""Bytes from which on memory is kept: below, `malloc` does as well."""
+SMALL = 4096
+"""Bytes below which a buffer is not aligned: it would cost more than it gives."""
 
-_KEPT_ALONE = 3
-"""References to memory that is free: the pool's list, the loop over it, and the argument of `getrefcount`."""
+LARGE = 1 << 20
+"""Bytes from which on blocks are kept."""
+
+KEPT = 1 << 30
+"""The most bytes that wait in the free list."""
+
+Block = np.ndarray[tuple[int], np.dtype[np.uint8]]
+
+
+class _Lease:
+    """A block in use, as NumPy sees it."""
+
+    def __init__(self, block: Block) -> None:
+        self.__array_interface__ = block.__array_interface__
 
 
 class Buffers:
-    """Aligned memory; keeps at most `capacity` bytes of large pieces, the ones made last."""
+    """The process's free list."""
 
-    def __init__(self, capacity: int) -> None:
-        self._capacity = capacity
-        self._kept: deque[np.ndarray[tuple[int], np.dtype[np.uint8]]] = deque()
-        self._held = 0
-        self._lock = threading.Lock()
+    def __init__(self) -> None:
+        # Leases end wherever the last reference is dropped, also inside of `take`: the lock must let its holder in again.
+        self._lock = threading.RLock()
+        self._free: dict[int, list[Block]] = {}
+        self._bytes = 0
 
-    def take(self, size: int) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
-        """`size` bytes, aligned, with anything in them; raises `MemoryError`."""
+    def take(self, element: ScalarType, shape: tuple[int, ...]) -> HostArray:
+        """An uninitialised C-contiguous array. Raises `MemoryError`."""
+        size = prod(shape) * element.bytes
+        if size < SMALL:
+            return np.empty(shape, element.dtype)
         if size < LARGE:
-            return _aligned(np.empty(size + ALIGNMENT, np.uint8), size)
-        with self._lock:
-            for memory in self._kept:
-                # Another thread cannot take it between the test and the view: both are under the lock.
-                if memory.size == size + ALIGNMENT and sys.getrefcount(memory) == _KEPT_ALONE:
-                    return _aligned(memory, size)
-        memory = np.empty(size + ALIGNMENT, np.uint8)
-        with self._lock:
-            self._kept.append(memory)
-            self._held += memory.size
-            while self._held > self._capacity:
-                self._held -= self._kept.popleft().size
-        return _aligned(memory, size)
+            return _within(np.empty(size + ALIGNMENT, np.uint8), size, element, shape)
+        block = self._block(_rounded(size + ALIGNMENT))
+        lease = _Lease(block)
+        # Not at exit: there is nobody to use the block again.
+        weakref.finalize(lease, self._give, block).atexit = False
+        return _within(np.asarray(lease), size, element, shape)
 
-    def forget(self) -> None:
-        """Keep nothing; memory that is in use goes when its arrays go."""
+    def _block(self, size: int) -> Block:
         with self._lock:
-            self._kept.clear()
-            self._held = 0
+            free = self._free.get(size)
+            if free:
+                self._bytes -= size
+                return free.pop()
+        try:
+            return np.empty(size, np.uint8)
+        except MemoryError:
+            self.clear()
+            return np.empty(size, np.uint8)
+
+    def _give(self, block: Block) -> None:
+        with self._lock:
+            if self._bytes + block.size <= KEPT:
+                self._free.setdefault(block.size, []).append(block)
+                self._bytes += block.size
+
+    def renew_lock(self) -> None:
+        """In a forked child: another thread may have held the lock."""
+        self._lock = threading.RLock()
+
+    def clear(self) -> None:
+        """Gives all free blocks back to the system."""
+        with self._lock:
+            self._free.clear()
+            self._bytes = 0
 
 
-def _aligned(
-    memory: np.ndarray[tuple[int], np.dtype[np.uint8]], size: int
-) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
+def _rounded(size: int) -> int:
+    """At most an eighth more, so that arrays of about the same size share blocks."""
+    unit = 1 << max(12, size.bit_length() - 4)
+    return -(-size // unit) * unit
+
+
+def _within(memory: HostArray, size: int, element: ScalarType, shape: tuple[int, ...]) -> HostArray:
+    """The array in a block, from a cache line's start on."""
     start = -memory.ctypes.data % ALIGNMENT
-    return memory[start : start + size]
+    return memory[start : start + size].view(element.dtype).reshape(shape)
 
 
-def default_capacity() -> int:
-    """A sixteenth of the machine's memory."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 16
+@cache
+def buffers() -> Buffers:
+    """The free list, made on first demand."""
+    made = Buffers()
+    os.register_at_fork(after_in_child=made.renew_lock)
+    return made

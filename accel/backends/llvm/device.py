@@ -18,6 +18,7 @@ import numpy as np
 
 from accel.ast.types import ScalarType
 from accel.backends.device import Launcher, Slots
+from accel.backends.llvm.buffers import buffers
 from accel.backends.llvm.frame import Frame
 from accel.backends.llvm.memory import Site
 from accel.backends.llvm.module import Kernel, Kernels, load, recording_text
@@ -26,12 +27,6 @@ from accel.errors import AccelDeviceError, AccelError, AccelInternalError
 from accel.ir.nodes import Nest
 from accel.labelled import faults
 from accel.labelled.nodes import Extent
-
-ALIGNMENT = 64
-"""Bytes: a cache line, and the widest vector."""
-
-LARGE = 4096
-"""Bytes from which on a buffer is aligned: below, alignment would cost more than it gives."""
 
 Extents: TypeAlias = Callable[[Extent], int]
 
@@ -45,18 +40,14 @@ class CPU:
         self._nests = nests
         self._kernels = kernels
         self._threads = threads
+        self._buffers = buffers()
 
     def allocate(self, element: ScalarType, shape: tuple[int, ...]) -> HostArray:
         """An uninitialised C-contiguous array; a large one begins at a cache line."""
-        size = prod(shape) * element.bytes
-        if size < LARGE:
-            return np.empty(shape, element.dtype)
-        memory = np.empty(size + ALIGNMENT, np.uint8)
-        start = -memory.ctypes.data % ALIGNMENT
-        return memory[start : start + size].view(element.dtype).reshape(shape)
+        return self._buffers.take(element, shape)
 
     def release(self, buffer: HostArray) -> None:
-        """NumPy's reference count does it."""
+        """Reference counts do it."""
 
     def upload(self, array: HostArray) -> HostArray:
         """The array itself, or a copy if its innermost elements are not adjacent."""

@@ -1,0 +1,200 @@
+"""CPU speed beside NumPy, Numba (if installed) and the memory bound: `python -m benchmarks.cpu [elements]`.
+
+All candidates of a row run in turn in one process, many times; figures are ratios of their minima, so that what else the machine
+does matters little. The bound is the time to move a row's bytes (every input once, every output once) at the speed of the
+fastest of two plain passes over memory: a copy into a reused output, and a sum.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+import accel as A
+from examples.black_scholes import black_scholes, black_scholes_numpy, inputs
+
+Floats = np.ndarray[tuple[int], np.dtype[np.float32]]
+Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
+Column = A.Acc[A.Vector[np.float32]]
+Table = A.Acc[A.Matrix[np.float32]]
+
+
+def dotp(xs: Column, ys: Column) -> A.Acc[A.Scalar[np.float32]]:
+    """One fold over two vectors."""
+    return A.fold(A.add, 0, A.zipWith(A.mul, xs, ys))
+
+
+def chain(xs: Column) -> Column:
+    """Six operations, written as six maps."""
+    for _ in range(3):
+        xs = A.map(lambda x: x * 1.5, xs)
+        xs = A.map(lambda x: x + 0.25, xs)
+    return xs
+
+
+def normalise2(xs: Column) -> tuple[Column, Column]:
+    """A vector divided by its sum, and by its running sums [vB20 Fig. 12]."""
+    total = A.the(A.fold(A.add, 0, xs))
+    running, _ = A.scanlTotal(A.add, 0, xs)
+    return A.map(lambda x: x / total, xs), A.zipWith(lambda x, s: x / (s + 1), xs, running)
+
+
+def softmax(xs: Table) -> Table:
+    """Along rows."""
+    _, columns = A.unlift(xs.shape)
+    exponentials = A.map(A.exp, A.zipWith(A.sub, xs, A.replicate((A.All, columns), A.fold1(A.max, xs))))
+    return A.zipWith(
+        lambda e, total: e / total, exponentials, A.replicate((A.All, columns), A.fold(A.add, 0, exponentials))
+    )
+
+
+def running_sum(xs: Column) -> Column:
+    """The inclusive scan."""
+    return A.scanl1(A.add, xs)
+
+
+def positive(xs: Column) -> Column:
+    """About half of the elements."""
+    kept, _ = A.filter(lambda x: x > 0, xs)
+    return kept
+
+
+def softmax_numpy(x: Matrix) -> Matrix:
+    """The same in NumPy."""
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    return np.asarray(e / e.sum(axis=1, keepdims=True))
+
+
+def normalise2_numpy(x: Floats) -> tuple[Floats, Floats]:
+    """The same in NumPy."""
+    return x / x.sum(), x / (np.cumsum(x) - x + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One program: candidates by name, and the bytes that it must move."""
+
+    name: str
+    candidates: Mapping[str, Callable[[], object]]
+    bytes: int
+
+
+def numba_rows(x: Floats, y: Floats, options: tuple[Floats, Floats, Floats]) -> dict[str, Callable[[], object]]:
+    """Numba's parallel loops, by row; empty without Numba."""
+    try:
+        import numba
+    except ImportError:
+        return {}
+    jit = numba.njit(parallel=True, fastmath=True)
+
+    @jit  # type: ignore[untyped-decorator]  # Numba has no types
+    def dot(x: Floats, y: Floats) -> np.float32:
+        total = np.float32(0)
+        for i in numba.prange(len(x)):
+            total += x[i] * y[i]
+        return total
+
+    @jit  # type: ignore[untyped-decorator]
+    def six(x: Floats) -> Floats:
+        return (
+            ((x * np.float32(1.5) + np.float32(0.25)) * np.float32(1.5) + np.float32(0.25)) * np.float32(1.5)
+        ) + np.float32(0.25)
+
+    @jit  # type: ignore[untyped-decorator]
+    def price(prices: Floats, strikes: Floats, years: Floats) -> tuple[Floats, Floats]:
+        call, put = np.empty_like(prices), np.empty_like(prices)
+        half, root, one = np.float32(0.5), np.float32(-0.70710678), np.float32(1)
+        for i in numba.prange(len(prices)):
+            deviation = np.float32(math.sqrt(years[i])) * np.float32(0.3)
+            d1 = (np.float32(math.log(prices[i] / strikes[i])) + years[i] * np.float32(0.065)) / deviation
+            discounted = strikes[i] * np.float32(math.exp(years[i] * np.float32(-0.02)))
+            n1 = np.float32(math.erfc(d1 * root)) * half
+            n2 = np.float32(math.erfc((d1 - deviation) * root)) * half
+            call[i] = prices[i] * n1 - discounted * n2
+            put[i] = discounted * (one - n2) - prices[i] * (one - n1)
+        return call, put
+
+    found: dict[str, Callable[[], object]] = {
+        "dot": lambda: dot(x, y),
+        "map chain": lambda: six(x),
+        "black_scholes": lambda: price(*options),
+    }
+    for run in found.values():
+        run()
+    return found
+
+
+def rows(count: int) -> Iterator[Row]:
+    """All rows, at `count` elements."""
+    random = np.random.default_rng(1)
+    x: Floats = random.standard_normal(count).astype(np.float32)
+    y: Floats = random.standard_normal(count).astype(np.float32)
+    table: Matrix = x[: count // 1000 * 1000].reshape(-1, 1000)
+    options = inputs(min(count, 1_000_000))
+    numba = numba_rows(x, y, options)
+    fast_dot, fast_chain, fast_normalise = A.runN(dotp), A.runN(chain), A.runN(normalise2)
+    fast_softmax, fast_scan, fast_filter = A.runN(softmax), A.runN(running_sum), A.runN(positive)
+    fast_prices = A.runN(black_scholes)
+
+    def row(name: str, ours: Callable[[], object], numpy: Callable[[], object], moved: int) -> Row:
+        candidates = {"accel": ours, "numpy": numpy}
+        if name in numba:
+            candidates["numba"] = numba[name]
+        return Row(name, candidates, moved)
+
+    yield row("dot", lambda: fast_dot(x, y), lambda: np.dot(x, y), 8 * count)
+    yield row("map chain", lambda: fast_chain(x), lambda: chain_numpy(x), 8 * count)
+    yield row(
+        "black_scholes", lambda: fast_prices(*options), lambda: black_scholes_numpy(*options), 20 * options[0].size
+    )
+    yield row("normalise2", lambda: fast_normalise(x), lambda: normalise2_numpy(x), 16 * count)
+    yield row("softmax", lambda: fast_softmax(table), lambda: softmax_numpy(table), 8 * table.size)
+    yield row("scan", lambda: fast_scan(x), lambda: np.cumsum(x), 8 * count)
+    yield row("filter", lambda: fast_filter(x), lambda: x[x > 0], 6 * count)
+
+
+def chain_numpy(x: Floats) -> Floats:
+    """The same in NumPy."""
+    for _ in range(3):
+        x = x * np.float32(1.5)
+        x = x + np.float32(0.25)
+    return x
+
+
+def minima(candidates: Mapping[str, Callable[[], object]], seconds: float) -> dict[str, float]:
+    """The least time of each, run in turn until the time is over, at least five times each."""
+    best = dict.fromkeys(candidates, math.inf)
+    end = time.perf_counter() + seconds
+    turns = 0
+    while turns < 5 or time.perf_counter() < end:
+        for name, run in candidates.items():
+            start = time.perf_counter()
+            run()
+            best[name] = min(best[name], time.perf_counter() - start)
+        turns += 1
+    return best
+
+
+def main() -> None:
+    """Print the table."""
+    count = int(float(sys.argv[1])) if len(sys.argv) > 1 else 20_000_000
+    source, target = np.ones(count, np.float32), np.ones(count, np.float32)
+    passes = {"copy": lambda: np.copyto(target, source), "sum": lambda: source.sum()}
+    print(f"{count} elements; times are minima")
+    print(f"{'':14} {'accel':>10} {'numpy':>12} {'numba':>12} {'bound':>12}")
+    for row in rows(count):
+        best = minima({**row.candidates, **passes}, 3)
+        speed = max(8 * count / best["copy"], 4 * count / best["sum"])
+        ours, bound = best["accel"], row.bytes / speed
+        others = [f"{best[name] / ours:11.2f}x" if name in best else f"{'-':>12}" for name in ("numpy", "numba")]
+        print(f"{row.name:14} {ours * 1e3:8.2f}ms {' '.join(others)} {bound / ours:11.2f}x", flush=True)
+    print("columns after the first: their time by accel's; the bound's says how near to memory speed accel is")
+
+
+if __name__ == "__main__":
+    main()
