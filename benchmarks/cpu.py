@@ -1,7 +1,7 @@
 """CPU speed beside NumPy, Numba (if installed) and the memory bound: `python -m benchmarks.cpu [elements]`.
 
-All candidates of a row run in turn in one process, many times; figures are ratios of their minima, so that what else the machine
-does matters little. The bound is the time to move a row's bytes (every input once, every output once) at the speed of the
+All candidates of a row run in turn in one process, many times; figures are ratios of their minima, so that what else the
+machine does matters little. The bound is the time to move a row's bytes (every input once, every output once) at the speed of the
 fastest of two plain passes over memory: a copy into a reused output, and a sum.
 """
 
@@ -92,20 +92,20 @@ def numba_rows(x: Floats, y: Floats, options: tuple[Floats, Floats, Floats]) -> 
         return {}
     jit = numba.njit(parallel=True, fastmath=True)
 
-    @jit  # type: ignore[untyped-decorator]  # Numba has no types
+    @jit
     def dot(x: Floats, y: Floats) -> np.float32:
         total = np.float32(0)
         for i in numba.prange(len(x)):
             total += x[i] * y[i]
         return total
 
-    @jit  # type: ignore[untyped-decorator]
+    @jit
     def six(x: Floats) -> Floats:
         return (
             ((x * np.float32(1.5) + np.float32(0.25)) * np.float32(1.5) + np.float32(0.25)) * np.float32(1.5)
         ) + np.float32(0.25)
 
-    @jit  # type: ignore[untyped-decorator]
+    @jit
     def price(prices: Floats, strikes: Floats, years: Floats) -> tuple[Floats, Floats]:
         call, put = np.empty_like(prices), np.empty_like(prices)
         half, root, one = np.float32(0.5), np.float32(-0.70710678), np.float32(1)
