@@ -74,12 +74,16 @@ class Compute:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """`out := array[index]`, an error out of bounds (at `where`). The array is wholly computed before."""
+    """`out := array[index]`, an error out of bounds (at `where`). The array is wholly computed before.
+
+    `inside`: the index is proved to be in bounds wherever the function runs, so that a check may be left out.
+    """
 
     out: Variable
     array: Array
     index: tuple[Operand, ...]
     where: Where | None = field(default=None, compare=False, repr=False)
+    inside: bool = field(default=False, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

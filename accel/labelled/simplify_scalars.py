@@ -88,9 +88,10 @@ class _Pass:
         match statement:
             case Compute(out, operator, arguments):
                 self._replaced[out] = self._compute(out, operator, self.operands(arguments), statements, known)
-            case Load(out, array, index, where):
+            case Load(out, array, index, where, inside):
                 index = self.operands(index)
-                self._once(("load", array, index), Load(out, array, index, where), out, statements, known)
+                inside = inside or self._ranges.inside(index, array.shape)
+                self._once(("load", array, index), Load(out, array, index, where, inside), out, statements, known)
             case If():
                 self._choice(statement, statements, known)
             case While():
@@ -160,7 +161,7 @@ class _Pass:
             match statement:
                 case Compute(_, operator):
                     cost += 10 if operator in ELEMENTARY else 1
-                case Load(_, array, index) if self._ranges.inside(index, array.shape):
+                case Load(inside=True):
                     cost += 4
                 case _:
                     return _CHEAP + 1
