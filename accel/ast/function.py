@@ -97,10 +97,31 @@ def forbid_nested(name: str, nodes: Sequence[ScalarNode | Function | None], wher
     roots = [node.body if isinstance(node, Function) else node for node in nodes if node is not None]
     bound = {parameter for node in nodes if isinstance(node, Function) for parameter in node.parameters}
     code = postorder(roots, operands)
-    bound.update(node.parameter for node in code if isinstance(node, While))
+    loops = [node for node in code if isinstance(node, While)]
+    bound.update(loop.parameter for loop in loops)
     for node in code:
         if isinstance(node, Parameter) and node not in bound:
             raise _nested(name, node, where)
+    if loops:
+        _forbid_leaks(roots, code, loops, where)
+
+
+def _forbid_leaks(
+    roots: Sequence[ScalarNode], code: Sequence[ScalarNode], loops: Sequence[While], where: Where | None
+) -> None:
+    """Raise `AccelStagingError` if the variable of one of these scalar loops is used outside of it."""
+    bound = {loop.parameter for loop in loops}
+    needs: dict[ScalarNode, frozenset[ScalarNode]] = {}
+    for node in code:
+        found: frozenset[ScalarNode] = frozenset({node}) if node in bound else frozenset()
+        for operand in operands(node):
+            if not needs[operand] <= found:
+                found |= needs[operand]
+        needs[node] = found - {node.parameter} if isinstance(node, While) else found
+    free = frozenset[ScalarNode]().union(*[needs[root] for root in roots])
+    for loop in loops:
+        if loop.parameter in free:
+            raise _leaked(loop, roots, where)
 
 
 def _nested(name: str, parameter: Parameter, where: Where | None) -> AccelStagingError:
@@ -110,4 +131,17 @@ def _nested(name: str, parameter: Parameter, where: Where | None) -> AccelStagin
         others=(("the scalar function belongs to the combinator here:", parameter.where),),
         hint="compute all its results at once in an array of one more dimension (`A.replicate`, `A.generate`) and index"
         " that, or loop over the elements by `A.while_`",
+    )
+
+
+def _leaked(loop: While, roots: Sequence[ScalarNode], where: Where | None) -> AccelStagingError:
+    def outside(node: ScalarNode) -> tuple[ScalarNode, ...]:
+        return (loop.initial,) if node is loop else operands(node)
+
+    users = (node.where for node in postorder(roots, outside) if loop.parameter in outside(node))
+    return AccelStagingError(
+        "the variable of a while_ is used outside of its functions",
+        next(users, where),
+        others=(("the while_ is here:", loop.where),),
+        hint="return it from the step; several values are carried in one tuple: `A.lift(…, …)`",
     )

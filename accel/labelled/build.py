@@ -21,6 +21,7 @@ from accel.labelled.copies import insert_copies
 from accel.labelled.cuts import limit_components
 from accel.labelled.desugar import desugar
 from accel.labelled.graph import Graph
+from accel.labelled.leaks import forbid_leaks
 from accel.labelled.nodes import Program, Shape
 from accel.labelled.number import number
 from accel.labelled.reshapes import push_reshapes
@@ -41,9 +42,11 @@ class Built:
 def build(results: Sequence[ArrayNode], parameters: Sequence[ArrayParameter]) -> Built:
     """The program that computes `results`. Its parameters are `parameters`, then one for each `Use` in order of occurrence.
 
-    Raises `AccelShapeError` for shapes that cannot fit, `AccelStagingError` for control flow that is nested too deep.
+    Raises `AccelShapeError` for shapes that cannot fit, `AccelStagingError` for control flow that is nested too deep and for
+    variables of loops and functions that are used outside of them.
     """
     graph = Graph()
+    forbid_leaks(results, parameters, graph)
     building = Building(regions.place(results, graph.shape))
     placement = building.placement
     scope = Scope(building, placement.root, lazy=False)
