@@ -5,12 +5,13 @@ Where a heuristic reaches it, it is optimal. In the sums of `price.cluster_price
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from accel.ilp.analysis import Analysis, Bundle
 from accel.ilp.clustering import FORWARD, Cluster, Order
 from accel.ilp.cost import Level, Unit, Weights
-from accel.ilp.graph import Graph, Role
+from accel.ilp.graph import Graph, Kind, Role
 from accel.ilp.price import cluster_price
 from accel.labelled.nodes import Label
 
@@ -26,40 +27,87 @@ def _cheapest_read(facts: Analysis, bundle: Bundle, number: int, level: Level, w
     return min(sum(weights.read(level.read, array, order) for array in bundle.arrays) for order in orders)
 
 
-def _reads(facts: Analysis, bundle: Bundle, inside: Collection[Label], level: Level, weights: Weights) -> int:
-    """Readers that cannot be fused with the maker read at least once, whoever does it for the others."""
+def _reads(facts: Analysis, number: int, near: _Near, level: Level, weights: Weights) -> int:
+    """Readers that cannot be fused with the maker read; those of which no two can share a read, each by itself."""
+    bundle = facts.bundles[number]
     must = [
-        number
-        for number, (reader, _) in enumerate(bundle.readers)
-        if reader in inside and (not bundle.made_here or (bundle.label, reader) in facts.infusible)
+        reader
+        for reader, (label, _) in enumerate(bundle.readers)
+        if label in near.inside and (not bundle.made_here or (bundle.label, label) in facts.infusible)
     ]
-    return min((_cheapest_read(facts, bundle, number, level, weights) for number in must), default=0)
+    costs = {reader: _cheapest_read(facts, bundle, reader, level, weights) for reader in must}
+    apart: list[int] = []
+    for reader in sorted(must, key=lambda reader: -costs[reader]):
+        if all((number, min(reader, other), max(reader, other)) not in near.shares for other in apart):
+            apart.append(reader)
+    return sum(costs[reader] for reader in apart)
 
 
-def floor(facts: Analysis, labels: Iterable[Label], levels: tuple[Level, ...], weights: Weights) -> Cost:
-    """A lower bound on what the clusters of `labels`, one of the parts of the analysis, cost together."""
-    inside = frozenset(labels)
-    costs = []
-    for level in levels:
-        cost = level.cluster
-        for bundle in facts.bundles:
-            if level.read is not Unit.NOTHING:
-                cost += _reads(facts, bundle, inside, level, weights)
-            if not bundle.made_here or bundle.label not in inside:
-                continue
-            if bundle.stored:
-                cost += sum(weights.write(level.write, array) for array in bundle.arrays)
-                cost += 0 if bundle.result else level.intermediate * len(bundle.arrays)
-            fusible = sum((bundle.label, reader) not in facts.infusible for reader, _ in bundle.readers)
-            cost -= level.access * len(bundle.arrays) * fusible
-        if level.edge:
-            cost -= level.edge * sum(u in inside and (u, v) not in facts.infusible for u, v in facts.arcs)
-        if level.access:
-            for number, i, _ in facts.shares:
-                bundle = facts.bundles[number]
-                cost -= level.access * len(bundle.arrays) * (bundle.readers[i][0] in inside)
-        costs.append(cost)
-    return tuple(costs)
+def _depth(facts: Analysis, near: _Near) -> int:
+    """How many clusters stand one after the other at least: by infusible arcs on a path; barriers are no clusters."""
+    depth: dict[Label, int] = {}
+    for label in sorted(near.inside):
+        barrier = facts.graph.node[label].kind is Kind.BARRIER
+        depth[label] = 0 if barrier else 1
+        for earlier in near.ahead[label]:
+            step = not barrier and (earlier, label) in facts.infusible
+            depth[label] = max(depth[label], depth[earlier] + step)
+    return max(depth.values())
+
+
+def _level(facts: Analysis, near: _Near, level: Level, weights: Weights) -> int:
+    cost = level.cluster * _depth(facts, near) if level.cluster else 0
+    for number in near.bundles:
+        bundle = facts.bundles[number]
+        if level.read is not Unit.NOTHING:
+            cost += _reads(facts, number, near, level, weights)
+        if not bundle.made_here or bundle.label not in near.inside:
+            continue
+        if bundle.stored:
+            cost += sum(weights.write(level.write, array) for array in bundle.arrays)
+            cost += 0 if bundle.result else level.intermediate * len(bundle.arrays)
+        fusible = sum((bundle.label, reader) not in facts.infusible for reader, _ in bundle.readers)
+        cost -= level.access * len(bundle.arrays) * fusible
+    cost -= level.edge * sum((u, v) not in facts.infusible for v, ahead in near.ahead.items() for u in ahead)
+    return cost - level.access * sum(len(facts.bundles[number].arrays) for number, _, _ in near.shares)
+
+
+@dataclass(frozen=True, slots=True)
+class _Near:
+    """What concerns one part: its operations, the arcs inside of it, bundles that it makes or reads, shared reads."""
+
+    inside: frozenset[Label]
+    ahead: Mapping[Label, list[Label]]
+    bundles: tuple[int, ...]
+    shares: frozenset[tuple[int, int, int]]
+
+
+def _neighbourhoods(facts: Analysis) -> Iterator[_Near]:
+    """One for every part."""
+    part_of = {label: number for number, part in enumerate(facts.parts) for label in part}
+    ahead: dict[Label, list[Label]] = {label: [] for label in part_of}
+    for u, v in facts.arcs:
+        if part_of.get(u, -1) == part_of.get(v, -2):
+            ahead[v].append(u)
+    bundles: list[dict[int, None]] = [{} for _ in facts.parts]
+    for number, bundle in enumerate(facts.bundles):
+        for label in (bundle.label, *(reader for reader, _ in bundle.readers)):
+            if label in part_of:
+                bundles[part_of[label]][number] = None
+    shares: list[list[tuple[int, int, int]]] = [[] for _ in facts.parts]
+    for number, i, j in facts.shares:
+        shares[part_of[facts.bundles[number].readers[i][0]]].append((number, i, j))
+    for number, part in enumerate(facts.parts):
+        inside = frozenset(part)
+        yield _Near(inside, {v: ahead[v] for v in part}, tuple(bundles[number]), frozenset(shares[number]))
+
+
+def floors(facts: Analysis, levels: tuple[Level, ...], weights: Weights) -> dict[tuple[Label, ...], Cost]:
+    """For every part a lower bound on what its clusters cost together."""
+    return {
+        part: tuple(_level(facts, near, level, weights) for level in levels)
+        for part, near in zip(facts.parts, _neighbourhoods(facts), strict=True)
+    }
 
 
 def price_of(graph: Graph, clusters: Iterable[Cluster], levels: tuple[Level, ...], weights: Weights) -> Cost:

@@ -1,7 +1,8 @@
 """Greedy clustering: merge the pair of clusters that saves most, as long as one saves anything [Kri section V-C].
 
 Every cluster takes part in at most one merge per round, so that clusters grow evenly and long programs take little more
-than linear time. Every step is judged by the legality checker and by exact prices.
+than linear time; in short programs a cluster waits for its best partner. Every step is judged by the legality checker and
+by exact prices.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from accel.labelled.nodes import Label
 
 _SEARCH_LIMIT = 2000
 """Clusters looked at to find a circle; where that is not enough, two clusters stay apart."""
+
+_PATIENT = 64
+"""With no more clusters than this, one that could not have its best partner in a round waits for the next."""
 
 _ALL_PAIRS_OF_READERS = 16
 """Of an array with more readers only neighbours are tried."""
@@ -141,12 +145,17 @@ class _Merger:
             if result is not None and result[0] > (0,) * len(self.model):
                 offers.append((tuple(-saving for saving in result[0]), first, second, result[1]))
         offers.sort(key=lambda offer: offer[:3])
+        patient = len(self.cluster) <= _PATIENT
         touched: set[Label] = set()
+        merged = False
         for _, first, second, whole in offers:
-            if first not in touched and second not in touched and not self.makes_circle(first, second):
+            if first in touched or second in touched:
+                touched |= {first, second} if patient else set()
+            elif not self.makes_circle(first, second):
                 self.merge(first, second, whole)
                 touched |= {first, second}
-        return bool(touched)
+                merged = True
+        return merged
 
 
 def greedy(graph: Graph, model: tuple[Level, ...], weights: Weights, duplicate: Duplicate) -> list[Cluster]:

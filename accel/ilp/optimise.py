@@ -12,7 +12,7 @@ from accel.ilp.clustering import Cluster, Clustering
 from accel.ilp.coarse import Coarse, merge_chains
 from accel.ilp.cost import MODELS, Level, Weights
 from accel.ilp.decode import in_order, split
-from accel.ilp.floor import floor, price_of
+from accel.ilp.floor import floors, price_of
 from accel.ilp.graph import ORDERED, Graph
 from accel.ilp.greedy import greedy
 from accel.ilp.model import Formulation, formulate
@@ -102,11 +102,6 @@ def pose(graph: Graph, options: Options, weights: Weights) -> Problem:
     return Problem(graph, coarse, facts, model, small, tuple(first))
 
 
-def floors(problem: Problem, facts: Analysis) -> dict[Labels, tuple[int, ...]]:
-    """A lower bound for every part in which there is something to decide."""
-    return {part: floor(facts, part, problem.model, problem.weights) for part in facts.parts}
-
-
 def bound_of(problem: Problem, bounds: Mapping[Labels, tuple[int, ...]]) -> tuple[int, ...]:
     """A bound on the whole: of the parts, and of operations by themselves. Lexicographic order and addition agree."""
     decided = {label for part in bounds for label in part}
@@ -174,7 +169,7 @@ def _solve(problem: Problem, part: Formulation, least: tuple[int, ...], solver: 
 def optimise(problem: Problem, facts: Analysis, options: Options) -> Optimum:
     """The best clustering. Raises whatever the solver raises, and ValueError where it is wrong."""
     deadline = time.monotonic() + options.time_limit
-    bounds = floors(problem, facts)
+    bounds = floors(facts, problem.model, problem.weights)
     first = {part: problem.inside(part) for part in bounds}
     still_open = frozenset(part for part, least in bounds.items() if _priced(problem, first[part]) != least)
     clusters = [cluster for cluster in problem.first if not any(cluster.labels[0] in part for part in still_open)]

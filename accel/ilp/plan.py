@@ -13,8 +13,9 @@ from accel.ilp.checker import refusal
 from accel.ilp.clustering import Clustering, Plan
 from accel.ilp.cost import Weights
 from accel.ilp.decode import clustering
+from accel.ilp.floor import floors
 from accel.ilp.graph import Graph
-from accel.ilp.optimise import Problem, bound_of, finish, floors, optimise, pose
+from accel.ilp.optimise import Problem, bound_of, finish, optimise, pose
 from accel.ilp.options import DEFAULT, Options
 from accel.ilp.price import price
 from accel.labelled.nodes import Label, Program, SizeVariable
@@ -40,7 +41,9 @@ def _heuristic(problem: Problem, options: Options) -> Answer:
     if found is None or reason is not None:
         raise AccelInternalError(f"The {options.strategy} strategy made an illegal clustering: {reason}")
     cost = price(graph, found, problem.model, Weights(graph, problem.weights.sizes))
-    bound = (0,) * len(cost) if problem.facts is None else bound_of(problem, floors(problem, problem.facts))
+    bound = (0,) * len(cost)
+    if problem.facts is not None:
+        bound = bound_of(problem, floors(problem.facts, problem.model, problem.weights))
     strategy = "none" if options.strategy == "none" else "greedy"
     return Answer(found, cost, bound, cost == bound, strategy, None)
 
