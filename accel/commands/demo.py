@@ -106,7 +106,7 @@ def passes(explanation: Explanation) -> str:
     """Reads and writes of whole arrays, those of single elements left out."""
     reads = sum(count for size, count in explanation.reads.items() if size != "1")
     writes = sum(count for size, count in explanation.writes.items() if size != "1")
-    return f"{reads} reads and {writes} writes"
+    return f"{reads} read{'s' * (reads != 1)} and {writes} write{'s' * (writes != 1)}"
 
 
 def timed(call: Callable[..., object], arguments: Sequence[object]) -> tuple[object, float]:

@@ -101,3 +101,41 @@ def propose_awhile(world: World) -> Node | None:
             leaves.append(("q", parameter("q", other[1].element)))
         function = world.function(leaves, element)
     return Node(Awhile(), tuple(arguments), (function,), (world.draw.below(4), step))
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Control flow over two arrays of one type: an `awhile` that turns (x, y) into (y, f(x, y)), an `acond` that may swap."""
+
+    name: str
+
+    def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
+        first, second = (types(ref) for ref in node.arguments)
+        require(first == second)
+        leaves = [parameter("p", first.element), parameter("q", first.element)] if self.name == "awhile2" else []
+        require(check(node.functions[0], first.element if leaves else (BOOL,), leaves))
+        return (first, first)
+
+    def source(self, node: Node) -> str:
+        first, second = map(name_of, node.arguments)
+        if self.name == "acond2":
+            condition = text(node.functions[0].results[0], name_of)
+            return f"A.acond({condition}, ({first}, {second}), ({second}, {first}))"
+        step = f"A.zipWith({function_text(node.functions[0], name_of)}, s[0], s[1])"
+        count = "A.map(lambda i: i + 1, s[2])"
+        condition = f"lambda s: A.map(lambda i: i < {node.numbers[0]}, s[2])"
+        start = f"({first}, {second}, A.unit(A.constant(0, np.int64)))"
+        return f"A.awhile({condition}, lambda s: (s[1], {step}, {count}), {start})[:2]"
+
+
+def propose_pairs(world: World) -> Node | None:
+    """Two arrays of one type, or one of them twice."""
+    first = world.array(lambda array: True)
+    if first is None:
+        return None
+    second = world.array(lambda array: array == first[1]) or first
+    element = first[1].element
+    if world.draw.chance(50):
+        return Node(Pairs("acond2"), (first[0], second[0]), (world.value((BOOL,)),), results=2)
+    function = world.function([("p", parameter("p", element)), ("q", parameter("q", element))], element)
+    return Node(Pairs("awhile2"), (first[0], second[0]), (function,), (world.draw.below(4),), results=2)

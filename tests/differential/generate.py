@@ -33,6 +33,7 @@ PROPOSALS: tuple[tuple[int, Proposal], ...] = (
     (3, movement.propose_scatter),
     (1, control.propose_acond),
     (1, control.propose_awhile),
+    (1, control.propose_pairs),
 )
 """What may come next, and how often."""
 

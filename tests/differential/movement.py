@@ -178,30 +178,40 @@ def propose_backpermute(world: World) -> Node | None:
     return Node(Backpermute(), (array[0],), (function,), numbers)
 
 
+def inside(indices: str, array: str, rank: int) -> str:
+    """Indices into an array that are always in bounds, made of an array of integers."""
+    parts = [f"(i + {axis}) % A.unlift({array}.shape)[{axis}]" for axis in range(rank)]
+    return f"A.map(lambda i: {parts[0] if rank == 1 else 'A.index(' + ', '.join(parts) + ')'}, {indices})"
+
+
 @dataclass(frozen=True, slots=True)
 class Gather:
-    """`gather` from a vector by an array of integers of any rank. numbers: 1 if the indices are taken as they are."""
+    """`gather` by an array of integers of any rank. numbers: 1 if the indices are taken as they are, of a vector."""
 
     name: str = "gather"
 
     def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
         indices, array = (types(ref) for ref in node.arguments)
-        require(indices.element == (I64,) and array.rank == 1 and array.is_known)
+        require(indices.element == (I64,) and array.rank > 0 and array.is_known)
         require(array.size > 0 or node.numbers[0] == 1)
+        require(array.rank == 1 or (array.rank == node.numbers[1] and node.numbers[0] == 0))
         return (ArrayType(array.element, indices.dims),)
 
     def source(self, node: Node) -> str:
         indices, array = map(name_of, node.arguments)
         if node.numbers[0]:
             return f"A.gather({indices}, {array})"
-        return f"A.gather(A.map(lambda i: i % A.unlift({array}.shape)[0], {indices}), {array})"
+        return f"A.gather({inside(indices, array, node.numbers[1])}, {array})"
 
 
 def propose_gather(world: World) -> Node | None:
-    """A vector and indices."""
+    """An array and indices."""
     indices = world.array(lambda array: array.element == (I64,))
-    array = world.array(lambda array: array.rank == 1 and array.is_known and array.size > 0)
-    return Node(Gather(), (indices[0], array[0]), numbers=(int(world.faulty),)) if indices and array else None
+    array = world.array(fillable)
+    if indices is None or array is None:
+        return None
+    rank = array[1].rank
+    return Node(Gather(), (indices[0], array[0]), numbers=(int(world.faulty and rank == 1), rank))
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,32 +254,31 @@ def propose_permute(world: World) -> Node | None:
 
 @dataclass(frozen=True, slots=True)
 class ScatterWith:
-    """`scatterWith` into a vector; arguments: defaults, indices, values."""
+    """`scatterWith`; arguments: defaults, indices, values. numbers: the rank of the defaults."""
 
     name: str = "scatterWith"
 
     def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
         defaults, indices, values = (types(ref) for ref in node.arguments)
-        require(defaults.rank == 1 and defaults.is_known and defaults.size > 0)
+        require(defaults.rank == node.numbers[0] and fillable(defaults))
         require(indices.element == (I64,) and indices.dims == values.dims and defaults.element == values.element)
         check_combiner(node, values, False)
         return (defaults,)
 
     def source(self, node: Node) -> str:
         defaults, indices, values = map(name_of, node.arguments)
-        inside = f"A.map(lambda i: i % A.unlift({defaults}.shape)[0], {indices})"
-        return f"A.scatterWith({function_text(node.functions[0], name_of)}, {defaults}, A.zip({inside}, {values}))"
+        pairs = f"A.zip({inside(indices, defaults, node.numbers[0])}, {values})"
+        return f"A.scatterWith({function_text(node.functions[0], name_of)}, {defaults}, {pairs})"
 
 
 def propose_scatter(world: World) -> Node | None:
-    """Indices and values of equal extents, and a vector of the values' type."""
+    """Indices and values of equal extents, and an array of the values' type."""
     indices = world.array(lambda array: array.element == (I64,))
     if indices is None:
         return None
     values = world.array(lambda array: array.dims == indices[1].dims) or indices
-    defaults = world.array(
-        lambda array: array.rank == 1 and array.is_known and array.size > 0 and array.element == values[1].element
-    )
+    defaults = world.array(lambda array: array.element == values[1].element and fillable(array))
     if defaults is None:
         return None
-    return Node(ScatterWith(), (defaults[0], indices[0], values[0]), (world.combiner(values[1].element),))
+    arguments = (defaults[0], indices[0], values[0])
+    return Node(ScatterWith(), arguments, (world.combiner(values[1].element),), (defaults[1].rank,))

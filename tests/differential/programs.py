@@ -93,12 +93,16 @@ class Apply:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """An element (leaf `leaf` of it) of an array; rank 0 is `the`."""
+    """An element (leaf `leaf` of it) of an array; rank 0 is `the`.
+
+    The index is taken modulo the extents; or, if `guarded`, as it is, in a branch that is taken only if it is in bounds.
+    """
 
     array: Ref
     leaf: int | None
     index: tuple[Expression, ...]
     type: ScalarType
+    guarded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +178,7 @@ def children(expression: Expression) -> tuple[Expression, ...]:
     match expression:
         case Apply(_, arguments, _):
             return arguments
-        case Load(_, _, index, _):
+        case Load(index=index):
             return index
         case Loop(_, _, initial, body, _):
             return (initial, body)
@@ -195,12 +199,12 @@ def uses(node: Node) -> tuple[Ref, ...]:
 
 
 def check_functions(node: Node, types: Types) -> None:
-    """Loads are in bounds whatever the index: they are taken modulo a known extent that is not 0."""
+    """Loads fit their arrays; those that are not guarded need an index in bounds to be there."""
     for load in loads(node.functions):
         array = types(load.array)
-        require(array.rank == len(load.index) and array.is_known)
+        require(array.rank == len(load.index) and (array.is_known or load.guarded))
         require(load.type == array.element[load.leaf or 0] and (load.leaf is None) == (len(array.element) == 1))
-        require(all(dim.value > 0 for dim in array.dims))
+        require(load.guarded or all(dim.value > 0 for dim in array.dims))
 
 
 def infer(program: Program) -> list[tuple[ArrayType, ...]]:
@@ -251,8 +255,8 @@ def rename(node: Node, renumber: Callable[[Ref], Ref]) -> Node:
                 return expression
             case Apply(template, arguments, kind):
                 return Apply(template, tuple(inside(argument) for argument in arguments), kind)
-            case Load(array, leaf, index, kind):
-                return Load(renumber(array), leaf, tuple(inside(part) for part in index), kind)
+            case Load(array, leaf, index, kind, guarded):
+                return Load(renumber(array), leaf, tuple(inside(part) for part in index), kind, guarded)
             case Loop(name, count, initial, body, kind):
                 return Loop(name, count, inside(initial), inside(body), kind)
 

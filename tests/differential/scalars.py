@@ -164,17 +164,18 @@ def leaf(draw: Draw, kind: ScalarType, scope: Scope) -> Expression:
 
 def load(draw: Draw, kind: ScalarType, scope: Scope, fuel: int) -> Load | None:
     """An element of an array of the scope, or None if there is no array of that type."""
+    guarded = draw.chance(40)
     fitting = [
         (ref, leaf if len(array.element) > 1 else None, array.rank)
         for ref, array in scope.arrays
         for leaf, scalar in enumerate(array.element)
-        if scalar is kind and array.is_known and all(dim.value > 0 for dim in array.dims)
+        if scalar is kind and (guarded or (array.is_known and array.size > 0))
     ]
     if not fitting:
         return None
     ref, leaf, rank = draw.pick(fitting)
     index = tuple(expression(draw, I64, scope, min(2, fuel - 1)) for _ in range(rank))
-    return Load(ref, leaf, index, kind)
+    return Load(ref, leaf, index, kind, guarded and rank > 0)
 
 
 def loop(draw: Draw, kind: ScalarType, scope: Scope, fuel: int) -> Loop:
@@ -224,17 +225,27 @@ def text(expression: Expression, name: Callable[[Ref], str]) -> str:
             return written
         case Apply(template, arguments, _):
             return template.format(*(text(argument, name) for argument in arguments))
-        case Load(array, leaf, index, _):
-            item = "" if leaf is None else f"[{leaf}]"
-            if not index:
-                return f"A.the({name(array)}){item}"
-            shape = f"A.unlift({name(array)}.shape)"
-            parts = ", ".join(f"{text(part, name)} % {shape}[{axis}]" for axis, part in enumerate(index))
-            return f"{name(array)}[{parts}]{item}"
+        case Load():
+            return load_text(expression, name)
         case Loop(state, count, initial, body, _):
             start = f"A.lift(A.constant(0, np.int64), {text(initial, name)})"
             step = f"A.lift({state}[0] + 1, {text(body, name)})"
             return f"A.while_(lambda {state}: {state}[0] < {count}, lambda {state}: {step}, {start})[1]"
+
+
+def load_text(load: Load, name: Callable[[Ref], str]) -> str:
+    """A load as Python source."""
+    array, item = name(load.array), "" if load.leaf is None else f"[{load.leaf}]"
+    if not load.index:
+        return f"A.the({array}){item}"
+    index = [text(part, name) for part in load.index]
+    extents = [f"A.unlift({array}.shape)[{axis}]" for axis in range(len(index))]
+    if not load.guarded:
+        wrapped = (f"{part} % {extent}" for part, extent in zip(index, extents, strict=True))
+        return f"{array}[{', '.join(wrapped)}]{item}"
+    tests = " & ".join(f"({i} >= 0) & ({i} < {n})" for i, n in zip(index, extents, strict=True))
+    zero = Literal(load.type, 0.0 if load.type.is_float else False if load.type is BOOL else 0)
+    return f"A.cond({tests}, {array}[{', '.join(index)}]{item}, {constant_text(zero)})"
 
 
 def function_text(function: Function, name: Callable[[Ref], str]) -> str:
@@ -267,7 +278,7 @@ def _parts(value: Expression) -> tuple[Expression, ...]:
     match value:
         case Apply(_, arguments, _):
             return arguments
-        case Load(_, _, index, _):
+        case Load(index=index):
             return index
         case _:
             return ()

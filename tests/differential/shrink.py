@@ -146,11 +146,11 @@ def simplified(expression: Expression) -> Iterator[Expression]:
             for position, argument in enumerate(arguments):
                 for simpler in simplified(argument):
                     yield Apply(template, (*arguments[:position], simpler, *arguments[position + 1 :]), kind)
-        case Load(array, leaf, index, _):
+        case Load(array, leaf, index, _, guarded):
             yield Literal(kind, zero)
             for position, part in enumerate(index):
                 for simpler in simplified(part):
-                    yield Load(array, leaf, (*index[:position], simpler, *index[position + 1 :]), kind)
+                    yield Load(array, leaf, (*index[:position], simpler, *index[position + 1 :]), kind, guarded)
         case Loop(name, count, initial, body, _):
             yield initial
             if count > 1:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
 import pytest
 
 from accel.ast.types import BOOL, I64
+from accel.ir.nodes import Program as Loops
+from accel.ir.text import text
+from tests.differential import subjects
 from tests.differential.check import check, check_opencl
+from tests.differential.data import HostArray
 from tests.differential.elementwise import Input, Map
 from tests.differential.generate import generate
 from tests.differential.programs import Apply, Function, Literal, Node, Program, Ref, Variable, infer
@@ -61,3 +68,22 @@ def test_shrinking_finds_the_node_that_matters() -> None:
     assert function_source(smallest) == (
         "def program(t0):\n    t1 = A.fold(lambda a, b: a, A.constant(0, np.int64), t0)\n    return (t1,)\n"
     )
+
+
+def test_a_planted_mistake_is_found_and_shrunk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An evaluator that negates every first result of a scan: the complaint is a program of a scan and its input."""
+
+    def wrong(program: Loops, arguments: Sequence[HostArray]) -> list[HostArray]:
+        results = subjects.interpret_fused_loops(program, arguments)
+        if "    scan " in text(program) and results and results[0].dtype.kind in "if":
+            results[0] = np.negative(results[0])  # type: ignore[type-var]  # numbers, by the test before
+        return results
+
+    monkeypatch.setattr(subjects, "interpret_fused_loops", subjects.interpret_loops, raising=False)
+    monkeypatch.setattr(subjects, "interpret_loops", wrong)
+    monkeypatch.setattr(subjects, "STRATEGIES", ("ilp",))
+    seed, complaint = next((seed, found) for seed in range(500) for found in check([seed]))
+    assert f"# seed {seed}, shrunk from " in complaint
+    assert "# ir ilp: result 0 differs at " in complaint
+    assert complaint.count("\n    t") <= 2
+    assert "A.scan" in complaint

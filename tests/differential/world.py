@@ -26,8 +26,7 @@ class World:
 
     def scope(self) -> Scope:
         """What scalar functions may mention here: a few arrays to load from."""
-        known = [entry for entry in self.arrays if entry[1].is_known]
-        chosen = [self.draw.pick(known) for _ in range(2)] if known and self.draw.chance(40) else []
+        chosen = [self.draw.pick(self.arrays) for _ in range(2)] if self.arrays and self.draw.chance(40) else []
         return Scope((), chosen, self.scalars, self.elementary)
 
     def array(self, fits: Callable[[ArrayType], bool]) -> tuple[Ref, ArrayType] | None:
@@ -82,11 +81,6 @@ def _operators(kind: ScalarType) -> tuple[str, ...]:
     if kind.is_float:
         return INFIX + CHOOSE
     return (INFIX + CHOOSE + BITS) if kind.is_integer else BITS
-
-
-def known(array: ArrayType) -> bool:
-    """All extents are numbers."""
-    return array.is_known
 
 
 def dims(*extents: int) -> tuple[Dim, ...]:
