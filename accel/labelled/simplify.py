@@ -7,7 +7,7 @@ keep their labels; a binding may lose some of its leaves.
 
 from __future__ import annotations
 
-from collections import ChainMap
+from collections import ChainMap, Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import assert_never
@@ -154,8 +154,10 @@ class _Forward:
         function = simplify_function(moved.function, shape)
         if function.body.results == function.parameters and moved.inputs[0].shape == shape:
             self._alias(binding.arrays, moved.inputs)
-        else:
-            self._keep(replace(binding, operation=replace(moved, function=function)), bindings, known)
+            return
+        shrinking = moved.shrinking or Counter(moved.inputs[0].shape) == Counter(shape)
+        operation = replace(moved, function=function, shrinking=shrinking)
+        self._keep(replace(binding, operation=operation), bindings, known)
 
     def _reshape(self, binding: Binding, source: Array, bindings: list[Binding], known: _Known) -> None:
         source = source if binding.after else self._views.get(source, source)

@@ -7,7 +7,7 @@ import pytest
 
 import accel as A
 from accel.ast.types import F32, F64, I64
-from accel.labelled.nodes import Copy, Filter, Fold, Generate, Map, Operation, Scan, Scatter
+from accel.labelled.nodes import Backpermute, Copy, Filter, Fold, Generate, Map, Operation, Scan, Scatter
 from tests.labelled.programs import AnyAcc, AnyExp, parameter, program, program_text, run, run_all, same, use
 
 
@@ -28,6 +28,19 @@ def test_maps_that_do_nothing_disappear() -> None:
         operations(A.map(lambda x: x, xs), A.reshape(xs.shape, xs), A.backpermute(xs.shape, lambda i: i, xs), of=[xs])
         == []
     )
+
+
+def test_a_backpermute_to_the_same_extents_is_shrinking() -> None:
+    """It has as many elements as its input, whatever the sizes."""
+    m = parameter(2, F64)
+    rows, columns = A.unlift(m.shape)
+
+    def swap(i: AnyExp) -> AnyExp:
+        return A.index(i[1], i[0])
+
+    swapped, squared = (A.backpermute(A.index(n, rows), swap, m) for n in (columns, rows))
+    found = operations(swapped, squared, of=[m])
+    assert [operation.shrinking for operation in found if isinstance(operation, Backpermute)] == [True, False]
 
 
 def test_equal_operations_happen_once() -> None:
