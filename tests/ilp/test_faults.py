@@ -95,3 +95,27 @@ def test_a_short_time_limit_is_kept_and_reported() -> None:
         answer = plan_graph(graph, Options(time_limit=0.001))
     assert refusal(graph, answer.clustering, True) is None
     assert answer.bound <= answer.cost
+
+
+def test_what_a_simple_bound_proves_needs_no_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dot product is planned without one: python-mip and CBC take longer to load than to solve."""
+    monkeypatch.setattr(optimise, "find", lambda name: Faulty("crash"))
+    s = Sketch()
+    s.use("xs")
+    s.use("ys")
+    s.map("products", "xs ys")
+    s.fold("sum", "products")
+    answer = plan_graph(s.finish())
+    assert answer.proved
+    assert s.sets(answer.clustering) == {frozenset({"products", "sum"})}
+
+
+@pytest.mark.parametrize("solver", ["cbc", "highs"])
+def test_solvers_agree_and_print_nothing(solver: str, capfd: pytest.CaptureFixture[str]) -> None:
+    if solver == "highs":
+        pytest.importorskip("highspy", reason="HiGHS needs the package highspy")
+    for seed in range(12):
+        graph = draw(seed, 12)
+        assert plan_graph(graph, Options(solver=solver)).cost == plan_graph(graph).cost
+    plan_graph(draw(3, 90), Options(solver=solver))  # large enough for relaxations
+    assert capfd.readouterr() == ("", "")
