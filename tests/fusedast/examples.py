@@ -340,7 +340,7 @@ def views() -> Example:
 
 EXAMPLES: list[Callable[[], Example]] = [
     dot_product, normalise2, normalise2_expanded, single_loop, simple1, simple2, simple3, simple4, simple5,
-    scatter_example, scatter_if, scatter_of_matrix, filtered, filter_max, filtered_rows, filtered_matrix, filtered_gather, scan_of_scan,
-    right_scans, right_scan_and_fold, matrix_scans, fold_and_outer, fold_under_a_guard, fold_of_nothing_known, rank_zero, rank_five,
-    replicated, views,
+    scatter_example, scatter_if, scatter_of_matrix, filtered, filter_max, filtered_rows, filtered_matrix,
+    filtered_gather, scan_of_scan, right_scans, right_scan_and_fold, matrix_scans, fold_and_outer,
+    fold_under_a_guard, fold_of_nothing_known, rank_zero, rank_five, replicated, views,
 ]  # fmt: skip
