@@ -113,6 +113,11 @@ class Memory:
             pointer = code.emit(f"getelementptr i8, ptr {pointer}, i64 {offset}")
         return pointer
 
+    def _last_address(self, array: Array, index: Sequence[Value]) -> str:
+        """The address of the last lane, of a row in reverse."""
+        back = array.element.bytes * (self._writer.lanes - 1)
+        return self.routine.code.emit(f"getelementptr i8, ptr {self._address(array, index)}, i64 {-back}")
+
     def _first(self, position: Value) -> str:
         match position:
             case Progression(base):
@@ -134,9 +139,9 @@ class Memory:
             text = f"{pointers} {writer.code.emit(f'getelementptr i8, {text}, {type_} {offset}')}"
         return text
 
-    def _is_row(self, index: Sequence[Value]) -> bool:
-        """Whether lanes are adjacent in memory."""
-        if not index or not isinstance(index[-1], Progression) or index[-1].stride != 1:
+    def _is_row(self, index: Sequence[Value], stride: int = 1) -> bool:
+        """Whether lanes are adjacent in memory, in order (stride 1) or in reverse (-1)."""
+        if not index or not isinstance(index[-1], Progression) or index[-1].stride != stride:
             return False
         return all(self._writer.is_uniform(position) for position in index[:-1])
 
@@ -154,6 +159,10 @@ class Memory:
             return Uniform(_from_memory(writer.scalar, kind, text), kind)
         if self._is_row(index):
             text = self._load_row(kind, self._address(array, index), mask)
+        elif self._is_row(index, -1):
+            backwards = None if mask is None else writer.reversed(mask, "i1")
+            row = self._load_row(kind, self._last_address(array, index), backwards)
+            text = writer.reversed(row, memory_type(kind))
         else:
             text = self._gather(kind, self._addresses(array, index), mask)
         return writer.varying(_from_memory(writer.code, kind, text), kind)
@@ -213,6 +222,10 @@ class Memory:
                 self._store_past_caches(kind, text, address, past_caches)
             else:
                 self._store_row(kind, text, address, mask)
+        elif self._is_row(index, -1):
+            backwards = None if mask is None else writer.reversed(mask, "i1")
+            row = writer.reversed(text, memory_type(kind))
+            self._store_row(kind, row, self._last_address(array, index), backwards)
         elif len(index) == 1 and isinstance(index[0], Packed) and index[0].mask == mask:
             self._store_packed(kind, text, self._address(array, index), mask)
         else:

@@ -194,6 +194,12 @@ class Writer:
         order = ", ".join(f"i32 {(lane + distance) % self.lanes}" for lane in range(self.lanes))
         return self.code.emit(f"shufflevector {vector} {text}, {vector} poison, <{self.lanes} x i32> <{order}>")
 
+    def reversed(self, text: str, type_: str) -> str:
+        """The lanes from last to first."""
+        vector = self.code.vector(type_)
+        order = ", ".join(f"i32 {lane}" for lane in reversed(range(self.lanes)))
+        return self.code.emit(f"shufflevector {vector} {text}, {vector} poison, <{self.lanes} x i32> <{order}>")
+
     def first_lanes(self, count: str) -> str:
         """The mask of the lanes below `count` (an i64 register)."""
         order = ", ".join(f"i64 {lane}" for lane in range(self.lanes))
