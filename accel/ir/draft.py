@@ -52,8 +52,7 @@ def _key(statement: LoopBody) -> Key:
         case ManyToOne(state=state):
             return f"step {state}"
         case _:
-            outs = made(statement)
-            return outs[0].name if outs else f"nothing {statement}"
+            return made(statement)[0].name
 
 
 def draft(statements: Iterable[tuple[int, LoopBody]], states: Iterable[tuple[int, State]] = ()) -> Draft:

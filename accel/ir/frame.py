@@ -14,7 +14,7 @@ are lowered apart agree on it, and their nests can be put together statement by 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
 from accel.ast.operators import Operator
@@ -25,6 +25,7 @@ from accel.ir import names
 from accel.ir.nodes import Guard, LoopBody, OneToMaybe, OneToOne, Operand, Order, Stream
 from accel.labelled.nodes import Array, Backpermute, Binding, Extent, Filter, Gather, Label, Shape, SizeVariable
 from accel.labelled.scalar import Block, Compute, Function, Variable, constant
+from accel.labelled.scalar_text import extent_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +140,7 @@ class Frame:
             if inner is None:
                 done.append(each)
             else:
-                # (a * b) + c <= (a + c) * (b + c) for the small c >= 0 that scans add.
-                shape = _input_shape(inner[0])
-                pending += reversed([Extent(e.variable, e.offset + each.offset) for e in shape])
+                pending += reversed(_input_shape(inner[0]))
         return tuple(done)
 
     # Families: what shares a base. None is the root; a label a gather's order; a size variable what its filter makes.
@@ -151,9 +150,7 @@ class Frame:
             return traversal.gather
         if shape and shape[0].variable is not None and shape[0].variable in self._filters:
             if shape[0].offset:
-                raise AccelInternalError(
-                    f"a scan of what filter {shape[0].variable} makes has more elements than its nest"
-                )
+                raise AccelInternalError(f"a scan to {extent_text(shape[0])} has more elements than its filter's nest")
             return shape[0].variable
         return None
 
@@ -164,11 +161,10 @@ class Frame:
         return found
 
     def _chain(
-        self, family: Label | SizeVariable | None, known: Iterable[Label | SizeVariable | None]
+        self, family: Label | SizeVariable | None, known: Container[Label | SizeVariable | None]
     ) -> list[Label | SizeVariable]:
         """`family` and those that it lives in, innermost first, up to one that is known."""
         chain: list[Label | SizeVariable] = []
-        known = set(known)
         while family not in known:
             assert family is not None
             chain.append(family)
@@ -221,10 +217,10 @@ class Frame:
 
     def _widen(self, extents: dict[int, Extent], level: int, extent: Extent) -> None:
         if extent.variable in self._filters:
-            raise AccelInternalError(f"a loop over {extent.variable} would stand in the nest that finds it out")
+            raise AccelInternalError(f"a loop over {extent_text(extent)} would stand in the nest that finds it out")
         known = extents.setdefault(level, extent)
         if known.variable != extent.variable:
-            raise AccelInternalError(f"two loops at depth {level}: one over {known}, one over {extent}")
+            raise AccelInternalError(f"two loops at depth {level}: over {extent_text(known)} and {extent_text(extent)}")
         if extent.offset > known.offset:
             extents[level] = extent
 

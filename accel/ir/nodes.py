@@ -135,6 +135,7 @@ class Write:
 class Scatter:
     """`arrays[index] := combine(values, arrays[index])` (new leaves, then old), the index checked (an error at `where`).
 
+    `arrays` are the results, which begin as their destinations' contents (`Nest.in_place`).
     Combined in the order in which the loop visits, unless `exact`.
     """
 
