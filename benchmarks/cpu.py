@@ -1,8 +1,8 @@
 """CPU speed beside NumPy, Numba (if installed) and the memory bound: `python -m benchmarks.cpu [elements]`.
 
 All candidates of a row run in turn in one process, many times; figures are ratios of their minima, so that what else the
-machine does matters little. The bound is the time to move a row's bytes (every input once, every output once) at the speed of the
-fastest of two plain passes over memory: a copy into a reused output, and a sum.
+machine does matters little. The bound is the time to move a row's bytes (every input once, every output once) at the
+speed of the fastest of two plain passes over memory: a copy into a reused output, and a sum.
 """
 
 from __future__ import annotations
