@@ -73,7 +73,9 @@ def test_nothing_that_the_user_wrote_is_in_the_text() -> None:
     text = opencl_text(loops("greedy", (functions["f"](A.use(np.ones(3, np.float32))),))[0])
     for word in ("evil", "malicious", "named", "lambda"):
         assert word not in text
-    assert not re.search(r"[\"\\']|/\*|//", text)
+    comments = [line for line in text.splitlines() if line.startswith("//")]
+    assert comments == ["// nest0: a work-group per block of a fold"]
+    assert not re.search(r"[\"\\']|/\*|//", text.replace(comments[0], ""))
 
 
 @each_platform
@@ -114,3 +116,14 @@ def test_size_classes_waste_at_most_an_eighth() -> None:
     for size in range(64, 100_000, 37):
         assert size <= size_class(size) <= size + max(size // 8, 64)
         assert size_class(size_class(size)) == size_class(size)
+
+
+def test_equal_nests_share_a_kernel() -> None:
+    xs = A.use(np.ones(10, np.float32))
+    for _ in range(20):
+        xs = A.compute(A.map(lambda x: x * 1.5 + 1, xs))
+    planned, _ = loops("none", (xs, A.fold(A.add, 0, xs), A.fold(A.add, 2, A.compute(A.map(lambda x: x - 1, xs)))))
+    text, made = translate(planned, PLAIN)
+    assert len(made) >= 23
+    assert text.count("__kernel") == 2 + 1 + 2  # two maps, the blocks of both folds, two joins
+    assert text.count("typedef struct") == 1

@@ -41,15 +41,18 @@ class Site:
 
 @dataclass(slots=True)
 class Context:
-    """What is the same for all code of one kernel.
+    """What is the same for all code of one program.
 
+    `kernels` and `states`: the names of those already written, by their text without names, so that equal nests share them.
     `sites`: where a failing check is written down, for the kernel that finds out which one failed first; None in the
     kernels that compute, which only raise the flag.
     """
 
     features: Features
     prelude: Prelude
-    sites: list[Site] | None = field(default=None)
+    sites: list[Site] | None = None
+    kernels: dict[str, str] = field(default_factory=dict)
+    states: dict[str, str] = field(default_factory=dict)
 
     def fail(self, writer: Writer, index: Sequence[str], site: Site) -> None:
         """Record that a check failed."""

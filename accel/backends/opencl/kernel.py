@@ -5,6 +5,7 @@ Sizes are `Amount`s, known once the extents of a call are: one program serves al
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
@@ -64,9 +65,10 @@ class Temporary:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """One launch. `items` work-items do something; `group` is the size of work-groups, None if any will do.
+    """One launch; without text if an equal nest has brought the kernel already.
 
-    `serial`: each work-item walks through many elements, so that neighbours are far apart in memory. `when`: None is always.
+    `items` work-items do something; `group` is the size of work-groups, None if any will do. `serial`: each work-item walks
+    through many elements, so that neighbours are far apart in memory. `when`: None is always.
     """
 
     name: str
@@ -88,6 +90,16 @@ class NestKernels:
     schedule: str
 
 
+_NAME = re.compile(r"\b(?:array\d+_\d+|(?:s_)?v_\w+|n\d+|nest\d+_\w+)\b")
+"""What is named after labels and numbers of nests."""
+
+
+def anonymous(text: str) -> str:
+    """A text with its names numbered as they occur: equal for kernels that differ in names only."""
+    numbers: dict[str, str] = {}
+    return _NAME.sub(lambda found: numbers.setdefault(found[0], f"${len(numbers)}"), text)
+
+
 class Scaffold:
     """What all kernels of one nest share while they are written."""
 
@@ -97,8 +109,7 @@ class Scaffold:
         self.context = context
         self.parameters = parameters(nest)
         self.types: Mapping[str, StateType] = {
-            state.name: state_type(f"{prefix}_state{number}", state, context)
-            for number, state in enumerate(mentions.states(nest))
+            state.name: state_type(state, context) for state in mentions.states(nest)
         }
         self.temporaries: list[Temporary] = []
         self.kernels: list[Kernel] = []
@@ -128,7 +139,9 @@ class Scaffold:
         fixed = "" if group is None else f"__attribute__((reqd_work_group_size({group}, 1, 1))) "
         fixed += "SERIAL " if serial else ""
         head = f"__kernel {fixed}void {name}(\n    " + ",\n    ".join(declared) + ") {"
-        self.kernels.append(Kernel(name, "\n".join([head, body, "}"]), items, group, serial, when))
+        text = "\n".join([head, body, "}"])
+        shared = self.context.kernels.setdefault(anonymous(text), name)
+        self.kernels.append(Kernel(shared, text if shared == name else "", items, group, serial, when))
 
     def done(self, schedule: str) -> NestKernels:
         """What was written."""

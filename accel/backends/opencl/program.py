@@ -44,7 +44,10 @@ def translate(program: Program, features: Features) -> tuple[str, list[NestKerne
     """The text, and what was made of each nest in the order of `nests`."""
     context = Context(features, Prelude())
     made = [schedule(Scaffold(nest, f"nest{number}", context)) for number, nest in enumerate(nests(program))]
-    kernels = (kernel.text for nest in made for kernel in nest.kernels)
+    kernels = []
+    for number, each in enumerate(made):
+        kernels.append(f"// nest{number}: {each.schedule}")
+        kernels += [kernel.text for kernel in each.kernels]
     return unit([context.prelude.text, *kernels], features), made
 
 
@@ -58,5 +61,5 @@ def unit(functions: Iterable[str], features: Features) -> str:
 
 
 def opencl_text(program: Program, features: Features = PLAIN) -> str:
-    """The OpenCL C of a program, with a line before each nest that says how it runs."""
+    """The OpenCL C of a program; a line before each nest says how it runs."""
     return translate(program, features)[0]

@@ -26,6 +26,9 @@ class Prelude:
         self._texts.setdefault(name, text)
         return name
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._texts
+
     @property
     def text(self) -> str:
         """The functions' definitions."""

@@ -65,8 +65,8 @@ class StateType:
         return f"{self.name}_merge({left}, {right}{self.passed})"
 
 
-def state_type(name: str, state: State, context: Context) -> StateType:
-    """Define the state's struct and its merge; `name` must be new in the program."""
+def state_type(state: State, context: Context) -> StateType:
+    """Define the state's struct and its merge, or find those of a state with the same."""
     arrays = sorted(set(mentions.loaded(state.merge)), key=lambda array: (array.label, array.leaf))
     operands = [*mentions.function_operands(state.merge), *mentions.shape_extents(arrays)]
     sizes = variables(operand for operand in operands if isinstance(operand, Extent))
@@ -77,11 +77,18 @@ def state_type(name: str, state: State, context: Context) -> StateType:
         declared.append(f"volatile __global long* {ERROR}")
         used.append(ERROR)
     passed, taken = ("".join(f", {each}" for each in some) for some in (used, declared))
-    made = StateType(name, state, passed, taken)
-    fields = " ".join(f"{c_type(final.type)} f{leaf};" for leaf, final in enumerate(state.finals))
-    context.prelude.function(name, f"typedef struct {{ {fields} }} {name};")
-    context.prelude.function(f"{name}_merge", _merge(made, context))
+    key = "\n".join([*_definitions(StateType("STATE", state, passed, taken), context), str(state.commutes)])
+    made = StateType(context.states.setdefault(key, f"state{len(context.states)}"), state, passed, taken)
+    if made.name not in context.prelude:
+        struct, merge = _definitions(made, context)
+        context.prelude.function(made.name, struct)
+        context.prelude.function(f"{made.name}_merge", merge)
     return made
+
+
+def _definitions(made: StateType, context: Context) -> tuple[str, str]:
+    fields = " ".join(f"{c_type(final.type)} f{leaf};" for leaf, final in enumerate(made.state.finals))
+    return f"typedef struct {{ {fields} }} {made.name};", _merge(made, context)
 
 
 def leaf_names(value: str, count: int) -> list[str]:
