@@ -14,7 +14,7 @@ from tests.differential.world import World
 Proposal: TypeAlias = Callable[[World], Node | None]
 
 PROPOSALS: tuple[tuple[int, Proposal], ...] = (
-    (9, elementwise.propose_map),
+    (12, elementwise.propose_map),
     (3, elementwise.propose_generate),
     (2, elementwise.propose_fill),
     (2, elementwise.propose_zip),
@@ -39,7 +39,7 @@ PROPOSALS: tuple[tuple[int, Proposal], ...] = (
 
 SMALL = (0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 70)
 LARGE = (4095, 4096, 4097, 8193)
-LENGTHS = (1, 2, 3, 5, 8, 12, 16)
+LENGTHS = (1, 3, 5, 8, 12, 16, 24)
 
 
 def new_world(draw: Draw) -> World:
@@ -51,7 +51,7 @@ def new_world(draw: Draw) -> World:
     extents = [draw.pick(SMALL[1:] if draw.chance(85) else SMALL) for _ in range(1 + draw.below(2))]
     if large:
         extents = [draw.pick(LARGE), 1, 2]
-    return World(draw, scalars, extents, draw.chance(8), draw.chance(6), 20_000 if large else 2_000)
+    return World(draw, scalars, extents, draw.chance(12), draw.chance(10), 20_000 if large else 2_000)
 
 
 def add(world: World, nodes: list[Node], node: Node) -> bool:
@@ -97,5 +97,5 @@ def generate(seed: int) -> Program:
 def outputs(draw: Draw, world: World, count: int) -> tuple[Ref, ...]:
     """What the program gives: the last node's results, and a few others."""
     last = [ref for ref, _ in world.arrays if ref.node == count - 1]
-    others = [ref for ref, _ in world.arrays if ref.node < count - 1 and draw.chance(25)]
-    return tuple(last + others[:5])
+    others = [ref for ref, _ in world.arrays if ref.node < count - 1 and draw.chance(35)]
+    return tuple(last + others[:6])
