@@ -50,6 +50,7 @@ class _Needed:
     definers: dict[SizeVariable, Label]
     arrays: set[tuple[Label, int]] = field(default_factory=set)
     labels: set[Label] = field(default_factory=set)
+    sizes: set[SizeVariable] = field(default_factory=set)
 
     def add_arrays(self, arrays: Iterable[Array]) -> None:
         for array in arrays:
@@ -59,7 +60,19 @@ class _Needed:
     def add_sizes(self, variables: Iterable[SizeVariable | None]) -> None:
         for variable in variables:
             if variable is not None and variable in self.definers:
+                self.sizes.add(variable)
                 self.labels.add(self.definers[variable])
+
+    def with_sizes(self, binding: Binding, wanted: list[int]) -> list[int]:
+        """The places of `wanted` results, and of others by which `binding` finds out sizes that are used."""
+        missing = {v for v in self.sizes if self.definers[v] == binding.label}
+        places = set(wanted)
+        for place in [*wanted, *range(len(binding.arrays))]:
+            found = {e.variable for e in binding.arrays[place].shape if e.variable in missing}
+            if found:
+                places.add(place)
+                missing.difference_update(v for v in found if v is not None)
+        return sorted(places)
 
     def has(self, array: Array) -> bool:
         return (array.label, array.leaf) in self.arrays
@@ -101,7 +114,7 @@ def _live(binding: Binding, needed: _Needed) -> Binding | None:
         return None
     match operation:
         case Acond(condition, then, orelse):
-            wanted = wanted or [0]
+            wanted = needed.with_sizes(binding, wanted)
             parts = [_sweep(p, needed, tuple([p.results[k] for k in wanted])) for p in (then, orelse)]
             return _with(binding, Acond(condition, *parts), wanted)
         case Awhile(condition, body, initial):

@@ -90,12 +90,8 @@ class Scope:
 
     def sees(self, variable: SizeVariable) -> bool:
         """Whether a size variable is known in this region."""
-        home, region = self.building.homes.get(variable), self.region
-        while home is not None and region is not home:
-            if region.parent is None:
-                return False
-            region = region.parent
-        return True
+        home = self.building.homes.get(variable)
+        return home is None or self._lies_in(home)
 
     def rigid(self) -> SizeVariable:
         """A size variable that a binding of this region finds out."""
@@ -153,14 +149,14 @@ class Scope:
         """The variable for a computed extent; equal computations share it."""
         sizes, computed = self.building.sizes, self.building.computed
         function = rewrite.rename(function, lambda o: sizes.resolve(o) if isinstance(o, Extent) else o)
-        if function in computed and self._encloses(computed[function][1]):
+        if function in computed and self._lies_in(computed[function][1]):
             return computed[function][0]
         variable = self.rigid()
         self.emit(nodes.BindSizes((variable,), function), (), where)
         computed[function] = (variable, self.region)
         return variable
 
-    def _encloses(self, outer: Region) -> bool:
+    def _lies_in(self, outer: Region) -> bool:
         region: Region | None = self.region
         while region is not None and region is not outer:
             region = region.parent

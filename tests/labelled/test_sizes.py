@@ -90,6 +90,21 @@ def test_results_of_branches_share_what_they_agree_on() -> None:
     assert sizes_of(*both, same_size, of=[flag, xs, ys]) == ["[n2]", "[n2]", "[n0]"]
 
 
+def test_only_the_size_of_a_branch_is_used() -> None:
+    """The results that bring the sizes stay, the others go."""
+    flag, xs, ys = parameter(0, BOOL), vector(), parameter(1, I64)
+    _, second = A.acond(A.the(flag), (xs, ys), (A.tail(xs), A.tail(ys)))
+    (array,) = program([A.unit(A.length(second))], [flag, xs, ys]).bindings[-2].arrays
+    assert array.element is I64
+    found = A.acond(A.constant(False, np.bool_), (use(X), use(X)), (A.take(2, use(X)), A.take(1, use(X))))
+    lengths = run_all(*(A.unit(A.length(part)) for part in found), found[0])
+    for length, expected in zip(lengths, (2, 1, X[:2]), strict=True):
+        same(length, expected)
+
+
+X = np.arange(4)
+
+
 def test_a_loop_keeps_the_sizes_that_its_step_keeps() -> None:
     xs, ys = vector(), parameter(1, I64)
     kept, grown = A.awhile(
