@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import get_args, get_origin, get_type_hints
 
-import numpy as np
-
 from accel.ast.acc import Acc, Array
-from accel.ast.types import ArrayType, ElementType, TupleType, scalar_type
+from accel.ast.types import ArrayType, ElementType, ScalarType, TupleType
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +29,8 @@ class Demand:
 
 ANYTHING = Demand(None, None)
 
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
 
 def demands(function: Callable[..., object]) -> list[Demand]:
     """One demand per positional parameter that is annotated; annotations that Python cannot resolve demand nothing."""
@@ -37,9 +38,8 @@ def demands(function: Callable[..., object]) -> list[Demand]:
         hints = get_type_hints(function)
     except (NameError, TypeError, AttributeError):  # names under TYPE_CHECKING, callables without annotations
         return []
-    code = getattr(function, "__code__", None)
-    names: tuple[str, ...] = code.co_varnames[: code.co_argcount] if code is not None else ()
-    return [_demand(hints.get(name)) for name in names]
+    named = (name for name, one in inspect.signature(function).parameters.items() if one.kind in _POSITIONAL)
+    return [_demand(hints.get(name)) for name in named]
 
 
 def _demand(annotation: object) -> Demand:
@@ -63,6 +63,4 @@ def _element(element: object) -> ElementType | None:
         items = [_element(item) for item in get_args(element)]
         known = tuple(item for item in items if item is not None)
         return TupleType(known) if len(known) == len(items) else None
-    if isinstance(element, type) and issubclass(element, np.generic):
-        return scalar_type(np.dtype(element))
-    return None
+    return next((kind for kind in ScalarType if kind.dtype.type is element), None)

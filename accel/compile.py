@@ -7,12 +7,15 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import time
 from dataclasses import dataclass
 
 from accel.backends.choose import backend
 from accel.backends.interpreter.backend import InterpreterBackend
 from accel.backends.protocol import Executable
+from accel.errors import AccelDeviceError, here
 from accel.fusedast import nodes as fusedast
 from accel.fusedast.build import build as fuse
 from accel.fusedast.verify import verify as verify_fused
@@ -25,6 +28,8 @@ from accel.ir.verify import verify as verify_loops
 from accel.labelled import nodes as labelled
 from accel.labelled.verify import verify as verify_labelled
 from accel.settings import Settings
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +58,28 @@ def stages(program: labelled.Program, options: Options) -> Stages:
 
 
 def compile(program: labelled.Program, options: Options, settings: Settings) -> Executable:
-    """The program on the backend that the settings name; raises `AccelDeviceError` if that is missing."""
+    """The program on the backend that the settings name.
+
+    Raises `AccelDeviceError`, which names the user's call, if that backend is missing or cannot run the program.
+    """
+    try:
+        return _compiled(program, options, settings)
+    except AccelDeviceError as error:
+        raise AccelDeviceError(error.message, here(), hint=error.hint) from error
+
+
+def _compiled(program: labelled.Program, options: Options, settings: Settings) -> Executable:
     target = backend(settings.backend, settings.threads)
     if isinstance(target, InterpreterBackend):
         return target.compile_labelled(program)
-    return target.compile(stages(program, options).loops)
+    start = time.perf_counter()
+    staged = stages(program, options)
+    planned = time.perf_counter()
+    executable = target.compile(staged.loops)
+    _LOG.debug(
+        "%d operations in %d clusters by %s, cost %s%s, in %.1f ms; compiled for %s in %.1f ms",
+        len(program.bindings), len(staged.plan.clustering.clusters), staged.plan.strategy, staged.plan.cost,
+        " (proved)" if staged.plan.proved else "", (planned - start) * 1e3, target.name,
+        (time.perf_counter() - planned) * 1e3,
+    )  # fmt: skip
+    return executable

@@ -7,12 +7,13 @@ are checked where they are given.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from typing import Literal, TypedDict
+from typing import Literal, TypedDict, get_args
 
 from typing_extensions import Unpack
 
@@ -23,6 +24,8 @@ Cost = Literal[
     "default", "clusters", "edges", "intermediates", "reads", "reads_writes", "bytes", "robinson", "max_contract",
     "max_locality",
 ]  # fmt: skip
+Solver = Literal["cbc", "highs"]
+Sizes = Literal["nominal", "actual"]
 
 
 class Given(TypedDict, total=False):
@@ -32,11 +35,10 @@ class Given(TypedDict, total=False):
     threads: int
     strategy: Strategy
     cost: Cost
-    solver: Literal["cbc", "highs"]
-    sizes: Literal["nominal", "actual"]
+    solver: Solver
+    sizes: Sizes
     duplicate: bool | Literal["published"]
     time_limit: float
-    checks: Literal["bounds", "all", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,31 +48,28 @@ class Settings:
     backend: `llvm`, `interpreter`, `opencl`, or `opencl:1` (the device's number in `devices()`). threads: CPU threads, 0
     for as many as the process may use. strategy, cost, solver, time_limit (seconds): of the clustering. sizes: what the cost
     model takes an extent for, 1024 each (`nominal`) or the call's (`actual`). duplicate: whether work may be repeated to save
-    memory traffic; `published` is [vB24]'s free rule. checks: which errors in data are looked for.
+    memory traffic; `published` is [vB24]'s free rule.
     """
 
     backend: str = "llvm"
     threads: int = 0
     strategy: Strategy = "ilp"
     cost: Cost = "default"
-    solver: Literal["cbc", "highs"] = "cbc"
-    sizes: Literal["nominal", "actual"] = "nominal"
+    solver: Solver = "cbc"
+    sizes: Sizes = "nominal"
     duplicate: bool | Literal["published"] = True
     time_limit: float = 10.0
-    checks: Literal["bounds", "all", "none"] = "bounds"
 
 
 _CHOICES: Mapping[str, tuple[object, ...]] = {
-    "strategy": ("ilp", "none", "greedy"),
-    "cost": (
-        "default", "clusters", "edges", "intermediates", "reads", "reads_writes", "bytes", "robinson", "max_contract",
-        "max_locality",
-    ),
-    "solver": ("cbc", "highs"),
-    "sizes": ("nominal", "actual"),
+    "strategy": get_args(Strategy),
+    "cost": get_args(Cost),
+    "solver": get_args(Solver),
+    "sizes": get_args(Sizes),
     "duplicate": (True, False, "published"),
-    "checks": ("bounds", "all", "none"),
-}  # fmt: skip
+}
+
+_BACKEND = re.compile(r"llvm|interpreter|opencl(:[0-9]+)?")
 
 
 def _wrong(message: str, hint: str) -> AccelValueError:
@@ -83,8 +82,7 @@ def _check(name: str, value: object) -> None:
         if not any(value == choice and type(value) is type(choice) for choice in _CHOICES[name]):
             raise _wrong(f"{name}={value!r} is no setting", "one of " + ", ".join(map(repr, _CHOICES[name])))
     elif name == "backend":
-        kind, _, number = value.partition(":") if isinstance(value, str) else ("", "", "")
-        if kind not in ("llvm", "interpreter", "opencl") or (number and not (kind == "opencl" and number.isdigit())):
+        if not isinstance(value, str) or not _BACKEND.fullmatch(value):
             raise _wrong(
                 f"backend={value!r} is unknown", "'llvm', 'interpreter', 'opencl' or 'opencl:1'; see devices()"
             )
@@ -92,8 +90,8 @@ def _check(name: str, value: object) -> None:
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= 1024:
             raise _wrong(f"threads={value!r} is no number of threads", "0 (all) to 1024")
     elif name == "time_limit":
-        if not isinstance(value, int | float) or isinstance(value, bool) or not value >= 0:
-            raise _wrong(f"time_limit={value!r} is no number of seconds", "0 or more")
+        if not isinstance(value, int | float) or isinstance(value, bool) or not value > 0:
+            raise _wrong(f"time_limit={value!r} is no number of seconds", "more than 0")
     else:
         known = ", ".join(field.name for field in fields(Settings))
         raise _wrong(f"there is no setting {name!r}", f"the settings are {known}")

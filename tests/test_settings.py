@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 
 from accel.errors import AccelValueError
-from accel.settings import Given, Settings, changed, current, using
+from accel.ilp.cost import MODELS
+from accel.ilp.options import STRATEGIES
+from accel.ilp.solvers import NAMES as SOLVERS
+from accel.settings import Cost, Given, Settings, Solver, Strategy, changed, current, using
 
 
 def test_defaults_are_the_cpu_and_the_optimum() -> None:
@@ -63,12 +67,15 @@ def test_using_in_one_thread_is_not_seen_in_another() -> None:
     [
         ({"backend": "cuda"}, "backend='cuda' is unknown"),
         ({"backend": "llvm:1"}, "backend='llvm:1' is unknown"),
+        ({"backend": "llvm:"}, "backend='llvm:' is unknown"),
+        ({"backend": "opencl:"}, "backend='opencl:' is unknown"),
         ({"backend": 3}, "backend=3 is unknown"),
         ({"threads": -1}, "threads=-1 is no number of threads"),
         ({"threads": True}, "threads=True is no number of threads"),
         ({"strategy": "best"}, "strategy='best' is no setting"),
         ({"duplicate": 1}, "duplicate=1 is no setting"),
         ({"time_limit": float("nan")}, "time_limit=nan is no number of seconds"),
+        ({"time_limit": 0}, "time_limit=0 is no number of seconds"),
         ({"colour": "red"}, "there is no setting 'colour'"),
     ],
 )
@@ -77,3 +84,9 @@ def test_wrong_settings_are_refused(given: Given, message: str) -> None:
         changed(given)
     assert caught.value.message == message
     assert "test_settings.py" in str(caught.value)
+
+
+def test_the_choices_are_those_of_the_planner() -> None:
+    assert set(get_args(Strategy)) == set(STRATEGIES)
+    assert set(get_args(Cost)) == set(MODELS)
+    assert set(get_args(Solver)) == set(SOLVERS)

@@ -1,0 +1,58 @@
+"""What a `runN` function's annotations demand of its arguments."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import numpy as np
+import pytest
+
+import accel as A
+from accel.annotations import ANYTHING, Demand, demands
+from accel.ast.types import F32, I64, TupleType
+
+N = TypeVar("N", bound=np.generic)
+Vector = A.Acc[A.Vector[np.float32]]
+
+
+class Scaling:
+    """Functions that are not plain ones."""
+
+    def method(self, xs: Vector, factor: A.Acc[A.Scalar[np.int64]]) -> Vector:
+        return A.map(lambda x: x * A.toFloating(A.the(factor), np.float32), xs)
+
+
+def of_any_element(xs: A.Acc[A.Vector[N]], ys: A.Acc[A.Matrix[np.floating]]) -> A.Acc[A.Vector[N]]:
+    return xs
+
+
+def of_pairs(xs: A.Acc[A.Array[tuple[int, ...], tuple[np.float32, np.int64]]]) -> A.Acc[A.Scalar[np.int64]]:
+    return A.unit(A.size(xs))
+
+
+def test_demands_are_read_from_annotations() -> None:
+    assert demands(of_any_element) == [Demand(1, None), Demand(2, None)]
+    assert demands(of_pairs) == [Demand(None, TupleType((F32, I64)))]
+    assert demands(lambda xs, *rest: xs) == [ANYTHING]
+
+
+def test_a_method_has_no_demand_on_self() -> None:
+    assert demands(Scaling().method) == [Demand(1, F32), Demand(0, I64)]
+    scaled = A.runN(Scaling().method)(np.ones(3, np.float32), np.array(2))
+    assert scaled.tolist() == [2.0, 2.0, 2.0]
+
+
+def test_names_that_python_cannot_resolve_demand_nothing() -> None:
+    def function(xs: Unknown) -> None:  # type: ignore[name-defined]  # noqa: F821  # what is tested
+        pass
+
+    assert demands(function) == []
+
+
+def test_an_argument_of_another_rank_is_named() -> None:
+    def total(xs: Vector) -> A.Acc[A.Scalar[np.float32]]:
+        return A.sum(xs)
+
+    with pytest.raises(A.AccelTypeError) as caught:
+        A.runN(total)(np.ones((2, 2), np.float32))
+    assert caught.value.message == "argument 0 of total has type f32[_,_], but is annotated with rank 1 and f32"
