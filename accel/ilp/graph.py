@@ -117,12 +117,6 @@ class Graph:
         data = {(edge.array.label, edge.consumer) for edge in self.edges if edge.array.label in self.node}
         return tuple(sorted(data | set(self.before)))
 
-    def is_stored_anyway(self, array: Array) -> bool:
-        """Whether `array` is a result, or has a reader that can never be in its cluster because it is a barrier."""
-        if array in self.results:
-            return True
-        return any(self.node[edge.consumer].kind is Kind.BARRIER for edge in self.readers[array])
-
     def rank_of_sources(self, gather: Label) -> int:
         """The rank of what gather `gather` gathers from."""
         return next(len(edge.array.shape) for edge in self.inputs[gather] if edge.role is Role.SOURCE)

@@ -10,12 +10,14 @@ from accel.labelled.nodes import Array
 from tests.ilp.sketch import Sketch
 
 _SHAPES = ("n", "n", "n", "n", "m", "n k", "n k", "n j", "16")
+_MATRICES = ("n k", "n k", "n j", "m k")
 
 
 class _Drawing:
     """One random program under construction."""
 
-    def __init__(self, seed: int, operations: int) -> None:
+    def __init__(self, seed: int, operations: int, nested: bool) -> None:
+        self.nested = nested
         self.random, self.sketch, self.operations = Random(seed), Sketch(), operations
         self.readable: list[str] = []
         self.destroyed: set[str] = set()
@@ -50,8 +52,8 @@ class _Drawing:
 
     def draw(self) -> Graph:
         """A whole graph."""
-        for k in range(self.random.choice((1, 1, 2, 3))):
-            self.sketch.use(f"u{k}", self.random.choice(_SHAPES), self.element())
+        for k in range(self.random.choice((2, 3) if self.nested else (1, 1, 2, 3))):
+            self.sketch.use(f"u{k}", self.random.choice(_MATRICES if self.nested else _SHAPES), self.element())
             self.readable.append(f"u{k}")
         while sum(name.startswith("v") for name in self.sketch.labels if "!" not in name) < self.operations:
             self.operation(f"v{len(self.sketch.nodes)}")
@@ -63,7 +65,7 @@ class _Drawing:
         index = [self.pick() or ""] if random.random() < 0.12 else []
         result, force = random.random() < 0.1, random.random() < 0.03
         operations = random.choice((1, 1, 1, 12, 20, 40))
-        kind = random.random()
+        kind = random.random() if not self.nested else random.choice((0.3, 0.5, 0.5, 0.7, 0.7, 0.7, 0.8, 0.9))
         arrays_before = len(self.sketch.nodes)
         if kind < 0.36:
             self.map(name, index, result, force, operations)
@@ -137,6 +139,6 @@ class _Drawing:
         self.readable = [d for d in self.readable if not gone & set(self.sketch.read(d))]
 
 
-def draw(seed: int, operations: int) -> Graph:
-    """A random graph."""
-    return _Drawing(seed, operations).draw()
+def draw(seed: int, operations: int, nested: bool = False) -> Graph:
+    """A random graph; `nested`: mostly of matrices, folds and gathers."""
+    return _Drawing(seed, operations, nested).draw()

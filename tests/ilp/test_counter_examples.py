@@ -258,3 +258,32 @@ def test_duplicate_false_never_repeats_work() -> None:
     s.map("a", "x")
     s.backpermute("wide", "n m", "a")
     assert solve(s, Options(duplicate=False))[1] == ["a", "wide"]
+
+
+def test_a_pushed_fold_waits_for_no_other_fold() -> None:
+    """Rows are chosen by a fold over rows: {is, g, sums} would need two loops over m, one after the other."""
+    s = Sketch()
+    s.use("choice", "n m")
+    s.use("rows", "n m")
+    s.fold("is", "choice", exact=True)
+    s.fold("sums", "rows")
+    s.gather("g", "is", "sums")
+    cost, clusters = solve(s)
+    assert len(clusters) == 2
+    assert cost == (2 + 1 + 1 + 1,)
+
+
+def test_sums_over_two_sizes_do_not_meet_where_the_filter_runs_the_other_way() -> None:
+    """Right scans draw both sums backward, where the filter between their sizes cannot be."""
+    s = Sketch()
+    s.use("xs")
+    s.filter("f", "k", "xs")
+    s.scan("right_f", "f.0", backward=True)
+    s.fold("sum_f", "f.0", exact=True)
+    s.scan("right", "xs", backward=True)
+    s.fold("sum", "xs", exact=True)
+    s.map("both", "sum_f sum")
+    clusters = solve(s, DEFAULT)[1]
+    assert not any({"sum", "sum_f"} <= set(cluster.split()) and "f" not in cluster.split() for cluster in clusters)
+    for model in ("clusters", "intermediates", "reads_writes", "robinson"):
+        solve(s, Options(cost=model))

@@ -25,7 +25,7 @@ RULES: tuple[Duplicate, ...] = (True, "published", False)
 
 def agree(seed: int, operations: int) -> None:
     """One graph: one cost model after the other with the seed, and the default under each rule about work."""
-    graph = draw(seed, operations)
+    graph = draw(seed, operations, nested=seed % 3 == 0)
     models = list(MODELS)
     for duplicate, model in [(True, models[seed % len(models)]), *((rule, "default") for rule in RULES)]:
         options = Options(cost=model, duplicate=duplicate, time_limit=60)
