@@ -11,6 +11,10 @@ if TYPE_CHECKING:  # explanation.py prints itself by this module
     from accel.explanation.explain import Explanation
 
 
+LONG = 40
+"""A loop of more operations is not shown whole: its tree is as deep as it is long. It is whole in the cluster's `tree`."""
+
+
 def report(explanation: Explanation) -> str:
     """Totals, then every loop with its fusion tree, then every array with what became of it."""
     return "\n".join([*_head(explanation), *_loops(explanation), "", *_arrays(explanation.arrays)])
@@ -45,9 +49,10 @@ def _loops(explanation: Explanation) -> Iterator[str]:
 
 def _loop(number: int, cluster: ClusterReport) -> Iterator[str]:
     what = f"loop {number} over {cluster.over}" if cluster.over != "1" else f"step {number}"
-    yield f"{what}: {', '.join(cluster.operations)}"
+    shown, rest = cluster.operations[:LONG], len(cluster.operations) - LONG
+    yield f"{what}: {', '.join(shown)}{f' and {rest} more' if rest > 0 else ''}"
     yield f"  reads {counts(cluster.reads)}; writes {counts(cluster.writes)}"
-    for line in cluster.tree.splitlines():
+    for line in cluster.tree.splitlines() if rest <= 0 else ():
         yield f"    {line}"
 
 
