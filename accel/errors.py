@@ -7,14 +7,19 @@ Each class also derives from the Python class that a user would catch.
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from types import CodeType
 
-_PACKAGE = str(Path(__file__).resolve().parent) + "/"
+from typing_extensions import Self
+
+_NOT_THE_USERS = (str(Path(__file__).resolve().parent) + "/", contextlib.__file__)
+"""Where the files start whose frames are never the user's call: accel's own, and what stands between `with` and `using`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,9 +73,9 @@ class Where:
 
 
 def here() -> Where | None:
-    """The innermost frame that is not accel's own: the user's call."""
+    """The innermost frame that is the user's."""
     frame = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame is not None and frame.f_code.co_filename.startswith(_NOT_THE_USERS):
         if frame.f_back is None:
             return None
         frame = frame.f_back
@@ -102,7 +107,14 @@ class AccelError(Exception):
         super().__init__("\n".join(parts))
         self.message = message
         self.where = where
+        self.others = others
         self.hint = hint
+
+    def moved(self, places: Mapping[Where, Where | None]) -> Self:
+        """The same error at other places: `places` says for each what stands in its stead; others stay."""
+        others = tuple((what, place and places.get(place, place)) for what, place in self.others)
+        where = self.where and places.get(self.where, self.where)
+        return type(self)(self.message, where, others=others, hint=self.hint)
 
 
 class AccelTypeError(AccelError, TypeError):

@@ -8,6 +8,7 @@ last time.
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, ParamSpec, TypeAlias, TypeVar
@@ -18,6 +19,7 @@ from accel import settings as setting
 from accel.annotations import Demand, demands
 from accel.ast.acc import Acc
 from accel.ast.arrays import ArrayNode, ArrayParameter, Use
+from accel.ast.function import apply, takes
 from accel.ast.host import use_array
 from accel.ast.types import ArrayType, leaves
 from accel.backends.protocol import Executable, HostArray
@@ -28,16 +30,28 @@ from accel.ilp.options import Options
 from accel.labelled import bind
 from accel.labelled.build import build
 from accel.labelled.nodes import Program, SizeVariable
+from accel.labelled.places import names
 from accel.labelled.text import text
+from accel.relocation import Relocated
 from accel.settings import Given, Settings
 from accel.structure import Nested, element_arrays
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-Key: TypeAlias = tuple[str, Settings, tuple[tuple[SizeVariable, int], ...]]
+Key: TypeAlias = tuple[str, tuple[str, ...], Settings, tuple[tuple[SizeVariable, int], ...]]
+"""What an executable is found by: the program's text, names that its errors give, settings, sizes it is planned for."""
 
-_COMPILED: Cache[Key, Executable] = Cache(512)
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    """An executable, and the first program of its text."""
+
+    executable: Executable
+    program: Program
+
+
+_COMPILED: Cache[Key, _Compiled] = Cache(512)
 """One per process, so that equal programs are compiled once: all that `run` and `runN` remember in common."""
 
 
@@ -94,8 +108,9 @@ def _executable(program: Program, settings: Settings, arguments: Sequence[HostAr
     actual: dict[SizeVariable, int] = {}
     if settings.sizes == "actual":
         actual = bind.sizes(program.parameters, program.own_shapes, program.equalities, arguments)
-    key = (text(program), settings, tuple(sorted(actual.items())))
-    return _COMPILED.get(key, lambda: compile(program, options(settings, actual), settings))
+    key = (text(program), names(program), settings, tuple(sorted(actual.items())))
+    found = _COMPILED.get(key, lambda: _Compiled(compile(program, options(settings, actual), settings), program))
+    return found.executable if found.program is program else Relocated(found.executable, found.program, program)
 
 
 def run_nodes(result: object, given: Given) -> object:
@@ -183,10 +198,18 @@ class RunN(Generic[P, R]):
         message = f"argument {number} of {name} has type {kind}, but is annotated with {demand}"
         raise AccelTypeError(message, here(), hint="convert the array, or leave the annotation open by a type variable")
 
+    def _wrong_number(self, given: int) -> AccelTypeError:
+        name = getattr(self._function, "__name__", "the function")
+        message = f"{name} does not take {given} array{'s' * (given != 1)}"
+        return AccelTypeError(message, here(), hint=f"its parameters are {inspect.signature(self._function)}")
+
     def _specialise(self, types: Sequence[ArrayType], hosts: Sequence[Use], settings: Settings) -> _Specialised:
         parameters = [ArrayParameter((kind,), here()) for kind in types]
         handles = [Acc[Any](node, (None,) * node.types[0].rank) for node in parameters]  # Any: types known at run time
-        nodes, shaped = _nodes(self._function(*handles), "what the function returns")
+        if not takes(self._function, len(handles)):
+            raise self._wrong_number(len(handles))
+        result = apply(self._function, handles, "the function of runN", here())
+        nodes, shaped = _nodes(result, "what the function returns")
         built = build(nodes, parameters)
         constants = tuple(leaf for constant in built.constants for leaf in constant.data)
         arguments = [*(leaf for host in hosts for leaf in host.data), *constants]

@@ -17,7 +17,7 @@ from accel.ast.checks import arrays_of
 from accel.ast.construct import unit_array
 from accel.ast.elementwise import map_arrays
 from accel.ast.exp import E, Exp, raw
-from accel.ast.function import forbid_nested
+from accel.ast.function import apply, forbid_nested
 from accel.ast.literals import describe, typed, untyped
 from accel.ast.tuples import lift_items, while_
 from accel.ast.types import BOOL, I64, ArrayType
@@ -75,8 +75,10 @@ def awhile_arrays(
     initial = flatten_structure("the start of awhile", init, where)
     parameters = tuple(ArrayParameter((array.type,), where) for array in initial)
     state = [_parameter(parameter) for parameter in parameters]
-    condition = _holds(cond(rebuild_structure(init, list(state))), where)
-    stepped = step(rebuild_structure(init, list(state)))
+    hint = "a state of several arrays is one tuple: `lambda s: …`, with `s[0]`, `s[1]`"
+    holds = apply(cond, [rebuild_structure(init, list(state))], "the condition of awhile", where, hint)
+    condition = _holds(holds, where)
+    stepped = apply(step, [rebuild_structure(init, list(state))], "the step of awhile", where, hint)
     body = flatten_structure("the result of awhile's step", stepped, where)
     if _skeleton(stepped) != _skeleton(init):
         raise AccelTypeError("awhile's step must return a tuple of the form that it gets", where)
@@ -91,16 +93,20 @@ def iterate_any(
     """`f` applied `n` times to a scalar or to arrays."""
     where = here()
     count: Exp[np.int64] = Exp(typed(raw(n), I64, "the number of iterations", where))
+
+    def once(value: object) -> object:
+        return apply(f, [value], "the function of iterate", where)
+
     if isinstance(x, Acc) or (isinstance(x, tuple) and x):
         state = (unit_array(count), x)
         _, result = awhile_arrays(
             lambda s: map_arrays("iterate", lambda i: i > 0, (s[0],)),
-            lambda s: (map_arrays("iterate", lambda i: i - 1, (s[0],)), f(s[1])),
+            lambda s: (map_arrays("iterate", lambda i: i - 1, (s[0],)), once(s[1])),
             state,
         )
         return result
     scalar: Exp[Any] = Exp(untyped(raw(x), "the start of iterate", where))
-    looped = while_(lambda s: s[0] > 0, lambda s: lift_items((s[0] - 1, f(s[1]))), lift_items((count, scalar)))
+    looped = while_(lambda s: s[0] > 0, lambda s: lift_items((s[0] - 1, once(s[1]))), lift_items((count, scalar)))
     return looped[1]
 
 

@@ -304,11 +304,17 @@ class Exp(Generic[E]):
             "has no value as an int yet", "write `A.truncate(e)` or `A.cast(e, np.int64)`, or `A.run` first"
         )
 
+    def __round__(self, digits: object = None) -> NoReturn:
+        raise _no_value("has no value to round yet", "write `A.round(e)`; as a float, `A.round(e, np.float64)`")
+
     def __index__(self) -> NoReturn:
         raise _no_value("cannot index a Python sequence", "put the sequence into an array: `A.use(array)[e]`")
 
     def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
-        raise _no_value("cannot become a NumPy array", "write `A.run(A.unit(e))`")
+        hint = (
+            "write `A.use(array)[e]` for `array[e]`, `A.cond(c, x, y)` for `np.where`; its value is `A.run(A.unit(e))`"
+        )
+        raise _no_value("cannot become a NumPy array", hint)
 
 
 def _no_value(what: str, hint: str) -> AccelStagingError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from accel.ast.scalar import Function, Parameter, ScalarNode, While
 from accel.ast.types import ElementType
 from accel.ast.walk import operands, postorder
 from accel.errors import AccelStagingError, AccelTypeError, Where
+
+_NUMPY = str(Path(np.__file__).parent) + "/"
 
 
 def trace(
@@ -46,20 +49,34 @@ def call(
     result: ElementType | None = None,
 ) -> ScalarNode:
     """What `function` returns at these variables, of type `result` if that is fixed."""
-    if isinstance(function, Exp) or not callable(function):
-        raise AccelTypeError(f"{what} must be a function of {len(parameters)}, got {describe(function)}", where)
     handles: list[Exp[Any]] = [Exp(parameter) for parameter in parameters]
-    try:
-        value = function(*handles)
-    except TypeError:
-        if _takes(function, len(handles)):
-            raise
-        raise AccelTypeError(f"{what} must take {len(handles)} argument{'s' * (len(handles) != 1)}", where) from None
+    value = apply(function, handles, what, where)
     body = expect_exp(value, what, where)
     return body if result is None else typed(body, result, f"the result of {what}", where)
 
 
-def _takes(function: Callable[..., object], count: int) -> bool:
+def apply(
+    function: Callable[..., object],
+    arguments: Sequence[object],
+    what: str,
+    where: Where | None,
+    hint: str | None = None,
+) -> object:
+    """What the user's `function` returns. Raises `AccelTypeError` if it is not a function of that many arguments."""
+    count = len(arguments)
+    if isinstance(function, Exp) or not callable(function):
+        raise AccelTypeError(f"{what} must be a function of {count}, got {describe(function)}", where, hint=hint)
+    try:
+        return function(*arguments)
+    except TypeError as error:
+        if not takes(function, count):
+            raise AccelTypeError(f"{what} must take {count} argument{'s' * (count != 1)}", where, hint=hint) from None
+        if "__array_ufunc__" in str(error):  # NumPy's way to say so
+            raise _numpy_function(error, where) from None
+        raise
+
+
+def takes(function: Callable[..., object], count: int) -> bool:
     """Whether a function may be called with `count` arguments; True where Python cannot tell."""
     try:
         inspect.signature(function).bind(*range(count))
@@ -68,6 +85,19 @@ def _takes(function: Callable[..., object], count: int) -> bool:
     except ValueError:  # a builtin without a signature
         return True
     return True
+
+
+def _numpy_function(error: TypeError, where: Where | None) -> AccelTypeError:
+    """What to say to a NumPy function in scalar code: where it stands, if it is not itself what the combinator was given."""
+    trace = None if error.__traceback__ is None else error.__traceback__.tb_next
+    while trace is not None and not trace.tb_frame.f_code.co_filename.startswith(_NUMPY):
+        where = Where(trace.tb_frame.f_code, trace.tb_lasti)
+        trace = trace.tb_next
+    return AccelTypeError(
+        "NumPy's functions do not take what has no value yet",
+        where,
+        hint="write accel's: `A.sqrt(x)` for `np.sqrt(x)`, `A.max(x, y)` for `np.maximum(x, y)`, `A.sum(xs)` for `np.sum(xs)`",
+    )
 
 
 def expect_exp(value: object, what: str, where: Where | None) -> ScalarNode:

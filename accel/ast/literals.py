@@ -41,7 +41,8 @@ def typed(value: object, expected: ElementType, what: str, where: Where | None) 
             return number(value, expected, what, where)
         case TupleType(items):
             if not isinstance(value, tuple) or len(value) != len(items):
-                raise AccelTypeError(f"{what} must be {expected}, got {describe(value)}", where)
+                hint = f"write a tuple: `A.lift({', '.join('…' for _ in items)})`"
+                raise AccelTypeError(f"{what} must be {expected}, got {describe(value)}", where, hint=hint)
             parts = tuple(
                 typed(v, t, f"item {i} of {what}", where) for i, (v, t) in enumerate(zip(value, items, strict=True))
             )
@@ -146,7 +147,8 @@ def _node(node: ScalarNode, expected: ElementType, what: str, where: Where | Non
         return filled
     hint = None
     if isinstance(expected, MaybeType):
-        hint = "write `A.just(e)` or `A.nothing()`"
+        index = isinstance(expected.value, TupleType) and node.type == MaybeType(I64) and expected.value.items == (I64,)
+        hint = "an index is a tuple: `A.just(A.index(i))`" if index else "write `A.just(e)` or `A.nothing()`"
     elif expected is BOOL and isinstance(node.type, ScalarType):
         hint = "compare it: `e != 0`"
     elif isinstance(expected, ScalarType) and isinstance(node.type, ScalarType):

@@ -13,11 +13,11 @@ import numpy as np
 from accel.ast.acc import Acc, Array, Sh, Vector
 from accel.ast.arrays import Permute, ScatterWith
 from accel.ast.checks import arrays_of
+from accel.ast.elementwise import zip_arrays
 from accel.ast.exp import E, Exp
 from accel.ast.function import forbid_nested, trace
-from accel.ast.overloads import zip as zip_pairs
 from accel.ast.tuples import Maybe
-from accel.ast.types import I64, ElementType, MaybeType, TupleType, index_type
+from accel.ast.types import I64, ElementType, MaybeType, ScalarType, TupleType, index_type
 from accel.errors import AccelTypeError, Where, here
 
 Sh2 = TypeVar("Sh2", bound=tuple[Any, ...])
@@ -54,13 +54,14 @@ def scatterWith(f: Callable[..., object], defaults: Acc[Any], pairs: Acc[Any]) -
     where = here()
     target, array = arrays_of("scatterWith", (defaults, pairs), where)
     element, given = target.type.element, array.type.element
-    if not isinstance(given, TupleType) or len(given.items) != 2 or not _is_index(given.items[0], target.rank):
-        due = "i64" if target.rank == 1 else str(index_type(target.rank))
+    due = "i64" if target.rank == 1 else str(index_type(target.rank))
+    if not isinstance(given, TupleType) or len(given.items) != 2:
         raise AccelTypeError(
             f"scatterWith into rank {target.rank} needs pairs ({due}, {element}), got elements of type {given}",
             where,
             hint="pair them up: `A.zip(indices, values)`",
         )
+    _index_fits("scatterWith", given.items[0], target.rank, where)
     _same_elements("scatterWith", element, given.items[1], target, array, where)
     combine = trace(f, (element, element), "the function of scatterWith", where, result=element)
     forbid_nested("scatterWith", (combine,), where)
@@ -69,11 +70,23 @@ def scatterWith(f: Callable[..., object], defaults: Acc[Any], pairs: Acc[Any]) -
 
 def scatter(to: Acc[Vector[np.int64]], defaults: Acc[Vector[E]], values: Acc[Vector[E]]) -> Acc[Vector[E]]:
     """`defaults` with `values[i]` written at `to[i]`; the last of equal targets wins."""
-    return scatterWith(lambda new, old: new, defaults, zip_pairs(to, values))
+    where = here()
+    indices, target, given = arrays_of("scatter", (to, defaults, values), where)
+    _index_fits("scatter", indices.type.element, target.rank, where)
+    _same_elements("scatter", target.type.element, given.type.element, target, given, where)
+    return scatterWith(lambda new, old: new, target, zip_arrays("scatter", (indices, given), trim=False))
 
 
-def _is_index(kind: ElementType, rank: int) -> bool:
-    return kind == index_type(rank) or (kind is I64 and rank == 1)
+def _index_fits(name: str, kind: ElementType, rank: int, where: Where | None) -> None:
+    if kind == index_type(rank) or (kind is I64 and rank == 1):
+        return
+    due = "i64" if rank == 1 else str(index_type(rank))
+    hint = None
+    if rank == 1 and isinstance(kind, ScalarType) and kind.is_integer:
+        hint = "convert them: `A.map(lambda i: A.fromIntegral(i, np.int64), indices)`"
+    raise AccelTypeError(
+        f"{name} into an array of rank {rank} needs indices of type {due}, got {kind}", where, hint=hint
+    )
 
 
 def _same_elements(

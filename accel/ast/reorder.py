@@ -21,7 +21,7 @@ from accel.ast.literals import describe, typed
 from accel.ast.scalar import Literal, MakeTuple, ScalarNode
 from accel.ast.shapes import shape_of
 from accel.ast.tuples import shapeSize
-from accel.ast.types import I64, ArrayType, TupleType, index_type
+from accel.ast.types import I64, ArrayType, ScalarType, TupleType, index_type
 from accel.errors import AccelIndexError, AccelShapeError, AccelTypeError, Where, here
 
 Sh2 = TypeVar("Sh2", bound=tuple[Any, ...])
@@ -144,7 +144,11 @@ def gather(indices: Acc[Any], xs: Acc[Any]) -> Acc[Any]:
     element = at.type.element
     if element != index_type(array.rank) and not (element is I64 and array.rank == 1):
         due = "i64" if array.rank == 1 else str(index_type(array.rank))
-        hint = "convert them: `A.map(lambda i: A.fromIntegral(i, np.int64), indices)`" if array.rank == 1 else None
+        hint = None
+        if array.type.element is I64 or array.type.element == index_type(array.rank):
+            hint = "the indices come first: `A.gather(indices, xs)`"
+        elif array.rank == 1 and isinstance(element, ScalarType) and element.is_integer:
+            hint = "convert them: `A.map(lambda i: A.fromIntegral(i, np.int64), indices)`"
         raise AccelTypeError(
             f"gather from an array of rank {array.rank} needs indices of type {due}, got {element}", where, hint=hint
         )

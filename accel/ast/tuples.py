@@ -14,7 +14,7 @@ import numpy as np
 from accel.ast import operations
 from accel.ast.acc import Num, Sh
 from accel.ast.exp import E, Exp, raw
-from accel.ast.function import call
+from accel.ast.function import apply, call
 from accel.ast.literals import NOTHING_YET, natural_type, typed, untyped, zero
 from accel.ast.operators import Operator
 from accel.ast.scalar import Literal, MakeTuple, Parameter, ScalarNode, While
@@ -36,7 +36,7 @@ class Maybe(Generic[E]):
 def lift_items(items: Sequence[object]) -> Exp[Any]:
     """The tuple of expressions and numbers."""
     where = here()
-    return Exp(untyped(tuple(raw(item) for item in items), "an item of lift", where))
+    return Exp(untyped(tuple(raw(item) for item in items), "lift", where))
 
 
 def unlift_items(name: str, p: object) -> tuple[Exp[Any], ...]:
@@ -212,7 +212,9 @@ def maybe(default: Exp[F], f: Callable[[Exp[E]], Exp[F]], m: Exp[Maybe[E]]) -> E
     where = here()
     flag, value = _maybe_part("maybe", m, 0), _maybe_part("maybe", m, 1)
     found: Exp[Any] = Exp(value)
-    return Exp(operations.choose(flag, raw(f(found)), raw(default), where, "maybe"))
+    return Exp(
+        operations.choose(flag, raw(apply(f, [found], "the function of maybe", where)), raw(default), where, "maybe")
+    )
 
 
 def target_type(dtype: object, name: str, where: Where | None) -> ScalarType:

@@ -16,6 +16,7 @@ from accel.backends.device import Device, Slots
 from accel.backends.linear import Assign, Drop, Enter, Item, Jump, JumpUnless, Mark, linear
 from accel.backends.parameters import Binder, binder
 from accel.backends.protocol import HostArray
+from accel.errors import here
 from accel.ir.mentions import loaded
 from accel.ir.nodes import HostSizes, Launch, Output, Program, Require, View
 from accel.labelled import faults
@@ -73,6 +74,8 @@ def _launch(step: Launch, device: Device[B], slots: Slots) -> list[Instruction[B
                 buffers[slot] = allocate(element, extents)
             except MemoryError as error:
                 raise faults.no_memory(element, extents) from error
+            except ValueError as error:  # NumPy's, for more than an address can count
+                raise faults.too_large(element, extents, here()) from error
         run(buffers, sizes)
 
     code: list[Instruction[B]] = [instruction]
