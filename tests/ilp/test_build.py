@@ -10,9 +10,10 @@ import pytest
 import accel as A
 from accel.ilp.build import build
 from accel.ilp.graph import Kind
-from accel.ilp.plan import plan
+from accel.ilp.plan import plan, plan_graph
 from accel.ilp.text import graph_text
 from accel.labelled.nodes import Program
+from tests.ilp.sketch import Sketch
 from tests.labelled.programs import AnyAcc, program
 
 XS = np.arange(8.0)
@@ -82,6 +83,12 @@ def test_a_long_chain_is_one_loop_up_to_the_limit_of_scalar_operations() -> None
     assert planned.proved
 
 
-def test_ten_thousand_operations_are_planned() -> None:
-    planned = plan(_chain(10_000))
-    assert len(planned.clustering.clusters) < 60
+def test_ten_thousand_operations_are_clustered() -> None:
+    """In pieces of a thousand, as the labelled stage cuts them; from labels to clusters in little more than linear time."""
+    s = Sketch()
+    s.use("ys")
+    s.use("v0")
+    for k in range(10_000):
+        s.map(f"v{k + 1}", [f"v{k}", "ys"] if k % 3 == 0 else f"v{k}", force=k % 1000 == 999)
+    answer = plan_graph(s.finish())
+    assert sum(len(cluster.labels) > 1 for cluster in answer.clustering.clusters) == 10
