@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from types import CodeType
-
-from typing_extensions import Self
+from typing import Self
 
 _NOT_THE_USERS = (str(Path(__file__).resolve().parent) + "/", contextlib.__file__)
 """Where the files start whose frames are never the user's call: accel's own, and what stands between `with` and `using`."""

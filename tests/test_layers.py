@@ -20,7 +20,7 @@ LAYERS = (
     ("accel.ir",),
     ("accel.backends",),
     ("accel.settings",),
-    ("accel.cache", "accel.structure", "accel.annotations"),
+    ("accel.cache", "accel.structure", "accel.annotations", "accel.relocation"),
     ("accel.compile",),
     ("accel.execution",),
     ("accel.running", "accel.device_list"),

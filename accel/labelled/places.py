@@ -1,0 +1,42 @@
+"""What a program's text leaves out: places in the user's program, and the names that its errors give.
+
+In: labelled programs. Out: the places in an order that depends on the text only, so that of two programs with one text the
+k-th places correspond. Compiled programs are found by their text; errors must name the lines of the program that runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel.errors import Where
+from accel.labelled.nodes import Binding, Program, RequireEqual
+from accel.labelled.programs import blocks, functions, programs
+from accel.labelled.scalar import Load
+
+
+def places(program: Program) -> Iterator[Where | None]:
+    """Every place that an error of the running program may name, those of sub-programs too."""
+    for part in programs(program):
+        for equality in part.equalities:
+            yield from (equality.where, equality.left_where, equality.right_where)
+        for binding in part.bindings:
+            yield from _of_binding(binding)
+
+
+def _of_binding(binding: Binding) -> Iterator[Where | None]:
+    operation = binding.operation
+    yield binding.where
+    if isinstance(operation, RequireEqual):
+        yield from (operation.left_where, operation.right_where)
+    for function in functions(operation):
+        for block in blocks(function):
+            yield from (statement.where for statement in block.statements if isinstance(statement, Load))
+
+
+def names(program: Program) -> tuple[str, ...]:
+    """The combinators that require shapes to be equal, by the names that errors give them."""
+    found: list[str] = []
+    for part in programs(program):
+        found += [equality.name for equality in part.equalities]
+        found += [b.operation.name for b in part.bindings if isinstance(b.operation, RequireEqual)]
+    return tuple(found)

@@ -1,0 +1,34 @@
+"""A compiled program that serves another program of the same text: its errors name that program's lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from accel.backends.protocol import Executable, HostArray
+from accel.errors import AccelError, Where
+from accel.labelled.nodes import Program
+from accel.labelled.places import places
+
+
+class Relocated:
+    """`executable`, compiled from `compiled`, as the executable of `own`: see `accel.backends.protocol.Executable`."""
+
+    def __init__(self, executable: Executable, compiled: Program, own: Program) -> None:
+        self._executable = executable
+        self._compiled = compiled
+        self._own = own
+
+    def __call__(self, arguments: Sequence[HostArray]) -> list[HostArray]:
+        """Run; errors are those of `own`."""
+        try:
+            return self._executable(arguments)
+        except AccelError as error:
+            raise error.moved(self._moves()) from error.__cause__
+
+    def _moves(self) -> dict[Where, Where | None]:
+        """Each place of `compiled`, and the one that corresponds to it."""
+        moves: dict[Where, Where | None] = {}
+        for old, new in zip(places(self._compiled), places(self._own), strict=True):
+            if old is not None:
+                moves.setdefault(old, new)
+        return moves
