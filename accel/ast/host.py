@@ -33,11 +33,6 @@ def use_array(value: object) -> Acc[Any]:
     return Acc(Use(data, (ArrayType(len(shape), element),), where), shape)
 
 
-def host_arrays(value: object) -> tuple[HostArray, ...]:
-    """The arrays of `value`, one per leaf, as `use` takes them."""
-    return _take(value, here())[1]
-
-
 def _take(value: object, where: Where | None) -> tuple[ElementType, tuple[HostArray, ...]]:
     if isinstance(value, tuple):
         if not value:

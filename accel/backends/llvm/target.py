@@ -74,11 +74,6 @@ class Host:
         """Whether x86-64 instructions may be named."""
         return self._triple.startswith("x86_64")
 
-    @property
-    def is_linux(self) -> bool:
-        """Whether futexes exist."""
-        return "linux" in self._triple
-
     def compile(self, text: str, *, quick: bool = False) -> bytes:
         """Object code of a module's text; `quick`: without optimising. Raises `RuntimeError` for malformed text: a bug."""
         with self._lock:
@@ -88,16 +83,6 @@ class Host:
                     return self._quick_machine.emit_object(module)
                 self._passes.run(module, self._builder)
                 return self._machine.emit_object(module)
-            finally:
-                module.close()
-
-    def assembly(self, text: str) -> str:
-        """The processor's instructions for a module's text, for people to read."""
-        with self._lock:
-            module = self._module(text)
-            try:
-                self._passes.run(module, self._builder)
-                return self._machine.emit_assembly(module)
             finally:
                 module.close()
 
