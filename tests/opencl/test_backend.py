@@ -14,6 +14,7 @@ import accel as A
 from accel.backends.opencl.features import Features
 from accel.backends.opencl.memory import size_class
 from accel.backends.opencl.program import PLAIN, opencl_text, translate
+from accel.backends.opencl.writer import SCALAR_LOOP
 from tests.opencl.check import loops, same
 from tests.opencl.platforms import backend, each_platform
 from tests.opencl.programs import ALL, FILTERS, FOLDS, MAPS, SCANS, SCATTERS, Case, floats, halving
@@ -127,3 +128,14 @@ def test_equal_nests_share_a_kernel() -> None:
     assert len(made) >= 23
     assert text.count("__kernel") == 2 + 1 + 2  # two maps, the blocks of both folds, two joins
     assert text.count("typedef struct") == 1
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_no_loop_is_left_to_the_loop_vectoriser(name: str) -> None:
+    case = ALL[name]
+    text = opencl_text(loops("greedy", case.program(*map(A.use, case.data(100))))[0])
+    before = ["", *text.splitlines()]
+    heads = [
+        number for number, line in enumerate(before) if line.lstrip().startswith("for (") and "rest >>= 1" not in line
+    ]
+    assert all(before[number - 1] == SCALAR_LOOP for number in heads)

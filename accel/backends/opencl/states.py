@@ -15,7 +15,7 @@ from enum import Enum
 from accel.backends.opencl.functions import Context, inline
 from accel.backends.opencl.naming import ERROR, array_name, size_name, variables
 from accel.backends.opencl.spelling import c_type
-from accel.backends.opencl.writer import Writer
+from accel.backends.opencl.writer import SCALAR_LOOP, Writer
 from accel.ir import mentions
 from accel.ir.nodes import State
 from accel.labelled.nodes import Extent
@@ -213,6 +213,7 @@ static void {name}_fold_push({name}* tree, long number, {name} value{made.taken}
   tree[level] = value;
 }}
 static {name} {name}_fold_join({name}* tree, long parts, {name} rest, int some{made.taken}) {{
+{SCALAR_LOOP}
   for (int level = 0; parts >> level; ++level)
     if ((parts >> level) & 1) {{
       rest = some ? {made.merge("tree[level]", "rest")} : tree[level];
@@ -227,7 +228,9 @@ static {name} {name}_fold_join({name}* tree, long parts, {name} rest, int some{m
 def _lanes_machine(made: StateType) -> str:
     name, width = made.name, made.lanes
     return f"""static {name} {name}_fold_block({name}* lane, int lanes{made.taken}) {{
+{SCALAR_LOOP}
   for (int reach = {width // 2}; reach > 0; reach /= 2)
+{SCALAR_LOOP}
     for (int l = 0; l < reach && l + reach < lanes; ++l) lane[l] = {made.merge("lane[l]", "lane[l + reach]")};
   return lane[0];
 }}

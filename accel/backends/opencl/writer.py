@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+SCALAR_LOOP = "#pragma clang loop vectorize(disable)"
+"""Before every loop. Vectors come from neighbouring work-items; the loop vectoriser of Intel's CPU runtime crashes, and the
+process with it, on some loops of conversions (2026.2)."""
+
 
 class Writer:
     """Collects the lines of one function body."""
@@ -20,6 +24,8 @@ class Writer:
 
     def open(self, head: str) -> None:
         """Begin a block: `head {`."""
+        if head.startswith("for"):
+            self._lines.append(SCALAR_LOOP)
         self.line(f"{head} {{" if head else "{")
         self._depth += 1
 
