@@ -75,9 +75,10 @@ class Functions:
                 case scalar.Compute(out, operator, arguments):
                     values = [self._operand(argument, environment) for argument in arguments]
                     environment[out.number] = self._writer.operator(operator, out.type, values)
-                case scalar.Load(out, array, index, where):
+                case scalar.Load(out, array, index, where, inside):
                     position = [self._operand(operand, environment) for operand in index]
-                    self._memory.check(position, array.shape, mask, where)
+                    if not inside:
+                        self._memory.check(position, array.shape, mask, where)
                     environment[out.number] = self._memory.read(array, position, mask)
                 case scalar.If(outs):
                     results = yield self._conditional(statement, environment, mask)
