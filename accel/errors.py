@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import linecache
 import sys
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -150,3 +151,12 @@ class AccelWarning(UserWarning):
 
 class AccelSolverWarning(AccelWarning):
     """The solver was late, wrong or missing; a heuristic's answer was used. Results do not change."""
+
+
+def warn(message: str, category: type[AccelWarning]) -> None:
+    """Warn of something at the user's call."""
+    where = here()
+    if where is None:
+        warnings.warn(message, category, stacklevel=2)
+    else:
+        warnings.warn_explicit(message, category, where.file, where.line)

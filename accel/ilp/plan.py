@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from accel.errors import AccelInternalError, AccelSolverWarning
+from accel.errors import AccelInternalError, AccelSolverWarning, warn
 from accel.ilp.build import build, sub_programs
 from accel.ilp.checker import refusal
 from accel.ilp.clustering import Clustering, Plan
@@ -66,7 +65,7 @@ def plan_graph(graph: Graph, options: Options = DEFAULT) -> Answer:
 
 
 def _warn(options: Options, trouble: str) -> None:
-    warnings.warn(f"The solver {options.solver!r} gave no proved answer: {trouble}", AccelSolverWarning, stacklevel=4)
+    warn(f"The solver {options.solver!r} gave no proved answer: {trouble}", AccelSolverWarning)
 
 
 def plan(program: Program, options: Options = DEFAULT) -> Plan:
