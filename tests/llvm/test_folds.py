@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from accel.ast.operators import Operator
 from accel.ast.types import BOOL, F32, F64, I32, I64, U8, ScalarType
+from accel.labelled.scalar import Block, Compute, Function, Variable
 from tests.llvm import nests
 
 SIZES = (1, 2, 7, 31, 64, 65, 100, 4095, 4096, 4097, 9000)
@@ -59,3 +61,18 @@ def test_many_blocks_on_many_threads(kind: ScalarType) -> None:
     for threads in (2, 3, 7):
         assert nests.run(program, [values], threads)[0].tobytes() == one[0].tobytes()
     nests.agrees(program, [values[:150_001]], (1, 2))
+
+
+@pytest.mark.parametrize("guard", ["none", "positive"])
+def test_exact_folds_whose_neutral_element_is_not_known(guard: str) -> None:
+    """min(a, b) written with a conditional."""
+    a, b, less, least = Variable(0, I32), Variable(1, I32), Variable(2, BOOL), Variable(3, I32)
+    compare, choose = Compute(less, Operator.LT, (a, b)), Compute(least, Operator.SELECT, (less, a, b))
+    merge = Function((a, b), Block((compare, choose), (least,)))
+    program = nests.fold(I32, merge, 1, exact=True, commutes=True, seeded=True, guard=guard)
+    for size in (0, *SIZES, 300_000):
+        values = nests.numbers(I32, size, size)
+        kept = values[values > np.int32(0)] if guard == "positive" else values
+        for threads in (1, 3):
+            (result,) = nests.run(program, [values], threads)
+            assert int(result[()]) == min([3, *kept.tolist()])

@@ -67,53 +67,66 @@ class NestPlan:
 def plan(nest: Nest, scalar_only: bool) -> NestPlan:
     """Decide for a nest. `scalar_only`: no vectors at all."""
     loops = [level.loop for level in mentions.levels(nest) if level.loop is not None]
-    loop = loops[-1] if loops else None
-    vector = None if scalar_only or loop is None else _vector_plan(nest, loop)
-    own = set() if loop is None or vector is None else {state.name for state in loop.states}
-    kinds = {state.name: _kind(state, vector is not None and state.name in own) for state in mentions.states(nest)}
-    return NestPlan(vector, kinds)
+    kinds = {state.name: _scalar_kind(state) for state in mentions.states(nest)}
+    if scalar_only or not loops:
+        return NestPlan(None, kinds)
+    found = _vector_plan(nest, loops[-1])
+    if found is None:
+        return NestPlan(None, kinds)
+    vector, carried = found
+    return NestPlan(vector, {**kinds, **carried})
 
 
-def _kind(state: State, in_vectors: bool) -> Kind:
-    if state.exact or (in_vectors and state.running):
+def _scalar_kind(state: State) -> Kind:
+    if state.exact:
         return Kind.SIMPLE
     if state.running:
         return Kind.SCAN
-    if in_vectors:
-        return Kind.BLOCKS
     return Kind.LANES if state.commutes else Kind.RUNS
 
 
-def _vector_plan(nest: Nest, loop: For) -> VectorPlan | None:
+def _vector_plan(nest: Nest, loop: For) -> tuple[VectorPlan, dict[str, Kind]] | None:
+    """How the innermost loop is written, and how the states that step in it are carried; None if it must be scalar code."""
     statements = [*loop.body.before, *loop.body.after]
     prefixes = _prefixes(loop, statements)
     states = {state.name: state for state in mentions.states(nest)}
-    stepped = [statement for statement in statements if isinstance(statement, ManyToOne)]
-    if len({statement.state for statement in stepped}) < len(stepped):
+    steps = [statement for statement in statements if isinstance(statement, ManyToOne)]
+    if len({step.state for step in steps}) < len(steps) or any(isinstance(s, Scatter) for s in statements):
         return None
-    if any(isinstance(statement, Scatter) for statement in statements):
-        return None
-    for step in stepped:
+    kinds: dict[str, Kind] = {}
+    for step in steps:
         state = states[step.state]
         whole = step.when is None or step.when == state.when or step.when.name in prefixes
-        aligned = state in loop.states and whole
-        if not _fits(state, aligned):
+        kind = _vector_kind(state, state in loop.states, whole)
+        if kind is None:
             return None
-    ordered = [states[step.state] for step in stepped if not (states[step.state].exact and neutral(states[step.state]))]
-    width = SCAN_VECTOR if any(s.running for s in ordered) else _lanes(statements, loop)
-    group = max([lanes([f.type for f in s.finals]) for s in ordered if not s.running], default=0)
-    unroll = group // width or (1 if any(s.running for s in ordered) else 4 if stepped else 2)
-    heavy = sum(map(_weight, statements)) > HEAVY
-    return VectorPlan(width, 1 if heavy else unroll, bool(ordered), prefixes)
+        kinds[state.name] = kind
+    scans = any(states[name].running and not any_order(states[name]) for name in kinds)
+    folds = [states[name] for name, kind in kinds.items() if kind is Kind.BLOCKS]
+    width = SCAN_VECTOR if scans else _lanes(statements, loop)
+    group = max([lanes([final.type for final in state.finals]) for state in folds], default=0)
+    unroll = group // width or (4 if steps else 2)
+    if sum(map(_weight, statements)) > HEAVY or Kind.STAGED in kinds.values() or (scans and not folds):
+        unroll = 1
+    return VectorPlan(width, unroll, scans or bool(folds), prefixes), kinds
 
 
-def _fits(state: State, aligned: bool) -> bool:
-    """Whether vector code can carry the state; `aligned`: its k-th element is the k-th iteration."""
+def _vector_kind(state: State, own: bool, whole: bool) -> Kind | None:
+    """How vector code carries a state, if it can. `own`: the loop lists it; `whole`: every iteration is a step."""
     if not straight(state.merge):
-        return False
-    if state.exact and neutral(state) is not None:
-        return True
-    return aligned and (state.running or state.commutes)
+        return None
+    if any_order(state):
+        return Kind.SIMPLE
+    if not own or not (state.commutes or state.running):
+        return None
+    if state.running:
+        return Kind.SIMPLE if whole else None
+    return Kind.BLOCKS if whole else Kind.STAGED
+
+
+def any_order(state: State) -> bool:
+    """Whether elements may be combined in any order, starting from a neutral one."""
+    return state.exact and neutral(state) is not None
 
 
 def straight(function: scalar.Function) -> bool:

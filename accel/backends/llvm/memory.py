@@ -262,8 +262,12 @@ class Memory:
         routine.jump(after)
         routine.place(after)
 
-    def _store_packed(self, kind: ScalarType, text: str, address: str, mask: str) -> None:
-        """The set lanes, adjacent, from `address` on. Narrow elements go through 32 bits, which processors can compress."""
+    def pack(self, kind: ScalarType, value: Value, mask: str) -> str:
+        """The set lanes of a value first, as in memory. Narrow elements go through 32 bits, which processors can compress."""
+        text = _to_memory(self._writer.code, kind, self._writer.every(value))
+        return self._packed(kind, text, mask)
+
+    def _packed(self, kind: ScalarType, text: str, mask: str) -> str:
         code = self._writer.code
         vector, masks = code.vector(memory_type(kind)), code.vector("i1")
         wide = vector if kind.bytes >= 4 else code.vector("i32")
@@ -272,10 +276,17 @@ class Memory:
         suffix = f"v{code.lanes}i32" if wide != vector else _suffix(code, kind)
         operands = [f"{wide} {text}", f"{masks} {mask}", f"{wide} poison"]
         packed = code.call(f"llvm.experimental.vector.compress.{suffix}", wide, [wide, masks, wide], operands)
-        if wide != vector:
-            packed = code.emit(f"trunc {wide} {packed} to {vector}")
+        return code.emit(f"trunc {wide} {packed} to {vector}") if wide != vector else packed
+
+    def _store_packed(self, kind: ScalarType, text: str, address: str, mask: str) -> None:
+        """The set lanes, adjacent, from `address` on."""
         kept = self._writer.first_lanes(set_lanes(self._writer, mask))
-        self._store_row(kind, packed, address, kept)
+        self._store_row(kind, self._packed(kind, text, mask), address, kept)
+
+    def load_vector(self, kind: ScalarType, address: str, mask: str | None) -> Value:
+        """Adjacent elements from an address on, where the mask is set."""
+        text = self._load_row(kind, address, mask)
+        return self._writer.varying(_from_memory(self._writer.code, kind, text), kind)
 
     def _scatter(self, kind: ScalarType, text: str, addresses: str, mask: str | None) -> None:
         code = self._writer.code

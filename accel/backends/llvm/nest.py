@@ -13,8 +13,9 @@ from accel.backends.llvm.analysis import NestPlan
 from accel.backends.llvm.frame import Frame, FrameView
 from accel.backends.llvm.functions import Functions
 from accel.backends.llvm.memory import Memory, Site
-from accel.backends.llvm.records import Record
+from accel.backends.llvm.records import Kind, Record
 from accel.backends.llvm.routine import Routine
+from accel.backends.llvm.staging import tile_routine
 from accel.backends.llvm.statements import Statements, Streams
 from accel.backends.llvm.values import Uniform, Value, Writer
 from accel.backends.llvm.vector_loop import VectorLoop
@@ -42,6 +43,8 @@ class NestText:
         """The functions of all records."""
         for record in self.records.values():
             self.routines += record.functions()
+            if record.kind is Kind.STAGED:
+                self.routines.append(tile_routine(record))
 
 
 class Levels:

@@ -13,11 +13,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 
+from accel.ast.types import ScalarType
 from accel.backends.llvm.code import register_type
 from accel.backends.llvm.frame import Frame, FrameView
 from accel.backends.llvm.functions import Functions
 from accel.backends.llvm.memory import Memory, Site
-from accel.backends.llvm.routine import Routine
+from accel.backends.llvm.routine import WORD, Routine
 from accel.backends.llvm.values import Uniform, Value, Writer
 from accel.ir.nodes import State
 from accel.labelled.order import BLOCK, SCAN_VECTOR, lanes
@@ -26,9 +27,14 @@ LEVELS = 60
 """Entries of a stack: more than the bits of any number of blocks."""
 
 
+TILE_SLACK = 64
+"""Elements behind a tile's block."""
+
+
 class Kind(Enum):
     """How a state is carried.
 
+    staged: a stack, then elements in the tile, then a tile of elements for each leaf (`staging.py`).
     simple: present (0 or 1), value: exact states, and scans in vectors. blocks: the stack of whole blocks that vector code
     pushes. lanes: a stack, then elements in the open block, then one value per lane. runs: a stack, elements in the open
     run, its value. scan: elements, whether there is a block carry, block carry, vector carry, total, three rows of a vector.
@@ -39,6 +45,12 @@ class Kind(Enum):
     LANES = "lanes"
     RUNS = "runs"
     SCAN = "scan"
+    STAGED = "staged"
+
+
+def tile_words(kind: ScalarType) -> int:
+    """Words of a tile: a block of elements, and room for a vector behind it."""
+    return (BLOCK + TILE_SLACK) * kind.bytes // WORD
 
 
 class Record:
@@ -50,10 +62,10 @@ class Record:
         self.kind = kind
         self.types = [register_type(final.type) for final in state.finals]
         self.leaves = len(self.types)
-        self._frame = frame
-        self._sites = sites
+        self.frame = frame
+        self.sites = sites
         self._width = lanes([final.type for final in state.finals])
-        self._extra = 1 + LEVELS * self.leaves
+        self.extra = 1 + LEVELS * self.leaves
 
     @property
     def words(self) -> int:
@@ -62,11 +74,13 @@ class Record:
             case Kind.SIMPLE:
                 return 1 + self.leaves
             case Kind.BLOCKS:
-                return self._extra
+                return self.extra
             case Kind.LANES:
-                return self._extra + 1 + self._width * self.leaves
+                return self.extra + 1 + self._width * self.leaves
             case Kind.RUNS:
-                return self._extra + 1 + self.leaves
+                return self.extra + 1 + self.leaves
+            case Kind.STAGED:
+                return self.extra + 1 + sum(tile_words(final.type) for final in self.state.finals)
             case Kind.SCAN:
                 return 2 + (3 + 3 * SCAN_VECTOR) * self.leaves
 
@@ -94,8 +108,8 @@ class Record:
         seeded = initial is not None and self.state.running
         routine.store("i64", str(int(seeded and self.kind is Kind.SIMPLE)), pointer)
         match self.kind:
-            case Kind.LANES | Kind.RUNS:
-                routine.store("i64", "0", routine.offset(pointer, self._extra))
+            case Kind.LANES | Kind.RUNS | Kind.STAGED:
+                routine.store("i64", "0", routine.offset(pointer, self.extra))
             case Kind.SCAN:
                 routine.store("i64", str(int(seeded)), routine.offset(pointer, 1))
             case Kind.SIMPLE | Kind.BLOCKS:
@@ -116,7 +130,7 @@ class Record:
         match self.kind:
             case Kind.SIMPLE:
                 return [self._simple_step()]
-            case Kind.BLOCKS:
+            case Kind.BLOCKS | Kind.STAGED:
                 return [self._push(), self._collapse()]
             case Kind.LANES:
                 return [self._push(), self._collapse(), self._join(), self._lanes_step()]
@@ -127,7 +141,7 @@ class Record:
 
     def step(self, routine: Routine, pointer: str, values: Sequence[str]) -> None:
         """One more element."""
-        assert self.kind is not Kind.BLOCKS
+        assert self.kind not in (Kind.BLOCKS, Kind.STAGED)
         arguments = "".join(f", {t} {v}" for t, v in zip(self.types, values, strict=True))
         routine.code.line(f"call void @{self.name}_step(ptr %frame, ptr {pointer}{arguments})")
 
@@ -155,7 +169,7 @@ class Record:
     def _begin(self, suffix: str, parameters: str) -> tuple[Routine, Functions, Memory]:
         routine = Routine(f"void @{self.name}_{suffix}(ptr %frame, ptr %record{parameters})")
         writer = Writer(routine.code, 1)
-        memory = Memory(FrameView(routine, self._frame), writer, "ret void", self._sites)
+        memory = Memory(FrameView(routine, self.frame), writer, "ret void", self.sites)
         return routine, Functions(writer, memory), memory
 
     def _end(self, routine: Routine, memory: Memory) -> Routine:
@@ -247,24 +261,26 @@ class Record:
         """An incomplete block of lanes, or an incomplete run, becomes the last block."""
         if self.kind is Kind.BLOCKS:
             return
-        count = routine.load("i64", routine.offset("%record", self._extra))
+        count = routine.load("i64", routine.offset("%record", self.extra))
         with routine.when(routine.code.emit(f"icmp ne i64 {count}, 0")):
             if self.kind is Kind.LANES:
                 routine.code.line(f"call void @{self.name}_join(ptr %frame, ptr %record)")
+            elif self.kind is Kind.STAGED:
+                routine.code.line(f"call void @{self.name}_tile(ptr %frame, ptr %record)")
             else:
-                self.push(routine, "%record", routine.offset("%record", self._extra + 1))
-                routine.store("i64", "0", routine.offset("%record", self._extra))
+                self.push(routine, "%record", routine.offset("%record", self.extra + 1))
+                routine.store("i64", "0", routine.offset("%record", self.extra))
 
     def _lane(self, routine: Routine, lane: str) -> str:
         """The word of a lane's leaves."""
         scaled = routine.code.emit(f"mul i64 {lane}, {self.leaves}")
-        return routine.code.emit(f"add i64 {scaled}, {self._extra + 1}")
+        return routine.code.emit(f"add i64 {scaled}, {self.extra + 1}")
 
     def _lanes_step(self) -> Routine:
         parameters, element = self._given()
         routine, functions, memory = self._begin("step", parameters)
         code = routine.code
-        counter = routine.offset("%record", self._extra)
+        counter = routine.offset("%record", self.extra)
         count = routine.load("i64", counter)
         lane = self._lane(routine, code.emit(f"and i64 {count}, {self._width - 1}"))
         first, later, after = routine.label(), routine.label(), routine.label()
@@ -286,7 +302,7 @@ class Record:
         """The lanes of the open block (which has elements) become one result, lane l joining l + half, and are pushed."""
         routine, functions, memory = self._begin("join", "")
         code = routine.code
-        counter = routine.offset("%record", self._extra)
+        counter = routine.offset("%record", self.extra)
         present = routine.least(routine.load("i64", counter), str(self._width))
         half = self._width // 2
         while half:
@@ -299,7 +315,7 @@ class Record:
                 )
                 self.store(routine, joined, "%record", left)
             half //= 2
-        self.push(routine, "%record", routine.offset("%record", self._extra + 1))
+        self.push(routine, "%record", routine.offset("%record", self.extra + 1))
         routine.store("i64", "0", counter)
         return self._end(routine, memory)
 
@@ -307,7 +323,7 @@ class Record:
         parameters, element = self._given()
         routine, functions, memory = self._begin("step", parameters)
         code = routine.code
-        counter, held = routine.offset("%record", self._extra), self._extra + 1
+        counter, held = routine.offset("%record", self.extra), self.extra + 1
         count = routine.load("i64", counter)
         first, later, after = routine.label(), routine.label(), routine.label()
         routine.branch(code.emit(f"icmp eq i64 {count}, 0"), first, later)

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from accel.ast.types import I64
-from accel.backends.llvm.analysis import VectorPlan, counts_lanes, made_by, neutral
+from accel.backends.llvm.analysis import VectorPlan, any_order, counts_lanes, made_by
 from accel.backends.llvm.carriers import Carrier, ExactFold, OrderedFold, Tools, Unit
 from accel.backends.llvm.functions import Functions
 from accel.backends.llvm.memory import Memory
-from accel.backends.llvm.records import Record
+from accel.backends.llvm.records import Kind, Record
 from accel.backends.llvm.scans import ExactScan, OrderedScan, Position
+from accel.backends.llvm.staging import StagedFold
 from accel.backends.llvm.statements import TRUE, Statements, Streams
 from accel.backends.llvm.values import Progression, Uniform, Value, Writer
 from accel.ir.nodes import For, LoopBody, ManyToOne, OneToMaybe, Operand, Order, Stream, Write
@@ -41,14 +42,15 @@ class VectorLoop:
         self._carriers = {name: self._carrier(*records[name], step) for name, step in self._steps.items()}
 
     def _carrier(self, record: Record, pointer: str, step: ManyToOne) -> Carrier:
-        state = record.state
-        exact = state.exact and neutral(state) is not None
+        state, tools = record.state, self._tools
         if not state.running:
-            make = ExactFold if exact else OrderedFold
-            return make(self._tools, record, pointer, self._plan.unroll)
+            if record.kind is Kind.STAGED:
+                return StagedFold(tools, self._memory, record, pointer)
+            make = ExactFold if any_order(state) else OrderedFold
+            return make(tools, record, pointer, self._plan.unroll)
         if counts_lanes(state, step):
-            return Position(self._tools, record, pointer, bool(step.after))
-        return ExactScan(self._tools, record, pointer) if exact else OrderedScan(self._tools, record, pointer)
+            return Position(tools, record, pointer, bool(step.after))
+        return ExactScan(tools, record, pointer) if any_order(state) else OrderedScan(tools, record, pointer)
 
     def write(self, low: str, high: str, extent: str) -> None:
         """Iterations low .. high-1 of a loop of `extent`, counted in the order in which it runs."""
