@@ -13,6 +13,7 @@ from accel.ast.operators import COMPARISONS, COUNTS, ELEMENTARY, SHIFTS, Operato
 from accel.ast.types import BOOL, F32, ScalarType
 from accel.backends.opencl.features import Features
 from accel.backends.opencl.spelling import c_type, integer, unsigned, wide
+from accel.backends.opencl.writer import SCALAR_LOOP
 
 
 class Prelude:
@@ -146,6 +147,7 @@ def _integer_power(kind: ScalarType, prelude: Prelude) -> str:
         f"static {own} {name}({own} a, {own} b) {{",
         negative,
         f"  {big} result = 1, power = ({big})a;",
+        SCALAR_LOOP,
         f"  for ({unsigned(kind)} rest = ({unsigned(kind)})b; rest; rest >>= 1) {{",
         "    if (rest & 1) result *= power;",
         "    power *= power;",

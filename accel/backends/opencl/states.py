@@ -209,6 +209,7 @@ def _fold_machine(made: StateType) -> str:
     shared = f"""typedef struct {{ long count; {name} tree[{_TREE}]; {parts} }} {name}_fold;
 static void {name}_fold_push({name}* tree, long number, {name} value{made.taken}) {{
   int level = 0;
+{SCALAR_LOOP}
   for (; (number >> level) & 1; ++level) value = {made.merge("tree[level]", "value")};
   tree[level] = value;
 }}
