@@ -88,6 +88,7 @@ class Operator(Enum):
         return self.value
 
     __str__ = __repr__
+    __hash__ = object.__hash__  # as for `ScalarType`
 
 
 COMPARISONS = frozenset({Operator.EQ, Operator.NE, Operator.LT, Operator.LE, Operator.GT, Operator.GE})

@@ -80,6 +80,7 @@ class ScalarType(Enum):
         return self.value
 
     __str__ = __repr__
+    __hash__ = object.__hash__  # members are single objects; Enum's own hash is Python code, and types are hashed a lot
 
 
 BOOL, I8, I16, I32, I64 = ScalarType.BOOL, ScalarType.I8, ScalarType.I16, ScalarType.I32, ScalarType.I64
