@@ -13,6 +13,13 @@ import numpy as np
 P = TypeVar("P", covariant=True)
 
 
+class Unknown:
+    """No element type is this one: as a self, `Exp[Unknown]` takes only expressions of which mypy knows nothing, `Exp[Any]`.
+
+    Without it, the first overload would answer for them: the item of an unknown tuple would be an i64.
+    """
+
+
 class Number(Protocol):
     """An expression of an integer or float."""
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, over
 import numpy as np
 
 from accel.ast import operations
-from accel.ast.elements import At0, At1, At2, At3, At4, Boolean, Inexact, Integral, Number
+from accel.ast.elements import At0, At1, At2, At3, At4, Boolean, Inexact, Integral, Number, Unknown
 from accel.ast.operators import Operator
 from accel.ast.scalar import ScalarNode
 from accel.ast.text import scalar_text
@@ -202,12 +202,16 @@ class Exp(Generic[E]):
     # Bits and bools.
 
     @overload
+    def __and__(self: Exp[Unknown], other: object) -> Exp[Any]: ...
+    @overload
     def __and__(self: Boolean, other: Exp[np.bool_] | bool) -> Exp[np.bool_]: ...
     @overload
     def __and__(self: Integral, other: Exp[E] | E | int) -> Exp[E]: ...
     def __and__(self, other: object) -> Exp[Any]:
         return Exp(operations.conjunction(raw(self), raw(other), here()))
 
+    @overload
+    def __rand__(self: Exp[Unknown], other: object) -> Exp[Any]: ...
     @overload
     def __rand__(self: Boolean, other: bool) -> Exp[np.bool_]: ...
     @overload
@@ -216,12 +220,16 @@ class Exp(Generic[E]):
         return Exp(operations.conjunction(raw(other), raw(self), here()))
 
     @overload
+    def __or__(self: Exp[Unknown], other: object) -> Exp[Any]: ...
+    @overload
     def __or__(self: Boolean, other: Exp[np.bool_] | bool) -> Exp[np.bool_]: ...
     @overload
     def __or__(self: Integral, other: Exp[E] | E | int) -> Exp[E]: ...
     def __or__(self, other: object) -> Exp[Any]:
         return Exp(operations.disjunction(raw(self), raw(other), here()))
 
+    @overload
+    def __ror__(self: Exp[Unknown], other: object) -> Exp[Any]: ...
     @overload
     def __ror__(self: Boolean, other: bool) -> Exp[np.bool_]: ...
     @overload
@@ -230,6 +238,8 @@ class Exp(Generic[E]):
         return Exp(operations.disjunction(raw(other), raw(self), here()))
 
     @overload
+    def __xor__(self: Exp[Unknown], other: object) -> Exp[Any]: ...
+    @overload
     def __xor__(self: Boolean, other: Exp[np.bool_] | bool) -> Exp[np.bool_]: ...
     @overload
     def __xor__(self: Integral, other: Exp[E] | E | int) -> Exp[E]: ...
@@ -237,12 +247,16 @@ class Exp(Generic[E]):
         return _binary(Operator.XOR, self, other, "^")
 
     @overload
+    def __rxor__(self: Exp[Unknown], other: object) -> Exp[Any]: ...
+    @overload
     def __rxor__(self: Boolean, other: bool) -> Exp[np.bool_]: ...
     @overload
     def __rxor__(self: Integral, other: E | int) -> Exp[E]: ...
     def __rxor__(self, other: object) -> Exp[Any]:
         return _binary(Operator.XOR, other, self, "^")
 
+    @overload
+    def __invert__(self: Exp[Unknown]) -> Exp[Any]: ...
     @overload
     def __invert__(self: Boolean) -> Exp[np.bool_]: ...
     @overload
@@ -258,6 +272,8 @@ class Exp(Generic[E]):
 
     # Items of tuples. An index or shape is a tuple of `int` for mypy, its items are i64.
 
+    @overload
+    def __getitem__(self: Exp[Unknown], position: int) -> Exp[Any]: ...
     @overload
     def __getitem__(self: At0[int], position: Literal[0]) -> Exp[np.int64]: ...
     @overload

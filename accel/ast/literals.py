@@ -14,14 +14,12 @@ from typing import assert_never, get_args
 import numpy as np
 from typing_extensions import TypeIs
 
-from accel.ast.scalar import Conditional, Literal, MakeTuple, ScalarNode
+from accel.ast.nothings import filled
+from accel.ast.scalar import Literal, MakeTuple, ScalarNode
 from accel.ast.types import BOOL, F64, I64, ElementType, MaybeType, ScalarType, TupleType, scalar_type
 from accel.errors import AccelTypeError, Where
 
 _NODES = get_args(ScalarNode)
-
-NOTHING_YET = MaybeType(TupleType(()))
-"""The type of a `nothing()` that has met nothing: a maybe of the empty tuple."""
 
 
 def is_node(value: object) -> TypeIs[ScalarNode]:
@@ -101,20 +99,6 @@ def number(value: object, expected: ScalarType, what: str, where: Where | None) 
     return Literal(expected, float(value) if expected.is_float else value, where)
 
 
-def zero(element: ElementType, where: Where | None) -> ScalarNode:
-    """The zero of a type: 0, False, tuples of zeros, nothing."""
-    match element:
-        case ScalarType():
-            value = False if element is BOOL else (0.0 if element.is_float else 0)
-            return Literal(element, value, where)
-        case TupleType(items):
-            return MakeTuple(tuple(zero(item, where) for item in items), element, where)
-        case MaybeType(value_type):
-            return MakeTuple((zero(BOOL, where), zero(value_type, where)), element, where)
-        case _:
-            assert_never(element)
-
-
 def describe(value: object) -> str:
     """A value in words for an error message, with its type."""
     if is_node(value):
@@ -143,8 +127,9 @@ def same_place(place: Where | None, other: Where | None) -> bool:
 def _node(node: ScalarNode, expected: ElementType, what: str, where: Where | None) -> ScalarNode:
     if node.type == expected:
         return node
-    if isinstance(expected, MaybeType) and node.type == NOTHING_YET and (filled := _fill_nothing(node, expected)):
-        return filled
+    definite = filled(node, expected)
+    if definite is not None:
+        return definite
     hint = None
     if isinstance(expected, MaybeType):
         index = isinstance(expected.value, TupleType) and node.type == MaybeType(I64) and expected.value.items == (I64,)
@@ -155,25 +140,6 @@ def _node(node: ScalarNode, expected: ElementType, what: str, where: Where | Non
         hint = f"convert it: `A.cast(e, np.{expected.dtype})`"
     made = () if same_place(node.where, where) else (("made here:", node.where),)
     raise AccelTypeError(f"{what} must be {expected}, got {node.type}", where, others=made, hint=hint)
-
-
-def _fill_nothing(node: ScalarNode, expected: MaybeType) -> ScalarNode | None:
-    """A `nothing()` of no type yet, or a choice between such, with type `expected`; None for anything else."""
-    done: dict[ScalarNode, ScalarNode] = {}
-    todo = [node]
-    while todo:
-        top = todo[-1]
-        match top:
-            case MakeTuple((Literal(ScalarType.BOOL, False), _)):
-                done[todo.pop()] = zero(expected, top.where)
-            case Conditional(condition, then, orelse):
-                missing = [branch for branch in (then, orelse) if branch not in done]
-                todo += missing
-                if not missing:
-                    done[todo.pop()] = Conditional(condition, done[then], done[orelse], expected, top.where)
-            case _:
-                return None
-    return done[node]
 
 
 def _check_integer(value: float, expected: ScalarType, what: str, where: Where | None) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from accel.ast.literals import is_node, natural_type, same_place, typed, untyped
+from accel.ast.nothings import joined
 from accel.ast.operators import COMPARISONS, COUNTS, ELEMENTARY, PREDICATES, SHIFTS, Operator
 from accel.ast.scalar import Conditional, Literal, MakeTuple, Operation, Project, ScalarNode
 from accel.ast.types import BOOL, I64, ElementType, MaybeType, ScalarType, TupleType
@@ -169,15 +170,16 @@ def select(condition: ScalarNode, then: ScalarNode, orelse: ScalarNode, where: W
 
 
 def branch_type(then: object, orelse: object, where: Where | None, name: str) -> ElementType:
-    """The type that two branches share; the more definite of two maybes."""
+    """The type that two branches share; a `nothing()` in one takes its type from the other."""
     nodes = [node for node in (then, orelse) if is_node(node)]
     if not nodes and not isinstance(then, tuple):
         return common_type(name, (then, orelse), where)
     if not nodes:
         return untyped(then, f"a branch of {name}", where).type
-    maybes = [node.type for node in nodes if isinstance(node.type, MaybeType) and node.type.value != TupleType(())]
-    if len(nodes) == 2 and maybes:
-        return maybes[0]
+    if len(nodes) == 2:
+        both_ways = joined(nodes[0].type, nodes[1].type)
+        if both_ways is not None:
+            return both_ways
     return common_type(name, tuple(nodes), where)
 
 

@@ -15,7 +15,8 @@ from accel.ast import operations
 from accel.ast.acc import Num, Sh
 from accel.ast.exp import E, Exp, raw
 from accel.ast.function import apply, call
-from accel.ast.literals import NOTHING_YET, natural_type, typed, untyped, zero
+from accel.ast.literals import natural_type, typed, untyped
+from accel.ast.nothings import NOTHING_YET, zero
 from accel.ast.operators import Operator
 from accel.ast.scalar import Literal, MakeTuple, Parameter, ScalarNode, While
 from accel.ast.types import BOOL, I64, MaybeType, ScalarType, TupleType, index_type, scalar_type

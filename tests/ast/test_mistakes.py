@@ -12,12 +12,13 @@ from collections.abc import Callable
 import pytest
 
 from accel.errors import AccelError
-from tests.ast import mistakes
+from tests.ast import habits, mistakes
 
 CASES = {
     name: function
-    for name, function in inspect.getmembers(mistakes, inspect.isfunction)
-    if function.__module__ == mistakes.__name__ and not inspect.signature(function).parameters
+    for module in (mistakes, habits)
+    for name, function in inspect.getmembers(module, inspect.isfunction)
+    if function.__module__ == module.__name__ and not inspect.signature(function).parameters
 }
 PLACE = re.compile(r"^  \S*/(\w+\.py):\d+ in ", re.MULTILINE)
 
@@ -31,7 +32,7 @@ def test_message(name: str, golden: Callable[[str], None]) -> None:
     text = PLACE.sub(r"  \1 in ", str(error))
     golden(f"{kind.__name__} ({kind.__mro__[2].__name__})\n{text}")
     assert error.where is not None
-    assert error.where.file == mistakes.__file__
+    assert error.where.file == inspect.getsourcefile(CASES[name])
 
 
 @pytest.mark.parametrize("name", CASES)

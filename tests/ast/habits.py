@@ -1,0 +1,77 @@
+"""Wrong programs of people who come from NumPy, or forget what is one argument; as `mistakes.py`, one to a function."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import accel as A
+from tests.ast.mistakes import i, pairs, untyped, v, w
+
+
+def numpy_function() -> object:
+    return A.map(lambda e: untyped(np.maximum(e, 0)), v)
+
+
+def numpy_function_as_the_function() -> object:
+    return A.map(untyped(np.sqrt), v)
+
+
+def numpy_where() -> object:
+    return A.map(lambda e: untyped(np.where(e > 0, e, 0)), v)
+
+
+def numpy_array_at_an_exp() -> object:
+    return A.map(lambda k: untyped(np.arange(3)[k]), i)
+
+
+def python_round() -> object:
+    return A.map(lambda e: round(e), v)
+
+
+def loop_with_two_parameters() -> object:
+    return A.awhile(untyped(lambda xs, ys: A.unit(xs[0] > 0)), lambda state: state, (v, v))
+
+
+def step_with_two_parameters() -> object:
+    return A.awhile(lambda state: A.unit(state[0][0] > 0), untyped(lambda xs, ys: (ys, xs)), (v, v))
+
+
+def iterated_function_with_two_parameters() -> object:
+    return A.iterate(3, untyped(lambda xs, ys: xs), v)
+
+
+def too_few_arrays() -> object:
+    return A.runN(lambda xs, ys: A.zipWith(A.add, xs, ys))(np.ones(3))
+
+
+def numpy_function_of_an_array() -> object:
+    return A.runN(lambda xs: A.unit(untyped(np.sum(xs))))(np.ones(3))
+
+
+def unknown_backend_in_a_block() -> object:
+    with A.using(backend="cuda"):
+        return A.run(v)
+
+
+def scatter_to_narrow_indices() -> object:
+    return A.scatter(i, v, v)
+
+
+def scatter_of_another_length() -> object:
+    return A.scatter(A.use(np.arange(3)), v, v)
+
+
+def gather_with_its_arguments_exchanged() -> object:
+    return A.gather(w, A.use(np.arange(4)))
+
+
+def bare_position_to_permute() -> object:
+    return A.permute(A.add, v, untyped(lambda ix: A.just(ix[0])), v)
+
+
+def number_as_the_seed_of_pairs() -> object:
+    return A.fold(lambda p, q: p, 0, pairs)
+
+
+def beyond_the_address_space() -> object:
+    return A.run(A.fill((1 << 40, 1 << 20), 0))
