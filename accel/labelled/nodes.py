@@ -45,6 +45,10 @@ class Array:
     element: ScalarType
     shape: Shape
 
+    def __hash__(self) -> int:
+        # Label and leaf name a buffer; hashing the shape as well would only take time, and arrays are hashed a lot.
+        return hash((self.label, self.leaf))
+
 
 @dataclass(frozen=True, slots=True)
 class Use:
