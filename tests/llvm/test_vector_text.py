@@ -1,0 +1,26 @@
+"""What is written for the running example: a dot product, as golden text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from accel.ast.operators import Operator
+from accel.ast.types import F32
+from accel.backends.llvm.module import module_text, nests
+from accel.ir.nodes import Level, ManyToOne, OneToOne, State, Stream, Write
+from accel.labelled.nodes import Array
+from accel.labelled.scalar import constant
+from tests.llvm import nests as hand
+
+
+def test_dot_product(golden: Callable[[str], None]) -> None:
+    inputs = [Array(k, 0, F32, (hand.N,)) for k in range(2)]
+    streams, reads = hand.reads(inputs)
+    product, total, result = Stream("p", F32), Stream("s", F32), Array(3, 0, F32, ())
+    multiply = OneToOne((product,), hand.binary(Operator.MUL, F32), tuple(streams))
+    state = State((total,), (constant(F32, 0),), hand.binary(Operator.ADD, F32), False, True, False)
+    loop = hand.loop([*reads, multiply, ManyToOne("s", (product,))], [state])
+    program = hand.program(Level((), loop, (Write(result, (), total),)), inputs, [(result, ())])
+    modules, _ = module_text(nests(program))
+    # What runs once in a launch says little about how loops are written.
+    golden(modules.hot)
