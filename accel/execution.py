@@ -174,6 +174,9 @@ class RunN(Generic[P, R]):
     def _general(self, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
         if kwargs:
             raise AccelTypeError("a compiled function takes its arrays by position", here())
+        if any(isinstance(argument, Acc) for argument in args):
+            hint = "within a program call the function that it was made of: `f.__wrapped__(xs)`"
+            raise AccelTypeError("a compiled function takes arrays of the host, not of a program", here(), hint=hint)
         hosts = [_host(argument) for argument in args]
         types = tuple(host.types[0] for host in hosts)
         self._check(types)

@@ -75,3 +75,8 @@ def number_as_the_seed_of_pairs() -> object:
 
 def beyond_the_address_space() -> object:
     return A.run(A.fill((1 << 40, 1 << 20), 0))
+
+
+def compiled_function_within_a_program() -> object:
+    inner: Any = A.runN(lambda xs: A.map(lambda e: e + 1, xs))
+    return A.runN(lambda xs: inner(xs))(np.ones(3))

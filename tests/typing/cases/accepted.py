@@ -202,6 +202,10 @@ def scalars(x: A.Exp[f4], d: A.Exp[f8], i: A.Exp[i4], n: A.Exp[i8], b: A.Exp[b1]
     assert_type(A.gcd(i, 12), A.Exp[i4])
     assert_type(A.while_(lambda s: s < 100, lambda s: s * 2, n), A.Exp[i8])
     assert_type(A.lift(x, A.lift(i, b)), A.Exp[tuple[f4, tuple[i4, b1]]])
+    assert_type(A.cond(b, 1.0, 2.0), A.Exp[f8])
+    assert_type(A.cond(b, 0, 2), A.Exp[i8])
+    assert_type(A.cond(b, True, False), A.Exp[b1])
+    assert_type(A.select(b, 0, 0.5), A.Exp[f8])
     # Numbers among the items, or a bare nothing(), leave the tuple unknown; its items are unknown too, not i64.
     assert_type(A.lift(x, 0.5), A.Exp[Any])
     assert_type(A.lift(x, 0.5)[1], A.Exp[Any])
