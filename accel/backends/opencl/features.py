@@ -27,9 +27,9 @@ class Features:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The compiler's options. Nothing that relaxes floating point is among them."""
+        """The compiler's options: nothing that relaxes floating point; no warnings, which some print to the terminal."""
         rounding = ("-cl-fp32-correctly-rounded-divide-sqrt",) if self.rounded_division else ()
-        return ("-cl-std=CL1.2", *rounding)
+        return ("-cl-std=CL1.2", "-w", *rounding)
 
 
 def features(device: pyopencl.Device) -> Features:
