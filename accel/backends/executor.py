@@ -56,6 +56,13 @@ def _held(buffer: B | None) -> B:
     return buffer
 
 
+def _no_room(element: ScalarType, shape: tuple[int, ...]) -> Exception:
+    """What to raise for an array that cannot be had: it is too large for any machine, or for this one now."""
+    if prod(shape) * element.bytes >= 1 << 63:
+        return faults.too_large(element, shape, here())
+    return faults.no_memory(element, shape)
+
+
 # One function per item: what it compiles to.
 
 
@@ -72,10 +79,8 @@ def _launch(step: Launch, device: Device[B], slots: Slots) -> list[Instruction[B
             extents = shape(sizes)
             try:
                 buffers[slot] = allocate(element, extents)
-            except MemoryError as error:
-                raise faults.no_memory(element, extents) from error
-            except ValueError as error:  # NumPy's, for more than an address can count
-                raise faults.too_large(element, extents, here()) from error
+            except (MemoryError, ValueError) as error:  # NumPy's ValueError: more than an address can count
+                raise _no_room(element, extents) from error
         run(buffers, sizes)
 
     code: list[Instruction[B]] = [instruction]

@@ -62,6 +62,10 @@ def inside_of_a_loop() -> AnyAcc:
     return A.awhile(lambda state: A.unit(A.constant(True)), step, A.use(XS))
 
 
+def too_large() -> AnyAcc:
+    return A.fill((A.the(A.use(np.array(2**62))),), 1.0)
+
+
 def without_a_dimension() -> AnyAcc:
     xs = A.use(XS)
     return A.map(lambda i: xs[i], A.unit(A.constant(11)))
@@ -91,3 +95,11 @@ def test_a_missing_device(golden: Callable[[str], None]) -> None:
         A.run(A.sum(A.use(XS)), backend="opencl:99")
     message = re.sub(r"  \S+/(test_messages\.py):\d+", r"  \1", str(caught.value))
     golden(re.sub(r"hint: .*", "hint: (the devices that there are)", message))
+
+
+@pytest.mark.parametrize("backend", ["interpreter", "llvm", "opencl"])
+def test_an_array_beyond_all_memory(backend: str) -> None:
+    with pytest.raises(A.AccelShapeError) as caught:
+        A.run(too_large(), backend=backend)
+    assert caught.value.message == f"an array of f64 of shape ({2**62},) is too large for the address space"
+    assert "test_messages.py" in str(caught.value)
