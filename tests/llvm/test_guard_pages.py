@@ -1,0 +1,122 @@
+"""Nothing is touched outside of arrays: every array ends where, or begins behind, a page that must not be touched."""
+
+from __future__ import annotations
+
+import ctypes
+import faulthandler
+import mmap
+import os
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import prod
+
+import numpy as np
+import pytest
+
+from accel.ast.operators import Operator
+from accel.ast.types import F32, F64, I8, I32, I64, ScalarType
+from accel.backends.llvm.backend import LLVMBackend
+from accel.backends.llvm.buffers import Buffers
+from accel.backends.protocol import HostArray
+from accel.ir.nodes import Order, Program
+from accel.labelled.nodes import Array
+from tests.llvm import nests
+from tests.llvm.test_errors import gathered
+from tests.llvm.test_filters import filtered
+
+PAGE = mmap.PAGESIZE
+SIZES = (1, 7, 16, 17, 63, 64, 65, 1000, 5000)
+
+
+def guarded(at_end: bool, element: ScalarType, shape: tuple[int, ...]) -> HostArray:
+    """An array flush against a page that may not be touched, behind it or before it."""
+    size = prod(shape) * element.bytes
+    pages = -(-max(size, 1) // PAGE)
+    memory = mmap.mmap(-1, (pages + 2) * PAGE)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    protect = ctypes.CDLL(None).mprotect
+    for guard in (start, start + (pages + 1) * PAGE):
+        assert protect(ctypes.c_void_p(guard), ctypes.c_size_t(PAGE), 0) == 0
+    offset = (pages + 1) * PAGE - size if at_end else PAGE
+    return np.frombuffer(memory, element.dtype, prod(shape), offset).reshape(shape)
+
+
+def flush(at_end: bool, array: HostArray, element: ScalarType) -> HostArray:
+    copy = guarded(at_end, element, array.shape)
+    copy[...] = array
+    return copy
+
+
+def survives(work: Callable[[], None]) -> None:
+    """In a child, since a fault ends the process."""
+    child = os.fork()
+    if child == 0:
+        # Whatever happens, the child must not go on with the tests.
+        status = 1
+        try:
+            work()
+            status = 0
+        finally:
+            os._exit(status)
+    _, status = os.waitpid(child, 0)
+    assert status == 0, f"the kernel touched memory that is not its own, or failed: status {status}"
+
+
+ADD = Operator.ADD
+PROGRAMS: dict[str, tuple[Program, Sequence[ScalarType]]] = {
+    "map f32": (
+        nests.mapped(nests.binary(ADD, F32), [Array(k, 0, F32, (nests.N,)) for k in range(2)], F32),
+        (F32, F32),
+    ),
+    "map i8 down": (
+        nests.mapped(nests.binary(ADD, I8), [Array(k, 0, I8, (nests.N,)) for k in range(2)], I8, Order.DOWN),
+        (I8, I8),
+    ),
+    "fold": (nests.fold(F64, nests.binary(ADD, F64), 1, exact=False, commutes=True, seeded=True), (F64,)),
+    "fold behind a filter": (
+        nests.fold(F32, nests.binary(ADD, F32), 1, exact=False, commutes=True, seeded=True, guard="positive"),
+        (F32,),
+    ),
+    "scan": (nests.scan(F32, nests.binary(ADD, F32), 1, exact=False, seeded=True), (F32,)),
+    "scan down": (nests.scan(I32, nests.binary(ADD, I32), 1, exact=True, seeded=True, order=Order.DOWN), (I32,)),
+    "filter f64": (filtered(F64, F64), (F64, F64)),
+    "filter i8": (filtered(F32, I8), (F32, I8)),
+}
+
+
+@pytest.mark.parametrize("at_end", [True, False], ids=["end", "start"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs(name: str, at_end: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    program, kinds = PROGRAMS[name]
+    monkeypatch.setattr(Buffers, "take", lambda self, element, shape: guarded(at_end, element, shape))
+    executable = LLVMBackend(1).compile(program)
+
+    def work() -> None:
+        for size in SIZES:
+            executable([flush(at_end, nests.numbers(kind, size, k), kind) for k, kind in enumerate(kinds)])
+
+    survives(work)
+
+
+def _gather(at_end: bool) -> None:
+    executable = LLVMBackend(1).compile(gathered())
+    for size in SIZES:
+        indices = flush(at_end, np.arange(size, dtype=np.int64)[::-1], I64)
+        source = flush(at_end, np.arange(size, dtype=np.float32), F32)
+        np.testing.assert_array_equal(executable([indices, source])[0], np.flip(source))
+
+
+@pytest.mark.parametrize("at_end", [True, False], ids=["end", "start"])
+def test_gathers(at_end: bool) -> None:
+    survives(partial(_gather, at_end))
+
+
+def test_the_guard_is_noticed() -> None:
+    """The tests above are of no use if they cannot fail."""
+    array = guarded(True, F32, (10,))
+    child = os.fork()
+    if child == 0:
+        faulthandler.disable()
+        ctypes.string_at(array.ctypes.data, 41)
+        os._exit(0)
+    assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
