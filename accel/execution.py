@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, ParamSpec, TypeAlias, TypeVar
 
@@ -63,32 +63,31 @@ class Shaped:
 
     def assemble(self, arrays: Sequence[HostArray]) -> object:
         """Program results, one per leaf, as the user expects them."""
-        rest = iter(arrays)
+        return _assembled(self.form, iter(arrays))
 
-        def build(form: Nested[ArrayType]) -> object:
-            if isinstance(form, tuple):
-                return tuple([build(part) for part in form])
-            return element_arrays(form.element, rest)
 
-        return build(self.form)
+def _assembled(form: Nested[ArrayType], arrays: Iterator[HostArray]) -> object:
+    # Not a function inside of another: one that calls itself would be a cycle, and keep the arrays until a collection.
+    if isinstance(form, tuple):
+        return tuple([_assembled(part, arrays) for part in form])
+    return element_arrays(form.element, arrays)
 
 
 def _nodes(result: object, what: str) -> tuple[list[ArrayNode], Shaped]:
     handles: list[Acc[Any]] = []  # Any: the arrays of a program have different types
-
-    def form(part: object) -> Nested[ArrayType]:
-        if isinstance(part, tuple):
-            return tuple([form(item) for item in part])
-        if not isinstance(part, Acc):
-            hint = "wrap NumPy arrays in `A.use(...)`; an Exp becomes an array by `A.unit(e)`"
-            raise AccelTypeError(
-                f"{what} must be an Acc or a tuple of them, got {type(part).__name__}", here(), hint=hint
-            )
-        handles.append(part)
-        return part.type
-
-    shaped = Shaped(form(result))
+    shaped = Shaped(_form(result, what, handles))
     return [handle.node for handle in handles], shaped
+
+
+def _form(part: object, what: str, handles: list[Acc[Any]]) -> Nested[ArrayType]:
+    """The types of a nested tuple of handles, which are noted left to right. Raises `AccelTypeError` for anything else."""
+    if isinstance(part, tuple):
+        return tuple([_form(item, what, handles) for item in part])
+    if not isinstance(part, Acc):
+        hint = "wrap NumPy arrays in `A.use(...)`; an Exp becomes an array by `A.unit(e)`"
+        raise AccelTypeError(f"{what} must be an Acc or a tuple of them, got {type(part).__name__}", here(), hint=hint)
+    handles.append(part)
+    return part.type
 
 
 def options(settings: Settings, sizes: Mapping[SizeVariable, int]) -> Options:
