@@ -113,6 +113,7 @@ FOLDS: dict[str, Case] = {
     "f64": Case(lambda xs: (A.fold(A.add, 1, xs),), doubles),
     "in_runs": Case(lambda xs: (A.fold(halving, 2, xs),), floats),
     "in_runs_f64": Case(lambda xs: (A.fold1(halving, xs),), doubles, SIZES[1:]),
+    "first_alone": Case(lambda xs: (A.fold1(lambda a, b: a * 0.5, xs),), doubles, SIZES[1:]),
     "exact": Case(lambda xs: (A.fold(A.add, 5, xs), A.fold1(A.max, xs)), integers, SIZES[1:]),
     "several_kinds": Case(
         lambda xs: (

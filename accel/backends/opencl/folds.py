@@ -116,12 +116,14 @@ def _block(
     rows.enter(body)
     for state in states:
         body.accumulator(state, Machine.PLAIN).begin(writer, None)
-    turn = f"k * {width} + lane" if kind.commutes else f"lane * {run} + k"
-    with writer.block(f"for (int k = 0; k < {run}; ++k)"):
-        writer.line(f"const long item = block * {BLOCK} + {turn};")
-        with writer.block(f"if (item < {flat.total})"):
-            flat.enter(body, "item")
-            body.level(flat.body)
+    # The bound is the loop's own: Intel's compiler has read past an array where it was a condition inside.
+    begin, stride, count = ("lane", width, BLOCK) if kind.commutes else (f"lane * {run}", 1, run)
+    writer.line(f"const long begin = block * {BLOCK} + {begin};")
+    end = f"block * {BLOCK}L + {count}" if kind.commutes else f"begin + {count}L"
+    writer.line(f"const long stop = min({end}, {flat.total});")
+    with writer.block(f"for (long item = begin; item < stop; item += {stride})"):
+        flat.enter(body, "item")
+        body.level(flat.body)
     for state in states:
         at, accumulator = shared[state.name], body.accumulators[state.name]
         writer.line(f"{at.values}[lane] = {accumulator.variable};")
