@@ -117,7 +117,23 @@ class Tools:
         return self.lane(record, values, 0)
 
 
-class ExactFold:
+class Unblocked:
+    """What carriers need not do for which blocks and tails do not matter."""
+
+    def begin_block(self) -> None:
+        """Nothing."""
+
+    def begin_tail(self) -> None:
+        """Nothing."""
+
+    def end_tail(self) -> None:
+        """Nothing."""
+
+    def end_block(self, start: str, end: str) -> None:
+        """Nothing."""
+
+
+class ExactFold(Unblocked):
     """A fold that any order serves: accumulators over the whole loop, one step of the record after it."""
 
     def __init__(self, tools: Tools, record: Record, pointer: str, unroll: int) -> None:
@@ -138,17 +154,8 @@ class ExactFold:
         bit = self._tools.writer.code.splat("i1", "false")
         self._tools.routine.store(self._tools.writer.code.vector("i1"), bit, self._seen)
 
-    def begin_block(self) -> None:
-        """Nothing: blocks do not matter."""
-
-    def begin_tail(self) -> None:
-        """Nothing: the first accumulator takes what is left."""
-
-    def end_tail(self) -> None:
-        """Nothing."""
-
     def step(self, values: Sequence[Value], mask: str | None, unit: Unit) -> tuple[Sequence[Value], Sequence[Value]]:
-        """Lanes that are not in the mask take the neutral element."""
+        """Lanes that are not in the mask take the neutral element; the first accumulator takes what is left of groups."""
         tools = self._tools
         slots = self._slots[unit.place or 0]
         taken = values if mask is None else tools.select(mask, values, self._neutral)
@@ -159,9 +166,6 @@ class ExactFold:
             some = mask or tools.writer.code.splat("i1", "true")
             tools.routine.store(type_, tools.writer.code.emit(f"or {type_} {before}, {some}"), self._seen)
         return (), ()
-
-    def end_block(self, start: str, end: str) -> None:
-        """Nothing."""
 
     def end(self) -> None:
         """Accumulators and lanes become one element of the record."""

@@ -10,30 +10,14 @@ from collections.abc import Sequence
 
 from accel.ast.types import I64
 from accel.backends.llvm.analysis import neutral
-from accel.backends.llvm.carriers import Tools, Unit
+from accel.backends.llvm.carriers import Tools, Unblocked, Unit
 from accel.backends.llvm.memory import set_lanes
 from accel.backends.llvm.records import Record
 from accel.backends.llvm.values import Fixed, Lanes, Packed, Progression, Uniform, Value
 from accel.labelled.order import SCAN_VECTOR
 
 
-class _Running:
-    """What running states need not do."""
-
-    def begin_block(self) -> None:
-        """Nothing."""
-
-    def begin_tail(self) -> None:
-        """Nothing."""
-
-    def end_tail(self) -> None:
-        """Nothing."""
-
-    def end_block(self, start: str, end: str) -> None:
-        """Nothing."""
-
-
-class Position(_Running):
+class Position(Unblocked):
     """A count of the lanes that were kept: the carry is a scalar."""
 
     def __init__(self, tools: Tools, record: Record, pointer: str, wants_after: bool) -> None:
@@ -71,7 +55,7 @@ class Position(_Running):
         self._record.store(routine, [routine.load("i64", self._carry)], self._pointer, 1)
 
 
-class ExactScan(_Running):
+class ExactScan(Unblocked):
     """A scan that any order serves; lanes that are not in the mask take the neutral element."""
 
     def __init__(self, tools: Tools, record: Record, pointer: str) -> None:
@@ -113,7 +97,7 @@ class ExactScan(_Running):
         record.store(tools.routine, leaves, self._pointer, 1)
 
 
-class OrderedScan(_Running):
+class OrderedScan(Unblocked):
     """The order of `order.scan`: result = block carry + (vector carry + local), lanes = the order's vector."""
 
     def __init__(self, tools: Tools, record: Record, pointer: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from accel.backends.llvm.carriers import OrderedFold, Tools, Unit
+from accel.backends.llvm.carriers import OrderedFold, Tools, Unblocked, Unit
 from accel.backends.llvm.code import memory_type
 from accel.backends.llvm.frame import FrameView
 from accel.backends.llvm.functions import Functions
@@ -36,8 +36,8 @@ def _element(routine: Routine, kind: str, tile: str, position: str) -> str:
     return routine.code.emit(f"getelementptr {kind}, ptr {tile}, i64 {position}")
 
 
-class StagedFold:
-    """A commuting fold whose elements are the lanes of a mask."""
+class StagedFold(Unblocked):
+    """A commuting fold whose elements are the lanes of a mask; blocks are those of what is kept."""
 
     def __init__(self, tools: Tools, memory: Memory, record: Record, pointer: str) -> None:
         self._tools = tools
@@ -47,15 +47,6 @@ class StagedFold:
 
     def begin(self) -> None:
         """Nothing: the tile goes on."""
-
-    def begin_block(self) -> None:
-        """Nothing: blocks are those of what is kept."""
-
-    def begin_tail(self) -> None:
-        """Nothing."""
-
-    def end_tail(self) -> None:
-        """Nothing."""
 
     def step(self, values: Sequence[Value], mask: str | None, unit: Unit) -> tuple[Sequence[Value], Sequence[Value]]:
         """The lanes of the mask go to the tile's end; a full tile is folded."""
@@ -74,9 +65,6 @@ class StagedFold:
         with routine.when(routine.code.emit(f"icmp sge i64 {more}, {BLOCK}")):
             routine.code.line(f"call void @{record.name}_tile(ptr %frame, ptr {self._pointer})")
         return (), ()
-
-    def end_block(self, start: str, end: str) -> None:
-        """Nothing."""
 
     def end(self) -> None:
         """Nothing: the tile is in the record."""
