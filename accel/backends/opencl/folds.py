@@ -119,8 +119,8 @@ def _block(
     # The bound is the loop's own: Intel's compiler has read past an array where it was a condition inside.
     begin, stride, count = ("lane", width, BLOCK) if kind.commutes else (f"lane * {run}", 1, run)
     writer.line(f"const long begin = block * {BLOCK} + {begin};")
-    end = f"block * {BLOCK}L + {count}" if kind.commutes else f"begin + {count}L"
-    writer.line(f"const long stop = min({end}, {flat.total});")
+    after = f"block * {BLOCK}L + {count}" if kind.commutes else f"begin + {count}L"
+    writer.line(f"const long stop = min({after}, {flat.total});")
     with writer.block(f"for (long item = begin; item < stop; item += {stride})"):
         flat.enter(body, "item")
         body.level(flat.body)
