@@ -38,7 +38,11 @@ class Graph:
 
     def __init__(self) -> None:
         self._children: dict[ArrayNode, tuple[Child, ...]] = {}
-        self.shape: regions.Shape[ArrayNode] = regions.Shape(self.children, state, lambda node: False, False)
+
+    @property
+    def shape(self) -> regions.Shape[ArrayNode]:
+        """The graph as `regions` sees it. Not kept here: that would be a cycle, and the user's arrays would live on."""
+        return regions.Shape(self.children, state, lambda node: False, False)
 
     def children(self, node: ArrayNode) -> tuple[Child, ...]:
         """The arrays that a node uses, those of its scalar functions included, each with the part that uses it."""
