@@ -101,6 +101,10 @@ class Memory:
         if array.size == 0:
             return self.take(0)
         plain = np.require(array, requirements=["C", "ALIGNED"])
+        if (
+            plain.dtype == np.bool_ and plain.view(np.uint8).max() > 1
+        ):  # a view of other bytes; kernels count on 0 and 1
+            plain = plain.view(np.uint8) != 0
         if self._alignment and plain.ctypes.data % self._alignment == 0:
             flags = pyopencl.mem_flags
             return Held(None, pyopencl.Buffer(self.context, flags.READ_ONLY | flags.USE_HOST_PTR, hostbuf=plain))
