@@ -5,8 +5,10 @@ In: nodes of `accel/ast/arrays.py`. Out: the same; the handle adds indexing, sta
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeAlias, TypeVar, Union, assert_never, overload
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, Generic, NoReturn, TypeAlias, TypeVar, Union, assert_never, overload
 
 import numpy as np
 
@@ -45,6 +47,35 @@ Segments: TypeAlias = Array[tuple[int], np.int64]
 
 Num: TypeAlias = int | Exp[np.int64]
 """What counts: a Python int or an i64 expression."""
+
+
+_METHODS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "T": "A.transpose(xs)",
+        "all": "A.and_(xs)",
+        "any": "A.or_(xs)",
+        "astype": "A.map(lambda x: A.cast(x, np.float32), xs)",
+        "clip": "A.map(lambda x: A.max(low, A.min(x, high)), xs)",
+        "copy": "xs",
+        "cumsum": "A.scanl1(A.add, xs)",
+        "dot": "A.sum(A.zipWith(A.mul, xs, ys))",
+        "flatten": "A.flatten(xs)",
+        "item": "A.the(xs)",
+        "max": "A.maximum(xs)",
+        "mean": "A.map(lambda s: s / n, A.sum(xs))",
+        "min": "A.minimum(xs)",
+        "ndim": "xs.rank",
+        "prod": "A.product(xs)",
+        "ravel": "A.flatten(xs)",
+        "reshape": "A.reshape(shape, xs)",
+        "size": "A.size(xs)",
+        "sum": "A.sum(xs)",
+        "take": "A.gather(indices, xs)",
+        "tolist": "A.run(xs).tolist()",
+        "transpose": "A.transpose(xs)",
+    }
+)
+"""What to write for the attributes of NumPy's arrays."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -115,6 +146,12 @@ class Acc(Generic[X]):
         __and__ = __or__ = __xor__ = __lshift__ = __rshift__ = __rand__ = __ror__ = __rxor__ = _refuse
         __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __neg__ = __pos__ = __abs__ = __invert__ = _refuse
         __hash__ = object.__hash__
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Say what a user of NumPy's methods writes. `AttributeError`, so that `hasattr` works."""
+            instead = _METHODS.get(name)
+            hint = "" if instead is None else f": write `{instead}`"
+            raise AttributeError(f"an Acc has no attribute {name!r}{hint}")
 
     def __repr__(self) -> str:
         return f"Acc[{self.type}]\n{text((self.node,))}"

@@ -17,7 +17,7 @@ import numpy as np
 from accel.ast.exp import Exp
 from accel.ast.literals import describe, typed
 from accel.ast.scalar import Function, Parameter, ScalarNode, While
-from accel.ast.types import ElementType
+from accel.ast.types import ElementType, TupleType
 from accel.ast.walk import operands, postorder
 from accel.errors import AccelStagingError, AccelTypeError, Where
 
@@ -50,7 +50,10 @@ def call(
 ) -> ScalarNode:
     """What `function` returns at these variables, of type `result` if that is fixed."""
     handles: list[Exp[Any]] = [Exp(parameter) for parameter in parameters]
-    value = apply(function, handles, what, where)
+    hint = None
+    if len(parameters) == 1 and isinstance(parameters[0].type, TupleType):
+        hint = "it takes one tuple: `lambda p: …`, with `p[0]` or `a, b = A.unlift(p)`"
+    value = apply(function, handles, what, where, hint)
     body = expect_exp(value, what, where)
     return body if result is None else typed(body, result, f"the result of {what}", where)
 

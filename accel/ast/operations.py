@@ -24,6 +24,8 @@ _INTEGERS = COUNTS | SHIFTS | {Operator.QUOT, Operator.REM}
 _INTEGERS_OR_BOOL = frozenset({Operator.AND, Operator.OR, Operator.XOR, Operator.NOT})
 _ANY_SCALAR = COMPARISONS | {Operator.MIN, Operator.MAX}
 
+_INDEX_HINT = "an index is a tuple, also of one item: `ix[0]`, or `i, j = A.unlift(ix)`"
+
 _KINDS: tuple[tuple[frozenset[Operator], str, Callable[[ScalarType], bool]], ...] = (
     (_FLOATS, "floats", lambda kind: kind.is_float),
     (_INTEGERS, "integers", lambda kind: kind.is_integer),
@@ -214,6 +216,8 @@ def _is_number(kind: ScalarType) -> bool:
 
 
 def _operand_hint(operator: Operator, kind: ElementType) -> str | None:
+    if isinstance(kind, TupleType) and set(kind.items) == {I64}:
+        return _INDEX_HINT
     if isinstance(kind, TupleType):
         return "work on the items: `A.lift(p[0] + q[0], p[1] + q[1])`"
     if isinstance(kind, MaybeType):
@@ -226,6 +230,8 @@ def _operand_hint(operator: Operator, kind: ElementType) -> str | None:
 
 
 def _conversion_hint(left: ElementType, right: ElementType) -> str | None:
+    if TupleType((I64,)) in (left, right):
+        return _INDEX_HINT
     if not isinstance(left, ScalarType) or not isinstance(right, ScalarType):
         return None
     target = max(left, right, key=lambda kind: (kind.is_float, kind.bits))

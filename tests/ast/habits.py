@@ -82,3 +82,15 @@ def beyond_the_address_space() -> object:
 def compiled_function_within_a_program() -> object:
     inner: Any = A.runN(lambda xs: A.map(lambda e: e + 1, xs))
     return A.runN(lambda xs: inner(xs))(np.ones(3))
+
+
+def arithmetic_on_an_index() -> object:
+    return A.generate((4,), lambda ix: untyped(ix) * 2)
+
+
+def index_and_position() -> object:
+    return A.imap(untyped(lambda e, ix: e + ix), A.use(np.arange(4)))
+
+
+def coordinates_as_parameters() -> object:
+    return A.generate((3, 4), untyped(lambda row, column: row + column))
