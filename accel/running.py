@@ -74,6 +74,376 @@ def run(a: object, **given: Unpack[Given]) -> object:
     return run_nodes(a, given)
 
 
+class Decorator:
+    """`runN` with settings, still to be given its function."""
+
+    def __init__(self, given: Given) -> None:
+        self._given = given
+
+    @overload
+    def __call__(
+        self, f: Callable[[Acc[Array[S1, G1]]], Acc[Array[Sa, Ga]]]
+    ) -> RunN[[np.ndarray[S1, np.dtype[G1]]], np.ndarray[Sa, np.dtype[Ga]]]: ...
+    @overload
+    def __call__(
+        self, f: Callable[[Acc[Array[S1, G1]]], tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]]]]
+    ) -> RunN[[np.ndarray[S1, np.dtype[G1]]], tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]]]]: ...
+    @overload
+    def __call__(
+        self, f: Callable[[Acc[Array[S1, G1]]], tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]]]]
+    ) -> RunN[
+        [np.ndarray[S1, np.dtype[G1]]],
+        tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]], np.ndarray[Sc, np.dtype[Gc]]],
+    ]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]]], tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]], Acc[Array[Sd, Gd]]]
+        ],
+    ) -> RunN[
+        [np.ndarray[S1, np.dtype[G1]]],
+        tuple[
+            np.ndarray[Sa, np.dtype[Ga]],
+            np.ndarray[Sb, np.dtype[Gb]],
+            np.ndarray[Sc, np.dtype[Gc]],
+            np.ndarray[Sd, np.dtype[Gd]],
+        ],
+    ]: ...
+    @overload
+    def __call__(
+        self, f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], Acc[Array[Sa, Ga]]]
+    ) -> RunN[[np.ndarray[S1, np.dtype[G1]], np.ndarray[S2, np.dtype[G2]]], np.ndarray[Sa, np.dtype[Ga]]]: ...
+    @overload
+    def __call__(
+        self, f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]]]]
+    ) -> RunN[
+        [np.ndarray[S1, np.dtype[G1]], np.ndarray[S2, np.dtype[G2]]],
+        tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]]],
+    ]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]]]
+        ],
+    ) -> RunN[
+        [np.ndarray[S1, np.dtype[G1]], np.ndarray[S2, np.dtype[G2]]],
+        tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]], np.ndarray[Sc, np.dtype[Gc]]],
+    ]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]]],
+            tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]], Acc[Array[Sd, Gd]]],
+        ],
+    ) -> RunN[
+        [np.ndarray[S1, np.dtype[G1]], np.ndarray[S2, np.dtype[G2]]],
+        tuple[
+            np.ndarray[Sa, np.dtype[Ga]],
+            np.ndarray[Sb, np.dtype[Gb]],
+            np.ndarray[Sc, np.dtype[Gc]],
+            np.ndarray[Sd, np.dtype[Gd]],
+        ],
+    ]: ...
+    @overload
+    def __call__(
+        self, f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]], Acc[Array[Sa, Ga]]]
+    ) -> RunN[
+        [np.ndarray[S1, np.dtype[G1]], np.ndarray[S2, np.dtype[G2]], np.ndarray[S3, np.dtype[G3]]],
+        np.ndarray[Sa, np.dtype[Ga]],
+    ]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]], tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]]]
+        ],
+    ) -> RunN[
+        [np.ndarray[S1, np.dtype[G1]], np.ndarray[S2, np.dtype[G2]], np.ndarray[S3, np.dtype[G3]]],
+        tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]]],
+    ]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
+            tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]]],
+        ],
+    ) -> RunN[
+        [np.ndarray[S1, np.dtype[G1]], np.ndarray[S2, np.dtype[G2]], np.ndarray[S3, np.dtype[G3]]],
+        tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]], np.ndarray[Sc, np.dtype[Gc]]],
+    ]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
+            tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]], Acc[Array[Sd, Gd]]],
+        ],
+    ) -> RunN[
+        [np.ndarray[S1, np.dtype[G1]], np.ndarray[S2, np.dtype[G2]], np.ndarray[S3, np.dtype[G3]]],
+        tuple[
+            np.ndarray[Sa, np.dtype[Ga]],
+            np.ndarray[Sb, np.dtype[Gb]],
+            np.ndarray[Sc, np.dtype[Gc]],
+            np.ndarray[Sd, np.dtype[Gd]],
+        ],
+    ]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]], Acc[Array[Sa, Ga]]
+        ],
+    ) -> RunN[
+        [
+            np.ndarray[S1, np.dtype[G1]],
+            np.ndarray[S2, np.dtype[G2]],
+            np.ndarray[S3, np.dtype[G3]],
+            np.ndarray[S4, np.dtype[G4]],
+        ],
+        np.ndarray[Sa, np.dtype[Ga]],
+    ]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
+            tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]]],
+        ],
+    ) -> RunN[
+        [
+            np.ndarray[S1, np.dtype[G1]],
+            np.ndarray[S2, np.dtype[G2]],
+            np.ndarray[S3, np.dtype[G3]],
+            np.ndarray[S4, np.dtype[G4]],
+        ],
+        tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]]],
+    ]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
+            tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]]],
+        ],
+    ) -> RunN[
+        [
+            np.ndarray[S1, np.dtype[G1]],
+            np.ndarray[S2, np.dtype[G2]],
+            np.ndarray[S3, np.dtype[G3]],
+            np.ndarray[S4, np.dtype[G4]],
+        ],
+        tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]], np.ndarray[Sc, np.dtype[Gc]]],
+    ]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
+            tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]], Acc[Array[Sd, Gd]]],
+        ],
+    ) -> RunN[
+        [
+            np.ndarray[S1, np.dtype[G1]],
+            np.ndarray[S2, np.dtype[G2]],
+            np.ndarray[S3, np.dtype[G3]],
+            np.ndarray[S4, np.dtype[G4]],
+        ],
+        tuple[
+            np.ndarray[Sa, np.dtype[Ga]],
+            np.ndarray[Sb, np.dtype[Gb]],
+            np.ndarray[Sc, np.dtype[Gc]],
+            np.ndarray[Sd, np.dtype[Gd]],
+        ],
+    ]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
+            Acc[Array[Sa, Ga]],
+        ],
+    ) -> RunN[
+        [
+            np.ndarray[S1, np.dtype[G1]],
+            np.ndarray[S2, np.dtype[G2]],
+            np.ndarray[S3, np.dtype[G3]],
+            np.ndarray[S4, np.dtype[G4]],
+            np.ndarray[S5, np.dtype[G5]],
+        ],
+        np.ndarray[Sa, np.dtype[Ga]],
+    ]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
+            tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]]],
+        ],
+    ) -> RunN[
+        [
+            np.ndarray[S1, np.dtype[G1]],
+            np.ndarray[S2, np.dtype[G2]],
+            np.ndarray[S3, np.dtype[G3]],
+            np.ndarray[S4, np.dtype[G4]],
+            np.ndarray[S5, np.dtype[G5]],
+        ],
+        tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]]],
+    ]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
+            tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]]],
+        ],
+    ) -> RunN[
+        [
+            np.ndarray[S1, np.dtype[G1]],
+            np.ndarray[S2, np.dtype[G2]],
+            np.ndarray[S3, np.dtype[G3]],
+            np.ndarray[S4, np.dtype[G4]],
+            np.ndarray[S5, np.dtype[G5]],
+        ],
+        tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]], np.ndarray[Sc, np.dtype[Gc]]],
+    ]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
+            tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]], Acc[Array[Sd, Gd]]],
+        ],
+    ) -> RunN[
+        [
+            np.ndarray[S1, np.dtype[G1]],
+            np.ndarray[S2, np.dtype[G2]],
+            np.ndarray[S3, np.dtype[G3]],
+            np.ndarray[S4, np.dtype[G4]],
+            np.ndarray[S5, np.dtype[G5]],
+        ],
+        tuple[
+            np.ndarray[Sa, np.dtype[Ga]],
+            np.ndarray[Sb, np.dtype[Gb]],
+            np.ndarray[Sc, np.dtype[Gc]],
+            np.ndarray[Sd, np.dtype[Gd]],
+        ],
+    ]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [
+                Acc[Array[S1, G1]],
+                Acc[Array[S2, G2]],
+                Acc[Array[S3, G3]],
+                Acc[Array[S4, G4]],
+                Acc[Array[S5, G5]],
+                Acc[Array[S6, G6]],
+            ],
+            Acc[Array[Sa, Ga]],
+        ],
+    ) -> RunN[
+        [
+            np.ndarray[S1, np.dtype[G1]],
+            np.ndarray[S2, np.dtype[G2]],
+            np.ndarray[S3, np.dtype[G3]],
+            np.ndarray[S4, np.dtype[G4]],
+            np.ndarray[S5, np.dtype[G5]],
+            np.ndarray[S6, np.dtype[G6]],
+        ],
+        np.ndarray[Sa, np.dtype[Ga]],
+    ]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [
+                Acc[Array[S1, G1]],
+                Acc[Array[S2, G2]],
+                Acc[Array[S3, G3]],
+                Acc[Array[S4, G4]],
+                Acc[Array[S5, G5]],
+                Acc[Array[S6, G6]],
+            ],
+            tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]]],
+        ],
+    ) -> RunN[
+        [
+            np.ndarray[S1, np.dtype[G1]],
+            np.ndarray[S2, np.dtype[G2]],
+            np.ndarray[S3, np.dtype[G3]],
+            np.ndarray[S4, np.dtype[G4]],
+            np.ndarray[S5, np.dtype[G5]],
+            np.ndarray[S6, np.dtype[G6]],
+        ],
+        tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]]],
+    ]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [
+                Acc[Array[S1, G1]],
+                Acc[Array[S2, G2]],
+                Acc[Array[S3, G3]],
+                Acc[Array[S4, G4]],
+                Acc[Array[S5, G5]],
+                Acc[Array[S6, G6]],
+            ],
+            tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]]],
+        ],
+    ) -> RunN[
+        [
+            np.ndarray[S1, np.dtype[G1]],
+            np.ndarray[S2, np.dtype[G2]],
+            np.ndarray[S3, np.dtype[G3]],
+            np.ndarray[S4, np.dtype[G4]],
+            np.ndarray[S5, np.dtype[G5]],
+            np.ndarray[S6, np.dtype[G6]],
+        ],
+        tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]], np.ndarray[Sc, np.dtype[Gc]]],
+    ]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [
+                Acc[Array[S1, G1]],
+                Acc[Array[S2, G2]],
+                Acc[Array[S3, G3]],
+                Acc[Array[S4, G4]],
+                Acc[Array[S5, G5]],
+                Acc[Array[S6, G6]],
+            ],
+            tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]], Acc[Array[Sd, Gd]]],
+        ],
+    ) -> RunN[
+        [
+            np.ndarray[S1, np.dtype[G1]],
+            np.ndarray[S2, np.dtype[G2]],
+            np.ndarray[S3, np.dtype[G3]],
+            np.ndarray[S4, np.dtype[G4]],
+            np.ndarray[S5, np.dtype[G5]],
+            np.ndarray[S6, np.dtype[G6]],
+        ],
+        tuple[
+            np.ndarray[Sa, np.dtype[Ga]],
+            np.ndarray[Sb, np.dtype[Gb]],
+            np.ndarray[Sc, np.dtype[Gc]],
+            np.ndarray[Sd, np.dtype[Gd]],
+        ],
+    ]: ...
+    @overload
+    def __call__(self, f: Callable[..., Any]) -> RunN[..., Any]: ...
+    def __call__(self, f: object) -> RunN[..., Any]:
+        """The compiled function."""
+        return RunN(check_function(f), self._given)
+
+
 @overload
 def runN(
     f: Callable[[Acc[Array[S1, G1]]], Acc[Array[Sa, Ga]]], **given: Unpack[Given]
@@ -434,11 +804,13 @@ def runN(
 ]: ...
 @overload
 def runN(f: Callable[..., Any], **given: Unpack[Given]) -> RunN[..., Any]: ...
-def runN(f: object, **given: Unpack[Given]) -> RunN[..., Any]:
-    """Compile a function over `Acc`s, to be called with NumPy arrays; also a decorator.
+@overload
+def runN(**given: Unpack[Given]) -> Decorator: ...
+def runN(f: object = None, **given: Unpack[Given]) -> RunN[..., Any] | Decorator:
+    """Compile a function over `Acc`s, to be called with NumPy arrays; also a decorator, with or without settings.
 
     Compiled once for each combination of ranks and dtypes that it is called with; sizes do not matter. `given` are settings
     for all its calls, see `using`. A call raises what `run` raises, and `AccelTypeError` if an argument is not what the
     function is annotated with.
     """
-    return RunN(check_function(f), given)
+    return Decorator(given) if f is None else RunN(check_function(f), given)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import assert_type
 
 import numpy as np
 import pytest
@@ -84,6 +85,17 @@ def test_runn_is_a_decorator() -> None:
 
     assert twice(np.array([1.0, 2.0])).tolist() == [2.0, 4.0]
     assert twice.__doc__ == "Two of each."
+
+
+def test_runn_is_a_decorator_with_settings() -> None:
+    @A.runN(backend="interpreter", strategy="none")
+    def thrice(xs: A.Acc[A.Vector[np.float64]]) -> A.Acc[A.Vector[np.float64]]:
+        return A.map(lambda x: x * 3, xs)
+
+    assert_type(thrice(np.array([1.0])), np.ndarray[tuple[int], np.dtype[np.float64]])
+    assert thrice(np.array([1.0, 2.0])).tolist() == [3.0, 6.0]
+    with pytest.raises(AccelValueError, match="cuda"):
+        A.runN(backend="cuda")(dotp)(np.ones(2, np.float32), np.ones(2, np.float32))
 
 
 def test_runn_compiles_again_for_another_dtype_unless_annotated() -> None:
