@@ -25,7 +25,7 @@ from accel.ast.types import ArrayType, leaves
 from accel.backends.protocol import Executable, HostArray
 from accel.cache import Cache
 from accel.compile import compile
-from accel.errors import AccelTypeError, here
+from accel.errors import AccelError, AccelTypeError, Where, here
 from accel.ilp.options import Options
 from accel.labelled import bind
 from accel.labelled.build import build
@@ -129,6 +129,15 @@ class _Specialised:
     executable: Executable
     constants: tuple[HostArray, ...]
     result: Shaped
+    where: Where | None
+    """The call that it was made for, where its parameters stand."""
+
+    def __call__(self, arguments: Sequence[HostArray]) -> list[HostArray]:
+        """Run; errors name this call as the place of the arguments."""
+        try:
+            return self.executable(arguments)
+        except AccelError as error:
+            raise error.moved({self.where: here()} if self.where else {}) from error.__cause__
 
 
 def _host(argument: object) -> Use:
@@ -166,7 +175,7 @@ class RunN(Generic[P, R]):
                     break
             else:
                 found = plain[2]
-                arrays = found.executable((*args, *found.constants))  # type: ignore[arg-type]  # checked just above
+                arrays = found((*args, *found.constants))  # type: ignore[arg-type]  # checked just above
                 return arrays[0] if plain[3] else found.result.assemble(arrays)  # type: ignore[return-value]  # R by construction
         return self._general(args, kwargs)  # type: ignore[return-value]  # R is what the traced function stands for
 
@@ -188,7 +197,7 @@ class RunN(Generic[P, R]):
             key = tuple((host.data[0].dtype, host.data[0].ndim) for host in hosts)
             single = isinstance(found.result.form, ArrayType) and len(leaves(found.result.form.element)) == 1
             self._plain = (setting.innermost(), key, found, single)
-        return found.result.assemble(found.executable(data))
+        return found.result.assemble(found(data))
 
     def _check(self, types: Sequence[ArrayType]) -> None:
         for number, (kind, demand) in enumerate(zip(types, self._demands, strict=False)):
@@ -206,16 +215,18 @@ class RunN(Generic[P, R]):
         return AccelTypeError(message, here(), hint=f"its parameters are {inspect.signature(self._function)}")
 
     def _specialise(self, types: Sequence[ArrayType], hosts: Sequence[Use], settings: Settings) -> _Specialised:
-        parameters = [ArrayParameter((kind,), here()) for kind in types]
+        where = here()
+        parameters = [ArrayParameter((kind,), where) for kind in types]
         handles = [Acc[Any](node, (None,) * node.types[0].rank) for node in parameters]  # Any: types known at run time
         if not takes(self._function, len(handles)):
             raise self._wrong_number(len(handles))
-        result = apply(self._function, handles, "the function of runN", here())
+        result = apply(self._function, handles, "the function of runN", where)
         nodes, shaped = _nodes(result, "what the function returns")
         built = build(nodes, parameters)
         constants = tuple(leaf for constant in built.constants for leaf in constant.data)
         arguments = [*(leaf for host in hosts for leaf in host.data), *constants]
-        return _Specialised(built.program, _executable(built.program, settings, arguments), constants, shaped)
+        executable = _executable(built.program, settings, arguments)
+        return _Specialised(built.program, executable, constants, shaped, where)
 
 
 def check_function(function: object) -> Callable[..., object]:
