@@ -76,16 +76,15 @@ def _wrong(message: str, hint: str) -> AccelValueError:
     return AccelValueError(message, here(), hint=hint)
 
 
-def _check(name: str, value: object) -> None:
+def _check(name: str, value: object, given_as: str | None = None) -> None:
     if name in _CHOICES:
         # 1 == True, but a number is no answer to `duplicate`.
         if not any(value == choice and type(value) is type(choice) for choice in _CHOICES[name]):
             raise _wrong(f"{name}={value!r} is no setting", "one of " + ", ".join(map(repr, _CHOICES[name])))
     elif name == "backend":
         if not isinstance(value, str) or not _BACKEND.fullmatch(value):
-            raise _wrong(
-                f"backend={value!r} is unknown", "'llvm', 'interpreter', 'opencl' or 'opencl:1'; see devices()"
-            )
+            message = f"{given_as or name}={value!r} is unknown"
+            raise _wrong(message, "'llvm', 'interpreter', 'opencl' or 'opencl:1'; see devices()")
     elif name == "threads":
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= 1024:
             raise _wrong(f"threads={value!r} is no number of threads", "0 (all) to 1024")
@@ -101,7 +100,7 @@ def _check(name: str, value: object) -> None:
 def _from_environment(backend: str | None, threads: str | None) -> Settings:
     settings = Settings()
     if backend:
-        _check("backend", backend)
+        _check("backend", backend, "ACCEL_BACKEND")
         settings = replace(settings, backend=backend)
     if threads:
         if not threads.isdigit():

@@ -49,7 +49,7 @@ def test_environment_is_below_using(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("variable", ["ACCEL_BACKEND", "ACCEL_THREADS"])
 def test_environment_is_checked(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
     monkeypatch.setenv(variable, "cuda")
-    with pytest.raises(AccelValueError, match="cuda"):
+    with pytest.raises(AccelValueError, match=f"{variable}='cuda'"):
         current()
 
 
