@@ -36,9 +36,10 @@ def demands(function: Callable[..., object]) -> list[Demand]:
     """One demand per positional parameter that is annotated; annotations that Python cannot resolve demand nothing."""
     try:
         hints = get_type_hints(function)
-    except (NameError, TypeError, AttributeError):  # names under TYPE_CHECKING, callables without annotations
-        return []
-    named = (name for name, one in inspect.signature(function).parameters.items() if one.kind in _POSITIONAL)
+        parameters = inspect.signature(function).parameters
+    except (NameError, TypeError, AttributeError, ValueError):
+        return []  # names under TYPE_CHECKING, callables without annotations, builtins without a signature
+    named = (name for name, one in parameters.items() if one.kind in _POSITIONAL)
     return [_demand(hints.get(name)) for name in named]
 
 

@@ -8,7 +8,6 @@ last time.
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, ParamSpec, TypeAlias, TypeVar
@@ -19,7 +18,7 @@ from accel import settings as setting
 from accel.annotations import Demand, demands
 from accel.ast.acc import Acc
 from accel.ast.arrays import ArrayNode, ArrayParameter, Use
-from accel.ast.function import apply, takes
+from accel.ast.function import apply_to_arrays
 from accel.ast.host import use_array
 from accel.ast.types import ArrayType, leaves
 from accel.backends.protocol import Executable, HostArray
@@ -209,18 +208,11 @@ class RunN(Generic[P, R]):
         message = f"argument {number} of {name} has type {kind}, but is annotated with {demand}"
         raise AccelTypeError(message, here(), hint="convert the array, or leave the annotation open by a type variable")
 
-    def _wrong_number(self, given: int) -> AccelTypeError:
-        name = getattr(self._function, "__name__", "the function")
-        message = f"{name} does not take {given} array{'s' * (given != 1)}"
-        return AccelTypeError(message, here(), hint=f"its parameters are {inspect.signature(self._function)}")
-
     def _specialise(self, types: Sequence[ArrayType], hosts: Sequence[Use], settings: Settings) -> _Specialised:
         where = here()
         parameters = [ArrayParameter((kind,), where) for kind in types]
         handles = [Acc[Any](node, (None,) * node.types[0].rank) for node in parameters]  # Any: types known at run time
-        if not takes(self._function, len(handles)):
-            raise self._wrong_number(len(handles))
-        result = apply(self._function, handles, "the function of runN", where)
+        result = apply_to_arrays(self._function, handles, where)
         nodes, shaped = _nodes(result, "what the function returns")
         built = build(nodes, parameters)
         constants = tuple(leaf for constant in built.constants for leaf in constant.data)

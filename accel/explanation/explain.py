@@ -17,6 +17,7 @@ from accel import settings as setting
 from accel.annotations import demands
 from accel.ast.acc import Acc
 from accel.ast.arrays import ArrayNode, ArrayParameter, Use
+from accel.ast.function import apply_to_arrays
 from accel.ast.host import use_array
 from accel.ast.types import ArrayType
 from accel.backends.protocol import HostArray
@@ -119,7 +120,7 @@ def _traced(program: object, arrays: Sequence[object]) -> Traced:
     kinds, data = _parameters(function, arrays)
     parameters = [ArrayParameter((kind,), here()) for kind in kinds]
     handles = [Acc[Any](node, (None,) * node.types[0].rank) for node in parameters]  # Any: types known at run time
-    return _results(function(*handles)), parameters, data
+    return _results(apply_to_arrays(function, handles, here())), parameters, data
 
 
 def _parameters(

@@ -94,3 +94,11 @@ def index_and_position() -> object:
 
 def coordinates_as_parameters() -> object:
     return A.generate((3, 4), untyped(lambda row, column: row + column))
+
+
+def explanation_for_too_many_arrays() -> object:
+    return A.explain(lambda xs: A.sum(xs), np.ones(3), np.ones(3))
+
+
+def builtin_as_the_function() -> object:
+    return A.runN(untyped(max))(np.ones(3))
