@@ -14,7 +14,7 @@ import numpy as np
 
 import accel as A
 from accel.commands.picture import blocks
-from accel.errors import AccelDeviceError
+from accel.errors import AccelDeviceError, AccelInternalError
 from accel.explanation.explain import Explanation
 
 BACKENDS = ("llvm", "opencl")
@@ -91,7 +91,8 @@ def show(item: Item, module: ModuleType) -> None:
             f"{milliseconds(seconds)}, {numpy_seconds / seconds:.1f} times as fast; compiled in {milliseconds(first)}"
         )
         print(f"  {backend:<13} {summary(result)}, {times}")
-        assert close(expected, result), f"{backend} differs from NumPy"
+        if not close(expected, result):
+            raise AccelInternalError(f"the {backend} backend's result differs from NumPy's")
     unfused, fused = (A.explain(function, *arguments, strategy=strategy) for strategy in ("none", "ilp"))
     print(
         f"  loops         {unfused.loops} as written, {fused.loops} fused{', proved optimal' if fused.proved else ''}"
