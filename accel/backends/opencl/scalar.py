@@ -59,7 +59,7 @@ def expression(
     if kind.is_integer:
         return _integer(operator, kind, arguments, prelude)
     if operator in ELEMENTARY:
-        return _elementary(operator, kind, arguments, features)
+        return _elementary(operator, kind, arguments, features, prelude)
     return _float(operator, kind, arguments, features, prelude)
 
 
@@ -198,6 +198,8 @@ def _float(operator: Operator, kind: ScalarType, arguments: Sequence[str], featu
         return f"{a} {_WRAPPING[operator]} {arguments[1]}"
     if operator in _EXACT:
         return f"{_EXACT[operator]}({', '.join(arguments)})"
+    if operator in _ROUNDINGS:
+        return f"{_rounding(operator, kind, prelude)}({a})"
     through_f64 = kind is F32 and not features.rounded_division and features.fp64
     match operator:
         case Operator.DIV:
@@ -223,12 +225,31 @@ def _float(operator: Operator, kind: ScalarType, arguments: Sequence[str], featu
 _EXACT = {
     Operator.ABS: "fabs",
     Operator.FMA: "fma",
-    Operator.FLOOR: "floor",
-    Operator.CEIL: "ceil",
-    Operator.TRUNC: "trunc",
-    Operator.ROUND: "rint",
 }
 """Functions of the language that every device rounds correctly."""
+
+_ROUNDINGS = {Operator.FLOOR: "floor", Operator.CEIL: "ceil", Operator.TRUNC: "trunc", Operator.ROUND: "rint"}
+"""Those to integral values: exact as well, but see `_rounding`."""
+
+
+def _rounding(operator: Operator, kind: ScalarType, prelude: Prelude) -> str:
+    """The function that rounds to an integral value.
+
+    From 2 to the number of digits on, floats are integral; those, infinities and NaN must not reach OpenCL's function. PoCL's
+    goes through 32-bit integers and selects the result afterwards: of such an operand, if the compiler knows it, comes garbage
+    or a crash.
+    """
+    own, name = c_type(kind), f"{operator.value}_{kind.value}"
+    text = "\n".join(
+        [
+            f"static {own} {name}({own} a) {{",
+            f"  int fraction = fabs(a) < {'0x1p23f' if kind is F32 else '0x1p52'};",
+            f"  {own} rounded = {_ROUNDINGS[operator]}(fraction ? a : 0);",
+            "  return fraction ? rounded : a;",
+            "}",
+        ]
+    )
+    return prelude.function(name, text)
 
 
 def _float_function(operator: Operator, kind: ScalarType, prelude: Prelude) -> str:
@@ -260,10 +281,22 @@ _WEAK = frozenset(
 """Functions that OpenCL's standard allows to err by more than 4 ulp: in f32 they are computed in f64."""
 
 
-def _elementary(operator: Operator, kind: ScalarType, arguments: Sequence[str], features: Features) -> str:
+def _elementary(
+    operator: Operator, kind: ScalarType, arguments: Sequence[str], features: Features, prelude: Prelude
+) -> str:
+    """NaN does not reach functions of one operand: PoCL's `exp` of a NaN that the compiler knows is garbage."""
+    if len(arguments) == 1:
+        own, name = c_type(kind), f"{operator.value}_{kind.value}"
+        value = _library(operator, kind, ["a != a ? 0 : a"], features)
+        text = f"static {own} {name}({own} a) {{ {own} y = {value}; return a != a ? a : y; }}"
+        return f"{prelude.function(name, text)}({arguments[0]})"
+    return _library(operator, kind, arguments, features)
+
+
+def _library(operator: Operator, kind: ScalarType, arguments: Sequence[str], features: Features) -> str:
     name = operator.value
     if kind is F32 and operator in _WEAK and features.fp64:
-        return f"(float){name}({', '.join(f'(double){argument}' for argument in arguments)})"
+        return f"(float){name}({', '.join(f'(double)({argument})' for argument in arguments)})"
     return f"{name}({', '.join(arguments)})"
 
 
