@@ -163,6 +163,9 @@ class RunN(Generic[P, R]):
             None
         )
 
+    def __repr__(self) -> str:
+        return f"runN({getattr(self._function, '__name__', self._function)})"
+
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run on these arguments; raises what the program's checks find."""
         plain = self._plain

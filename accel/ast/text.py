@@ -177,6 +177,8 @@ def _map(node: Map, arrays: Mapping[ArrayNode, str], names: Names) -> str:
     if node.name.startswith("unzip"):
         assert isinstance(node.function.body, Project)
         return f"{node.name}({given})[{node.function.body.position}]"
+    if node.name == "scatter":  # it pairs indices with values, and scatters the pairs
+        return f"zip({given})"
     if node.name == "indexed" or (node.name.startswith("zip") and not node.name.startswith("zipWith")):
         return f"{node.name}({given})"
     return f"{node.name}({function_text(node.function, names)}, {given})"

@@ -101,6 +101,10 @@ def test_repr_of_handles(golden: Callable[[str], None]) -> None:
     golden("\n\n".join(map(repr, [xs, A.map(A.sqrt, xs), A.constant(1, np.uint8) + 2, xs[1] * 2])))
 
 
+def test_a_scatter_zips_its_indices_with_its_values(golden: Callable[[str], None]) -> None:
+    golden(shown(A.scatter(A.use(np.arange(4)), A.use(x), A.map(lambda v: v + 1, A.use(x)))))
+
+
 def test_sixty_doublings_are_sixty_lines() -> None:
     xs: A.Acc[Any] = A.use(x)
     for _ in range(60):
