@@ -14,7 +14,7 @@ from typing import assert_never, get_args
 import numpy as np
 from typing_extensions import TypeIs
 
-from accel.ast.nothings import filled
+from accel.ast.nothings import NOTHING_YET, filled
 from accel.ast.scalar import Literal, MakeTuple, ScalarNode
 from accel.ast.types import BOOL, F64, I64, ElementType, MaybeType, ScalarType, TupleType, scalar_type
 from accel.errors import AccelTypeError, Where
@@ -131,7 +131,9 @@ def _node(node: ScalarNode, expected: ElementType, what: str, where: Where | Non
     if definite is not None:
         return definite
     hint = None
-    if isinstance(expected, MaybeType):
+    if expected == NOTHING_YET:
+        hint = "the nothing() has no type yet: write `A.cond(A.constant(False), A.just(e), A.nothing())`, with an `e` of it"
+    elif isinstance(expected, MaybeType):
         index = isinstance(expected.value, TupleType) and node.type == MaybeType(I64) and expected.value.items == (I64,)
         hint = "an index is a tuple: `A.just(A.index(i))`" if index else "write `A.just(e)` or `A.nothing()`"
     elif expected is BOOL and isinstance(node.type, ScalarType):

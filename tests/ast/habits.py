@@ -102,3 +102,7 @@ def explanation_for_too_many_arrays() -> object:
 
 def builtin_as_the_function() -> object:
     return A.runN(untyped(max))(np.ones(3))
+
+
+def loop_from_a_nothing() -> object:
+    return A.map(lambda e: A.fromMaybe(0, A.while_(A.isNothing, lambda s: A.just(e), A.nothing())), v)
