@@ -51,12 +51,22 @@ def _saturate(code: Code, source: ScalarType, target: ScalarType, x: str) -> str
     raised = code.emit(f"select {bit} {above}, {type_} {number}, {type_} {low}")
     below = code.emit(f"fcmp olt {type_} {raised}, {high}")
     clamped = code.emit(f"select {bit} {below}, {type_} {raised}, {type_} {high}")
-    instruction = "fptosi" if target.is_signed else "fptoui"
-    whole = code.emit(f"{instruction} {type_} {clamped} to {result}")
+    whole = truncated(code, source, target, clamped)
     if greatest == target.maximum:
         return whole
     beyond = code.emit(f"fcmp oge {type_} {x}, {code.literal(source, bound)}")
     return code.emit(f"select {bit} {beyond}, {result} {code.literal(target, target.maximum)}, {result} {whole}")
+
+
+def truncated(code: Code, source: ScalarType, target: ScalarType, x: str) -> str:
+    """A float, known to be within `target`, rounded toward zero to an integer.
+
+    The freeze changes nothing but what LLVM combines: LLVM 22 makes the minimum of such an integer and the constant 0 a
+    conversion to an integer of no bits, and aborts.
+    """
+    instruction = "fptosi" if target.is_signed else "fptoui"
+    whole = code.emit(f"{instruction} {code.type(source)} {x} to {code.type(target)}")
+    return code.emit(f"freeze {code.type(target)} {whole}")
 
 
 def _greatest(source: ScalarType, target: ScalarType) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from accel.ast.types import F32, F64, ScalarType
 from accel.backends.llvm.code import Code
+from accel.backends.llvm.conversions import truncated
 
 
 def quotient(code: Code, kind: ScalarType, x: str, y: str) -> str:
@@ -88,9 +89,9 @@ def _instruction(code: Code, kind: ScalarType, x: str, divisor: str, *, by_const
     signed = kind.is_signed
     if code.lanes == 1 or by_constant or kind.bits == 64:
         return code.emit(f"{'sdiv' if signed else 'udiv'} {code.type(kind)} {x}, {divisor}")
-    type_, real = code.type(kind), code.type(F32 if kind.bits <= 16 else F64)
-    to_real, to_integer = ("sitofp", "fptosi") if signed else ("uitofp", "fptoui")
+    float_kind = F32 if kind.bits <= 16 else F64
+    type_, real, to_real = code.type(kind), code.type(float_kind), "sitofp" if signed else "uitofp"
     dividend = code.emit(f"{to_real} {type_} {x} to {real}")
     by = code.emit(f"{to_real} {type_} {divisor} to {real}")
     ratio = code.emit(f"fdiv {real} {dividend}, {by}")
-    return code.emit(f"{to_integer} {real} {ratio} to {type_}")
+    return truncated(code, float_kind, kind, ratio)
