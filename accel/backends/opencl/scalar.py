@@ -105,7 +105,8 @@ def _integer(operator: Operator, kind: ScalarType, arguments: Sequence[str], pre
         case Operator.ABS:
             return f"{a} < 0 ? {negated} : {a}" if kind.is_signed else a
         case Operator.SIGNUM:
-            return f"({own})(({a} > 0) - ({a} < 0))" if kind.is_signed else f"({own})({a} > 0)"
+            # Not (a > 0) - (a < 0): Intel's compiler takes the negated minimum to be positive there.
+            return f"({own})({a} < 0 ? -1 : {a} != 0)" if kind.is_signed else f"({own})({a} > 0)"
         case Operator.MIN:
             return f"{a} < {arguments[1]} ? {a} : {arguments[1]}"
         case Operator.MAX:
