@@ -1,7 +1,8 @@
 """Which clusterings are legal: the inference rules of [vB24 Fig. 2] and docs/ilp.md, "What may share a nest".
 
 Shares no code with the model: it accepts or rejects any clustering with any orders, wherever that comes from. What it
-accepts, lowering can lower. Loops and work are judged in `nest.py`.
+accepts, lowering can lower. Loops and work are judged in `nest.py`. A refusal begins with the name of the rule that is broken:
+`D1: no rule fuses …`.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def _order_refusal(graph: Graph, node: Node, order: Order) -> str | None:
     """D5: which orders an operation may have by itself."""
     what = f"%{node.label} ({node.name})"
     if order.gather is not None:
-        return None if node.kind in _PUSHABLE else f"{what} cannot be pushed to a gather"
+        return None if node.kind in _PUSHABLE else f"D5: {what} cannot be pushed to a gather"
     match node.kind:
         case Kind.SCAN:
             allowed = [BACKWARD if node.backward else FORWARD]
@@ -83,7 +84,7 @@ def _order_refusal(graph: Graph, node: Node, order: Order) -> str | None:
             allowed = [FORWARD, BACKWARD] if node.exact and len(node.iteration) == 1 else [FORWARD]
         case Kind.GENERATE | Kind.MAP | Kind.GATHER:
             allowed = [FORWARD, BACKWARD]
-    return None if order in allowed else f"{what} cannot run in order {order}"
+    return None if order in allowed else f"D5: {what} cannot run in order {order}"
 
 
 def _fed_only(graph: Graph, node: Node, orders: Mapping[Label, Order]) -> str | None:
@@ -92,11 +93,13 @@ def _fed_only(graph: Graph, node: Node, orders: Mapping[Label, Order]) -> str | 
     if order.gather is None:
         return None
     if order.gather not in orders:
-        return f"%{node.label} runs in the order of %{order.gather}, which is in another cluster"
+        return f"D5: %{node.label} runs in the order of %{order.gather}, which is in another cluster"
     for array in node.arrays:
         for edge in graph.readers[array]:
             if edge.consumer not in orders or _input(edge, orders[edge.consumer]) != (array, order):
-                return f"%{node.label} runs in the order of %{order.gather}, but %{edge.consumer} reads it otherwise"
+                return (
+                    f"D5: %{node.label} runs in the order of %{order.gather}, but %{edge.consumer} reads it otherwise"
+                )
     return None
 
 
@@ -138,7 +141,7 @@ def _derive(graph: Graph, orders: Mapping[Label, Order]) -> Signature | str:
         part = singleton(graph, node, orders[label])
         merged = part if whole is None else merge(whole, part, [array for array in read if left[array]])
         if merged is None:
-            return f"no rule fuses %{label} ({node.name}) with what comes before it"
+            return f"D1: no rule fuses %{label} ({node.name}) with what comes before it"
         whole = merged
     assert whole is not None
     return whole
@@ -150,7 +153,7 @@ def cluster_refusal(graph: Graph, cluster: Cluster, duplicate: Duplicate) -> str
     for label, order in orders.items():
         node = graph.node[label]
         if node.kind is Kind.BARRIER and len(orders) > 1:
-            return f"%{label} ({node.name}) never shares a loop"
+            return f"barrier: %{label} ({node.name}) never shares a loop"
         refusal = _order_refusal(graph, node, order) or _fed_only(graph, node, orders)
         if refusal is not None:
             return refusal
@@ -161,9 +164,9 @@ def cluster_refusal(graph: Graph, cluster: Cluster, duplicate: Duplicate) -> str
         return signature
     for array, made in sorted(signature.outputs, key=lambda output: (output[0].label, output[0].leaf)):
         if made is not None and made.gather is not None:
-            return f"%{array.label} is stored, but made in the order of %{made.gather}"
+            return f"D2: %{array.label} is stored, but made in the order of %{made.gather}"
     if not _is_connected(graph, orders):
-        return "nothing connects the parts"
+        return "D3: nothing connects the parts"
     return nest_refusal(graph, orders, duplicate)
 
 
@@ -183,10 +186,10 @@ def refusal(graph: Graph, clustering: Clustering, duplicate: Duplicate) -> str |
         return f"%{missing[0]} is in no cluster"
     for earlier, later in graph.arcs:
         if position[earlier] > position[later]:
-            return f"%{later} needs %{earlier}, which comes after it"
+            return f"D4: %{later} needs %{earlier}, which comes after it"
     for earlier, later in graph.before:
         if position[earlier] == position[later]:
-            return f"%{earlier} must be done before %{later} begins"
+            return f"D4: %{earlier} must be done before %{later} begins"
     return None
 
 

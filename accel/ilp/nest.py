@@ -39,7 +39,7 @@ def loops(graph: Graph, orders: Mapping[Label, Order]) -> Loops | str:
             shapes[label] = shapes[filters[sizes[0]]]
             guarded.add(label)
         else:
-            return f"a loop of %{label} would stand under the guard of a filter"
+            return f"E2: a loop of %{label} would stand under the guard of a filter"
         if node.filtered is not None:
             filters[node.filtered] = label
     for label in sorted((label for label, order in orders.items() if order.gather is not None), reverse=True):
@@ -47,7 +47,7 @@ def loops(graph: Graph, orders: Mapping[Label, Order]) -> Loops | str:
         assert gather is not None
         beyond = graph.node[label].iteration[graph.rank_of_sources(gather) :]
         if beyond and (gather in guarded or any(extent.variable in filters for extent in beyond)):
-            return f"a loop of %{label} would stand under the guard of a filter"
+            return f"E3: a loop of %{label} would stand under the guard of a filter"
         shapes[label] = shapes[gather] + beyond
         if gather in guarded:
             guarded.add(label)
@@ -80,7 +80,7 @@ def _disagreement(graph: Graph, shapes: Mapping[Label, Shape]) -> str | None:
             continue
         same_outer = len(shape) == len(nest) and shape[:-1] == nest[:-1]
         if not same_outer or aligned.get(shape[-1], shape[-1]) != aligned.get(nest[-1], nest[-1]):
-            return f"%{label} and %{deepest} would need two loops at one depth"
+            return f"E4: %{label} and %{deepest} would need two loops at one depth"
     return None
 
 
@@ -104,7 +104,7 @@ def _comes_back(graph: Graph, orders: Mapping[Label, Order], shapes: Mapping[Lab
             continue
         for earlier in _needs(graph, orders, gather):
             if len(shapes[earlier]) > len(shapes[gather]):
-                return f"%{label} needs at its start what %{earlier} gives after its loop"
+                return f"E5: %{label} needs at its start what %{earlier} gives after its loop"
     return None
 
 
@@ -129,12 +129,14 @@ def _work(graph: Graph, orders: Mapping[Label, Order], duplicate: Duplicate) -> 
             continue
         repeated = _repeated(graph, orders, gather)
         if duplicate is False:
-            return f"%{gather} may be larger than its source: %{repeated[0].label} would be computed again"
+            return f"W1: %{gather} may be larger than its source: %{repeated[0].label} would be computed again"
         heavy = [node for node in repeated if node.kind is Kind.FOLD or node.loops]
         if heavy:
-            return f"%{gather} may be larger than its source: the loop of %{heavy[0].label} would run again"
+            return f"W1: %{gather} may be larger than its source: the loop of %{heavy[0].label} would run again"
         if sum(node.operations for node in repeated) > REPEATABLE:
-            return f"%{gather} may be larger than its source: over {REPEATABLE} scalar operations would be done again"
+            return (
+                f"W1: %{gather} may be larger than its source: over {REPEATABLE} scalar operations would be done again"
+            )
     return None
 
 

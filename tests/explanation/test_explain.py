@@ -65,7 +65,7 @@ def test_edges_that_did_not_fuse_say_why() -> None:
         return A.gather(indices, A.scanl1(A.add, xs))
 
     assert _reasons(shares) == ["map %_: it must be complete first"]
-    assert _reasons(scanned) == ["gather %_: %_ (scanl1) cannot be pushed to a gather"]
+    assert _reasons(scanned) == ["gather %_: D5: %_ (scanl1) cannot be pushed to a gather"]
     assert _reasons(dotp, strategy="none") == ["fold %_: nothing is fused by the strategy none"]
 
 
