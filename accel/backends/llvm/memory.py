@@ -39,6 +39,7 @@ class Memory:
         self._leave = leave
         self._sites = sites
         self._failure: str | None = None
+        self._true: str | None = None
         self._others: list[Memory] = []
 
     def with_writer(self, writer: Writer) -> Memory:
@@ -274,9 +275,22 @@ class Memory:
         if wide != vector:
             text = code.emit(f"zext {vector} {text} to {wide}")
         suffix = f"v{code.lanes}i32" if wide != vector else _suffix(code, kind)
-        operands = [f"{wide} {text}", f"{masks} {mask}", f"{wide} poison"]
+        # LLVM 22 compresses by nothing where it finds out while selecting instructions that the mask is a constant.
+        unknown = code.emit(f"and {masks} {mask}, {self._true_lanes()}")
+        operands = [f"{wide} {text}", f"{masks} {unknown}", f"{wide} poison"]
         packed = code.call(f"llvm.experimental.vector.compress.{suffix}", wide, [wide, masks, wide], operands)
         return code.emit(f"trunc {wide} {packed} to {vector}") if wide != vector else packed
+
+    def _true_lanes(self) -> str:
+        """A mask of all lanes, of which LLVM cannot know that it is: the frame's address is not null."""
+        if self._true is None:
+            masks, enter = self._writer.code.vector("i1"), self.routine.enter
+            here = enter(f"icmp ne ptr {self.view.pointer}, null")
+            first = enter(f"insertelement {masks} poison, i1 {here}, i32 0")
+            self._true = enter(
+                f"shufflevector {masks} {first}, {masks} poison, <{self._writer.lanes} x i32> zeroinitializer"
+            )
+        return self._true
 
     def _store_packed(self, kind: ScalarType, text: str, address: str, mask: str) -> None:
         """The set lanes, adjacent, from `address` on."""
