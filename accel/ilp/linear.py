@@ -1,6 +1,7 @@
-"""Linear 0-1 programs: a small language that knows neither graphs nor solvers.
+"""Linear programs: a small language that knows neither graphs nor solvers.
 
-All variables lie between 0 and 1, all coefficients are integers, every row reads "expression >= 0".
+All variables lie between 0 and a bound, mostly 1, all coefficients are integers, every row reads "expression >= 0". Objectives
+are of variables between 0 and 1.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Linear:
 
     @property
     def span(self) -> int:
-        """How far apart two of its values can be."""
+        """How far apart two of its values can be, of variables between 0 and 1."""
         return sum(abs(c) for c in self.terms.values())
 
 
@@ -68,11 +69,12 @@ def total(parts: Iterable[Linear | int]) -> Linear:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable between 0 and 1; only those that are not implied by others must be integers."""
+    """A variable between 0 and `upper`; only those that are not implied by others must be integers."""
 
     number: int
     name: str
     integer: bool
+    upper: int = 1
 
 
 @dataclass(slots=True)
@@ -83,17 +85,17 @@ class Model:
     rows: list[Linear] = field(default_factory=list)
     objectives: list[Linear] = field(default_factory=list)
 
-    def variable(self, name: str, integer: bool = True) -> Linear:
+    def variable(self, name: str, integer: bool = True, upper: int = 1) -> Linear:
         """A new variable, as an expression."""
         number = len(self.variables)
-        self.variables.append(Variable(number, name, integer))
+        self.variables.append(Variable(number, name, integer, upper))
         return Linear(0, {number: 1})
 
     def require(self, row: Linear) -> None:
         """`row >= 0`. Rows that always hold are left out; one that never does is a mistake of the caller."""
-        least = row.constant + sum(min(0, c) for c in row.terms.values())
-        if least >= 0:
+        ends = [c * self.variables[number].upper for number, c in row.terms.items()]
+        if row.constant + sum(min(0, end) for end in ends) >= 0:
             return
-        if row.constant + sum(max(0, c) for c in row.terms.values()) < 0:
+        if row.constant + sum(max(0, end) for end in ends) < 0:
             raise ValueError("a row that cannot hold")
         self.rows.append(row)

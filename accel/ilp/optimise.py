@@ -13,9 +13,11 @@ from accel.ilp.coarse import Coarse, merge_chains
 from accel.ilp.cost import MODELS, Level, Weights
 from accel.ilp.decode import in_order, split
 from accel.ilp.floor import floors, price_of
+from accel.ilp.formulations.own import Own
+from accel.ilp.formulations.protocol import Posed
 from accel.ilp.graph import ORDERED, Graph
 from accel.ilp.greedy import greedy
-from accel.ilp.model import Formulation, formulate
+from accel.ilp.model import formulate
 from accel.ilp.options import Options
 from accel.ilp.orders import assign
 from accel.ilp.price import constant_price, price
@@ -138,7 +140,7 @@ def _alone(problem: Problem, labels: Iterable[Label]) -> tuple[int, ...]:
     return _priced(problem, [cluster for cluster in clusters if cluster is not None])
 
 
-def _decoded(problem: Problem, part: Formulation, answer: PartAnswer) -> tuple[Cluster, ...]:
+def _decoded(problem: Problem, part: Posed, answer: PartAnswer) -> tuple[Cluster, ...]:
     """The clusters of an answer, split where nothing is shared. Raises ValueError if there are no such clusters."""
     placed = {label for labels in answer.clusters for label in labels}
     clusters: list[Cluster] = []
@@ -150,7 +152,7 @@ def _decoded(problem: Problem, part: Formulation, answer: PartAnswer) -> tuple[C
     return tuple(clusters)
 
 
-def _solve(problem: Problem, part: Formulation, least: tuple[int, ...], solver: Solver, deadline: float) -> _Solved:
+def _solve(problem: Problem, part: Posed, least: tuple[int, ...], solver: Solver, deadline: float) -> _Solved:
     """The best clusters of one part. Raises whatever the solver raises, and ValueError where it is wrong."""
     first = tuple(problem.inside(part.labels))
     answer = solve(part, solver, deadline)
@@ -180,7 +182,7 @@ def optimise(problem: Problem, facts: Analysis, options: Options) -> Optimum:
     if to_solve:
         solver = find(options.solver)
         for labels in to_solve:
-            formulation = formulate(facts, labels, problem.model, problem.weights, options.duplicate)
+            formulation = Own(formulate(facts, labels, problem.model, problem.weights, options.duplicate))
             solved = _solve(problem, formulation, bounds[labels], solver, deadline)
             clusters += solved.clusters
             bounds[labels] = solved.bound

@@ -1,4 +1,4 @@
-"""Solving a part of the model: relaxation with cuts, then integers, re-solved until no row of `cuts.py` is violated."""
+"""Solving a model: relaxation with cuts, then integers, re-solved until no row that the formulation knows is violated."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from accel.ilp import cuts
+from accel.ilp.formulations.protocol import Posed
 from accel.ilp.linear import Linear, total
-from accel.ilp.model import Formulation
 from accel.ilp.solvers.protocol import Session, Solver
 from accel.labelled.nodes import Label
 
@@ -60,7 +59,7 @@ def _reduced(objective: Linear) -> Linear:
 class _Search:
     """One part being solved: rows found so far, the time that is left."""
 
-    def __init__(self, part: Formulation, solver: Solver, deadline: float) -> None:
+    def __init__(self, part: Posed, solver: Solver, deadline: float) -> None:
         self.part, self.solver, self.deadline = part, solver, deadline
         self.objectives = [Linear(0, objective.terms) for objective in part.model.objectives]
         self.found: list[Linear] = []
@@ -82,7 +81,7 @@ class _Search:
             if solution is None:
                 return
             values = solution.values
-            fresh = cuts.cycles(self.part, values)
+            fresh = self.part.relaxed_rows(values)
             if not fresh:
                 break
             session.add(fresh)
@@ -109,21 +108,18 @@ class _Search:
             return None
         proved = len(bound) == len(self.objectives) and point is not None and point[1]
         bound += [_least(objective) for objective in self.objectives[len(bound) :]]
-        clusters = tuple(tuple(cluster) for cluster in cuts.clusters(part, best) if len(cluster) > 1)
-        backward = frozenset(label for label, back in part.backward.items() if back.value(best) > 0.5)
-        return PartAnswer(clusters, backward, tuple(bound), proved)
+        clusters = tuple(tuple(cluster) for cluster in part.clusters(best) if len(cluster) > 1)
+        return PartAnswer(clusters, part.backward(best), tuple(bound), proved)
 
     def _stage(self, session: Session, objective: Linear) -> tuple[dict[int, int], bool, float] | None:
         """An integral point that violates no row at all, whether it is optimal, and a lower bound."""
-        counted = any(number in objective.terms for join in self.part.joined.values() for number in join.terms)
+        counted = not self.part.counters.isdisjoint(objective.terms)
         while self.seconds() > 0:
             solution = session.minimise(objective, self.seconds())
             if solution is None:
                 return None
             values = {number: round(value) for number, value in solution.values.items()}
-            fresh = [*cuts.cycles(self.part, values), *cuts.nests(self.part, values)]
-            if counted:
-                fresh += cuts.forest(self.part, values)
+            fresh = self.part.integral_rows(values, counted)
             if not fresh:
                 return values, solution.optimal, solution.bound
             self._remember(fresh)
@@ -151,7 +147,7 @@ def _least(objective: Linear) -> int:
     return objective.constant + sum(min(0, c) for c in objective.terms.values())
 
 
-def solve(part: Formulation, solver: Solver, deadline: float) -> PartAnswer | None:
+def solve(part: Posed, solver: Solver, deadline: float) -> PartAnswer | None:
     """The best clusters of a part, or None if there was no time to find any. Raises whatever the solver raises."""
     search = _Search(part, solver, deadline)
     staged = stages(search.objectives)

@@ -65,6 +65,6 @@ def model_text(model: Model, level: int = 0) -> str:
     objective = model.objectives[level]
     lines = [f"\\ constant: {objective.constant}", "Minimize", f" cost: {_linear(objective, model)}", "Subject To"]
     lines += [f" r{number}: {_linear(row, model)} >= {-row.constant}" for number, row in enumerate(model.rows)]
-    lines += ["Bounds", *(f" 0 <= {variable.name} <= 1" for variable in model.variables)]
+    lines += ["Bounds", *(f" 0 <= {variable.name} <= {variable.upper}" for variable in model.variables)]
     lines += ["General", *(f" {variable.name}" for variable in model.variables if variable.integer), "End"]
     return "\n".join(lines)

@@ -26,7 +26,9 @@ class MipSession:
         self._model.max_mip_gap_abs = _GAP
         self._columns = {
             variable.number: self._model.add_var(
-                lb=0.0, ub=1.0, var_type=mip.INTEGER if variable.integer and not relaxed else mip.CONTINUOUS
+                lb=0.0,
+                ub=float(variable.upper),
+                var_type=mip.INTEGER if variable.integer and not relaxed else mip.CONTINUOUS,
             )
             for variable in variables
         }

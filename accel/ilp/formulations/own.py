@@ -1,0 +1,38 @@
+"""Our own formulation, `formulation="accel"`, as the loop of solving sees it: `model.py` with the rows of `cuts.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from accel.ilp import cuts
+from accel.ilp.linear import Linear, Model
+from accel.ilp.model import Formulation
+from accel.labelled.nodes import Label
+
+
+class Own:
+    """A part of the model, with what is found when a solution violates it."""
+
+    def __init__(self, part: Formulation) -> None:
+        self._part = part
+        self.labels: tuple[Label, ...] = part.labels
+        self.model: Model = part.model
+        self.alone: tuple[int, ...] = part.alone
+        self.counters = frozenset(number for join in part.joined.values() for number in join.terms)
+
+    def relaxed_rows(self, values: Mapping[int, float]) -> list[Linear]:
+        """Rows against circles of clusters."""
+        return cuts.cycles(self._part, values)
+
+    def integral_rows(self, values: Mapping[int, float], counted: bool) -> list[Linear]:
+        """Rows against circles of clusters, nests that cannot be and, if they are counted, circles of links."""
+        forest = cuts.forest(self._part, values) if counted else []
+        return [*cuts.cycles(self._part, values), *cuts.nests(self._part, values), *forest]
+
+    def clusters(self, values: Mapping[int, float]) -> list[list[Label]]:
+        """The components of x = 0."""
+        return cuts.clusters(self._part, values)
+
+    def backward(self, values: Mapping[int, float]) -> frozenset[Label]:
+        """Where backward(v) is 1."""
+        return frozenset(label for label, back in self._part.backward.items() if back.value(values) > 0.5)
