@@ -6,7 +6,7 @@ In: a part of the model and the values of its variables. Out: rows "expression >
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from accel.ilp.decode import components
@@ -92,7 +92,7 @@ def cycles(part: Formulation, values: Mapping[int, float]) -> list[Linear]:
     return [row for _, _, row in sorted(found)[:_MOST]]
 
 
-def _tree_path(tree: Mapping[Label, Sequence[Label]], start: Label, goal: Label) -> list[Label]:
+def tree_path(tree: Mapping[Label, Sequence[Label]], start: Label, goal: Label) -> list[Label]:
     """The path between two labels of a forest."""
     came = {start: start}
     pending = [start]
@@ -108,16 +108,18 @@ def _tree_path(tree: Mapping[Label, Sequence[Label]], start: Label, goal: Label)
     return path
 
 
-def _forest_row(part: Formulation, members: Iterable[Label]) -> Linear:
+def _forest_row(joined: Mapping[Pair, Linear], members: Iterable[Label]) -> Linear:
     """Among k operations a forest has at most k - 1 edges."""
     inside = frozenset(members)
-    edges = [join for (u, v), join in part.joined.items() if u in inside and v in inside]
+    edges = [join for (u, v), join in joined.items() if u in inside and v in inside]
     return len(inside) - 1 - total(edges)
 
 
-def forest(part: Formulation, values: Mapping[int, float]) -> list[Linear]:
-    """The circles that the chosen links close, and the clusters in which they do."""
-    chosen = [edge for edge, join in part.joined.items() if join.value(values) > 0.5]
+def forest(
+    joined: Mapping[Pair, Linear], groups: Iterable[Collection[Label]], values: Mapping[int, float]
+) -> list[Linear]:
+    """The circles that the chosen links close, and the clusters (`groups`) in which they do."""
+    chosen = [edge for edge, join in joined.items() if join.value(values) > 0.5]
     tree: dict[Label, list[Label]] = {}
     root: dict[Label, Label] = {}
 
@@ -129,14 +131,14 @@ def forest(part: Formulation, values: Mapping[int, float]) -> list[Linear]:
     rows = []
     for u, v in chosen:
         if find(u) == find(v):
-            rows.append(_forest_row(part, _tree_path(tree, u, v)))
+            rows.append(_forest_row(joined, tree_path(tree, u, v)))
             continue
         root[find(u)] = find(v)
         tree.setdefault(u, []).append(v)
         tree.setdefault(v, []).append(u)
     if not rows:
         return []
-    whole = [_forest_row(part, cluster) for cluster in clusters(part, values) if len(cluster) > 2]
+    whole = [_forest_row(joined, group) for group in groups if len(group) > 2]
     return rows + [row for row in whole if row.value(values) < -_TOLERANCE]
 
 
@@ -170,7 +172,7 @@ def nests(part: Formulation, values: Mapping[int, float]) -> list[Linear]:
         members = sorted(set(conflict.members))
         sides: dict[Pair, Linear] = {}
         for other in members[1:]:
-            path = _tree_path(near, members[0], other)
+            path = tree_path(near, members[0], other)
             steps = [pair(u, v) for u, v in pairwise(path)]
             sides |= {step: part.apart[step] for step in steps}
         changes = [_change(part, label, orders[label] is not None) for label in members]

@@ -26,7 +26,7 @@ class Own:
 
     def integral_rows(self, values: Mapping[int, float], counted: bool) -> list[Linear]:
         """Rows against circles of clusters, nests that cannot be and, if they are counted, circles of links."""
-        forest = cuts.forest(self._part, values) if counted else []
+        forest = cuts.forest(self._part.joined, self.clusters(values), values) if counted else []
         return [*cuts.cycles(self._part, values), *cuts.nests(self._part, values), *forest]
 
     def clusters(self, values: Mapping[int, float]) -> list[list[Label]]:
