@@ -18,12 +18,9 @@ from typing import Literal, TypedDict, get_args
 from typing_extensions import Unpack
 
 from accel.errors import AccelValueError, here
+from accel.ilp.cost import CostModel, CostName
+from accel.ilp.options import CostGiven, Strategy
 
-Strategy = Literal["ilp", "none", "greedy"]
-Cost = Literal[
-    "default", "clusters", "edges", "intermediates", "reads", "reads_writes", "bytes", "robinson", "max_contract",
-    "max_locality",
-]  # fmt: skip
 Solver = Literal["cbc", "highs"]
 Sizes = Literal["nominal", "actual"]
 
@@ -34,7 +31,7 @@ class Given(TypedDict, total=False):
     backend: str
     threads: int
     strategy: Strategy
-    cost: Cost
+    cost: CostGiven
     solver: Solver
     sizes: Sizes
     duplicate: bool | Literal["published"]
@@ -46,15 +43,16 @@ class Settings:
     """How to plan and run.
 
     backend: `llvm`, `interpreter`, `opencl`, or `opencl:1` (the device's number in `devices()`). threads: CPU threads, 0
-    for as many as the process may use. strategy, cost, solver, time_limit (seconds): of the clustering. sizes: what the cost
-    model takes an extent for, 1024 each (`nominal`) or the call's (`actual`). duplicate: whether work may be repeated to save
-    memory traffic; `published` is [vB24]'s free rule.
+    for as many as the process may use. strategy, solver, time_limit (seconds): of the clustering. cost: what it has least
+    of, by name, as a `CostModel`, or as a function over one `CostCluster`. sizes: what the cost takes an extent for, 1024 each
+    (`nominal`) or the call's (`actual`). duplicate: whether work may be repeated to save memory traffic; `published` is
+    [vB24]'s free rule.
     """
 
     backend: str = "llvm"
     threads: int = 0
     strategy: Strategy = "ilp"
-    cost: Cost = "default"
+    cost: CostGiven = "default"
     solver: Solver = "cbc"
     sizes: Sizes = "nominal"
     duplicate: bool | Literal["published"] = True
@@ -63,7 +61,6 @@ class Settings:
 
 _CHOICES: Mapping[str, tuple[object, ...]] = {
     "strategy": get_args(Strategy),
-    "cost": get_args(Cost),
     "solver": get_args(Solver),
     "sizes": get_args(Sizes),
     "duplicate": (True, False, "published"),
@@ -81,6 +78,12 @@ def _check(name: str, value: object, given_as: str | None = None) -> None:
         # 1 == True, but a number is no answer to `duplicate`.
         if not any(value == choice and type(value) is type(choice) for choice in _CHOICES[name]):
             raise _wrong(f"{name}={value!r} is no setting", "one of " + ", ".join(map(repr, _CHOICES[name])))
+    elif name == "cost":
+        if value not in get_args(CostName) and not isinstance(value, CostModel) and not callable(value):
+            known = ", ".join(map(repr, get_args(CostName)))
+            raise _wrong(
+                f"cost={value!r} is no setting", f"one of {known}, a CostModel, or a function over a CostCluster"
+            )
     elif name == "backend":
         if not isinstance(value, str) or not _BACKEND.fullmatch(value):
             message = f"{given_as or name}={value!r} is unknown"

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from accel.explanation.explain import explain as explanation_of
-from accel.settings import Strategy
+from accel.ilp.options import Strategy
 
 
 def explain(target: str, strategy: Strategy, stage: str | None) -> int:

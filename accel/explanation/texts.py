@@ -9,9 +9,9 @@ from accel.ast.text import text as ast_text
 from accel.compile import Stages
 from accel.fusedast.text import text as fused_text
 from accel.ilp.build import build as build_graph
-from accel.ilp.cost import MODELS, Weights
+from accel.ilp.cost import Weights
 from accel.ilp.model import formulate
-from accel.ilp.optimise import pose
+from accel.ilp.optimise import study
 from accel.ilp.options import Options
 from accel.ilp.text import graph_text, model_text
 from accel.ir.text import text as loops_text
@@ -53,16 +53,17 @@ def texts(nodes: Sequence[ArrayNode], staged: Stages, options: Options) -> Texts
 def _model(staged: Stages, options: Options) -> str:
     """The integer linear programs in LP format, for each part that can be clustered by itself and each level of the cost."""
     graph = build_graph(staged.labelled)
-    levels = MODELS[options.cost]
+    if options.model is None:
+        return "\\ a cost function has no model"
     sizes = {} if options.sizes == "nominal" else options.sizes
-    problem = pose(graph, options, Weights(graph, sizes))
+    problem = study(graph, options.model, Weights(graph, sizes), options.duplicate)
     if problem.facts is None:
         return "\\ too large for a model: clustered by greedy"
     lines = []
     for part in problem.facts.parts:
-        model = formulate(problem.facts, part, levels, problem.weights, options.duplicate).model
-        for number, level in enumerate(levels):
-            title = f"\\ {', '.join(f'%{label}' for label in part)}; level {number + 1}: {level.name}"
+        model = formulate(problem.facts, part, problem.model, problem.weights, options.duplicate).model
+        for number, level in enumerate(problem.model):
+            title = f"\\ {', '.join(f'%{label}' for label in part)}; level {number + 1}: {level}"
             lines.append(f"{title}\n{model_text(model, number)}")
     return "\n\n".join(lines) or "\\ there is nothing to decide"
 

@@ -7,11 +7,12 @@ from itertools import combinations
 
 from accel.ilp.checker import cluster_refusal, refusal
 from accel.ilp.clustering import BACKWARD, FORWARD, Cluster, Clustering, Order
-from accel.ilp.cost import Level, Weights
+from accel.ilp.cost import Weights
+from accel.ilp.cost_function import Cost
 from accel.ilp.decode import in_order
 from accel.ilp.graph import Graph, Kind, Role
 from accel.ilp.options import Duplicate
-from accel.ilp.price import cluster_price, constant_price
+from accel.ilp.price import Prices
 from accel.labelled.nodes import Label
 
 _Cost = tuple[int, ...]
@@ -39,7 +40,7 @@ def _orders(graph: Graph, labels: tuple[Label, ...]) -> Iterator[Cluster]:
 
 
 def _best_cluster(
-    graph: Graph, labels: tuple[Label, ...], model: tuple[Level, ...], weights: Weights, duplicate: Duplicate
+    graph: Graph, labels: tuple[Label, ...], prices: Prices, duplicate: Duplicate
 ) -> tuple[_Cost, Cluster] | None:
     """The cheapest legal orders of a set of operations."""
     inside = set(labels)
@@ -48,39 +49,37 @@ def _best_cluster(
     best: tuple[_Cost, Cluster] | None = None
     for cluster in _orders(graph, labels):
         if cluster_refusal(graph, cluster, duplicate) is None:
-            cost = tuple(cluster_price(graph, cluster, level, weights) for level in model)
+            cost = prices(cluster)
             if best is None or cost < best[0]:
                 best = (cost, cluster)
     return best
 
 
-def brute(
-    graph: Graph, model: tuple[Level, ...], weights: Weights, duplicate: Duplicate
-) -> tuple[tuple[int, ...], Clustering]:
+def brute(graph: Graph, cost: Cost, weights: Weights, duplicate: Duplicate) -> tuple[tuple[int, ...], Clustering]:
     """The least cost, and a clustering that has it."""
     operations = tuple(node.label for node in graph.operations)
+    prices = Prices(graph, cost, weights)
     legal: dict[frozenset[Label], tuple[_Cost, Cluster]] = {}
     for size in range(1, len(operations) + 1):
         for labels in combinations(operations, size):
-            found = _best_cluster(graph, labels, model, weights, duplicate)
+            found = _best_cluster(graph, labels, prices, duplicate)
             if found is not None:
                 legal[frozenset(labels)] = found
-    partial: list[tuple[frozenset[Label], _Cost, tuple[Cluster, ...]]] = [(frozenset(), (0,) * len(model), ())]
+    partial: list[tuple[frozenset[Label], _Cost, tuple[Cluster, ...]]] = [(frozenset(), (), ())]
     complete: list[tuple[_Cost, tuple[Cluster, ...]]] = []
     while partial:
-        done, cost, clusters = partial.pop()
+        done, summed, clusters = partial.pop()
         if len(done) == len(operations):
-            complete.append((cost, clusters))
+            complete.append((summed, clusters))
             continue
         first = next(label for label in operations if label not in done)
         for members, (price, cluster) in legal.items():
             if first in members and not members & done:
-                summed = tuple(a + b for a, b in zip(cost, price, strict=True))
-                partial.append((done | members, summed, (*clusters, cluster)))
+                longer = tuple(map(sum, zip(summed, price, strict=True))) if summed else price
+                partial.append((done | members, longer, (*clusters, cluster)))
     barriers = [Cluster((node.label,), (FORWARD,)) for node in graph.nodes if node.kind is Kind.BARRIER]
-    for cost, clusters in sorted(complete, key=lambda candidate: candidate[0]):
+    for _, clusters in sorted(complete, key=lambda candidate: candidate[0]):
         ordered = in_order(graph, (*clusters, *barriers))
         if ordered is not None and refusal(graph, ordered, duplicate) is None:
-            constant = tuple(constant_price(graph, level) for level in model)
-            return tuple(a + b for a, b in zip(constant, cost, strict=True)), ordered
+            return prices.total(ordered.clusters), ordered
     raise ValueError("no clustering is legal")

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from accel.ilp.clustering import Cluster
-from accel.ilp.cost import Level, Unit
-from accel.ilp.graph import ORDERED, Graph, Kind, Node, Role
+from accel.ilp.cost import CostLevel
+from accel.ilp.graph import ORDERED, Graph, Kind, Node, Role, together
 from accel.ilp.options import Duplicate
 from accel.labelled.nodes import Array, Label
 
@@ -83,10 +83,10 @@ def _loses_nothing(graph: Graph, node: Node, reader: Label, alone: bool) -> bool
     return True
 
 
-def merge_chains(graph: Graph, duplicate: Duplicate, model: tuple[Level, ...]) -> Coarse:
+def merge_chains(graph: Graph, duplicate: Duplicate, model: tuple[CostLevel, ...]) -> Coarse:
     """`graph` with chains merged into their last operations."""
     first = model[0]
-    counts_arrays = Unit.NOTHING not in (first.read, first.write) or bool(first.intermediate)
+    counts_arrays = ((first.reads and first.writes) or first.intermediate > 0) and not first.cluster
     alone = not counts_arrays or any(level.access or level.edge for level in model)
     earlier = {first for first, _ in graph.before}
     costly = set() if duplicate == "published" else _ends_in_growing_gather(graph)
@@ -113,11 +113,11 @@ def _contracted(graph: Graph, heir: Mapping[Label, Label]) -> Coarse:
         if run:
             operations, loops = sum(part.operations for part in run), any(part.loops for part in run)
             nodes.append(replace(node, operations=operations, loops=loops) if len(run) > 1 else node)
-    edges = {
-        replace(edge, consumer=last[edge.consumer]): None
+    edges = together(
+        replace(edge, consumer=last[edge.consumer])
         for edge in graph.edges
         if last.get(edge.array.label) != last[edge.consumer]
-    }
+    )
     before = {(last[first], last[second]): None for first, second in graph.before}
-    coarse = Graph(tuple(nodes), tuple(edges), tuple(before), graph.results)
+    coarse = Graph(tuple(nodes), edges, tuple(before), graph.results)
     return Coarse(coarse, {label: tuple(run) for label, run in runs.items()})

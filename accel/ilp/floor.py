@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from accel.ilp.analysis import Analysis, Bundle
 from accel.ilp.clustering import FORWARD, Cluster, Order
-from accel.ilp.cost import Level, Unit, Weights
+from accel.ilp.cost import CostLevel, Weights
 from accel.ilp.graph import Graph, Kind, Role
 from accel.ilp.price import cluster_price
 from accel.labelled.nodes import Label
@@ -18,16 +18,16 @@ from accel.labelled.nodes import Label
 Cost = tuple[int, ...]
 
 
-def _cheapest_read(facts: Analysis, bundle: Bundle, number: int, level: Level, weights: Weights) -> int:
+def _cheapest_read(facts: Analysis, bundle: Bundle, number: int, level: CostLevel, weights: Weights) -> int:
     """The least that a reader pays for all arrays of a bundle, over the orders that it may have."""
     reader, role = bundle.readers[number]
     orders = [Order(reader, False) if role is Role.SOURCE else FORWARD]
     if role is Role.STREAM and reader in facts.pushable:
         orders.append(Order(facts.pushable[reader], False))
-    return min(sum(weights.read(level.read, array, order) for array in bundle.arrays) for order in orders)
+    return min(sum(weights.read(level, array, order) for array in bundle.arrays) for order in orders)
 
 
-def _reads(facts: Analysis, number: int, near: _Near, level: Level, weights: Weights) -> int:
+def _reads(facts: Analysis, number: int, near: _Near, level: CostLevel, weights: Weights) -> int:
     """Readers that cannot be fused with the maker read; those of which no two can share a read, each by itself."""
     bundle = facts.bundles[number]
     must = [
@@ -55,16 +55,16 @@ def _depth(facts: Analysis, near: _Near) -> int:
     return max(depth.values())
 
 
-def _level(facts: Analysis, near: _Near, level: Level, weights: Weights) -> int:
+def _level(facts: Analysis, near: _Near, level: CostLevel, weights: Weights) -> int:
     cost = level.cluster * _depth(facts, near) if level.cluster else 0
     for number in near.bundles:
         bundle = facts.bundles[number]
-        if level.read is not Unit.NOTHING:
+        if level.reads:
             cost += _reads(facts, number, near, level, weights)
         if not bundle.made_here or bundle.label not in near.inside:
             continue
         if bundle.stored:
-            cost += sum(weights.write(level.write, array) for array in bundle.arrays)
+            cost += sum(weights.write(level, array) for array in bundle.arrays)
             cost += 0 if bundle.result else level.intermediate * len(bundle.arrays)
         fusible = sum((bundle.label, reader) not in facts.infusible for reader, _ in bundle.readers)
         cost -= level.access * len(bundle.arrays) * fusible
@@ -102,7 +102,7 @@ def _neighbourhoods(facts: Analysis) -> Iterator[_Near]:
         yield _Near(inside, {v: ahead[v] for v in part}, tuple(bundles[number]), frozenset(shares[number]))
 
 
-def floors(facts: Analysis, levels: tuple[Level, ...], weights: Weights) -> dict[tuple[Label, ...], Cost]:
+def floors(facts: Analysis, levels: tuple[CostLevel, ...], weights: Weights) -> dict[tuple[Label, ...], Cost]:
     """For every part a lower bound on what its clusters cost together."""
     return {
         part: tuple(_level(facts, near, level, weights) for level in levels)
@@ -110,7 +110,7 @@ def floors(facts: Analysis, levels: tuple[Level, ...], weights: Weights) -> dict
     }
 
 
-def price_of(graph: Graph, clusters: Iterable[Cluster], levels: tuple[Level, ...], weights: Weights) -> Cost:
+def price_of(graph: Graph, clusters: Iterable[Cluster], levels: tuple[CostLevel, ...], weights: Weights) -> Cost:
     """What clusters cost together, in the same sums."""
     found = list(clusters)
     return tuple(sum(cluster_price(graph, cluster, level, weights) for cluster in found) for level in levels)

@@ -13,11 +13,11 @@ from itertools import combinations, pairwise
 from accel.ilp.checker import cluster_refusal
 from accel.ilp.clustering import Cluster
 from accel.ilp.coarse import only_reader
-from accel.ilp.cost import Level, Weights
+from accel.ilp.cost import CostModel
 from accel.ilp.graph import ORDERED, Graph, Kind
 from accel.ilp.options import Duplicate
 from accel.ilp.orders import assign
-from accel.ilp.price import cluster_price
+from accel.ilp.price import Prices
 from accel.labelled.nodes import Label
 
 _SEARCH_LIMIT = 2000
@@ -61,10 +61,9 @@ class _Merger:
     """Clusters that grow: which cluster a label is in, its price, and the arcs between clusters."""
 
     def __init__(
-        self, graph: Graph, groups: Collection[Collection[Label]], model: tuple[Level, ...], weights: Weights,
-        duplicate: Duplicate,
-    ) -> None:  # fmt: skip
-        self.graph, self.model, self.weights, self.duplicate = graph, model, weights, duplicate
+        self, graph: Graph, groups: Collection[Collection[Label]], prices: Prices, duplicate: Duplicate
+    ) -> None:
+        self.graph, self.price, self.duplicate = graph, prices, duplicate
         self.cluster: dict[Label, Cluster] = {}
         self.home: dict[Label, Label] = {}
         alone = [(node.label,) for node in graph.nodes if node.kind is Kind.BARRIER]
@@ -85,11 +84,8 @@ class _Merger:
         for earlier, later in graph.before:
             self.apart[self.home[earlier]].add(self.home[later])
             self.apart[self.home[later]].add(self.home[earlier])
-        self.prices = {name: self._price(cluster) for name, cluster in self.cluster.items()}
+        self.prices = {name: prices(cluster) for name, cluster in self.cluster.items()}
         self.tried: dict[tuple[tuple[Label, ...], tuple[Label, ...]], tuple[tuple[int, ...], Cluster] | None] = {}
-
-    def _price(self, cluster: Cluster) -> tuple[int, ...]:
-        return tuple(cluster_price(self.graph, cluster, level, self.weights) for level in self.model)
 
     def merged(self, first: Label, second: Label) -> tuple[tuple[int, ...], Cluster] | None:
         """What merging two clusters saves, and what comes out, or None if that is illegal."""
@@ -101,7 +97,7 @@ class _Merger:
             if whole is None or cluster_refusal(self.graph, whole, self.duplicate) is not None:
                 self.tried[one, two] = None
             else:
-                before = zip(self.prices[first], self.prices[second], self._price(whole), strict=True)
+                before = zip(self.prices[first], self.prices[second], self.price(whole), strict=True)
                 self.tried[one, two] = tuple(a + b - c for a, b, c in before), whole
         return self.tried[one, two]
 
@@ -128,7 +124,7 @@ class _Merger:
         self.cluster[first] = whole
         del self.cluster[second]
         self.home |= dict.fromkeys(whole.labels, first)
-        self.prices[first] = self._price(whole)
+        self.prices[first] = self.price(whole)
         for links, back in ((self.after, self.ahead), (self.ahead, self.after), (self.apart, self.apart)):
             for name in links.pop(second):
                 back[name].discard(second)
@@ -142,7 +138,7 @@ class _Merger:
         offers = []
         for first, second in pairs:
             result = self.merged(first, second)
-            if result is not None and result[0] > (0,) * len(self.model):
+            if result is not None and result[0] > (0,) * len(result[0]):
                 offers.append((tuple(-saving for saving in result[0]), first, second, result[1]))
         offers.sort(key=lambda offer: offer[:3])
         patient = len(self.cluster) <= _PATIENT
@@ -158,9 +154,11 @@ class _Merger:
         return merged
 
 
-def greedy(graph: Graph, model: tuple[Level, ...], weights: Weights, duplicate: Duplicate) -> list[Cluster]:
+def merge_greedily(graph: Graph, prices: Prices, duplicate: Duplicate) -> list[Cluster]:
     """Clusters of all operations and barriers, in no particular order."""
-    merger = _Merger(graph, chains(graph), model, weights, duplicate)
+    # Weights count nothing that fusing a chain adds to; what a function thinks of it must be asked.
+    groups = chains(graph) if isinstance(prices.cost, CostModel) else [[node.label] for node in graph.operations]
+    merger = _Merger(graph, groups, prices, duplicate)
     pairs = list(candidates(graph))
     while True:
         homes: Mapping[Label, Label] = merger.home

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from accel.ilp.analysis import Analysis, restrict
-from accel.ilp.cost import Level, Weights
+from accel.ilp.cost import CostLevel, Weights
 from accel.ilp.linear import Linear, Model, total
 from accel.ilp.objective import add_objectives
 from accel.ilp.options import Duplicate
@@ -81,7 +81,7 @@ def _work(variables: Variables, duplicate: Duplicate) -> None:
 
 
 def formulate(
-    whole: Analysis, part: tuple[Label, ...], levels: tuple[Level, ...], weights: Weights, duplicate: Duplicate
+    whole: Analysis, part: tuple[Label, ...], levels: tuple[CostLevel, ...], weights: Weights, duplicate: Duplicate
 ) -> Formulation:
     """The model whose solutions, once no row of `cuts.py` is violated, are the legal clusterings of a part."""
     facts = restrict(whole, part)

@@ -7,7 +7,7 @@ from itertools import combinations
 
 from accel.ilp.analysis import Bundle
 from accel.ilp.clustering import FORWARD, Order
-from accel.ilp.cost import Level, Unit, Weights
+from accel.ilp.cost import CostLevel, Weights
 from accel.ilp.graph import ORDERED, Role
 from accel.ilp.linear import Linear, total
 from accel.ilp.variables import Pair, Variables, pair
@@ -17,7 +17,7 @@ from accel.labelled.nodes import Label
 class _Objective:
     """The cost of each level, under construction."""
 
-    def __init__(self, variables: Variables, levels: Sequence[Level], weights: Weights) -> None:
+    def __init__(self, variables: Variables, levels: Sequence[CostLevel], weights: Weights) -> None:
         self.variables, self.facts = variables, variables.facts
         self.levels, self.weights = levels, weights
         self.costs: list[list[Linear | int]] = [[] for _ in levels]
@@ -82,14 +82,14 @@ class _Objective:
         gather = self.facts.pushable.get(reader)
         both: Linear | None = None
         for level, costs in zip(self.levels, self.costs, strict=True):
-            if level.read is Unit.NOTHING:
+            if not level.reads:
                 continue
             usual = Order(reader, False) if role is Role.SOURCE else FORWARD
-            weight = sum(self.weights.read(level.read, array, usual) for array in bundle.arrays)
+            weight = sum(self.weights.read(level, array, usual) for array in bundle.arrays)
             costs.append(paid * weight)
             if gather is None or role is Role.SOURCE:
                 continue
-            pushed = sum(self.weights.read(level.read, array, Order(gather, False)) for array in bundle.arrays)
+            pushed = sum(self.weights.read(level, array, Order(gather, False)) for array in bundle.arrays)
             if pushed != weight:
                 both = self._both(paid, self.variables.pushed(reader)) if both is None else both
                 costs.append(both * (pushed - weight))
@@ -118,7 +118,7 @@ class _Objective:
                     for other in apart:
                         self.variables.model.require(stored - other)
             for level, costs in zip(self.levels, self.costs, strict=True):
-                weight = sum(self.weights.write(level.write, array) for array in bundle.arrays)
+                weight = sum(self.weights.write(level, array) for array in bundle.arrays)
                 weight += 0 if bundle.result else level.intermediate * len(bundle.arrays)
                 costs.append(stored * weight)
 
@@ -177,15 +177,15 @@ class _Objective:
                 costs.append(total(unfused) * (level.access * len(bundle.arrays)))
 
 
-def add_objectives(variables: Variables, levels: Sequence[Level], weights: Weights) -> dict[Pair, Linear]:
+def add_objectives(variables: Variables, levels: Sequence[CostLevel], weights: Weights) -> dict[Pair, Linear]:
     """Add one objective per level to the model, with the variables that it needs; returns the forest of clusters."""
     objective = _Objective(variables, levels, weights)
     joined: dict[Pair, Linear] = {}
-    if any(level.read is not Unit.NOTHING or level.cluster or level.access for level in levels):
+    if any(level.reads or level.cluster or level.access for level in levels):
         objective.share()
-    if any(level.read is not Unit.NOTHING for level in levels):
+    if any(level.reads for level in levels):
         objective.reads()
-    if any(level.write is not Unit.NOTHING or level.intermediate for level in levels):
+    if any(level.writes or level.intermediate for level in levels):
         objective.writes()
     if any(level.cluster for level in levels):
         joined = objective.clusters()

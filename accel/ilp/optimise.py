@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from accel.ilp.analysis import Analysis, analyse
 from accel.ilp.checker import refusal
 from accel.ilp.clustering import Cluster, Clustering
 from accel.ilp.coarse import Coarse, merge_chains
-from accel.ilp.cost import MODELS, Level, Weights
+from accel.ilp.cost import CostLevel, CostModel, Weights
 from accel.ilp.decode import in_order, split
 from accel.ilp.floor import floors, price_of
 from accel.ilp.formulations.own import Own
 from accel.ilp.formulations.protocol import Posed
 from accel.ilp.graph import ORDERED, Graph
-from accel.ilp.greedy import greedy
+from accel.ilp.greedy import merge_greedily
 from accel.ilp.model import formulate
-from accel.ilp.options import Options
+from accel.ilp.options import Duplicate, Options
 from accel.ilp.orders import assign
-from accel.ilp.price import constant_price, price
+from accel.ilp.price import Prices, constant_price
 from accel.ilp.solve import PartAnswer, solve
 from accel.ilp.solvers import find
 from accel.ilp.solvers.protocol import Solver
@@ -67,7 +67,7 @@ class Problem:
     graph: Graph
     coarse: Coarse
     facts: Analysis | None
-    model: tuple[Level, ...]
+    model: tuple[CostLevel, ...]
     weights: Weights
     first: tuple[Cluster, ...]
 
@@ -90,27 +90,25 @@ def is_worth_solving(facts: Analysis, part: Labels) -> bool:
     return len(part) <= LARGEST and pairs <= MOST_PAIRS
 
 
-def coarsen(graph: Graph, options: Options) -> Coarse:
-    """`graph` with its chains merged, as far as the cost model allows."""
-    return merge_chains(graph, options.duplicate, MODELS[options.cost])
+def study(graph: Graph, model: CostModel, weights: Weights, duplicate: Duplicate) -> Problem:
+    """The problem that `graph` is, without a first answer."""
+    coarse = merge_chains(graph, duplicate, model.levels)
+    facts = None if is_too_large(coarse.graph) else analyse(coarse.graph, duplicate)
+    return Problem(graph, coarse, facts, model.levels, Weights(coarse.graph, weights.sizes), ())
 
 
-def pose(graph: Graph, options: Options, weights: Weights) -> Problem:
-    """The problem that `graph` is, and greedy's answer."""
-    coarse, model = coarsen(graph, options), MODELS[options.cost]
-    small = Weights(coarse.graph, weights.sizes)
-    facts = None if is_too_large(coarse.graph) else analyse(coarse.graph, options.duplicate)
-    first = greedy(coarse.graph, model, small, options.duplicate)
-    return Problem(graph, coarse, facts, model, small, tuple(first))
+def with_greedy(problem: Problem, duplicate: Duplicate) -> Problem:
+    """The problem with greedy's answer as its first."""
+    prices = Prices(problem.coarse.graph, CostModel(problem.model), problem.weights)
+    return replace(problem, first=tuple(merge_greedily(problem.coarse.graph, prices, duplicate)))
 
 
 def bound_of(problem: Problem, bounds: Mapping[Labels, tuple[int, ...]]) -> tuple[int, ...]:
     """A bound on the whole: of the parts, and of operations by themselves. Lexicographic order and addition agree."""
     decided = {label for part in bounds for label in part}
-    alone = [cluster for cluster in problem.first if cluster.labels[0] not in decided]
-    fixed = price_of(problem.coarse.graph, alone, problem.model, problem.weights)
+    alone = [node.label for node in problem.coarse.graph.nodes if node.label not in decided]
     constant = [constant_price(problem.coarse.graph, level) for level in problem.model]
-    return tuple(map(sum, zip(constant, fixed, *bounds.values(), strict=True)))
+    return tuple(map(sum, zip(constant, _alone(problem, alone), *bounds.values(), strict=True)))
 
 
 def finish(problem: Problem, clusters: Iterable[Cluster]) -> Clustering | None:
@@ -191,5 +189,6 @@ def optimise(problem: Problem, facts: Analysis, options: Options) -> Optimum:
     reason = "its clusters stand in a circle" if found is None else refusal(problem.graph, found, options.duplicate)
     if found is None or reason is not None:
         raise ValueError(f"its answer is not legal: {reason}")
-    cost = price(problem.graph, found, problem.model, Weights(problem.graph, problem.weights.sizes))
+    prices = Prices(problem.graph, CostModel(problem.model), Weights(problem.graph, problem.weights.sizes))
+    cost = prices.total(found.clusters)
     return Optimum(found, cost, bound_of(problem, bounds), late, bool(still_open) and not to_solve)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
-from accel.errors import AccelValueError
-from accel.ilp.cost import MODELS
+from accel.errors import AccelValueError, here
+from accel.ilp.cost import MODELS, CostModel, CostName
+from accel.ilp.cost_function import Cost, CostFunction, name_of
 from accel.labelled.nodes import SizeVariable
 
-Strategy: TypeAlias = Literal["ilp", "greedy", "none"]
+Strategy: TypeAlias = Literal["ilp", "none", "greedy"]
 Duplicate: TypeAlias = bool | Literal["published"]
-STRATEGIES: tuple[Strategy, ...] = ("ilp", "greedy", "none")
+CostGiven: TypeAlias = CostName | CostModel | CostFunction
+"""How a user says what clusters cost: by the name of a model, a model of weights, or a function over one cluster."""
+
+STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,7 @@ class Options:
     """
 
     strategy: Strategy = "ilp"
-    cost: str = "default"
+    cost: CostGiven = "default"
     solver: str = "cbc"
     sizes: Literal["nominal"] | Mapping[SizeVariable, int] = "nominal"
     duplicate: Duplicate = True
@@ -35,13 +39,28 @@ class Options:
         if self.strategy not in STRATEGIES:
             known = ", ".join(STRATEGIES)
             raise AccelValueError(f"There is no strategy {self.strategy!r}.", hint=f"the strategies are {known}")
-        if self.cost not in MODELS:
+        if isinstance(self.cost, str) and self.cost not in MODELS:
             known = ", ".join(MODELS)
             raise AccelValueError(f"There is no cost model {self.cost!r}.", hint=f"the cost models are {known}")
+        if self.strategy == "ilp" and self.model is None:
+            message = f"The strategy 'ilp' cannot minimise the cost function {name_of(self.what_costs)}."
+            hint = "give strategy='branch_and_bound' or 'greedy', or a CostModel, a sum of weights, as the cost"
+            raise AccelValueError(message, here(), hint=hint)
         if self.duplicate not in (True, False, "published"):
             raise AccelValueError(f"`duplicate` is True, False or 'published', not {self.duplicate!r}.")
         if not self.time_limit > 0:
             raise AccelValueError(f"A time limit is a positive number of seconds, not {self.time_limit!r}.")
+
+    @property
+    def what_costs(self) -> Cost:
+        """The model or function that `cost` stands for."""
+        return MODELS[self.cost] if isinstance(self.cost, str) else self.cost
+
+    @property
+    def model(self) -> CostModel | None:
+        """The cost as levels of weights; None for a function."""
+        cost = self.what_costs
+        return cost if isinstance(cost, CostModel) else None
 
 
 DEFAULT = Options()

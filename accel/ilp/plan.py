@@ -5,24 +5,29 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import assert_never
 
 from accel.errors import AccelInternalError, AccelSolverWarning, warn
 from accel.ilp.build import build, sub_programs
 from accel.ilp.checker import refusal
 from accel.ilp.clustering import Clustering, Plan
-from accel.ilp.cost import Weights
-from accel.ilp.decode import clustering
+from accel.ilp.cost import CostModel, Weights
+from accel.ilp.cost_function import name_of
+from accel.ilp.decode import in_order
 from accel.ilp.floor import floors
 from accel.ilp.graph import Graph
-from accel.ilp.optimise import Problem, bound_of, finish, optimise, pose
-from accel.ilp.options import DEFAULT, Options
-from accel.ilp.price import price
+from accel.ilp.optimise import bound_of, optimise, study, with_greedy
+from accel.ilp.options import DEFAULT, Duplicate, Options, Strategy
+from accel.ilp.price import Prices
+from accel.ilp.strategies.found import Found
+from accel.ilp.strategies.greedy import greedy
+from accel.ilp.strategies.none import none
 from accel.labelled.nodes import Label, Program, SizeVariable
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A legal clustering, its cost, and what is known about all others."""
+    """A legal clustering, its cost, and what is known about all others: none costs less than `bound`, if that is not ()."""
 
     clustering: Clustering
     cost: tuple[int, ...]
@@ -32,40 +37,72 @@ class Answer:
     solver: str | None
 
 
-def _heuristic(problem: Problem, options: Options) -> Answer:
-    """The answer without a solver: greedy's, or every operation by itself."""
-    graph = problem.graph
-    found = clustering(graph, ()) if options.strategy == "none" else finish(problem, problem.first)
-    reason = "clusters in a circle" if found is None else refusal(graph, found, options.duplicate)
-    if found is None or reason is not None:
-        raise AccelInternalError(f"The {options.strategy} strategy made an illegal clustering: {reason}")
-    cost = price(graph, found, problem.model, Weights(graph, problem.weights.sizes))
-    bound = (0,) * len(cost)
-    if problem.facts is not None:
-        bound = bound_of(problem, floors(problem.facts, problem.model, problem.weights))
-    strategy = "none" if options.strategy == "none" else "greedy"
-    return Answer(found, cost, bound, cost == bound, strategy, None)
+def _run(strategy: Strategy, graph: Graph, prices: Prices, duplicate: Duplicate, deadline: float) -> Found:
+    """What a strategy other than `ilp` finds; that one's own answer, where it cannot be used, is greedy's."""
+    match strategy:
+        case "none":
+            return none(graph, prices, duplicate, deadline)
+        case "ilp" | "greedy":
+            return greedy(graph, prices, duplicate, deadline)
+        case _:
+            assert_never(strategy)
+
+
+def _bound(graph: Graph, prices: Prices, duplicate: Duplicate) -> tuple[int, ...]:
+    """What no clustering costs less than, as far as that is plain to see; () if nothing is known."""
+    if not isinstance(prices.cost, CostModel):
+        return ()
+    problem = study(graph, prices.cost, prices.weights, duplicate)
+    if problem.facts is None:
+        return (0,) * len(problem.model)
+    return bound_of(problem, floors(problem.facts, problem.model, problem.weights))
+
+
+def _heuristic(graph: Graph, prices: Prices, options: Options) -> Answer:
+    """The answer of a strategy other than `ilp`. Raises `AccelValueError` if a cost function fails."""
+    strategy: Strategy = "greedy" if options.strategy == "ilp" else options.strategy
+    found = _run(strategy, graph, prices, options.duplicate, time.monotonic() + options.time_limit)
+    ordered = in_order(graph, found.clusters)
+    reason = "clusters in a circle" if ordered is None else refusal(graph, ordered, options.duplicate)
+    if ordered is None or reason is not None:
+        raise AccelInternalError(f"The {strategy} strategy made an illegal clustering: {reason}")
+    cost = prices.total(ordered.clusters)
+    bound = _bound(graph, prices, options.duplicate) if found.bound is None else found.bound
+    if found.late:
+        _warn(f"The strategy {strategy!r}", f"after {options.time_limit} s the cost is {cost}{_at_least(bound)}")
+    return Answer(ordered, cost, bound, cost == bound, strategy, None)
+
+
+def _at_least(bound: tuple[int, ...]) -> str:
+    return f", and at least {bound}" if bound else ""
 
 
 def plan_graph(graph: Graph, options: Options = DEFAULT) -> Answer:
-    """A legal clustering of `graph`, by the strategy of `options`. Warns once if the ILP gave no proved answer."""
+    """A legal clustering of `graph`, by the strategy of `options`. Warns once if a search gave no proved answer."""
     sizes: Mapping[SizeVariable, int] = {} if options.sizes == "nominal" else options.sizes
-    problem = pose(graph, options, Weights(graph, sizes))
-    if options.strategy != "ilp" or problem.facts is None:
-        return _heuristic(problem, options)
+    weights = Weights(graph, sizes)
+    prices = Prices(graph, options.what_costs, weights)
+    if options.strategy != "ilp" or options.model is None:
+        return _heuristic(graph, prices, options)
+    problem = study(graph, options.model, weights, options.duplicate)
+    facts = problem.facts
+    if facts is None:
+        return _heuristic(graph, prices, options)
+    problem = with_greedy(problem, options.duplicate)
+    solver = f"The solver {options.solver!r}"
     try:
-        found = optimise(problem, problem.facts, options)
+        found = optimise(problem, facts, options)
     except Exception as error:  # whatever a solver does wrong, the program still runs
-        _warn(options, f"{type(error).__name__}: {error}")
-        return _heuristic(problem, options)
+        _warn(solver, f"{type(error).__name__}: {error}")
+        return _heuristic(graph, prices, options)
     if found.late:
-        _warn(options, f"after {options.time_limit} s the cost is {found.cost}, and at least {found.bound}")
-    strategy, solver = ("greedy", None) if found.heuristic else ("ilp", options.solver)
-    return Answer(found.clustering, found.cost, found.bound, found.proved, strategy, solver)
+        _warn(solver, f"after {options.time_limit} s the cost is {found.cost}{_at_least(found.bound)}")
+    strategy, name = ("greedy", None) if found.heuristic else ("ilp", options.solver)
+    return Answer(found.clustering, found.cost, found.bound, found.proved, strategy, name)
 
 
-def _warn(options: Options, trouble: str) -> None:
-    warn(f"The solver {options.solver!r} gave no proved answer: {trouble}", AccelSolverWarning)
+def _warn(who: str, trouble: str) -> None:
+    warn(f"{who} gave no proved answer: {trouble}", AccelSolverWarning)
 
 
 def plan(program: Program, options: Options = DEFAULT) -> Plan:
@@ -89,6 +126,13 @@ def _plan_one(program: Program, inner: tuple[tuple[Label, tuple[Plan, Plan]], ..
     answer = plan_graph(build(program), options)
     seconds = time.perf_counter() - start
     return Plan(
-        answer.clustering, inner, answer.strategy, options.cost, answer.solver, answer.cost, answer.bound, answer.proved,
-        seconds,
-    )  # fmt: skip
+        clustering=answer.clustering,
+        inner=inner,
+        strategy=answer.strategy,
+        cost_model=name_of(options.what_costs),
+        solver=answer.solver,
+        cost=answer.cost,
+        bound=answer.bound,
+        proved=answer.proved,
+        seconds=seconds,
+    )

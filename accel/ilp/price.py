@@ -2,104 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from itertools import combinations
+from collections.abc import Iterable
 
-from accel.ilp.clustering import Cluster, Clustering, Order
-from accel.ilp.cost import Level, Unit, Weights
-from accel.ilp.graph import ORDERED, Edge, Graph, Kind, Role
-from accel.labelled.nodes import Array, Label
-
-
-def read_order(edge: Edge, order: Order) -> Order:
-    """In which order a consumer that runs in `order` reads over `edge`."""
-    return Order(edge.consumer, False) if edge.role is Role.SOURCE else order
+from accel.errors import AccelValueError, here
+from accel.ilp.accesses import all_accesses, data_arcs, fused_accesses, fused_arcs, reads, stored
+from accel.ilp.clustering import Cluster, Clustering
+from accel.ilp.cost import CostLevel, CostModel, Weights
+from accel.ilp.cost_function import ANSWER, Cost, call, name_of
+from accel.ilp.graph import Graph, Kind
 
 
-def stored(graph: Graph, labels: frozenset[Label]) -> Iterator[Array]:
-    """The arrays that a cluster writes: results, and what is read outside of it."""
-    for label in sorted(labels):
-        for array in graph.node[label].arrays:
-            if array in graph.results or any(edge.consumer not in labels for edge in graph.readers[array]):
-                yield array
-
-
-def reads(graph: Graph, orders: Mapping[Label, Order]) -> dict[tuple[Array, Order], None]:
-    """The distinct pairs (array, order) that a cluster reads from memory; indexed arrays and destinations apart."""
-    found: dict[tuple[Array, Order], None] = {}
-    for label, order in orders.items():
-        for edge in graph.inputs[label]:
-            if edge.role in ORDERED and edge.array.label not in orders:
-                found[edge.array, read_order(edge, order)] = None
-    return found
-
-
-def _fused_accesses(graph: Graph, orders: Mapping[Label, Order]) -> int:
-    """Pairs of accesses to one array by different operations of a cluster, in one order [Kri Def. 20]."""
-    accesses: dict[tuple[Array, Order], int] = {}
-    for label, order in orders.items():
-        for array in graph.node[label].arrays:
-            accesses[array, order] = accesses.get((array, order), 0) + 1
-        for edge in graph.inputs[label]:
-            if edge.role in ORDERED:
-                key = edge.array, read_order(edge, order)
-                accesses[key] = accesses.get(key, 0) + 1
-    return sum(count * (count - 1) // 2 for count in accesses.values())
-
-
-def _all_accesses(graph: Graph) -> int:
-    """Pairs of accesses to one array by different operations, in the whole graph."""
-    total = 0
-    for array, edges in graph.readers.items():
-        labels = [edge.consumer for edge in edges if edge.role in ORDERED]
-        maker = graph.node.get(array.label)
-        if maker is not None and maker.kind is not Kind.BARRIER:
-            labels.append(array.label)
-        total += sum(first != second for first, second in combinations(labels, 2))
-    return total
-
-
-def data_arcs(graph: Graph) -> frozenset[tuple[Label, Label]]:
-    """Pairs of operations of which the second reads, in some order, what the first makes."""
-    operations = {node.label for node in graph.operations}
-    return frozenset(
-        (edge.array.label, edge.consumer)
-        for edge in graph.edges
-        if edge.array.label in operations and edge.consumer in operations and edge.role in ORDERED
-    )
-
-
-def cluster_price(graph: Graph, cluster: Cluster, level: Level, weights: Weights) -> int:
+def cluster_price(graph: Graph, cluster: Cluster, level: CostLevel, weights: Weights) -> int:
     """What one cluster contributes to a level; pairs that it fuses count negative."""
     orders = dict(zip(cluster.labels, cluster.orders, strict=True))
     labels = frozenset(cluster.labels)
-    if any(graph.node[label].kind is Kind.BARRIER for label in labels):
+    if is_barrier(graph, cluster):
         return 0
     price = level.cluster
-    if level.read is not Unit.NOTHING:
-        price += sum(weights.read(level.read, array, order) for array, order in reads(graph, orders))
-    if level.write is not Unit.NOTHING or level.intermediate:
+    if level.reads:
+        price += sum(weights.read(level, array, order) for array, order in reads(graph, orders))
+    if level.writes or level.intermediate:
         for array in stored(graph, labels):
-            price += weights.write(level.write, array)
+            price += weights.write(level, array)
             price += level.intermediate * (array not in graph.results)
     if level.edge:
-        arcs = {(e.array.label, label) for label in labels for e in graph.inputs[label] if e.array.label in labels}
-        price -= level.edge * len(arcs)
+        price -= level.edge * fused_arcs(graph, labels)
     if level.access:
-        price -= level.access * _fused_accesses(graph, orders)
+        price -= level.access * fused_accesses(graph, orders)
     return price
 
 
-def constant_price(graph: Graph, level: Level) -> int:
+def constant_price(graph: Graph, level: CostLevel) -> int:
     """What a level counts before anything is fused: `cluster_price` subtracts from it."""
     price = level.edge * len(data_arcs(graph)) if level.edge else 0
-    return price + (level.access * _all_accesses(graph) if level.access else 0)
+    return price + (level.access * all_accesses(graph) if level.access else 0)
 
 
-def price(graph: Graph, clustering: Clustering, model: tuple[Level, ...], weights: Weights) -> tuple[int, ...]:
+def is_barrier(graph: Graph, cluster: Cluster) -> bool:
+    """Whether this is a barrier by itself, which costs nothing."""
+    return any(graph.node[label].kind is Kind.BARRIER for label in cluster.labels)
+
+
+class Prices:
+    """What clusters of a graph cost, by a model or a function; a function is asked once for each cluster."""
+
+    def __init__(self, graph: Graph, cost: Cost, weights: Weights) -> None:
+        self.graph, self.cost, self.weights = graph, cost, weights
+        self._known: dict[Cluster, tuple[int, ...]] = {}
+        self._numbers: int | None = None
+
+    def __call__(self, cluster: Cluster) -> tuple[int, ...]:
+        """What a cluster contributes, one number per level; of a barrier, none.
+
+        Raises `AccelValueError` if a cost function fails, or has another number of levels than before.
+        """
+        if is_barrier(self.graph, cluster):
+            return ()
+        if isinstance(self.cost, CostModel):
+            return tuple(cluster_price(self.graph, cluster, level, self.weights) for level in self.cost.levels)
+        if cluster not in self._known:
+            found = call(self.cost, self.graph, cluster, self.weights)
+            self._numbers = len(found) if self._numbers is None else self._numbers
+            if len(found) != self._numbers:
+                before = f"{self._numbers} number{'s' * (self._numbers != 1)} for one cluster"
+                message = f"The cost function {name_of(self.cost)} returned {before} and {len(found)} for another."
+                raise AccelValueError(message, here(), hint=ANSWER)
+            self._known[cluster] = found
+        return self._known[cluster]
+
+    @property
+    def constant(self) -> tuple[int, ...]:
+        """What is added to what the clusters cost, whatever they are; of a function, nothing."""
+        levels = self.cost.levels if isinstance(self.cost, CostModel) else ()
+        return tuple(constant_price(self.graph, level) for level in levels)
+
+    def total(self, clusters: Iterable[Cluster]) -> tuple[int, ...]:
+        """What a whole clustering costs: (0,) if there is nothing to count."""
+        costs = [self.constant, *map(self, clusters)]
+        return tuple(map(sum, zip(*filter(None, costs), strict=True))) or (0,)
+
+
+def price(graph: Graph, clustering: Clustering, cost: Cost, weights: Weights) -> tuple[int, ...]:
     """The cost of a clustering, one number per level."""
-    return tuple(
-        constant_price(graph, level)
-        + sum(cluster_price(graph, cluster, level, weights) for cluster in clustering.clusters)
-        for level in model
-    )
+    return Prices(graph, cost, weights).total(clustering.clusters)

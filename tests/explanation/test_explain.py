@@ -100,7 +100,7 @@ def test_stages_have_texts() -> None:
     assert "zipWith" in texts["ast"]
     assert "%3 = fold" in texts["labelled"]
     assert "%3 : f32[]! = fold" in texts["graph"]
-    assert "level 1: bytes" in texts["model"]
+    assert "level 1: read_bytes + write_bytes" in texts["model"]
     assert "Vertical %2" in texts["fusedast"]
     assert "for i0 < n0" in texts["ir"]
     assert "define" in texts["llvm"]

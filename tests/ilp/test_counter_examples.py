@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from accel.ilp.brute import brute
-from accel.ilp.cost import MODELS, Weights
+from accel.ilp.cost import Weights
 from accel.ilp.options import Options
 from accel.ilp.plan import plan_graph
 from tests.ilp.sketch import Sketch
@@ -19,7 +19,7 @@ def solve(sketch: Sketch, options: Options = PUBLISHED) -> tuple[tuple[int, ...]
     graph = sketch.finish()
     answer = plan_graph(graph, options)
     assert answer.proved
-    assert answer.cost == brute(graph, MODELS[options.cost], Weights(graph, {}), options.duplicate)[0]
+    assert answer.cost == brute(graph, options.what_costs, Weights(graph, {}), options.duplicate)[0]
     return answer.cost, sorted(" ".join(sorted(cluster)) for cluster in sketch.sets(answer.clustering))
 
 

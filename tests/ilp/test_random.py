@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import sys
 import warnings
+from typing import get_args
 
 import pytest
 
 from accel.ilp.brute import brute
 from accel.ilp.checker import refusal
-from accel.ilp.cost import MODELS, Weights
+from accel.ilp.cost import MODELS, CostName, Weights
 from accel.ilp.options import Duplicate, Options, Strategy
 from accel.ilp.plan import plan_graph
 from accel.ilp.text import graph_text
@@ -26,7 +27,7 @@ RULES: tuple[Duplicate, ...] = (True, "published", False)
 def agree(seed: int, operations: int) -> None:
     """One graph: one cost model after the other with the seed, and the default under each rule about work."""
     graph = draw(seed, operations, nested=seed % 3 == 0)
-    models = list(MODELS)
+    models: tuple[CostName, ...] = get_args(CostName)
     for duplicate, model in [(True, models[seed % len(models)]), *((rule, "default") for rule in RULES)]:
         options = Options(cost=model, duplicate=duplicate, time_limit=60)
         with warnings.catch_warnings():

@@ -20,7 +20,7 @@ def _model(cost: str, level: int) -> str:
     graph = s.finish()
     facts = analyse(graph, True)
     (part,) = facts.parts
-    return model_text(formulate(facts, part, MODELS[cost], Weights(graph, {}), True).model, level)
+    return model_text(formulate(facts, part, MODELS[cost].levels, Weights(graph, {}), True).model, level)
 
 
 def test_model_of_reads_and_writes(golden: Callable[[str], None]) -> None:

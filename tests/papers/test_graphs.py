@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from accel.ilp.brute import brute
-from accel.ilp.cost import MODELS, Weights
+from accel.ilp.cost import Weights
 from accel.ilp.graph import Graph
 from accel.ilp.options import Options
 from accel.ilp.plan import plan_graph
@@ -27,7 +27,7 @@ def _plan(sketch: Sketch, graph: Graph, options: Options = PUBLISHED) -> tuple[t
     answer = plan_graph(graph, options)
     assert answer.proved
     sizes = {} if options.sizes == "nominal" else options.sizes
-    best, _ = brute(graph, MODELS[options.cost], Weights(graph, sizes), options.duplicate)
+    best, _ = brute(graph, options.what_costs, Weights(graph, sizes), options.duplicate)
     assert answer.cost == best
     return answer.cost, sketch.sets(answer.clustering)
 

@@ -1,0 +1,34 @@
+"""The graph with its chains merged and prices for it, where the cost is one for which that loses nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from accel.ilp.clustering import Cluster
+from accel.ilp.coarse import Coarse, merge_chains
+from accel.ilp.cost import CostModel, Weights
+from accel.ilp.graph import Graph
+from accel.ilp.options import Duplicate
+from accel.ilp.price import Prices
+
+
+@dataclass(frozen=True, slots=True)
+class Coarsely:
+    """A smaller graph, its prices, and the way back."""
+
+    graph: Graph
+    prices: Prices
+    chains: Coarse | None
+
+    def refine(self, cluster: Cluster) -> Cluster:
+        """The same cluster of the original graph."""
+        return cluster if self.chains is None else self.chains.refine(cluster)
+
+
+def coarsely(graph: Graph, prices: Prices, duplicate: Duplicate) -> Coarsely:
+    """Chains merged as `coarse.py` has it; a cost function sees every operation, so then nothing is merged."""
+    if not isinstance(prices.cost, CostModel):
+        return Coarsely(graph, prices, None)
+    chains = merge_chains(graph, duplicate, prices.cost.levels)
+    weights = Weights(chains.graph, prices.weights.sizes)
+    return Coarsely(chains.graph, Prices(chains.graph, prices.cost, weights), chains)

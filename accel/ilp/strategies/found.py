@@ -1,0 +1,29 @@
+"""What a strategy gives back, and what several of them need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from accel.ilp.clustering import Cluster
+from accel.ilp.graph import Graph
+from accel.ilp.orders import assign
+from accel.labelled.nodes import Label
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Clusters of all operations and barriers, in no particular order, and what is known of all others.
+
+    bound: no clustering costs less; None if the strategy does not know. late: there was no time to find out.
+    """
+
+    clusters: tuple[Cluster, ...]
+    bound: tuple[int, ...] | None = None
+    late: bool = False
+
+
+def alone(graph: Graph, labels: Iterable[Label]) -> list[Cluster]:
+    """Operations or barriers as clusters of one."""
+    found = [assign(graph, (label,)) for label in labels]
+    return [cluster for cluster in found if cluster is not None]
