@@ -37,9 +37,14 @@ from accel.labelled.scalar import Block, Compute, Constant, Function, If, Load, 
 
 @dataclass(slots=True)
 class Scalars:
-    """What the scalar functions of an operation mention: arrays, size variables; and how much they do."""
+    """What the scalar functions of an operation mention: arrays, size variables; and how much they do.
+
+    sites: how many loads of an array there are. checked: arrays of which some load is not known to be in bounds.
+    """
 
     loads: dict[Array, None] = field(default_factory=dict)
+    sites: dict[Array, int] = field(default_factory=dict)
+    checked: set[Array] = field(default_factory=set)
     sizes: dict[SizeVariable, None] = field(default_factory=dict)
     operations: int = 0
     loops: bool = False
@@ -67,8 +72,10 @@ class Scalars:
                 match statement:
                     case Compute(_, _, arguments):
                         operands: Iterable[Operand] = arguments
-                    case Load(_, array, index):
+                    case Load(_, array, index, _, inside):
                         self.loads[array] = None
+                        self.sites[array] = self.sites.get(array, 0) + 1
+                        self.checked |= set() if inside else {array}
                         operands = index
                     case If(_, condition, then, orelse):
                         operands = (condition,)
@@ -255,7 +262,8 @@ def build(program: Program) -> Graph:
         for array, role in _reads(binding):
             edges[Edge(array, binding.label, role)] = None
         for array in (*scalars.loads, *(array for array in inside.loads if array.label in labels)):
-            edges[Edge(array, binding.label, Role.INDEX)] = None
+            sites, is_inside = scalars.sites.get(array, 1), array not in scalars.checked
+            edges.setdefault(Edge(array, binding.label, Role.INDEX, sites, is_inside))
         for size in (*scalars.sizes, *inside.sizes):
             maker = makers.get(size)
             if maker is not None and maker < binding.label:

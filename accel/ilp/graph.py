@@ -6,8 +6,8 @@ A node is an operation, an edge is a use of one array; shapes are symbolic and c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 
@@ -66,11 +66,27 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """`consumer` reads `array`."""
+    """`consumer` reads `array`.
+
+    sites: of an indexed array, how many loads of it the scalar functions hold. inside: all of them are known to be in bounds.
+    """
 
     array: Array
     consumer: Label
     role: Role
+    sites: int = field(default=1, compare=False)
+    inside: bool = field(default=True, compare=False)
+
+
+def together(edges: Iterable[Edge]) -> tuple[Edge, ...]:
+    """Each edge once, with the sites of all of its kind."""
+    found: dict[Edge, Edge] = {}
+    for edge in edges:
+        before = found.get(edge)
+        if before is not None:
+            edge = replace(edge, sites=edge.sites + before.sites, inside=edge.inside and before.inside)
+        found[edge] = edge
+    return tuple(found.values())
 
 
 @dataclass(frozen=True)
