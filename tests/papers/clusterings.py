@@ -1,0 +1,36 @@
+"""Clusterings to price: random legal ones, and ones that are spelled out."""
+
+from __future__ import annotations
+
+from random import Random
+
+from accel.ilp.checker import refusal
+from accel.ilp.clustering import Clustering
+from accel.ilp.decode import clustering
+from accel.ilp.graph import Graph
+from accel.ilp.options import Duplicate
+from tests.ilp.sketch import Sketch
+
+
+def named(sketch: Sketch, graph: Graph, duplicate: Duplicate, *sets: str) -> Clustering:
+    """The clustering with these clusters, written as words, and all else by itself; it must be legal."""
+    made = clustering(graph, [[sketch.labels[name] for name in names.split()] for names in sets])
+    assert made is not None
+    assert refusal(graph, made, duplicate) is None
+    return made
+
+
+def random_clustering(graph: Graph, random: Random, duplicate: Duplicate = "published") -> Clustering:
+    """A legal clustering, by merging at random for a random while."""
+    sets = [[node.label] for node in graph.operations]
+    made = clustering(graph, sets)
+    assert made is not None
+    for _ in range(random.randrange(4 * len(sets))):
+        if len(sets) < 2:
+            break
+        first, second = random.sample(sets, 2)
+        merged = [*(each for each in sets if each is not first and each is not second), sorted(first + second)]
+        found = clustering(graph, merged)
+        if found is not None and refusal(graph, found, duplicate) is None:
+            made, sets = found, merged
+    return made
