@@ -98,6 +98,7 @@ def options(settings: Settings, sizes: Mapping[SizeVariable, int]) -> Options:
         sizes=sizes if settings.sizes == "actual" else "nominal",
         duplicate=settings.duplicate,
         time_limit=settings.time_limit,
+        formulation=settings.formulation,
     )
 
 

@@ -19,7 +19,7 @@ from typing_extensions import Unpack
 
 from accel.errors import AccelValueError, here
 from accel.ilp.cost import CostModel, CostName
-from accel.ilp.options import CostGiven, Strategy
+from accel.ilp.options import CostGiven, FormulationName, Strategy
 
 Solver = Literal["cbc", "highs"]
 Sizes = Literal["nominal", "actual"]
@@ -36,6 +36,7 @@ class Given(TypedDict, total=False):
     sizes: Sizes
     duplicate: bool | Literal["published"]
     time_limit: float
+    formulation: FormulationName
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,8 @@ class Settings:
     for as many as the process may use. strategy, solver, time_limit (seconds): of the clustering. cost: what it has least
     of, by name, as a `CostModel`, or as a function over one `CostCluster`. sizes: what the cost takes an extent for, 1024 each
     (`nominal`) or the call's (`actual`). duplicate: whether work may be repeated to save memory traffic; `published` is
-    [vB24]'s free rule.
+    [vB24]'s free rule. formulation: of the integer linear program, for comparison: ours (`accel`), that of [vB24]
+    (`published`), or that of [Rob] (`robinson`, for programs without gathers).
     """
 
     backend: str = "llvm"
@@ -57,6 +59,7 @@ class Settings:
     sizes: Sizes = "nominal"
     duplicate: bool | Literal["published"] = True
     time_limit: float = 10.0
+    formulation: FormulationName = "accel"
 
 
 _CHOICES: Mapping[str, tuple[object, ...]] = {
@@ -64,6 +67,7 @@ _CHOICES: Mapping[str, tuple[object, ...]] = {
     "solver": get_args(Solver),
     "sizes": get_args(Sizes),
     "duplicate": (True, False, "published"),
+    "formulation": get_args(FormulationName),
 }
 
 _BACKEND = re.compile(r"llvm|interpreter|opencl(:[0-9]+)?")

@@ -13,6 +13,7 @@ from accel.labelled.nodes import SizeVariable
 
 Strategy: TypeAlias = Literal["ilp", "none", "greedy"]
 Duplicate: TypeAlias = bool | Literal["published"]
+FormulationName: TypeAlias = Literal["accel", "published", "robinson"]
 CostGiven: TypeAlias = CostName | CostModel | CostFunction
 """How a user says what clusters cost: by the name of a model, a model of weights, or a function over one cluster."""
 
@@ -25,7 +26,8 @@ class Options:
 
     `sizes`: "nominal" (1024 for every unknown extent) or the extents to plan for. `duplicate`: whether an operation may be
     pushed through a gather that is larger than its source: True, if it is cheap; False, never; "published", always [vB24].
-    `time_limit`: seconds for the solver, all components and levels together.
+    `time_limit`: seconds for the solver, all components and levels together. `formulation`: of the integer linear program;
+    ours, that of [vB24 Fig. 4], or that of [Rob section 1.4].
     """
 
     strategy: Strategy = "ilp"
@@ -34,6 +36,7 @@ class Options:
     sizes: Literal["nominal"] | Mapping[SizeVariable, int] = "nominal"
     duplicate: Duplicate = True
     time_limit: float = 10.0
+    formulation: FormulationName = "accel"
 
     def __post_init__(self) -> None:
         if self.strategy not in STRATEGIES:
@@ -48,6 +51,11 @@ class Options:
             raise AccelValueError(message, here(), hint=hint)
         if self.duplicate not in (True, False, "published"):
             raise AccelValueError(f"`duplicate` is True, False or 'published', not {self.duplicate!r}.")
+        if self.formulation not in get_args(FormulationName):
+            known = ", ".join(get_args(FormulationName))
+            raise AccelValueError(
+                f"There is no formulation {self.formulation!r}.", hint=f"the formulations are {known}"
+            )
         if not self.time_limit > 0:
             raise AccelValueError(f"A time limit is a positive number of seconds, not {self.time_limit!r}.")
 

@@ -1,0 +1,97 @@
+"""A published formulation under construction: a model of a whole graph with potentials.
+
+pi(v) is the number of v's cluster [vB24 (1), (2); Rob section 1.4.2]: dependences go from lower to higher ones, or are fused.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+
+from accel.ilp.analysis import Bundle
+from accel.ilp.graph import Edge, Graph
+from accel.ilp.linear import Linear, Model
+from accel.ilp.rules import may_fuse
+from accel.ilp.variables import Pair, pair
+from accel.labelled.nodes import Label
+
+
+class Draft(ABC):
+    """Variables of a graph, by meaning, and the rows on potentials that both published formulations have.
+
+    `fusible`: the arcs of F; all others are of I. `links`: for each pair of operations, expressions that are 1 only if the two
+    are in one cluster and share an array, made by one or read by both.
+    """
+
+    def __init__(self, graph: Graph, bundles: Sequence[Bundle]) -> None:
+        self.graph, self.bundles = graph, tuple(bundles)
+        self.model = Model()
+        self.alone: set[int] = set()
+        self.links: dict[Pair, list[Linear]] = {}
+        self.most = len(graph.nodes)
+        self.operations = tuple(node.label for node in graph.operations)
+        self.edges_of: dict[Pair, list[Edge]] = {}
+        for edge in graph.edges:
+            self.edges_of.setdefault((edge.array.label, edge.consumer), []).append(edge)
+        strict = frozenset(graph.before)
+        self.fusible = tuple(arc for arc in graph.arcs if arc not in strict and self._may_fuse(arc))
+        self.potential = {node.label: self.new(f"pi_{node.label}", upper=self.most) for node in graph.nodes}
+
+    def _may_fuse(self, arc: Pair) -> bool:
+        edges = self.edges_of[arc]
+        return len({edge.role for edge in edges}) == 1 and all(may_fuse(self.graph, edge) for edge in edges)
+
+    def new(self, name: str, *, integer: bool = True, alone: bool = False, upper: int = 1) -> Linear:
+        """A new variable; `alone`: it is 1, not 0, when all operations are clusters of their own."""
+        if alone:
+            self.alone.add(len(self.model.variables))
+        return self.model.variable(name, integer, upper)
+
+    def differ_at_most(self, first: Linear, second: Linear, allowed: Linear) -> None:
+        """|first - second| <= allowed."""
+        self.model.require(allowed - (first - second))
+        self.model.require(allowed - (second - first))
+
+    def link(self, u: Label, v: Label, linked: Linear) -> None:
+        """`linked` = 1 only if u and v share an array in one cluster."""
+        self.links.setdefault(pair(u, v), []).append(linked)
+
+    def rise(self) -> None:
+        """x_ab <= pi_b - pi_a <= n x_ab for every arc, x_ab = 1 in I [vB24 (2), (4), (5); Rob section 1.4.3]."""
+        for u, v in self.graph.arcs:
+            x, step = self.apart(u, v), self.potential[v] - self.potential[u]
+            self.model.require(step - x)
+            self.model.require(x * self.most - step)
+
+    def contract(self, stored: Mapping[int, Linear]) -> None:
+        """stored(k) >= x_ab for every array and reader [vB24 (6), (7); Rob section 1.4.3], and 1 for results."""
+        inside = frozenset(self.operations)
+        for number, keeps in stored.items():
+            bundle = self.bundles[number]
+            if bundle.result:
+                self.model.require(keeps - 1)
+                continue
+            readers = {edge.consumer for array in bundle.arrays for edge in self.graph.readers[array]}
+            for reader in sorted(readers):
+                self.model.require(keeps - (self.apart(bundle.label, reader) if reader in inside else 1))
+
+    def made(self) -> list[int]:
+        """The bundles that operations make."""
+        inside = frozenset(self.operations)
+        return [number for number, bundle in enumerate(self.bundles) if bundle.label in inside]
+
+    @abstractmethod
+    def apart(self, u: Label, v: Label) -> Linear:
+        """x_uv of an arc, constantly 1 in I."""
+
+    @abstractmethod
+    def stored(self, number: int) -> Linear:
+        """Whether the arrays of a bundle that is made here are written to memory."""
+
+    @abstractmethod
+    def shared(self, number: int, i: int, j: int) -> Linear | None:
+        """1 only if readers i < j of a bundle are in one cluster and read in one order; None if they never are."""
+
+    @abstractmethod
+    def pushed_to(self, v: Label) -> Mapping[Label, Linear]:
+        """For each gather in whose order v may run, whether it does."""

@@ -1,0 +1,48 @@
+"""Clusters of a published formulation: what shares an array, not what has one potential.
+
+Sets of operations with one potential "may result in multiple completely independent loops placed in one cluster" [vB24 section
+4.1]; only what is connected by links is taken for a cluster. Between two such pieces of one potential there is no dependence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from itertools import pairwise
+
+from accel.ilp import cuts
+from accel.ilp.decode import components
+from accel.ilp.formulations.draft import Draft
+from accel.ilp.linear import Linear
+from accel.ilp.variables import Pair, pair
+from accel.labelled.nodes import Label
+
+
+class Pieces:
+    """The links that a point uses, and what they connect."""
+
+    def __init__(self, draft: Draft, values: Mapping[int, float]) -> None:
+        self.used: dict[Pair, Linear] = {}
+        self._links = draft.links
+        for between, links in draft.links.items():
+            for linked in links:
+                if linked.value(values) > 0.5:
+                    self.used[between] = linked
+        self.clusters = components(draft.operations, self.used)
+        self._near: dict[Label, list[Label]] = {}
+        for u, v in self.used:
+            self._near.setdefault(u, []).append(v)
+            self._near.setdefault(v, []).append(u)
+
+    def broken(self, members: Collection[Label]) -> list[Linear]:
+        """Expressions of which one must be 1 if the members of a piece are to be in different clusters."""
+        first, *others = sorted(members)
+        steps: dict[Pair, Linear] = {}
+        for other in others:
+            path = cuts.tree_path(self._near, first, other)
+            steps |= {pair(u, v): 1 - self.used[pair(u, v)] for u, v in pairwise(path)}
+        return list(steps.values())
+
+    def border(self, cluster: Collection[Label]) -> list[Linear]:
+        """Expressions of which one must be 1 if more operations are to be in a piece."""
+        inside = frozenset(cluster)
+        return [linked for (u, v), links in self._links.items() if (u in inside) != (v in inside) for linked in links]

@@ -1,0 +1,114 @@
+"""Orders of traversal as integers [vB24 section 4.2]: 0 forward, 1 backward, 2 and more the gathers'.
+
+d^o(v) and, where it is not the same by definition (d^i = d^o of maps and folds), d^i of Fig. 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from accel.ilp.formulations.draft import Draft
+from accel.ilp.graph import Graph, Kind, Role
+from accel.ilp.linear import Linear, total
+from accel.ilp.options import Duplicate
+from accel.ilp.rules import CHEAP, fixed_direction, may_be_pushed
+from accel.ilp.spaces import is_loop_free
+from accel.ilp.variables import Pair
+from accel.labelled.nodes import Label
+
+
+def _targets(graph: Graph, fusible: frozenset[Pair], duplicate: Duplicate) -> dict[Label, tuple[Label, ...]]:
+    """For every operation the gathers in whose order it might run, as far as its kind, its readers and its own work allow."""
+    wanted: dict[Label, set[Label]] = {node.label: set() for node in graph.nodes}
+    for node in reversed(graph.operations):
+        for array in node.arrays:
+            for edge in graph.readers[array]:
+                if (node.label, edge.consumer) in fusible:
+                    orders = {edge.consumer} if edge.role is Role.SOURCE else wanted[edge.consumer]
+                    wanted[node.label] |= {to for to in orders if may_be_pushed(graph, node, to, duplicate)}
+        if any(array in graph.results for array in node.arrays):
+            wanted[node.label] = set()
+    return {label: tuple(sorted(gathers)) for label, gathers in wanted.items()}
+
+
+class Traversal:
+    """The order variables of a draft. `at[v][l]`: v runs in the order of gather l, which is d^o(v) = number[l]."""
+
+    def __init__(self, draft: Draft, duplicate: Duplicate, corrected: bool) -> None:
+        self._draft, self._corrected = draft, corrected
+        gathers = [node.label for node in draft.graph.operations if node.kind is Kind.GATHER]
+        self.number = {label: 2 + position for position, label in enumerate(gathers)}
+        self.last = 1 + len(gathers)
+        targets = _targets(draft.graph, frozenset(draft.fusible), duplicate)
+        self.at: dict[Label, dict[Label, Linear]] = {}
+        self.out: dict[Label, Linear] = {}
+        self._scattered: dict[Label, Linear] = {}
+        for node in draft.graph.operations:
+            v = node.label
+            self.at[v] = {gather: draft.new(f"at_{v}_{gather}") for gather in targets[v]}
+            fixed = fixed_direction(node)
+            if not targets[v] and fixed is not None:  # scans, filters, scatters; folds that nothing can push
+                self.out[v] = Linear(int(fixed))
+            else:
+                self.out[v] = draft.new(f"d_{v}", upper=self.last if targets[v] else 1)
+                self._define(v, fixed)
+            if node.kind is Kind.SCATTER and not corrected:
+                self._scattered[v] = draft.new(f"din_{v}", upper=self.last)
+
+    def _define(self, v: Label, fixed: bool | None) -> None:
+        """d(v) is a gather's number where at says so, else 0 or 1, or as its kind demands (D5)."""
+        if not self.at[v]:
+            return
+        require, pushed = self._draft.model.require, self.at[v]
+        numbered = total(at * self.number[gather] for gather, at in pushed.items())
+        require(1 - total(pushed.values()))
+        require(self.out[v] - numbered)
+        usual = Linear(1) - total(pushed.values()) if fixed is None else Linear(0)
+        require(numbered + usual - self.out[v])
+
+    def read_in(self, reader: Label, role: Role) -> Linear:
+        """d^i: the order in which an operation reads an input.
+
+        A gather "consumes its first input in the order l", its indices in the order of its output. Table 1 has a scatter visit
+        its source whole, which Fig. 4 forgets.
+        """
+        if role is Role.SOURCE:
+            return Linear(self.number[reader])
+        return self._scattered.get(reader, self.out[reader])
+
+    def backward(self, values: Mapping[int, float]) -> frozenset[Label]:
+        """What runs backward at a point."""
+        return frozenset(v for v, order in self.out.items() if round(order.value(values)) == 1)
+
+    def pushed(self, v: Label, values: Mapping[int, float]) -> Label | None:
+        """To which gather v is pushed at a point."""
+        return next((gather for gather, at in self.at[v].items() if at.value(values) > 0.5), None)
+
+    def add_work(self, duplicate: Duplicate) -> None:
+        """W1: what is done again for each element of a growing gather is cheap, all together. No part of the paper."""
+        graph, draft = self._draft.graph, self._draft
+        if duplicate == "published":
+            return
+        burdens: dict[Label, list[Linear]] = {}
+        again: dict[Label, dict[Label, Linear]] = {}
+        for v in sorted(self.at, reverse=True):  # what v is pushed to has been looked at
+            again[v] = self._repeated(v, again)
+            for gather, repeated in again[v].items():
+                if not graph.is_growing(gather):
+                    continue
+                if duplicate is False or not is_loop_free(graph.node[v]):
+                    draft.model.require(-repeated)
+                burdens.setdefault(gather, []).append(repeated * graph.node[v].operations)
+        for parts in burdens.values():
+            draft.model.require(CHEAP - total(parts))
+
+    def _repeated(self, v: Label, again: Mapping[Label, Mapping[Label, Linear]]) -> dict[Label, Linear]:
+        """For each gather whether v runs in its order, or in that of a gather that does, and so on."""
+        result = dict(self.at[v])
+        for above in sorted({above for gather in self.at[v] for above in again[gather]}):
+            repeated = result[above] = self._draft.new(f"again_{v}_{above}", integer=False)
+            self._draft.model.require(repeated - self.at[v].get(above, Linear(0)))
+            for gather, at in self.at[v].items():
+                if above in again[gather]:
+                    self._draft.model.require(repeated + 1 - at - again[gather][above])
+        return result
