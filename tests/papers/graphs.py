@@ -243,3 +243,23 @@ def greedy_top_down_bad(s: Sketch) -> None:
     s.generate("ds", index="bs")
     s.map("es", "cs ds")
     s.fold("result", "es")
+
+
+# ---- [Kri]
+
+
+def contraction(s: Sketch) -> None:
+    """[Kri Fig. 21], a fragment of Gao et al. 1993 that [Darte and Huard 2002] use; `D` adds `A` and `A` backward.
+
+    Our text of the paper has no pictures: this is the fragment as its sources print it. H reads E shifted by one, so complete.
+    """
+    s.use("E0")
+    s.map("A", "E0")
+    s.map("B", "A")
+    s.map("C", "B")
+    s.backpermute("R", "n", "A")
+    s.map("D", "R A")
+    s.map("E", "B C D")
+    s.map("F", "E")
+    s.map("G", "E")
+    s.map("H", "F G", index="E")
