@@ -10,7 +10,7 @@ from accel.compile import Stages
 from accel.fusedast.text import text as fused_text
 from accel.ilp.build import build as build_graph
 from accel.ilp.cost import Weights
-from accel.ilp.model import formulate
+from accel.ilp.formulations.choose import pose
 from accel.ilp.optimise import study
 from accel.ilp.options import Options
 from accel.ilp.text import graph_text, model_text
@@ -56,12 +56,13 @@ def _model(staged: Stages, options: Options) -> str:
     if options.model is None:
         return "\\ a cost function has no model"
     sizes = {} if options.sizes == "nominal" else options.sizes
-    problem = study(graph, options.model, Weights(graph, sizes), options.duplicate)
+    problem = study(graph, options.model, Weights(graph, sizes), options.duplicate, options.formulation)
     if problem.facts is None:
         return "\\ too large for a model: clustered by greedy"
     lines = []
     for part in problem.facts.parts:
-        model = formulate(problem.facts, part, problem.model, problem.weights, options.duplicate).model
+        weights, facts = problem.weights, problem.facts
+        model = pose(options.formulation, facts, part, problem.model, weights, options.duplicate).model
         for number, level in enumerate(problem.model):
             title = f"\\ {', '.join(f'%{label}' for label in part)}; level {number + 1}: {level}"
             lines.append(f"{title}\n{model_text(model, number)}")

@@ -95,9 +95,12 @@ def merge_chains(graph: Graph, duplicate: Duplicate, model: tuple[CostLevel, ...
         reader = None if node.label in earlier or node.label in costly else only_reader(graph, node)
         if reader is not None and _loses_nothing(graph, node, reader, alone):
             heir[node.label] = reader
-    if not heir:
-        return Coarse(graph, {node.label: (node.label,) for node in graph.nodes})
-    return _contracted(graph, heir)
+    return _contracted(graph, heir) if heir else unmerged(graph)
+
+
+def unmerged(graph: Graph) -> Coarse:
+    """`graph` as it is."""
+    return Coarse(graph, {node.label: (node.label,) for node in graph.nodes})
 
 
 def _contracted(graph: Graph, heir: Mapping[Label, Label]) -> Coarse:

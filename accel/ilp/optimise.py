@@ -1,4 +1,7 @@
-"""The strategy "ilp": merge chains, analyse, settle what is plain, formulate, solve part by part, check exactly."""
+"""The strategy "ilp": merge chains, analyse, settle what is plain, formulate, solve part by part, check exactly.
+
+The published formulations take the graph whole and as it is, and nothing is settled before they are asked.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +12,15 @@ from dataclasses import dataclass, replace
 from accel.ilp.analysis import Analysis, analyse
 from accel.ilp.checker import refusal
 from accel.ilp.clustering import Cluster, Clustering
-from accel.ilp.coarse import Coarse, merge_chains
+from accel.ilp.coarse import Coarse, merge_chains, unmerged
 from accel.ilp.cost import CostLevel, CostModel, Weights
 from accel.ilp.decode import in_order, split
 from accel.ilp.floor import floors, price_of
-from accel.ilp.formulations.own import Own
+from accel.ilp.formulations.choose import as_formulated, pose
 from accel.ilp.formulations.protocol import Posed
 from accel.ilp.graph import ORDERED, Graph
 from accel.ilp.greedy import merge_greedily
-from accel.ilp.model import formulate
-from accel.ilp.options import Duplicate, Options
+from accel.ilp.options import Duplicate, FormulationName, Options
 from accel.ilp.orders import assign
 from accel.ilp.price import Prices, constant_price
 from accel.ilp.solve import PartAnswer, solve
@@ -90,10 +92,12 @@ def is_worth_solving(facts: Analysis, part: Labels) -> bool:
     return len(part) <= LARGEST and pairs <= MOST_PAIRS
 
 
-def study(graph: Graph, model: CostModel, weights: Weights, duplicate: Duplicate) -> Problem:
+def study(
+    graph: Graph, model: CostModel, weights: Weights, duplicate: Duplicate, formulation: FormulationName = "accel"
+) -> Problem:
     """The problem that `graph` is, without a first answer."""
-    coarse = merge_chains(graph, duplicate, model.levels)
-    facts = None if is_too_large(coarse.graph) else analyse(coarse.graph, duplicate)
+    coarse = merge_chains(graph, duplicate, model.levels) if formulation == "accel" else unmerged(graph)
+    facts = None if is_too_large(coarse.graph) else as_formulated(analyse(coarse.graph, duplicate), formulation)
     return Problem(graph, coarse, facts, model.levels, Weights(coarse.graph, weights.sizes), ())
 
 
@@ -171,7 +175,8 @@ def optimise(problem: Problem, facts: Analysis, options: Options) -> Optimum:
     deadline = time.monotonic() + options.time_limit
     bounds = floors(facts, problem.model, problem.weights)
     first = {part: problem.inside(part) for part in bounds}
-    still_open = frozenset(part for part, least in bounds.items() if _priced(problem, first[part]) != least)
+    asked = options.formulation != "accel"
+    still_open = frozenset(part for part, least in bounds.items() if asked or _priced(problem, first[part]) != least)
     clusters = [cluster for cluster in problem.first if not any(cluster.labels[0] in part for part in still_open)]
     late = False
     to_solve = [part for part in facts.parts if part in still_open and is_worth_solving(facts, part)]
@@ -180,8 +185,8 @@ def optimise(problem: Problem, facts: Analysis, options: Options) -> Optimum:
     if to_solve:
         solver = find(options.solver)
         for labels in to_solve:
-            formulation = Own(formulate(facts, labels, problem.model, problem.weights, options.duplicate))
-            solved = _solve(problem, formulation, bounds[labels], solver, deadline)
+            posed = pose(options.formulation, facts, labels, problem.model, problem.weights, options.duplicate)
+            solved = _solve(problem, posed, bounds[labels], solver, deadline)
             clusters += solved.clusters
             bounds[labels] = solved.bound
             late = late or not solved.proved

@@ -15,6 +15,7 @@ from accel.ilp.cost import CostModel, Weights
 from accel.ilp.cost_function import name_of
 from accel.ilp.decode import in_order
 from accel.ilp.floor import floors
+from accel.ilp.formulations.choose import demand
 from accel.ilp.graph import Graph
 from accel.ilp.optimise import bound_of, optimise, study, with_greedy
 from accel.ilp.options import DEFAULT, Duplicate, Options, Strategy
@@ -78,13 +79,17 @@ def _at_least(bound: tuple[int, ...]) -> str:
 
 
 def plan_graph(graph: Graph, options: Options = DEFAULT) -> Answer:
-    """A legal clustering of `graph`, by the strategy of `options`. Warns once if a search gave no proved answer."""
+    """A legal clustering of `graph`, by the strategy of `options`. Warns once if a search gave no proved answer.
+
+    Raises `AccelValueError` if the formulation that `options` ask for cannot express `graph`.
+    """
     sizes: Mapping[SizeVariable, int] = {} if options.sizes == "nominal" else options.sizes
     weights = Weights(graph, sizes)
     prices = Prices(graph, options.what_costs, weights)
     if options.strategy != "ilp" or options.model is None:
         return _heuristic(graph, prices, options)
-    problem = study(graph, options.model, weights, options.duplicate)
+    demand(options.formulation, graph)
+    problem = study(graph, options.model, weights, options.duplicate, options.formulation)
     facts = problem.facts
     if facts is None:
         return _heuristic(graph, prices, options)
