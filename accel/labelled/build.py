@@ -3,6 +3,7 @@
 In: the nodes that the user asks for, and the parameters of the function that they belong to. Out: a let-bound program over
 leaves, sized, simplified, with labels in order. The steps: place every node in a region (`regions.py`), turn it into
 core operations (`desugar.py`, `control.py`) while sizes are inferred (`sizes.py`), resolve sizes, simplify (`simplify.py`),
+compute before loops what they do not change (`invariants.py`), and their conditions in their steps (`rotation.py`),
 bound the size of loops (`cuts.py`), let scatters work in place where they may (`copies.py`), number (`number.py`).
 """
 
@@ -15,16 +16,18 @@ from typing import assert_never
 from accel.ast import arrays as ast
 from accel.ast.arrays import ArrayNode, ArrayParameter
 from accel.ast.types import leaves
-from accel.labelled import nodes, regions
+from accel.labelled import dead, nodes, regions
 from accel.labelled.control import acond, awhile
 from accel.labelled.copies import insert_copies
 from accel.labelled.cuts import limit_components
 from accel.labelled.desugar import desugar
 from accel.labelled.graph import Graph
+from accel.labelled.invariants import hoist_invariants
 from accel.labelled.leaks import forbid_leaks
 from accel.labelled.nodes import Program, Shape
 from accel.labelled.number import number
 from accel.labelled.reshapes import push_reshapes
+from accel.labelled.rotation import rotate_loops
 from accel.labelled.scope import Building, Scope, Value
 from accel.labelled.simplify import simplify
 from accel.labelled.sizes import Sizes
@@ -65,9 +68,11 @@ def _finish(program: Program, building: Building) -> Program:
     """The passes over the whole program, verified between each two if asked."""
     program = simplify(program, building.sizes)
     verify_if_asked(program, copied=False)
+    program = simplify(number(rotate_loops(hoist_invariants(program))), Sizes())
+    verify_if_asked(program, copied=False)
     program = simplify(number(push_reshapes(program)), Sizes())
     verify_if_asked(program, copied=False)
-    program = number(insert_copies(limit_components(program)))
+    program = number(dead.remove(insert_copies(limit_components(program))))
     verify_if_asked(program)
     return program
 

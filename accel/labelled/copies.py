@@ -46,18 +46,18 @@ def insert_copies(program: Program) -> Program:
 class _Copies:
     def __init__(self, fresh: Label) -> None:
         self._fresh = fresh
+        self._constants: dict[Leaf, Generate] = {}
 
     def program(self, program: Program) -> Program:
         uses = _Uses(program)
         bindings: list[Binding] = []
         for position, binding in enumerate(program.bindings):
             match binding.operation:
+                case Generate(function) if len(binding.arrays) == 1 and not function.body.statements:
+                    self._constants[binding.label, binding.arrays[0].leaf] = binding.operation
                 case Scatter(destinations=destinations) as scatter:
                     fresh = tuple(
-                        [
-                            a if uses.dies_at(a, position) else self._copy(a, uses, binding, bindings)
-                            for a in destinations
-                        ]
+                        [a if uses.dies_at(a, position) else self._copy(a, binding, bindings) for a in destinations]
                     )
                     binding = replace(binding, operation=replace(scatter, destinations=fresh))
                 case Acond(condition, then, orelse):
@@ -71,11 +71,11 @@ class _Copies:
             bindings.append(binding)
         return replace(program, bindings=tuple(bindings))
 
-    def _copy(self, array: Array, uses: _Uses, scatter: Binding, bindings: list[Binding]) -> Array:
-        """Bind a copy of `array`, or the constant that it holds, again."""
+    def _copy(self, array: Array, scatter: Binding, bindings: list[Binding]) -> Array:
+        """Bind a copy of `array`, or the constant that it holds (made here or further out), again."""
         label, self._fresh = self._fresh, self._fresh + 1
         fresh = Array(label, 0, array.element, array.shape)
-        made = uses.constant(array)
+        made = self._constants.get((array.label, array.leaf))
         bindings.append(Binding(label, made or Copy((array,)), (fresh,), (), scatter.where))
         return fresh
 
@@ -115,10 +115,3 @@ class _Uses:
         if made is None or not isinstance(made.operation, _MAKES_BUFFERS) or leaf in self._shared:
             return False
         return self._last[leaf] <= position and self._by_scatters[position, leaf] == 1
-
-    def constant(self, array: Array) -> Generate | None:
-        """The operation that makes `array` alone from constants, if one does."""
-        made = self._made.get((array.label, array.leaf))
-        if made is None or not isinstance(made.operation, Generate) or len(made.arrays) > 1:
-            return None
-        return None if made.operation.function.body.statements else made.operation

@@ -11,6 +11,7 @@ from typing import assert_never
 
 from accel.labelled import programs
 from accel.labelled.components import restrict_filter, restrict_reduction
+from accel.labelled.loop_state import restrict_loop
 from accel.labelled.nodes import (
     Acond,
     Array,
@@ -117,9 +118,11 @@ def _live(binding: Binding, needed: _Needed) -> Binding | None:
             wanted = needed.with_sizes(binding, wanted)
             parts = [_sweep(p, needed, tuple([p.results[k] for k in wanted])) for p in (then, orelse)]
             return _with(binding, Acond(condition, *parts), wanted)
-        case Awhile(condition, body, initial):
-            asked = _sweep(condition, needed, condition.results)
-            return replace(binding, operation=Awhile(asked, _sweep(body, needed, body.results), initial))
+        case Awhile():
+            loop, places = restrict_loop(operation, needed.with_sizes(binding, wanted))
+            asked = _sweep(loop.condition, needed, loop.condition.results)
+            step = _sweep(loop.body, needed, loop.body.results)
+            return _with(binding, Awhile(asked, step, loop.initial), places)
         case Filter():
             restricted = restrict_filter(operation, wanted)
             return binding if restricted is None else _with(binding, restricted[0], [*restricted[1], len(arrays) - 1])

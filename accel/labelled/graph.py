@@ -42,7 +42,7 @@ class Graph:
     @property
     def shape(self) -> regions.Shape[ArrayNode]:
         """The graph as `regions` sees it. Not kept here: that would be a cycle, and the user's arrays would live on."""
-        return regions.Shape(self.children, state, lambda node: False, False)
+        return regions.Shape(self.children, state, may_fail, strict=False, hoists=False)
 
     def children(self, node: ArrayNode) -> tuple[Child, ...]:
         """The arrays that a node uses, those of its scalar functions included, each with the part that uses it."""
@@ -56,6 +56,20 @@ class Graph:
 def state(node: ArrayNode) -> Sequence[ArrayNode] | None:
     """The parameters that a loop binds."""
     return node.parameters if isinstance(node, Awhile) else None
+
+
+def may_fail(node: ArrayNode) -> bool:
+    """Whether computing a node may fail or never end, as far as can be told before sizes are known.
+
+    Operands of unequal shapes are not counted: what that requires of parameters is checked when they are given.
+    """
+    match node:
+        case Gather() | Backpermute() | Permute() | ScatterWith() | Slice() | Replicate() | Reshape() | Awhile():
+            return True
+        case Fold(_, initial) if initial is None:
+            return True
+        case _:
+            return any(array.types[0].rank for array in arrays_used(scalars(node))[0])
 
 
 def _captured(roots: Sequence[ScalarNode]) -> list[ArrayNode]:

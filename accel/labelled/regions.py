@@ -3,7 +3,7 @@
 The user's programs are graphs (sharing is object identity), at the level of arrays as at that of scalars. Their control
 flow has parts that run not at all or many times: the branches of a conditional, the condition and step of a loop. Every
 part is a region; regions form a tree. A node stands in the deepest region that encloses all its uses, but
-  * outside of a loop whose state it does not depend on;
+  * outside of a loop whose state it does not depend on (arrays: `invariants.py` moves them);
   * in each part separately, if it depends on a loop's state and is used by that loop's condition and step;
   * if it must not run unasked (a load, a loop: `demanding`), only where it is certain to be used, else once in each
     part that may use it.
@@ -40,13 +40,15 @@ class Shape(Generic[N]):
 
     `children`: what a node uses, and in which part of it (None: before it). `state`: the parameters that a loop binds
     (its part 0 is the condition, part 1 the step), None for what is no loop. `demanding`: must not run unasked.
-    `strict`: branches that cannot fail may be computed always, where control flow is nested too deep.
+    `strict`: branches that cannot fail may be computed always, where control flow is nested too deep. `hoists`: what a loop
+    does not change leaves it, as long as it may run unasked; for arrays `invariants.py` does that, which knows more.
     """
 
     children: Callable[[N], Sequence[tuple[N, int | None]]]
     state: Callable[[N], Sequence[N] | None]
     demanding: Callable[[N], bool]
     strict: bool
+    hoists: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,6 +136,7 @@ class _Facts(Generic[N]):
     def __init__(self, order: Sequence[N], shape: Shape[N]) -> None:
         self._needs: dict[N, frozenset[N]] = {}
         self._demanding: dict[N, bool] = {}
+        self._hoists = shape.hoists
         owner = {parameter: node for node in order for parameter in shape.state(node) or ()}
         for node in order:
             children = [child for child, _ in shape.children(node)]
@@ -164,7 +167,7 @@ class _Facts(Generic[N]):
         return settled
 
     def _hoist(self, node: N, region: Region[N]) -> Region[N]:
-        while region.is_loop and region.parent is not None and region.owner not in self._needs[node]:
+        while self._hoists and region.is_loop and region.parent is not None and region.owner not in self._needs[node]:
             if region.part and self._demanding[node]:
                 break  # a loop's step may not run at all
             region = region.parent
