@@ -6,10 +6,11 @@ In: a part of the model and the values of its variables. Out: rows "expression >
 from __future__ import annotations
 
 import heapq
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from accel.ilp.decode import components
+from accel.ilp.forest import tree_path
 from accel.ilp.linear import Linear, total
 from accel.ilp.model import Formulation
 from accel.ilp.variables import Pair, pair
@@ -90,56 +91,6 @@ def cycles(part: Formulation, values: Mapping[int, float]) -> list[Linear]:
                 seen.add(key)
                 found.append((-gap, len(found), row))
     return [row for _, _, row in sorted(found)[:_MOST]]
-
-
-def tree_path(tree: Mapping[Label, Sequence[Label]], start: Label, goal: Label) -> list[Label]:
-    """The path between two labels of a forest."""
-    came = {start: start}
-    pending = [start]
-    while pending and goal not in came:
-        label = pending.pop()
-        for other in tree.get(label, ()):
-            if other not in came:
-                came[other] = label
-                pending.append(other)
-    path = [goal]
-    while path[-1] != start:
-        path.append(came[path[-1]])
-    return path
-
-
-def _forest_row(joined: Mapping[Pair, Linear], members: Iterable[Label]) -> Linear:
-    """Among k operations a forest has at most k - 1 edges."""
-    inside = frozenset(members)
-    edges = [join for (u, v), join in joined.items() if u in inside and v in inside]
-    return len(inside) - 1 - total(edges)
-
-
-def forest(
-    joined: Mapping[Pair, Linear], groups: Iterable[Collection[Label]], values: Mapping[int, float]
-) -> list[Linear]:
-    """The circles that the chosen links close, and the clusters (`groups`) in which they do."""
-    chosen = [edge for edge, join in joined.items() if join.value(values) > 0.5]
-    tree: dict[Label, list[Label]] = {}
-    root: dict[Label, Label] = {}
-
-    def find(label: Label) -> Label:
-        while root.setdefault(label, label) != label:
-            label = root[label]
-        return label
-
-    rows = []
-    for u, v in chosen:
-        if find(u) == find(v):
-            rows.append(_forest_row(joined, tree_path(tree, u, v)))
-            continue
-        root[find(u)] = find(v)
-        tree.setdefault(u, []).append(v)
-        tree.setdefault(v, []).append(u)
-    if not rows:
-        return []
-    whole = [_forest_row(joined, group) for group in groups if len(group) > 2]
-    return rows + [row for row in whole if row.value(values) < -_TOLERANCE]
 
 
 def clusters(part: Formulation, values: Mapping[int, float]) -> list[list[Label]]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from accel.ilp.analysis import Analysis, restrict
 from accel.ilp.cost import CostLevel, Weights
+from accel.ilp.forest import Forest
 from accel.ilp.linear import Linear, Model, total
 from accel.ilp.objective import add_objectives
 from accel.ilp.options import Duplicate
@@ -32,8 +33,8 @@ class Formulation:
     pushed: Mapping[Label, Linear]
     pushable: Mapping[Label, Label]
     backward: Mapping[Label, Linear]
-    joined: Mapping[Pair, Linear]
-    """Of the forest that counts clusters: pairs that are linked; empty if no cost needs it."""
+    forest: Forest
+    """What counts clusters; empty if no cost needs it."""
     alone: tuple[int, ...]
     """What the objectives are, constants apart, when all operations are clusters of their own."""
     spaces: Spaces
@@ -88,7 +89,7 @@ def formulate(
     variables = Variables(facts)
     _orders(variables)
     _work(variables, duplicate)
-    joined = add_objectives(variables, levels, weights)
+    forest = add_objectives(variables, levels, weights)
     objectives = variables.model.objectives
     return Formulation(
         labels=part,
@@ -100,7 +101,7 @@ def formulate(
         pushed={v: variables.pushed(v) for v in facts.pushable},
         pushable=facts.pushable,
         backward={v: variables.backward(v) for v in facts.operations},
-        joined=joined,
+        forest=forest,
         alone=tuple(sum(c for number, c in cost.terms.items() if number in variables.alone) for cost in objectives),
         spaces=Spaces(facts.graph),
     )

@@ -8,6 +8,7 @@ from itertools import combinations
 from accel.ilp.analysis import Bundle
 from accel.ilp.clustering import FORWARD, Order
 from accel.ilp.cost import CostLevel, Weights
+from accel.ilp.forest import NO_FOREST, Forest, plant
 from accel.ilp.graph import ORDERED, Role
 from accel.ilp.linear import Linear, total
 from accel.ilp.variables import Pair, Variables, pair
@@ -124,7 +125,7 @@ class _Objective:
 
     # ---- clusters, edges, accesses
 
-    def clusters(self) -> dict[Pair, Linear]:
+    def clusters(self) -> Forest:
         """Operations minus the edges of a forest of links: a link is a fused array or a shared read."""
         links: dict[Pair, list[Linear]] = {}
         for u, v in self.facts.arcs:
@@ -133,14 +134,11 @@ class _Objective:
         for number, i, j in self.facts.shares:
             readers = self.facts.bundles[number].readers
             links.setdefault(pair(readers[i][0], readers[j][0]), []).append(self.same[number, i, j])
-        joined: dict[Pair, Linear] = {}
-        for (u, v), linked in sorted(links.items()):
-            joined[u, v] = self.variables.new(f"joined_{u}_{v}")
-            self.variables.model.require(total(linked) - joined[u, v])
+        forest = plant(links, self.variables.new, self.variables.model.require)
         for level, costs in zip(self.levels, self.costs, strict=True):
             costs.append(level.cluster * len(self.facts.operations))
-            costs += [join * -level.cluster for join in joined.values()]
-        return joined
+            costs += [join * -level.cluster for join in forest.joined.values()]
+        return forest
 
     def triangles(self, joined: Mapping[Pair, Linear]) -> None:
         """No circle in the forest among three operations that use one array."""
@@ -177,10 +175,10 @@ class _Objective:
                 costs.append(total(unfused) * (level.access * len(bundle.arrays)))
 
 
-def add_objectives(variables: Variables, levels: Sequence[CostLevel], weights: Weights) -> dict[Pair, Linear]:
+def add_objectives(variables: Variables, levels: Sequence[CostLevel], weights: Weights) -> Forest:
     """Add one objective per level to the model, with the variables that it needs; returns the forest of clusters."""
     objective = _Objective(variables, levels, weights)
-    joined: dict[Pair, Linear] = {}
+    forest = NO_FOREST
     if any(level.reads or level.cluster or level.access for level in levels):
         objective.share()
     if any(level.reads for level in levels):
@@ -188,11 +186,11 @@ def add_objectives(variables: Variables, levels: Sequence[CostLevel], weights: W
     if any(level.writes or level.intermediate for level in levels):
         objective.writes()
     if any(level.cluster for level in levels):
-        joined = objective.clusters()
-        objective.triangles(joined)
+        forest = objective.clusters()
+        objective.triangles(forest.joined)
     if any(level.edge for level in levels):
         objective.edges()
     if any(level.access for level in levels):
         objective.accesses()
     variables.model.objectives += [total(costs) for costs in objective.costs]
-    return joined
+    return forest

@@ -122,16 +122,20 @@ class _Search:
             fresh = self.part.integral_rows(values, counted)
             if not fresh:
                 return values, solution.optimal, solution.bound
-            self._remember(fresh)
-            session.add(fresh)
+            session.add(self._new(fresh, values))
         return None
 
-    def _remember(self, rows: Sequence[Linear]) -> None:
-        """Rows are added once: a solver that violates one again does not solve what it is given."""
-        keys = {(row.constant, tuple(sorted(row.terms.items()))) for row in rows}
-        if keys & self.added:
+    def _new(self, rows: Sequence[Linear], values: Mapping[int, float]) -> list[Linear]:
+        """The rows that are not yet there: a solver that violates one of those does not solve what it is given."""
+        fresh = []
+        for row in rows:
+            key = (row.constant, tuple(sorted(row.terms.items())))
+            if key not in self.added:
+                self.added.add(key)
+                fresh.append(row)
+        if all(row.value(values) >= 0 for row in fresh):
             raise ValueError("it ignores a row of its model")
-        self.added |= keys
+        return fresh
 
     def _bound_of(self, objective: Linear, levels: range, least: float) -> list[int]:
         """What a bound on a stage says about its level, if it is only one."""

@@ -12,10 +12,10 @@ from itertools import combinations
 from accel.ilp.analysis import Bundle
 from accel.ilp.clustering import FORWARD, Order
 from accel.ilp.cost import CostLevel, Weights
+from accel.ilp.forest import NO_FOREST, Forest, plant
 from accel.ilp.formulations.draft import Draft
 from accel.ilp.graph import ORDERED, Role
 from accel.ilp.linear import Linear, total
-from accel.ilp.variables import Pair
 
 
 class Costs:
@@ -90,16 +90,13 @@ class Costs:
                 weight += 0 if bundle.result else level.intermediate * len(bundle.arrays)
                 costs.append(stored * weight)
 
-    def clusters(self) -> dict[Pair, Linear]:
+    def clusters(self) -> Forest:
         """Operations minus the edges of a forest of links. (The paper's pi_max (10) is the longest chain of clusters.)"""
-        joined: dict[Pair, Linear] = {}
-        for (u, v), linked in sorted(self.draft.links.items()):
-            joined[u, v] = self.draft.new(f"joined_{u}_{v}")
-            self.draft.model.require(total(linked) - joined[u, v])
+        forest = plant(self.draft.links, self.draft.new, self.draft.model.require)
         for level, costs in self.sums:
             costs.append(level.cluster * len(self.inside))
-            costs += [join * -level.cluster for join in joined.values()]
-        return joined
+            costs += [join * -level.cluster for join in forest.joined.values()]
+        return forest
 
     def edges(self) -> None:
         """The sum of x_ab [vB24 section 4.1 (b)], over pairs of operations of which b reads what a makes."""
@@ -124,10 +121,10 @@ class Costs:
                 costs.append(total(unfused) * (level.access * len(bundle.arrays)))
 
 
-def add_costs(draft: Draft, levels: Sequence[CostLevel], weights: Weights) -> dict[Pair, Linear]:
+def add_costs(draft: Draft, levels: Sequence[CostLevel], weights: Weights) -> Forest:
     """One objective per level, with the variables that it needs; returns the forest that counts clusters, if one is needed."""
     costs = Costs(draft, levels, weights)
-    joined: dict[Pair, Linear] = {}
+    forest = NO_FOREST
     if any(level.reads or level.cluster or level.access for level in levels):
         costs.share()
     if any(level.reads for level in levels):
@@ -135,10 +132,10 @@ def add_costs(draft: Draft, levels: Sequence[CostLevel], weights: Weights) -> di
     if any(level.writes or level.intermediate for level in levels):
         costs.writes()
     if any(level.cluster for level in levels):
-        joined = costs.clusters()
+        forest = costs.clusters()
     if any(level.edge for level in levels):
         costs.edges()
     if any(level.access for level in levels):
         costs.accesses()
     draft.model.objectives += [total(parts) for _, parts in costs.sums]
-    return joined
+    return forest

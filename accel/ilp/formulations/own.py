@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from accel.ilp import cuts
+from accel.ilp.forest import circles
 from accel.ilp.linear import Linear, Model
 from accel.ilp.model import Formulation
 from accel.labelled.nodes import Label
@@ -18,7 +19,7 @@ class Own:
         self.labels: tuple[Label, ...] = part.labels
         self.model: Model = part.model
         self.alone: tuple[int, ...] = part.alone
-        self.counters = frozenset(number for join in part.joined.values() for number in join.terms)
+        self.counters = part.forest.counters
 
     def relaxed_rows(self, values: Mapping[int, float]) -> list[Linear]:
         """Rows against circles of clusters."""
@@ -26,7 +27,7 @@ class Own:
 
     def integral_rows(self, values: Mapping[int, float], counted: bool) -> list[Linear]:
         """Rows against circles of clusters, nests that cannot be and, if they are counted, circles of links."""
-        forest = cuts.forest(self._part.joined, self.clusters(values), values) if counted else []
+        forest = circles(self._part.forest, values) if counted else []
         return [*cuts.cycles(self._part, values), *cuts.nests(self._part, values), *forest]
 
     def clusters(self, values: Mapping[int, float]) -> list[list[Label]]:

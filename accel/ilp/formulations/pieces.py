@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from itertools import pairwise
 
-from accel.ilp import cuts
 from accel.ilp.decode import components
+from accel.ilp.forest import tree_path
 from accel.ilp.formulations.draft import Draft
 from accel.ilp.linear import Linear
 from accel.ilp.variables import Pair, pair
@@ -38,7 +38,7 @@ class Pieces:
         first, *others = sorted(members)
         steps: dict[Pair, Linear] = {}
         for other in others:
-            path = cuts.tree_path(self._near, first, other)
+            path = tree_path(self._near, first, other)
             steps |= {pair(u, v): 1 - self.used[pair(u, v)] for u, v in pairwise(path)}
         return list(steps.values())
 
