@@ -1,14 +1,16 @@
 """What can be known before solving: arcs that never fuse, what may be pushed where, who may share a read.
 
-All cheap, iterated to a fixpoint. In: a graph. Out: everything from which `model.py` writes rows; notation as there.
+All cheap, iterated to a fixpoint. In: a graph. Out: everything from which `model.py` writes rows; notation as there. Facts
+hold whatever is copied: an arc (maker, reader) may be absent, and is then no reason for anything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from accel.ilp.copying import NOTHING, Choices
 from accel.ilp.graph import ORDERED, Edge, Graph, Kind, Role
 from accel.ilp.options import Duplicate
 from accel.ilp.rules import fixed_direction, may_be_pushed, may_fuse
@@ -16,6 +18,7 @@ from accel.ilp.spaces import Spaces
 from accel.labelled.nodes import Array, Label, Shape
 
 Arc = tuple[Label, Label]
+_Use = tuple[Label, Role, tuple[Arc, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,10 @@ class Bundle:
     arrays: tuple[Array, ...]
     readers: tuple[tuple[Label, Role], ...]
     """Operations that read in an order; by label."""
+    only_if: tuple[tuple[Arc, ...], ...]
+    """For each reader the copies of which one must be made for it to read; none if it reads anyway."""
+    loaders: tuple[Label, ...]
+    """Operations that read by index, unless they copy the maker."""
     result: bool
     stored: bool
     """Whether some reader can never be in the maker's cluster, or it is a result."""
@@ -38,6 +45,7 @@ class Analysis:
 
     `direction[v]`: backward or not; operations that are missing may choose. `shares`: (k, i, j), i < j: readers i and j of
     bundle k may share a read. `parts`: strongly connected sets of operations, which can be clustered independently.
+    `choices`: what may be copied; `graph` has all edges that copies may add.
     """
 
     graph: Graph
@@ -50,13 +58,14 @@ class Analysis:
     bundles: tuple[Bundle, ...]
     shares: tuple[tuple[int, int, int], ...]
     parts: tuple[tuple[Label, ...], ...]
+    choices: Choices = NOTHING
 
 
 class _Facts:
     """The fixpoint: more infusible arcs allow less pushing, which makes more arcs infusible."""
 
-    def __init__(self, graph: Graph, duplicate: Duplicate) -> None:
-        self.graph, self.duplicate = graph, duplicate
+    def __init__(self, graph: Graph, duplicate: Duplicate, optional: Collection[Arc]) -> None:
+        self.graph, self.duplicate, self.optional = graph, duplicate, optional
         self.spaces = Spaces(graph)
         self.operations = {node.label for node in graph.operations}
         self.edges_of: dict[Arc, list[Edge]] = {}
@@ -70,7 +79,8 @@ class _Facts:
         self.arcs = graph.arcs
         self.after: dict[Label, list[Label]] = {node.label: [] for node in graph.nodes}
         for first, second in self.arcs:
-            self.after[first].append(second)
+            if (first, second) not in optional:
+                self.after[first].append(second)
         self.infusible = set(graph.before)
         for arc in self.arcs:
             edges = self.edges_of.get(arc, [])
@@ -142,19 +152,29 @@ class _Facts:
         return len(directions) < 2
 
 
-def _bundles(graph: Graph, infusible: set[Arc]) -> Iterator[Bundle]:
+def _bundles(facts: _Facts, virtual: Mapping[Edge, tuple[Arc, ...]]) -> Iterator[Bundle]:
     """Arrays with the same maker, shape and readers, together. Arrays that nobody reads in an order cost what they must."""
-    operations = {node.label for node in graph.operations}
-    groups: dict[tuple[Label, Shape, tuple[tuple[Label, Role], ...], bool], list[Array]] = {}
+    graph, operations = facts.graph, facts.operations
+    groups: dict[tuple[Label, Shape, tuple[_Use, ...], bool], list[Array]] = {}
     for array, edges in graph.readers.items():
-        uses = tuple((edge.consumer, edge.role) for edge in edges)
+        uses = tuple((edge.consumer, edge.role, virtual.get(edge, ())) for edge in edges)
         if uses or array in graph.results:
             groups.setdefault((array.label, array.shape, uses, array in graph.results), []).append(array)
     for (label, _, uses, result), arrays in groups.items():
-        readers = tuple(sorted({use for use in uses if use[1] in ORDERED and use[0] in operations}, key=lambda r: r[0]))
-        made_here = label in operations
-        outside = any((label, consumer) in infusible for consumer, _ in uses)
-        yield Bundle(label, tuple(arrays), readers, result, result or outside, made_here)
+        ordered = sorted({use for use in uses if use[1] in ORDERED and use[0] in operations}, key=lambda use: use[0])
+        real = [(label, consumer) for consumer, _, only_if in uses if not only_if]
+        outside = any(arc in facts.infusible and arc not in facts.optional for arc in real)
+        loaders = {consumer for consumer, role, _ in uses if role not in ORDERED and (label, consumer) in facts.optional}
+        yield Bundle(
+            label=label,
+            arrays=tuple(arrays),
+            readers=tuple((consumer, role) for consumer, role, _ in ordered),
+            only_if=tuple(only_if for _, _, only_if in ordered),
+            loaders=tuple(sorted(loaders)),
+            result=result,
+            stored=result or outside,
+            made_here=label in operations,
+        )
 
 
 def _directions(facts: _Facts, sharing: Iterable[Arc]) -> dict[Label, bool]:
@@ -225,10 +245,12 @@ def strong_components(nodes: Iterable[Label], after: Mapping[Label, Iterable[Lab
     return found
 
 
-def analyse(graph: Graph, duplicate: Duplicate) -> Analysis:
-    """The facts about a graph."""
-    facts = _Facts(graph, duplicate)
-    bundles = tuple(_bundles(graph, facts.infusible))
+def analyse(graph: Graph, duplicate: Duplicate, found: Choices = NOTHING) -> Analysis:
+    """The facts about a graph, in which some of `found` may be copied."""
+    virtual = found.virtual(graph)
+    graph = found.extended(graph) if found.reads else graph
+    facts = _Facts(graph, duplicate, found.reads.keys())
+    bundles = tuple(_bundles(facts, virtual))
     shares = tuple(
         (number, i, j)
         for number, bundle in enumerate(bundles)
@@ -237,7 +259,7 @@ def analyse(graph: Graph, duplicate: Duplicate) -> Analysis:
     )
     mixed: dict[Label, set[Label]] = {label: set(after) for label, after in facts.after.items()}
     sharing = [(bundles[number].readers[i][0], bundles[number].readers[j][0]) for number, i, j in shares]
-    for first, second in sharing:
+    for first, second in [*sharing, *found.pairs]:
         mixed[first].add(second)
         mixed[second].add(first)
     for first, second in facts.arcs:
@@ -256,6 +278,7 @@ def analyse(graph: Graph, duplicate: Duplicate) -> Analysis:
         bundles=bundles,
         shares=shares,
         parts=tuple(part for part in strong_components(ordered, ordered) if len(part) > 1),
+        choices=found,
     )
 
 
@@ -268,7 +291,8 @@ def restrict(facts: Analysis, part: tuple[Label, ...]) -> Analysis:
         kept = [k for k, (reader, _) in enumerate(bundle.readers) if reader in inside]
         if kept or bundle.label in inside:
             moved |= {(number, k): (len(bundles), position) for position, k in enumerate(kept)}
-            bundles.append(replace(bundle, readers=tuple(bundle.readers[k] for k in kept)))
+            readers, only_if = [bundle.readers[k] for k in kept], [bundle.only_if[k] for k in kept]
+            bundles.append(replace(bundle, readers=tuple(readers), only_if=tuple(only_if)))
     shares = [(moved[k, i], moved[k, j]) for k, i, j in facts.shares if (k, i) in moved and (k, j) in moved]
     return replace(
         facts,
@@ -278,4 +302,5 @@ def restrict(facts: Analysis, part: tuple[Label, ...]) -> Analysis:
         bundles=tuple(bundles),
         shares=tuple((number, i, j) for (number, i), (_, j) in shares),
         parts=(part,),
+        choices=facts.choices.inside(inside),
     )

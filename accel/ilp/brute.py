@@ -1,24 +1,43 @@
-"""The best of all clusterings that the checker accepts, by trying them all: the truth for tests, up to some 8 operations."""
+"""The best of all clusterings that the checker accepts, by trying them all: the truth for tests, up to some 8 operations.
+
+With copies of producers (docs/ilp.md, "Work done again") by trying all sets of them, up to some 6 operations.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import combinations
 
 from accel.ilp.checker import cluster_refusal, refusal
 from accel.ilp.clustering import BACKWARD, FORWARD, Cluster, Clustering, Order
-from accel.ilp.cost import Weights
+from accel.ilp.copying import Pair, choices, moved
+from accel.ilp.cost import CostModel, Weights
 from accel.ilp.cost_function import Cost
 from accel.ilp.decode import in_order
 from accel.ilp.graph import Graph, Kind, Role
 from accel.ilp.options import Duplicate
 from accel.ilp.price import Prices
+from accel.ilp.substitute import substitute
+from accel.labelled.duplicate import Copied
 from accel.labelled.nodes import Label
 
 _Cost = tuple[int, ...]
 
 
-def _orders(graph: Graph, labels: tuple[Label, ...]) -> Iterator[Cluster]:
+@dataclass(frozen=True, slots=True)
+class _Copies:
+    """What copies stand in a graph: those of each reader, which are where it is; and makers that are never pushed."""
+
+    of: Mapping[Label, tuple[Label, ...]] = field(default_factory=dict)
+    unpushed: frozenset[Label] = frozenset()
+
+    def whole(self, labels: tuple[Label, ...]) -> tuple[Label, ...]:
+        """Operations and their copies."""
+        return tuple(sorted({*labels, *(copy for label in labels for copy in self.of.get(label, ()))}))
+
+
+def _orders(graph: Graph, labels: tuple[Label, ...], unpushed: frozenset[Label]) -> Iterator[Cluster]:
     """The set with every assignment of orders in which readers inside read as their makers make."""
     gathers = [Order(label, False) for label in labels if graph.node[label].kind is Kind.GATHER]
     chosen: list[dict[Label, Order]] = [{}]
@@ -32,7 +51,7 @@ def _orders(graph: Graph, labels: tuple[Label, ...]) -> Iterator[Cluster]:
                 if edge.consumer in orders
             }
             for order in (FORWARD, BACKWARD, *gathers):
-                if wanted <= {order}:
+                if wanted <= {order} and (order.gather is None or label not in unpushed):
                     longer.append({**orders, label: order})
         chosen = longer
     for orders in chosen:
@@ -40,14 +59,15 @@ def _orders(graph: Graph, labels: tuple[Label, ...]) -> Iterator[Cluster]:
 
 
 def _best_cluster(
-    graph: Graph, labels: tuple[Label, ...], prices: Prices, duplicate: Duplicate
+    graph: Graph, labels: tuple[Label, ...], prices: Prices, duplicate: Duplicate, copies: _Copies
 ) -> tuple[_Cost, Cluster] | None:
     """The cheapest legal orders of a set of operations."""
+    labels = copies.whole(labels)
     inside = set(labels)
     if any(first in inside and second in inside for first, second in graph.before):
         return None
     best: tuple[_Cost, Cluster] | None = None
-    for cluster in _orders(graph, labels):
+    for cluster in _orders(graph, labels, copies.unpushed):
         if cluster_refusal(graph, cluster, duplicate) is None:
             cost = prices(cluster)
             if best is None or cost < best[0]:
@@ -56,13 +76,40 @@ def _best_cluster(
 
 
 def brute(graph: Graph, cost: Cost, weights: Weights, duplicate: Duplicate) -> tuple[tuple[int, ...], Clustering]:
-    """The least cost, and a clustering that has it."""
-    operations = tuple(node.label for node in graph.operations)
+    """The least cost, and a clustering that has it; without copies."""
+    return _brute(graph, cost, weights, duplicate, _Copies())
+
+
+def brute_with_copies(graph: Graph, model: CostModel, weights: Weights) -> tuple[tuple[int, ...], tuple[Pair, ...]]:
+    """The least cost under `duplicate=True`, reads by index included as far as copies change them, and the fewest copies."""
+    best: tuple[_Cost, tuple[Pair, ...]] | None = None
+    pairs = choices(graph, weights).pairs
+    for count in range(len(pairs) + 1):
+        for chosen in combinations(pairs, count):
+            copied = [Copied((maker,), (reader,)) for maker, reader in chosen]
+            changed = substitute(graph, copied)
+            makers = frozenset(changed.label[maker] for maker, _ in chosen if maker in changed.label)
+            copies = _Copies(changed.clones(copied), makers)
+            own = Weights(changed.graph, weights.sizes)
+            cost, _ = _brute(changed.graph, model, own, True, copies)
+            more = moved(graph, chosen, model.levels, weights)
+            total = tuple(map(sum, zip(cost, more, strict=True)))
+            if best is None or total < best[0]:
+                best = (total, chosen)
+    assert best is not None
+    return best
+
+
+def _brute(
+    graph: Graph, cost: Cost, weights: Weights, duplicate: Duplicate, copies: _Copies
+) -> tuple[tuple[int, ...], Clustering]:
+    stuck = {copy for labels in copies.of.values() for copy in labels}
+    operations = tuple(node.label for node in graph.operations if node.label not in stuck)
     prices = Prices(graph, cost, weights)
     legal: dict[frozenset[Label], tuple[_Cost, Cluster]] = {}
     for size in range(1, len(operations) + 1):
         for labels in combinations(operations, size):
-            found = _best_cluster(graph, labels, prices, duplicate)
+            found = _best_cluster(graph, labels, prices, duplicate, copies)
             if found is not None:
                 legal[frozenset(labels)] = found
     partial: list[tuple[frozenset[Label], _Cost, tuple[Cluster, ...]]] = [(frozenset(), (), ())]
