@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
@@ -130,3 +131,7 @@ def greedyTopDownBad(xs: Ints) -> A.Acc[A.Scalar[np.int64]]:
     ds = A.generate(xs.shape, lambda ix: A.unindex(ix)[0] + bs[0])
     es = A.zipWith(A.add, cs, ds)
     return A.fold(A.add, 0, es)
+
+
+OfInts: TypeAlias = Callable[[Ints], object]
+"""A program over one vector."""

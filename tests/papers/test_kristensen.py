@@ -1,7 +1,7 @@
 """[Kri]: the cost models of Definitions 13 and 19 to 21 against `accel/ilp/price.py`, and the examples of Figs. 2, 3 and 21.
 
-`bohrium.py` has the definitions by the letter. Our text of the paper has no pictures; of the examples, what text and captions say
-of them is tested on programs of which all that holds.
+`bohrium.py` has the definitions by the letter. Our text of the paper has no pictures: what text and captions say of the
+examples is tested on programs of which it holds.
 """
 
 from __future__ import annotations
