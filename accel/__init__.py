@@ -54,14 +54,15 @@ from accel.errors import (
 
 if TYPE_CHECKING:
     from accel.device_list import Device, devices
-    from accel.explanation.explain import Explanation, explain
+    from accel.explanation.explain import explain
+    from accel.explanation.explanation import Explanation
     from accel.running import run, runN
     from accel.settings import using
 else:
     _LATER = MappingProxyType(
         {
             "Device": "accel.device_list",
-            "Explanation": "accel.explanation.explain",
+            "Explanation": "accel.explanation.explanation",
             "devices": "accel.device_list",
             "explain": "accel.explanation.explain",
             "run": "accel.running",

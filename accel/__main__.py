@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
 from accel.errors import AccelError
+from accel.ilp.options import STRATEGIES
 
 
 def parser() -> argparse.ArgumentParser:
@@ -19,8 +21,14 @@ def parser() -> argparse.ArgumentParser:
 
     explain = commands.add_parser("explain", help="say how a program is fused, and why that is best")
     explain.add_argument("target", metavar="FILE:FUNCTION", help="a function over annotated `Acc`s")
-    explain.add_argument("--strategy", default="ilp", choices=("ilp", "none", "greedy"), help="how to choose clusters")
-    explain.add_argument("--stage", help="print this stage's text instead: ast, labelled, fusedast, ir, ...")
+    explain.add_argument("--strategy", default="ilp", choices=STRATEGIES, help="how to choose clusters")
+    explain.add_argument("--html", metavar="FILE", help="write a page to click through, for any browser")
+    printed = explain.add_mutually_exclusive_group()
+    printed.add_argument("--stage", help="print this stage's text instead: ast, labelled, fusedast, ir, ...")
+    for graph, what in (("dot", "for Graphviz"), ("mermaid", "for Mermaid"), ("svg", "as a picture")):
+        printed.add_argument(
+            f"--{graph}", dest="graph", action="store_const", const=graph, help=f"print the graph {what}"
+        )
 
     commands.add_parser("devices", help="list what programs can run on")
     commands.add_parser("doctor", help="check that everything accel needs works here, and say what to do")
@@ -35,6 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except AccelError as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         return 1
+    except BrokenPipeError:  # whoever reads, `head` say, has seen enough; what is still to be flushed goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
 
 
 def _run(given: argparse.Namespace) -> int:
@@ -44,9 +55,9 @@ def _run(given: argparse.Namespace) -> int:
 
         return demo(given.names)
     if given.command == "explain":
-        from accel.commands.explain import explain
+        from accel.commands.explain import Shown, explain
 
-        return explain(given.target, given.strategy, given.stage)
+        return explain(given.target, given.strategy, Shown(given.stage, given.graph, given.html))
     if given.command == "doctor":
         from accel.commands.doctor import doctor
 

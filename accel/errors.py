@@ -18,8 +18,9 @@ from pathlib import Path
 from types import CodeType
 from typing import Self
 
-_NOT_THE_USERS = (str(Path(__file__).resolve().parent) + "/", contextlib.__file__)
-"""Where the files start whose frames are never the user's call: accel's own, and what stands between `with` and `using`."""
+_NOT_THE_USERS = (str(Path(__file__).resolve().parent) + "/", contextlib.__file__, "<frozen ")
+"""Where the files start whose frames are never the user's call: accel's own, what stands between `with` and `using`, and
+what starts Python."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,21 +51,32 @@ class Where:
         line, end_line, column, end_column = next(positions, (None, None, None, None))
         return (line or self.code.co_firstlineno, column), (end_line, end_column)
 
+    def _marked(self) -> tuple[str, int, int]:
+        """The line, and from which character to which the call stands on it; nothing is marked if that is not known."""
+        (line, column), (end_line, end_column) = self._span()
+        text = linecache.getline(self.file, line).rstrip("\n")
+        if column is None or end_column is None:
+            return text, 0, 0
+        # co_positions counts bytes; the caret stands under characters.
+        raw = text.encode()
+        start = len(raw[:column].decode(errors="replace"))
+        return text, start, len(raw[:end_column].decode(errors="replace")) if end_line == line else len(text)
+
+    def call(self) -> str:
+        """The call as it is written, as far as it reaches on its first line; empty if the file cannot be read."""
+        text, start, stop = self._marked()
+        return text[start:stop] or text.strip()
+
     def excerpt(self) -> str:
         """`file:line in function`, the line itself, and a caret under the call."""
-        (line, column), (end_line, end_column) = self._span()
-        head = f"  {self.file}:{line} in {self.function}"
-        text = linecache.getline(self.file, line).rstrip("\n")
-        if not text.strip():
-            return head
+        head = f"  {self.file}:{self.line} in {self.function}"
+        text, start, stop = self._marked()
         body = text.lstrip()
-        indent = len(text) - len(body)
+        if not body:
+            return head
         lines = [head, f"    {body}"]
-        if column is not None and end_column is not None:
-            # co_positions counts bytes; the caret stands under characters.
-            raw = text.encode()
-            start = len(raw[:column].decode(errors="replace"))
-            stop = len(raw[:end_column].decode(errors="replace")) if end_line == line else len(text)
+        indent = len(text) - len(body)
+        if (start, stop) != (0, 0):
             lines.append("    " + " " * (start - indent) + "^" * max(1, stop - start))
         return "\n".join(lines)
 

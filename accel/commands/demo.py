@@ -15,7 +15,7 @@ import numpy as np
 import accel as A
 from accel.commands.picture import blocks
 from accel.errors import AccelDeviceError, AccelInternalError
-from accel.explanation.explain import Explanation
+from accel.explanation.explanation import Explanation
 
 BACKENDS = ("llvm", "opencl")
 REPETITIONS = 5

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from types import CodeType, MappingProxyType
 from typing import Any
 
 from typing_extensions import Unpack
@@ -22,45 +21,20 @@ from accel.ast.host import use_array
 from accel.ast.types import ArrayType
 from accel.backends.protocol import HostArray
 from accel.compile import Stages, stages
-from accel.errors import AccelTypeError, here
+from accel.errors import AccelTypeError, Where, here
 from accel.execution import options
-from accel.explanation.report import report
-from accel.explanation.summary import ArrayReport, ClusterReport, summarise
+from accel.explanation.costs import added, levels
+from accel.explanation.explanation import Explanation
+from accel.explanation.parts import plans
+from accel.explanation.strategies import strategies
+from accel.explanation.summary import summarise
 from accel.explanation.texts import texts
+from accel.ilp.clustering import Plan
 from accel.ilp.options import Options
 from accel.labelled import bind
 from accel.labelled.build import build
 from accel.labelled.nodes import SizeVariable
 from accel.settings import Given
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """What was fused, what it costs, and what is known about all other ways; `str()` is a report.
-
-    loops: nests over at least one dimension. reads, writes: array passes, by the size of the pass (`n0`, `n0*n1`; a single
-    element counts under `1`). bytes_read, bytes_written: with the extents in `sizes`; others count 1024. cost, bound: one
-    number per level of the cost model; `proved`: no clustering costs less. stages: the program's text in every stage.
-    """
-
-    loops: int
-    reads: Mapping[str, int]
-    writes: Mapping[str, int]
-    bytes_read: int
-    bytes_written: int
-    sizes: Mapping[str, int]
-    clusters: tuple[ClusterReport, ...]
-    arrays: tuple[ArrayReport, ...]
-    strategy: str
-    cost_model: str
-    cost: tuple[int, ...]
-    bound: tuple[int, ...]
-    proved: bool
-    solve_seconds: float
-    stages: Mapping[str, str] = field(repr=False)
-
-    def __str__(self) -> str:
-        return report(self)
 
 
 def explain(program: object, *arrays: object, **given: Unpack[Given]) -> Explanation:
@@ -78,13 +52,15 @@ def explain(program: object, *arrays: object, **given: Unpack[Given]) -> Explana
         sizes = bind.sizes(built.program.parameters, built.program.own_shapes, built.program.equalities, data)
     chosen = options(settings, sizes)
     staged = stages(built.program, chosen)
-    return _explanation(nodes, staged, chosen, sizes)
+    name = getattr(program, "__name__", "program")
+    return _explanation(name, nodes, staged, chosen, sizes)
 
 
 def _explanation(
-    nodes: Sequence[ArrayNode], staged: Stages, chosen: Options, sizes: Mapping[SizeVariable, int]
+    name: str, nodes: Sequence[ArrayNode], staged: Stages, chosen: Options, sizes: Mapping[SizeVariable, int]
 ) -> Explanation:
-    summary, plan = summarise(staged, sizes, chosen.duplicate), staged.plan
+    summary, every = summarise(staged, sizes, chosen), list(plans(staged.plan))
+    cost = added(plan.cost for plan in every)
     return Explanation(
         loops=summary.loops,
         reads=MappingProxyType(summary.reads),
@@ -94,14 +70,24 @@ def _explanation(
         sizes=MappingProxyType({f"n{variable.number}": value for variable, value in sorted(sizes.items())}),
         clusters=summary.clusters,
         arrays=summary.arrays,
-        strategy=plan.strategy if plan.solver is None else f"{plan.strategy} ({plan.solver})",
-        cost_model=plan.cost_model,
-        cost=plan.cost,
-        bound=plan.bound,
-        proved=plan.proved,
-        solve_seconds=plan.seconds,
+        strategy=" and ".join(dict.fromkeys(map(_strategy, every))),
+        cost_model=staged.plan.cost_model,
+        cost=cost,
+        bound=added(plan.bound for plan in every) if all(plan.bound for plan in every) else (),
+        proved=all(plan.proved for plan in every),
+        solve_seconds=sum(plan.seconds for plan in every),
+        unfused=summary.unfused,
+        levels=levels(chosen, cost),
+        operations=summary.operations,
+        flows=summary.flows,
+        name=name,
+        strategies=strategies(staged.labelled, chosen, sizes),
         stages=texts(nodes, staged, chosen),
     )
+
+
+def _strategy(plan: Plan) -> str:
+    return plan.strategy if plan.solver is None else f"{plan.strategy} ({plan.solver})"
 
 
 Traced = tuple[list[ArrayNode], list[ArrayParameter], list[HostArray] | None]
@@ -118,7 +104,9 @@ def _traced(program: object, arrays: Sequence[object]) -> Traced:
         raise AccelTypeError(f"there is nothing to explain about {type(program).__name__}", here(), hint=hint)
     function = inspect.unwrap(program)
     kinds, data = _parameters(function, arrays)
-    parameters = [ArrayParameter((kind,), here()) for kind in kinds]
+    code = getattr(function, "__code__", None)
+    where = Where(code, 0) if isinstance(code, CodeType) else here()  # the line with the parameters
+    parameters = [ArrayParameter((kind,), where) for kind in kinds]
     handles = [Acc[Any](node, (None,) * node.types[0].rank) for node in parameters]  # Any: types known at run time
     return _results(apply_to_arrays(function, handles, here())), parameters, data
 

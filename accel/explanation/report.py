@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from accel.explanation.summary import ArrayReport, ClusterReport
+from accel.errors import Where
+from accel.explanation.costs import priced
+from accel.explanation.facts import ArrayReport, ClusterReport, PassReport
+from accel.explanation.source import place, short_place
 
 if TYPE_CHECKING:  # explanation.py prints itself by this module
-    from accel.explanation.explain import Explanation
+    from accel.explanation.explanation import Explanation
 
 
 LONG = 40
 """A loop of more operations is not shown whole: its tree is as deep as it is long. It is whole in the cluster's `tree`."""
+
+MANY = 8
+"""Of more arrays than this that a loop reads or writes, the number is printed."""
 
 
 def report(explanation: Explanation) -> str:
@@ -35,37 +42,81 @@ def _head(explanation: Explanation) -> Iterator[str]:
     sizes = ", ".join(f"{name} = {value:,}" for name, value in explanation.sizes.items())
     moved = f"{explanation.bytes_read:,} bytes read, {explanation.bytes_written:,} written"
     yield f"{moved}{f', with {sizes}' if sizes else ', with 1,024 for every extent'}"
-    cost, bound = (", ".join(map(str, levels)) for levels in (explanation.cost, explanation.bound))
-    known = "proved optimal" if explanation.proved else f"not proved optimal: no less than ({bound})"
-    seconds = f"{explanation.solve_seconds * 1e3:.1f} ms"
-    yield f"strategy {explanation.strategy}, cost {explanation.cost_model} = ({cost}), {known}, in {seconds}"
+    cost, unfused = (priced(each, explanation.levels) for each in (explanation.cost, explanation.unfused))
+    yield f"cost {explanation.cost_model}: {cost}; unfused {unfused}"
+    yield f"strategy {explanation.strategy}: {known(explanation)}, in {explanation.solve_seconds * 1e3:.1f} ms"
+
+
+def known(explanation: Explanation) -> str:
+    """What is known about all other clusterings."""
+    if explanation.proved:
+        return "proved optimal"
+    least = (
+        f": no clustering costs less than {priced(explanation.bound, explanation.levels)}" if explanation.bound else ""
+    )
+    return f"not proved optimal{least}"
 
 
 def _loops(explanation: Explanation) -> Iterator[str]:
-    for number, cluster in enumerate(explanation.clusters, 1):
+    places = {operation.name: operation.where for operation in explanation.operations}
+    part: tuple[str, ...] = ()
+    for cluster in explanation.clusters:
         yield ""
-        yield from _loop(number, cluster)
+        if cluster.part != part:
+            part = cluster.part
+            yield from (f"in {' / '.join(part)}", "") if part else ()
+        yield from _loop(cluster, places)
 
 
-def _loop(number: int, cluster: ClusterReport) -> Iterator[str]:
-    what = f"loop {number} over {cluster.over}" if cluster.over != "1" else f"step {number}"
+def _loop(cluster: ClusterReport, places: Mapping[str, Where | None]) -> Iterator[str]:
     shown, rest = cluster.operations[:LONG], len(cluster.operations) - LONG
-    yield f"{what}: {', '.join(shown)}{f' and {rest} more' if rest > 0 else ''}"
-    yield f"  reads {counts(cluster.reads)}; writes {counts(cluster.writes)}"
-    for line in cluster.tree.splitlines() if rest <= 0 else ():
-        yield f"    {line}"
+    yield f"{cluster.title}: {', '.join(shown)}{f' and {rest} more' if rest > 0 else ''}"
+    yield f"  reads {counts(cluster.reads)}{_passes(cluster.read_arrays)}"
+    yield f"  writes {counts(cluster.writes)}{_passes(cluster.written_arrays)}"
+    if rest <= 0:
+        lines = drawing(cluster.tree)
+        leaves = [short_place(places[operation]) for operation in cluster.operations]
+        width = max(map(len, lines)) + 2
+        for line in lines:
+            where = leaves.pop(0) if "LeafOfCluster " in line else ""
+            yield f"    {line.ljust(width)}{where}".rstrip()
+
+
+def _passes(passes: Sequence[PassReport]) -> str:
+    """`: %0 8,192 bytes, %2 4 x 8 bytes`."""
+    times = Counter(passes)
+    found = [f"{each.array} {f'{n} x ' if n > 1 else ''}{each.bytes:,} bytes" for each, n in times.items()][:MANY]
+    more = [f"{len(times) - MANY} more"] if len(times) > MANY else []
+    return f": {', '.join(found + more)}" if found else ""
+
+
+def drawing(tree: str) -> list[str]:
+    """A tree that is indented by two spaces a level, with lines drawn from each node to its two halves."""
+    rows = tree.splitlines()
+    depths = [(len(row) - len(row.lstrip())) // 2 for row in rows]
+    lines: list[str] = []
+    open_levels: set[int] = set()  # levels at which a second half is still to come
+    for row, depth in zip(rows, depths, strict=True):
+        if not depth:
+            lines.append(row)
+            continue
+        is_second = depth in open_levels
+        (open_levels.discard if is_second else open_levels.add)(depth)
+        stems = "".join("│ " if level in open_levels else "  " for level in range(1, depth))
+        lines.append(f"{stems}{'└ ' if is_second else '├ '}{row.lstrip()}")
+    return lines
 
 
 def _arrays(arrays: tuple[ArrayReport, ...]) -> Iterator[str]:
-    rows = [(array.name, array.type, array.status, array.producer, _place(array)) for array in arrays]
-    widths = [max((len(row[column]) for row in rows), default=0) for column in range(4)]
+    sizes = ["" if array.status == "fused" else f"{array.bytes:,} bytes" for array in arrays]
+    rows = [
+        (array.name, array.type, array.status, size, array.producer) for array, size in zip(arrays, sizes, strict=True)
+    ]
+    widths = [max((len(row[column]) for row in rows), default=0) for column in range(5)]
     yield "arrays"
     for array, row in zip(arrays, rows, strict=True):
-        padded = [text.ljust(width) for text, width in zip(row, widths, strict=False)]
-        yield "  " + "  ".join([*padded, row[4]]).rstrip()
-        for reason in array.why_not:
-            yield f"      not fused with {reason}"
-
-
-def _place(array: ArrayReport) -> str:
-    return "" if array.where is None else f"{array.where.file}:{array.where.line}"
+        padded = [text.ljust(width) for text, width in zip(row, widths, strict=True)]
+        padded[3] = row[3].rjust(widths[3])
+        yield "  " + "  ".join([*padded, place(array.where)]).rstrip()
+        for line in array.why_not:
+            yield f"      not fused with {line}"

@@ -7,62 +7,37 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
-from typing import assert_never
 
 from accel.compile import Stages
-from accel.errors import Where
-from accel.explanation.edges import cluster_of, why_not
-from accel.fusedast import nodes as fusedast
-from accel.fusedast.nodes import Diagonal, RootOfCluster, Unfused, UnfusedAcond, UnfusedAwhile, Vertical
-from accel.fusedast.text import name, tree_text
+from accel.explanation.costs import added, levels
+from accel.explanation.facts import ArrayReport, ClusterReport, Flow, OperationReport, PassReport
+from accel.explanation.parts import Part, loop_programs, parts
+from accel.explanation.reasons import Reasons, WhyNot, operation_name
+from accel.explanation.texts import code
+from accel.fusedast.nodes import Diagonal, RootOfCluster, Vertical
+from accel.fusedast.text import tree_text
 from accel.fusedast.walk import leaves, preorder
 from accel.ilp.build import build as build_graph
-from accel.ilp.clustering import Plan
-from accel.ilp.cost import NOMINAL_EXTENT
-from accel.ilp.options import Duplicate
-from accel.ir import nodes as ir
+from accel.ilp.cost import NOMINAL_EXTENT, Weights
+from accel.ilp.decode import clustering
+from accel.ilp.graph import Graph
+from accel.ilp.options import Options
+from accel.ilp.price import Prices
+from accel.ir import mentions
 from accel.ir.facts import Access, Traffic, fills, is_loop, size_text, traffic
-from accel.ir.mentions import levels
-from accel.ir.nodes import Branch, HostSizes, Launch, Nest, Repeat, Require, View
-from accel.labelled import nodes as labelled
-from accel.labelled.nodes import Array, Binding, Extent, Label, SizeVariable, Use
+from accel.ir.nodes import Launch, Nest
+from accel.labelled.nodes import Array, Binding, Extent, Force, Label, Reshape, SizeVariable, Use
 from accel.labelled.scalar_text import plain_name, shape_text
 
-
-@dataclass(frozen=True, slots=True)
-class ClusterReport:
-    """One loop. operations: in order, such as `fold %3`. over: what it visits. fused, kept, stored: names of arrays."""
-
-    operations: tuple[str, ...]
-    over: str
-    reads: Mapping[str, int]
-    writes: Mapping[str, int]
-    fused: tuple[str, ...]
-    kept: tuple[str, ...]
-    stored: tuple[str, ...]
-    tree: str
-
-
-@dataclass(frozen=True, slots=True)
-class ArrayReport:
-    """One array. status: `input`, `fused` (never written), `kept` (written and consumed in its own loop), `stored`.
-
-    producer: such as `fold %3`. where: the user's call. why_not: for each reader in another loop, why it is there.
-    """
-
-    name: str
-    type: str
-    status: str
-    producer: str
-    where: Where | None
-    why_not: tuple[str, ...]
+Sizes = Mapping[SizeVariable, int]
+_VIEWS = (Reshape, Force)
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A whole program."""
+    """A whole program. unfused: what it would cost with every operation by itself, all parts of the program together."""
 
     loops: int
     reads: dict[str, int]
@@ -71,92 +46,64 @@ class Summary:
     bytes_written: int
     clusters: tuple[ClusterReport, ...]
     arrays: tuple[ArrayReport, ...]
+    operations: tuple[OperationReport, ...]
+    flows: tuple[Flow, ...]
+    unfused: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A program or sub-program in three forms."""
+@dataclass(slots=True)
+class _Found:
+    """What is gathered part by part. made_in: the number of the loop of every operation that is in one."""
 
-    program: labelled.Program
-    fused: fusedast.Program
-    plan: Plan
+    clusters: list[ClusterReport] = field(default_factory=list)
+    arrays: list[ArrayReport] = field(default_factory=list)
+    operations: list[OperationReport] = field(default_factory=list)
+    flows: list[Flow] = field(default_factory=list)
+    costs: list[tuple[int, ...]] = field(default_factory=list)
+    made_in: dict[Label, int] = field(default_factory=dict)
 
 
-def summarise(staged: Stages, sizes: Mapping[SizeVariable, int], duplicate: Duplicate) -> Summary:
+def summarise(staged: Stages, sizes: Sizes, options: Options) -> Summary:
     """All loops and arrays, those of sub-programs where they stand."""
     programs = list(loop_programs(staged.loops))
     filled = frozenset[Array]().union(*map(fills, programs))
     nests = {step.nest.label: step.nest for program in programs for step in program.steps if isinstance(step, Launch)}
-    reads: list[Access] = []
-    writes: list[Access] = []
-    clusters: list[ClusterReport] = []
-    arrays: list[ArrayReport] = []
-    for part in parts(Part(staged.labelled, staged.fused, staged.plan)):
-        for root in _roots(part.fused):
-            nest = nests[min(leaf.binding.label for leaf in leaves(root.tree))]
-            found = traffic(nest, filled)
-            reads += found.reads
-            writes += found.writes
-            clusters.append(_cluster(root, nest, found))
-        arrays += _arrays(part, duplicate)
+    every = list(parts(Part(staged.labelled, staged.fused, staged.plan)))
+    found = _Found()
+    for part in every:
+        for root in part.roots():
+            labels = [leaf.binding.label for leaf in leaves(root.tree)]
+            nest = nests[min(labels)]
+            found.clusters.append(
+                _cluster(root, nest, traffic(nest, filled), sizes, len(found.clusters) + 1, part.around)
+            )
+            found.made_in |= dict.fromkeys(labels, len(found.clusters))
+    graphs = [build_graph(part.program) for part in every]
+    readers = _readers(every, graphs)
+    for part, graph in zip(every, graphs, strict=True):
+        _Described(part, graph, readers, sizes, options).into(found)
     return Summary(
         loops=sum(map(is_loop, nests.values())),
-        reads=_added(cluster.reads for cluster in clusters),
-        writes=_added(cluster.writes for cluster in clusters),
-        bytes_read=bytes_of(reads, sizes),
-        bytes_written=bytes_of(writes, sizes),
-        clusters=tuple(clusters),
-        arrays=tuple(arrays),
+        reads=_added(cluster.reads for cluster in found.clusters),
+        writes=_added(cluster.writes for cluster in found.clusters),
+        bytes_read=sum(each.bytes for cluster in found.clusters for each in cluster.read_arrays),
+        bytes_written=sum(each.bytes for cluster in found.clusters for each in cluster.written_arrays),
+        clusters=tuple(found.clusters),
+        arrays=tuple(found.arrays),
+        operations=tuple(found.operations),
+        flows=tuple(found.flows),
+        unfused=added(found.costs),
     )
 
 
-def parts(whole: Part) -> Iterator[Part]:
-    """The program, then its sub-programs in order, each before its own."""
-    pending = [whole]
-    while pending:
-        part = pending.pop()
-        yield part
-        plans = dict(part.plan.inner)
-        inner: list[Part] = []
-        for node in part.fused.nodes:
-            match node:
-                case UnfusedAcond(binding, _, first, second) | UnfusedAwhile(binding, first, second):
-                    programs = _programs(binding)
-                    halves = zip(programs, (first, second), plans[binding.label], strict=True)
-                    inner += [Part(program, fused, plan) for program, fused, plan in halves]
-                case RootOfCluster() | Unfused():
-                    pass
-        pending += reversed(inner)
-
-
-def _programs(binding: Binding) -> tuple[labelled.Program, labelled.Program]:
-    match binding.operation:
-        case labelled.Acond(_, then, orelse):
-            return then, orelse
-        case labelled.Awhile(condition, body):
-            return condition, body
-        case other:
-            raise AssertionError(f"{type(other).__name__} has no sub-programs")
-
-
-def loop_programs(whole: ir.Program) -> Iterator[ir.Program]:
-    """The loop program and those of its branches and repetitions."""
-    pending = [whole]
-    while pending:
-        program = pending.pop()
-        yield program
-        for step in program.steps:
-            match step:
-                case Branch(then=first, orelse=second) | Repeat(condition=first, body=second):
-                    pending += (second, first)
-                case Launch() | View() | HostSizes() | Require():
-                    pass
-                case _:
-                    assert_never(step)
-
-
-def _roots(fused: fusedast.Program) -> Iterator[RootOfCluster]:
-    return (node for node in fused.nodes if isinstance(node, RootOfCluster))
+def _readers(every: Sequence[Part], graphs: Sequence[Graph]) -> dict[Array, tuple[str, ...]]:
+    """The operations that read each array, in all parts."""
+    found: dict[Array, dict[str, None]] = {}
+    for part, graph in zip(every, graphs, strict=True):
+        names = {binding.label: operation_name(binding) for binding in part.program.bindings}
+        for edge in graph.edges:
+            found.setdefault(edge.array, {})[names[edge.consumer]] = None
+    return {array: tuple(names) for array, names in found.items()}
 
 
 def _added(counts: Iterator[Mapping[str, int]]) -> dict[str, int]:
@@ -171,31 +118,32 @@ def count(accesses: Sequence[Access]) -> dict[str, int]:
     return dict(Counter(access.size for access in accesses))
 
 
-def bytes_of(accesses: Sequence[Access], size: Mapping[SizeVariable, int]) -> int:
-    """How many bytes the passes move, with these extents; those that are not known yet count as in the cost models."""
-
-    def elements(access: Access) -> int:
-        return prod(
-            e.offset + (0 if e.variable is None else size.get(e.variable, NOMINAL_EXTENT)) for e in access.extents
-        )
-
-    return sum(access.array.element.bytes * elements(access) for access in accesses)
+def bytes_of(access: Access, size: Sizes) -> int:
+    """How many bytes a pass moves, with these extents; those that are not known yet count as in the cost models."""
+    return access.array.element.bytes * prod(
+        e.offset + (0 if e.variable is None else size.get(e.variable, NOMINAL_EXTENT)) for e in access.extents
+    )
 
 
 def _over(nest: Nest) -> str:
     """What the loops of a nest visit."""
-    extents = [level.loop.extent for level in levels(nest) if level.loop is not None]
+    extents = [level.loop.extent for level in mentions.levels(nest) if level.loop is not None]
     return size_text(extent for extent in extents if isinstance(extent, Extent))
 
 
-def _cluster(root: RootOfCluster, nest: Nest, found: Traffic) -> ClusterReport:
+def _cluster(
+    root: RootOfCluster, nest: Nest, found: Traffic, sizes: Sizes, number: int, around: tuple[str, ...]
+) -> ClusterReport:
     status = statuses(root)
 
     def names(wanted: str) -> tuple[str, ...]:
         return tuple(plain_name(array) for array, state in status.items() if state == wanted)
 
+    def passes(accesses: Sequence[Access]) -> tuple[PassReport, ...]:
+        return tuple(PassReport(plain_name(each.array), each.size, bytes_of(each, sizes)) for each in accesses)
+
     return ClusterReport(
-        operations=tuple(f"{name(leaf.binding)} %{leaf.binding.label}" for leaf in leaves(root.tree)),
+        operations=tuple(operation_name(leaf.binding) for leaf in leaves(root.tree)),
         over=_over(nest) if is_loop(nest) else "1",
         reads=count(found.reads),
         writes=count(found.writes),
@@ -203,6 +151,11 @@ def _cluster(root: RootOfCluster, nest: Nest, found: Traffic) -> ClusterReport:
         kept=names("kept"),
         stored=names("stored"),
         tree=tree_text(root.tree),
+        number=number,
+        part=around,
+        read_arrays=passes(found.reads),
+        written_arrays=passes(found.writes),
+        code=code(nest),
     )
 
 
@@ -223,25 +176,66 @@ def statuses(root: RootOfCluster) -> dict[Array, str]:
     return found
 
 
-def _arrays(part: Part, duplicate: Duplicate) -> Iterator[ArrayReport]:
-    """The arrays of one program in order of labels; views of other arrays are none of their own."""
-    status = {array: found for root in _roots(part.fused) for array, found in statuses(root).items()}
-    views = (labelled.Reshape, labelled.Force)
-    graph = build_graph(part.program)
-    clusters = cluster_of(part.plan.clustering)
-    names: dict[Label, str] = {binding.label: name(binding) for binding in part.program.bindings}
-    for binding in part.program.bindings:
-        for array in () if isinstance(binding.operation, views) else binding.arrays:
-            why = []
-            for edge in graph.readers.get(array, ()) if not isinstance(binding.operation, Use) else ():
-                if clusters[edge.consumer] is not clusters[binding.label]:
-                    reason = why_not(graph, part.plan.clustering, edge, part.plan.strategy, duplicate)
-                    why.append(f"{names[edge.consumer]} %{edge.consumer}: {reason}")
-            yield ArrayReport(
-                name=plain_name(array),
-                type=f"{array.element}{shape_text(array.shape) if array.shape else ''}",
-                status="input" if isinstance(binding.operation, Use) else status.get(array, "stored"),
-                producer=f"{names[binding.label]} %{binding.label}",
-                where=binding.where,
-                why_not=tuple(dict.fromkeys(why)),
+class _Described:
+    """The operations and arrays of one part, in order of labels."""
+
+    def __init__(
+        self, part: Part, graph: Graph, readers: Mapping[Array, tuple[str, ...]], sizes: Sizes, options: Options
+    ) -> None:
+        self._part, self._graph, self._readers, self._sizes = part, graph, readers, sizes
+        prices = Prices(graph, options.what_costs, Weights(graph, {} if options.sizes == "nominal" else options.sizes))
+        self._bindings = {binding.label: binding for binding in part.program.bindings}
+        plan = part.plan
+        self._reasons = Reasons(
+            graph, plan.clustering, plan.strategy, options.duplicate, prices, levels(options, plan.cost), self._bindings
+        )  # fmt: skip
+        unfused = clustering(graph, ())
+        assert unfused is not None, "what is read is made before it"
+        self._unfused = prices.total(unfused.clusters)
+
+    def into(self, found: _Found) -> None:
+        """Adds them."""
+        found.costs.append(self._unfused)
+        status = {array: word for root in self._part.roots() for array, word in statuses(root).items()}
+        for binding in self._part.program.bindings:
+            where = found.made_in.get(binding.label)
+            found.operations.append(
+                OperationReport(operation_name(binding), where, self._part.around, binding.where)
+            )  # fmt: skip
+            for array in binding.arrays:
+                found.flows += self._flows(binding, array, found.made_in)
+                if not isinstance(binding.operation, _VIEWS):
+                    found.arrays.append(self._array(binding, array, status.get(array, "stored"), where))
+
+    def _flows(self, binding: Binding, array: Array, made_in: Mapping[Label, int]) -> Iterator[Flow]:
+        """Within this part: what sub-programs read, their `acond` or `awhile` reads."""
+        own = made_in.get(binding.label)
+        for edge in self._graph.readers.get(array, ()):
+            yield Flow(
+                array=plain_name(array),
+                producer=operation_name(binding),
+                reader=operation_name(self._bindings[edge.consumer]),
+                way=edge.role.value,
+                fused=own is not None and own == made_in.get(edge.consumer),
+                view=isinstance(binding.operation, _VIEWS),
             )
+
+    def _array(self, binding: Binding, array: Array, status: str, cluster: int | None) -> ArrayReport:
+        is_input = isinstance(binding.operation, Use)
+        return ArrayReport(
+            name=plain_name(array),
+            type=f"{array.element}{shape_text(array.shape) if array.shape else ''}",
+            status="input" if is_input else status,
+            producer=operation_name(binding),
+            where=binding.where,
+            why_not=() if is_input else self._why_not(array),
+            readers=self._readers.get(array, ()),
+            cluster=cluster,
+            part=self._part.around,
+            result=array in self._part.program.results,
+            bytes=bytes_of(Access(array, array.shape), self._sizes),
+        )
+
+    def _why_not(self, array: Array) -> tuple[WhyNot, ...]:
+        lines = [self._reasons.why_not(edge) for edge in self._graph.readers.get(array, ())]
+        return tuple(dict.fromkeys(line for line in lines if line is not None))

@@ -1,12 +1,13 @@
-"""The program's text in every stage, made when it is asked for."""
+"""The program's text in every stage, and the text of one nest in the last ones; made when it is asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from accel.ast.arrays import ArrayNode
 from accel.ast.text import text as ast_text
 from accel.compile import Stages
+from accel.explanation.lazy import Lazy
 from accel.fusedast.text import text as fused_text
 from accel.ilp.build import build as build_graph
 from accel.ilp.cost import Weights
@@ -14,29 +15,15 @@ from accel.ilp.formulations.choose import pose
 from accel.ilp.optimise import study
 from accel.ilp.options import Options
 from accel.ilp.text import graph_text, model_text
+from accel.ir import nodes as ir
+from accel.ir.text import nest_text
 from accel.ir.text import text as loops_text
 from accel.labelled.text import text as labelled_text
 
 
-class Texts(Mapping[str, str]):
-    """Stage name to text: `ast labelled graph model fusedast ir llvm opencl`."""
-
-    def __init__(self, makers: Mapping[str, Callable[[], str]]) -> None:
-        self._makers = makers
-
-    def __getitem__(self, stage: str) -> str:
-        return self._makers[stage]()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._makers)
-
-    def __len__(self) -> int:
-        return len(self._makers)
-
-
-def texts(nodes: Sequence[ArrayNode], staged: Stages, options: Options) -> Texts:
-    """All stages of one program; `options` are those that it was planned with."""
-    return Texts(
+def texts(nodes: Sequence[ArrayNode], staged: Stages, options: Options) -> Mapping[str, str]:
+    """Stage name to text: `ast labelled graph model fusedast ir llvm opencl`. `options`: those that it was planned with."""
+    return Lazy(
         {
             "ast": lambda: ast_text(tuple(nodes)),
             "labelled": lambda: labelled_text(staged.labelled),
@@ -44,8 +31,8 @@ def texts(nodes: Sequence[ArrayNode], staged: Stages, options: Options) -> Texts
             "model": lambda: _model(staged, options),
             "fusedast": lambda: fused_text(staged.fused),
             "ir": lambda: loops_text(staged.loops),
-            "llvm": lambda: _llvm(staged),
-            "opencl": lambda: _opencl(staged),
+            "llvm": lambda: _llvm(staged.loops),
+            "opencl": lambda: _opencl(staged.loops),
         }
     )
 
@@ -69,13 +56,19 @@ def _model(staged: Stages, options: Options) -> str:
     return "\n\n".join(lines) or "\\ there is nothing to decide"
 
 
-def _llvm(staged: Stages) -> str:
+def code(nest: ir.Nest) -> Mapping[str, str]:
+    """One nest as `ir`, `llvm` and `opencl`: the program that is this nest alone."""
+    alone = ir.Program((), (ir.Launch(nest),), ())
+    return Lazy({"ir": lambda: nest_text(nest), "llvm": lambda: _llvm(alone), "opencl": lambda: _opencl(alone)})
+
+
+def _llvm(program: ir.Program) -> str:
     from accel.backends.llvm.backend import llvm_text  # llvmlite is loaded only for those who ask
 
-    return llvm_text(staged.loops)
+    return llvm_text(program)
 
 
-def _opencl(staged: Stages) -> str:
+def _opencl(program: ir.Program) -> str:
     from accel.backends.opencl.program import opencl_text
 
-    return opencl_text(staged.loops)
+    return opencl_text(program)

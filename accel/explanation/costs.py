@@ -1,0 +1,40 @@
+"""Costs of whole programs, level by level, and what the levels are called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
+from types import MappingProxyType
+
+from accel.ilp.options import Options
+
+_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        "read_bytes + write_bytes": "bytes",
+        "intermediate": "intermediates",
+        "cluster": "clusters",
+        "edge": "edges",
+        "read": "reads",
+        "write": "stored arrays",
+        "read + write": "reads and writes",
+        "access": "pairs of accesses",
+    }
+)
+"""Sums of weights that have a name; others are written as they are."""
+
+
+def levels(options: Options, cost: Sequence[int]) -> tuple[str, ...]:
+    """What each number of a cost counts; those of a cost function have no other name."""
+    if options.model is None:
+        return tuple(f"level {number}" for number in range(1, len(cost) + 1))
+    return tuple(_NAMES.get(str(level), str(level)) for level in options.model.levels)
+
+
+def added(costs: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
+    """Costs of several programs; one that costs nothing may have fewer levels."""
+    return tuple(map(sum, zip_longest(*costs, fillvalue=0)))
+
+
+def priced(cost: Sequence[int], names: Sequence[str]) -> str:
+    """`40,976 bytes, 3 intermediates, 2 clusters`."""
+    return ", ".join(f"{number:,} {name}" for number, name in zip_longest(cost, names, fillvalue=0)) or "nothing"

@@ -1,0 +1,95 @@
+"""What an explanation says about clusters, arrays and operations: plain data, names as they are printed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from accel.errors import Where
+from accel.explanation.reasons import WhyNot
+
+
+@dataclass(frozen=True, slots=True)
+class PassReport:
+    """One pass of a loop over an array: its name, how many elements (`n0`), how many bytes."""
+
+    array: str
+    size: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterReport:
+    """One loop. operations: in order, such as `fold %3`. over: what it visits. fused, kept, stored: names of arrays.
+
+    number: from 1, in the order of the report. part: the control flow around it, outermost first, such as `awhile %4, do`.
+    read_arrays, written_arrays: the passes that `reads` and `writes` count. code: the loop's text as `ir`, `llvm` and
+    `opencl`, made when it is asked for.
+    """
+
+    operations: tuple[str, ...]
+    over: str
+    reads: Mapping[str, int]
+    writes: Mapping[str, int]
+    fused: tuple[str, ...]
+    kept: tuple[str, ...]
+    stored: tuple[str, ...]
+    tree: str
+    number: int
+    part: tuple[str, ...]
+    read_arrays: tuple[PassReport, ...]
+    written_arrays: tuple[PassReport, ...]
+    code: Mapping[str, str] = field(repr=False, compare=False)
+
+    @property
+    def title(self) -> str:
+        """`loop 2 over n0`, or `step 2` for what is no loop over anything."""
+        return f"loop {self.number} over {self.over}" if self.over != "1" else f"step {self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayReport:
+    """One array. status: `input`, `fused` (never written), `kept` (written and consumed in its own loop), `stored`.
+
+    producer: such as `fold %3`. where: the user's call. why_not: for each reader in another loop, why it is there.
+    readers: the operations that read it. cluster: the number of the loop that makes it, if one does. result: the program (or
+    the part of it in which the array stands) returns it. bytes: what it takes in memory if it is stored.
+    """
+
+    name: str
+    type: str
+    status: str
+    producer: str
+    where: Where | None
+    why_not: tuple[WhyNot, ...]
+    readers: tuple[str, ...]
+    cluster: int | None
+    part: tuple[str, ...]
+    result: bool
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class OperationReport:
+    """One operation, such as `fold %3`: the number of its loop (None: it is no loop), the user's call."""
+
+    name: str
+    cluster: int | None
+    part: tuple[str, ...]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """`reader` reads `array`, which `producer` makes. fused: in one loop, so not through memory.
+
+    way: `stream` (in the loop's order), `source` (of a gather), `index` (wherever its scalar function likes), `destination`
+    (of a scatter). view: the array is another array under another shape, so it has no report of its own.
+    """
+
+    array: str
+    producer: str
+    reader: str
+    way: str
+    fused: bool
+    view: bool

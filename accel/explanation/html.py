@@ -1,0 +1,171 @@
+"""An explanation as one page, which needs nothing but a browser.
+
+Everything is in the page as ordinary markup, one section for each loop and each array; the script shows the one that was
+clicked and hides the others. No text of the user is in the script, and no other script may run.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import re
+from collections.abc import Iterator
+from importlib.resources import files
+from itertools import zip_longest
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from accel.errors import AccelError
+from accel.explanation.dot import dot
+from accel.explanation.facts import ClusterReport
+from accel.explanation.html_pieces import link, table, text
+from accel.explanation.html_sections import STATUS, Sections
+from accel.explanation.picture import draw, loop_link
+from accel.explanation.reasons import RULES
+from accel.explanation.report import counts
+from accel.explanation.source import short_place
+from accel.explanation.svg import svg_or_none
+
+if TYPE_CHECKING:  # an explanation writes its page by this module
+    from accel.explanation.explanation import Explanation
+
+
+def write_page(explanation: Explanation, path: str | PathLike[str]) -> None:
+    """Writes the page beside its place and moves it there, so that no half page is ever found. Raises `AccelError`."""
+    target = Path(path)
+    if target.exists() and not target.is_file():
+        raise AccelError(
+            f"the page cannot be written to {str(target)!r}, which is no file", hint="name a file, such as out.html"
+        )
+    data = page(explanation).encode(errors="replace")
+    part = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        part.write_bytes(data)
+        part.replace(target)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        reason = error.strerror or str(error)
+        raise AccelError(
+            f"the page cannot be written to {str(target)!r}: {reason}", hint="name a file in a folder that exists"
+        ) from None
+
+
+def page(explanation: Explanation) -> str:
+    """The whole page."""
+    style, script = (files("accel.explanation").joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    sections = Sections(explanation)
+    return "\n".join(
+        [
+            '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<link rel="icon" href="data:,">',
+            f"<title>accel: {text(explanation.name)}</title>\n<style>\n{style}</style>\n</head>\n<body>",
+            f"<header><h1>{text(explanation.name)}</h1>{_facts(explanation)}</header>\n<main>",
+            '<div class="left">',
+            *_picture(explanation),
+            *_loops(explanation, sections),
+            *_arrays(explanation, sections),
+            '</div>\n<div class="right">',
+            *_overview(explanation),
+            *map(sections.loop, explanation.clusters),
+            *map(sections.array, explanation.arrays),
+            f"</div>\n</main>\n<script>{script}</script>\n</body>\n</html>\n",
+        ]
+    )
+
+
+def _facts(explanation: Explanation) -> str:
+    before, after = explanation.strategies["none"], explanation
+    moved = [each.bytes_read + each.bytes_written for each in (before, after)]
+    facts = [
+        (f"{before.loops} → {after.loops}", "loops, unfused and fused"),
+        (f"{moved[0]:,} → {moved[1]:,}", "bytes moved, unfused and fused"),
+        (
+            "proved optimal" if explanation.proved else "not proved optimal",
+            f"strategy {explanation.strategy}, cost {explanation.cost_model}",
+        ),
+        (f"{explanation.solve_seconds * 1e3:.1f} ms", "to find the clustering"),
+    ]
+    items = "".join(f"<li><b>{text(value)}</b> {text(words)}</li>" for value, words in facts)
+    return f'<ul class="facts">{items}</ul>'
+
+
+def _picture(explanation: Explanation) -> Iterator[str]:
+    drawn = svg_or_none(dot(draw(explanation), links=True))
+    if drawn is None:
+        return
+    # Without the head of a file, and as wide as there is place, but never so small that nothing can be read.
+    found = re.search(r'<svg width="(\d+)pt" height="\d+pt"', drawn)
+    if found is None:
+        return
+    width = int(found[1])
+    size = f"width:{width}pt;min-width:{min(width, max(320, width * 6 // 10))}pt"
+    drawing = f'<svg role="img" aria-label="The graph" style="{size}"{drawn[found.end() :]}'
+    legend = " ".join(f'<span class="chip {status}">{status}</span>' for status in STATUS)
+    yield f'<details class="picture" open><summary>The graph</summary><div>{drawing}</div>'
+    yield f"<p>{legend} Bold arrows stay in a loop, dashed ones go through memory. Click a loop or an arrow.</p></details>"
+
+
+def _loops(explanation: Explanation, sections: Sections) -> Iterator[str]:
+    yield '<nav aria-label="Loops"><h2>Loops, in the order in which they run</h2>'
+    yield '<p class="filter"><label>Show only <input type="search" placeholder="fold, %3, a file"></label></p><ol>'
+    where = {operation.name: short_place(operation.where) for operation in explanation.operations}
+    for cluster in explanation.clusters:
+        yield _card(cluster, sections, list(dict.fromkeys(where[name] for name in cluster.operations)))
+    yield "</ol></nav>"
+
+
+def _card(cluster: ClusterReport, sections: Sections, places: list[str]) -> str:
+    shown, rest = cluster.operations[:12], len(cluster.operations) - 12
+    operations = ", ".join(shown) + (f" and {rest} more" if rest > 0 else "")
+    part = f" <small>{text(' / '.join(cluster.part))}</small>" if cluster.part else ""
+    return (
+        f'<li class="card">{link(loop_link(cluster.number), cluster.title)}{part}<br>{text(operations)}'
+        f"<br><small>{text(', '.join(filter(None, places[:4])))}</small>"
+        f"<br>{sections.chips(cluster.read_arrays)} → {sections.chips(cluster.written_arrays)}</li>"
+    )
+
+
+def _arrays(explanation: Explanation, sections: Sections) -> Iterator[str]:
+    yield '<nav aria-label="Arrays"><h2>Arrays</h2>'
+    rows = [
+        (sections.chip(array.name), text(array.type), text(array.status), text(array.producer), text(short_place(array.where)))
+        for array in explanation.arrays
+    ]  # fmt: skip
+    yield table(("array", "type", "status", "made by", "your line"), rows) + "</nav>"
+
+
+def _number(number: int | None) -> str:
+    return "unknown" if number is None else f"{number:,}"
+
+
+def _overview(explanation: Explanation) -> Iterator[str]:
+    """What is shown before anything is clicked: costs, strategies, rules."""
+    yield '<section id="overview" class="detail" tabindex="-1"><h2>Overview</h2>'
+    sizes = ", ".join(f"{name} = {value:,}" for name, value in explanation.sizes.items()) or "1,024 for every extent"
+    yield f"<p>The program reads {text(counts(explanation.reads))} and writes {text(counts(explanation.writes))}: "
+    yield f"{explanation.bytes_read:,} and {explanation.bytes_written:,} bytes with {text(sizes)}.</p>"
+    costs = zip_longest(explanation.unfused, explanation.cost, explanation.bound)
+    rows = [(text(level), *map(_number, numbers)) for level, numbers in zip(explanation.levels, costs, strict=False)]
+    yield "<h3>Cost</h3>" + table(("level", "unfused#", "this clustering#", "lower bound#"), rows)
+    yield "<p>Levels count in this order: the second decides only where the first is equal.</p>"
+    yield "<h3>Other strategies</h3>" + table(
+        ("strategy", "cost#", "loops#", "bytes moved#", "ms#"),
+        [
+            (
+                text(name), ", ".join(f"{number:,}" for number in each.cost), str(each.loops),
+                f"{each.bytes_read + each.bytes_written:,}", f"{each.solve_seconds * 1e3:.1f}",
+            )
+            for name, each in explanation.strategies.items()
+        ],
+    )  # fmt: skip
+    used = {line.rule for array in explanation.arrays for line in array.why_not}
+    if used:
+        rules = "".join(f"<dt>{text(rule)}</dt><dd>{text(RULES[rule])}</dd>" for rule in RULES if rule in used)
+        yield f"<h3>Rules that keep arrays in memory here</h3><dl>{rules}</dl>"
+    yield "</section>"

@@ -1,0 +1,127 @@
+"""What the page says about one loop and about one array."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from accel.explanation.facts import ArrayReport, ClusterReport, OperationReport, PassReport
+from accel.explanation.html_pieces import block, link, linked, source, table, text
+from accel.explanation.picture import array_link, loop_link
+from accel.explanation.reasons import RULES, WhyNot
+from accel.explanation.report import counts, drawing
+from accel.explanation.source import place
+
+if TYPE_CHECKING:  # an explanation writes its page by this module
+    from accel.explanation.explanation import Explanation
+
+STATUS: Mapping[str, str] = {
+    "input": "given by the caller",
+    "fused": "fused away: it is never in memory",
+    "kept": "kept beside: it is written to memory, and also consumed in the loop that makes it",
+    "stored": "stored: it is written to memory, and nothing in its own loop consumes it",
+}
+"""What becomes of an array, in words."""
+
+MOST_CODE = 8_000_000
+"""Characters of generated code on a page."""
+
+
+class Sections:
+    """The sections of one explanation."""
+
+    def __init__(self, explanation: Explanation) -> None:
+        self._explanation = explanation
+        self._arrays: dict[str, ArrayReport] = {array.name: array for array in explanation.arrays}
+        self._operations: dict[str, OperationReport] = {each.name: each for each in explanation.operations}
+        self._code_left = MOST_CODE
+
+    def chip(self, name: str) -> str:
+        """An array's name, coloured by what becomes of it, as a link."""
+        array = self._arrays.get(name)
+        return text(name) if array is None else link(array_link(name), name, f"chip {array.status}")
+
+    def chips(self, passes: tuple[PassReport, ...]) -> str:
+        """The arrays of some passes."""
+        return " ".join(dict.fromkeys(self.chip(each.array) for each in passes)) or "nothing"
+
+    def operation(self, name: str) -> str:
+        """An operation, with a link to its loop."""
+        operation = self._operations.get(name)
+        if operation is None or operation.cluster is None:
+            return text(name)
+        return f"{text(name)} in {link(loop_link(operation.cluster), f'loop {operation.cluster}')}"
+
+    def loop(self, cluster: ClusterReport) -> str:
+        """All about one loop: what it moves, the user's lines, its tree, its nest, its code."""
+        wheres = [self._operations[name].where for name in cluster.operations]
+        why = [line for array in self._explanation.arrays if array.cluster == cluster.number for line in array.why_not]
+        head = f'<section id="{loop_link(cluster.number)}" class="detail" tabindex="-1"><h2>{text(cluster.title)}</h2>'
+        return "\n".join(
+            [
+                head,
+                *(f"<p>inside of {text(part)}</p>" for part in cluster.part),
+                f"<p>{', '.join(map(text, cluster.operations))}</p>",
+                self._passes("reads", cluster.reads, cluster.read_arrays),
+                self._passes("writes", cluster.writes, cluster.written_arrays),
+                *self._fates(cluster),
+                *self._why(why),
+                "<h3>Your lines</h3>",
+                source(wheres),
+                block("The fused tree", linked("\n".join(drawing(cluster.tree)), self._arrays)),
+                *self._code(cluster),
+                "</section>",
+            ]
+        )
+
+    def array(self, array: ArrayReport) -> str:
+        """All about one array: what became of it, who makes and reads it, and why it is not fused."""
+        rows = [
+            ("type", text(array.type)),
+            ("status", f'<span class="chip {array.status}">{array.status}</span> {text(STATUS[array.status])}'),
+            ("made by", self.operation(array.producer)),
+            ("read by", ", ".join(map(self.operation, array.readers)) or "nothing"),
+            ("size", f"{array.bytes:,} bytes" + (" if it were stored" if array.status == "fused" else "")),
+        ]
+        if array.result:
+            rows.append(("result", "of " + text(array.part[-1]) if array.part else "of the program"))
+        facts = "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in rows)
+        head = f'<section id="{array_link(array.name)}" class="detail" tabindex="-1"><h2>array {text(array.name)}</h2>'
+        line = ("<h3>Your line</h3>", source([array.where]))
+        return "\n".join([head, f"<dl>{facts}</dl>", *self._why(array.why_not), *line, "</section>"])
+
+    def _passes(self, verb: str, counted: Mapping[str, int], passes: tuple[PassReport, ...]) -> str:
+        rows = [
+            (self.chip(each.array), text(each.size), str(times), f"{times * each.bytes:,}")
+            for each, times in Counter(passes).items()
+        ]
+        heads = ("array", "pass over", "passes#", "bytes#")
+        return f"<h3>It {verb} {text(counts(counted))}</h3>" + (table(heads, rows) if rows else "")
+
+    def _fates(self, cluster: ClusterReport) -> Iterator[str]:
+        fates = {"fused": cluster.fused, "kept": cluster.kept, "stored": cluster.stored}
+        for status, names in fates.items():
+            if names:
+                yield f"<p>{' '.join(map(self.chip, names))} {text(STATUS[status].partition(':')[0])}</p>"
+
+    def _why(self, lines: tuple[WhyNot, ...] | list[WhyNot]) -> Iterator[str]:
+        if lines:
+            yield '<h3>Why not fused</h3><ul class="why">' + "".join(map(self._line, lines)) + "</ul>"
+
+    def _line(self, line: WhyNot) -> str:
+        made, read = (text(place(where)) for where in (line.producer_where, line.where))
+        lines = f"<br><small>made at <code>{made}</code>, read at <code>{read}</code></small>" if made and read else ""
+        rule = f'<abbr title="{text(RULES.get(line.rule, line.rule))}">{text(line.rule)}</abbr>'
+        return f"<li>{self.operation(line.reader)}: {linked(line.reason, self._arrays)} ({rule}){lines}</li>"
+
+    def _code(self, cluster: ClusterReport) -> Iterator[str]:
+        yield block("The loop nest", linked(cluster.code["ir"], self._arrays))
+        for title, name in (("LLVM IR", "llvm"), ("OpenCL C", "opencl")):
+            if self._code_left <= 0:
+                rest = f"explanation.clusters[{cluster.number - 1}].code[{name!r}]"
+                yield f"<p>{title} is left out of this page, which is long enough: see {text(rest)}</p>"
+                continue
+            code = text(cluster.code[name])
+            self._code_left -= len(code)
+            yield block(title, code, opened=False)

@@ -1,0 +1,87 @@
+"""A program and the programs within its control flow: what an explanation goes through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import assert_never
+
+from accel.explanation.reasons import operation_name
+from accel.fusedast import nodes as fusedast
+from accel.fusedast.nodes import RootOfCluster, Unfused, UnfusedAcond, UnfusedAwhile
+from accel.ilp.clustering import Plan
+from accel.ir import nodes as ir
+from accel.ir.nodes import Branch, HostSizes, Launch, Repeat, Require, View
+from accel.labelled import nodes as labelled
+from accel.labelled.nodes import Binding
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A program or sub-program in three forms. around: the control flow that it is in, such as `awhile %4, do`."""
+
+    program: labelled.Program
+    fused: fusedast.Program
+    plan: Plan
+    around: tuple[str, ...] = ()
+
+    def roots(self) -> Iterator[RootOfCluster]:
+        """The clusters of this part alone."""
+        return (node for node in self.fused.nodes if isinstance(node, RootOfCluster))
+
+
+def parts(whole: Part) -> Iterator[Part]:
+    """The program, then its sub-programs in order, each before its own."""
+    pending = [whole]
+    while pending:
+        part = pending.pop()
+        yield part
+        plans = dict(part.plan.inner)
+        inner: list[Part] = []
+        for node in part.fused.nodes:
+            match node:
+                case UnfusedAcond(binding, _, first, second) | UnfusedAwhile(binding, first, second):
+                    halves = zip(_halves(binding), (first, second), plans[binding.label], strict=True)
+                    for (title, program), fused, plan in halves:
+                        around = (*part.around, f"{operation_name(binding)}, {title}")
+                        inner.append(Part(program, fused, plan, around))
+                case RootOfCluster() | Unfused():
+                    pass
+                case _:
+                    assert_never(node)
+        pending += reversed(inner)
+
+
+def _halves(binding: Binding) -> tuple[tuple[str, labelled.Program], tuple[str, labelled.Program]]:
+    match binding.operation:
+        case labelled.Acond(_, then, orelse):
+            return ("then", then), ("else", orelse)
+        case labelled.Awhile(condition, body):
+            return ("while", condition), ("do", body)
+        case other:
+            raise AssertionError(f"{type(other).__name__} has no sub-programs")
+
+
+def loop_programs(whole: ir.Program) -> Iterator[ir.Program]:
+    """The loop program and those of its branches and repetitions."""
+    pending = [whole]
+    while pending:
+        program = pending.pop()
+        yield program
+        for step in program.steps:
+            match step:
+                case Branch(then=first, orelse=second) | Repeat(condition=first, body=second):
+                    pending += (second, first)
+                case Launch() | View() | HostSizes() | Require():
+                    pass
+                case _:
+                    assert_never(step)
+
+
+def plans(whole: Plan) -> Iterator[Plan]:
+    """The plan of a program and those of its sub-programs."""
+    pending = [whole]
+    while pending:
+        plan = pending.pop()
+        yield plan
+        pending += (half for _, halves in plan.inner for half in halves)

@@ -1,0 +1,219 @@
+"""A program as boxes, nodes and arrows, before it is written in any language for graphs.
+
+In: an explanation. Out: loops and control flow as boxes, operations as nodes with the user's line, arrays as arrows that say
+whether they are fused or go through memory. Of programs too large to look at, loops are nodes; what is left out is said.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from accel.explanation.facts import ArrayReport, ClusterReport, OperationReport
+from accel.explanation.source import short_place
+
+if TYPE_CHECKING:  # an explanation draws itself by this module
+    from accel.explanation.explanation import Explanation
+
+MOST_OPERATIONS = 150
+"""Programs of more operations are drawn with one node for each loop."""
+
+MOST_NODES = 300
+"""No more nodes are drawn than this; of the rest, how many there are."""
+
+LONGEST = 40
+"""Characters of a user's line in a node."""
+
+STYLES = ("fused", "kept", "stored", "input", "view")
+"""What an arrow may be: the status of its array."""
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A loop, or a part of control flow. inside: the box around it, by identifier. link: its place on the page."""
+
+    identifier: str
+    title: str
+    kind: str
+    inside: str | None
+    link: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A node: an operation, a whole loop, or a result. kind: `operation`, `step` (no loop), `input`, `loop`, `result`."""
+
+    identifier: str
+    lines: tuple[str, ...]
+    kind: str
+    inside: str | None
+    link: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """Arrays that flow from one node to another. memory: not within a loop. tip: what there is to say about them."""
+
+    first: str
+    second: str
+    label: str
+    style: str
+    memory: bool
+    link: str | None
+    tip: str
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A drawing. notes: what it shows, and what it leaves out."""
+
+    boxes: tuple[Box, ...]
+    shapes: tuple[Shape, ...]
+    arrows: tuple[Arrow, ...]
+    notes: tuple[str, ...]
+
+
+def loop_link(number: int) -> str:
+    """The place of a loop on the page."""
+    return f"loop-{number}"
+
+
+def array_link(name: str) -> str:
+    """The place of an array on the page: `%3.1` is at `array-3.1`."""
+    return f"array-{name.removeprefix('%')}"
+
+
+def draw(explanation: Explanation) -> Picture:
+    """The picture of a program."""
+    return _Drawing(explanation).picture()
+
+
+@dataclass(slots=True)
+class _Arrays:
+    """Arrays of one kind between two nodes."""
+
+    names: list[str] = field(default_factory=list)
+    tips: list[str] = field(default_factory=list)
+
+
+class _Drawing:
+    def __init__(self, explanation: Explanation) -> None:
+        self._explanation = explanation
+        self._coarse = len(explanation.operations) > MOST_OPERATIONS
+        self._arrays = {array.name: array for array in explanation.arrays}
+        self._boxes: dict[tuple[str, ...], Box] = {}
+        self._loops: dict[int, Box] = {}
+        self._shapes: dict[str, Shape] = {}
+        self._of: dict[str, str] = {}  # the shape of an operation
+
+    def picture(self) -> Picture:
+        for operation in self._explanation.operations:
+            self._part(operation.part)
+        for cluster in self._explanation.clusters:
+            self._loop(cluster)
+        for operation in self._explanation.operations:
+            self._operation(operation)
+        arrows = [*self._flows(), *self._results()]
+        shown = list(self._shapes.values())[:MOST_NODES]
+        names = {shape.identifier for shape in shown}
+        arrows = [arrow for arrow in arrows if arrow.first in names and arrow.second in names]
+        used = {shape.inside for shape in shown}
+        boxes = [*self._boxes.values(), *(box for box in self._loops.values() if box.identifier in used)]
+        return Picture(tuple(boxes), tuple(shown), tuple(arrows), tuple(self._notes(len(self._shapes) - len(shown))))
+
+    def _notes(self, hidden: int) -> Iterable[str]:
+        explanation = self._explanation
+        loops = f"{explanation.loops} loop{'s' * (explanation.loops != 1)}"
+        yield f"{explanation.name}: {loops}, {explanation.bytes_read + explanation.bytes_written:,} bytes moved"
+        if self._coarse:
+            yield f"{len(explanation.operations)} operations: each loop is one node, and what is fused is not shown"
+        if hidden:
+            yield f"{hidden} more nodes are left out"
+
+    def _part(self, part: tuple[str, ...]) -> str | None:
+        """The box of a piece of control flow, and the boxes around it."""
+        for depth in range(1, len(part) + 1):
+            path = part[:depth]
+            if path not in self._boxes:
+                around = self._boxes[path[:-1]].identifier if depth > 1 else None
+                self._boxes[path] = Box(f"part{len(self._boxes)}", path[-1], "part", around, None)
+        return self._boxes[part].identifier if part else None
+
+    def _loop(self, cluster: ClusterReport) -> None:
+        inside, link = self._part(cluster.part), loop_link(cluster.number)
+        if self._coarse:
+            kinds = Counter(operation.split()[0] for operation in cluster.operations)
+            what = ", ".join(kind if count == 1 else f"{count} {kind}" for kind, count in kinds.items())
+            shape = Shape(f"loop{cluster.number}", (cluster.title, _short(what)), "loop", inside, link)
+            self._shapes[shape.identifier] = shape
+            self._of |= dict.fromkeys(cluster.operations, shape.identifier)
+        else:
+            self._loops[cluster.number] = Box(f"loop{cluster.number}", cluster.title, "loop", inside, link)
+
+    def _operation(self, operation: OperationReport) -> None:
+        if operation.name in self._of or not (operation.cluster or self._matters(operation)):
+            return
+        identifier = f"node{len(self._shapes)}"
+        kind = "operation" if operation.cluster else "input" if operation.name.startswith("use ") else "step"
+        text = () if operation.where is None or kind == "input" else (_line(operation),)
+        inside = self._loops[operation.cluster].identifier if operation.cluster else self._part(operation.part)
+        made = (
+            [array for array in self._explanation.arrays if array.producer == operation.name] if kind == "input" else []
+        )
+        link = loop_link(operation.cluster) if operation.cluster else array_link(made[0].name) if made else None
+        lines = (operation.name, *(array.type for array in made[:1]), *text)
+        self._shapes[identifier] = Shape(identifier, lines, kind, inside, link)
+        self._of[operation.name] = identifier
+
+    def _matters(self, operation: OperationReport) -> bool:
+        """Sizes and checks are not drawn: nothing flows out of them."""
+        return not operation.name.startswith(("bindsizes ", "requireequal "))
+
+    def _flows(self) -> Iterable[Arrow]:
+        """One arrow for all arrays of one kind between two nodes."""
+        found: dict[tuple[str, str, str, bool], _Arrays] = {}
+        for flow in self._explanation.flows:
+            first, second = self._of.get(flow.producer), self._of.get(flow.reader)
+            if first is None or second is None or first == second:
+                continue
+            array = self._arrays.get(flow.array)
+            style = "view" if array is None else array.status
+            arrays = found.setdefault((first, second, style, not flow.fused), _Arrays())
+            if flow.array not in arrays.names:
+                arrays.names.append(flow.array)
+                arrays.tips += [] if array is None else [_tip(array, flow.reader)]
+        for (first, second, style, memory), arrays in found.items():
+            link = array_link(arrays.names[0]) if style != "view" else None
+            yield Arrow(first, second, _several(arrays.names), style, memory, link, "\n".join(arrays.tips[:4]))
+
+    def _results(self) -> Iterable[Arrow]:
+        for array in self._explanation.arrays:
+            if array.result and not array.part and array.producer in self._of:
+                link = array_link(array.name)
+                shape = Shape(f"result{len(self._shapes)}", ("result", array.type), "result", None, link)
+                self._shapes[shape.identifier] = shape
+                first, tip = self._of[array.producer], _tip(array, None)
+                yield Arrow(first, shape.identifier, array.name, array.status, True, link, tip)
+
+
+def _line(operation: OperationReport) -> str:
+    """The user's line: its number, and the call on it."""
+    assert operation.where is not None
+    call = operation.where.call()
+    return _short(f"{operation.where.line}: {call}") if call else short_place(operation.where)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def _several(names: list[str]) -> str:
+    return " ".join(names) if len(names) <= 3 else f"{names[0]} and {len(names) - 1} more"
+
+
+def _tip(array: ArrayReport, reader: str | None) -> str:
+    """What an arrow says when it is pointed at."""
+    why = [line.reason for line in array.why_not if line.reader == reader]
+    return f"{array.name} {array.type}: {array.status}" + "".join(f"; not fused: {reason}" for reason in why)
