@@ -5,7 +5,7 @@ With copies of producers (docs/ilp.md, "Work done again") by trying all sets of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -23,6 +23,8 @@ from accel.labelled.duplicate import Copied
 from accel.labelled.nodes import Label
 
 _Cost = tuple[int, ...]
+_Legal = Mapping[frozenset[Label], tuple[Cluster, ...]]
+"""For every set of operations that may be a cluster, its legal orders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,21 +60,19 @@ def _orders(graph: Graph, labels: tuple[Label, ...], unpushed: frozenset[Label])
         yield Cluster(labels, tuple(orders[label] for label in labels))
 
 
-def _best_cluster(
-    graph: Graph, labels: tuple[Label, ...], prices: Prices, duplicate: Duplicate, copies: _Copies
-) -> tuple[_Cost, Cluster] | None:
-    """The cheapest legal orders of a set of operations."""
+def _legal_orders(
+    graph: Graph, labels: tuple[Label, ...], duplicate: Duplicate, copies: _Copies
+) -> tuple[Cluster, ...]:
+    """A set of operations with every legal assignment of orders."""
     labels = copies.whole(labels)
     inside = set(labels)
     if any(first in inside and second in inside for first, second in graph.before):
-        return None
-    best: tuple[_Cost, Cluster] | None = None
-    for cluster in _orders(graph, labels, copies.unpushed):
-        if cluster_refusal(graph, cluster, duplicate) is None:
-            cost = prices(cluster)
-            if best is None or cost < best[0]:
-                best = (cost, cluster)
-    return best
+        return ()
+    return tuple(
+        cluster
+        for cluster in _orders(graph, labels, copies.unpushed)
+        if cluster_refusal(graph, cluster, duplicate) is None
+    )
 
 
 def brute(graph: Graph, cost: Cost, weights: Weights, duplicate: Duplicate) -> tuple[tuple[int, ...], Clustering]:
@@ -80,19 +80,27 @@ def brute(graph: Graph, cost: Cost, weights: Weights, duplicate: Duplicate) -> t
     return _brute(graph, cost, weights, duplicate, _Copies())
 
 
+def brute_all(
+    graph: Graph, costs: Sequence[Cost], weights: Weights, duplicate: Duplicate
+) -> tuple[tuple[int, ...], ...]:
+    """The least of every cost; without copies. What is legal is found out once."""
+    clusters = _legal_clusters(graph, duplicate, _Copies())
+    return tuple(_best(graph, Prices(graph, cost, weights), clusters, duplicate)[0] for cost in costs)
+
+
 def brute_with_copies(graph: Graph, model: CostModel, weights: Weights) -> tuple[tuple[int, ...], tuple[Pair, ...]]:
     """The least cost under `duplicate=True`, reads by index included as far as copies change them, and the fewest copies."""
     best: tuple[_Cost, tuple[Pair, ...]] | None = None
-    pairs = choices(graph, weights).pairs
-    for count in range(len(pairs) + 1):
-        for chosen in combinations(pairs, count):
+    found = choices(graph, weights)
+    for count in range(len(found.pairs) + 1):
+        for chosen in combinations(found.pairs, count):
             copied = [Copied((maker,), (reader,)) for maker, reader in chosen]
             changed = substitute(graph, copied)
             makers = frozenset(changed.label[maker] for maker, _ in chosen if maker in changed.label)
             copies = _Copies(changed.clones(copied), makers)
             own = Weights(changed.graph, weights.sizes)
             cost, _ = _brute(changed.graph, model, own, True, copies)
-            more = moved(graph, chosen, model.levels, weights)
+            more = moved(graph, found, chosen, model.levels, weights)
             total = tuple(map(sum, zip(cost, more, strict=True)))
             if best is None or total < best[0]:
                 best = (total, chosen)
@@ -103,15 +111,24 @@ def brute_with_copies(graph: Graph, model: CostModel, weights: Weights) -> tuple
 def _brute(
     graph: Graph, cost: Cost, weights: Weights, duplicate: Duplicate, copies: _Copies
 ) -> tuple[tuple[int, ...], Clustering]:
+    return _best(graph, Prices(graph, cost, weights), _legal_clusters(graph, duplicate, copies), duplicate)
+
+
+def _legal_clusters(graph: Graph, duplicate: Duplicate, copies: _Copies) -> _Legal:
     stuck = {copy for labels in copies.of.values() for copy in labels}
     operations = tuple(node.label for node in graph.operations if node.label not in stuck)
-    prices = Prices(graph, cost, weights)
-    legal: dict[frozenset[Label], tuple[_Cost, Cluster]] = {}
-    for size in range(1, len(operations) + 1):
-        for labels in combinations(operations, size):
-            found = _best_cluster(graph, labels, prices, duplicate, copies)
-            if found is not None:
-                legal[frozenset(labels)] = found
+    sets = (labels for size in range(1, len(operations) + 1) for labels in combinations(operations, size))
+    legal = {frozenset(labels): _legal_orders(graph, labels, duplicate, copies) for labels in sets}
+    return {labels: clusters for labels, clusters in legal.items() if clusters}
+
+
+def _best(graph: Graph, prices: Prices, clusters_of: _Legal, duplicate: Duplicate) -> tuple[_Cost, Clustering]:
+    """The cheapest partition of the operations into legal clusters that stand in an order."""
+    legal = {
+        labels: min(((prices(cluster), cluster) for cluster in clusters), key=lambda priced: priced[0])
+        for labels, clusters in clusters_of.items()
+    }
+    operations = sorted(frozenset[Label]().union(*legal))
     partial: list[tuple[frozenset[Label], _Cost, tuple[Cluster, ...]]] = [(frozenset(), (), ())]
     complete: list[tuple[_Cost, tuple[Cluster, ...]]] = []
     while partial:
