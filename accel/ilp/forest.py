@@ -93,23 +93,35 @@ def circles(forest: Forest, values: Mapping[int, float]) -> list[Linear]:
     return [row(forest, members) for members in sets]
 
 
+def spanning(forest: Forest, values: Mapping[int, float]) -> dict[int, int]:
+    """Values of the counters that count the clusters of an integral solution exactly: all edges that close no circle."""
+    edges = [edge for edge, linked in forest.linked.items() if linked.value(values) > 0.5]
+    root: dict[Label, Label] = {}
+    chosen = {edge for edge in edges if _unites(root, edge)}
+    return {number: int(edge in chosen) for edge, join in forest.joined.items() for number in join.terms}
+
+
+def _unites(root: dict[Label, Label], edge: Pair) -> bool:
+    """Whether an edge joins two trees; if so, they are one now. `root` leads from labels to the root of their tree."""
+    ends = []
+    for label in edge:
+        while root.setdefault(label, label) != label:
+            label = root[label]
+        ends.append(label)
+    root[ends[0]] = ends[1]
+    return ends[0] != ends[1]
+
+
 def _closed(edges: Iterable[Pair]) -> Iterator[list[Label]]:
     """The circle that each edge closes with those before it."""
     tree: dict[Label, list[Label]] = {}
     root: dict[Label, Label] = {}
-
-    def find(label: Label) -> Label:
-        while root.setdefault(label, label) != label:
-            label = root[label]
-        return label
-
     for u, v in edges:
-        if find(u) == find(v):
+        if _unites(root, (u, v)):
+            tree.setdefault(u, []).append(v)
+            tree.setdefault(v, []).append(u)
+        else:
             yield tree_path(tree, u, v)
-            continue
-        root[find(u)] = find(v)
-        tree.setdefault(u, []).append(v)
-        tree.setdefault(v, []).append(u)
 
 
 def _search(near: _Near) -> tuple[dict[Label, Label], dict[Label, int]]:

@@ -5,7 +5,6 @@ The published formulations take the graph whole and as it is, and nothing is set
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -23,7 +22,7 @@ from accel.ilp.greedy import merge_greedily
 from accel.ilp.options import Duplicate, FormulationName, Options
 from accel.ilp.orders import assign
 from accel.ilp.price import Prices, constant_price
-from accel.ilp.solve import PartAnswer, solve
+from accel.ilp.solve import Clock, PartAnswer, solve
 from accel.ilp.solvers import find
 from accel.ilp.solvers.protocol import Solver
 from accel.labelled.nodes import Label
@@ -44,7 +43,8 @@ Labels = tuple[Label, ...]
 class Optimum:
     """A legal clustering, its exact cost, a lower bound, and whether that is reached.
 
-    `late`: the solver needed more time. `heuristic`: all that had to be solved was too large for it.
+    `late`: the solver needed more time, for more than the number of clusters. `heuristic`: all that had to be solved was too
+    large for it.
     """
 
     clustering: Clustering
@@ -125,11 +125,11 @@ def finish(problem: Problem, clusters: Iterable[Cluster]) -> Clustering | None:
 
 @dataclass(frozen=True, slots=True)
 class _Solved:
-    """Clusters of a part, a lower bound on their cost, and whether it is reached."""
+    """Clusters of a part, a lower bound on their cost, and whether there was too little time to reach it."""
 
     clusters: tuple[Cluster, ...]
     bound: tuple[int, ...]
-    proved: bool
+    late: bool
 
 
 def _priced(problem: Problem, clusters: Iterable[Cluster]) -> tuple[int, ...]:
@@ -154,25 +154,27 @@ def _decoded(problem: Problem, part: Posed, answer: PartAnswer) -> tuple[Cluster
     return tuple(clusters)
 
 
-def _solve(problem: Problem, part: Posed, least: tuple[int, ...], solver: Solver, deadline: float) -> _Solved:
+def _solve(problem: Problem, part: Posed, least: tuple[int, ...], solver: Solver, clock: Clock) -> _Solved:
     """The best clusters of one part. Raises whatever the solver raises, and ValueError where it is wrong."""
     first = tuple(problem.inside(part.labels))
-    answer = solve(part, solver, deadline)
+    known = _priced(problem, first)
+    offset = [a - b for a, b in zip(_alone(problem, part.labels), part.alone, strict=True)]
+    answer = solve(part, solver, clock, [a - b for a, b in zip(known, offset, strict=True)])
     if answer is None:
-        return _Solved(first, least, False)
+        return _Solved(first, least, True)
     found = _decoded(problem, part, answer)
-    offset = (a - b for a, b in zip(_alone(problem, part.labels), part.alone, strict=True))
+    cost = _priced(problem, found)
     bound = tuple(a + b for a, b in zip(offset, answer.bound, strict=True))
-    if answer.proved and _priced(problem, found) != bound:
-        raise ValueError(f"it claims a cost of {bound} for clusters that cost {_priced(problem, found)}")
-    if _priced(problem, first) < bound:
-        raise ValueError(f"it claims that {bound} is least, but {_priced(problem, first)} can be had")
-    return _Solved(min(found, first, key=lambda clusters: _priced(problem, clusters)), max(least, bound), answer.proved)
+    if cost[: answer.proved] != bound[: answer.proved]:
+        raise ValueError(f"it claims a cost of {bound[: answer.proved]} for clusters that cost {cost}")
+    if min(known, cost) < bound:
+        raise ValueError(f"it claims that {bound} is least, but {min(known, cost)} can be had")
+    return _Solved(found if cost < known else first, max(least, bound), answer.late)
 
 
 def optimise(problem: Problem, facts: Analysis, options: Options) -> Optimum:
     """The best clustering. Raises whatever the solver raises, and ValueError where it is wrong."""
-    deadline = time.monotonic() + options.time_limit
+    clock = Clock(options.time_limit)
     bounds = floors(facts, problem.model, problem.weights)
     first = {part: problem.inside(part) for part in bounds}
     asked = options.formulation != "accel"
@@ -186,10 +188,10 @@ def optimise(problem: Problem, facts: Analysis, options: Options) -> Optimum:
         solver = find(options.solver)
         for labels in to_solve:
             posed = pose(options.formulation, facts, labels, problem.model, problem.weights, options.duplicate)
-            solved = _solve(problem, posed, bounds[labels], solver, deadline)
+            solved = _solve(problem, posed, bounds[labels], solver, clock)
             clusters += solved.clusters
             bounds[labels] = solved.bound
-            late = late or not solved.proved
+            late = late or solved.late
     found = finish(problem, clusters)
     reason = "its clusters stand in a circle" if found is None else refusal(problem.graph, found, options.duplicate)
     if found is None or reason is not None:

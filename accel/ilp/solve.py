@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from accel.ilp.forest import circles, spanning
 from accel.ilp.formulations.protocol import Posed
 from accel.ilp.linear import Linear, total
 from accel.ilp.solvers.protocol import Session, Solver
@@ -19,65 +20,108 @@ _MOST_ROUNDS = 30
 _LARGEST_SPAN = 1_000_000
 """Levels are put into one objective as long as it stays below this: beyond, tolerances of solvers would blur it."""
 
+_SHARE_OF_COUNTING = 0.2
+"""How much of the time may go into the number of clusters, where that is not the first level."""
+
 
 @dataclass(frozen=True, slots=True)
 class PartAnswer:
-    """Clusters of a part (before they are split), what runs backward, a lower bound per level, whether it is reached.
+    """Clusters of a part (before they are split), what runs backward, a lower bound per level, how many are reached.
 
-    Bounds are of the objectives without their constants.
+    Bounds are of the objectives without their constants; `proved`: how many levels, from the first one. `late`: the
+    first of the others is not the number of clusters.
     """
 
     clusters: tuple[tuple[Label, ...], ...]
     backward: frozenset[Label]
     bound: tuple[int, ...]
-    proved: bool
+    proved: int
+    late: bool
 
 
-def stages(objectives: Sequence[Linear]) -> list[tuple[Linear, range]]:
-    """Consecutive levels put together where that is exact: the more important one outweighs all that follow it."""
-    result: list[tuple[Linear, range]] = []
-    start = 0
-    while start < len(objectives):
-        stop, scaled = start + 1, _reduced(objectives[start])
-        while stop < len(objectives):
-            factor = objectives[stop].span + 1
-            together = total([scaled * factor, objectives[stop]])
-            if together.span > _LARGEST_SPAN:
-                break
-            scaled, stop = together, stop + 1
-        result.append((scaled, range(start, stop)))
-        start = stop
+class Clock:
+    """The time for all parts together, and what of it is left for counting clusters. Starts when it is made."""
+
+    def __init__(self, limit: float) -> None:
+        self._deadline = time.monotonic() + limit
+        self._counting = limit * _SHARE_OF_COUNTING
+
+    def deadline(self, counting: bool) -> float:
+        """When a stage that begins now has to end."""
+        return min(self._deadline, time.monotonic() + self._counting) if counting else self._deadline
+
+    def spent_counting(self, seconds: float) -> None:
+        """So much of the time for counting is gone."""
+        self._counting -= seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Consecutive levels as one objective: a sum of their values, each divided by and then multiplied with a number.
+
+    `counting`: it is the number of clusters, of clusterings that are best otherwise.
+    """
+
+    objective: Linear
+    levels: range
+    scales: tuple[tuple[int, int], ...]
+    counting: bool = False
+
+    def value(self, levels: Sequence[int]) -> int:
+        """The objective of a point, given the values of all levels there."""
+        parts = zip(self.levels, self.scales, strict=True)
+        return sum(levels[level] // divisor * factor for level, (divisor, factor) in parts)
+
+
+def stages(objectives: Sequence[Linear], counters: frozenset[int]) -> list[Stage]:
+    """Levels put together where that is exact: the more important one outweighs all that follow it.
+
+    The number of clusters, whose variables are `counters`, is a stage of its own: it is harder than all that may come before.
+    """
+    result: list[Stage] = []
+    for level, objective in enumerate(objectives):
+        divisor = math.gcd(*objective.terms.values()) if objective.terms else 1
+        reduced = Linear(0, {number: c // divisor for number, c in objective.terms.items()})
+        counting = bool(result) and not counters.isdisjoint(objective.terms)
+        if result and not counting and not result[-1].counting:
+            last, factor = result[-1], reduced.span + 1
+            together = total([last.objective * factor, reduced])
+            if together.span <= _LARGEST_SPAN:
+                scales = (*((d, f * factor) for d, f in last.scales), (divisor, 1))
+                result[-1] = Stage(together, range(last.levels.start, level + 1), scales)
+                continue
+        result.append(Stage(reduced, range(level, level + 1), ((divisor, 1),), counting))
     return result
 
 
-def _reduced(objective: Linear) -> Linear:
-    """An objective divided by what divides all its coefficients."""
-    divisor = math.gcd(*objective.terms.values()) if objective.terms else 1
-    return Linear(0, {number: c // divisor for number, c in objective.terms.items()})
+@dataclass(frozen=True, slots=True)
+class _Point:
+    """An integral point that violates no row at all, and a lower bound on the objective: is it reached?"""
+
+    values: Mapping[int, int]
+    bound: float
+    optimal: bool
 
 
 class _Search:
-    """One part being solved: rows found so far, the time that is left."""
+    """One part being solved: rows found so far."""
 
-    def __init__(self, part: Posed, solver: Solver, deadline: float) -> None:
-        self.part, self.solver, self.deadline = part, solver, deadline
+    def __init__(self, part: Posed, solver: Solver, clock: Clock) -> None:
+        self.part, self.solver, self.clock = part, solver, clock
         self.objectives = [Linear(0, objective.terms) for objective in part.model.objectives]
+        self.stages = stages(self.objectives, part.forest.counters)
         self.found: list[Linear] = []
         self.added: set[tuple[int, tuple[tuple[int, int], ...]]] = set()
 
-    def seconds(self) -> float:
-        """What is left until the deadline."""
-        return self.deadline - time.monotonic()
-
-    def relax(self, objective: Linear) -> None:
-        """Cycle rows that the relaxation violates; those that end up slack are dropped."""
+    def relax(self) -> None:
+        """Rows that the relaxation of the first stage violates; those that end up slack are dropped."""
         session = self.solver.session(self.part.model.variables, self.part.model.rows, relaxed=True)
         pool: list[Linear] = []
         values: Mapping[int, float] = {}
+        deadline = self.clock.deadline(False)
         for _ in range(_MOST_ROUNDS):
-            if self.seconds() <= 0:
-                return
-            solution = session.minimise(objective, self.seconds())
+            seconds = deadline - time.monotonic()
+            solution = session.minimise(self.stages[0].objective, seconds) if seconds > 0 else None
             if solution is None:
                 return
             values = solution.values
@@ -88,42 +132,74 @@ class _Search:
             pool += fresh
         self.found = [row for row in pool if row.value(values) < 1e-6]
 
-    def integers(self, staged: Sequence[tuple[Linear, range]]) -> PartAnswer | None:
-        """The optimum of one stage after the other, each kept for the next; None if the very first has no answer."""
+    def integers(self, known: Sequence[int] | None) -> PartAnswer | None:
+        """The optimum of one stage after the other, each kept for the next; None if the very first has no answer.
+
+        `known`: the levels of a point that is known to exist.
+        """
         part = self.part
         session = self.solver.session(part.model.variables, [*part.model.rows, *self.found], relaxed=False)
-        best: dict[int, int] | None = None
+        best: Mapping[int, int] | None = None
         bound: list[int] = []
-        for objective, levels in staged:
-            point = self._stage(session, objective)
+        proved = 0
+        for stage in self.stages:
+            here = [] if best is None else [round(stage.objective.value(self._completed(best)))]
+            there = [] if known is None else [stage.value(known)]
+            point = self._stage(session, stage, min([*here, *there], default=None))
             if point is None:
                 break
-            best, optimal, least = point
-            if not optimal:
-                bound += self._bound_of(objective, levels, least)
+            best = point.values
+            if not point.optimal:
+                bound += self._bound_of(stage, point.bound)
                 break
-            bound += [round(self.objectives[level].value(best)) for level in levels]
-            session.add([round(objective.value(best)) - objective])
+            bound += [round(self.objectives[level].value(best)) for level in stage.levels]
+            proved = stage.levels.stop
+            session.add([round(stage.objective.value(best)) - stage.objective])
+            if there and round(stage.objective.value(best)) < there[0]:
+                known = None  # what it is on later levels does not matter
         if best is None:
             return None
-        proved = len(bound) == len(self.objectives) and point is not None and point[1]
         bound += [_least(objective) for objective in self.objectives[len(bound) :]]
         clusters = tuple(tuple(cluster) for cluster in part.clusters(best) if len(cluster) > 1)
-        return PartAnswer(clusters, part.backward(best), tuple(bound), proved)
+        late = [stage.counting for stage in self.stages if stage.levels.stop > proved][:1] == [False]
+        return PartAnswer(clusters, part.backward(best), tuple(bound), proved, late)
 
-    def _stage(self, session: Session, objective: Linear) -> tuple[dict[int, int], bool, float] | None:
-        """An integral point that violates no row at all, whether it is optimal, and a lower bound."""
-        counted = not self.part.counters.isdisjoint(objective.terms)
-        while self.seconds() > 0:
-            solution = session.minimise(objective, self.seconds())
+    def _completed(self, values: Mapping[int, int]) -> Mapping[int, int]:
+        return {**values, **spanning(self.part.forest, values)}
+
+    def _stage(self, session: Session, stage: Stage, cutoff: int | None) -> _Point | None:
+        """The best point of one stage that there was time for."""
+        start = time.monotonic()
+        deadline = self.clock.deadline(stage.counting)
+        try:
+            return self._rounds(session, stage, cutoff, deadline)
+        finally:
+            if stage.counting:
+                self.clock.spent_counting(time.monotonic() - start)
+
+    def _rounds(self, session: Session, stage: Stage, cutoff: int | None, deadline: float) -> _Point | None:
+        """Solved and solved again, until the solution violates nothing, or what it could be at best is reached."""
+        objective, forest = stage.objective, self.part.forest
+        counted = not forest.counters.isdisjoint(objective.terms)
+        best: Mapping[int, int] | None = None
+        bound = -math.inf
+        while (seconds := deadline - time.monotonic()) > 0:
+            solution = session.minimise(objective, seconds, cutoff)
             if solution is None:
-                return None
+                break
             values = {number: round(value) for number, value in solution.values.items()}
-            fresh = self.part.integral_rows(values, counted)
+            bound = max(bound, objective.value(values) if solution.optimal else solution.bound)
+            fresh = self.part.integral_rows(values)
             if not fresh:
-                return values, solution.optimal, solution.bound
-            session.add(self._new(fresh, values))
-        return None
+                complete = self._completed(values) if counted else values
+                if best is None or objective.value(complete) < objective.value(best):
+                    best = complete
+                if not solution.optimal or objective.value(best) <= bound + 1e-6:
+                    break
+            session.add(self._new([*fresh, *(circles(forest, values) if counted else ())], values))
+        if best is None:
+            return None
+        return _Point(best, bound, objective.value(best) <= bound + 1e-6)
 
     def _new(self, rows: Sequence[Linear], values: Mapping[int, float]) -> list[Linear]:
         """The rows that are not yet there: a solver that violates one of those does not solve what it is given."""
@@ -137,13 +213,12 @@ class _Search:
             raise ValueError("it ignores a row of its model")
         return fresh
 
-    def _bound_of(self, objective: Linear, levels: range, least: float) -> list[int]:
+    def _bound_of(self, stage: Stage, least: float) -> list[int]:
         """What a bound on a stage says about its level, if it is only one."""
-        level = self.objectives[levels[0]]
-        if not math.isfinite(least) or len(levels) > 1 or not objective.terms:
+        if not math.isfinite(least) or len(stage.levels) > 1:
             return []
-        number = next(iter(objective.terms))
-        return [max(_least(level), math.ceil(least - 1e-6) * (level.terms[number] // objective.terms[number]))]
+        divisor, _ = stage.scales[0]
+        return [max(_least(self.objectives[stage.levels.start]), math.ceil(least - 1e-6) * divisor)]
 
 
 def _least(objective: Linear) -> int:
@@ -151,10 +226,12 @@ def _least(objective: Linear) -> int:
     return objective.constant + sum(min(0, c) for c in objective.terms.values())
 
 
-def solve(part: Posed, solver: Solver, deadline: float) -> PartAnswer | None:
-    """The best clusters of a part, or None if there was no time to find any. Raises whatever the solver raises."""
-    search = _Search(part, solver, deadline)
-    staged = stages(search.objectives)
+def solve(part: Posed, solver: Solver, clock: Clock, known: Sequence[int] | None = None) -> PartAnswer | None:
+    """The best clusters of a part, or None if there was no time to find any. Raises whatever the solver raises.
+
+    `known`: the objectives, without their constants, of a clustering that the model has: others may be left out.
+    """
+    search = _Search(part, solver, clock)
     if len(part.model.variables) >= _WORTH_RELAXING:
-        search.relax(staged[0][0])
-    return search.integers(staged)
+        search.relax()
+    return search.integers(known)

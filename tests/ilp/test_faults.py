@@ -34,7 +34,7 @@ class Faulty:
     def add(self, rows: Iterable[Linear]) -> None:
         pass
 
-    def minimise(self, objective: Linear, seconds: float) -> Solution | None:
+    def minimise(self, objective: Linear, seconds: float, cutoff: int | None = None) -> Solution | None:
         if self.mode == "late":
             return None
         if self.mode == "crash":

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from accel.ilp import cuts
-from accel.ilp.forest import circles
 from accel.ilp.linear import Linear, Model
 from accel.ilp.model import Formulation
 from accel.labelled.nodes import Label
@@ -19,16 +18,15 @@ class Own:
         self.labels: tuple[Label, ...] = part.labels
         self.model: Model = part.model
         self.alone: tuple[int, ...] = part.alone
-        self.counters = part.forest.counters
+        self.forest = part.forest
 
     def relaxed_rows(self, values: Mapping[int, float]) -> list[Linear]:
         """Rows against circles of clusters."""
         return cuts.cycles(self._part, values)
 
-    def integral_rows(self, values: Mapping[int, float], counted: bool) -> list[Linear]:
-        """Rows against circles of clusters, nests that cannot be and, if they are counted, circles of links."""
-        forest = circles(self._part.forest, values) if counted else []
-        return [*cuts.cycles(self._part, values), *cuts.nests(self._part, values), *forest]
+    def integral_rows(self, values: Mapping[int, float]) -> list[Linear]:
+        """Rows against circles of clusters, and nests that cannot be."""
+        return [*cuts.cycles(self._part, values), *cuts.nests(self._part, values)]
 
     def clusters(self, values: Mapping[int, float]) -> list[list[Label]]:
         """The components of x = 0."""

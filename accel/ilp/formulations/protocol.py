@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
+from accel.ilp.forest import Forest
 from accel.ilp.linear import Linear, Model
 from accel.labelled.nodes import Label
 
@@ -25,14 +26,14 @@ class Posed(Protocol):
         """What the objectives are, constants apart, when all operations are clusters of their own."""
 
     @property
-    def counters(self) -> frozenset[int]:
-        """The variables that count clusters: where an objective has one, circles of links are looked for."""
+    def forest(self) -> Forest:
+        """What counts clusters: where an objective has its variables, circles of links are looked for."""
 
     def relaxed_rows(self, values: Mapping[int, float]) -> list[Linear]:
         """Rows "expression >= 0" that a point violates, integral or not."""
 
-    def integral_rows(self, values: Mapping[int, float], counted: bool) -> list[Linear]:
-        """All rows that an integral point violates; `counted`: those of the counters, too."""
+    def integral_rows(self, values: Mapping[int, float]) -> list[Linear]:
+        """All rows that an integral point violates, those of the forest apart."""
 
     def clusters(self, values: Mapping[int, float]) -> list[list[Label]]:
         """The operations that an integral point puts together, in any pieces."""

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 
 from accel.ilp.analysis import Bundle
 from accel.ilp.cost import CostLevel, Weights
-from accel.ilp.forest import circles
 from accel.ilp.formulations.costs import add_costs
 from accel.ilp.formulations.draft import Draft
 from accel.ilp.formulations.pieces import Pieces
@@ -81,23 +80,22 @@ class Published:
         """`corrected=False` leaves out the order of a scatter's source, as Fig. 4 does: then the optimum may be illegal."""
         self._draft = _Figure4(graph, bundles, duplicate, corrected)
         self._draft.traversal.add_work(duplicate)
-        self._forest = add_costs(self._draft, levels, weights)
+        self.forest = add_costs(self._draft, levels, weights)
         self._spaces = Spaces(graph)
         self.labels = tuple(node.label for node in graph.nodes)
         self.model: Model = self._draft.model
         self.alone = tuple(
             sum(c for number, c in cost.terms.items() if number in self._draft.alone) for cost in self.model.objectives
         )
-        self.counters = self._forest.counters
 
     def relaxed_rows(self, values: Mapping[int, float]) -> list[Linear]:
         """None: the rows are all there from the beginning."""
         return []
 
-    def integral_rows(self, values: Mapping[int, float], counted: bool) -> list[Linear]:
-        """Nests that cannot be and, if clusters are counted, circles of links."""
+    def integral_rows(self, values: Mapping[int, float]) -> list[Linear]:
+        """Nests that cannot be."""
         pieces = Pieces(self._draft, values)
-        rows = circles(self._forest, values) if counted else []
+        rows: list[Linear] = []
         for cluster in pieces.clusters:
             orders = {v: self._draft.traversal.pushed(v, values) for v in cluster}
             conflict = self._spaces.conflict(orders) if len(cluster) > 1 else None

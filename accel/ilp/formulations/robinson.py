@@ -13,7 +13,6 @@ from itertools import combinations
 
 from accel.ilp.analysis import Bundle
 from accel.ilp.cost import CostLevel, Weights
-from accel.ilp.forest import circles
 from accel.ilp.formulations.concestors import Sizes
 from accel.ilp.formulations.costs import add_costs
 from accel.ilp.formulations.draft import Draft
@@ -125,22 +124,21 @@ class Robinson:
 
     def __init__(self, graph: Graph, bundles: Sequence[Bundle], levels: Sequence[CostLevel], weights: Weights) -> None:
         self._draft = _Figure114(graph, bundles)
-        self._forest = add_costs(self._draft, levels, weights)
+        self.forest = add_costs(self._draft, levels, weights)
         self.labels = tuple(node.label for node in graph.nodes)
         self.model: Model = self._draft.model
         self.alone = tuple(
             sum(c for number, c in cost.terms.items() if number in self._draft.alone) for cost in self.model.objectives
         )
-        self.counters = self._forest.counters
 
     def relaxed_rows(self, values: Mapping[int, float]) -> list[Linear]:
         """None: the rows are all there from the beginning."""
         return []
 
-    def integral_rows(self, values: Mapping[int, float], counted: bool) -> list[Linear]:
-        """Transitivity where sizes differ and, if clusters are counted, rows against circles of links."""
+    def integral_rows(self, values: Mapping[int, float]) -> list[Linear]:
+        """Transitivity where sizes differ."""
         pieces = Pieces(self._draft, values)
-        rows = circles(self._forest, values) if counted else []
+        rows: list[Linear] = []
         for cluster in pieces.clusters:
             for a, b in combinations(cluster, 2):
                 x = self._draft.apart(a, b)

@@ -24,8 +24,12 @@ class Session(Protocol):
     def add(self, rows: Iterable[Linear]) -> None:
         """Require `row >= 0` from now on."""
 
-    def minimise(self, objective: Linear, seconds: float) -> Solution | None:
-        """The best point found in that time, or None."""
+    def minimise(self, objective: Linear, seconds: float, cutoff: int | None = None) -> Solution | None:
+        """The best point found in that time, or None.
+
+        Points of which the objective is above `cutoff` need not be found; there is one at or below it. Raises ValueError if
+        the solver claims that there is no point at all.
+        """
 
 
 class Solver(Protocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 import mip
@@ -13,11 +14,15 @@ _SEED = 1
 _GAP = 0.99
 """Objectives are integral: what is better by less than 1 is no better."""
 
+_HUGE = 1e15
+"""Bounds beyond this mean that a solver has none."""
+
 
 class MipSession:
     """A python-mip model that grows."""
 
     def __init__(self, backend: str, variables: Sequence[Variable], rows: Iterable[Linear], relaxed: bool) -> None:
+        self._backend = backend
         self._model = mip.Model(sense=mip.MINIMIZE, solver_name=backend)
         self._model.verbose = 0
         self._model.threads = 1
@@ -45,10 +50,13 @@ class MipSession:
         for row in rows:
             self._model.add_constr(self._expression(row, ">"))
 
-    def minimise(self, objective: Linear, seconds: float) -> Solution | None:
-        """The best point found in that time, or None."""
+    def minimise(self, objective: Linear, seconds: float, cutoff: int | None = None) -> Solution | None:
+        """The best point found in that time, or None. Raises ValueError if there is none at all."""
         self._model.objective = self._expression(objective, "")
+        self._cut_off(objective, cutoff)
         status = self._model.optimize(max_seconds=seconds)
+        if status is mip.OptimizationStatus.INFEASIBLE:
+            raise ValueError("it finds no solution where there is one")
         if not self._model.num_solutions:
             return None
         values: dict[int, float] = {}
@@ -59,7 +67,16 @@ class MipSession:
             values[number] = value
         bound = self._model.objective_bound
         optimal = status is mip.OptimizationStatus.OPTIMAL
-        return Solution(values, optimal, objective.value(values) if bound is None or optimal else bound)
+        if optimal or bound is None or abs(bound) > _HUGE:
+            bound = objective.value(values) if optimal else -math.inf
+        return Solution(values, optimal, bound)
+
+    def _cut_off(self, objective: Linear, cutoff: int | None) -> None:
+        """CBC has a parameter; a row costs it time. HiGHS gains from a row; its parameter leads to wrong claims."""
+        if self._backend == mip.CBC:
+            self._model.cutoff = _HUGE if cutoff is None else cutoff + 0.5
+        elif cutoff is not None:
+            self.add([cutoff - objective])
 
 
 class PythonMip:
