@@ -11,7 +11,9 @@ from accel.ilp.cost import MODELS, CostModel, CostName
 from accel.ilp.cost_function import Cost, CostFunction, name_of
 from accel.labelled.nodes import SizeVariable
 
-Strategy: TypeAlias = Literal["ilp", "none", "greedy"]
+Strategy: TypeAlias = Literal[
+    "ilp", "none", "linear", "greedy", "greedy_top_down", "greedy_bottom_up", "unintrusive", "branch_and_bound"
+]
 Duplicate: TypeAlias = bool | Literal["published"]
 FormulationName: TypeAlias = Literal["accel", "published", "robinson"]
 CostGiven: TypeAlias = CostName | CostModel | CostFunction

@@ -20,9 +20,13 @@ from accel.ilp.graph import Graph
 from accel.ilp.optimise import bound_of, optimise, study, with_greedy
 from accel.ilp.options import DEFAULT, Duplicate, Options, Strategy
 from accel.ilp.price import Prices
+from accel.ilp.strategies.branch_and_bound import branch_and_bound
+from accel.ilp.strategies.by_edges import greedy_bottom_up, greedy_top_down
 from accel.ilp.strategies.found import Found
 from accel.ilp.strategies.greedy import greedy
+from accel.ilp.strategies.linear import linear
 from accel.ilp.strategies.none import none
+from accel.ilp.strategies.unintrusive import unintrusive
 from accel.labelled.nodes import Label, Program, SizeVariable
 
 
@@ -43,8 +47,18 @@ def _run(strategy: Strategy, graph: Graph, prices: Prices, duplicate: Duplicate,
     match strategy:
         case "none":
             return none(graph, prices, duplicate, deadline)
+        case "linear":
+            return linear(graph, prices, duplicate, deadline)
         case "ilp" | "greedy":
             return greedy(graph, prices, duplicate, deadline)
+        case "greedy_top_down":
+            return greedy_top_down(graph, prices, duplicate, deadline)
+        case "greedy_bottom_up":
+            return greedy_bottom_up(graph, prices, duplicate, deadline)
+        case "unintrusive":
+            return unintrusive(graph, prices, duplicate, deadline)
+        case "branch_and_bound":
+            return branch_and_bound(graph, prices, duplicate, deadline)
         case _:
             assert_never(strategy)
 
@@ -69,8 +83,8 @@ def _heuristic(graph: Graph, prices: Prices, options: Options) -> Answer:
         raise AccelInternalError(f"The {strategy} strategy made an illegal clustering: {reason}")
     cost = prices.total(ordered.clusters)
     bound = _bound(graph, prices, options.duplicate) if found.bound is None else found.bound
-    if found.late:
-        _warn(f"The strategy {strategy!r}", f"after {options.time_limit} s the cost is {cost}{_at_least(bound)}")
+    if found.trouble and cost != bound:
+        _warn(f"The strategy {strategy!r}", f"{found.trouble}; the cost is {cost}{_at_least(bound)}")
     return Answer(ordered, cost, bound, cost == bound, strategy, None)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import accel as A
 from accel.compile import stages
-from accel.ilp.options import STRATEGIES, Options
+from accel.ilp.options import STRATEGIES, Options, Strategy
 from tests.differential.data import inputs
 from tests.differential.generate import generate
 from tests.differential.programs import Program
@@ -35,10 +36,16 @@ def loaded(program: Program) -> Function:
     return names["program"]
 
 
-def failing(program: Program, opencl: bool = False) -> list[str]:
+def drawn(seed: int) -> tuple[Strategy, ...]:
+    """The strategies for one seed: the default, none, and each of the others in turn."""
+    others = [strategy for strategy in STRATEGIES if strategy not in ("ilp", "none")]
+    return ("ilp", "none", others[seed % len(others)])
+
+
+def failing(program: Program, strategies: tuple[Strategy, ...], opencl: bool = False) -> list[str]:
     """What breaks the rule; a program that cannot even be built breaks it too."""
     try:
-        given = case(loaded(program), inputs(program))
+        given = replace(case(loaded(program), inputs(program)), strategies=strategies)
     except Exception as error:  # whatever the front end raises on a well-typed program is a bug
         return [f"building: {type(error).__name__}: {error}"]
     return failures(given, opencl)
@@ -46,8 +53,11 @@ def failing(program: Program, opencl: bool = False) -> list[str]:
 
 def complaint(seed: int, program: Program, opencl: bool = False) -> str:
     """A shrunk program that can be run, and what fails in it."""
-    smallest = shrink(program, lambda candidate: bool(failing(candidate, opencl)))
-    messages = "\n".join(f"# {line}" for message in failing(smallest, opencl) for line in message.splitlines())
+    strategies = drawn(seed)
+    smallest = shrink(program, lambda candidate: bool(failing(candidate, strategies, opencl)))
+    messages = "\n".join(
+        f"# {line}" for message in failing(smallest, strategies, opencl) for line in message.splitlines()
+    )
     head = f"# seed {seed}, shrunk from {len(program.nodes)} to {len(smallest.nodes)} nodes:"
     return f"{head}\n{messages}\n{file_source(smallest)}"
 
@@ -56,7 +66,7 @@ def check(seeds: Sequence[int]) -> Iterator[str]:
     """One complaint per failing seed, with the interpreters and llvm."""
     for seed in seeds:
         program = generate(seed)
-        if failing(program):
+        if failing(program, drawn(seed)):
             yield complaint(seed, program)
 
 
@@ -74,7 +84,7 @@ def check_opencl(seeds: Sequence[int], strategy_number: int) -> Iterator[str]:
     except Exception:  # found again below, for one program alone
         pass
     for seed, program in programs:
-        if failing(program, opencl=True):
+        if failing(program, drawn(seed), opencl=True):
             yield complaint(seed, program, opencl=True)
 
 

@@ -15,12 +15,12 @@ from accel.labelled.nodes import Label
 class Found:
     """Clusters of all operations and barriers, in no particular order, and what is known of all others.
 
-    bound: no clustering costs less; None if the strategy does not know. late: there was no time to find out.
+    bound: no clustering costs less; None if the strategy does not know. trouble: why what it should have proved is not proved.
     """
 
     clusters: tuple[Cluster, ...]
     bound: tuple[int, ...] | None = None
-    late: bool = False
+    trouble: str = ""
 
 
 def alone(graph: Graph, labels: Iterable[Label]) -> list[Cluster]:

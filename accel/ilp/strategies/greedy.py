@@ -1,17 +1,116 @@
-"""The strategy `greedy`: merge the pair of clusters that saves most, until none saves anything [Kri section V-C, Fig. 7]."""
+"""The strategy `greedy`: merge the pair of clusters that saves most, as long as one saves anything [Kri section V-C, Fig. 7].
+
+Every cluster takes part in at most one merge per round, so that clusters grow evenly and long programs take little more
+than linear time; in short programs a cluster waits for its best partner. Every step is judged by the legality checker and
+by exact prices.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from accel.ilp.clustering import Cluster
+from accel.ilp.coarse import only_reader
+from accel.ilp.cost import CostModel
 from accel.ilp.graph import Graph
-from accel.ilp.greedy import merge_greedily
 from accel.ilp.options import Duplicate
 from accel.ilp.price import Prices
 from accel.ilp.strategies.coarsely import coarsely
 from accel.ilp.strategies.found import Found
+from accel.ilp.strategies.partition import Partition, data_pairs, reader_pairs
+from accel.labelled.nodes import Label
+
+_PATIENT = 64
+"""With no more clusters than this, one that could not have its best partner in a round waits for the next."""
 
 
 def greedy(graph: Graph, prices: Prices, duplicate: Duplicate, deadline: float) -> Found:
-    """Chains of maps first, then the best pairs, in rounds: `merge_greedily`."""
+    """Chains of maps first, then the best pairs, in rounds."""
     del deadline  # it needs little more than linear time
     coarse = coarsely(graph, prices, duplicate)
     return Found(tuple(coarse.refine(cluster) for cluster in merge_greedily(coarse.graph, coarse.prices, duplicate)))
+
+
+def merge_greedily(graph: Graph, prices: Prices, duplicate: Duplicate) -> list[Cluster]:
+    """Clusters of all operations and barriers, in no particular order."""
+    # Weights count nothing that fusing a chain adds to; what a function thinks of it must be asked.
+    merger = _Merger(Partition(graph, duplicate, chains(graph) if isinstance(prices.cost, CostModel) else None), prices)
+    pairs = [*data_pairs(graph), *reader_pairs(graph)]
+    while merger.round(sorted(merger.partition.pairs(pairs))):
+        pass
+    return list(merger.partition.cluster.values())
+
+
+def chains(graph: Graph) -> list[list[Label]]:
+    """Runs of maps of which each reads all that the one before makes, and nobody else does: fusing them is never illegal."""
+    earlier = {first for first, _ in graph.before}
+    run_of: dict[Label, list[Label]] = {}
+    runs: list[list[Label]] = []
+    for node in graph.operations:
+        run = run_of.get(node.label)
+        if run is None:
+            run = [node.label]
+            runs.append(run)
+        heir = None if node.label in earlier else only_reader(graph, node)
+        if heir is not None and heir not in run_of:
+            run.append(heir)
+            run_of[heir] = run
+    return runs
+
+
+class Savings:
+    """What merging two clusters of a partition saves, and what comes out; each pair is looked at once."""
+
+    def __init__(self, partition: Partition, prices: Prices) -> None:
+        self._partition, self._price = partition, prices
+        self._costs: dict[Cluster, tuple[int, ...]] = {}
+        self._tried: dict[tuple[Cluster, Cluster], tuple[tuple[int, ...], Cluster] | None] = {}
+
+    def _cost(self, cluster: Cluster) -> tuple[int, ...]:
+        if cluster not in self._costs:
+            self._costs[cluster] = self._price(cluster)
+        return self._costs[cluster]
+
+    def of(self, first: Label, second: Label) -> tuple[tuple[int, ...], Cluster] | None:
+        """None if that is illegal, or saves nothing."""
+        one, two = self._partition.cluster[first], self._partition.cluster[second]
+        if (one, two) not in self._tried:
+            self._tried[one, two] = self._saving(first, second, one, two)
+        return self._tried[one, two]
+
+    def _saving(
+        self, first: Label, second: Label, one: Cluster, two: Cluster
+    ) -> tuple[tuple[int, ...], Cluster] | None:
+        whole = self._partition.whole((first, second))
+        if whole is None:
+            return None
+        costs = zip(self._cost(one), self._cost(two), self._cost(whole), strict=True)
+        saving = tuple(a + b - c for a, b, c in costs)
+        return (saving, whole) if saving > (0,) * len(saving) else None
+
+
+class _Merger:
+    """Rounds of merging."""
+
+    def __init__(self, partition: Partition, prices: Prices) -> None:
+        self.partition, self._savings = partition, Savings(partition, prices)
+
+    def round(self, pairs: Iterable[tuple[Label, Label]]) -> bool:
+        """Merge disjoint pairs, the most saving first; whether there was one."""
+        offers = []
+        for first, second in pairs:
+            saved = self._savings.of(first, second)
+            if saved is not None:
+                offers.append((tuple(-saving for saving in saved[0]), first, second, saved[1]))
+        offers.sort(key=lambda offer: offer[:3])
+        patient = len(self.partition.cluster) <= _PATIENT
+        touched: set[Label] = set()
+        merged = False
+        for _, first, second, whole in offers:
+            if first in touched or second in touched:
+                touched |= {first, second} if patient else set()
+            elif self.partition.between(first, second) == set():
+                self.partition.merge((first, second), whole)
+                touched |= {first, second}
+                merged = True
+        return merged

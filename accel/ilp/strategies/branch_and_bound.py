@@ -1,0 +1,45 @@
+"""The strategy `branch_and_bound`: the proved optimum of small graphs, for any cost that is a sum over clusters.
+
+[Kri section V-D, Fig. 11] splits clusters as long as that costs less than the best known; that needs a cost that never falls
+when a cluster is split. Here nothing is asked of the cost: all legal clusters of a part of the graph are listed, each with
+what it costs, and the part is covered by them (`cover.py`). Greedy's answer is the first incumbent [Kri Fig. 11, line 8].
+"""
+
+from __future__ import annotations
+
+from accel.ilp.analysis import analyse
+from accel.ilp.graph import Graph
+from accel.ilp.optimise import is_too_large
+from accel.ilp.options import Duplicate
+from accel.ilp.price import Prices
+from accel.ilp.strategies.candidates import Neighbours, candidates
+from accel.ilp.strategies.coarsely import coarsely
+from accel.ilp.strategies.cover import cover
+from accel.ilp.strategies.found import Found, alone
+from accel.ilp.strategies.greedy import merge_greedily
+
+
+def branch_and_bound(graph: Graph, prices: Prices, duplicate: Duplicate, deadline: float) -> Found:
+    """The best clustering; of parts for which there is no time, the best known. Raises what `prices` raises."""
+    coarse = coarsely(graph, prices, duplicate)
+    first = merge_greedily(coarse.graph, coarse.prices, duplicate)
+    if is_too_large(coarse.graph):
+        return Found(
+            tuple(map(coarse.refine, first)), None, "the graph is too large to search, this is greedy's answer"
+        )
+    facts = analyse(coarse.graph, duplicate)
+    decided = frozenset(label for part in facts.parts for label in part)
+    clusters = alone(coarse.graph, (node.label for node in coarse.graph.nodes if node.label not in decided))
+    left = 0
+    for part in facts.parts:
+        near = Neighbours(facts, part)
+        incumbent = tuple(cluster for cluster in first if cluster.labels[0] in near.bit)
+        legal = candidates(coarse.graph, near, coarse.prices, duplicate, deadline)
+        best = None if legal is None else cover(near, legal, incumbent, deadline)
+        clusters += incumbent if best is None else best.clusters
+        left += best is None or not best.proved
+    found = tuple(map(coarse.refine, clusters))
+    if left:
+        what = "part" if left == 1 else "parts"
+        return Found(found, None, f"there are too many clusters to try in {left} {what} of the graph")
+    return Found(found, prices.total(found))

@@ -1,0 +1,146 @@
+"""A partition graph: clusters that grow, and the dependences between them [Kri Definitions 14 to 17].
+
+A cluster is called by its lowest label. Nothing is merged that the legality checker refuses, or that would make clusters wait
+for each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import combinations, pairwise
+
+from accel.ilp.checker import cluster_refusal
+from accel.ilp.clustering import Cluster
+from accel.ilp.graph import ORDERED, Graph, Kind
+from accel.ilp.options import Duplicate
+from accel.ilp.orders import assign
+from accel.labelled.nodes import Label
+
+_SEARCH_LIMIT = 2000
+"""Clusters looked at to find what stands between two; where that is not enough, they stay apart."""
+
+_ALL_PAIRS_OF_READERS = 16
+"""Of an array with more readers only neighbours are tried."""
+
+
+def data_pairs(graph: Graph) -> list[tuple[Label, Label]]:
+    """Pairs (maker, reader) of operations, by labels."""
+    operations = {node.label for node in graph.operations}
+    return sorted(
+        {
+            (edge.array.label, edge.consumer)
+            for edge in graph.edges
+            if edge.role in ORDERED and edge.array.label in operations and edge.consumer in operations
+        }
+    )
+
+
+def reader_pairs(graph: Graph) -> list[tuple[Label, Label]]:
+    """Pairs of operations that read one array, by labels; of an array with many readers, neighbours."""
+    operations = {node.label for node in graph.operations}
+    found: set[tuple[Label, Label]] = set()
+    for edges in graph.readers.values():
+        readers = sorted({edge.consumer for edge in edges if edge.role in ORDERED and edge.consumer in operations})
+        found.update(combinations(readers, 2) if len(readers) <= _ALL_PAIRS_OF_READERS else pairwise(readers))
+    return sorted(found)
+
+
+class Partition:
+    """Clusters, which of them a label is in, and the arcs between them."""
+
+    def __init__(self, graph: Graph, duplicate: Duplicate, groups: Iterable[Collection[Label]] | None = None) -> None:
+        """`groups`: what stands together from the start, legally; None for every operation by itself."""
+        self.graph, self.duplicate = graph, duplicate
+        self.cluster: dict[Label, Cluster] = {}
+        self.home: dict[Label, Label] = {}
+        kept = [(node.label,) for node in graph.operations] if groups is None else groups
+        for group in [*kept, *((node.label,) for node in graph.nodes if node.kind is Kind.BARRIER)]:
+            cluster = assign(graph, group)
+            assert cluster is not None
+            self.cluster[cluster.labels[0]] = cluster
+            self.home |= dict.fromkeys(cluster.labels, cluster.labels[0])
+        self.after: dict[Label, set[Label]] = {name: set() for name in self.cluster}
+        self.ahead: dict[Label, set[Label]] = {name: set() for name in self.cluster}
+        for earlier, later in graph.arcs:
+            first, second = self.home[earlier], self.home[later]
+            if first != second:
+                self.after[first].add(second)
+                self.ahead[second].add(first)
+        self.apart: dict[Label, set[Label]] = {name: set() for name in self.cluster}
+        for earlier, later in graph.before:
+            self.apart[self.home[earlier]].add(self.home[later])
+            self.apart[self.home[later]].add(self.home[earlier])
+
+    def pairs(self, of: Iterable[tuple[Label, Label]]) -> Iterator[tuple[Label, Label]]:
+        """The clusters of pairs of operations, the lower one first, each pair once."""
+        seen: set[tuple[Label, Label]] = set()
+        for one, two in of:
+            first, second = sorted((self.home[one], self.home[two]))
+            if first != second and (first, second) not in seen:
+                seen.add((first, second))
+                yield first, second
+
+    def whole(self, names: Collection[Label]) -> Cluster | None:
+        """The cluster that some clusters would be together; None if it is not legal."""
+        for name in names:
+            if not self.apart[name].isdisjoint(names):
+                return None
+        cluster = assign(self.graph, [label for name in names for label in self.cluster[name].labels])
+        if cluster is None or cluster_refusal(self.graph, cluster, self.duplicate) is not None:
+            return None
+        return cluster
+
+    def between(self, first: Label, second: Label) -> set[Label] | None:
+        """The clusters on paths from one of the two to the other, or None if there are too many to look at."""
+        found: set[Label] = set()
+        for start, end in ((first, second), (second, first)):
+            if start in self.after[end]:
+                continue  # the clusters stand in an order, so nothing leads back
+            names = self._from(start, end)
+            if names is None:
+                return None
+            found |= names
+        return found
+
+    def _from(self, first: Label, second: Label) -> set[Label] | None:
+        """The clusters on paths from `first` to `second`: found from that end from which less can be seen."""
+        starts = (self.after, first, second), (self.ahead, second, first)
+        seen = [{name for name in links[start] if name != end} for links, start, end in starts]
+        pending = [list(names) for names in seen]
+        while pending[0] and pending[1]:
+            if min(map(len, seen)) > _SEARCH_LIMIT:
+                return None
+            for side, (links, _, end) in enumerate(starts):
+                fresh = [name for name in links[pending[side].pop()] if name != end and name not in seen[side]]
+                seen[side].update(fresh)
+                pending[side] += fresh
+        done = 0 if not pending[0] else 1
+        links, start, end = starts[1 - done]
+        return _reached(links, start, seen[done] - {end})
+
+    def merge(self, names: Collection[Label], whole: Cluster) -> Label:
+        """Replace clusters by what they are together; its name."""
+        kept = min(names)
+        self.cluster[kept] = whole
+        for gone in sorted(set(names) - {kept}):
+            del self.cluster[gone]
+            for links, back in ((self.after, self.ahead), (self.ahead, self.after), (self.apart, self.apart)):
+                for name in links.pop(gone):
+                    back[name].discard(gone)
+                    if name != kept:
+                        back[name].add(kept)
+                        links[kept].add(name)
+                links[kept].discard(gone)
+        self.home |= dict.fromkeys(whole.labels, kept)
+        return kept
+
+
+def _reached(links: Mapping[Label, set[Label]], start: Label, within: set[Label]) -> set[Label]:
+    """What can be reached inside of a set."""
+    found = links[start] & within
+    pending = list(found)
+    while pending:
+        fresh = (links[pending.pop()] & within) - found
+        found |= fresh
+        pending += fresh
+    return found
