@@ -1,4 +1,4 @@
-"""Clusterings to price: random legal ones, and ones that are spelled out."""
+"""Clusterings to price: random legal ones, and ones that are spelled out; random graphs without orders."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from random import Random
 from accel.ilp.checker import refusal
 from accel.ilp.clustering import Clustering
 from accel.ilp.decode import clustering
-from accel.ilp.graph import Graph
+from accel.ilp.graph import Graph, Kind
 from accel.ilp.options import Duplicate
+from tests.ilp.random_graphs import draw
 from tests.ilp.sketch import Sketch
 
 
@@ -34,3 +35,15 @@ def random_clustering(graph: Graph, random: Random, duplicate: Duplicate = "publ
         if found is not None and refusal(graph, found, duplicate) is None:
             made, sets = found, merged
     return made
+
+
+def forward_graphs(count: int, operations: int) -> list[Graph]:
+    """Random graphs in which all is read and made forward: one array is one view."""
+    found: list[Graph] = []
+    for seed in range(1_000):
+        graph = draw(seed, operations)
+        if not any(node.kind is Kind.GATHER or node.backward for node in graph.nodes):
+            found.append(graph)
+        if len(found) == count:
+            break
+    return found

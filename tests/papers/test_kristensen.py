@@ -15,28 +15,16 @@ from accel.ilp.checker import refusal
 from accel.ilp.clustering import Clustering
 from accel.ilp.cost import MODELS, Weights
 from accel.ilp.decode import clustering
-from accel.ilp.graph import Graph, Kind
+from accel.ilp.graph import Graph
 from accel.ilp.options import Options
 from accel.ilp.price import price
 from tests.ilp.random_graphs import draw
 from tests.ilp.sketch import Sketch
 from tests.papers import bohrium, graphs
 from tests.papers.bohrium import Block, Operation, Problem, View, of_clustering
-from tests.papers.clusterings import named, random_clustering
+from tests.papers.clusterings import forward_graphs, named, random_clustering
 from tests.papers.fusion_models import partitions
 from tests.papers.graphs import drawn, groups, planned
-
-
-def forward_graphs(count: int, operations: int) -> list[Graph]:
-    """Random graphs in which all is read and made forward: one array is one view."""
-    found: list[Graph] = []
-    for seed in range(1_000):
-        graph = draw(seed, operations)
-        if not any(node.kind is Kind.GATHER or node.backward for node in graph.nodes):
-            found.append(graph)
-        if len(found) == count:
-            break
-    return found
 
 
 def cost_of(graph: Graph, made: Clustering, name: str) -> tuple[int, ...]:
