@@ -20,8 +20,8 @@ from typing_extensions import Unpack
 from accel.errors import AccelValueError, here
 from accel.ilp.cost import CostModel, CostName
 from accel.ilp.options import CostGiven, FormulationName, Strategy
+from accel.ilp.solvers import SolverName
 
-Solver = Literal["cbc", "highs"]
 Sizes = Literal["nominal", "actual"]
 
 
@@ -32,7 +32,7 @@ class Given(TypedDict, total=False):
     threads: int
     strategy: Strategy
     cost: CostGiven
-    solver: Solver
+    solver: SolverName
     sizes: Sizes
     duplicate: bool | Literal["published"]
     time_limit: float
@@ -55,7 +55,7 @@ class Settings:
     threads: int = 0
     strategy: Strategy = "ilp"
     cost: CostGiven = "default"
-    solver: Solver = "cbc"
+    solver: SolverName = "cbc"
     sizes: Sizes = "nominal"
     duplicate: bool | Literal["published"] = True
     time_limit: float = 10.0
@@ -64,7 +64,7 @@ class Settings:
 
 _CHOICES: Mapping[str, tuple[object, ...]] = {
     "strategy": get_args(Strategy),
-    "solver": get_args(Solver),
+    "solver": get_args(SolverName),
     "sizes": get_args(Sizes),
     "duplicate": (True, False, "published"),
     "formulation": get_args(FormulationName),

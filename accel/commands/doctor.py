@@ -11,13 +11,18 @@ import numpy as np
 
 import accel as A
 from accel.errors import AccelError
+from accel.ilp.linear import Linear, Variable
+from accel.ilp.solvers import SolverName, find, is_installed
 
 
 def doctor() -> int:
     """Print one line per thing; the exit status is 1 if something that every program needs does not work."""
     print(f"ok    Python {platform.python_version()} on {platform.machine()} {sys.platform}")
     required = [_installed(name) for name in ("numpy", "llvmlite", "mip")]
-    required += [_works("clustering by CBC", _solves), _works("the llvm backend", lambda: _runs("llvm"))]
+    required += [_works("the solver CBC", lambda: _solves("cbc")), _works("clustering", _clusters)]
+    required += [_works("the llvm backend", lambda: _runs("llvm"))]
+    _optional_solver("HiGHS", "highs")
+    _optional_solver("Gurobi", "gurobi")
     _installed("pyopencl")
     for device in A.devices():
         if device.backend.startswith("opencl"):
@@ -50,7 +55,26 @@ def _program() -> A.Acc[A.Scalar[np.int64]]:
     return A.fold(A.add, 0, A.map(lambda x: x * x, A.use(np.arange(10_000))))
 
 
-def _solves() -> None:
+def _optional_solver(title: str, name: SolverName) -> None:
+    if is_installed(name):
+        _works(f"the solver {title}", lambda: _solves(name))
+    else:
+        print(f"none  the solver {title} is not installed; pip install 'accel[{name}]' brings it")
+
+
+def _solves(name: SolverName) -> None:
+    """x + y >= 1, 2 x + y as little as can be."""
+    variables = (Variable(0, "x", True), Variable(1, "y", True))
+    try:
+        session = find(name).session(variables, [Linear(-1, {0: 1, 1: 1})], relaxed=False)
+        solution = session.minimise(Linear(0, {0: 2, 1: 1}), 10.0)
+    except Exception as error:  # of whatever kind the solver raises: no licence, for instance
+        raise AccelError(f"{type(error).__name__}: {error}") from error
+    if solution is None or [round(value) for value in solution.values.values()] != [0, 1]:
+        raise AccelError(f"a program of two variables came out as {solution}")
+
+
+def _clusters() -> None:
     explanation = A.explain(_program())
     if not explanation.proved or explanation.loops != 1:
         raise AccelError(f"the clustering was not proved optimal: {explanation.strategy}")

@@ -169,7 +169,7 @@ def _solve(problem: Problem, part: Posed, least: tuple[int, ...], solver: Solver
         raise ValueError(f"it claims a cost of {bound[: answer.proved]} for clusters that cost {cost}")
     if min(known, cost) < bound:
         raise ValueError(f"it claims that {bound} is least, but {min(known, cost)} can be had")
-    return _Solved(found if cost < known else first, max(least, bound), answer.late)
+    return _Solved(found if cost <= known else first, max(least, bound), answer.late)
 
 
 def optimise(problem: Problem, facts: Analysis, options: Options) -> Optimum:

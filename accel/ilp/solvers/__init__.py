@@ -4,18 +4,44 @@ from __future__ import annotations
 
 import os
 from importlib.util import find_spec
+from typing import Literal, TypeAlias, assert_never, get_args
 
 from accel.ilp.solvers.protocol import Solver
 
-NAMES = ("cbc", "highs")
+SolverName: TypeAlias = Literal["cbc", "highs", "gurobi"]
+NAMES: tuple[SolverName, ...] = get_args(SolverName)
+
+
+def is_installed(name: SolverName) -> bool:
+    """Whether the packages of a solver are there; what they need beyond that, a licence for instance, is not looked at."""
+    match name:
+        case "cbc":
+            return find_spec("mip") is not None
+        case "highs":
+            return "PMIP_HIGHS_LIBRARY" in os.environ or any(map(find_spec, ("highspy", "highsbox")))
+        case "gurobi":
+            return find_spec("gurobipy") is not None
+        case _:
+            assert_never(name)
 
 
 def find(name: str) -> Solver:
     """The solver of that name. Raises ImportError if it is not installed, ValueError if nobody knows it."""
-    if name not in NAMES:
+    known = next((one for one in NAMES if one == name), None)
+    if known is None:
         raise ValueError(f"there is no solver {name!r}; there are {', '.join(NAMES)}")
-    if name == "highs" and "PMIP_HIGHS_LIBRARY" not in os.environ and not any(map(find_spec, ("highspy", "highsbox"))):
-        raise ImportError("HiGHS is not installed: pip install 'accel[highs]'")  # python-mip would log an error
-    from accel.ilp.solvers.python_mip import PythonMip
+    if not is_installed(known):
+        what = {"cbc": "CBC", "highs": "HiGHS", "gurobi": "Gurobi"}[known]
+        package = "mip" if known == "cbc" else f"'accel[{known}]'"
+        raise ImportError(f"{what} is not installed: pip install {package}")
+    match known:
+        case "gurobi":
+            from accel.ilp.solvers.gurobi import Gurobi
 
-    return PythonMip(name)
+            return Gurobi()
+        case "cbc" | "highs":
+            from accel.ilp.solvers.python_mip import PythonMip
+
+            return PythonMip(known)
+        case _:
+            assert_never(known)
