@@ -46,11 +46,11 @@ def kept(found: A.Explanation) -> list[str]:
 
 
 def summary(found: A.Explanation) -> str:
-    """Loops and passes as one line: `2 loops; reads 2 n0 + 2; writes 2 n0 + 2`."""
+    """Loops and passes as one line: `2 loops; reads 2×n0 + 2; writes 2×n0 + 2`."""
     loops = f"{found.loops} loop{'s' * (found.loops != 1)}"
     return f"{loops}; reads {_sum(dict(found.reads))}; writes {_sum(dict(found.writes))}"
 
 
 def _sum(counts: dict[str, int]) -> str:
-    terms = [f"{count} {size}" if count > 1 else size for size, count in counts.items() if size != "1"]
+    terms = [f"{count}×{size}" if count > 1 else size for size, count in counts.items() if size != "1"]
     return " + ".join([*terms, *([str(counts["1"])] if counts.get("1") else [])]) or "0"

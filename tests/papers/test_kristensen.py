@@ -122,6 +122,12 @@ def _python_example() -> list[Operation]:
     return [*operations, *(Operation(f"DEL {base}", deletes=frozenset({base})) for base in ("A", "B", "E", "T"))]
 
 
+def python_examples() -> tuple[Problem, Problem]:
+    """With `DEL D` at the end, and without."""
+    operations = _python_example()
+    return Problem([*operations, Operation("DEL D", deletes=frozenset({"D"}))]), Problem(operations)
+
+
 def test_fig_3_costs_of_partitions() -> None:
     """Printed: no fusion 94, linear 58, optimal 38 (greedy 58, unintrusive 70).
 
@@ -129,13 +135,10 @@ def test_fig_3_costs_of_partitions() -> None:
     Without it the optimum is the printed 38, and linear 62. So the printed costs do not count D alike. Greedy and
     unintrusive depend on the order in which ties are tried, which the paper does not say.
     """
-    operations = _python_example()
-    printing = Problem([*operations, Operation("DEL D", deletes=frozenset({"D"}))])
-    assert bohrium.cost(printing.singleton()) == 94
-    assert bohrium.cost(printing.linear()) == 58
-    assert printing.optimal_cost() == 34
-    writing = Problem(operations)
-    assert (bohrium.cost(writing.singleton()), writing.optimal_cost(), bohrium.cost(writing.linear())) == (94, 38, 62)
+    printing, writing = python_examples()
+    assert bohrium.cost(printing.singleton()) == bohrium.cost(writing.singleton()) == 94
+    assert (bohrium.cost(printing.linear()), printing.optimal_cost()) == (58, 34)
+    assert (bohrium.cost(writing.linear()), writing.optimal_cost()) == (62, 38)
 
 
 def test_fig_3_unintrusive_pair() -> None:
@@ -181,44 +184,45 @@ def _touches_new(second: Block, first: Block) -> bool:
 # ---- Fig. 2
 
 
+CAPTION = {1: "ABC", 2: "ABC", 3: "A", 4: "A", 5: "A", 6: "A"}
+APART = {(1, 3), (1, 4), (1, 5), (1, 6)}
+UNFUSED = tuple(frozenset({k}) for k in CAPTION)
+FIG_2_B, FIG_2_C = (frozenset({1}), frozenset(range(2, 7))), (frozenset({1, 2}), frozenset(range(3, 7)))
+
+
+def caption_accesses() -> list[int]:
+    """Accesses without fusion, of (b) and of (c)."""
+    return [_accesses(each, CAPTION) for each in (UNFUSED, FIG_2_B, FIG_2_C)]
+
+
 def test_fig_2_a_cost_of_partitions_sees_reuse_that_pairs_overestimate() -> None:
     """Six loops over arrays A, B, C. Printed: the best cut of pairs reduces weights from 13 to 3 and accesses from 10 to 7;
 
     fusing loops 1 and 2 instead, 10 to 4. If loops 1 and 2 touch all three arrays, loops 3 to 6 one, and loop 1 must not meet
     3 to 6, pairs prefer {1}, {2 ... 6} and partitions {1, 2}, {3 ... 6}, as printed, but the former makes 6 accesses.
     """
-    loops = dict(enumerate(["ABC", "ABC", "A", "A", "A", "A"], 1))
-    apart = {(1, k) for k in range(3, 7)}
-    by_pairs = [each for each in partitions(sorted(loops)) if _legal(each, apart)]
-    least_cut = min(_cut(each, loops, apart) for each in by_pairs)
-    least_accesses = min(_accesses(each, loops) for each in by_pairs)
-    unfused = tuple(frozenset({k}) for k in loops)
-    caption_b = (frozenset({1}), frozenset(range(2, 7)))
-    caption_c = (frozenset({1, 2}), frozenset(range(3, 7)))
-    assert _cut(unfused, loops, apart) == 13
-    assert _cut(caption_b, loops, apart) == least_cut == 3
-    assert _cut(caption_c, loops, apart) == 4
-    assert [_accesses(each, loops) for each in (unfused, caption_b, caption_c)] == [10, 6, 4]
-    assert least_accesses == 4
+    legal = [each for each in partitions(sorted(CAPTION)) if _legal(each, APART)]
+    cuts = [_cut(each, CAPTION, APART) for each in (UNFUSED, FIG_2_B, FIG_2_C)]
+    assert cuts == [13, 3, 4]
+    assert min(_cut(each, CAPTION, APART) for each in legal) == 3
+    assert caption_accesses() == [10, 6, 4]
+    assert min(_accesses(each, CAPTION) for each in legal) == 4
 
 
 def test_fig_2_seven_accesses_are_impossible() -> None:
     """All ways in which six loops can touch three arrays 10 times, with weights, cuts and 4 accesses as in the caption."""
     touched = ["".join(names) for count in range(4) for names in combinations("ABC", count)]
-    b = (frozenset({1}), frozenset(range(2, 7)))
-    c = (frozenset({1, 2}), frozenset(range(3, 7)))
     found: set[int] = set()
     for first, second in product(touched, repeat=2):
         for others in combinations_with_replacement(touched, 4):
             loops = dict(enumerate((first, second, *others), 1))
-            if sum(map(len, loops.values())) != 10 or _accesses(c, loops) != 4:
+            if sum(map(len, loops.values())) != 10 or _accesses(FIG_2_C, loops) != 4:
                 continue
             # Which of loops 3 to 6 must not meet loop 1 changes what the pairs weigh: any of them, but not none.
             for forbidden in range(1, 16):
                 apart = {(1, k + 3) for k in range(4) if forbidden >> k & 1}
-                everything = tuple(frozenset({k}) for k in loops)
-                if _cut(everything, loops, apart) == 13 and _cut(b, loops, apart) == 3:
-                    found.add(_accesses(b, loops))
+                if _cut(UNFUSED, loops, apart) == 13 and _cut(FIG_2_B, loops, apart) == 3:
+                    found.add(_accesses(FIG_2_B, loops))
     assert found == {4, 6}
 
 

@@ -134,15 +134,21 @@ def test_section_1_4_2_a_circle_of_clusters() -> None:
     assert refusal(graph, legal, False) is None
 
 
+def objectives() -> tuple[str, str]:
+    """Fig. 1.12's objective for the best clustering of normalize2 and for that of pull streams."""
+    _, graph = drawn(graphs.normalize2)
+    program = Robinson(graph)
+    return str(program.best()[0]), str(program.objective(stream_fusion(graph)))
+
+
 def test_section_1_5_1_objective_of_normalize2() -> None:
     """Figs. 1.15 and 1.16: the least objective is 51, of one clustering; that of stream fusion is 102."""
     _, graph = drawn(graphs.normalize2)
     program = Robinson(graph)
     assert program.possible_sets() == groups("sum1 gts sum2", "sum1 ys2", "gts sum2 ys1", "ys1 ys2")
-    least, best = program.best()
-    assert (least, len(best)) == (51, 1)
+    assert len(program.best()[1]) == 1
     assert program.is_legal(stream_fusion(graph))
-    assert program.objective(stream_fusion(graph)) == 102
+    assert objectives() == ("51", "102")
 
 
 def test_section_1_3_6_concestors() -> None:
