@@ -58,7 +58,9 @@ class Analysis:
     bundles: tuple[Bundle, ...]
     shares: tuple[tuple[int, int, int], ...]
     parts: tuple[tuple[Label, ...], ...]
-    choices: Choices = NOTHING
+    choices: Choices
+    real: Graph
+    """The graph as it is, without the edges that copies may add."""
 
 
 class _Facts:
@@ -164,7 +166,9 @@ def _bundles(facts: _Facts, virtual: Mapping[Edge, tuple[Arc, ...]]) -> Iterator
         ordered = sorted({use for use in uses if use[1] in ORDERED and use[0] in operations}, key=lambda use: use[0])
         real = [(label, consumer) for consumer, _, only_if in uses if not only_if]
         outside = any(arc in facts.infusible and arc not in facts.optional for arc in real)
-        loaders = {consumer for consumer, role, _ in uses if role not in ORDERED and (label, consumer) in facts.optional}
+        loaders = {
+            consumer for consumer, role, _ in uses if role not in ORDERED and (label, consumer) in facts.optional
+        }
         yield Bundle(
             label=label,
             arrays=tuple(arrays),
@@ -247,7 +251,7 @@ def strong_components(nodes: Iterable[Label], after: Mapping[Label, Iterable[Lab
 
 def analyse(graph: Graph, duplicate: Duplicate, found: Choices = NOTHING) -> Analysis:
     """The facts about a graph, in which some of `found` may be copied."""
-    virtual = found.virtual(graph)
+    real, virtual = graph, found.virtual(graph)
     graph = found.extended(graph) if found.reads else graph
     facts = _Facts(graph, duplicate, found.reads.keys())
     bundles = tuple(_bundles(facts, virtual))
@@ -279,6 +283,7 @@ def analyse(graph: Graph, duplicate: Duplicate, found: Choices = NOTHING) -> Ana
         shares=shares,
         parts=tuple(part for part in strong_components(ordered, ordered) if len(part) > 1),
         choices=found,
+        real=real,
     )
 
 

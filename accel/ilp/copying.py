@@ -32,7 +32,6 @@ class Choices:
         """The pairs, sorted."""
         return tuple(sorted(self.reads))
 
-
     def inside(self, labels: Collection[Label]) -> Choices:
         """What may be copied among some operations; a maker and its readers are among them together, or none is."""
         reads = {pair: edges for pair, edges in self.reads.items() if pair[0] in labels}
@@ -49,7 +48,9 @@ class Choices:
 
     def extended(self, graph: Graph) -> Graph:
         """The graph with all edges that there may be. That a reader comes after the maker's inputs holds in any case."""
-        before = {(first, reader): None for maker, reader in self.pairs for first, second in graph.before if second == maker}
+        before = {
+            (first, reader): None for maker, reader in self.pairs for first, second in graph.before if second == maker
+        }
         edges = (*graph.edges, *self.virtual(graph))
         return Graph(graph.nodes, edges, (*graph.before, *before), graph.results)
 
@@ -184,9 +185,10 @@ class Traffic:
         return min(self._own(label, self._graph.node[label].iteration), *copies)
 
 
-def moved(graph: Graph, chosen: Collection[Pair], levels: Iterable[CostLevel], weights: Weights) -> tuple[int, ...]:
-    """What is read more by index with the pairs `chosen` of `choices(graph, weights)`."""
-    found = choices(graph, weights) if chosen else NOTHING
+def moved(
+    graph: Graph, found: Choices, chosen: Collection[Pair], levels: Iterable[CostLevel], weights: Weights
+) -> tuple[int, ...]:
+    """What is read more by index with the pairs `chosen` of what was found."""
     gone = [label for label in found.mortal if all(pair in chosen for pair in found.pairs if pair[0] == label)]
     costs = []
     for level in levels:

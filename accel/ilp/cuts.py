@@ -21,16 +21,17 @@ _MOST = 200
 """Rows added in one round."""
 
 _Step = tuple[Label, Linear | None]
-"""Where a walk came from, and the x of the pair that it used; None for a dependence."""
+"""Where a walk came from, and the x of the pair, or copy of the dependence, that it used; None for one that is there."""
 
 
 def _neighbours(
     part: Formulation, values: Mapping[int, float]
 ) -> dict[Label, list[tuple[Label, float, Linear | None]]]:
-    """Walks go along dependences for nothing, and along pairs, either way, for their x."""
+    """Walks go along dependences for nothing or, if they may be absent, for copy; along pairs, either way, for their x."""
     near: dict[Label, list[tuple[Label, float, Linear | None]]] = {label: [] for label in part.labels}
     for u, v, _ in part.arcs:
-        near[u].append((v, 0.0, None))
+        copy = part.copy.get((u, v))
+        near[u].append((v, 0.0 if copy is None else max(0.0, copy.value(values)), copy))
     for (u, v), x in part.apart.items():
         weight = max(0.0, x.value(values))
         near[u].append((v, weight, x))
@@ -61,7 +62,7 @@ def _shortest(
 
 
 def cycles(part: Formulation, values: Mapping[int, float]) -> list[Linear]:
-    """x(u,v) <= sum of x over the pairs of a walk from v to u, for arcs (u,v): the most violated ones.
+    """x(u,v) - copy(u,v) <= sum of x, copy over a walk from v to u, for arcs (u,v): the most violated ones.
 
     If none is violated by an integral solution, its clusters stand in an order, and arcs inside of them are fused.
     """

@@ -28,23 +28,40 @@ def _cheapest_read(facts: Analysis, bundle: Bundle, number: int, level: CostLeve
 
 
 def _reads(facts: Analysis, number: int, near: _Near, level: CostLevel, weights: Weights) -> int:
-    """Readers that cannot be fused with the maker read; those of which no two can share a read, each by itself."""
+    """Readers that cannot be fused with the maker read; those of which no two can share a read, each by itself.
+
+    Of a maker that may be gone and all who copy it then, it or each of them reads.
+    """
     bundle = facts.bundles[number]
-    must = [
-        reader
+    costs: dict[frozenset[int], int] = {}
+    apart = {
+        reader: _cheapest_read(facts, bundle, reader, level, weights)
         for reader, (label, _) in enumerate(bundle.readers)
         if label in near.inside and (not bundle.made_here or (bundle.label, label) in facts.infusible)
-    ]
-    costs = {reader: _cheapest_read(facts, bundle, reader, level, weights) for reader in must}
-    apart: list[int] = []
-    for reader in sorted(must, key=lambda reader: -costs[reader]):
-        if all((number, min(reader, other), max(reader, other)) not in near.shares for other in apart):
-            apart.append(reader)
-    return sum(costs[reader] for reader in apart)
+    }
+    for reader, cost in apart.items():
+        label = bundle.readers[reader][0]
+        if bundle.only_if[reader] or (bundle.label, label) in facts.choices.reads:
+            continue
+        if label in facts.choices.mortal:
+            heirs = {other for other, pairs in enumerate(bundle.only_if) if any(pair[0] == label for pair in pairs)}
+            least = max((apart[heir] for heir in heirs if heir in apart), default=0)
+            costs[frozenset({reader, *heirs})] = min(cost, least)
+        else:
+            costs[frozenset({reader})] = cost
+    chosen: list[frozenset[int]] = []
+    for members in sorted(costs, key=lambda members: (-costs[members], sorted(members))):
+        pairs = [(min(one, two), max(one, two)) for other in chosen for one in other for two in members]
+        if all(one != two and (number, one, two) not in near.shares for one, two in pairs):
+            chosen.append(members)
+    return sum(costs[members] for members in chosen)
 
 
 def _depth(facts: Analysis, near: _Near) -> int:
-    """How many clusters stand one after the other at least: by infusible arcs on a path; barriers are no clusters."""
+    """How many clusters stand one after the other at least: by infusible arcs on a path; barriers are no clusters.
+
+    Nor is an operation that may be gone; nobody comes after it then.
+    """
     depth: dict[Label, int] = {}
     for label in sorted(near.inside):
         barrier = facts.graph.node[label].kind is Kind.BARRIER
@@ -52,7 +69,7 @@ def _depth(facts: Analysis, near: _Near) -> int:
         for earlier in near.ahead[label]:
             step = not barrier and (earlier, label) in facts.infusible
             depth[label] = max(depth[label], depth[earlier] + step)
-    return max(depth.values())
+    return max(steps for label, steps in depth.items() if label not in facts.choices.mortal)
 
 
 def _level(facts: Analysis, near: _Near, level: CostLevel, weights: Weights) -> int:
@@ -87,7 +104,7 @@ def _neighbourhoods(facts: Analysis) -> Iterator[_Near]:
     part_of = {label: number for number, part in enumerate(facts.parts) for label in part}
     ahead: dict[Label, list[Label]] = {label: [] for label in part_of}
     for u, v in facts.arcs:
-        if part_of.get(u, -1) == part_of.get(v, -2):
+        if part_of.get(u, -1) == part_of.get(v, -2) and (u, v) not in facts.choices.reads:
             ahead[v].append(u)
     bundles: list[dict[int, None]] = [{} for _ in facts.parts]
     for number, bundle in enumerate(facts.bundles):

@@ -9,8 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from accel.ilp.analysis import Analysis, restrict
+from accel.ilp.copying import work
 from accel.ilp.cost import CostLevel, Weights
 from accel.ilp.forest import Forest
+from accel.ilp.graph import Role
 from accel.ilp.linear import Linear, Model, total
 from accel.ilp.objective import add_objectives
 from accel.ilp.options import Duplicate
@@ -27,7 +29,9 @@ class Formulation:
     labels: tuple[Label, ...]
     model: Model
     arcs: tuple[tuple[Label, Label, Linear], ...]
-    """Dependences (u, v) with x(u,v), constantly 1 where they are never fused."""
+    """Dependences (u, v) with x(u,v), constantly 1 where they are never fused, less copy(u,v)."""
+    copy: Mapping[Pair, Linear]
+    """copy(u,v) for the dependences that may be absent, because v computes by itself what u makes."""
     apart: Mapping[Pair, Linear]
     """x(u,v) for every pair that may be in one cluster and share something."""
     pushed: Mapping[Label, Linear]
@@ -57,28 +61,81 @@ def _orders(variables: Variables) -> None:
         variables.differ_at_most(variables.backward(u), variables.backward(v), x)
 
 
+def _copies(variables: Variables) -> None:
+    """Who copies its maker does not read it; a maker that somebody copies is not pushed; one that is gone is nowhere."""
+    facts, require = variables.facts, variables.model.require
+    for (p, c), copy in variables.copy.items():
+        if (p, c) not in facts.infusible:
+            require(variables.apart(p, c) - copy)
+        require(1 - variables.pushed(p) - copy)
+        if p in facts.choices.mortal:
+            require(copy - variables.gone(p))
+    mortal = facts.choices.mortal
+    for (u, v), x in variables.x.items() if mortal else ():
+        for label in mortal.intersection((u, v)):
+            require(x - variables.gone(label))
+
+
 def _work(variables: Variables, duplicate: Duplicate) -> None:
     """W1: what is done again for each element of a growing gather is cheap, all together."""
     facts, graph = variables.facts, variables.facts.graph
     if duplicate == "published":
         return
-    burdens: dict[Label, list[Linear]] = {}
+    work = _Work(variables)
     for v, target in sorted(facts.pushable.items()):
         node = graph.node[v]
-        repeated, gather = variables.pushed(v), target
+        allowed = duplicate is not False and is_loop_free(node)
+        work.add(v, variables.pushed(v), target, node.operations if allowed else CHEAP + 1)
+    for p, c in facts.choices.pairs:
+        work.add_copy(p, c)
+    for parts in work.burdens.values():
+        variables.model.require(CHEAP - total(parts))
+
+
+class _Work:
+    """What is done again for every gather that may be larger than its source: scalar operations."""
+
+    def __init__(self, variables: Variables) -> None:
+        self.variables = variables
+        self.burdens: dict[Label, list[Linear]] = {}
+
+    def add(self, v: Label, repeated: Linear, gather: Label, operations: int) -> None:
+        """`operations` of v run in the order of `gather` where `repeated` is 1, and where that is pushed in its turn."""
+        facts = self.variables.facts
         while True:
-            if graph.is_growing(gather):
-                if duplicate is False or not is_loop_free(node):
-                    variables.model.require(-repeated)
-                burdens.setdefault(gather, []).append(repeated * node.operations)
+            if facts.graph.is_growing(gather):
+                if operations > CHEAP:
+                    self.variables.model.require(-repeated)
+                self.burdens.setdefault(gather, []).append(repeated * operations)
             above = facts.pushable.get(gather)
             if above is None:
-                break
-            both = variables.new(f"again_{v}_{above}", integer=False)
-            variables.model.require(both + 1 - repeated - variables.pushed(gather))
-            repeated, gather = both, above
-    for parts in burdens.values():
-        variables.model.require(CHEAP - total(parts))
+                return
+            repeated, gather = self._both(f"again_{v}_{above}", repeated, self.variables.pushed(gather)), above
+
+    def add_copy(self, p: Label, c: Label) -> None:
+        """A copy runs in the order of its reader, or in that of the gather that its reader is."""
+        facts, copy = self.variables.facts, self.variables.copy[p, c]
+        maker = facts.real.node[p]
+        edges = [edge for edge in facts.real.inputs[c] if edge.array.label == p]
+        loads = sum(edge.sites for edge in edges if edge.role is Role.INDEX)
+        operations = loads * work(facts.real, maker)
+        if any(edge.role is Role.SOURCE for edge in edges):
+            self.add(p, copy, c, maker.operations)
+        elif any(edge.role is Role.STREAM for edge in edges):
+            operations += maker.operations
+        target = facts.pushable.get(c)
+        if target is not None and operations:
+            self.add(p, self._both(f"again_{p}_{c}", copy, self.variables.pushed(c)), target, operations)
+
+    def _both(self, name: str, first: Linear, second: Linear) -> Linear:
+        both = self.variables.new(name, integer=False)
+        self.variables.model.require(both + 1 - first - second)
+        return both
+
+
+def _unless_copied(variables: Variables, u: Label, v: Label) -> Linear:
+    apart = variables.apart(u, v) if (u, v) not in variables.facts.infusible else Linear(1)
+    return apart - variables.copy[u, v] if (u, v) in variables.copy else apart
 
 
 def formulate(
@@ -88,15 +145,15 @@ def formulate(
     facts = restrict(whole, part)
     variables = Variables(facts)
     _orders(variables)
+    _copies(variables)
     _work(variables, duplicate)
     forest = add_objectives(variables, levels, weights)
     objectives = variables.model.objectives
     return Formulation(
         labels=part,
         model=variables.model,
-        arcs=tuple(
-            (u, v, variables.apart(u, v) if (u, v) not in facts.infusible else Linear(1)) for u, v in facts.arcs
-        ),
+        arcs=tuple((u, v, _unless_copied(variables, u, v)) for u, v in facts.arcs),
+        copy=variables.copy,
         apart=variables.x,
         pushed={v: variables.pushed(v) for v in facts.pushable},
         pushable=facts.pushable,

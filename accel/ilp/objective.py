@@ -7,6 +7,7 @@ from itertools import combinations
 
 from accel.ilp.analysis import Bundle
 from accel.ilp.clustering import FORWARD, Order
+from accel.ilp.copying import Traffic
 from accel.ilp.cost import CostLevel, Weights
 from accel.ilp.forest import NO_FOREST, Forest, plant
 from accel.ilp.graph import ORDERED, Role
@@ -24,10 +25,6 @@ class _Objective:
         self.costs: list[list[Linear | int]] = [[] for _ in levels]
         self.same: dict[tuple[int, int, int], Linear] = {}
 
-    def unfused(self, bundle: Bundle, reader: Label) -> Linear:
-        """x(maker, reader), 1 where the array comes from outside."""
-        return self.variables.apart(bundle.label, reader) if bundle.made_here else Linear(1)
-
     # ---- who reads together
 
     def share(self) -> None:
@@ -39,6 +36,8 @@ class _Objective:
             same = self.variables.new(f"same_{number}_{u}_{v}")
             self.same[number, i, j] = same
             require(1 - self.variables.apart(u, v) - same)
+            for k in (i, j):
+                require(self.variables.reads(bundle, k) - same)
             if Role.SOURCE in (role_u, role_v):  # the gather and what is pushed to it
                 require(self.variables.pushed(v if role_u is Role.SOURCE else u) - same)
                 continue
@@ -65,14 +64,15 @@ class _Objective:
         for number, bundle in enumerate(self.facts.bundles):
             pays: dict[int, Linear] = {}
             for j, (reader, _) in enumerate(bundle.readers):
-                unfused = self.unfused(bundle, reader)
-                if (number, j) not in partners:
+                unfused, optional = self.variables.unfused(bundle, j), bool(bundle.only_if[j])
+                fusible = bundle.made_here and (bundle.label, reader) not in self.facts.infusible
+                if (number, j) not in partners and not (optional and fusible):
                     pays[j] = unfused
                     continue
-                pays[j] = self.variables.new(f"read_{number}_{reader}", integer=False, alone=True)
-                shared = [self.same[number, i, j] for i in partners[number, j]]
+                pays[j] = self.variables.new(f"read_{number}_{reader}", integer=False, alone=not optional)
+                shared = [self.same[number, i, j] for i in partners.get((number, j), ())]
                 self.variables.model.require(total([pays[j], *shared, -unfused]))
-                for i in partners[number, j]:
+                for i in partners.get((number, j), ()):
                     self.variables.model.require(pays[i] - self.same[number, i, j])
             for j, paid in pays.items():
                 self._pay(bundle, j, paid)
@@ -106,13 +106,14 @@ class _Objective:
     # ---- writes
 
     def writes(self) -> None:
-        """stored(a) >= x(a,b) for every reader b."""
+        """stored(a) >= x(a,b) for every reader b that does not copy the maker."""
         for bundle in self.facts.bundles:
             if not bundle.made_here or bundle.label not in self.facts.operations:
                 continue
             stored = Linear(1)
             if not bundle.stored:
-                apart = [self.unfused(bundle, reader) for reader, _ in bundle.readers]
+                apart = [self.variables.unfused(bundle, j) for j in range(len(bundle.readers))]
+                apart += [1 - self.variables.copy[bundle.label, reader] for reader in bundle.loaders]
                 stored = apart[0]
                 if any(other != stored for other in apart):
                     stored = self.variables.new(f"stored_{bundle.label}", integer=False, alone=True)
@@ -130,13 +131,14 @@ class _Objective:
         links: dict[Pair, list[Linear]] = {}
         for u, v in self.facts.arcs:
             if (u, v) not in self.facts.infusible:
-                links.setdefault((u, v), []).append(1 - self.variables.apart(u, v))
+                links.setdefault((u, v), []).append(1 - self.variables.apart(u, v))  # where v copies u, that is 0
         for number, i, j in self.facts.shares:
             readers = self.facts.bundles[number].readers
             links.setdefault(pair(readers[i][0], readers[j][0]), []).append(self.same[number, i, j])
         forest = plant(links, self.variables.new, self.variables.model.require)
+        gone = [self.variables.gone(label) for label in self.facts.choices.mortal]
         for level, costs in zip(self.levels, self.costs, strict=True):
-            costs.append(level.cluster * len(self.facts.operations))
+            costs.append((len(self.facts.operations) - total(gone)) * level.cluster)
             costs += [join * -level.cluster for join in forest.joined.values()]
         return forest
 
@@ -167,16 +169,29 @@ class _Objective:
         for number, bundle in enumerate(self.facts.bundles):
             unfused: list[Linear] = []
             if bundle.made_here:
-                unfused += [self.unfused(bundle, reader) for reader, _ in bundle.readers]
+                unfused += [self.variables.unfused(bundle, j) for j in range(len(bundle.readers))]
             for i, j in combinations(range(len(bundle.readers)), 2):
                 if bundle.readers[i][0] != bundle.readers[j][0]:
                     unfused.append(1 - self.same.get((number, i, j), Linear(0)))
             for level, costs in zip(self.levels, self.costs, strict=True):
                 costs.append(total(unfused) * (level.access * len(bundle.arrays)))
 
+    # ---- copies
+
+    def loads(self) -> None:
+        """What copies read more by index."""
+        found = self.facts.choices
+        for level, costs in zip(self.levels, self.costs, strict=True):
+            traffic = Traffic(self.facts.real, found, level, self.weights)
+            costs += [self.variables.copy[pair] * traffic.copied(pair) for pair in found.pairs]
+            costs += [self.variables.gone(label) * -traffic.gone(label) for label in sorted(found.mortal)]
+
 
 def add_objectives(variables: Variables, levels: Sequence[CostLevel], weights: Weights) -> Forest:
-    """Add one objective per level to the model, with the variables that it needs; returns the forest of clusters."""
+    """Add one objective per level to the model, with the variables that it needs; returns the forest of clusters.
+
+    Where something may be copied the last objective is the number of copies.
+    """
     objective = _Objective(variables, levels, weights)
     forest = NO_FOREST
     if any(level.reads or level.cluster or level.access for level in levels):
@@ -192,5 +207,8 @@ def add_objectives(variables: Variables, levels: Sequence[CostLevel], weights: W
         objective.edges()
     if any(level.access for level in levels):
         objective.accesses()
+    objective.loads()
     variables.model.objectives += [total(costs) for costs in objective.costs]
+    if variables.copy:
+        variables.model.objectives.append(total(variables.copy.values()))
     return forest

@@ -12,19 +12,23 @@ from accel.ilp.analysis import Analysis, analyse
 from accel.ilp.checker import refusal
 from accel.ilp.clustering import Cluster, Clustering
 from accel.ilp.coarse import Coarse, merge_chains, unmerged
+from accel.ilp.copying import NOTHING, choices, moved
 from accel.ilp.cost import CostLevel, CostModel, Weights
-from accel.ilp.decode import in_order, split
 from accel.ilp.floor import floors, price_of
 from accel.ilp.formulations.choose import as_formulated, pose
+from accel.ilp.formulations.own import Own
 from accel.ilp.formulations.protocol import Posed
 from accel.ilp.graph import ORDERED, Graph
-from accel.ilp.greedy import merge_greedily
 from accel.ilp.options import Duplicate, FormulationName, Options
 from accel.ilp.orders import assign
 from accel.ilp.price import Prices, constant_price
+from accel.ilp.settled import Settled, priced, settled, whole
 from accel.ilp.solve import Clock, PartAnswer, solve
 from accel.ilp.solvers import find
 from accel.ilp.solvers.protocol import Solver
+from accel.ilp.strategies.greedy import merge_greedily
+from accel.ilp.substitute import Substituted
+from accel.labelled.duplicate import Copied
 from accel.labelled.nodes import Label
 
 LARGEST = 300
@@ -37,14 +41,15 @@ MOST_OPERATIONS = 2000
 """Graphs with more operations, chains counting one, are not analysed at all; nothing is known of how good greedy is."""
 
 Labels = tuple[Label, ...]
+Cost = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Optimum:
     """A legal clustering, its exact cost, a lower bound, and whether that is reached.
 
-    `late`: the solver needed more time, for more than the number of clusters. `heuristic`: all that had to be solved was too
-    large for it.
+    `copied`: what is computed again; then `clustering` is one of `changed.graph`, which has labels of its own. `late`: the
+    solver needed more time, for more than the number of clusters. `heuristic`: all that had to be solved was too large for it.
     """
 
     clustering: Clustering
@@ -52,6 +57,8 @@ class Optimum:
     bound: tuple[int, ...]
     late: bool
     heuristic: bool
+    copied: tuple[Copied, ...] = ()
+    changed: Substituted | None = None
 
     @property
     def proved(self) -> bool:
@@ -93,12 +100,28 @@ def is_worth_solving(facts: Analysis, part: Labels) -> bool:
 
 
 def study(
-    graph: Graph, model: CostModel, weights: Weights, duplicate: Duplicate, formulation: FormulationName = "accel"
+    graph: Graph,
+    model: CostModel,
+    weights: Weights,
+    duplicate: Duplicate,
+    formulation: FormulationName = "accel",
+    copying: bool = False,
 ) -> Problem:
-    """The problem that `graph` is, without a first answer."""
+    """The problem that `graph` is, without a first answer; `copying`: with the choice to compute producers again."""
     coarse = merge_chains(graph, duplicate, model.levels) if formulation == "accel" else unmerged(graph)
-    facts = None if is_too_large(coarse.graph) else as_formulated(analyse(coarse.graph, duplicate), formulation)
-    return Problem(graph, coarse, facts, model.levels, Weights(coarse.graph, weights.sizes), ())
+    own = Weights(coarse.graph, weights.sizes)
+    facts = None if is_too_large(coarse.graph) else _analysed(coarse.graph, duplicate, own, copying)
+    if facts is not None:
+        facts = as_formulated(facts, formulation)
+    return Problem(graph, coarse, facts, model.levels, own, ())
+
+
+def _analysed(graph: Graph, duplicate: Duplicate, weights: Weights, copying: bool) -> Analysis:
+    found = choices(graph, weights) if copying else NOTHING
+    facts = analyse(graph, duplicate, found)
+    if found.reads and not all(is_worth_solving(facts, part) for part in facts.parts):
+        return analyse(graph, duplicate)
+    return facts
 
 
 def with_greedy(problem: Problem, duplicate: Duplicate) -> Problem:
@@ -115,19 +138,11 @@ def bound_of(problem: Problem, bounds: Mapping[Labels, tuple[int, ...]]) -> tupl
     return tuple(map(sum, zip(constant, _alone(problem, alone), *bounds.values(), strict=True)))
 
 
-def finish(problem: Problem, clusters: Iterable[Cluster]) -> Clustering | None:
-    """Clusters of the coarse graph as a clustering of the original one; None if they stand in a circle."""
-    ordered = in_order(problem.coarse.graph, clusters)
-    if ordered is None:
-        return None
-    return Clustering(tuple(problem.coarse.refine(cluster) for cluster in ordered.clusters))
-
-
 @dataclass(frozen=True, slots=True)
 class _Solved:
-    """Clusters of a part, a lower bound on their cost, and whether there was too little time to reach it."""
+    """An answer about a part, a lower bound on its cost, and whether there was too little time to reach it."""
 
-    clusters: tuple[Cluster, ...]
+    answer: Settled
     bound: tuple[int, ...]
     late: bool
 
@@ -142,29 +157,31 @@ def _alone(problem: Problem, labels: Iterable[Label]) -> tuple[int, ...]:
     return _priced(problem, [cluster for cluster in clusters if cluster is not None])
 
 
-def _decoded(problem: Problem, part: Posed, answer: PartAnswer) -> tuple[Cluster, ...]:
-    """The clusters of an answer, split where nothing is shared. Raises ValueError if there are no such clusters."""
+def _decoded(facts: Analysis, part: Posed, answer: PartAnswer) -> Settled:
+    """The sets of an answer, with operations by themselves, and its copies."""
     placed = {label for labels in answer.clusters for label in labels}
-    clusters: list[Cluster] = []
-    for labels in [*answer.clusters, *((label,) for label in part.labels if label not in placed)]:
-        pieces = split(problem.coarse.graph, labels, answer.backward)
-        if pieces is None:
-            raise ValueError("it asks for two orders of one operation")
-        clusters += pieces
-    return tuple(clusters)
+    sets = (*answer.clusters, *((label,) for label in part.labels if label not in placed))
+    pairs = part.copies(answer.values) if isinstance(part, Own) and facts.choices.reads else ()
+    return Settled(sets, answer.backward, pairs)
 
 
-def _solve(problem: Problem, part: Posed, least: tuple[int, ...], solver: Solver, clock: Clock) -> _Solved:
-    """The best clusters of one part. Raises whatever the solver raises, and ValueError where it is wrong."""
-    first = tuple(problem.inside(part.labels))
-    known = _priced(problem, first)
-    offset = [a - b for a, b in zip(_alone(problem, part.labels), part.alone, strict=True)]
-    answer = solve(part, solver, clock, [a - b for a, b in zip(known, offset, strict=True)])
+def _solve(problem: Problem, facts: Analysis, part: Posed, least: Cost, solver: Solver, clock: Clock) -> _Solved:
+    """The best answer about one part. Raises whatever the solver raises, and ValueError where it is wrong."""
+
+    def price(answer: Settled) -> Cost:
+        return priced(problem.coarse.graph, answer, facts.choices, problem.model, problem.weights)
+
+    first = settled(problem.inside(part.labels))
+    known = price(first)
+    # The last of the objectives may be the number of copies, which is no cost: greedy makes none.
+    offset = [a - b for a, b in zip(_alone(problem, part.labels), part.alone, strict=False)]
+    levels = [a - b for a, b in zip(known, offset, strict=True)] + [0] * (len(part.alone) - len(known))
+    answer = solve(part, solver, clock, levels)
     if answer is None:
         return _Solved(first, least, True)
-    found = _decoded(problem, part, answer)
-    cost = _priced(problem, found)
-    bound = tuple(a + b for a, b in zip(offset, answer.bound, strict=True))
+    found = _decoded(facts, part, answer)
+    cost = price(found)
+    bound = tuple(a + b for a, b in zip(offset, answer.bound, strict=False))
     if cost[: answer.proved] != bound[: answer.proved]:
         raise ValueError(f"it claims a cost of {bound[: answer.proved]} for clusters that cost {cost}")
     if min(known, cost) < bound:
@@ -179,23 +196,26 @@ def optimise(problem: Problem, facts: Analysis, options: Options) -> Optimum:
     first = {part: problem.inside(part) for part in bounds}
     asked = options.formulation != "accel"
     still_open = frozenset(part for part, least in bounds.items() if asked or _priced(problem, first[part]) != least)
-    clusters = [cluster for cluster in problem.first if not any(cluster.labels[0] in part for part in still_open)]
+    answer = settled(c for c in problem.first if not any(c.labels[0] in part for part in still_open))
     late = False
     to_solve = [part for part in facts.parts if part in still_open and is_worth_solving(facts, part)]
     for part in still_open.difference(to_solve):
-        clusters += first[part]
+        answer += settled(first[part])
     if to_solve:
         solver = find(options.solver)
         for labels in to_solve:
             posed = pose(options.formulation, facts, labels, problem.model, problem.weights, options.duplicate)
-            solved = _solve(problem, posed, bounds[labels], solver, clock)
-            clusters += solved.clusters
+            solved = _solve(problem, facts, posed, bounds[labels], solver, clock)
+            answer += solved.answer
             bounds[labels] = solved.bound
             late = late or solved.late
-    found = finish(problem, clusters)
-    reason = "its clusters stand in a circle" if found is None else refusal(problem.graph, found, options.duplicate)
+    found = whole(problem.graph, problem.coarse, answer)
+    graph = problem.graph if found is None else found.changed.graph
+    reason = "its clusters stand in a circle" if found is None else refusal(graph, found.clustering, options.duplicate)
     if found is None or reason is not None:
         raise ValueError(f"its answer is not legal: {reason}")
-    prices = Prices(problem.graph, CostModel(problem.model), Weights(problem.graph, problem.weights.sizes))
-    cost = prices.total(found.clusters)
-    return Optimum(found, cost, bound_of(problem, bounds), late, bool(still_open) and not to_solve)
+    prices = Prices(graph, CostModel(problem.model), Weights(graph, problem.weights.sizes))
+    more = moved(problem.coarse.graph, facts.choices, answer.pairs, problem.model, problem.weights)
+    cost = tuple(map(sum, zip(prices.total(found.clustering.clusters), more, strict=True)))
+    heuristic = bool(still_open) and not to_solve
+    return Optimum(found.clustering, cost, bound_of(problem, bounds), late, heuristic, found.copied, found.changed)

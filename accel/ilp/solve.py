@@ -29,7 +29,7 @@ class PartAnswer:
     """Clusters of a part (before they are split), what runs backward, a lower bound per level, how many are reached.
 
     Bounds are of the objectives without their constants; `proved`: how many levels, from the first one. `late`: the
-    first of the others is not the number of clusters.
+    first of the others is not the number of clusters. `values`: of all variables of the model.
     """
 
     clusters: tuple[tuple[Label, ...], ...]
@@ -37,6 +37,7 @@ class PartAnswer:
     bound: tuple[int, ...]
     proved: int
     late: bool
+    values: Mapping[int, int]
 
 
 class Clock:
@@ -59,7 +60,7 @@ class Clock:
 class Stage:
     """Consecutive levels as one objective: a sum of their values, each divided by and then multiplied with a number.
 
-    `counting`: it is the number of clusters, of clusterings that are best otherwise.
+    `counting`: it is the number of clusters, of clusterings that are best otherwise, or comes after that.
     """
 
     objective: Linear
@@ -82,7 +83,7 @@ def stages(objectives: Sequence[Linear], counters: frozenset[int]) -> list[Stage
     for level, objective in enumerate(objectives):
         divisor = math.gcd(*objective.terms.values()) if objective.terms else 1
         reduced = Linear(0, {number: c // divisor for number, c in objective.terms.items()})
-        counting = bool(result) and not counters.isdisjoint(objective.terms)
+        counting = bool(result) and (result[-1].counting or not counters.isdisjoint(objective.terms))
         if result and not counting and not result[-1].counting:
             last, factor = result[-1], reduced.span + 1
             together = total([last.objective * factor, reduced])
@@ -162,7 +163,7 @@ class _Search:
         bound += [_least(objective) for objective in self.objectives[len(bound) :]]
         clusters = tuple(tuple(cluster) for cluster in part.clusters(best) if len(cluster) > 1)
         late = [stage.counting for stage in self.stages if stage.levels.stop > proved][:1] == [False]
-        return PartAnswer(clusters, part.backward(best), tuple(bound), proved, late)
+        return PartAnswer(clusters, part.backward(best), tuple(bound), proved, late, best)
 
     def _completed(self, values: Mapping[int, int]) -> Mapping[int, int]:
         return {**values, **spanning(self.part.forest, values)}
@@ -180,7 +181,7 @@ class _Search:
     def _rounds(self, session: Session, stage: Stage, cutoff: int | None, deadline: float) -> _Point | None:
         """Solved and solved again, until the solution violates nothing, or what it could be at best is reached."""
         objective, forest = stage.objective, self.part.forest
-        counted = not forest.counters.isdisjoint(objective.terms)
+        counted = stage.counting or not forest.counters.isdisjoint(objective.terms)
         best: Mapping[int, int] | None = None
         bound = -math.inf
         while (seconds := deadline - time.monotonic()) > 0:

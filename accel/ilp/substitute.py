@@ -12,7 +12,7 @@ from accel.labelled.nodes import Array, Label
 
 @dataclass(frozen=True, slots=True)
 class Substituted:
-    """`graph` has labels of its own.
+    """`graph` has labels of its own if anything is copied.
 
     label: the new label of every operation that remains. copies: for each `Copied` the new labels of its copy of the run, none
     if it was only loaded by index.
@@ -32,7 +32,14 @@ class Substituted:
 
 
 def substitute(graph: Graph, copied: Sequence[Copied]) -> Substituted:
-    """`graph` with copies of runs before their readers, and without the runs that nobody reads any more."""
+    """`graph` with copies of runs before their readers, and without the runs that nobody reads any more.
+
+    With nothing to copy it is `graph` itself.
+    """
+    if not copied:
+        return Substituted(
+            graph, {array.label: array.label for array in graph.readers} | {n.label: n.label for n in graph.nodes}, ()
+        )
     return _Substitution(graph, copied).result()
 
 

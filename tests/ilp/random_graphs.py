@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 from accel.ast.types import F32, F64, ScalarType
-from accel.ilp.graph import Graph
+from accel.ilp.graph import Edge, Graph
 from accel.labelled.nodes import Array
 from tests.ilp.sketch import Sketch
 
@@ -16,8 +17,8 @@ _MATRICES = ("n k", "n k", "n j", "m k")
 class _Drawing:
     """One random program under construction."""
 
-    def __init__(self, seed: int, operations: int, nested: bool) -> None:
-        self.nested = nested
+    def __init__(self, seed: int, operations: int, nested: bool, gathers: bool, cheap: bool) -> None:
+        self.nested, self.gathers, self.cheap = nested, gathers, cheap
         self.random, self.sketch, self.operations = Random(seed), Sketch(), operations
         self.readable: list[str] = []
         self.destroyed: set[str] = set()
@@ -44,7 +45,8 @@ class _Drawing:
         ]
         if not fitting:
             return None
-        return self.random.choice(fitting[-6:])
+        early = self.cheap and self.random.random() < 0.5
+        return self.random.choice(fitting[:4] if early else fitting[-6:])
 
     def element(self) -> ScalarType:
         """f32 or f64."""
@@ -57,17 +59,24 @@ class _Drawing:
             self.readable.append(f"u{k}")
         while sum(name.startswith("v") for name in self.sketch.labels if "!" not in name) < self.operations:
             self.operation(f"v{len(self.sketch.nodes)}")
-        return self.sketch.finish()
+        graph = self.sketch.finish()
+        return replace(graph, edges=tuple(map(self.loads, graph.edges))) if self.cheap else graph
+
+    def loads(self, edge: Edge) -> Edge:
+        """The edge as that of a scalar function with loads that may be several, and out of bounds."""
+        return replace(edge, sites=self.random.choice((1, 1, 1, 2, 3)), inside=self.random.random() < 0.7)
 
     def operation(self, name: str) -> None:
         """One more operation, or none if nothing fits."""
         random = self.random
-        index = [self.pick() or ""] if random.random() < 0.12 else []
+        index = [self.pick() or ""] if random.random() < (0.35 if self.cheap else 0.12) else []
         result, force = random.random() < 0.1, random.random() < 0.03
-        operations = random.choice((1, 1, 1, 12, 20, 40))
+        operations = random.choice((0, 1, 2, 9, 20) if self.cheap else (1, 1, 1, 12, 20, 40))
         kind = random.random() if not self.nested else random.choice((0.3, 0.5, 0.5, 0.7, 0.7, 0.7, 0.8, 0.9))
+        if self.cheap:
+            kind = random.choice((0.1, 0.1, 0.3, 0.4, 0.4, 0.5, 0.6, 0.7, 0.7, 0.8, 0.9, 0.97))
         arrays_before = len(self.sketch.nodes)
-        if kind < 0.36:
+        if kind < 0.36 or (not self.gathers and 0.44 <= kind < 0.64):
             self.map(name, index, result, force, operations)
         elif kind < 0.44:
             shape = self.shape(self.pick() or "")
@@ -139,6 +148,9 @@ class _Drawing:
         self.readable = [d for d in self.readable if not gone & set(self.sketch.read(d))]
 
 
-def draw(seed: int, operations: int, nested: bool = False) -> Graph:
-    """A random graph; `nested`: mostly of matrices, folds and gathers."""
-    return _Drawing(seed, operations, nested).draw()
+def draw(seed: int, operations: int, nested: bool = False, gathers: bool = True, cheap: bool = False) -> Graph:
+    """A random graph; `nested`: mostly of matrices, folds and gathers. Without `gathers` these are maps.
+
+    `cheap`: mostly of operations that may be copied, with many readers of all kinds.
+    """
+    return _Drawing(seed, operations, nested, gathers, cheap).draw()

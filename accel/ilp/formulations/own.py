@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from accel.ilp import cuts
 from accel.ilp.linear import Linear, Model
 from accel.ilp.model import Formulation
+from accel.ilp.variables import Pair
 from accel.labelled.nodes import Label
 
 
@@ -31,6 +32,10 @@ class Own:
     def clusters(self, values: Mapping[int, float]) -> list[list[Label]]:
         """The components of x = 0."""
         return cuts.clusters(self._part, values)
+
+    def copies(self, values: Mapping[int, float]) -> tuple[Pair, ...]:
+        """Where copy(p,c) is 1."""
+        return tuple(pair for pair, copy in self._part.copy.items() if copy.value(values) > 0.5)
 
     def backward(self, values: Mapping[int, float]) -> frozenset[Label]:
         """Where backward(v) is 1."""
