@@ -135,3 +135,16 @@ def greedyTopDownBad(xs: Ints) -> A.Acc[A.Scalar[np.int64]]:
 
 OfInts: TypeAlias = Callable[[Ints], object]
 """A program over one vector."""
+
+
+def contraction(es: Ints) -> Ints:
+    """[Kri Fig. 21]: a fragment of Gao et al. 1993. There the first line copies; here it adds, or it would vanish."""
+    a = A.map(lambda e: e + 1, es)
+    b = A.map(lambda x: x * 2 + 3, a)
+    c = A.map(lambda x: x + 99, b)
+    d = A.zipWith(A.add, A.reverse(a), a)
+    e = A.zipWith3(lambda x, y, z: x + y * z, b, c, d)
+    f_ = A.map(lambda x: x * 4 + 2, e)
+    g_ = A.map(lambda x: x * 8 - 3, e)
+    last = A.length(e) - 1
+    return A.zipWith(A.add, f_, A.imap(lambda ix, y: y * e[A.min(A.unindex(ix)[0] + 1, last)], g_))

@@ -9,8 +9,10 @@ from __future__ import annotations
 from itertools import combinations, combinations_with_replacement, product
 from random import Random
 
+import numpy as np
 import pytest
 
+import accel as A
 from accel.ilp.checker import refusal
 from accel.ilp.clustering import Clustering
 from accel.ilp.cost import MODELS, Weights
@@ -20,11 +22,12 @@ from accel.ilp.options import Options
 from accel.ilp.price import price
 from tests.ilp.random_graphs import draw
 from tests.ilp.sketch import Sketch
-from tests.papers import bohrium, graphs
+from tests.papers import bohrium, graphs, programs
 from tests.papers.bohrium import Block, Operation, Problem, View, of_clustering
 from tests.papers.clusterings import forward_graphs, named, random_clustering
 from tests.papers.fusion_models import partitions
 from tests.papers.graphs import drawn, groups, planned
+from tests.papers.reading import passes, trees
 
 
 def cost_of(graph: Graph, made: Clustering, name: str) -> tuple[int, ...]:
@@ -263,3 +266,17 @@ def test_fig_21_max_locality_does_not_see_contraction() -> None:
         assert cost == cost_of(graph, contracted, model)
         assert cost < cost_of(graph, local, model)
         assert clusters == groups(*CONTRACTION)
+
+
+def test_fig_21_as_a_user_writes_it() -> None:
+    """Three loops, and of the eight arrays only A, E and H are stored."""
+    es = np.arange(8)
+    for model in ("bytes", "max_contract", "robinson"):
+        found = A.explain(programs.contraction(A.use(es)), duplicate=False, cost=model)
+        assert passes(found) == (3, {"n0": 5}, {"n0": 3})
+        assert len(trees(found)) == 3
+    a = es + 1
+    b = a * 2 + 3
+    e = b + (b + 99) * (a[::-1] + a)
+    h = e * 4 + 2 + (e * 8 - 3) * np.append(e[1:], e[-1])
+    np.testing.assert_array_equal(A.run(programs.contraction(A.use(es))), h)

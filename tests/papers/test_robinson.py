@@ -207,6 +207,9 @@ def test_quadtree() -> None:
     boxes = A.explain(robinson_programs.quadrants(xs, ys, 4.0, 9.0), duplicate=False)
     assert boxes.loops == 1
     assert dict(boxes.reads) == {"n0": 2}
+    assert [float(found) for found in A.run(robinson_programs.initial_bounds(xs, ys))] == [0, 7, 0, 21]
+    sizes = [len(found[0]) for found in A.run(robinson_programs.quadrants(xs, ys, 4.0, 9.0))]
+    assert sizes == [3, 1, 0, 4]
 
 
 def test_closest_points() -> None:
