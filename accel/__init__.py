@@ -56,11 +56,16 @@ if TYPE_CHECKING:
     from accel.device_list import Device, devices
     from accel.explanation.explain import explain
     from accel.explanation.explanation import Explanation
+    from accel.ilp.cost import CostLevel, CostModel
+    from accel.ilp.cost_function import CostCluster
     from accel.running import run, runN
     from accel.settings import using
 else:
     _LATER = MappingProxyType(
         {
+            "CostCluster": "accel.ilp.cost_function",
+            "CostLevel": "accel.ilp.cost",
+            "CostModel": "accel.ilp.cost",
             "Device": "accel.device_list",
             "Explanation": "accel.explanation.explanation",
             "devices": "accel.device_list",
@@ -83,7 +88,7 @@ else:
 __all__ = [
     "DIM0", "DIM1", "DIM2", "DIM3", "DIM4", "DIM5", "Acc", "AccelDeviceError", "AccelError", "AccelIndexError",
     "AccelInternalError", "AccelShapeError", "AccelSolverWarning", "AccelStagingError", "AccelTypeError",
-    "AccelValueError", "AccelWarning", "All", "AllType", "Array", "Device", "Exp", "Explanation", "Matrix", "Maybe",
+    "AccelValueError", "AccelWarning", "All", "AllType", "Array", "CostCluster", "CostLevel", "CostModel", "Device", "Exp", "Explanation", "Matrix", "Maybe",
     "Num", "Scalar", "Segments", "Vector", "abs", "acond", "acos", "acosh", "add", "all", "and_", "any", "asin",
     "asinh", "atan", "atan2", "atanh", "awhile", "backpermute", "bitcast", "boolToInt", "cast", "cbrt", "ceiling",
     "clearBit", "complementBit", "compute", "cond", "constant", "copysign", "cos", "cosh", "countLeadingZeros",

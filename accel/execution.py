@@ -38,7 +38,7 @@ from accel.structure import Nested, element_arrays
 P = ParamSpec("P")
 R = TypeVar("R")
 
-Key: TypeAlias = tuple[str, tuple[str, ...], Settings, tuple[tuple[SizeVariable, int], ...]]
+Key: TypeAlias = tuple[str, tuple[str, ...], setting.Key, tuple[tuple[SizeVariable, int], ...]]
 """What an executable is found by: the program's text, names that its errors give, settings, sizes it is planned for."""
 
 
@@ -107,7 +107,7 @@ def _executable(program: Program, settings: Settings, arguments: Sequence[HostAr
     actual: dict[SizeVariable, int] = {}
     if settings.sizes == "actual":
         actual = bind.sizes(program.parameters, program.own_shapes, program.equalities, arguments)
-    key = (text(program), names(program), settings, tuple(sorted(actual.items())))
+    key = (text(program), names(program), setting.key(settings), tuple(sorted(actual.items())))
     found = _COMPILED.get(key, lambda: _Compiled(compile(program, options(settings, actual), settings), program))
     return found.executable if found.program is program else Relocated(found.executable, found.program, program)
 
@@ -159,7 +159,7 @@ class RunN(Generic[P, R]):
         self._function = function
         self._given = given
         self._demands = demands(function)
-        self._specialised: Cache[tuple[Settings, tuple[Nested[ArrayType], ...]], _Specialised] = Cache(64)
+        self._specialised: Cache[tuple[setting.Key, tuple[Nested[ArrayType], ...]], _Specialised] = Cache(64)
         self._plain: tuple[Settings | None, tuple[tuple[np.dtype[np.generic], int], ...], _Specialised, bool] | None = (
             None
         )
@@ -192,7 +192,7 @@ class RunN(Generic[P, R]):
         types = tuple(host.types[0] for host in hosts)
         self._check(types)
         settings = setting.changed(self._given)
-        found = self._specialised.get((settings, types), lambda: self._specialise(types, hosts, settings))
+        found = self._specialised.get((setting.key(settings), types), lambda: self._specialise(types, hosts, settings))
         data = [*(leaf for host in hosts for leaf in host.data), *found.constants]
         if settings.sizes == "actual":
             return found.result.assemble(_executable(found.program, settings, data)(data))

@@ -13,12 +13,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from typing import Literal, TypedDict, get_args
+from typing import Literal, TypeAlias, TypedDict, get_args
 
 from typing_extensions import Unpack
 
 from accel.errors import AccelValueError, here
 from accel.ilp.cost import CostModel, CostName
+from accel.ilp.function_key import FunctionKey
 from accel.ilp.options import CostGiven, FormulationName, Strategy
 from accel.ilp.solvers import SolverName
 
@@ -115,6 +116,16 @@ def _from_environment(backend: str | None, threads: str | None) -> Settings:
         _check("threads", int(threads))
         settings = replace(settings, threads=int(threads))
     return settings
+
+
+Key: TypeAlias = tuple[Settings, FunctionKey | None]
+
+
+def key(settings: Settings) -> Key:
+    """By what caches find things made under some settings: a cost function counts by identity, and may die."""
+    if isinstance(settings.cost, str | CostModel):
+        return settings, None
+    return replace(settings, cost="default"), FunctionKey(settings.cost)
 
 
 _CURRENT: ContextVar[Settings | None] = ContextVar("accel settings", default=None)

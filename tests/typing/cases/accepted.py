@@ -265,3 +265,18 @@ def folds_in_every_callback(xs: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f4]], i: 
     assert_type(A.permute(A.add, xs, lambda ix: A.just(A.index(A.the(A.fold(A.add, 0, i)))), xs), A.Acc[A.Vector[f4]])
     assert_type(A.iterate(3, lambda s: s + A.the(A.fold(A.add, 0, xs)), xs[0]), A.Exp[f4])
     assert_type(A.cond(A.the(A.fold(A.add, 0, i)) > 0, A.the(A.fold(A.add, 0, xs)), 0), A.Exp[f4])
+
+
+def costs(v: A.Acc[A.Vector[f4]]) -> None:
+    def moved(cluster: A.CostCluster) -> int:
+        return sum(array.bytes for array in (*cluster.reads, *cluster.writes))
+
+    def levels(cluster: A.CostCluster) -> tuple[int, ...]:
+        return len(cluster.reads) - cluster.fused_edges, max(op.elements for op in cluster.operations)
+
+    model = A.CostModel((A.CostLevel(read_bytes=1, write_bytes=2), A.CostLevel(cluster=1)), name="writes cost twice")
+    assert_type(A.run(v, cost=model), np.ndarray[tuple[int], np.dtype[f4]])
+    assert_type(A.run(v, cost=moved, strategy="branch_and_bound"), np.ndarray[tuple[int], np.dtype[f4]])
+    assert_type(A.run(v, cost=levels, strategy="greedy"), np.ndarray[tuple[int], np.dtype[f4]])
+    with A.using(cost=lambda cluster: cluster.elements, strategy="unintrusive"):
+        assert_type(A.run(v, cost="bytes"), np.ndarray[tuple[int], np.dtype[f4]])

@@ -119,3 +119,13 @@ def polymorphic(s: A.Acc[A.Scalar[f4]], m: A.Acc[A.Matrix[f8]]) -> A.Acc[A.Matri
 def unknown(xs: A.Acc[Any]) -> None:
     A.use([1.0, 2.0])  # E: No overload variant of "use"
     A.use("text")  # E: No overload variant of "use"
+
+
+def costs(v: A.Acc[A.Vector[f4]]) -> None:
+    A.using(cost="time")  # E: Argument "cost" to "using" has incompatible type "Literal['time']"
+    A.using(cost=A.CostLevel(read=1))  # E: Argument "cost" to "using" has incompatible type "CostLevel"
+    A.using(cost=lambda cluster: cluster.weight)  # E: "CostCluster" has no attribute "weight"
+    A.using(strategy="best")  # E: Argument "strategy" to "using" has incompatible type "Literal['best']"
+    A.run(v, cost=lambda cluster: cluster.elements / 2)  # E: Argument "cost" to "run" has incompatible type
+    A.CostModel(A.CostLevel(read=1))  # E: Argument 1 to "CostModel" has incompatible type "CostLevel"
+    A.CostLevel(reads=1)  # E: Unexpected keyword argument "reads" for "CostLevel"
