@@ -65,15 +65,15 @@ class Draft(ABC):
 
     def contract(self, stored: Mapping[int, Linear]) -> None:
         """stored(k) >= x_ab for every array and reader [vB24 (6), (7); Rob section 1.4.3], and 1 for results."""
-        inside = frozenset(self.operations)
         for number, keeps in stored.items():
             bundle = self.bundles[number]
-            if bundle.result:
+            readers = {edge.consumer for array in bundle.arrays for edge in self.graph.readers[array]}
+            apart = [self.apart(bundle.label, reader) for reader in sorted(readers)]
+            if bundle.result or any(x.is_constant for x in apart):
                 self.model.require(keeps - 1)
                 continue
-            readers = {edge.consumer for array in bundle.arrays for edge in self.graph.readers[array]}
-            for reader in sorted(readers):
-                self.model.require(keeps - (self.apart(bundle.label, reader) if reader in inside else 1))
+            for x in apart:
+                self.model.require(keeps - x)
 
     def made(self) -> list[int]:
         """The bundles that operations make."""

@@ -14,6 +14,9 @@ _SEED = 1
 _GAP = 0.99
 """Objectives are integral: what is better by less than 1 is no better."""
 
+_BLUR = 1e-5
+"""CBC finds nothing at some cutoffs that are a few millionths of the objective too high."""
+
 _HUGE = 1e15
 """Bounds beyond this mean that a solver has none."""
 
@@ -74,7 +77,7 @@ class MipSession:
     def _cut_off(self, objective: Linear, cutoff: int | None) -> None:
         """CBC has a parameter; a row costs it time. HiGHS gains from a row; its parameter leads to wrong claims."""
         if self._backend == mip.CBC:
-            self._model.cutoff = _HUGE if cutoff is None else cutoff + 0.5
+            self._model.cutoff = _HUGE if cutoff is None else cutoff + 0.5 + _BLUR * objective.span
         elif cutoff is not None:
             self.add([cutoff - objective])
 
