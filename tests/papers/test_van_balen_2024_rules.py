@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from itertools import chain, combinations, product
 
+import numpy as np
 import pytest
 
+import accel as A
 from accel.ast.types import F32
 from accel.ilp.checker import Signature, cluster_refusal, merge, refusal, singleton
 from accel.ilp.clustering import BACKWARD, FORWARD, Cluster, Order
@@ -14,6 +16,7 @@ from accel.ilp.decode import clustering
 from accel.ilp.graph import Graph
 from accel.labelled.nodes import Array
 from tests.ilp.sketch import Sketch
+from tests.papers import programs
 from tests.papers.graphs import drawn, scatter_example, simple3
 from tests.papers.inference_rules import Element, Elements, derivable
 
@@ -223,3 +226,29 @@ def test_a_scatter_is_the_last_user_of_its_destination() -> None:
     assert _why(s, graph, "as bs other") is None
     assert _why(s, graph, "as result") is not None  # other would read `as` after, and `bs` before the scatter
     assert _why(s, graph, "other result") is not None
+
+
+# ---- section 3.3: the signatures of the examples' clusters
+
+XS, IS = np.arange(8), np.array([3, 1, 4])
+
+# Program, inputs, the signature as printed, the names of accel's arrays and gathers.
+EXAMPLES: list[tuple[str, list[np.ndarray], str, dict[str, str]]] = [
+    ("simple1", [IS, XS], "[is:0 xs:l | bs:0]", {"%0": "is", "%1": "xs", "%3": "bs", "l3": "l"}),
+    ("simple2", [IS, IS[1:2], XS], "[is2:0 is1:l2 xs:l1 | bs:0]",
+     {"%0": "is2", "%1": "is1", "%2": "xs", "%4": "bs", "l4": "l2", "l3": "l1"}),
+    ("simple4", [IS, XS.reshape(4, 2)], "[is:0 xs:l | bs:0]", {"%0": "is", "%1": "xs", "%3": "bs", "l3": "l"}),
+    ("simple5", [XS, XS], "[xs:0 xs:l is:0 | cs:0]", {"%0": "xs", "%1": "is", "%4": "cs", "l3": "l"}),
+    ("scatterExample", [XS], "[xs:0 bs | result]", {"%0": "xs", "%1": "bs", "%3": "result"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "inputs", "printed", "names"), EXAMPLES, ids=[case[0] for case in EXAMPLES])
+def test_section_3_3_signatures_of_clusters(
+    name: str, inputs: list[np.ndarray], printed: str, names: dict[str, str]
+) -> None:
+    """The last cluster of each example reads and makes its arrays in the printed orders."""
+    program = getattr(programs, name)(*map(A.use, inputs))
+    found = A.explain(program, duplicate="published", cost="reads_writes").clusters[-1].tree
+    signature = found[found.index("[") : found.index("]") + 1]
+    assert re.sub(r"%\d+|\bl\d+", lambda match: names[match[0]], signature) == printed
