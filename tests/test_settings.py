@@ -10,8 +10,7 @@ import pytest
 
 from accel.errors import AccelValueError
 from accel.ilp.cost import MODELS, CostName
-from accel.ilp.solvers import NAMES as SOLVERS
-from accel.settings import Given, Settings, Solver, changed, current, using
+from accel.settings import Given, Settings, changed, current, using
 
 
 def test_defaults_are_the_cpu_and_the_optimum() -> None:
@@ -87,4 +86,3 @@ def test_wrong_settings_are_refused(given: Given, message: str) -> None:
 
 def test_the_choices_are_those_of_the_planner() -> None:
     assert set(get_args(CostName)) == set(MODELS)
-    assert set(get_args(Solver)) == set(SOLVERS)
