@@ -51,7 +51,10 @@ def _escaped(text: str) -> str:
 
 def _graph(picture: Picture, links: bool) -> Iterator[str]:
     yield "digraph program {"
-    yield f"  graph [{_FONT} fontsize=11 labelloc=t bgcolor=white compound=true label={quoted(chr(10).join(picture.notes))}]"
+    label = (
+        "" if links else f" label={quoted(chr(10).join(picture.notes))}"
+    )  # the page has the notes beside the picture
+    yield f"  graph [{_FONT} fontsize=11 labelloc=t bgcolor=white pad=0.2{label}]"
     yield f'  node [{_FONT} fontsize=10 height=0.3 margin="0.15,0.06"]'
     yield f"  edge [{_FONT} fontsize=9 arrowsize=0.7]"
     yield from _inside(picture, links)

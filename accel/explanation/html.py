@@ -48,7 +48,8 @@ def write_page(explanation: Explanation, path: str | PathLike[str]) -> None:
         part.unlink(missing_ok=True)
         reason = error.strerror or str(error)
         raise AccelError(
-            f"the page cannot be written to {str(target)!r}: {reason}", hint="name a file in a folder that exists"
+            f"the page cannot be written to {str(target)!r}: {reason}",
+            hint="name a file in a folder that exists and may be written to",
         ) from None
 
 
@@ -56,7 +57,7 @@ def page(explanation: Explanation) -> str:
     """The whole page."""
     style, script = (files("accel.explanation").joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:"
     sections = Sections(explanation)
     return "\n".join(
         [
@@ -96,7 +97,8 @@ def _facts(explanation: Explanation) -> str:
 
 
 def _picture(explanation: Explanation) -> Iterator[str]:
-    drawn = svg_or_none(dot(draw(explanation), links=True))
+    picture = draw(explanation)
+    drawn = svg_or_none(dot(picture, links=True))
     if drawn is None:
         return
     # Without the head of a file, and as wide as there is place, but never so small that nothing can be read.
@@ -108,7 +110,8 @@ def _picture(explanation: Explanation) -> Iterator[str]:
     drawing = f'<svg role="img" aria-label="The graph" style="{size}"{drawn[found.end() :]}'
     legend = " ".join(f'<span class="chip {status}">{status}</span>' for status in STATUS)
     yield f'<details class="picture" open><summary>The graph</summary><div>{drawing}</div>'
-    yield f"<p>{legend} Bold arrows stay in a loop, dashed ones go through memory. Click a loop or an arrow.</p></details>"
+    yield f"<p>{legend} Bold arrows stay in a loop, dashed ones go through memory. Click a loop or an arrow. "
+    yield f"{text('; '.join(picture.notes[1:]))}</p></details>"
 
 
 def _loops(explanation: Explanation, sections: Sections) -> Iterator[str]:

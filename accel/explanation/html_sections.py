@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from accel.explanation.facts import ArrayReport, ClusterReport, OperationReport, PassReport
@@ -19,8 +19,8 @@ if TYPE_CHECKING:  # an explanation writes its page by this module
 STATUS: Mapping[str, str] = {
     "input": "given by the caller",
     "fused": "fused away: it is never in memory",
-    "kept": "kept beside: it is written to memory, and also consumed in the loop that makes it",
-    "stored": "stored: it is written to memory, and nothing in its own loop consumes it",
+    "kept": "kept beside: it is written, and also consumed in the loop that makes it",
+    "stored": "in memory: it is written, and nothing in its own loop consumes it",
 }
 """What becomes of an array, in words."""
 
@@ -35,12 +35,18 @@ class Sections:
         self._explanation = explanation
         self._arrays: dict[str, ArrayReport] = {array.name: array for array in explanation.arrays}
         self._operations: dict[str, OperationReport] = {each.name: each for each in explanation.operations}
+        self._views = _views(explanation)
         self._code_left = MOST_CODE
 
     def chip(self, name: str) -> str:
-        """An array's name, coloured by what becomes of it, as a link."""
-        array = self._arrays.get(name)
-        return text(name) if array is None else link(array_link(name), name, f"chip {array.status}")
+        """An array's name, coloured by what becomes of it, as a link; of a view, that of what it is a view of."""
+        seen = name
+        while seen in self._views:
+            seen = self._views[seen]
+        array = self._arrays.get(seen)
+        if array is None:
+            return text(name)
+        return link(array_link(seen), name if seen == name else f"{name} = {seen}", f"chip {array.status}")
 
     def chips(self, passes: tuple[PassReport, ...]) -> str:
         """The arrays of some passes."""
@@ -56,7 +62,8 @@ class Sections:
     def loop(self, cluster: ClusterReport) -> str:
         """All about one loop: what it moves, the user's lines, its tree, its nest, its code."""
         wheres = [self._operations[name].where for name in cluster.operations]
-        why = [line for array in self._explanation.arrays if array.cluster == cluster.number for line in array.why_not]
+        arrays = [array for array in self._explanation.arrays if array.cluster == cluster.number]
+        why = [(self.chip(array.name) + " by ", line) for array in arrays for line in array.why_not]
         head = f'<section id="{loop_link(cluster.number)}" class="detail" tabindex="-1"><h2>{text(cluster.title)}</h2>'
         return "\n".join(
             [
@@ -89,7 +96,9 @@ class Sections:
         facts = "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in rows)
         head = f'<section id="{array_link(array.name)}" class="detail" tabindex="-1"><h2>array {text(array.name)}</h2>'
         line = ("<h3>Your line</h3>", source([array.where]))
-        return "\n".join([head, f"<dl>{facts}</dl>", *self._why(array.why_not), *line, "</section>"])
+        return "\n".join(
+            [head, f"<dl>{facts}</dl>", *self._why([("", each) for each in array.why_not]), *line, "</section>"]
+        )
 
     def _passes(self, verb: str, counted: Mapping[str, int], passes: tuple[PassReport, ...]) -> str:
         rows = [
@@ -105,15 +114,17 @@ class Sections:
             if names:
                 yield f"<p>{' '.join(map(self.chip, names))} {text(STATUS[status].partition(':')[0])}</p>"
 
-    def _why(self, lines: tuple[WhyNot, ...] | list[WhyNot]) -> Iterator[str]:
+    def _why(self, lines: Sequence[tuple[str, WhyNot]]) -> Iterator[str]:
+        """Reasons, each with what stands before its reader."""
         if lines:
-            yield '<h3>Why not fused</h3><ul class="why">' + "".join(map(self._line, lines)) + "</ul>"
+            items = "".join(self._line(before, line) for before, line in lines)
+            yield f'<h3>Not fused when it is read</h3><ul class="why">{items}</ul>'
 
-    def _line(self, line: WhyNot) -> str:
+    def _line(self, before: str, line: WhyNot) -> str:
         made, read = (text(place(where)) for where in (line.producer_where, line.where))
         lines = f"<br><small>made at <code>{made}</code>, read at <code>{read}</code></small>" if made and read else ""
         rule = f'<abbr title="{text(RULES.get(line.rule, line.rule))}">{text(line.rule)}</abbr>'
-        return f"<li>{self.operation(line.reader)}: {linked(line.reason, self._arrays)} ({rule}){lines}</li>"
+        return f"<li>{before}{self.operation(line.reader)}: {linked(line.reason, self._arrays)} ({rule}){lines}</li>"
 
     def _code(self, cluster: ClusterReport) -> Iterator[str]:
         yield block("The loop nest", linked(cluster.code["ir"], self._arrays))
@@ -125,3 +136,16 @@ class Sections:
             code = text(cluster.code[name])
             self._code_left -= len(code)
             yield block(title, code, opened=False)
+
+
+def _views(explanation: Explanation) -> dict[str, str]:
+    """What each view is a view of: leaf by leaf, what its `reshape` or `compute` reads."""
+    inputs: dict[str, list[str]] = {}
+    for flow in explanation.flows:
+        inputs.setdefault(flow.reader, []).append(flow.array)
+    found = {}
+    for flow in explanation.flows:
+        if flow.view:
+            leaf = int(flow.array.partition(".")[2] or 0)
+            found[flow.array] = inputs[flow.producer][leaf]
+    return found
