@@ -26,7 +26,7 @@ _NAMES: Mapping[str, str] = MappingProxyType(
 def levels(options: Options, cost: Sequence[int]) -> tuple[str, ...]:
     """What each number of a cost counts; those of a cost function have no other name."""
     if options.model is None:
-        return tuple(f"level {number}" for number in range(1, len(cost) + 1))
+        return tuple(f"in level {number}" for number in range(1, len(cost) + 1))
     return tuple(_NAMES.get(str(level), str(level)) for level in options.model.levels)
 
 

@@ -153,7 +153,7 @@ class Reasons:
         order = pair.orders[pair.labels.index(maker.label)]
         if rule == "D5" and order.gather is None:
             ways = ("backward", "forward") if order.backward else ("forward", "backward")
-            return rule, f"{self._name(reader)} needs it {ways[0]}, and {self._name(maker)} runs {ways[1]} only"
+            return rule, f"it is read {ways[0]}, and {self._name(maker)} runs {ways[1]} only"
         if rule == "E4":
             visited = shape_text(maker.iteration), shape_text(reader.iteration)
             return (

@@ -12,6 +12,7 @@ from accel.__main__ import main
 from accel.commands.demo import ITEMS, passes, summary
 from accel.commands.picture import blocks
 from accel.explanation.explain import explain
+from accel.ilp.options import STRATEGIES
 from tests.papers import programs
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -85,6 +86,88 @@ def test_errors_of_accel_are_told_without_a_traceback(capsys: pytest.CaptureFixt
     file.write_text("def f(xs):\n    return xs\n", encoding="utf-8")
     assert main(["explain", f"{file}:f"]) == 1
     assert capsys.readouterr().err.startswith("AccelTypeError: the type of the parameter xs is not known\n")
+
+
+@pytest.mark.parametrize(
+    ("source", "raised"),
+    [
+        ("1 / 0\n", "ZeroDivisionError at line 1: division by zero"),
+        ("\nx = (\n", "SyntaxError at line 2: '(' was never closed (program.py, line 2)"),
+        ("import sys\nsys.exit(3)\n", "SystemExit at line 2: 3"),
+        ("import no_such_module\n", "ModuleNotFoundError at line 1: No module named 'no_such_module'"),
+    ],
+)
+def test_a_file_that_cannot_be_imported(
+    source: str, raised: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:  # fmt: skip
+    file = tmp_path / "program.py"
+    file.write_text(source, encoding="utf-8")
+    assert main(["explain", f"{file}:f"]) == 1
+    assert capsys.readouterr().err == f"{file} cannot be imported: it raised {raised}\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "message"),
+    [
+        ("f = 3\n", "f", "f in FILE is no function: it is of type int\n"),
+        ("def f():\n    return g()\n", "f", "f raised NameError at line 2: name 'g' is not defined\n"),
+        ("", "", "'FILE:' does not name a file and a function in it, as examples/dotp.py:dotp does\n"),
+    ],
+)
+def test_a_function_that_cannot_be_explained(
+    source: str, name: str, message: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:  # fmt: skip
+    file = tmp_path / "program.py"
+    file.write_text(source, encoding="utf-8")
+    assert main(["explain", f"{file}:{name}"]) == 1
+    assert capsys.readouterr().err == message.replace("FILE", str(file))
+
+
+def test_a_file_of_another_kind_is_not_imported(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "program.txt"
+    file.write_text("", encoding="utf-8")
+    assert main(["explain", f"{file}:f"]) == 1
+    assert capsys.readouterr().err == f"{file} is no Python file: its name does not end in .py\n"
+
+
+def test_a_file_finds_what_lies_beside_it_and_shadows_nothing(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:  # fmt: skip
+    (tmp_path / "beside_the_program.py").write_text("from examples.dotp import dotp\n", encoding="utf-8")
+    file = tmp_path / "json.py"
+    file.write_text("from beside_the_program import dotp\n", encoding="utf-8")
+    before = list(sys.path)
+    assert main(["explain", f"{file}:dotp"]) == 0
+    assert capsys.readouterr().out.startswith("1 loop; ")
+    assert sys.path == before
+    import json
+
+    assert hasattr(json, "loads")
+
+
+def test_explain_prints_graphs_and_writes_pages(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    target = f"{EXAMPLES / 'dotp.py'}:dotp"
+    for option, start in (("--dot", "digraph"), ("--mermaid", "flowchart TB\n"), ("--svg", "<?xml")):
+        assert main(["explain", target, option]) == 0
+        assert capsys.readouterr().out.startswith(start)
+    path = tmp_path / "out.html"
+    assert main(["explain", target, "--html", str(path)]) == 0
+    assert capsys.readouterr().out == f"{path} explains dotp\n"
+    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert main(["explain", target, "--html", str(tmp_path / "no" / "out.html")]) == 1
+    assert capsys.readouterr().err.startswith("AccelError: the page cannot be written to ")
+
+
+def test_every_strategy_can_be_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    for strategy in STRATEGIES:
+        assert main(["explain", f"{EXAMPLES / 'normalise.py'}:normalise2", "--strategy", strategy]) == 0
+        assert f"\nstrategy {strategy}" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["explain", f"{EXAMPLES / 'dotp.py'}:dotp", "--strategy", "best"])
+    assert "invalid choice: 'best'" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["explain", f"{EXAMPLES / 'dotp.py'}:dotp", "--svg", "--stage", "ir"])
+    assert "not allowed with argument" in capsys.readouterr().err
 
 
 def test_a_wrong_command_says_which_there_are(capsys: pytest.CaptureFixture[str]) -> None:
