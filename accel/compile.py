@@ -10,18 +10,19 @@ from __future__ import annotations
 import logging
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from accel.backends.choose import backend
 from accel.backends.interpreter.backend import InterpreterBackend
 from accel.backends.protocol import Executable
-from accel.errors import AccelDeviceError, here
+from accel.errors import AccelDeviceError, AccelInternalError, here
 from accel.fusedast import nodes as fusedast
 from accel.fusedast.build import build as fuse
 from accel.fusedast.verify import verify as verify_fused
 from accel.ilp.clustering import Plan
 from accel.ilp.options import Options
 from accel.ilp.plan import plan
+from accel.ilp.realise import realised
 from accel.ir import nodes as ir
 from accel.ir.lower import lower
 from accel.ir.verify import verify as verify_loops
@@ -34,7 +35,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """One program in every form that it takes."""
+    """One program in every form that it takes; `labelled` is with the copies that `plan.repeated` tells of."""
 
     labelled: labelled.Program
     plan: Plan
@@ -47,7 +48,7 @@ def stages(program: labelled.Program, options: Options) -> Stages:
     verify = os.environ.get("ACCEL_VERIFY") == "1"
     if verify:
         verify_labelled(program)
-    planned = plan(program, options)
+    program, planned = _planned(program, options, verify)
     fused = fuse(program, planned)
     if verify:
         verify_fused(fused)
@@ -55,6 +56,19 @@ def stages(program: labelled.Program, options: Options) -> Stages:
     if verify:
         verify_loops(loops)
     return Stages(program, planned, fused, loops)
+
+
+def _planned(program: labelled.Program, options: Options, verify: bool) -> tuple[labelled.Program, Plan]:
+    """The plan, and the program with the copies that it asks for; should these not be what was planned, without any."""
+    try:
+        found = realised(program, plan(program, options), options)
+    except AccelInternalError:
+        if verify:
+            raise
+        return program, plan(program, replace(options, duplicate="gathers"))
+    if verify and found.program is not program:
+        verify_labelled(found.program)
+    return found.program, found.plan
 
 
 def compile(program: labelled.Program, options: Options, settings: Settings) -> Executable:

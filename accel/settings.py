@@ -20,7 +20,7 @@ from typing_extensions import Unpack
 from accel.errors import AccelValueError, here
 from accel.ilp.cost import CostModel, CostName
 from accel.ilp.function_key import FunctionKey
-from accel.ilp.options import CostGiven, FormulationName, Strategy
+from accel.ilp.options import DUPLICATE, CostGiven, Duplicate, FormulationName, Strategy
 from accel.ilp.solvers import SolverName
 
 Sizes = Literal["nominal", "actual"]
@@ -35,7 +35,7 @@ class Given(TypedDict, total=False):
     cost: CostGiven
     solver: SolverName
     sizes: Sizes
-    duplicate: bool | Literal["published"]
+    duplicate: Duplicate
     time_limit: float
     formulation: FormulationName
 
@@ -44,12 +44,13 @@ class Given(TypedDict, total=False):
 class Settings:
     """How to plan and run.
 
-    backend: `llvm`, `interpreter`, `opencl`, or `opencl:1` (the device's number in `devices()`). threads: CPU threads, 0
-    for as many as the process may use. strategy, solver, time_limit (seconds): of the clustering. cost: what it has least
-    of, by name, as a `CostModel`, or as a function over one `CostCluster`. sizes: what the cost takes an extent for, 1024 each
-    (`nominal`) or the call's (`actual`). duplicate: whether work may be repeated to save memory traffic; `published` is
-    [vB24]'s free rule. formulation: of the integer linear program, for comparison: ours (`accel`), that of [vB24]
-    (`published`), or that of [Rob] (`robinson`, for programs without gathers).
+    backend: `llvm`, `interpreter`, `opencl`, or `opencl:1` (the device's number in `devices()`). threads: CPU threads, 0 for
+    as many as the process may use. strategy, solver, time_limit (seconds): of the clustering. cost: what it has least of, by
+    name, as a `CostModel`, or as a function over one `CostCluster`. sizes: what the cost takes an extent for, 1024 each
+    (`nominal`) or the call's (`actual`). duplicate: whether work may be repeated to save memory traffic: `True`, cheap
+    producers are computed again by their readers; `gathers`, only for the elements of a gather; `False`, never; `published`,
+    [vB24]'s free rule for gathers. formulation: of the integer linear program, for comparison: ours (`accel`), that of
+    [vB24] (`published`), or that of [Rob] (`robinson`, for programs without gathers).
     """
 
     backend: str = "llvm"
@@ -58,7 +59,7 @@ class Settings:
     cost: CostGiven = "default"
     solver: SolverName = "cbc"
     sizes: Sizes = "nominal"
-    duplicate: bool | Literal["published"] = True
+    duplicate: Duplicate = DUPLICATE
     time_limit: float = 10.0
     formulation: FormulationName = "accel"
 
@@ -67,7 +68,7 @@ _CHOICES: Mapping[str, tuple[object, ...]] = {
     "strategy": get_args(Strategy),
     "solver": get_args(SolverName),
     "sizes": get_args(Sizes),
-    "duplicate": (True, False, "published"),
+    "duplicate": (True, False, "gathers", "published"),
     "formulation": get_args(FormulationName),
 }
 

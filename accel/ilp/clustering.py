@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from accel.errors import Where
+from accel.labelled.duplicate import Copied
 from accel.labelled.nodes import Label
 
 
@@ -44,8 +46,27 @@ class Clustering:
 
 
 @dataclass(frozen=True, slots=True)
+class Repeated:
+    """Work that a program does again instead of storing what it makes.
+
+    names: of the combinators, in order; several are a chain. where: the last one's call. original: the label of the
+    operation itself, if somebody still reads it. copies: the labels of its copy, one for each name, of which the last is
+    what `readers` read; none where they compute it in their scalar functions, for what was an index.
+    """
+
+    names: tuple[str, ...]
+    where: Where | None
+    original: Label | None
+    copies: tuple[Label, ...]
+    readers: tuple[Label, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """A clustering of one program, plans of its sub-programs, and how good they are.
+
+    `copied`: what is to be computed again; as long as there is something, the clustering is one of the graph with the copies
+    (`substitute.py`). `realise.py` makes them, and says in `repeated` what it has done.
 
     `inner`: for each `Acond` its (then, orelse), for each `Awhile` its (condition, body). `cost` and `bound` hold one number
     per level of the cost model, for this program without its sub-programs; `proved`: no clustering costs less.
@@ -60,3 +81,5 @@ class Plan:
     bound: tuple[int, ...]
     proved: bool
     seconds: float
+    copied: tuple[Copied, ...] = ()
+    repeated: tuple[Repeated, ...] = ()

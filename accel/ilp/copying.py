@@ -65,12 +65,17 @@ def counts_traffic(levels: Iterable[CostLevel]) -> bool:
 
 
 def choices(graph: Graph, weights: Weights) -> Choices:
-    """The pairs of which the maker is cheap and needs only what is in memory anyway, and runs no more often than before."""
+    """The pairs of which the maker is cheap and needs only what is in memory anyway, and runs no more often than before.
+
+    Copies are not made of what copies read: a reader is no maker, and reads no maker by a copy that it may copy.
+    """
     makers = set(_makers(graph))
     reads: dict[Pair, tuple[Edge, ...]] = {}
     for label in sorted(makers, reverse=True):
         consumers = {edge.consumer: None for edge in _outgoing(graph, label)}
-        fitting = {c: roles for c in consumers if (roles := _roles(graph, label, c, weights)) and c not in makers}
+        taken = {c for (_, c), edges in reads.items() if any(edge.array.label == label for edge in edges)}
+        free = [c for c in consumers if c not in makers and c not in taken]
+        fitting = {c: roles for c in free if (roles := _roles(graph, label, c, weights))}
         is_result = not graph.results.isdisjoint(graph.node[label].arrays)
         loaded = any(Role.INDEX in roles for roles in fitting.values())
         if fitting and (len(consumers) > 1 or is_result or loaded):

@@ -14,29 +14,33 @@ from accel.labelled.nodes import SizeVariable
 Strategy: TypeAlias = Literal[
     "ilp", "none", "linear", "greedy", "greedy_top_down", "greedy_bottom_up", "unintrusive", "branch_and_bound"
 ]
-Duplicate: TypeAlias = bool | Literal["published"]
+Duplicate: TypeAlias = bool | Literal["gathers", "published"]
 FormulationName: TypeAlias = Literal["accel", "published", "robinson"]
 CostGiven: TypeAlias = CostName | CostModel | CostFunction
 """How a user says what clusters cost: by the name of a model, a model of weights, or a function over one cluster."""
 
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 
+DUPLICATE: Duplicate = "gathers"
+"""The default of `duplicate`."""
+
 
 @dataclass(frozen=True)
 class Options:
     """Settings of the planner.
 
-    `sizes`: "nominal" (1024 for every unknown extent) or the extents to plan for. `duplicate`: whether an operation may be
-    pushed through a gather that is larger than its source: True, if it is cheap; False, never; "published", always [vB24].
-    `time_limit`: seconds for the solver, all components and levels together. `formulation`: of the integer linear program;
-    ours, that of [vB24 Fig. 4], or that of [Rob section 1.4].
+    `sizes`: "nominal" (1024 for every unknown extent) or the extents to plan for. `duplicate`: whether work may be done
+    again. "gathers": a cheap operation may be pushed through a gather that is larger than its source. True: it may be copied
+    into its readers as well (docs/ilp.md, "Work done again"). False: neither. "published": any operation may be pushed
+    [vB24]. `time_limit`: seconds for the solver, all components and levels together. `formulation`: of the integer linear
+    program; ours, that of [vB24 Fig. 4], or that of [Rob section 1.4].
     """
 
     strategy: Strategy = "ilp"
     cost: CostGiven = "default"
     solver: str = "cbc"
     sizes: Literal["nominal"] | Mapping[SizeVariable, int] = "nominal"
-    duplicate: Duplicate = True
+    duplicate: Duplicate = DUPLICATE
     time_limit: float = 10.0
     formulation: FormulationName = "accel"
 
@@ -51,8 +55,8 @@ class Options:
             message = f"The strategy 'ilp' cannot minimise the cost function {name_of(self.what_costs)}."
             hint = "give strategy='branch_and_bound' or 'greedy', or a CostModel, a sum of weights, as the cost"
             raise AccelValueError(message, here(), hint=hint)
-        if self.duplicate not in (True, False, "published"):
-            raise AccelValueError(f"`duplicate` is True, False or 'published', not {self.duplicate!r}.")
+        if self.duplicate not in (True, False, "gathers", "published"):
+            raise AccelValueError(f"`duplicate` is True, False, 'gathers' or 'published', not {self.duplicate!r}.")
         if self.formulation not in get_args(FormulationName):
             known = ", ".join(get_args(FormulationName))
             raise AccelValueError(

@@ -48,4 +48,4 @@ def may_be_pushed(graph: Graph, node: Node, gather: Label, duplicate: Duplicate)
         return False
     if duplicate == "published" or not graph.is_growing(gather):
         return True
-    return duplicate is True and node.kind is not Kind.FOLD and not node.loops and node.operations <= CHEAP
+    return duplicate is not False and node.kind is not Kind.FOLD and not node.loops and node.operations <= CHEAP
