@@ -7,6 +7,7 @@ would never end; the text says that a combinator's parent transducer has its *it
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import TypeAlias
 
@@ -65,21 +66,25 @@ class Robinson:
         """The nodes that are no externals."""
         return self.graph.operations
 
+    @cached_property
+    def apart(self) -> frozenset[Pair]:
+        """Pairs with a fusion-preventing path between them."""
+        return separated(self.graph)
+
+    @cached_property
     def possible(self) -> frozenset[Pair]:
-        """Pairs without a fusion-preventing path between them (Fig. 1.13)."""
-        apart = separated(self.graph)
+        """The other pairs (Fig. 1.13)."""
         pairs = (frozenset(pair) for pair in combinations((node.label for node in self.operations), 2))
-        return frozenset(pair for pair in pairs if pair not in apart)
+        return frozenset(pair for pair in pairs if pair not in self.apart)
 
     def possible_sets(self) -> set[frozenset[str]]:
         """The largest sets of operations that are pairwise possible, by name (section 1.5.1)."""
-        possible = self.possible()
         labels = [node.label for node in self.operations]
         sets = [
             frozenset(chosen)
             for count in range(1, len(labels) + 1)
             for chosen in combinations(labels, count)
-            if all(frozenset(pair) in possible for pair in combinations(chosen, 2))
+            if all(frozenset(pair) in self.possible for pair in combinations(chosen, 2))
         ]
         largest = [chosen for chosen in sets if not any(chosen < other for other in sets)]
         return {frozenset(self.graph.node[label].name for label in chosen) for chosen in largest}
@@ -87,7 +92,6 @@ class Robinson:
     def is_legal(self, partition: Partition) -> bool:
         """All rows of section 1.4.3: order, fusion-preventing edges, iteration sizes."""
         block_of = {label: block for block in partition for label in block}
-        apart = separated(self.graph)
 
         def fused(first: Label, second: Label) -> bool:
             return block_of[first] is block_of[second]
@@ -96,7 +100,7 @@ class Robinson:
             if not fused(first, second):
                 continue
             pair = concestors(self.graph, first, second)
-            if frozenset({first, second}) in apart or pair is None:
+            if frozenset({first, second}) in self.apart or pair is None:
                 return False
             left, right = pair
             if not (fused(first, left) and fused(second, right) and fused(left, right)):
@@ -107,7 +111,7 @@ class Robinson:
         """Fig. 1.12, without what no clustering changes: pairs that are not possible, and externals."""
         block_of = {label: block for block in partition for label in block}
         of = weight(self.graph)
-        unfused = sum(of(*sorted(pair)) for pair in self.possible() if len({block_of[label] for label in pair}) == 2)
+        unfused = sum(of(*sorted(pair)) for pair in self.possible if len({block_of[label] for label in pair}) == 2)
         arrays = [array for node in self.operations for array in node.arrays if array.shape]
         kept = sum(
             any(block_of.get(edge.consumer) is not block_of[array.label] for edge in self.graph.readers[array])

@@ -14,13 +14,15 @@ import numpy.typing as npt
 import pytest
 
 import accel as A
-from accel.ilp.options import Duplicate
+from accel.ilp.options import STRATEGIES, Duplicate, Strategy
 from tests.papers import berenyi_programs as programs
 from tests.papers.reading import passes, trees
 
 RANDOM = np.random.default_rng(18)
 M, N, W = RANDOM.standard_normal((3, 8)), RANDOM.standard_normal((3, 8)), RANDOM.standard_normal((8, 5))
 U, V, X = RANDOM.standard_normal(8), RANDOM.standard_normal(8), RANDOM.standard_normal(3)
+
+DUPLICATES: tuple[Duplicate, ...] = (False, True, "published")
 
 
 def explained(program: object, duplicate: Duplicate = "published") -> A.Explanation:
@@ -90,6 +92,17 @@ def test_rules_that_fuse(program: object, tree: str, reference: Callable[[], Res
     expected = reference()
     for part, wanted in zip(parts, expected if isinstance(expected, tuple) else (expected,), strict=True):
         np.testing.assert_allclose(A.run(part), wanted)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_strategies_give_the_same_bits(strategy: Strategy) -> None:
+    """Folds of floats, in the order that docs/order.md fixes, whatever is fused."""
+    batch = programs.eq_3_to_5(A.use(M), A.use(N), A.use(X))
+    product = programs.eq_51(A.use(M), A.use(W))
+    for program in (batch, product):
+        reference = A.run(program, backend="interpreter").tobytes()
+        for duplicate in DUPLICATES:
+            assert A.run(program, strategy=strategy, duplicate=duplicate).tobytes() == reference
 
 
 def test_equation_31_maps_of_different_arrays_stay_apart() -> None:

@@ -51,7 +51,7 @@ PROGRAMS: dict[str, Callable[..., object]] = {
     for function in (
         programs.normalise2, programs.expanded_normalise2, programs.normalize2, programs.normalizeInc, programs.filterMax,
         programs.singleLoop, programs.simple1, programs.simple2, programs.simple3, programs.simple4, programs.simple5,
-        programs.scatterExample, programs.greedyTopDownBad,
+        programs.scatterExample, programs.greedyTopDownBad, programs.contraction,
     )
 }  # fmt: skip
 PROGRAMS["greedyBottomUpBad"] = partial(programs.greedyBottomUpBad, width=20)
