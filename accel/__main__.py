@@ -1,4 +1,4 @@
-"""The command line: `python -m accel demo`, `explain FILE:FUNCTION`, `devices`, `doctor`."""
+"""The command line: `python -m accel demo`, `explain FILE:FUNCTION`, `devices`, `cache`, `doctor`."""
 
 from __future__ import annotations
 
@@ -31,6 +31,8 @@ def parser() -> argparse.ArgumentParser:
         )
 
     commands.add_parser("devices", help="list what programs can run on")
+    cache = commands.add_parser("cache", help="say where plans are kept between processes, and how many")
+    cache.add_argument("--clear", action="store_true", help="remove them")
     commands.add_parser("doctor", help="check that everything accel needs works here, and say what to do")
     return top
 
@@ -58,6 +60,10 @@ def _run(given: argparse.Namespace) -> int:
         from accel.commands.explain import Shown, explain
 
         return explain(given.target, given.strategy, Shown(given.stage, given.graph, given.html))
+    if given.command == "cache":
+        from accel.commands.cache import cache
+
+        return cache(given.clear)
     if given.command == "doctor":
         from accel.commands.doctor import doctor
 

@@ -1,4 +1,4 @@
-"""Compiled programs, found again by their structure: the labelled text, with element types, ranks and symbolic sizes."""
+"""Results that a process remembers, found again by what they were made of. Bounded, and safe with threads."""
 
 from __future__ import annotations
 
@@ -41,6 +41,22 @@ class Cache(Generic[K, V]):
                 if len(self._values) > self._capacity:
                     self._values.popitem(last=False)
             return value
+
+    def find(self, key: K) -> V | None:
+        """The value of `key`, if it is there."""
+        with self._lock:
+            found = self._values.get(key)
+            if found is not None:
+                self._values.move_to_end(key)
+            return found
+
+    def keep(self, key: K, value: V) -> None:
+        """Remember a value that was made elsewhere."""
+        with self._lock:
+            self._values[key] = value
+            self._values.move_to_end(key)
+            if len(self._values) > self._capacity:
+                self._values.popitem(last=False)
 
     def clear(self) -> None:
         """Forget everything."""

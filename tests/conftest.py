@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from accel.ilp import plan_cache
+
 GOLDEN = Path(__file__).parent / "golden"
 
 
@@ -19,6 +21,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure() -> None:
     # Every stage's verifier runs after every pass. A test process, and those that it starts, only.
     os.environ["ACCEL_VERIFY"] = "1"
+    # Nothing that tests find out goes to the user's cache, or comes from it; tests of the cache have their own.
+    os.environ["ACCEL_CACHE_DIR"] = ""
+
+
+@pytest.fixture(autouse=True)
+def _plans_are_forgotten() -> None:
+    """Every test plans for itself: one that breaks a solver must not be given what another found."""
+    plan_cache.forget()
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 LAYERS = (
-    ("accel.errors",),
+    ("accel.errors", "accel.cache", "accel.disk"),
     ("accel.ast",),
     ("accel.labelled",),
     ("accel.ilp",),
@@ -20,7 +20,7 @@ LAYERS = (
     ("accel.ir",),
     ("accel.backends",),
     ("accel.settings",),
-    ("accel.cache", "accel.structure", "accel.annotations", "accel.relocation"),
+    ("accel.structure", "accel.annotations", "accel.relocation"),
     ("accel.compile",),
     ("accel.execution",),
     ("accel.running", "accel.device_list"),

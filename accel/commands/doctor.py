@@ -10,8 +10,10 @@ from importlib.metadata import PackageNotFoundError, version
 import numpy as np
 
 import accel as A
+from accel.commands.cache import summary
 from accel.errors import AccelError
 from accel.ilp.linear import Linear, Variable
+from accel.ilp.plan_cache import PLANS
 from accel.ilp.solvers import SolverName, find, is_installed
 
 
@@ -29,6 +31,7 @@ def doctor() -> int:
             _works(str(device), lambda name=device.backend: _runs(name))  # type: ignore[misc]  # a default in a lambda
     if not any(device.backend.startswith("opencl") for device in A.devices()):
         print("none  no OpenCL device; pip install 'accel[opencl]' brings one that runs on the CPU")
+    print(f"ok    {summary()}" if PLANS.trouble() is None else f"none  {summary()}")
     return int(not all(required))
 
 

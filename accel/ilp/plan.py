@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import assert_never
 
 from accel.errors import AccelInternalError, AccelSolverWarning, warn
+from accel.ilp import plan_cache
+from accel.ilp.answer import Answer
 from accel.ilp.build import build, sub_programs
 from accel.ilp.checker import refusal
-from accel.ilp.clustering import Clustering, Plan
+from accel.ilp.clustering import Plan
 from accel.ilp.cost import CostModel, Weights
 from accel.ilp.cost_function import name_of
 from accel.ilp.decode import in_order
@@ -28,18 +30,6 @@ from accel.ilp.strategies.linear import linear
 from accel.ilp.strategies.none import none
 from accel.ilp.strategies.unintrusive import unintrusive
 from accel.labelled.nodes import Label, Program, SizeVariable
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A legal clustering, its cost, and what is known about all others: none costs less than `bound`, if that is not ()."""
-
-    clustering: Clustering
-    cost: tuple[int, ...]
-    bound: tuple[int, ...]
-    proved: bool
-    strategy: str
-    solver: str | None
 
 
 def _run(strategy: Strategy, graph: Graph, prices: Prices, duplicate: Duplicate, deadline: float) -> Found:
@@ -83,9 +73,10 @@ def _heuristic(graph: Graph, prices: Prices, options: Options) -> Answer:
         raise AccelInternalError(f"The {strategy} strategy made an illegal clustering: {reason}")
     cost = prices.total(ordered.clusters)
     bound = _bound(graph, prices, options.duplicate) if found.bound is None else found.bound
-    if found.trouble and cost != bound:
+    unfinished = bool(found.trouble) and cost != bound
+    if unfinished:
         _warn(f"The strategy {strategy!r}", f"{found.trouble}; the cost is {cost}{_at_least(bound)}")
-    return Answer(ordered, cost, bound, cost == bound, strategy, None)
+    return Answer(ordered, cost, bound, cost == bound, strategy, None, not unfinished)
 
 
 def _at_least(bound: tuple[int, ...]) -> str:
@@ -93,6 +84,11 @@ def _at_least(bound: tuple[int, ...]) -> str:
 
 
 def plan_graph(graph: Graph, options: Options = DEFAULT) -> Answer:
+    """As `search`, which is done once for equal graphs, in this process and on this machine."""
+    return plan_cache.answered(graph, options, lambda: search(graph, options))
+
+
+def search(graph: Graph, options: Options = DEFAULT) -> Answer:
     """A legal clustering of `graph`, by the strategy of `options`. Warns once if a search gave no proved answer.
 
     Raises `AccelValueError` if the formulation that `options` ask for cannot express `graph`.
@@ -113,11 +109,11 @@ def plan_graph(graph: Graph, options: Options = DEFAULT) -> Answer:
         found = optimise(problem, facts, options)
     except Exception as error:  # whatever a solver does wrong, the program still runs
         _warn(solver, f"{type(error).__name__}: {error}")
-        return _heuristic(graph, prices, options)
+        return replace(_heuristic(graph, prices, options), finished=False)
     if found.late:
         _warn(solver, f"after {options.time_limit} s the cost is {found.cost}{_at_least(found.bound)}")
     strategy, name = ("greedy", None) if found.heuristic else ("ilp", options.solver)
-    return Answer(found.clustering, found.cost, found.bound, found.proved, strategy, name)
+    return Answer(found.clustering, found.cost, found.bound, found.proved, strategy, name, not found.late)
 
 
 def _warn(who: str, trouble: str) -> None:
@@ -125,8 +121,14 @@ def _warn(who: str, trouble: str) -> None:
 
 
 def plan(program: Program, options: Options = DEFAULT) -> Plan:
-    """Plans for `program` and all programs inside of it, innermost first."""
+    """Plans for `program` and all programs inside of it. Equal programs are planned once."""
+    return plan_cache.planned(program, options, lambda: _plan(program, options))
+
+
+def _plan(program: Program, options: Options) -> tuple[Plan, bool]:
+    """The plan, made innermost first, and whether every search for it came to its end."""
     done: dict[int, Plan] = {}
+    finished = True
     pending: list[tuple[Program, bool]] = [(program, False)]
     while pending:
         current, ready = pending.pop()
@@ -136,14 +138,16 @@ def plan(program: Program, options: Options = DEFAULT) -> Plan:
             pending += [(part, False) for _, parts in inner for part in parts]
             continue
         plans = tuple((label, (done[id(parts[0])], done[id(parts[1])])) for label, parts in inner if parts)
-        done[id(current)] = _plan_one(current, plans, options)
-    return done[id(program)]
+        start = time.perf_counter()
+        answer = plan_graph(build(current), options)
+        finished = finished and answer.finished
+        done[id(current)] = _described(answer, plans, options, time.perf_counter() - start)
+    return done[id(program)], finished
 
 
-def _plan_one(program: Program, inner: tuple[tuple[Label, tuple[Plan, Plan]], ...], options: Options) -> Plan:
-    start = time.perf_counter()
-    answer = plan_graph(build(program), options)
-    seconds = time.perf_counter() - start
+def _described(
+    answer: Answer, inner: tuple[tuple[Label, tuple[Plan, Plan]], ...], options: Options, seconds: float
+) -> Plan:
     return Plan(
         clustering=answer.clustering,
         inner=inner,

@@ -49,8 +49,28 @@ def test_doctor_finds_everything_in_order(capsys: pytest.CaptureFixture[str]) ->
     assert main(["doctor"]) == 0
     text = capsys.readouterr().out
     assert "FAIL" not in text
-    assert "ok    clustering by CBC" in text
+    assert "ok    the solver CBC" in text
+    assert "ok    clustering" in text
     assert "ok    the llvm backend" in text
+
+
+def test_cache_says_where_plans_are_and_removes_them(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ACCEL_CACHE_DIR", str(tmp_path))
+    assert main(["explain", f"{EXAMPLES / 'dotp.py'}:dotp"]) == 0
+    capsys.readouterr()
+    assert main(["cache"]) == 0
+    assert capsys.readouterr().out.startswith(f"{tmp_path / 'plans'}: 1 plan, ")
+    assert main(["cache", "--clear"]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("removed 1 plan, ")
+    assert second == f"{tmp_path / 'plans'}: 0 plans, 0.0 KiB"
+    assert main(["doctor"]) == 0
+    assert f"ok    {second}" not in capsys.readouterr().out  # the doctor's programs were planned
+    monkeypatch.setenv("ACCEL_CACHE_DIR", "")
+    assert main(["cache"]) == 0
+    assert capsys.readouterr().out.startswith("plans are kept in memory only")
 
 
 def test_explain_prints_the_report_or_a_stage(capsys: pytest.CaptureFixture[str]) -> None:

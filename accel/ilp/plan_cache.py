@@ -1,0 +1,179 @@
+"""Plans that are known already: in this process, and on this machine [Kri section V-F].
+
+In memory plans are found by the program (as the same object, or by `program_key`) and by the graph in canonical form
+(`graph_key`); on disk by the canonical form, the settings, and the version of this planner. What comes from the disk is only
+data, and is judged like a solver's answer: by the checker, and by its price in exact integers. Answers of searches that ran
+out of time, or whose solver failed, are not kept; nor are those for cost functions, but in memory for the very same function.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TypeAlias
+
+from accel.cache import Cache
+from accel.disk import Store
+from accel.ilp.answer import Answer
+from accel.ilp.checker import refusal
+from accel.ilp.clustering import BACKWARD, FORWARD, Cluster, Clustering, Order, Plan
+from accel.ilp.cost import Weights
+from accel.ilp.graph import Graph
+from accel.ilp.keys import Canonical, Key, graph_key, program_key, settings_key, settings_text
+from accel.ilp.options import Options
+from accel.ilp.price import price
+from accel.labelled.nodes import Label, Program
+
+PLANS = Store("plans", entries=8192, size=1 << 26)
+"""The plans of this machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A plan, and the program that it was made for, which must not go while its identity stands for it."""
+
+    program: Program
+    plan: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """An answer, and the labels of the graph that it is for, by position."""
+
+    labels: tuple[Label, ...]
+    answer: Answer
+
+
+_Identity: TypeAlias = tuple[int, Key]
+
+_SAME: Cache[_Identity, _Known] = Cache(256)
+_PROGRAMS: Cache[Key, Plan] = Cache(1024)
+_GRAPHS: Cache[Key, _Placed] = Cache(4096)
+
+
+def forget() -> None:
+    """Forget the plans of this process; those on disk stay."""
+    for memory in (_SAME, _PROGRAMS, _GRAPHS):
+        memory.clear()
+
+
+def planned(program: Program, options: Options, make: Callable[[], tuple[Plan, bool]]) -> Plan:
+    """The plan of a program, made now if it is not known. `make` gives it, and whether it may be kept."""
+    settings = _settings(options)
+    identity = (id(program), settings)
+    same = _SAME.find(identity)
+    if same is not None and same.program is program:
+        return same.plan
+    key = (settings, program_key(program))
+    plan = _PROGRAMS.find(key)
+    if plan is None:
+        plan, finished = make()
+        if not finished:
+            return plan
+        _PROGRAMS.keep(key, plan)
+    _SAME.keep(identity, _Known(program, plan))
+    return plan
+
+
+def _settings(options: Options) -> Key:
+    sizes = None if options.sizes == "nominal" else tuple(sorted(options.sizes.items()))
+    return (*settings_key(options), sizes)
+
+
+def answered(graph: Graph, options: Options, make: Callable[[], Answer]) -> Answer:
+    """The answer for a graph, made now if it is not known."""
+    if options.model is None:
+        return make()  # a function may look at labels and names
+    canonical = graph_key(graph, None if options.sizes == "nominal" else options.sizes)
+    key = (*settings_key(options), canonical.key)
+    known = _GRAPHS.find(key)
+    if known is not None:
+        return _renamed(known, canonical.labels)
+    on_disk = _disk_key(canonical, options)
+    answer = _loaded(PLANS.get(on_disk), graph, canonical, options)
+    if answer is None:
+        answer = make()
+        if not answer.finished:
+            return answer
+        PLANS.put(on_disk, _dumped(answer, canonical))
+    _GRAPHS.keep(key, _Placed(canonical.labels, answer))
+    return answer
+
+
+def _renamed(known: _Placed, labels: tuple[Label, ...]) -> Answer:
+    """The answer for a graph that is equal but for its labels."""
+    if known.labels == labels:
+        return known.answer
+    to = dict(zip(known.labels, labels, strict=True))
+    clusters = [
+        Cluster(
+            tuple([to[label] for label in cluster.labels]),
+            tuple([order if order.gather is None else Order(to[order.gather], False) for order in cluster.orders]),
+        )
+        for cluster in known.answer.clustering.clusters
+    ]
+    return replace(known.answer, clustering=Clustering(tuple(clusters)))
+
+
+@cache
+def _planner() -> str:
+    """What made a plan: the package's version, and its files as they are now, so that another planner finds its own."""
+    try:
+        found = version("accel")
+    except PackageNotFoundError:
+        found = "?"
+    digest = hashlib.blake2b(digest_size=16)
+    here = Path(__file__).parent
+    for path in sorted(here.rglob("*.py")):
+        status = path.stat()
+        digest.update(f"{path.relative_to(here)} {status.st_size} {status.st_mtime_ns}\n".encode())
+    return f"{found} {digest.hexdigest()}"
+
+
+def _disk_key(canonical: Canonical, options: Options) -> bytes:
+    return f"{_planner()}\n{settings_text(options)}\n{canonical.key!r}".encode()
+
+
+def _dumped(answer: Answer, canonical: Canonical) -> bytes:
+    """Positions instead of labels; of an order 0, 1, or 2 and the position of its gather."""
+    place = {label: position for position, label in enumerate(canonical.labels)}
+
+    def order(each: Order) -> int:
+        return int(each.backward) if each.gather is None else 2 + place[each.gather]
+
+    clusters = [
+        [[place[label] for label in cluster.labels], [order(each) for each in cluster.orders]]
+        for cluster in answer.clustering.clusters
+    ]
+    found = [clusters, answer.cost, answer.bound, answer.proved, answer.strategy, answer.solver]
+    return json.dumps(found, separators=(",", ":")).encode()
+
+
+def _loaded(content: bytes | None, graph: Graph, canonical: Canonical, options: Options) -> Answer | None:
+    """The answer in an entry, if it is one that this graph may have; whatever else stands there is none."""
+    if content is None:
+        return None
+    try:
+        clusters, cost, bound, proved, strategy, solver = json.loads(content)
+        clustering = Clustering(tuple([_cluster(places, orders, canonical.labels) for places, orders in clusters]))
+        answer = Answer(clustering, tuple(cost), tuple(bound), proved, strategy, solver)
+        weights = Weights(graph, {} if options.sizes == "nominal" else options.sizes)
+        legal = refusal(graph, clustering, options.duplicate) is None
+        right = legal and price(graph, clustering, options.what_costs, weights) == answer.cost
+    except Exception:  # an entry of nobody's making: whatever it says, the program is planned
+        return None
+    return answer if right else None
+
+
+def _cluster(places: Sequence[int], orders: Sequence[int], labels: Sequence[Label]) -> Cluster:
+    if min([*places, *orders]) < 0:
+        raise ValueError("a position is not negative")
+    return Cluster(
+        tuple([labels[place] for place in places]),
+        tuple([(FORWARD, BACKWARD)[order] if order < 2 else Order(labels[order - 2], False) for order in orders]),
+    )
