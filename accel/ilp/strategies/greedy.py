@@ -1,13 +1,13 @@
 """The strategy `greedy`: merge the pair of clusters that saves most, as long as one saves anything [Kri section V-C, Fig. 7].
 
 Every cluster takes part in at most one merge per round, so that clusters grow evenly and long programs take little more
-than linear time; in short programs a cluster waits for its best partner. Every step is judged by the legality checker and
-by exact prices.
+than linear time. In short programs a cluster waits for its best partner, and several that save the same join it at once.
+Every step is judged by the legality checker and by exact prices.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from accel.ilp.clustering import Cluster
 from accel.ilp.coarse import only_reader
@@ -104,13 +104,32 @@ class _Merger:
                 offers.append((tuple(-saving for saving in saved[0]), first, second, saved[1]))
         offers.sort(key=lambda offer: offer[:3])
         patient = len(self.partition.cluster) <= _PATIENT
-        touched: set[Label] = set()
+        touched: dict[Label, tuple[int, ...] | None] = {}
         merged = False
-        for _, first, second, whole in offers:
+        for cost, first, second, whole in offers:
             if first in touched or second in touched:
-                touched |= {first, second} if patient else set()
+                if not patient:
+                    continue
+                joins = self._as_well(cost, first, second, touched)
+                touched |= dict.fromkeys((first, second), cost if joins else None)
             elif self.partition.between(first, second) == set():
                 self.partition.merge((first, second), whole)
-                touched |= {first, second}
+                touched |= {first: cost, second: cost}
                 merged = True
         return merged
+
+    def _as_well(
+        self, cost: tuple[int, ...], first: Label, second: Label, touched: Mapping[Label, tuple[int, ...] | None]
+    ) -> bool:
+        """Whether one cluster, of several to which a merge with the same other one was worth the same, joins them."""
+        names = [name for name in (first, second) if name in touched]
+        if len(names) != 1 or touched[names[0]] != cost:
+            return False
+        first, second = sorted(self.partition.home[name] for name in (first, second))
+        saved = self._savings.of(first, second)
+        if saved is None or tuple(-saving for saving in saved[0]) > cost:
+            return False
+        if self.partition.between(first, second) != set():
+            return False
+        self.partition.merge((first, second), saved[1])
+        return True
