@@ -6,7 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from types import MappingProxyType
 
+from accel.ilp.build import build, sub_programs
+from accel.ilp.cost import Weights
+from accel.ilp.decode import clustering
+from accel.ilp.graph import Graph
 from accel.ilp.options import Options
+from accel.ilp.price import Prices
+from accel.labelled.nodes import Program
 
 _NAMES: Mapping[str, str] = MappingProxyType(
     {
@@ -28,6 +34,24 @@ def levels(options: Options, cost: Sequence[int]) -> tuple[str, ...]:
     if options.model is None:
         return tuple(f"in level {number}" for number in range(1, len(cost) + 1))
     return tuple(_NAMES.get(str(level), str(level)) for level in options.model.levels)
+
+
+def prices(graph: Graph, options: Options) -> Prices:
+    """What the clusters of a graph cost under these options."""
+    return Prices(graph, options.what_costs, Weights(graph, {} if options.sizes == "nominal" else options.sizes))
+
+
+def unfused(program: Program, options: Options) -> tuple[int, ...]:
+    """What a program and those inside of it cost with every operation by itself."""
+    pending, costs = [program], []
+    while pending:
+        current = pending.pop()
+        graph = build(current)
+        apart = clustering(graph, ())
+        assert apart is not None, "what is read is made before it"
+        costs.append(prices(graph, options).total(apart.clusters))
+        pending += (part for binding in current.bindings for part in sub_programs(binding))
+    return added(costs)
 
 
 def added(costs: Iterable[tuple[int, ...]]) -> tuple[int, ...]:

@@ -23,7 +23,7 @@ from accel.backends.protocol import HostArray
 from accel.compile import Stages, stages
 from accel.errors import AccelTypeError, Where, here
 from accel.execution import options
-from accel.explanation.costs import added, levels
+from accel.explanation.costs import added, levels, unfused
 from accel.explanation.explanation import Explanation
 from accel.explanation.parts import plans
 from accel.explanation.strategies import strategies
@@ -33,7 +33,7 @@ from accel.ilp.clustering import Plan
 from accel.ilp.options import Options
 from accel.labelled import bind
 from accel.labelled.build import build
-from accel.labelled.nodes import SizeVariable
+from accel.labelled.nodes import Program, SizeVariable
 from accel.settings import Given
 
 
@@ -53,11 +53,16 @@ def explain(program: object, *arrays: object, **given: Unpack[Given]) -> Explana
     chosen = options(settings, sizes)
     staged = stages(built.program, chosen)
     name = getattr(program, "__name__", "program")
-    return _explanation(name, nodes, staged, chosen, sizes)
+    return _explanation(name, nodes, built.program, staged, chosen, sizes)
 
 
 def _explanation(
-    name: str, nodes: Sequence[ArrayNode], staged: Stages, chosen: Options, sizes: Mapping[SizeVariable, int]
+    name: str,
+    nodes: Sequence[ArrayNode],
+    program: Program,
+    staged: Stages,
+    chosen: Options,
+    sizes: Mapping[SizeVariable, int],
 ) -> Explanation:
     summary, every = summarise(staged, sizes, chosen), list(plans(staged.plan))
     cost = added(plan.cost for plan in every)
@@ -76,12 +81,12 @@ def _explanation(
         bound=added(plan.bound for plan in every) if all(plan.bound for plan in every) else (),
         proved=all(plan.proved for plan in every),
         solve_seconds=sum(plan.seconds for plan in every),
-        unfused=summary.unfused,
+        unfused=unfused(program, chosen),
         levels=levels(chosen, cost),
         operations=summary.operations,
         flows=summary.flows,
         name=name,
-        strategies=strategies(staged.labelled, chosen, sizes),
+        strategies=strategies(program, chosen, sizes),
         stages=texts(nodes, staged, chosen),
     )
 

@@ -107,7 +107,7 @@ def _picture(explanation: Explanation) -> Iterator[str]:
         return
     width = int(found[1])
     size = f"width:{width}pt;min-width:{min(width, max(320, width * 6 // 10))}pt"
-    drawing = f'<svg role="img" aria-label="The graph" style="{size}"{drawn[found.end() :]}'
+    drawing = f'<svg role="group" aria-label="The graph" style="{size}"{drawn[found.end() :]}'
     legend = " ".join(f'<span class="chip {status}">{status}</span>' for status in STATUS)
     yield f'<details class="picture" open><summary>The graph</summary><div>{drawing}</div>'
     yield f"<p>{legend} Bold arrows stay in a loop, dashed ones go through memory. Click a loop or an arrow. "

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from accel.compile import Stages
-from accel.explanation.costs import added, levels
+from accel.explanation.costs import levels, prices
 from accel.explanation.facts import ArrayReport, ClusterReport, Flow, OperationReport, PassReport
 from accel.explanation.parts import Part, loop_programs, parts
 from accel.explanation.reasons import Reasons, WhyNot, operation_name
@@ -20,11 +20,9 @@ from accel.fusedast.nodes import Diagonal, RootOfCluster, Vertical
 from accel.fusedast.text import tree_text
 from accel.fusedast.walk import leaves, preorder
 from accel.ilp.build import build as build_graph
-from accel.ilp.cost import NOMINAL_EXTENT, Weights
-from accel.ilp.decode import clustering
+from accel.ilp.cost import NOMINAL_EXTENT
 from accel.ilp.graph import Graph
 from accel.ilp.options import Options
-from accel.ilp.price import Prices
 from accel.ir import mentions
 from accel.ir.facts import Access, Traffic, fills, is_loop, size_text, traffic
 from accel.ir.nodes import Launch, Nest
@@ -37,7 +35,7 @@ _VIEWS = (Reshape, Force)
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A whole program. unfused: what it would cost with every operation by itself, all parts of the program together."""
+    """A whole program; fields as in `Explanation`."""
 
     loops: int
     reads: dict[str, int]
@@ -48,7 +46,6 @@ class Summary:
     arrays: tuple[ArrayReport, ...]
     operations: tuple[OperationReport, ...]
     flows: tuple[Flow, ...]
-    unfused: tuple[int, ...]
 
 
 @dataclass(slots=True)
@@ -59,7 +56,6 @@ class _Found:
     arrays: list[ArrayReport] = field(default_factory=list)
     operations: list[OperationReport] = field(default_factory=list)
     flows: list[Flow] = field(default_factory=list)
-    costs: list[tuple[int, ...]] = field(default_factory=list)
     made_in: dict[Label, int] = field(default_factory=dict)
 
 
@@ -92,7 +88,6 @@ def summarise(staged: Stages, sizes: Sizes, options: Options) -> Summary:
         arrays=tuple(found.arrays),
         operations=tuple(found.operations),
         flows=tuple(found.flows),
-        unfused=added(found.costs),
     )
 
 
@@ -183,19 +178,15 @@ class _Described:
         self, part: Part, graph: Graph, readers: Mapping[Array, tuple[str, ...]], sizes: Sizes, options: Options
     ) -> None:
         self._part, self._graph, self._readers, self._sizes = part, graph, readers, sizes
-        prices = Prices(graph, options.what_costs, Weights(graph, {} if options.sizes == "nominal" else options.sizes))
         self._bindings = {binding.label: binding for binding in part.program.bindings}
         plan = part.plan
+        names = levels(options, plan.cost)
         self._reasons = Reasons(
-            graph, plan.clustering, plan.strategy, options.duplicate, prices, levels(options, plan.cost), self._bindings
+            graph, plan.clustering, plan.strategy, options.duplicate, prices(graph, options), names, self._bindings
         )  # fmt: skip
-        unfused = clustering(graph, ())
-        assert unfused is not None, "what is read is made before it"
-        self._unfused = prices.total(unfused.clusters)
 
     def into(self, found: _Found) -> None:
         """Adds them."""
-        found.costs.append(self._unfused)
         status = {array: word for root in self._part.roots() for array, word in statuses(root).items()}
         for binding in self._part.program.bindings:
             where = found.made_in.get(binding.label)
