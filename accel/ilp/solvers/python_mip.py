@@ -32,6 +32,9 @@ class MipSession:
         self._model.seed = _SEED
         self._model.max_mip_gap = 1e-9
         self._model.max_mip_gap_abs = _GAP
+        if backend == mip.CBC:
+            # With it, CBC writes beyond its memory now and then when the time is up: the process dies, or hangs.
+            self._model.preprocess = 0
         self._columns = {
             variable.number: self._model.add_var(
                 lb=0.0,
