@@ -76,10 +76,14 @@ class Prices:
         levels = self.cost.levels if isinstance(self.cost, CostModel) else ()
         return tuple(constant_price(self.graph, level) for level in levels)
 
+    def sum(self, clusters: Iterable[Cluster]) -> tuple[int, ...]:
+        """What some clusters contribute together; () if all are barriers."""
+        return tuple(map(sum, zip(*filter(None, map(self, clusters)), strict=True)))
+
     def total(self, clusters: Iterable[Cluster]) -> tuple[int, ...]:
         """What a whole clustering costs: (0,) if there is nothing to count."""
-        costs = [self.constant, *map(self, clusters)]
-        return tuple(map(sum, zip(*filter(None, costs), strict=True))) or (0,)
+        parts = filter(None, (self.constant, self.sum(clusters)))
+        return tuple(map(sum, zip(*parts, strict=True))) or (0,)
 
 
 def price(graph: Graph, clustering: Clustering, cost: Cost, weights: Weights) -> tuple[int, ...]:

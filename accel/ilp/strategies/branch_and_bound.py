@@ -8,6 +8,8 @@ what it costs, and the part is covered by them (`cover.py`). Greedy's answer is 
 from __future__ import annotations
 
 from accel.ilp.analysis import analyse
+from accel.ilp.cost import CostModel
+from accel.ilp.floor import floors
 from accel.ilp.graph import Graph
 from accel.ilp.optimise import is_too_large
 from accel.ilp.options import Duplicate
@@ -30,10 +32,14 @@ def branch_and_bound(graph: Graph, prices: Prices, duplicate: Duplicate, deadlin
     facts = analyse(coarse.graph, duplicate)
     decided = frozenset(label for part in facts.parts for label in part)
     clusters = alone(coarse.graph, (node.label for node in coarse.graph.nodes if node.label not in decided))
+    least = floors(facts, prices.cost.levels, coarse.prices.weights) if isinstance(prices.cost, CostModel) else {}
     left = 0
     for part in facts.parts:
         near = Neighbours(facts, part)
         incumbent = tuple(cluster for cluster in first if cluster.labels[0] in near.bit)
+        if least and coarse.prices.sum(incumbent) == least[part]:
+            clusters += incumbent
+            continue
         legal = candidates(coarse.graph, near, coarse.prices, duplicate, deadline)
         best = None if legal is None else cover(near, legal, incumbent, deadline)
         clusters += incumbent if best is None else best.clusters

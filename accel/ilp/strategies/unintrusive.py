@@ -16,10 +16,10 @@ from accel.ilp.strategies.greedy import Savings
 from accel.ilp.strategies.partition import Partition, data_pairs, reader_pairs
 from accel.labelled.nodes import Label
 
-_LARGE = 1000
+_LARGE = 256
 """In graphs with more operations, chains counting one, no cluster grows beyond `_LONGEST`: judging it would take too long."""
 
-_LONGEST = 64
+_LONGEST = 32
 
 
 def unintrusive(graph: Graph, prices: Prices, duplicate: Duplicate, deadline: float) -> Found:
