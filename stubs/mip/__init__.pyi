@@ -33,6 +33,7 @@ class Model:
     seed: int
     max_mip_gap: float
     max_mip_gap_abs: float
+    preprocess: int
     cutoff: float
     objective: LinExpr
     def __init__(self, name: str = ..., sense: str = ..., solver_name: str = ...) -> None: ...
