@@ -52,7 +52,7 @@ def explain(program: object, *arrays: object, **given: Unpack[Given]) -> Explana
         sizes = bind.sizes(built.program.parameters, built.program.own_shapes, built.program.equalities, data)
     chosen = options(settings, sizes)
     staged = stages(built.program, chosen)
-    name = getattr(program, "__name__", "program")
+    name = str(getattr(program, "__name__", "program"))
     return _explanation(name, nodes, built.program, staged, chosen, sizes)
 
 

@@ -45,7 +45,7 @@ class Sections:
             seen = self._views[seen]
         array = self._arrays.get(seen)
         if array is None:
-            return text(name)
+            return f'<span class="chip input" title="what the control flow around it hands in">{text(name)}</span>'
         return link(array_link(seen), name if seen == name else f"{name} = {seen}", f"chip {array.status}")
 
     def chips(self, passes: tuple[PassReport, ...]) -> str:

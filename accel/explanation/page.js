@@ -33,4 +33,6 @@ for (const section of sections.slice(1)) {
 }
 document.querySelector("input[type=search]").addEventListener("input", filter);
 addEventListener("hashchange", show);
+// A browser scrolls to the section of a fresh address; beside the graph, it is in view anyway.
+addEventListener("load", () => { if (matchMedia("(min-width: 60rem)").matches) scrollTo(0, 0); });
 show();

@@ -6,6 +6,7 @@ import re
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -13,6 +14,9 @@ import pytest
 import accel as A
 from accel.explanation import html_sections
 from accel.explanation.html import page
+from tests.differential.check import loaded
+from tests.differential.data import inputs
+from tests.differential.generate import generate
 from tests.explanation.samples import HOSTILE, HOSTILE_NAME, doubling, hostile, long_program
 from tests.papers import programs
 
@@ -132,6 +136,15 @@ def test_without_graphviz_the_page_has_its_lists(monkeypatch: pytest.MonkeyPatch
     assert not found.of("svg")
     cards = [each for each in found.of("li") if each.get("class") == "card"]
     assert len(cards) == 2
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_programs_have_a_page_and_a_picture(seed: int) -> None:
+    program = generate(seed)
+    explanation = A.explain(loaded(program), *inputs(program))
+    sections = [attributes["id"] for attributes in Parsed(page(explanation)).of("section")]
+    assert len(sections) == len(set(sections)) == 1 + len(explanation.clusters) + len(explanation.arrays)
+    ElementTree.fromstring(explanation.to_svg())
 
 
 def test_control_flow_stands_on_the_page() -> None:
