@@ -25,7 +25,7 @@ from accel.ilp.text import graph_text
 from tests.ilp.random_graphs import draw
 
 FORMULATIONS: tuple[FormulationName, ...] = get_args(FormulationName)
-RULES: tuple[Duplicate, ...] = (True, "published", False)
+RULES: tuple[Duplicate, ...] = ("gathers", "published", False)
 
 
 def installed() -> tuple[str, ...]:
@@ -72,7 +72,7 @@ def _given() -> argparse.Namespace:
     parser.add_argument("--formulation", choices=FORMULATIONS, nargs="+", default=FORMULATIONS)
     parser.add_argument("--solver", choices=NAMES, nargs="+", default=installed())
     parser.add_argument("--cost", choices=get_args(CostName), nargs="+", default=get_args(CostName))
-    parser.add_argument("--duplicate", choices=("True", "published", "False"), nargs="+", default=("True",))
+    parser.add_argument("--duplicate", choices=tuple(map(str, RULES)), nargs="+", default=("gathers",))
     return parser.parse_args()
 
 

@@ -41,13 +41,13 @@ def test_all_formulations_reach_the_optimum_of_brute_force(batch: int, solver: s
     """Each of the 100 graphs under three cost models; so each model is asked 30 times."""
     for seed in range(10 * batch, 10 * (batch + 1)):
         costs = [COSTS[(3 * seed + step) % len(COSTS)] for step in range(3)]
-        assert disagreements(graph_of(seed, 3 + seed % 4), FORMULATIONS, [solver], costs, True) == []
+        assert disagreements(graph_of(seed, 3 + seed % 4), FORMULATIONS, [solver], costs, "gathers") == []
 
 
 @pytest.mark.parametrize("cost", COSTS)
 def test_every_cost_model_on_graphs_of_seven_operations(cost: CostName) -> None:
     for seed in (200, 201, 203):
-        assert disagreements(graph_of(seed, 7), FORMULATIONS, ["highs"], [cost], True) == []
+        assert disagreements(graph_of(seed, 7), FORMULATIONS, ["highs"], [cost], "gathers") == []
 
 
 @pytest.mark.parametrize("rule", ["published", False])
@@ -55,6 +55,18 @@ def test_every_rule_about_work(rule: Duplicate) -> None:
     for seed in range(300, 330, 2):
         graph = draw(seed, 5, nested=seed % 4 == 0)
         assert disagreements(graph, OTHERS, ["highs"], ["default", "reads_writes"], rule) == []
+
+
+def test_only_our_formulation_decides_about_copies() -> None:
+    """`duplicate=True` is "gathers" to the others: what they find costs no less, and is legal."""
+    for seed in range(12):
+        graph = graph_of(seed, 6)
+        ours = plan_graph(graph, Options(duplicate=True))
+        for formulation in expressible(graph, OTHERS):
+            other = plan_graph(graph, Options(duplicate=True, formulation=formulation))
+            assert other.cost == plan_graph(graph, Options(duplicate="gathers", formulation=formulation)).cost
+            assert ours.cost <= other.cost
+            assert refusal(graph, other.clustering, True) is None
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -148,7 +160,7 @@ def test_two_filters_in_a_row_and_a_generate_of_the_last_ones_size() -> None:
     s.generate("g", "k2")
     s.map("out", ["f2.0", "g"])
     s.fold("sum", "xs")
-    assert disagreements(s.finish(), FORMULATIONS, installed(), COSTS, True) == []
+    assert disagreements(s.finish(), FORMULATIONS, installed(), COSTS, "gathers") == []
 
 
 def test_a_scalar_brings_no_loops_of_different_sizes_together() -> None:
@@ -160,7 +172,7 @@ def test_a_scalar_brings_no_loops_of_different_sizes_together() -> None:
     s.fold("sum_y", "ys")
     s.map("both", "sum_x sum_y")
     graph = s.finish()
-    assert disagreements(graph, FORMULATIONS, installed(), COSTS, True) == []
+    assert disagreements(graph, FORMULATIONS, installed(), COSTS, "gathers") == []
     assert plan_graph(graph, Options(cost="clusters", formulation="robinson")).cost == (2,)
 
 
