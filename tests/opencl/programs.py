@@ -215,6 +215,20 @@ CONTROL: dict[str, Case] = {
         integers,
         (1, 2, 65, 1000),
     ),
+    "invariants_and_a_guard": Case(
+        lambda xs: (
+            A.awhile(
+                lambda s: A.zipWith(lambda i, total: (i < 4) & (total < 10_000), s[1], A.fold(A.add, 0, s[0])),
+                lambda s: (
+                    A.zipWith3(lambda a, b, c: a + b - c, s[0], A.scanl1(A.max, xs), A.gather(A.map(lambda x: x + 100, xs), xs)),
+                    A.map(lambda i: i + 1, s[1]),
+                ),
+                (xs, A.unit(A.constant(0, np.int64))),
+            )[0],
+        ),
+        integers,
+        (201, 1000),
+    ),
     "acond": Case(
         lambda xs: (
             A.acond(A.the(A.fold(A.add, 0, xs)) > 0, A.map(lambda x: x + 1, xs), A.map(lambda x: x - 1, A.reverse(xs))),
