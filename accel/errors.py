@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Self
 
 _NOT_THE_USERS = (str(Path(__file__).resolve().parent) + "/", contextlib.__file__, "<frozen ")
@@ -87,11 +87,19 @@ class Where:
 def here() -> Where | None:
     """The innermost frame that is the user's."""
     frame = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_NOT_THE_USERS):
+    while _is_ours(frame):
         if frame.f_back is None:
             return None
         frame = frame.f_back
     return Where(frame.f_code, frame.f_lasti)
+
+
+def _is_ours(frame: FrameType) -> bool:
+    """Whether this is no frame of the user's; what dataclasses generate has no file, but the names of our module."""
+    file = frame.f_code.co_filename
+    return file.startswith(_NOT_THE_USERS) or (
+        file == "<string>" and str(frame.f_globals.get("__name__")).startswith("accel.")
+    )
 
 
 class AccelError(Exception):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 from typing import TypeAlias, assert_never
 
 from accel.ilp.cost import NOMINAL_EXTENT, CostModel
+from accel.ilp.function_key import FunctionKey
 from accel.ilp.graph import Graph
 from accel.ilp.options import Options
 from accel.labelled.nodes import (
@@ -47,8 +48,10 @@ _SETTINGS = tuple(field.name for field in fields(Options) if field.name != "size
 
 
 def settings_key(options: Options) -> Key:
-    """The settings apart from the sizes. A cost function is its own key."""
-    return tuple([getattr(options, name) for name in _SETTINGS])
+    """The settings apart from the sizes. A cost function counts by identity, and may die."""
+    cost = options.cost
+    found = [getattr(options, name) for name in _SETTINGS if name != "cost"]
+    return (*found, cost if isinstance(cost, str | CostModel) else FunctionKey(cost))
 
 
 def settings_text(options: Options) -> str:
