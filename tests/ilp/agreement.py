@@ -12,7 +12,6 @@ import argparse
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
-from importlib.util import find_spec
 from typing import get_args
 
 from accel.ilp.brute import brute_all
@@ -20,7 +19,7 @@ from accel.ilp.cost import MODELS, CostName, Weights
 from accel.ilp.graph import Graph, Kind
 from accel.ilp.options import Duplicate, FormulationName, Options
 from accel.ilp.plan import plan_graph
-from accel.ilp.solvers import NAMES
+from accel.ilp.solvers import NAMES, SolverName, is_installed
 from accel.ilp.text import graph_text
 from tests.ilp.random_graphs import draw
 
@@ -28,10 +27,9 @@ FORMULATIONS: tuple[FormulationName, ...] = get_args(FormulationName)
 RULES: tuple[Duplicate, ...] = ("gathers", "published", False)
 
 
-def installed() -> tuple[str, ...]:
+def installed() -> tuple[SolverName, ...]:
     """The solvers that can be used here."""
-    needs = {"highs": "highspy", "gurobi": "gurobipy"}
-    return tuple(name for name in NAMES if name not in needs or find_spec(needs[name]) is not None)
+    return tuple(filter(is_installed, NAMES))
 
 
 def graph_of(seed: int, operations: int) -> Graph:
