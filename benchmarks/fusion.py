@@ -20,7 +20,9 @@ from accel.ilp.cost import MODELS, CostName
 from accel.ilp.options import FormulationName, Options
 from accel.ilp.plan import search
 from accel.ilp.solvers import NAMES, SolverName, is_installed
-from benchmarks.fusion_measure import measure
+from benchmarks.fusion_graph import graph_of
+from benchmarks.fusion_measure import measure, warm_up
+from benchmarks.fusion_random import random_drawing
 from benchmarks.fusion_reader import GraphFileError
 from benchmarks.fusion_suite import Subject, everything, from_file
 from benchmarks.fusion_table import COLUMNS, LEGEND, head, line, published_text, reference
@@ -119,11 +121,11 @@ def main(given: Sequence[str]) -> None:
         repeat=asked.repeat,
         largest=asked.largest,
     )
+    for solver in request.solvers:
+        warm_up(graph_of(random_drawing(25, 25)), Options(cost="reads_writes", solver=solver))
     start = time.perf_counter()
     cores = len(os.sched_getaffinity(0))
-    print(
-        f"time limit {request.seconds} s a plan; one thread; load of the machine {os.getloadavg()[0]:.1f} on {cores} cores"
-    )
+    print(f"time limit {request.seconds} s a plan; load of the machine {os.getloadavg()[0]:.1f} on {cores} cores")
     print(COLUMNS)
     for subject in chosen:
         if asked.only in subject.name:

@@ -32,7 +32,8 @@ _HALVINGS = 6
 class Measured:
     """A plan, and what it took. `rows` and `columns`: of all integer programs together, with the rows that were added.
 
-    `first`: seconds to a plan of this cost; None if that is not known. `trouble`: why the planner gave no proof.
+    Seconds are the processor's, which one thread uses: what else runs on the machine matters little. `seconds`: from graph to
+    checked plan. `first`: to a plan of this cost; None if that is not known. `trouble`: why the planner gave no proof.
     """
 
     answer: Answer
@@ -97,36 +98,51 @@ def _counting() -> Iterator[Size]:
         yield size
 
 
-def _planned(graph: Graph, options: Options) -> tuple[Answer, float, str]:
-    """A plan, its seconds, and the planner's warning, if there is one."""
+@dataclass(frozen=True, slots=True)
+class _Timed:
+    """A plan, its seconds of processor and of the clock on the wall, and the planner's warning, if there is one."""
+
+    answer: Answer
+    seconds: float
+    wall: float
+    trouble: str
+
+
+def _planned(graph: Graph, options: Options) -> _Timed:
+    """A plan by `options`."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", AccelSolverWarning)
-        start = time.perf_counter()
+        wall, start = time.perf_counter(), time.process_time()
         answer = search(graph, options)
-        seconds = time.perf_counter() - start
-    return answer, seconds, "; ".join(str(warning.message) for warning in caught)
+        seconds, wall = time.process_time() - start, time.perf_counter() - wall
+    return _Timed(answer, seconds, wall, "; ".join(str(warning.message) for warning in caught))
 
 
-def _first(graph: Graph, options: Options, cost: tuple[int, ...], proof: float) -> float:
-    """Seconds to a plan of `cost`, at most: of the shortest time limit that was enough. Limits are halved until one is not."""
-    greedy, seconds, _ = _planned(graph, replace(options, strategy="greedy"))
-    if greedy.cost == cost:
-        return seconds
-    best, limit = proof, proof
+def _first(graph: Graph, options: Options, proof: _Timed) -> float:
+    """Seconds to a plan of that cost, at most: limits are halved until one is not enough."""
+    greedy = _planned(graph, replace(options, strategy="greedy"))
+    if greedy.answer.cost == proof.answer.cost:
+        return greedy.seconds
+    best, limit = proof.seconds, proof.wall
     for _ in range(_HALVINGS):
         limit /= 2
-        answer, seconds, _ = _planned(graph, replace(options, time_limit=limit))
-        if answer.cost != cost:
+        found = _planned(graph, replace(options, time_limit=limit))
+        if found.answer.cost != proof.answer.cost:
             break
-        best = min(best, seconds)
+        best = min(best, found.seconds)
     return best
 
 
 def measure(graph: Graph, options: Options, repeat: int = 1) -> Measured:
-    """A plan by `options`; the median of the times of `repeat` runs."""
+    """A plan by `options`; of `repeat` runs, the one of median time."""
     with _counting() as size:
-        answer, seconds, trouble = _planned(graph, options)
-    times = sorted([seconds, *(_planned(graph, options)[1] for _ in range(repeat - 1))])
-    median = times[len(times) // 2]
-    first = _first(graph, options, answer.cost, median) if answer.proved else None
-    return Measured(answer, median, size.rows, size.columns, first, trouble)
+        runs = [_planned(graph, options)]
+    runs += [_planned(graph, options) for _ in range(repeat - 1)]
+    median = sorted(runs, key=lambda run: run.seconds)[repeat // 2]
+    first = _first(graph, options, median) if median.answer.proved else None
+    return Measured(median.answer, median.seconds, size.rows, size.columns, first, median.trouble)
+
+
+def warm_up(graph: Graph, options: Options) -> None:
+    """Plan once, so that no later measurement pays for importing a solver."""
+    _planned(graph, options)

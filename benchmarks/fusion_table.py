@@ -91,10 +91,11 @@ def _remark(found: Measured) -> str:
 
 
 LEGEND = """\
-cost: of the plan, level by level. rows, columns: of the integer programs that the solver was given, with all rows that were
-added; "-" where none was needed: what greedy found reaches a bound that is plain to see. first: seconds to a plan of this
-cost, at most: the shortest of the time limits T, T/2, T/4, ... that was enough, T being the time to the proof, or greedy's
-time if it costs the same; n/a without a proof. proof: seconds to the proof, from the graph to a checked plan."""
+Times are processor seconds of one thread; time limits are by the clock on the wall. cost: of the plan, level by level.
+rows, columns: of the integer programs that the solver was given, with all rows that were added; "-" where none was needed:
+what greedy found reaches a bound that is plain to see. first: to a plan of this cost, at most: under the shortest of the time
+limits T, T/2, T/4, ... that was enough, T being what the proof took, or greedy's time if it costs the same; n/a without a
+proof. proof: from the graph to the checked plan that is proved optimal; with ">", to the plan without a proof."""
 
 
 def published_text() -> str:

@@ -43,6 +43,7 @@ def test_like_programs(
     assert found.cost == optimum if found.proved else found.cost > optimum
 
 
+@pytest.mark.filterwarnings("ignore::accel.AccelSolverWarning")
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("drawing", [*LIKE, *RANDOM], ids=lambda drawing: str(drawing.name))
 def test_every_strategy_is_legal(drawing: Drawing, strategy: Strategy) -> None:
