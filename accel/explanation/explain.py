@@ -85,6 +85,7 @@ def _explanation(
         levels=levels(chosen, cost),
         operations=summary.operations,
         flows=summary.flows,
+        views=summary.views,
         name=name,
         strategies=strategies(program, chosen, sizes),
         stages=texts(nodes, staged, chosen),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from os import PathLike
 
 from accel.explanation.dot import dot
-from accel.explanation.facts import ArrayReport, ClusterReport, Flow, OperationReport
+from accel.explanation.facts import ArrayReport, ClusterReport, Flow, OperationReport, ViewReport
 from accel.explanation.html import write_page
 from accel.explanation.mermaid import mermaid
 from accel.explanation.picture import draw
@@ -23,8 +23,9 @@ class Explanation:
     loops: nests over at least one dimension. reads, writes: array passes, by the size of the pass (`n0`, `n0*n1`; a single
     element counts under `1`). bytes_read, bytes_written: with the extents in `sizes`; others count 1024. cost, bound: one
     number per level of the cost model, sub-programs included; `proved`: no clustering costs less. unfused: the cost with every
-    operation by itself. operations, flows: every operation, and who reads what. strategies: what each strategy makes of the
-    program, found out when it is asked for. stages: the program's text in every stage, likewise. name: of the function.
+    operation by itself. levels: what the numbers count. operations, flows: every operation, and who reads what. views: other
+    names of arrays. strategies: what each strategy makes of the program, found out when it is asked for. stages: the
+    program's text in every stage, likewise. name: of the function.
     """
 
     loops: int
@@ -45,6 +46,7 @@ class Explanation:
     levels: tuple[str, ...]
     operations: tuple[OperationReport, ...]
     flows: tuple[Flow, ...]
+    views: tuple[ViewReport, ...]
     name: str
     strategies: Mapping[str, StrategyReport] = field(repr=False, compare=False)
     stages: Mapping[str, str] = field(repr=False, compare=False)

@@ -70,6 +70,18 @@ class ArrayReport:
 
 
 @dataclass(frozen=True, slots=True)
+class ViewReport:
+    """A name for another array: the same memory under another shape, or what a repetition carries from turn to turn.
+
+    of: the array's name. by: such as `reshape %4` or `awhile %4, do`.
+    """
+
+    name: str
+    of: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class OperationReport:
     """One operation, such as `fold %3`: the number of its loop (None: it is no loop), the user's call."""
 

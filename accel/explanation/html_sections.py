@@ -35,17 +35,17 @@ class Sections:
         self._explanation = explanation
         self._arrays: dict[str, ArrayReport] = {array.name: array for array in explanation.arrays}
         self._operations: dict[str, OperationReport] = {each.name: each for each in explanation.operations}
-        self._views = _views(explanation)
+        self._views = {view.name: view.of for view in explanation.views}
         self._code_left = MOST_CODE
 
     def chip(self, name: str) -> str:
-        """An array's name, coloured by what becomes of it, as a link; of a view, that of what it is a view of."""
+        """An array's name, coloured by what becomes of it, as a link; of a view, to what it is a view of."""
         seen = name
         while seen in self._views:
             seen = self._views[seen]
         array = self._arrays.get(seen)
         if array is None:
-            return f'<span class="chip input" title="what the control flow around it hands in">{text(name)}</span>'
+            return text(name)
         return link(array_link(seen), name if seen == name else f"{name} = {seen}", f"chip {array.status}")
 
     def chips(self, passes: tuple[PassReport, ...]) -> str:
@@ -136,16 +136,3 @@ class Sections:
             code = text(cluster.code[name])
             self._code_left -= len(code)
             yield block(title, code, opened=False)
-
-
-def _views(explanation: Explanation) -> dict[str, str]:
-    """What each view is a view of: leaf by leaf, what its `reshape` or `compute` reads."""
-    inputs: dict[str, list[str]] = {}
-    for flow in explanation.flows:
-        inputs.setdefault(flow.reader, []).append(flow.array)
-    found = {}
-    for flow in explanation.flows:
-        if flow.view:
-            leaf = int(flow.array.partition(".")[2] or 0)
-            found[flow.array] = inputs[flow.producer][leaf]
-    return found

@@ -13,17 +13,21 @@ from accel.ilp.clustering import Plan
 from accel.ir import nodes as ir
 from accel.ir.nodes import Branch, HostSizes, Launch, Repeat, Require, View
 from accel.labelled import nodes as labelled
-from accel.labelled.nodes import Binding
+from accel.labelled.nodes import Array, Binding
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A program or sub-program in three forms. around: the control flow that it is in, such as `awhile %4, do`."""
+    """A program or sub-program in three forms. around: the control flow that it is in, such as `awhile %4, do`.
+
+    carried: of a half of an `awhile`, the arrays of that; its parameters are these, one turn earlier.
+    """
 
     program: labelled.Program
     fused: fusedast.Program
     plan: Plan
     around: tuple[str, ...] = ()
+    carried: tuple[Array, ...] = ()
 
     def roots(self) -> Iterator[RootOfCluster]:
         """The clusters of this part alone."""
@@ -44,7 +48,8 @@ def parts(whole: Part) -> Iterator[Part]:
                     halves = zip(_halves(binding), (first, second), plans[binding.label], strict=True)
                     for (title, program), fused, plan in halves:
                         around = (*part.around, f"{operation_name(binding)}, {title}")
-                        inner.append(Part(program, fused, plan, around))
+                        carried = binding.arrays if isinstance(node, UnfusedAwhile) else ()
+                        inner.append(Part(program, fused, plan, around, carried))
                 case RootOfCluster() | Unfused():
                     pass
                 case _:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from accel.errors import Where
 from accel.explanation.costs import priced
-from accel.explanation.facts import ArrayReport, ClusterReport, PassReport
+from accel.explanation.facts import ArrayReport, ClusterReport, PassReport, ViewReport
 from accel.explanation.source import place, short_place
 
 if TYPE_CHECKING:  # explanation.py prints itself by this module
@@ -24,7 +24,8 @@ MANY = 8
 
 def report(explanation: Explanation) -> str:
     """Totals, then every loop with its fusion tree, then every array with what became of it."""
-    return "\n".join([*_head(explanation), *_loops(explanation), "", *_arrays(explanation.arrays)])
+    views = map(_view, explanation.views)
+    return "\n".join([*_head(explanation), *_loops(explanation), "", *_arrays(explanation.arrays), *views])
 
 
 def counts(passes: Mapping[str, int]) -> str:
@@ -88,6 +89,11 @@ def _passes(passes: Sequence[PassReport]) -> str:
     found = [f"{each.array} {f'{n} x ' if n > 1 else ''}{each.bytes:,} bytes" for each, n in times.items()][:MANY]
     more = [f"{len(times) - MANY} more"] if len(times) > MANY else []
     return f": {', '.join(found + more)}" if found else ""
+
+
+def _view(view: ViewReport) -> str:
+    carried = view.by.startswith("awhile ")
+    return f"  {view.name} is {view.of}{f' of the turn before, in {view.by}' if carried else f', by {view.by}'}"
 
 
 def drawing(tree: str) -> list[str]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from math import prod
 
 from accel.compile import Stages
 from accel.explanation.costs import levels, prices
-from accel.explanation.facts import ArrayReport, ClusterReport, Flow, OperationReport, PassReport
+from accel.explanation.facts import ArrayReport, ClusterReport, Flow, OperationReport, PassReport, ViewReport
 from accel.explanation.parts import Part, loop_programs, parts
 from accel.explanation.reasons import Reasons, WhyNot, operation_name
 from accel.explanation.texts import code
@@ -46,6 +47,7 @@ class Summary:
     arrays: tuple[ArrayReport, ...]
     operations: tuple[OperationReport, ...]
     flows: tuple[Flow, ...]
+    views: tuple[ViewReport, ...]
 
 
 @dataclass(slots=True)
@@ -56,6 +58,7 @@ class _Found:
     arrays: list[ArrayReport] = field(default_factory=list)
     operations: list[OperationReport] = field(default_factory=list)
     flows: list[Flow] = field(default_factory=list)
+    views: list[ViewReport] = field(default_factory=list)
     made_in: dict[Label, int] = field(default_factory=dict)
 
 
@@ -88,6 +91,7 @@ def summarise(staged: Stages, sizes: Sizes, options: Options) -> Summary:
         arrays=tuple(found.arrays),
         operations=tuple(found.operations),
         flows=tuple(found.flows),
+        views=tuple(found.views),
     )
 
 
@@ -187,6 +191,7 @@ class _Described:
 
     def into(self, found: _Found) -> None:
         """Adds them."""
+        found.views += self._views()
         status = {array: word for root in self._part.roots() for array, word in statuses(root).items()}
         for binding in self._part.program.bindings:
             where = found.made_in.get(binding.label)
@@ -197,6 +202,17 @@ class _Described:
                 found.flows += self._flows(binding, array, found.made_in)
                 if not isinstance(binding.operation, _VIEWS):
                     found.arrays.append(self._array(binding, array, status.get(array, "stored"), where))
+
+    def _views(self) -> Iterator[ViewReport]:
+        for parameter, array in zip(chain(*self._part.program.parameters), self._part.carried, strict=False):
+            yield ViewReport(plain_name(parameter), plain_name(array), self._part.around[-1])
+        for binding in self._part.program.bindings:
+            match binding.operation:
+                case Reshape(inputs) | Force(inputs):
+                    for array, seen in zip(binding.arrays, inputs, strict=True):
+                        yield ViewReport(plain_name(array), plain_name(seen), operation_name(binding))
+                case _:
+                    pass
 
     def _flows(self, binding: Binding, array: Array, made_in: Mapping[Label, int]) -> Iterator[Flow]:
         """Within this part: what sub-programs read, their `acond` or `awhile` reads."""

@@ -89,6 +89,28 @@ def test_loops_inside_of_control_flow_count_once() -> None:
     assert [cluster.operations[0].split()[0] for cluster in explanation.clusters] == ["fold", "map"]
 
 
+def test_other_names_of_arrays_are_told() -> None:
+    """A change of shape, `compute`, and what a repetition carries."""
+
+    def twice(xs: A.Acc[A.Vector[np.int64]]) -> A.Acc[A.Vector[np.int64]]:
+        ys = A.compute(A.map(lambda x: x + 1, xs))
+        return A.awhile(
+            lambda zs: A.map(lambda z: z < 9, A.fold(A.add, 0, zs)), lambda zs: A.map(lambda z: z * 2, zs), ys
+        )
+
+    explanation = A.explain(twice)
+    force, *carried = explanation.views
+    assert (force.name, force.of, force.by) == ("%2", "%1", "force %2")
+    whole = next(array for array in explanation.arrays if array.producer.startswith("awhile "))
+    assert whole.name in {view.of for view in carried}
+    known = {array.name for array in explanation.arrays} | {view.name for view in explanation.views}
+    for cluster in explanation.clusters:
+        assert {each.array for each in (*cluster.read_arrays, *cluster.written_arrays)} <= known
+    assert f"  %2 is %1, by force %2\n  {carried[0].name} is {carried[0].of} of the turn before, in awhile" in str(
+        explanation
+    )
+
+
 def test_the_report(golden: Callable[[str], None]) -> None:
     text = str(A.explain(programs.expanded_normalise2))
     text = re.sub(r"in \d+\.\d ms", "in _ ms", text)

@@ -156,6 +156,8 @@ def test_random_programs_are_explained_consistently(seed: int) -> None:
     assert explanation.bytes_written == sum(
         each.bytes for cluster in explanation.clusters for each in cluster.written_arrays
     )  # fmt: skip
+    known = {array.name for array in explanation.arrays} | {view.name for view in explanation.views}
+    assert {each.array for cluster in explanation.clusters for each in cluster.read_arrays} <= known
     made = {name for cluster in explanation.clusters for name in (*cluster.fused, *cluster.kept, *cluster.stored)}
     assert made == {array.name for array in explanation.arrays if array.cluster is not None}
 
