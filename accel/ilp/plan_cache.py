@@ -13,7 +13,6 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TypeAlias
 
@@ -100,7 +99,8 @@ def answered(graph: Graph, options: Options, make: Callable[[], Answer]) -> Answ
         answer = make()
         if not answer.finished:
             return answer
-        PLANS.put(on_disk, _dumped(answer, canonical))
+        if answer.proved or answer.strategy != "ilp":  # it may be proved in a quieter hour
+            PLANS.put(on_disk, _dumped(answer, canonical))
     _GRAPHS.keep(key, _Placed(canonical.labels, answer))
     return answer
 
@@ -122,17 +122,18 @@ def _renamed(known: _Placed, labels: tuple[Label, ...]) -> Answer:
 
 @cache
 def _planner() -> str:
-    """What made a plan: the package's version, and its files as they are now, so that another planner finds its own."""
-    try:
-        found = version("accel")
-    except PackageNotFoundError:
-        found = "?"
-    digest = hashlib.blake2b(digest_size=16)
+    """What made a plan: this stage's files as they are now, so that another version finds its own plans only."""
     here = Path(__file__).parent
-    for path in sorted(here.rglob("*.py")):
+    files = sorted(here.rglob("*.py"))
+    if not files:  # in an archive
+        from importlib.metadata import version  # slow
+
+        return version("accel")
+    digest = hashlib.blake2b(digest_size=16)
+    for path in files:
         status = path.stat()
         digest.update(f"{path.relative_to(here)} {status.st_size} {status.st_mtime_ns}\n".encode())
-    return f"{found} {digest.hexdigest()}"
+    return digest.hexdigest()
 
 
 def _disk_key(canonical: Canonical, options: Options) -> bytes:

@@ -130,6 +130,23 @@ def test_what_a_time_limit_or_a_solver_cut_short_is_not_kept(searches: list[Grap
     assert not folder.exists() or not list(folder.iterdir())
 
 
+def test_what_is_not_proved_stays_in_the_process(
+    folder: Path, searches: list[Graph], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A quieter machine may prove it."""
+    graph = build(program(mean_and_more()))
+    counting = planner.search
+
+    def unproved(graph: Graph, options: Options) -> Answer:
+        return replace(counting(graph, options), proved=False, strategy="ilp")
+
+    monkeypatch.setattr(planner, "search", unproved)
+    for _ in range(2):
+        plan_graph(graph)
+    assert len(searches) == 1
+    assert not folder.exists()
+
+
 def test_a_plan_for_a_function_is_kept_for_that_function_in_this_process(folder: Path, searches: list[Graph]) -> None:
     def count(cluster: CostCluster) -> int:
         return 1
