@@ -99,7 +99,7 @@ def _counting() -> Iterator[Size]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Timed:
+class Timed:
     """A plan, its seconds of processor and of the clock on the wall, and the planner's warning, if there is one."""
 
     answer: Answer
@@ -108,25 +108,25 @@ class _Timed:
     trouble: str
 
 
-def _planned(graph: Graph, options: Options) -> _Timed:
+def planned(graph: Graph, options: Options) -> Timed:
     """A plan by `options`."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", AccelSolverWarning)
         wall, start = time.perf_counter(), time.process_time()
         answer = search(graph, options)
         seconds, wall = time.process_time() - start, time.perf_counter() - wall
-    return _Timed(answer, seconds, wall, "; ".join(str(warning.message) for warning in caught))
+    return Timed(answer, seconds, wall, "; ".join(str(warning.message) for warning in caught))
 
 
-def _first(graph: Graph, options: Options, proof: _Timed) -> float:
+def _first(graph: Graph, options: Options, proof: Timed) -> float:
     """Seconds to a plan of that cost, at most: limits are halved until one is not enough."""
-    greedy = _planned(graph, replace(options, strategy="greedy"))
+    greedy = planned(graph, replace(options, strategy="greedy"))
     if greedy.answer.cost == proof.answer.cost:
         return greedy.seconds
     best, limit = proof.seconds, proof.wall
     for _ in range(_HALVINGS):
         limit /= 2
-        found = _planned(graph, replace(options, time_limit=limit))
+        found = planned(graph, replace(options, time_limit=limit))
         if found.answer.cost != proof.answer.cost:
             break
         best = min(best, found.seconds)
@@ -136,8 +136,8 @@ def _first(graph: Graph, options: Options, proof: _Timed) -> float:
 def measure(graph: Graph, options: Options, repeat: int = 1) -> Measured:
     """A plan by `options`; of `repeat` runs, the one of median time."""
     with _counting() as size:
-        runs = [_planned(graph, options)]
-    runs += [_planned(graph, options) for _ in range(repeat - 1)]
+        runs = [planned(graph, options)]
+    runs += [planned(graph, options) for _ in range(repeat - 1)]
     median = sorted(runs, key=lambda run: run.seconds)[repeat // 2]
     first = _first(graph, options, median) if median.answer.proved else None
     return Measured(median.answer, median.seconds, size.rows, size.columns, first, median.trouble)
@@ -145,4 +145,4 @@ def measure(graph: Graph, options: Options, repeat: int = 1) -> Measured:
 
 def warm_up(graph: Graph, options: Options) -> None:
     """Plan once, so that no later measurement pays for importing a solver."""
-    _planned(graph, options)
+    planned(graph, options)
