@@ -70,12 +70,24 @@ class _Objective:
                     pays[j] = unfused
                     continue
                 pays[j] = self.variables.new(f"read_{number}_{reader}", integer=False, alone=not optional)
-                shared = [self.same[number, i, j] for i in partners.get((number, j), ())]
-                self.variables.model.require(total([pays[j], *shared, -unfused]))
+                borrowed = {(i, j): self._borrowed(number, i, j) for i in partners.get((number, j), ())}
+                self.variables.model.require(total([pays[j], *borrowed.values(), -unfused]))
                 for i in partners.get((number, j), ()):
-                    self.variables.model.require(pays[i] - self.same[number, i, j])
+                    self.variables.model.require(pays[i] - borrowed[i, j])
             for j, paid in pays.items():
                 self._pay(bundle, j, paid)
+
+    def _borrowed(self, number: int, i: int, j: int) -> Linear:
+        """Whether j need not pay because i does: at most same(a,i,j), and all of it but where accesses count, too.
+
+        Then same = 1 is wanted for all pairs that read together, also of those that do not pay.
+        """
+        same = self.same[number, i, j]
+        if not any(level.access for level in self.levels):
+            return same
+        borrowed = self.variables.new(f"borrowed_{number}_{i}_{j}", integer=False)
+        self.variables.model.require(same - borrowed)
+        return borrowed
 
     def _pay(self, bundle: Bundle, j: int, paid: Linear) -> None:
         """A read costs by its order: a pushed reader executes as many loads as its gather has elements."""
