@@ -25,7 +25,7 @@ from benchmarks.fusion_measure import measure, warm_up
 from benchmarks.fusion_random import random_drawing
 from benchmarks.fusion_reader import GraphFileError
 from benchmarks.fusion_suite import Subject, everything, from_file
-from benchmarks.fusion_table import COLUMNS, LEGEND, head, line, published_text, reference
+from benchmarks.fusion_table import COLUMNS, LEGEND, head, line, printable, published_text, reference
 
 FORMULATIONS: tuple[FormulationName, ...] = get_args(FormulationName)
 
@@ -130,7 +130,7 @@ def main(given: Sequence[str]) -> None:
     for subject in chosen:
         if asked.only in subject.name:
             for text in report(subject, request):
-                print(text, flush=True)
+                print(printable(text), flush=True)
     print(LEGEND, published_text(), f"{time.perf_counter() - start:.0f} s in all", sep="\n\n")
 
 

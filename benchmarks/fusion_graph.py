@@ -258,9 +258,9 @@ def _after_what_it_needs(graph: _Assembly, item: Item, label: Label, destination
         for size in item.shape:
             if size.name in graph.makers:
                 graph.before[graph.label[graph.makers[size.name]], label] = None
-    for edge in list(graph.edges):
-        if edge.array in destinations and edge.consumer != label:
-            graph.before[edge.consumer, label] = None
+    if destinations:
+        earlier = [edge.consumer for edge in graph.edges if edge.array in destinations and edge.consumer != label]
+        graph.before |= dict.fromkeys((reader, label) for reader in earlier)
 
 
 def graph_of(drawing: Drawing) -> Graph:

@@ -32,6 +32,11 @@ def number(count: int) -> str:
     return str(count)
 
 
+def printable(text: str) -> str:
+    """A line; what cannot be printed in the names of a file is escaped."""
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+
+
 def cost_text(cost: Cost) -> str:
     """The levels of a cost."""
     return "/".join(map(number, cost))

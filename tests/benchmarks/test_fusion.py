@@ -93,6 +93,13 @@ def test_the_default_run_has_all_graphs() -> None:
     assert {"lulesh", "multigrid", "flashattention", "attention tiled", "rand200", "ladder100"} <= set(names)
 
 
+def test_names_that_cannot_be_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fields = {"nodes": [node("a\x1b", "use"), node("\ud800\n", "gather", {"from": "a\x1b", "how": "gather-source"})]}
+    path = write(tmp_path, {**fields, "outputs": [], "extra_graphs": {"\ud800": {**fields, "outputs": []}}})
+    fusion.main([str(path), "--solver", "cbc", "--cost", "reads_writes"])
+    assert "graph \\ud800: 1 operations, 1 edges" in capsys.readouterr().out
+
+
 def test_numbers() -> None:
     assert [number(count) for count in (0, 999_999, 1_000_000, 12_901_683_200, 10**18)] == [
         "0",
