@@ -71,7 +71,7 @@ class Draw:
                 )
             case _:
                 return Both(
-                    A.generate(A.index(A.length(xs)), lambda i: A.unindex(i)[0] + number),
+                    A.generate(A.index(A.length(self.shared[0].accel)), lambda i: A.unindex(i)[0] + number),
                     lambda: np.arange(LENGTH) + number,
                 )
 
