@@ -86,6 +86,7 @@ def _explanation(
         operations=summary.operations,
         flows=summary.flows,
         views=summary.views,
+        copies=summary.copies,
         name=name,
         strategies=strategies(program, chosen, sizes),
         stages=texts(nodes, staged, chosen),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from os import PathLike
 
 from accel.explanation.dot import dot
-from accel.explanation.facts import ArrayReport, ClusterReport, Flow, OperationReport, ViewReport
+from accel.explanation.facts import ArrayReport, ClusterReport, CopyReport, Flow, OperationReport, ViewReport
 from accel.explanation.html import write_page
 from accel.explanation.mermaid import mermaid
 from accel.explanation.picture import draw
@@ -24,8 +24,8 @@ class Explanation:
     element counts under `1`). bytes_read, bytes_written: with the extents in `sizes`; others count 1024. cost, bound: one
     number per level of the cost model, sub-programs included; `proved`: no clustering costs less. unfused: the cost with every
     operation by itself. levels: what the numbers count. operations, flows: every operation, and who reads what. views: other
-    names of arrays. strategies: what each strategy makes of the program, found out when it is asked for. stages: the
-    program's text in every stage, likewise. name: of the function.
+    names of arrays. copies: work that is done again. strategies: what each strategy makes of the program, found out when it
+    is asked for. stages: the program's text in every stage, likewise. name: of the function.
     """
 
     loops: int
@@ -47,6 +47,7 @@ class Explanation:
     operations: tuple[OperationReport, ...]
     flows: tuple[Flow, ...]
     views: tuple[ViewReport, ...]
+    copies: tuple[CopyReport, ...]
     name: str
     strategies: Mapping[str, StrategyReport] = field(repr=False, compare=False)
     stages: Mapping[str, str] = field(repr=False, compare=False)

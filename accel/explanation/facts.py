@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from accel.errors import Where
 from accel.explanation.reasons import WhyNot
+from accel.explanation.source import short_place
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +83,37 @@ class ViewReport:
 
 
 @dataclass(frozen=True, slots=True)
+class CopyReport:
+    """Cheap work that is done again where it is read, because that moves fewer bytes than what it makes would.
+
+    what: the combinators, in order; several are a chain. where: the last one's call. original: the operation itself, such as
+    `map %1`, if it is still there. copies: one for each combinator; none if the readers compute it in their scalar functions.
+    """
+
+    what: tuple[str, ...]
+    where: Where | None
+    original: str | None
+    copies: tuple[str, ...]
+    readers: tuple[str, ...]
+
+    def __str__(self) -> str:
+        place = short_place(self.where)
+        what = f"{self.original or ', '.join(self.what)}{place and f' ({place})'}"
+        how = f"computed again as {', '.join(self.copies)} for" if self.copies else "computed inside of"
+        return f"{what} is {how} {', '.join(self.readers)}{'' if self.original else ', and stored nowhere'}"
+
+
+@dataclass(frozen=True, slots=True)
 class OperationReport:
-    """One operation, such as `fold %3`: the number of its loop (None: it is no loop), the user's call."""
+    """One operation, such as `fold %3`: the number of its loop (None: it is no loop), the user's call. copy: it does again
+    what another operation does (see `CopyReport`).
+    """
 
     name: str
     cluster: int | None
     part: tuple[str, ...]
     where: Where | None
+    copy: bool
 
 
 @dataclass(frozen=True, slots=True)

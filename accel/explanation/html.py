@@ -167,6 +167,8 @@ def _overview(explanation: Explanation) -> Iterator[str]:
             for name, each in explanation.strategies.items()
         ],
     )  # fmt: skip
+    if explanation.copies:
+        yield f"<h3>Work done again</h3><ul>{''.join(f'<li>{text(copy)}</li>' for copy in explanation.copies)}</ul>"
     used = {line.rule for array in explanation.arrays for line in array.why_not}
     if used:
         rules = "".join(f"<dt>{text(rule)}</dt><dd>{text(RULES[rule])}</dd>" for rule in RULES if rule in used)

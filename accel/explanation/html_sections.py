@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from accel.explanation.facts import ArrayReport, ClusterReport, OperationReport, PassReport
+from accel.explanation.facts import ArrayReport, ClusterReport, CopyReport, OperationReport, PassReport
 from accel.explanation.html_pieces import block, link, linked, source, table, text
 from accel.explanation.picture import array_link, loop_link
 from accel.explanation.reasons import RULES, WhyNot
@@ -73,6 +73,7 @@ class Sections:
                 self._passes("reads", cluster.reads, cluster.read_arrays),
                 self._passes("writes", cluster.writes, cluster.written_arrays),
                 *self._fates(cluster),
+                *(f"<p>{text(copy)}</p>" for copy in self._explanation.copies if self._concerns(copy, cluster)),
                 *self._why(why),
                 "<h3>Your lines</h3>",
                 source(wheres),
@@ -107,6 +108,9 @@ class Sections:
         ]
         heads = ("array", "pass over", "passes#", "bytes#")
         return f"<h3>It {verb} {text(counts(counted))}</h3>" + (table(heads, rows) if rows else "")
+
+    def _concerns(self, copy: CopyReport, cluster: ClusterReport) -> bool:
+        return not {*copy.copies, *copy.readers}.isdisjoint(cluster.operations)
 
     def _fates(self, cluster: ClusterReport) -> Iterator[str]:
         fates = {"fused": cluster.fused, "kept": cluster.kept, "stored": cluster.stored}

@@ -163,7 +163,8 @@ class _Drawing:
             [array for array in self._explanation.arrays if array.producer == operation.name] if kind == "input" else []
         )
         link = loop_link(operation.cluster) if operation.cluster else array_link(made[0].name) if made else None
-        lines = (operation.name, *(array.type for array in made[:1]), *text)
+        title = operation.name + " (again)" * operation.copy
+        lines = (title, *(array.type for array in made[:1]), *text)
         self._shapes[identifier] = Shape(identifier, lines, kind, inside, link)
         self._of[operation.name] = identifier
 

@@ -25,7 +25,9 @@ MANY = 8
 def report(explanation: Explanation) -> str:
     """Totals, then every loop with its fusion tree, then every array with what became of it."""
     views = map(_view, explanation.views)
-    return "\n".join([*_head(explanation), *_loops(explanation), "", *_arrays(explanation.arrays), *views])
+    copies = ["", "work done again", *(f"  {copy}" for copy in explanation.copies)] if explanation.copies else []
+    parts = [*_head(explanation), *_loops(explanation), *copies, "", *_arrays(explanation.arrays), *views]
+    return "\n".join(parts)
 
 
 def counts(passes: Mapping[str, int]) -> str:

@@ -6,14 +6,22 @@ In: a program in all its forms. Out: plain data. Sub-programs of `acond` and `aw
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from math import prod
 
 from accel.compile import Stages
 from accel.explanation.costs import levels, prices
-from accel.explanation.facts import ArrayReport, ClusterReport, Flow, OperationReport, PassReport, ViewReport
+from accel.explanation.facts import (
+    ArrayReport,
+    ClusterReport,
+    CopyReport,
+    Flow,
+    OperationReport,
+    PassReport,
+    ViewReport,
+)
 from accel.explanation.parts import Part, loop_programs, parts
 from accel.explanation.reasons import Reasons, WhyNot, operation_name
 from accel.explanation.texts import code
@@ -48,6 +56,7 @@ class Summary:
     operations: tuple[OperationReport, ...]
     flows: tuple[Flow, ...]
     views: tuple[ViewReport, ...]
+    copies: tuple[CopyReport, ...]
 
 
 @dataclass(slots=True)
@@ -59,6 +68,7 @@ class _Found:
     operations: list[OperationReport] = field(default_factory=list)
     flows: list[Flow] = field(default_factory=list)
     views: list[ViewReport] = field(default_factory=list)
+    copies: list[CopyReport] = field(default_factory=list)
     made_in: dict[Label, int] = field(default_factory=dict)
 
 
@@ -92,6 +102,7 @@ def summarise(staged: Stages, sizes: Sizes, options: Options) -> Summary:
         operations=tuple(found.operations),
         flows=tuple(found.flows),
         views=tuple(found.views),
+        copies=tuple(found.copies),
     )
 
 
@@ -192,16 +203,26 @@ class _Described:
     def into(self, found: _Found) -> None:
         """Adds them."""
         found.views += self._views()
+        found.copies += self._copies()
+        copied = {label for each in self._part.plan.repeated for label in each.copies}
         status = {array: word for root in self._part.roots() for array, word in statuses(root).items()}
         for binding in self._part.program.bindings:
             where = found.made_in.get(binding.label)
-            found.operations.append(
-                OperationReport(operation_name(binding), where, self._part.around, binding.where)
-            )  # fmt: skip
+            name = operation_name(binding)
+            copy = binding.label in copied
+            found.operations.append(OperationReport(name, where, self._part.around, binding.where, copy))
             for array in binding.arrays:
                 found.flows += self._flows(binding, array, found.made_in)
                 if not isinstance(binding.operation, _VIEWS):
                     found.arrays.append(self._array(binding, array, status.get(array, "stored"), where))
+
+    def _copies(self) -> Iterator[CopyReport]:
+        def names(labels: Iterable[Label]) -> tuple[str, ...]:
+            return tuple(operation_name(self._bindings[label]) for label in labels)
+
+        for each in self._part.plan.repeated:
+            original = None if each.original is None else operation_name(self._bindings[each.original])
+            yield CopyReport(each.names, each.where, original, names(each.copies), names(each.readers))
 
     def _views(self) -> Iterator[ViewReport]:
         for parameter, array in zip(chain(*self._part.program.parameters), self._part.carried, strict=False):

@@ -30,7 +30,7 @@ def browser() -> Iterator[Page]:
 def shown(browser: Page, tmp_path: Path) -> Page:
     """The page of `expanded_normalise2`; before, what was heard of other pages is forgotten."""
     path = tmp_path / "page.html"
-    A.explain(programs.expanded_normalise2).to_html(path)
+    A.explain(programs.expanded_normalise2, duplicate=False).to_html(path)
     browser.events.clear()
     browser.open(path)
     return browser

@@ -36,7 +36,7 @@ def test_bytes_are_those_of_the_arrays_given() -> None:
 
 
 def test_every_array_has_its_fate() -> None:
-    explanation = A.explain(programs.expanded_normalise2)
+    explanation = A.explain(programs.expanded_normalise2, duplicate=False)
     assert [(array.producer.split()[0], array.status) for array in explanation.arrays] == [
         ("use", "input"),
         ("map", "kept"),
@@ -112,7 +112,7 @@ def test_other_names_of_arrays_are_told() -> None:
 
 
 def test_the_report(golden: Callable[[str], None]) -> None:
-    text = str(A.explain(programs.expanded_normalise2))
+    text = str(A.explain(programs.expanded_normalise2, duplicate=False))
     text = re.sub(r"in \d+\.\d ms", "in _ ms", text)
     golden(re.sub(r"(?:\S*/)?(\w+\.py):\d+", r"\1", text))
 

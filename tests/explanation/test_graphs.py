@@ -32,15 +32,15 @@ def classes(picture: str) -> Counter[str]:
 
 
 def test_the_graph_in_graphviz_language(golden: Callable[[str], None]) -> None:
-    golden(re.sub(r"\\n\d+: ", r"\\n_: ", A.explain(programs.expanded_normalise2).to_dot()))
+    golden(re.sub(r"\\n\d+: ", r"\\n_: ", A.explain(programs.expanded_normalise2, duplicate=False).to_dot()))
 
 
 def test_the_graph_in_mermaid_language(golden: Callable[[str], None]) -> None:
-    golden(re.sub(r"<br/>\d+: ", "<br/>_: ", A.explain(programs.expanded_normalise2).to_mermaid()))
+    golden(re.sub(r"<br/>\d+: ", "<br/>_: ", A.explain(programs.expanded_normalise2, duplicate=False).to_mermaid()))
 
 
 def test_the_picture_has_a_box_for_each_loop_and_an_arrow_for_each_use() -> None:
-    explanation = A.explain(programs.expanded_normalise2)
+    explanation = A.explain(programs.expanded_normalise2, duplicate=False)
     found = classes(explanation.to_svg())
     assert found["cluster loop"] == explanation.loops == 2
     assert found["node operation"] == 6

