@@ -10,6 +10,7 @@ import base64
 import hashlib
 import os
 import re
+import time
 from collections.abc import Iterator
 from importlib.resources import files
 from itertools import zip_longest
@@ -34,23 +35,22 @@ if TYPE_CHECKING:  # an explanation writes its page by this module
 
 def write_page(explanation: Explanation, path: str | PathLike[str]) -> None:
     """Writes the page beside its place and moves it there, so that no half page is ever found. Raises `AccelError`."""
-    target = Path(path)
-    if target.exists() and not target.is_file():
-        raise AccelError(
-            f"the page cannot be written to {str(target)!r}, which is no file", hint="name a file, such as out.html"
-        )
     data = page(explanation).encode(errors="replace")
-    part = target.with_name(f".{target.name}.{os.getpid()}")
+    problem = f"the page cannot be written to {os.fspath(path)!r}"
     try:
-        part.write_bytes(data)
-        part.replace(target)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        reason = error.strerror or str(error)
-        raise AccelError(
-            f"the page cannot be written to {str(target)!r}: {reason}",
-            hint="name a file in a folder that exists and may be written to",
-        ) from None
+        target = Path(path).resolve()  # a link stays, and what it leads to is replaced
+        if target.exists() and not target.is_file():
+            raise AccelError(f"{problem}, which is no file", hint="name a file, such as out.html")
+        part = target.with_name(f".accel.{os.getpid()}.{time.monotonic_ns()}")
+        try:
+            part.write_bytes(data)
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
+    except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        hint = "name a file in a folder that exists and may be written to"
+        raise AccelError(f"{problem}: {reason}", hint=hint) from None
 
 
 def page(explanation: Explanation) -> str:

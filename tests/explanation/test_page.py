@@ -170,9 +170,18 @@ def test_a_page_replaces_another_whole(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real.html").write_text("before", encoding="utf-8")
+    link = tmp_path / "link.html"
+    link.symlink_to("real.html")
+    A.explain(programs.normalise2).to_html(link)
+    assert link.is_symlink()
+    assert (tmp_path / "real.html").read_text(encoding="utf-8").endswith("</html>\n")
+
+
 def test_a_page_that_cannot_be_written_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     explanation = A.explain(programs.normalise2)
-    for path in (tmp_path / "no" / "out.html", tmp_path):
+    for path in (tmp_path / "no" / "out.html", tmp_path, tmp_path / ("x" * 300), tmp_path / "nul\0"):
         with pytest.raises(A.AccelError, match=re.escape(repr(str(path)))):
             explanation.to_html(path)
     with pytest.raises(A.AccelError) as found:
