@@ -13,6 +13,7 @@ from accel.ilp.answer import Answer
 from accel.ilp.build import build, sub_programs
 from accel.ilp.checker import refusal
 from accel.ilp.clustering import Plan
+from accel.ilp.copying import counts_traffic
 from accel.ilp.cost import CostModel, Weights
 from accel.ilp.cost_function import name_of
 from accel.ilp.decode import in_order
@@ -99,7 +100,8 @@ def search(graph: Graph, options: Options = DEFAULT) -> Answer:
     if options.strategy != "ilp" or options.model is None:
         return _heuristic(graph, prices, options)
     demand(options.formulation, graph)
-    problem = study(graph, options.model, weights, options.duplicate, options.formulation)
+    copying = options.duplicate is True and options.formulation == "accel" and counts_traffic(options.model.levels)
+    problem = study(graph, options.model, weights, options.duplicate, options.formulation, copying)
     facts = problem.facts
     if facts is None:
         return _heuristic(graph, prices, options)
@@ -113,7 +115,9 @@ def search(graph: Graph, options: Options = DEFAULT) -> Answer:
     if found.late:
         _warn(solver, f"after {options.time_limit} s the cost is {found.cost}{_at_least(found.bound)}")
     strategy, name = ("greedy", None) if found.heuristic else ("ilp", options.solver)
-    return Answer(found.clustering, found.cost, found.bound, found.proved, strategy, name, not found.late)
+    return Answer(
+        found.clustering, found.cost, found.bound, found.proved, strategy, name, not found.late, found.copied
+    )  # fmt: skip
 
 
 def _warn(who: str, trouble: str) -> None:
@@ -158,4 +162,5 @@ def _described(
         bound=answer.bound,
         proved=answer.proved,
         seconds=seconds,
+        copied=answer.copied,
     )

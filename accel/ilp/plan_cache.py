@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -26,6 +26,7 @@ from accel.ilp.graph import Graph
 from accel.ilp.keys import Canonical, Key, graph_key, program_key, settings_key, settings_text
 from accel.ilp.options import Options
 from accel.ilp.price import price
+from accel.labelled.duplicate import Copied
 from accel.labelled.nodes import Label, Program
 
 PLANS = Store("plans", entries=8192, size=1 << 26)
@@ -99,7 +100,7 @@ def answered(graph: Graph, options: Options, make: Callable[[], Answer]) -> Answ
         answer = make()
         if not answer.finished:
             return answer
-        if answer.proved or answer.strategy != "ilp":  # it may be proved in a quieter hour
+        if not answer.copied and (answer.proved or answer.strategy != "ilp"):  # it may be proved in a quieter hour
             PLANS.put(on_disk, _dumped(answer, canonical))
     _GRAPHS.keep(key, _Placed(canonical.labels, answer))
     return answer
@@ -110,6 +111,8 @@ def _renamed(known: _Placed, labels: tuple[Label, ...]) -> Answer:
     if known.labels == labels:
         return known.answer
     to = dict(zip(known.labels, labels, strict=True))
+    if known.answer.copied:  # the graph with copies has labels of its own, which do not depend on these
+        return replace(known.answer, copied=tuple([_copied(each, to) for each in known.answer.copied]))
     clusters = [
         Cluster(
             tuple([to[label] for label in cluster.labels]),
@@ -118,6 +121,10 @@ def _renamed(known: _Placed, labels: tuple[Label, ...]) -> Answer:
         for cluster in known.answer.clustering.clusters
     ]
     return replace(known.answer, clustering=Clustering(tuple(clusters)))
+
+
+def _copied(copied: Copied, to: Mapping[Label, Label]) -> Copied:
+    return Copied(tuple([to[label] for label in copied.run]), tuple([to[label] for label in copied.readers]))
 
 
 @cache

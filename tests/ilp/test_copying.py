@@ -1,0 +1,275 @@
+"""Work done again: the optimum with copies is that of brute force over all sets of them, and programs give the same bits.
+
+More than CI runs: `python -m tests.ilp.test_copying FIRST LAST OPERATIONS`.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+import pytest
+
+import accel as A
+from accel.compile import stages
+from accel.ilp.brute import brute, brute_with_copies
+from accel.ilp.checker import refusal
+from accel.ilp.clustering import Plan, Repeated
+from accel.ilp.coarse import merge_chains
+from accel.ilp.copying import choices, counts_traffic
+from accel.ilp.cost import MODELS, CostModel, CostName, Weights
+from accel.ilp.graph import Graph
+from accel.ilp.options import Options
+from accel.ilp.plan import plan_graph
+from accel.ilp.substitute import substitute
+from accel.ilp.text import graph_text
+from tests.ilp.random_graphs import draw
+from tests.ilp.sketch import Sketch
+from tests.labelled.programs import AnyAcc
+from tests.labelled.programs import program as labelled
+
+MODELS_WITH_TRAFFIC: tuple[CostName, ...] = ("default", "bytes", "reads_writes")
+MOST = 6
+"""Brute force tries this many pairs, each copied or not."""
+
+BATCHES = 12
+SEEDS_PER_BATCH = 60
+
+
+def coarse(graph: Graph, model: CostModel) -> Graph:
+    """The graph in which copies are decided: a chain is copied as one."""
+    return merge_chains(graph, True, model.levels).graph
+
+
+def agree(seed: int, operations: int) -> bool | None:
+    """One graph under one cost model: whether something is copied in it; None if there is nothing that may be, or too much."""
+    graph = draw(seed, operations, nested=seed % 4 == 3, cheap=True)
+    name = MODELS_WITH_TRAFFIC[seed % len(MODELS_WITH_TRAFFIC)]
+    small = coarse(graph, MODELS[name])
+    if not 0 < len(choices(small, Weights(small, {})).pairs) <= MOST:
+        return None
+    best, copies = brute_with_copies(small, MODELS[name], Weights(small, {}))
+    options = Options(cost=name, duplicate=True, time_limit=60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        answer = plan_graph(graph, options)
+    text = f"{seed} {name}\n{graph_text(small)}\n{copies}"
+    assert (answer.cost, answer.proved, bool(answer.copied)) == (best, True, bool(copies)), text
+    assert refusal(substitute(graph, answer.copied).graph, answer.clustering, True) is None, text
+    assert best <= plan_graph(graph, Options(cost=name, duplicate="gathers", time_limit=60)).cost
+    return bool(copies)
+
+
+@pytest.mark.parametrize("batch", range(BATCHES))
+def test_the_optimum_is_brute_forces(batch: int) -> None:
+    first = batch * SEEDS_PER_BATCH
+    found = [agree(seed, 3 + seed % 4) for seed in range(first, first + SEEDS_PER_BATCH)]
+    assert sum(copied is not None for copied in found) >= 9
+    assert sum(copied is True for copied in found) >= 3
+
+
+def planned(
+    sketch: Sketch, cost: CostName = "bytes"
+) -> tuple[tuple[int, ...], set[tuple[tuple[str, ...], tuple[str, ...]]]]:
+    """The cost of a drawn graph and what is copied into what, by names; the same as brute force finds."""
+    graph = sketch.finish()
+    answer = plan_graph(graph, Options(cost=cost, duplicate=True))
+    small = coarse(graph, MODELS[cost])
+    assert answer.cost == brute_with_copies(small, MODELS[cost], Weights(small, {}))[0]
+    names = {label: name for name, label in sketch.labels.items()}
+    copied = {
+        (tuple(names[label] for label in each.run), tuple(names[label] for label in each.readers))
+        for each in answer.copied
+    }
+    return answer.cost, copied
+
+
+def test_a_map_read_by_two_loops_is_computed_in_both() -> None:
+    """Written and read twice without copies: four passes over n floats, three reads of xs and ys and the result's write."""
+    s = Sketch()
+    s.use("xs")
+    s.map("ys", "xs")
+    s.fold("total", "ys")
+    s.map("out", "ys", index="total")
+    cost, copied = planned(s)
+    assert cost == (3 * 4096 + 4,)
+    assert copied == {(("ys",), ("total",))}  # the other reader has the map itself
+    graph = s.finish()
+    assert brute(graph, MODELS["bytes"], Weights(graph, {}), "gathers")[0] == (4 * 4096 + 4,)
+
+
+def test_a_copy_that_reads_more_than_it_saves_is_not_made() -> None:
+    """The map reads three arrays: to write and read what it makes is cheaper than to read them once more."""
+    s = Sketch()
+    for name in ("as", "bs", "cs"):
+        s.use(name)
+    s.map("ys", "as bs cs")
+    s.fold("total", "ys")
+    s.map("out", "ys", index="total")
+    cost, copied = planned(s)
+    assert (cost, copied) == ((6 * 4096 + 4,), set())
+
+
+def test_a_chain_is_copied_as_one() -> None:
+    s = Sketch()
+    s.use("xs")
+    s.map("as", "xs")
+    s.map("bs", "as")
+    s.fold("total", "bs")
+    s.map("out", "bs", index="total")
+    assert planned(s)[1] == {(("as", "bs"), ("total",))}
+
+
+def test_a_producer_without_inputs_is_never_stored_for_a_stencil() -> None:
+    s = Sketch()
+    s.generate("ys", "n")
+    s.generate("out", "n", index="ys", result=True)
+    s.fold("total", "ys", result=True)
+    cost, copied = planned(s)
+    assert cost == (4096 + 4,)
+    assert (("ys",), ("out",)) in copied
+
+
+def test_what_is_expensive_is_stored() -> None:
+    s = Sketch()
+    s.use("xs")
+    s.map("ys", "xs", operations=33)
+    s.fold("total", "ys")
+    s.map("out", "ys", index="total")
+    assert planned(s)[1] == set()
+
+
+def test_an_index_that_may_be_out_of_bounds_stays_one_if_nothing_else_would_check_it() -> None:
+    s = Sketch()
+    s.generate("ys", "n")
+    s.generate("out", "n", index="ys", result=True)
+    graph = s.finish()
+    unsure = replace(graph, edges=tuple(replace(edge, inside=False) for edge in graph.edges))
+    assert choices(graph, Weights(graph, {})).pairs == ((0, 1),)
+    assert choices(unsure, Weights(unsure, {})).pairs == ()
+
+
+def blurred(ys: AnyAcc) -> AnyAcc:
+    """A stencil of three points, at the borders of two."""
+    n = A.size(ys)
+    return A.generate(
+        ys.shape, lambda ix: ys[A.max(A.unindex(ix)[0] - 1, 0)] + ys[ix] + ys[A.min(A.unindex(ix)[0] + 1, n - 1)]
+    )
+
+
+def two_loops(xs: AnyAcc) -> tuple[AnyAcc, ...]:
+    """A map read by two loops that cannot fuse."""
+    ys = A.map(lambda x: 2 * x + 1, xs)
+    total = A.the(A.fold(A.add, 0, ys))
+    return (A.map(lambda y: y / total, ys),)
+
+
+def generated(xs: AnyAcc) -> tuple[AnyAcc, ...]:
+    """A generate read by two loops that cannot fuse, one of them a scan."""
+    ys = A.generate(xs.shape, lambda ix: A.cast(A.unindex(ix)[0], np.float64) * 0.5)
+    total = A.the(A.fold(A.max, 0, ys))
+    return A.zipWith(lambda x, y: x + y - total, xs, ys), A.scanl(A.add, 0, A.map(lambda y: y * total, ys))
+
+
+def stencil(xs: AnyAcc) -> tuple[AnyAcc, ...]:
+    """A map into a stencil, of which one of the loads is a stream."""
+    return (blurred(A.map(lambda x: x * x - 1, xs)),)
+
+
+def two_stencils(xs: AnyAcc) -> tuple[AnyAcc, ...]:
+    """A generate into a stencil and a loop; the stencil itself into another."""
+    ys = A.generate(xs.shape, lambda ix: A.cast(A.unindex(ix)[0], np.float64) * 3)
+    return blurred(ys), A.zipWith(lambda x, y: x - y, xs, ys), blurred(blurred(xs))
+
+
+def gathered(xs: AnyAcc) -> tuple[AnyAcc, ...]:
+    """A map into two gathers in different orders, and a loop."""
+    ys = A.map(lambda x: x * x, xs)
+    return A.reverse(ys), A.fold(A.add, 0, A.drop(2, ys)), A.fold(A.add, 0, ys)
+
+
+def branched(xs: AnyAcc) -> tuple[AnyAcc, ...]:
+    """Loads in branches of scalar control flow."""
+    ys = A.map(lambda x: x + 1, xs)
+    n = A.size(xs)
+    return (
+        A.generate(xs.shape, lambda ix: A.cond(A.unindex(ix)[0] < n - 1, ys[A.index(A.unindex(ix)[0] + 1)], ys[ix])),
+    )
+
+
+def looped(xs: AnyAcc) -> tuple[AnyAcc, ...]:
+    """Copies in the body of a loop, which runs three times."""
+
+    def step(state: tuple[AnyAcc, AnyAcc]) -> tuple[AnyAcc, AnyAcc]:
+        ys = A.map(lambda v: v * 1.5 + 1, state[0])
+        total = A.the(A.fold(A.add, 0, ys))
+        return A.map(lambda y: y - total / 1000, ys), A.map(lambda i: i + 1, state[1])
+
+    start = (xs, A.unit(A.constant(0, np.int64)))
+    return (A.awhile(lambda state: A.map(lambda i: i < 3, state[1]), step, start)[0],)
+
+
+def pairs(xs: AnyAcc) -> tuple[AnyAcc, ...]:
+    """An array of pairs, of which its readers want different halves."""
+    ys = A.map(lambda x: A.lift(x + 1, x * 2), xs)
+    total = A.the(A.fold(A.add, 0, A.map(A.fst, ys)))
+    return A.map(lambda y: A.fst(y) / total + A.snd(y), ys), blurred(A.map(A.snd, ys))
+
+
+PROGRAMS = (two_loops, generated, stencil, two_stencils, gathered, branched, looped, pairs)
+DUPLICATE: tuple[Literal["gathers"] | bool, ...] = (True, "gathers", False)
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 5, 4099])
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: str(program.__name__))
+def test_results_have_the_same_bits(program: Callable[[AnyAcc], tuple[AnyAcc, ...]], size: int) -> None:
+    xs = np.linspace(0.25, 7.5, size)
+    if size == 0 and program in (stencil, two_stencils, gathered):
+        xs = np.zeros(3)
+    expected = [found.tobytes() for found in A.run(program(A.use(xs)), backend="interpreter")]
+    for duplicate in DUPLICATE:
+        assert [found.tobytes() for found in A.run(program(A.use(xs)), duplicate=duplicate)] == expected, duplicate
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: str(program.__name__))
+def test_copies_are_made_only_if_they_are_asked_for(program: Callable[[AnyAcc], tuple[AnyAcc, ...]]) -> None:
+    made = labelled(program(A.use(np.linspace(0.25, 7.5, 50))))
+    for duplicate in DUPLICATE:
+        staged = stages(made, Options(duplicate=duplicate))
+        assert bool(repeated(staged.plan)) == (duplicate is True)
+        assert (staged.labelled is made) == (duplicate is not True)
+
+
+def repeated(plan: Plan) -> list[Repeated]:
+    """What is done again in a program and in those directly in it."""
+    return [*plan.repeated, *(each for _, parts in plan.inner for part in parts for each in part.repeated)]
+
+
+def test_a_load_out_of_bounds_is_an_error_of_the_same_place() -> None:
+    xs = A.use(np.arange(5.0))
+    ys = A.map(lambda x: x * x, xs)
+    out = A.generate(xs.shape, lambda ix: ys[A.index(A.unindex(ix)[0] + 3)])
+    messages = []
+    for duplicate in DUPLICATE:
+        with pytest.raises(A.AccelIndexError) as caught:
+            A.run(out, duplicate=duplicate)
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1] == messages[2]
+    (each,) = stages(labelled([out]), Options(duplicate=True)).plan.repeated
+    assert (each.names, each.original, each.copies) == (("map",), None, ())
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_only_costs_that_count_traffic_decide_on_copies(name: CostName) -> None:
+    assert counts_traffic(MODELS[name].levels) == (name in MODELS_WITH_TRAFFIC)
+
+
+if __name__ == "__main__":
+    first, last, size = map(int, sys.argv[1:])
+    outcomes = [agree(number, size) for number in range(first, last)]
+    tried, made = sum(one is not None for one in outcomes), sum(one is True for one in outcomes)
+    print(f"{tried} graphs of {size} operations that may copy, {made} that do: all optima equal brute force's")
