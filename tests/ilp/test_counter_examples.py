@@ -14,7 +14,7 @@ from tests.ilp.agreement import FORMULATIONS, expressible
 from tests.ilp.sketch import Sketch
 
 PUBLISHED = Options(cost="reads_writes", duplicate="published")
-DEFAULT = Options()
+DEFAULT = Options(duplicate="gathers")
 
 
 def solve(sketch: Sketch, options: Options = PUBLISHED) -> tuple[tuple[int, ...], list[str]]:
@@ -291,4 +291,4 @@ def test_sums_over_two_sizes_do_not_meet_where_the_filter_runs_the_other_way() -
     clusters = solve(s, DEFAULT)[1]
     assert not any({"sum", "sum_f"} <= set(cluster.split()) and "f" not in cluster.split() for cluster in clusters)
     for model in ("clusters", "intermediates", "reads_writes", "robinson"):
-        solve(s, Options(cost=model))
+        solve(s, Options(cost=model, duplicate="gathers"))

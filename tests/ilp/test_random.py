@@ -21,14 +21,14 @@ from tests.ilp.random_graphs import draw
 
 BATCHES = 12
 PER_BATCH = 15
-RULES: tuple[Duplicate, ...] = (True, "published", False)
+RULES: tuple[Duplicate, ...] = ("gathers", "published", False)
 
 
 def agree(seed: int, operations: int) -> None:
     """One graph: one cost model after the other with the seed, and the default under each rule about work."""
     graph = draw(seed, operations, nested=seed % 3 == 0)
     models: tuple[CostName, ...] = get_args(CostName)
-    for duplicate, model in [(True, models[seed % len(models)]), *((rule, "default") for rule in RULES)]:
+    for duplicate, model in [("gathers", models[seed % len(models)]), *((rule, "default") for rule in RULES)]:
         options = Options(cost=model, duplicate=duplicate, time_limit=60)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
