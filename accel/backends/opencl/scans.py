@@ -16,7 +16,7 @@ from accel.backends.opencl.kernel import Amount, NestKernels, Scaffold
 from accel.backends.opencl.rows import around
 from accel.backends.opencl.sequential import ONE
 from accel.backends.opencl.slices import needed_for, rounds, steps, stores
-from accel.backends.opencl.writer import Writer
+from accel.backends.opencl.writer import ZEROS, Writer
 from accel.ir.nodes import LoopBody, Nest, State
 from accel.labelled.order import BLOCK
 
@@ -77,7 +77,7 @@ class _Chain:
         for state in group:
             kind, end, carry = body.types[state.name], self._ends[state.name], self._carries[state.name]
             seed, value = body.seed(state), writer.fresh("carry")
-            writer.line(f"{kind.name} {value}{'' if seed is None else f' = {seed}'};")
+            writer.line(f"{kind.name} {value} = {seed or ZEROS};")
             writer.line(f"int {value}_some = {int(seed is not None)};")
             with writer.block("for (long b = 0; b < blocks; ++b)"):
                 _keep(writer, carry, "b", value)

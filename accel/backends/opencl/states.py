@@ -15,7 +15,7 @@ from enum import Enum
 from accel.backends.opencl.functions import Context, inline
 from accel.backends.opencl.naming import ERROR, array_name, size_name, variables
 from accel.backends.opencl.spelling import c_type
-from accel.backends.opencl.writer import SCALAR_LOOP, Writer
+from accel.backends.opencl.writer import SCALAR_LOOP, ZEROS, Writer
 from accel.ir import mentions
 from accel.ir.nodes import State
 from accel.labelled.nodes import Extent
@@ -134,10 +134,9 @@ class Accumulator:
             writer.line(f"{variable}.count = 0;")
         if self.machine is Machine.SCAN:
             writer.line(f"{variable}.carried = {int(self._seeded)};")
-            if seed is not None:
-                writer.line(f"{variable}.carry = {variable}.total = {seed};")
+            writer.line(f"{variable}.carry = {variable}.total = {seed or f'({name}){ZEROS}'};")
         if self.machine is Machine.PLAIN:
-            writer.line(f"{name} {variable}{'' if seed is None else f' = {seed}'};")
+            writer.line(f"{name} {variable} = {seed or ZEROS};")
             if seed is None:
                 writer.line(f"int {variable}_some = 0;")
 
@@ -183,7 +182,7 @@ class Accumulator:
         result = writer.fresh("total")
         final = f"{self.made.name}_fold_final(&{self.variable}{self.made.passed})"
         if seed is None:
-            writer.line(f"{self.made.name} {result};")
+            writer.line(f"{self.made.name} {result} = {ZEROS};")
             writer.line(f"if {self.counted} {result} = {final};")
         else:
             writer.line(f"{self.made.name} {result} = {seed};")

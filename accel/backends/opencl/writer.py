@@ -9,6 +9,10 @@ SCALAR_LOOP = "#pragma clang loop vectorize(disable)"
 """Before every loop. Vectors come from neighbouring work-items; the loop vectoriser of Intel's CPU runtime crashes, and the
 process with it, on some loops of conversions (2026.2)."""
 
+ZEROS = "{0}"
+"""What states are before they have an element. No value at all must not reach a check that fails and goes on: PoCL's compiler
+concludes that there is an element, and forgets the bounds of the loop around."""
+
 
 class Writer:
     """Collects the lines of one function body."""
