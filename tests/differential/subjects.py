@@ -19,7 +19,7 @@ from accel.backends.interpreter.backend import InterpreterBackend
 from accel.compile import Stages, stages
 from accel.errors import AccelError, AccelInternalError
 from accel.fusedast.interpret import interpret as interpret_fused
-from accel.ilp.options import STRATEGIES, Options, Strategy
+from accel.ilp.options import STRATEGIES, Duplicate, Options, Strategy
 from accel.ir.interpret import interpret as interpret_loops
 from accel.labelled.build import build
 from accel.labelled.interpret import interpret as interpret_labelled
@@ -36,11 +36,12 @@ LARGE = 4096
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A program with its arguments, one per leaf, and the strategies by which it is planned."""
+    """A program with its arguments, one per leaf, the strategies by which it is planned, and which work may be done again."""
 
     program: Program
     arguments: list[HostArray]
     strategies: tuple[Strategy, ...] = STRATEGIES
+    duplicate: Duplicate = True
 
     @property
     def is_large(self) -> bool:
@@ -138,7 +139,7 @@ def compiled(given: Case, staged: Stages, name: str, threads: int) -> list[HostA
 def subjects(given: Case) -> Iterator[tuple[str, Run]]:
     """All that must agree with the reference, by name; OpenCL apart, whose builds are slow."""
     for number, strategy in enumerate(given.strategies):
-        staged = stages(given.program, Options(strategy=strategy))
+        staged = stages(given.program, Options(strategy=strategy, duplicate=given.duplicate))
         yield from interpreters(given, staged, strategy)
         for threads in (1, 2, 3) if given.is_large else (THREADS[number % len(THREADS)],):
             yield f"llvm {strategy} {threads}", lambda s=staged, n=threads: compiled(given, s, "llvm", n)  # type: ignore[misc]
@@ -174,7 +175,7 @@ def failures(given: Case, opencl: bool = False) -> list[str]:
 
 def on_opencl(given: Case, strategy: Strategy) -> list[HostArray]:
     """The results on the default OpenCL device."""
-    return compiled(given, stages(given.program, Options(strategy=strategy)), "opencl", 0)
+    return compiled(given, stages(given.program, Options(strategy=strategy, duplicate=given.duplicate)), "opencl", 0)
 
 
 def report(function: Callable[..., tuple[A.Acc[object], ...]], arrays: Sequence[HostArray]) -> None:
