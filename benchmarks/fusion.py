@@ -61,7 +61,7 @@ def arguments(given: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=3.0, help="the time limit of a plan (3)")
     parser.add_argument("--repeat", type=int, default=1, help="times are medians of so many runs (1)")
     parser.add_argument(
-        "--largest", type=int, default=60, help="operations up to which other formulations than accel's run (60)"
+        "--largest", type=int, default=100, help="operations up to which other formulations than accel's run (100)"
     )
     parser.add_argument("--only", default="", help="only graphs with this in their name")
     found = parser.parse_args(given)
