@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -22,10 +22,12 @@ from accel.ilp.answer import Answer
 from accel.ilp.checker import refusal
 from accel.ilp.clustering import BACKWARD, FORWARD, Cluster, Clustering, Order, Plan
 from accel.ilp.cost import Weights
-from accel.ilp.graph import Graph
+from accel.ilp.graph import Graph, Kind
 from accel.ilp.keys import Canonical, Key, graph_key, program_key, settings_key, settings_text
 from accel.ilp.options import Options
 from accel.ilp.price import price
+from accel.ilp.rules import CHEAP
+from accel.ilp.substitute import substitute
 from accel.labelled.duplicate import Copied
 from accel.labelled.nodes import Label, Program
 
@@ -100,7 +102,7 @@ def answered(graph: Graph, options: Options, make: Callable[[], Answer]) -> Answ
         answer = make()
         if not answer.finished:
             return answer
-        if not answer.copied and (answer.proved or answer.strategy != "ilp"):  # it may be proved in a quieter hour
+        if answer.proved or answer.strategy != "ilp":  # it may be proved in a quieter hour
             PLANS.put(on_disk, _dumped(answer, canonical))
     _GRAPHS.keep(key, _Placed(canonical.labels, answer))
     return answer
@@ -148,17 +150,23 @@ def _disk_key(canonical: Canonical, options: Options) -> bytes:
 
 
 def _dumped(answer: Answer, canonical: Canonical) -> bytes:
-    """Positions instead of labels; of an order 0, 1, or 2 and the position of its gather."""
+    """Positions instead of labels; of an order 0, 1, or 2 and the position of its gather.
+
+    A graph with copies has labels of its own, which do not depend on those of the graph: its clusters keep them.
+    """
     place = {label: position for position, label in enumerate(canonical.labels)}
 
+    def places(labels: Iterable[Label]) -> list[int]:
+        return list(labels) if answer.copied else [place[label] for label in labels]
+
     def order(each: Order) -> int:
-        return int(each.backward) if each.gather is None else 2 + place[each.gather]
+        return int(each.backward) if each.gather is None else 2 + places([each.gather])[0]
 
     clusters = [
-        [[place[label] for label in cluster.labels], [order(each) for each in cluster.orders]]
-        for cluster in answer.clustering.clusters
+        [places(cluster.labels), [order(each) for each in cluster.orders]] for cluster in answer.clustering.clusters
     ]
-    found = [clusters, answer.cost, answer.bound, answer.proved, answer.strategy, answer.solver]
+    copied = [[[place[label] for label in labels] for labels in (each.run, each.readers)] for each in answer.copied]
+    found = [clusters, copied, answer.cost, answer.bound, answer.proved, answer.strategy, answer.solver]
     return json.dumps(found, separators=(",", ":")).encode()
 
 
@@ -167,15 +175,36 @@ def _loaded(content: bytes | None, graph: Graph, canonical: Canonical, options: 
     if content is None:
         return None
     try:
-        clusters, cost, bound, proved, strategy, solver = json.loads(content)
-        clustering = Clustering(tuple([_cluster(places, orders, canonical.labels) for places, orders in clusters]))
-        answer = Answer(clustering, tuple(cost), tuple(bound), proved, strategy, solver)
-        weights = Weights(graph, {} if options.sizes == "nominal" else options.sizes)
-        legal = refusal(graph, clustering, options.duplicate) is None
-        right = legal and price(graph, clustering, options.what_costs, weights) == answer.cost
+        clusters, copies, cost, bound, proved, strategy, solver = json.loads(content)
+        copied = tuple([_copy(run, readers, canonical.labels) for run, readers in copies])
+        if not all(_may_be_copied(each, graph) for each in copied):
+            return None
+        changed = substitute(graph, copied).graph if copied else graph
+        labels = range(1 + max(node.label for node in changed.nodes)) if copied else canonical.labels
+        clustering = Clustering(tuple([_cluster(places, orders, labels) for places, orders in clusters]))
+        answer = Answer(clustering, tuple(cost), tuple(bound), proved, strategy, solver, copied=copied)
+        weights = Weights(changed, {} if options.sizes == "nominal" else options.sizes)
+        legal = refusal(changed, clustering, options.duplicate) is None
+        right = legal and price(changed, clustering, options.what_costs, weights) == answer.cost
     except Exception:  # an entry of nobody's making: whatever it says, the program is planned
         return None
     return answer if right else None
+
+
+def _copy(run: Sequence[int], readers: Sequence[int], labels: Sequence[Label]) -> Copied:
+    if min([*run, *readers]) < 0:
+        raise ValueError("a position is not negative")
+    return Copied(tuple([labels[place] for place in run]), tuple([labels[place] for place in readers]))
+
+
+def _may_be_copied(copied: Copied, graph: Graph) -> bool:
+    """Whether it is a run of cheap generates and maps, each read by the next alone, and the last by the readers."""
+    nodes = [graph.node[label] for label in copied.run]
+    users = [{edge.consumer for array in node.arrays for edge in graph.readers[array]} for node in nodes]
+    cheap = all(node.kind in (Kind.GENERATE, Kind.MAP) and not node.loops for node in nodes)
+    chain = all(who == {follower} for who, follower in zip(users, copied.run[1:], strict=False))
+    read = bool(copied.readers) and users[-1].issuperset(copied.readers)
+    return cheap and chain and read and sum(node.operations for node in nodes) <= CHEAP
 
 
 def _cluster(places: Sequence[int], orders: Sequence[int], labels: Sequence[Label]) -> Cluster:

@@ -25,7 +25,7 @@ from accel.ilp.build import build
 from accel.ilp.checker import refusal
 from accel.ilp.cost import CostLevel, CostModel
 from accel.ilp.cost_function import CostCluster
-from accel.ilp.graph import Graph
+from accel.ilp.graph import Graph, Kind
 from accel.ilp.keys import graph_key, settings_key
 from accel.ilp.options import Options
 from accel.ilp.plan import plan, plan_graph, search
@@ -201,6 +201,32 @@ def test_pushed_orders_survive(folder: Path, searches: list[Graph]) -> None:
     assert len(searches) <= 40
 
 
+def test_copies_survive(folder: Path, searches: list[Graph]) -> None:
+    """A producer that is computed again where it is read; under other labels, too."""
+    xs = A.use(XS)
+    ramp = A.generate(xs.shape, lambda i: A.toFloating(A.unindex(i)[0], np.float64))
+    total = A.fold(A.add, 0.0, A.zipWith(A.mul, xs, ramp))
+    graph = build(program((A.map(lambda x: x / A.the(total), A.zipWith(A.add, xs, ramp)),)))
+    options = Options(duplicate=True)
+    first = plan_graph(graph, options)
+    assert first.copied
+    for other in (graph, renamed(graph)):
+        plan_cache.forget()
+        again = plan_graph(other, options)
+        assert (again.cost, again.clustering) == (first.cost, first.clustering)
+        assert len(again.copied) == len(first.copied)
+        assert {label for each in again.copied for label in each.run} <= set(other.node)
+    assert len(searches) == 1
+    canonical = graph_key(graph, None)
+    key = plan_cache._disk_key(canonical, options)
+    (fold,) = [node.label for node in graph.nodes if node.kind is Kind.FOLD]
+    wrong = replace(first, copied=(replace(first.copied[0], run=(fold,)),))
+    plan_cache.PLANS.put(key, plan_cache._dumped(wrong, canonical))
+    plan_cache.forget()
+    assert plan_graph(graph, options) == first
+    assert len(searches) == 2
+
+
 def _spoilt(content: bytes) -> Iterator[bytes]:
     yield b""
     for cut in range(0, len(content), 97):
@@ -227,8 +253,8 @@ def test_an_entry_that_was_altered_is_none(folder: Path, searches: list[Graph]) 
 @pytest.mark.parametrize(
     "value",
     [
-        b"", b"null", b"[]", b"[[],[1],[1],true,\"ilp\",null]", b"[[[[0],[0]]],[1],[1],true,\"ilp\",null]", b"[" * 100000,
-        b"[[[[0,1,2,3],[0,0,0,0]]],[1],[1],true,\"ilp\",null]", b"[[[[-1],[0]]],[1],[1],true,\"ilp\",null]", b"\xff\xfe",
+        b"", b"null", b"[]", b"[[],[],[1],[1],true,\"ilp\",null]", b"[[[[0],[0]]],[],[1],[1],true,\"ilp\",null]", b"[" * 100000,
+        b"[[[[0,1,2,3],[0,0,0,0]]],[],[1],[1],true,\"ilp\",null]", b"[[[[-1],[0]]],[],[1],[1],true,\"ilp\",null]", b"\xff\xfe",
     ],
 )  # fmt: skip
 def test_an_entry_that_claims_nonsense_is_none(value: bytes, folder: Path, searches: list[Graph]) -> None:
