@@ -8,19 +8,21 @@ import numpy as np
 import pytest
 
 from accel.ast.types import BOOL, I64
+from accel.ilp.options import STRATEGIES
 from accel.ir.interpret import interpret
 from accel.ir.nodes import Program as Loops
 from accel.ir.text import text
 from tests.differential import check as checks
 from tests.differential import subjects
-from tests.differential.check import check, check_opencl
-from tests.differential.data import HostArray
+from tests.differential.check import check, check_opencl, drawn, loaded
+from tests.differential.data import HostArray, inputs
 from tests.differential.elementwise import Input, Map
 from tests.differential.generate import generate
 from tests.differential.programs import Apply, Function, Literal, Node, Program, Ref, Variable, infer
 from tests.differential.reductions import Fold
 from tests.differential.shrink import cost, shrink
 from tests.differential.source import file_source, function_source
+from tests.differential.subjects import case, failures
 
 PROGRAMS = 500
 CHUNK = 25
@@ -36,6 +38,17 @@ def test_everything_agrees_with_the_reference(first: int) -> None:
 def test_opencl_agrees_with_the_reference(first: int) -> None:
     complaint = next(check_opencl(range(first, first + CHUNK), first // CHUNK), None)
     assert complaint is None, complaint
+
+
+@pytest.mark.parametrize("seed", range(1000, 1010))
+def test_all_strategies_agree_on_some(seed: int) -> None:
+    """The programs above are planned by three strategies each, these by all."""
+    program = generate(seed)
+    assert failures(case(loaded(program), inputs(program))) == []
+
+
+def test_every_strategy_has_its_turn() -> None:
+    assert {strategy for seed in range(6) for strategy in drawn(seed)} == set(STRATEGIES)
 
 
 def test_a_seed_makes_one_program() -> None:
