@@ -12,6 +12,7 @@ from accel.ast.function import apply_to_arrays
 from accel.ast.types import F64, ArrayType
 from accel.compile import Stages
 from accel.errors import here
+from accel.explanation.html import page
 from accel.explanation.report import report
 from accel.explanation.summary import Summary, summarise
 from accel.fusedast.build import build as fuse
@@ -78,6 +79,17 @@ def test_what_was_an_index_is_computed_inside_and_stored_nowhere() -> None:
         == f"map (test_copies.py:{copy.where.line}) is computed inside of {copy.readers[0]}, and stored nowhere"
     )
     assert found.loops == 1
+
+
+def test_an_explained_program_has_the_copies_that_pay() -> None:
+    """Four passes over n0 without them: read xs, write ys, read ys, write the shares; three with them."""
+    found = A.explain(shares, duplicate=True)
+    assert [copy.original for copy in found.copies] == ["map %1"]
+    assert sum(found.reads.values()) + sum(found.writes.values()) == 3 + 2
+    assert not A.explain(shares, duplicate=False).copies
+    assert A.explain(of_first, duplicate=True).copies[0].original is None
+    assert f"<li>{found.copies[0]}</li>" in page(found)
+    assert "map %3 (again)" in found.to_dot()
 
 
 def test_the_report_has_a_part_about_it() -> None:
