@@ -40,7 +40,7 @@ def test_opencl_agrees_with_the_reference(first: int) -> None:
     assert complaint is None, complaint
 
 
-@pytest.mark.parametrize("seed", range(1000, 1010))
+@pytest.mark.parametrize("seed", range(1000, 1005))
 def test_all_strategies_agree_on_some(seed: int) -> None:
     """The programs above are planned by three strategies each, these by all."""
     program = generate(seed)
