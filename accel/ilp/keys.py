@@ -132,7 +132,10 @@ def _made(arrays: tuple[Array, ...], found: list[Hashable]) -> None:
     found.append(len(arrays))
     for array in arrays:
         found += (array.label, array.leaf, array.element)
-        _sizes(array.shape, found)
+        for extent in array.shape:  # as `_sizes`: most of the time is calls
+            variable = extent.variable
+            found += (-1 if variable is None else variable.number, extent.offset)
+        found.append(None)
 
 
 def _read(arrays: tuple[Array, ...], found: list[Hashable]) -> None:
@@ -211,7 +214,9 @@ def _function(function: Function | None, found: list[Hashable]) -> None:
     while pending:
         block = pending.pop()
         found.append(Block)
-        _mentioned(block.results, found)
+        for operand in block.results:
+            if type(operand) is Extent:
+                found += (-1 if operand.variable is None else operand.variable.number, operand.offset)
         for statement in block.statements:
             if type(statement) is Compute:  # nearly all are; `match` would take twice as long
                 found.append(statement.operator)
