@@ -11,15 +11,6 @@ from accel.labelled.nodes import Array, Extent, Label, Shape, SizeVariable
 from benchmarks.fusion_drawing import Drawing, DrawingError, Form, How, Item, Read, Size, found_sizes, in_order
 
 
-def _text(shape: Shape | tuple[Size, ...], names: dict[SizeVariable, str]) -> str:
-    """A shape as a graph file writes it."""
-    parts = []
-    for extent in shape:
-        name = extent.name if isinstance(extent, Size) else names.get(extent.variable) if extent.variable else None
-        parts.append(str(extent.offset) if name is None else name + (f"+{extent.offset}" if extent.offset else ""))
-    return ",".join(parts) or "scalar"
-
-
 class _Assembly:
     """A graph under construction."""
 
@@ -38,8 +29,7 @@ class _Assembly:
         self.variables: dict[str, SizeVariable] = {}
         self.made: dict[str, Array] = {}
         """What an item makes, as its readers see it: behind a barrier, if it is forced."""
-        self.label: dict[str, Label] = {}
-        self.wanted: set[Array] = set()
+        self.filters: dict[SizeVariable, Label] = {}
 
     def shape(self, shape: tuple[Size, ...]) -> Shape:
         """The same shape in size variables."""
@@ -52,7 +42,13 @@ class _Assembly:
 
     def text(self, shape: Shape) -> str:
         """A shape as a graph file writes it."""
-        return _text(shape, {variable: name for name, variable in self.variables.items()})
+        names = {variable: name for name, variable in self.variables.items()}
+        parts = []
+        for extent in shape:
+            name = "" if extent.variable is None else names[extent.variable]
+            offset = str(extent.offset) if extent.offset or not name else ""
+            parts.append("+".join(filter(None, (name, offset))))
+        return ",".join(parts) or "scalar"
 
     def add(self, template: Node, shape: Shape) -> Array:
         """A node with one array."""
@@ -65,7 +61,14 @@ class _Assembly:
         """What reshapes or forces `source`: a view of it."""
         seen = self.add(Node(0, Kind.BARRIER, (), shape, name), shape)
         self.edges[Edge(source, seen.label, Role.INDEX)] = None
+        self.mentions(shape, seen.label)
         return seen
+
+    def mentions(self, shape: Shape, label: Label) -> None:
+        """What has to know a size comes after the filter that finds it."""
+        for extent in shape:
+            if extent.variable in self.filters:
+                self.before[self.filters[extent.variable], label] = None
 
     def seen_as(self, read: Read, shape: Shape) -> Array:
         """What is read, in the shape in which it is visited: through a reshape, if that is not its own."""
@@ -73,17 +76,16 @@ class _Assembly:
         return array if array.shape == shape else self.barrier(array, shape, "reshape")
 
     def streams(self, item: Item) -> list[Read]:
-        """What an item visits in its own order; an element loaded at the own index of an array of its shape is, too."""
-        own = self.shape(item.shape)
-        return [read for read in item.reads if read.how is How.STREAM or self._is_aligned(read, own)]
+        """What an item visits in its own order. A map's or gather's aligned load from an array of its shape is one, too."""
+        return [read for read in item.reads if read.how is How.STREAM or self._is_aligned(item, read)]
 
     def indexed(self, item: Item) -> list[Read]:
         """What an item loads wherever it likes."""
-        own = self.shape(item.shape)
-        return [read for read in item.reads if read.how is How.INDEX and not self._is_aligned(read, own)]
+        return [read for read in item.reads if read.how is How.INDEX and not self._is_aligned(item, read)]
 
-    def _is_aligned(self, read: Read, own: Shape) -> bool:
-        return read.how is How.INDEX and read.aligned and self.made[read.source].shape == own
+    def _is_aligned(self, item: Item, read: Read) -> bool:
+        by_index = item.form in (Form.GENERATE, Form.STENCIL, Form.MAP, Form.GATHER) and read.how is How.INDEX
+        return by_index and read.aligned and self.made[read.source].shape == self.shape(item.shape)
 
     def finish(self) -> Graph:
         """The graph. What nobody reads is a result."""
@@ -233,9 +235,13 @@ def _place(graph: _Assembly, item: Item) -> None:
     graph.edges |= {Edge(read, array.label, Role.SOURCE): None for read in sources}
     graph.edges |= {Edge(graph.made[read.source], array.label, Role.INDEX): None for read in graph.indexed(item)}
     graph.edges |= {Edge(read, array.label, Role.DESTINATION): None for read in destinations}
-    graph.label[item.name] = array.label
+    if node.filtered is not None:
+        graph.filters[node.filtered] = array.label
+    if kind in (Kind.GENERATE, Kind.GATHER, Kind.BARRIER):
+        graph.mentions(made, array.label)
+    earlier = [edge.consumer for edge in graph.edges if edge.array in destinations] if destinations else []
+    graph.before |= {(reader, array.label): None for reader in earlier if reader != array.label}
     graph.made[item.name] = graph.barrier(array, made, "force") if item.forced else array
-    _after_what_it_needs(graph, item, array.label, destinations)
 
 
 def _destination(graph: _Assembly, item: Item, read: Read) -> Array:
@@ -250,17 +256,6 @@ def _destination(graph: _Assembly, item: Item, read: Read) -> Array:
     copy = graph.add(Node(0, Kind.MAP, (), array.shape, "copy"), array.shape)
     graph.edges[Edge(array, copy.label, Role.STREAM)] = None
     return copy
-
-
-def _after_what_it_needs(graph: _Assembly, item: Item, label: Label, destinations: list[Array]) -> None:
-    """A filter comes before what its size shapes, another reader of a scatter's destination before the scatter."""
-    if item.form in (Form.GENERATE, Form.STENCIL, Form.GATHER, Form.RESHAPE):
-        for size in item.shape:
-            if size.name in graph.makers:
-                graph.before[graph.label[graph.makers[size.name]], label] = None
-    if destinations:
-        earlier = [edge.consumer for edge in graph.edges if edge.array in destinations and edge.consumer != label]
-        graph.before |= dict.fromkeys((reader, label) for reader in earlier)
 
 
 def graph_of(drawing: Drawing) -> Graph:

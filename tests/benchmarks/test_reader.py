@@ -131,6 +131,12 @@ def test_what_has_a_filters_size_comes_after_it(tmp_path: Path) -> None:
     assert found.before == ((1, 2),)
 
 
+def test_a_reshape_to_a_filters_size_comes_after_it(tmp_path: Path) -> None:
+    found = graph(tmp_path, [node("a", "use"), node("b", "map", "a", shape="k"), node("f", "filter", "a", shape="k")])
+    assert [made.name for made in found.nodes] == ["a", "f", "reshape", "b"]
+    assert found.before == ((1, 2),)
+
+
 def test_scans_from_either_side_and_one_longer(tmp_path: Path) -> None:
     found = graph(tmp_path, [node("a", "use"), node("l", "scanl", "a", shape="n+1"), node("r", "scanr", "a")])
     assert [(made.exclusive, made.backward) for made in found.nodes[1:]] == [(True, False), (False, True)]
