@@ -49,14 +49,15 @@ class Optimum:
     """A legal clustering, its exact cost, a lower bound, and whether that is reached.
 
     `copied`: what is computed again; then `clustering` is one of `changed.graph`, which has labels of its own. `late`: the
-    solver needed more time, for more than the number of clusters. `heuristic`: all that had to be solved was too large for it.
+    solver needed more time, for more than the number of clusters. `strategy`: who answered, with greedy where
+    parts were too large for a solver.
     """
 
     clustering: Clustering
     cost: tuple[int, ...]
     bound: tuple[int, ...]
     late: bool
-    heuristic: bool
+    strategy: str
     copied: tuple[Copied, ...] = ()
     changed: Substituted | None = None
 
@@ -165,6 +166,13 @@ def _decoded(facts: Analysis, part: Posed, answer: PartAnswer) -> Settled:
     return Settled(sets, answer.backward, pairs)
 
 
+def _both_bounds(bound: Cost, floor: Cost) -> Cost:
+    """A lexicographic bound and one that holds level by level, as one: the first says nothing beyond where it is less."""
+    levels = zip(bound, floor, strict=True)
+    lower = next((number for number, (solved, plain) in enumerate(levels) if solved < plain), len(bound) - 1)
+    return tuple(map(max, zip(bound[: lower + 1], floor, strict=False))) + floor[lower + 1 :]
+
+
 def _solve(problem: Problem, facts: Analysis, part: Posed, least: Cost, solver: Solver, clock: Clock) -> _Solved:
     """The best answer about one part. Raises whatever the solver raises, and ValueError where it is wrong."""
 
@@ -186,7 +194,7 @@ def _solve(problem: Problem, facts: Analysis, part: Posed, least: Cost, solver: 
         raise ValueError(f"it claims a cost of {bound[: answer.proved]} for clusters that cost {cost}")
     if min(known, cost) < bound:
         raise ValueError(f"it claims that {bound} is least, but {min(known, cost)} can be had")
-    return _Solved(found if cost <= known else first, max(least, bound), answer.late)
+    return _Solved(found if cost <= known else first, _both_bounds(bound, least), answer.late)
 
 
 def optimise(problem: Problem, facts: Analysis, options: Options) -> Optimum:
@@ -217,5 +225,5 @@ def optimise(problem: Problem, facts: Analysis, options: Options) -> Optimum:
     prices = Prices(graph, CostModel(problem.model), Weights(graph, problem.weights.sizes))
     more = moved(problem.coarse.graph, facts.choices, answer.pairs, problem.model, problem.weights)
     cost = tuple(map(sum, zip(prices.total(found.clustering.clusters), more, strict=True)))
-    heuristic = bool(still_open) and not to_solve
-    return Optimum(found.clustering, cost, bound_of(problem, bounds), late, heuristic, found.copied, found.changed)
+    strategy = "ilp" if len(to_solve) == len(still_open) else "ilp and greedy" if to_solve else "greedy"
+    return Optimum(found.clustering, cost, bound_of(problem, bounds), late, strategy, found.copied, found.changed)

@@ -114,9 +114,9 @@ def search(graph: Graph, options: Options = DEFAULT) -> Answer:
         return replace(_heuristic(graph, prices, options), finished=False)
     if found.late:
         _warn(solver, f"after {options.time_limit} s the cost is {found.cost}{_at_least(found.bound)}")
-    strategy, name = ("greedy", None) if found.heuristic else ("ilp", options.solver)
+    name = None if found.strategy == "greedy" else options.solver
     return Answer(
-        found.clustering, found.cost, found.bound, found.proved, strategy, name, not found.late, found.copied
+        found.clustering, found.cost, found.bound, found.proved, found.strategy, name, not found.late, found.copied
     )  # fmt: skip
 
 

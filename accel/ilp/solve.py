@@ -20,6 +20,9 @@ _MOST_ROUNDS = 30
 _LARGEST_SPAN = 1_000_000
 """Levels are put into one objective as long as it stays below this: beyond, tolerances of solvers would blur it."""
 
+_BLUR = 1e-5
+"""By how much of an objective a solver may be wrong."""
+
 _SHARE_OF_COUNTING = 0.2
 """How much of the time may go into the number of clusters, where that is not the first level."""
 
@@ -74,6 +77,12 @@ class Stage:
         return sum(levels[level] // divisor * factor for level, (divisor, factor) in parts)
 
 
+def reduced(objective: Linear) -> tuple[Linear, int]:
+    """The variables of an expression with their coefficients divided by what divides them all, and that."""
+    divisor = math.gcd(*objective.terms.values()) if objective.terms else 1
+    return Linear(0, {number: c // divisor for number, c in objective.terms.items()}), divisor
+
+
 def stages(objectives: Sequence[Linear], counters: frozenset[int]) -> list[Stage]:
     """Levels put together where that is exact: the more important one outweighs all that follow it.
 
@@ -81,17 +90,16 @@ def stages(objectives: Sequence[Linear], counters: frozenset[int]) -> list[Stage
     """
     result: list[Stage] = []
     for level, objective in enumerate(objectives):
-        divisor = math.gcd(*objective.terms.values()) if objective.terms else 1
-        reduced = Linear(0, {number: c // divisor for number, c in objective.terms.items()})
+        small, divisor = reduced(objective)
         counting = bool(result) and (result[-1].counting or not counters.isdisjoint(objective.terms))
         if result and not counting and not result[-1].counting:
-            last, factor = result[-1], reduced.span + 1
-            together = total([last.objective * factor, reduced])
+            last, factor = result[-1], small.span + 1
+            together = total([last.objective * factor, small])
             if together.span <= _LARGEST_SPAN:
                 scales = (*((d, f * factor) for d, f in last.scales), (divisor, 1))
                 result[-1] = Stage(together, range(last.levels.start, level + 1), scales)
                 continue
-        result.append(Stage(reduced, range(level, level + 1), ((divisor, 1),), counting))
+        result.append(Stage(small, range(level, level + 1), ((divisor, 1),), counting))
     return result
 
 
@@ -155,7 +163,8 @@ class _Search:
                 break
             bound += [round(self.objectives[level].value(best)) for level in stage.levels]
             proved = stage.levels.stop
-            session.add([round(stage.objective.value(best)) - stage.objective])
+            # A row per level: together they say more about a relaxation than the stage's sum of them does.
+            session.add(self._kept(level, best) for level in stage.levels)
             if there and round(stage.objective.value(best)) < there[0]:
                 known = None  # what it is on later levels does not matter
         if best is None:
@@ -164,6 +173,11 @@ class _Search:
         clusters = tuple(tuple(cluster) for cluster in part.clusters(best) if len(cluster) > 1)
         late = [stage.counting for stage in self.stages if stage.levels.stop > proved][:1] == [False]
         return PartAnswer(clusters, part.backward(best), tuple(bound), proved, late, best)
+
+    def _kept(self, level: int, best: Mapping[int, int]) -> Linear:
+        """A level is no more than at a point, in the smallest numbers."""
+        objective = reduced(self.objectives[level])[0]
+        return round(objective.value(best)) - objective
 
     def _completed(self, values: Mapping[int, int]) -> Mapping[int, int]:
         return {**values, **spanning(self.part.forest, values)}
@@ -189,6 +203,8 @@ class _Search:
             if solution is None:
                 break
             values = {number: round(value) for number, value in solution.values.items()}
+            if solution.bound > objective.value(values) + 1 + _BLUR * objective.span:
+                raise ValueError("its bound is above its own solution")
             bound = max(bound, objective.value(values) if solution.optimal else solution.bound)
             fresh = self.part.integral_rows(values)
             if not fresh:

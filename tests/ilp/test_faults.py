@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 
 import pytest
@@ -13,7 +14,8 @@ from accel.ilp.graph import Graph
 from accel.ilp.linear import Linear, Variable
 from accel.ilp.options import Options
 from accel.ilp.plan import plan_graph
-from accel.ilp.solvers.protocol import Solution
+from accel.ilp.solvers import NAMES, SolverName, find
+from accel.ilp.solvers.protocol import Session, Solution
 from tests.ilp.random_graphs import draw
 from tests.ilp.sketch import Sketch
 
@@ -39,6 +41,12 @@ class Faulty:
             return None
         if self.mode == "crash":
             raise RuntimeError("licence expired")
+        if self.mode == "no answer":
+            raise ValueError("it finds no solution where there is one")
+        if self.mode == "values missing":
+            return Solution({}, True, 0.0)
+        if self.mode == "infinite":
+            return Solution({variable.number: float("inf") for variable in self.variables}, True, 0.0)
         if self.mode == "not a number":
             return Solution({variable.number: float("nan") for variable in self.variables}, True, 0.0)
         apart = 0.0 if self.mode == "all together" else 1.0
@@ -63,6 +71,9 @@ def _graph() -> Graph:
     [
         ("late", "after 10.0 s the cost is"),
         ("crash", "RuntimeError: licence expired"),
+        ("no answer", "no solution where there is one"),
+        ("values missing", "KeyError"),
+        ("infinite", "OverflowError"),
         ("not a number", "ValueError"),
         ("all apart, and nothing is read", "it claims a cost of"),
         ("all together", "it ignores a row"),
@@ -79,6 +90,88 @@ def test_a_faulty_solver_gives_greedy_and_one_warning(monkeypatch: pytest.Monkey
     assert not answer.proved
     assert refusal(graph, answer.clustering, True) is None
     assert answer.cost == plan_graph(graph, Options(strategy="greedy")).cost
+
+
+class Spoiled:
+    """A real solver, of whose answers something is changed: the more important things stay as they are."""
+
+    def __init__(self, name: SolverName, mode: str) -> None:
+        self.name, self.mode, self.inner = name, mode, find(name)
+
+    def session(self, variables: Sequence[Variable], rows: Iterable[Linear], relaxed: bool) -> SpoiledSession:
+        kept = [] if self.mode == "ignores rows" else list(rows)
+        return SpoiledSession(self.inner.session(variables, kept, relaxed), self.mode, list(variables))
+
+
+class SpoiledSession:
+    def __init__(self, inner: Session, mode: str, variables: list[Variable]) -> None:
+        self.inner, self.mode, self.variables = inner, mode, variables
+
+    def add(self, rows: Iterable[Linear]) -> None:
+        if self.mode != "ignores rows":
+            self.inner.add(rows)
+
+    def minimise(self, objective: Linear, seconds: float, cutoff: int | None = None) -> Solution | None:
+        if self.mode == "worst is optimal":
+            found = self.inner.minimise(-objective, seconds)
+            return found and Solution(found.values, True, objective.value(found.values))
+        found = self.inner.minimise(objective, seconds, cutoff)
+        if found is None or self.mode == "ignores rows":
+            return found
+        if self.mode == "turned around":
+            return Solution({number: 1 - value for number, value in found.values.items()}, True, found.bound)
+        return Solution(found.values, False, objective.value(found.values) + 1000)  # "bound too high"
+
+
+@pytest.mark.parametrize("solver", NAMES)
+@pytest.mark.parametrize("mode", ["ignores rows", "worst is optimal", "turned around", "bound too high"])
+def test_a_spoiled_solver_gives_greedy_and_one_warning(
+    monkeypatch: pytest.MonkeyPatch, solver: SolverName, mode: str
+) -> None:
+    package = {"cbc": "mip", "highs": "highspy", "gurobi": "gurobipy"}[solver]
+    pytest.importorskip(package, reason=f"the solver {solver} needs the package {package}")
+    monkeypatch.setattr(optimise, "find", lambda name: Spoiled(solver, mode))
+    for graph in (_graph(), draw(3, 40)):
+        with pytest.warns(AccelSolverWarning) as caught:
+            answer = plan_graph(graph, Options(solver=solver, time_limit=2))
+        assert len(caught) == 1
+        assert solver in str(caught[0].message)
+        assert not answer.proved
+        assert refusal(graph, answer.clustering, True) is None
+        assert answer.cost <= plan_graph(graph, Options(strategy="greedy")).cost
+
+
+def test_the_number_of_clusters_may_stay_unproved_without_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has a fifth of the time. What comes before is proved, and the bound says how far."""
+
+    class Slow:
+        name, inner = "cbc", find("cbc")
+
+        def session(self, variables: Sequence[Variable], rows: Iterable[Linear], relaxed: bool) -> SlowSession:
+            counters = {variable.number for variable in variables if variable.name.startswith("joined")}
+            return SlowSession(self.inner.session(variables, rows, relaxed), counters)
+
+    class SlowSession:
+        def __init__(self, inner: Session, counters: set[int]) -> None:
+            self.inner, self.counters = inner, counters
+
+        def add(self, rows: Iterable[Linear]) -> None:
+            self.inner.add(rows)
+
+        def minimise(self, objective: Linear, seconds: float, cutoff: int | None = None) -> Solution | None:
+            if self.counters.isdisjoint(objective.terms):
+                return self.inner.minimise(objective, seconds, cutoff)
+            assert seconds <= 2.0
+            return None
+
+    monkeypatch.setattr(optimise, "find", lambda name: Slow())
+    graph = draw(3, 90)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        answer = plan_graph(graph, Options(time_limit=10.0))
+    assert answer.cost[:2] == answer.bound[:2]
+    assert 0 < answer.bound[2] < answer.cost[2]
+    assert not answer.proved
 
 
 def test_a_missing_solver_gives_greedy_and_a_warning() -> None:
