@@ -75,7 +75,8 @@ def test_formulations_agree_where_brute_force_ends(seed: int) -> None:
     graph = graph_of(seed, 24)
     costs = {}
     for formulation in expressible(graph, FORMULATIONS):
-        answer = plan_graph(graph, Options(cost="reads_writes", solver="highs", formulation=formulation, time_limit=60))
+        options = Options("ilp", "reads_writes", "highs", duplicate="gathers", formulation=formulation, time_limit=60)
+        answer = plan_graph(graph, options)
         assert answer.proved
         costs[formulation] = answer.cost
     assert len(set(costs.values())) == 1, costs
