@@ -202,7 +202,7 @@ class _Objective:
 def add_objectives(variables: Variables, levels: Sequence[CostLevel], weights: Weights) -> Forest:
     """Add one objective per level to the model, with the variables that it needs; returns the forest of clusters.
 
-    Where something may be copied the last objective is the number of copies.
+    Where something may be copied the last objective is the number of copies; of as many, those into later readers are better.
     """
     objective = _Objective(variables, levels, weights)
     forest = NO_FOREST
@@ -222,5 +222,8 @@ def add_objectives(variables: Variables, levels: Sequence[CostLevel], weights: W
     objective.loads()
     variables.model.objectives += [total(costs) for costs in objective.costs]
     if variables.copy:
-        variables.model.objectives.append(total(variables.copy.values()))
+        number = len(variables.copy)
+        weights = [number * number + number - place for place in range(number)]
+        copies = zip(variables.copy.values(), weights, strict=True)
+        variables.model.objectives.append(total(copy * weight for copy, weight in copies))
     return forest
