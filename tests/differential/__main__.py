@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-from tests.differential.check import check, check_opencl
+from tests.differential.check import check, check_opencl, drawn
 from tests.differential.generate import generate
 from tests.differential.source import file_source
 
@@ -31,7 +31,7 @@ def work(first: int, count: int, opencl: bool) -> int:
             print(complaint, flush=True)
     for start in range(first, first + count, BATCH) if opencl else ():
         print(f"at seed {start} on opencl", file=sys.stderr, flush=True)
-        for complaint in check_opencl(range(start, min(start + BATCH, first + count)), start // BATCH):
+        for complaint in check_opencl(range(start, min(start + BATCH, first + count)), drawn(start // BATCH)):
             failed += 1
             print(complaint, flush=True)
     return failed

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 import accel as A
-from accel.compile import stages
-from accel.ilp.options import STRATEGIES, Duplicate, Options, Strategy
-from tests.differential.data import inputs
+from accel.ilp.options import STRATEGIES, Duplicate, Strategy
+from tests.differential.data import HostArray, inputs
 from tests.differential.generate import generate
 from tests.differential.programs import Program
 from tests.differential.shrink import shrink
 from tests.differential.source import HEAD, file_source, function_source
 from tests.differential.subjects import (
-    Case,
     attempt,
     case,
-    compiled,
     difference,
     failures,
     has_elementary,
     join,
+    on_opencl,
     reference,
 )
 
@@ -72,24 +71,63 @@ def check(seeds: Sequence[int]) -> Iterator[str]:
             yield complaint(seed, program)
 
 
-def check_opencl(seeds: Sequence[int], strategy_number: int) -> Iterator[str]:
-    """One complaint per failing seed on OpenCL. All programs are one build; one by one only if that fails."""
+def check_opencl(seeds: Sequence[int], strategies: Sequence[Strategy]) -> Iterator[str]:
+    """One complaint per failing seed on OpenCL. Those that succeed are one build; one by one only if that fails.
+
+    Where there are elementary functions, strategies are compared with each other: at least two.
+    """
     programs = [(seed, generate(seed)) for seed in seeds]
     together = [(loaded(program), inputs(program)) for _, program in programs]
-    sound = [(function, arrays) for function, arrays in together if _comparable(case(function, arrays))]
-    joined = join([function(*map(A.use, arrays)) for function, arrays in sound])
-    options = Options(strategy=STRATEGIES[strategy_number % len(STRATEGIES)])
-    try:
-        found = attempt(lambda: compiled(joined, stages(joined.program, options), "opencl", 0))
-        if difference(reference(joined), found) is None:
-            return
-    except Exception:  # found again below, for one program alone
-        pass
+    sound, elementary, raising = _sorted(together)
+    others = [strategy for strategy in STRATEGIES if strategy not in strategies]
+    several = [*strategies, *others][: max(2, len(strategies))]
+    if _agree(sound, strategies, True) and _agree(elementary, several, False) and _survive(raising):
+        return
     for seed, program in programs:
         if failing(program, seed, opencl=True):
             yield complaint(seed, program, opencl=True)
 
 
-def _comparable(given: Case) -> bool:
-    """Its results on OpenCL must be those of the reference."""
-    return not has_elementary(given.program) and reference(given).error is None
+Given: TypeAlias = tuple[Function, list[HostArray]]
+
+
+def _sorted(together: Sequence[Given]) -> tuple[list[Given], list[Given], list[Given]]:
+    """Programs whose results must be the reference's, those with elementary functions, those that the reference fails in."""
+    sound: list[Given] = []
+    elementary: list[Given] = []
+    raising: list[Given] = []
+    for function, arrays in together:
+        given = case(function, arrays)
+        if reference(given).error is not None:
+            raising.append((function, arrays))
+        else:
+            (elementary if has_elementary(given.program) else sound).append((function, arrays))
+    return sound, elementary, raising
+
+
+def _agree(together: Sequence[Given], strategies: Sequence[Strategy], to_reference: bool) -> bool:
+    """Whether the strategies give one result for these programs as one: the reference's, or that of the first strategy."""
+    if not together:
+        return True
+    joined = join([function(*map(A.use, arrays)) for function, arrays in together])
+    expected = reference(joined) if to_reference else None
+    for strategy in strategies:
+        try:
+            found = attempt(lambda strategy=strategy: on_opencl(joined, strategy))  # type: ignore[misc]
+        except Exception:  # found again for one program alone
+            return False
+        expected = expected or found
+        if difference(expected, found) is not None:
+            return False
+    return True
+
+
+def _survive(together: Sequence[Given]) -> bool:
+    """Whether nothing but accel's errors comes out of programs in which the reference fails, each alone."""
+    for number, (function, arrays) in enumerate(together):
+        given, strategy = case(function, arrays), STRATEGIES[number % len(STRATEGIES)]
+        try:
+            attempt(lambda given=given, strategy=strategy: on_opencl(given, strategy))  # type: ignore[misc]
+        except Exception:  # found again below, with its message
+            return False
+    return True

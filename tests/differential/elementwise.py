@@ -8,7 +8,7 @@ from tests.differential.programs import ArrayType, Dim, Node, Ref, Types, requir
 from tests.differential.scalars import check, function_text, index_parameter, parameter
 from tests.differential.world import World, dims
 
-PARAMETERS = ("p", "q", "r", "s")
+PARAMETERS = ("p", "q", "r", "s", "u")
 
 
 def name_of(ref: Ref) -> str:
@@ -37,7 +37,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Map:
-    """`map`, `imap`, `zipWith`, `zipWith3`, `zipWith4`. numbers: 1 if the function takes the index."""
+    """`map`, `imap`, `zipWith`, `zipWith3` to `zipWith5`. numbers: 1 if the function takes the index."""
 
     name: str = "map"
 
@@ -58,12 +58,12 @@ class Map:
 
 
 def propose_map(world: World) -> Node | None:
-    """One to four arrays of equal extents."""
+    """One to five arrays of equal extents."""
     first = world.array(lambda array: True)
     if first is None:
         return None
     arrays = [first]
-    for _ in range(world.draw.pick((0, 0, 1, 1, 2, 3))):
+    for _ in range(world.draw.pick((0, 0, 0, 1, 1, 1, 2, 3, 4))):
         other = world.array(lambda array: array.dims == first[1].dims)
         arrays.append(other or first)
     parameters = [(name, parameter(name, array.element)) for name, (_, array) in zip(PARAMETERS, arrays, strict=False)]
@@ -104,23 +104,23 @@ def propose_zip(world: World) -> Node | None:
 
 @dataclass(frozen=True, slots=True)
 class Unzip:
-    """Both halves of an array of pairs."""
+    """The parts of an array of pairs or triples: `unzip`, `unzip3`."""
 
     name: str = "unzip"
 
     def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
         array = types(node.arguments[0])
-        require(len(array.element) == 2)
+        require(len(array.element) == node.results and node.results in (2, 3))
         return tuple(ArrayType((leaf,), array.dims) for leaf in array.element)
 
     def source(self, node: Node) -> str:
-        return f"A.unzip({name_of(node.arguments[0])})"
+        return f"A.unzip{'3' if node.results == 3 else ''}({name_of(node.arguments[0])})"
 
 
 def propose_unzip(world: World) -> Node | None:
-    """An array of pairs."""
-    array = world.array(lambda array: len(array.element) == 2)
-    return None if array is None else Node(Unzip(), (array[0],), results=2)
+    """An array of pairs or triples."""
+    array = world.array(lambda array: len(array.element) in (2, 3))
+    return None if array is None else Node(Unzip(), (array[0],), results=len(array[1].element))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ from tests.differential.reductions import check_combiner
 from tests.differential.scalars import check, function_text, index_parameter, text
 from tests.differential.world import World, dims
 
-ORDERS = ("reverse", "transpose", "take", "drop", "flatten")
+ORDERS = ("reverse", "transpose", "take", "drop", "flatten", "init", "tail", "reverseOn")
 
 
 @dataclass(frozen=True, slots=True)
 class Reorder:
-    """`reverse`, `transpose`, `take`, `drop`, `flatten`. numbers: how many to take or drop."""
+    """`reverse`, `transpose`, `take`, `drop`, `flatten`, `init`, `tail`, `reverseOn`. numbers: a count or an axis."""
 
     name: str
 
@@ -28,12 +28,18 @@ class Reorder:
             case "reverse":
                 require(array.rank == 1)
                 shape = array.dims
+            case "reverseOn":
+                require(node.numbers[0] < array.rank)
+                shape = array.dims
             case "transpose":
                 require(array.rank == 2)
                 shape = array.dims[::-1]
             case "flatten":
                 require(array.is_known or array.rank == 1)
                 shape = array.dims if array.rank == 1 else dims(array.size)
+            case "init" | "tail":
+                require(inner.rigid is None)
+                shape = (*array.dims[:-1], Dim(max(inner.value - 1, 0)))
             case _:
                 require(inner.rigid is None)
                 taken = min(max(node.numbers[0], 0), inner.value)
@@ -52,6 +58,8 @@ def propose_reorder(world: World) -> Node | None:
     array = world.array(lambda array: array.rank > 0 and rank in (None, array.rank))
     if array is None:
         return None
+    if name == "reverseOn":
+        return Node(Reorder(name), (array[0],), numbers=(world.draw.below(array[1].rank),))
     return Node(Reorder(name), (array[0],), numbers=(world.extent(),) if name in ("take", "drop") else ())
 
 

@@ -11,7 +11,7 @@ from tests.differential.scalars import check, function_text, parameter
 from tests.differential.world import World
 
 FOLDS = ("fold", "fold1", "foldAll")
-SCANS = ("scanl", "scanr", "scanl1", "scanr1", "scanlTotal", "scanrTotal")
+SCANS = ("scanl", "scanr", "scanl1", "scanr1", "scanlTotal", "scanrTotal", "prescanl", "postscanl")
 
 
 def check_combiner(node: Node, array: ArrayType, seeded: bool) -> None:
@@ -59,7 +59,7 @@ def propose_fold(world: World) -> Node | None:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """The six scans; those with totals have two results."""
+    """The scans; those with totals have two results."""
 
     name: str
 
@@ -70,7 +70,7 @@ class Scan:
         check_combiner(node, array, not inclusive)
         if total:
             return (array, ArrayType(array.element, array.dims[:-1]))
-        inner = array.dims[-1] if inclusive else array.dims[-1].plus_one()
+        inner = array.dims[-1] if inclusive or self.name in ("prescanl", "postscanl") else array.dims[-1].plus_one()
         return (ArrayType(array.element, (*array.dims[:-1], inner)),)
 
     def source(self, node: Node) -> str:

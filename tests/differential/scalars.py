@@ -92,12 +92,14 @@ def _float_operators(kind: ScalarType, elementary: bool) -> list[Signature]:
         ("A.recip({})", (kind,)),
     ]
     names = ("exp", "log", "sin", "cos", "tanh", "erf", "cbrt", "atan") if elementary else ()
+    if elementary:
+        own.append(("A.atan2({}, {})", (kind, kind)))
     return _numeric(kind) + own + [(f"A.{name}({{}})", (kind,)) for name in names]
 
 
 def _integer_operators(kind: ScalarType, others: Sequence[ScalarType]) -> list[Signature]:
     infix: list[Signature] = [(f"({{}} {symbol} {{}})", (kind, kind)) for symbol in ("//", "%", "&", "|", "^")]
-    named: list[Signature] = [(f"A.{name}({{}}, {{}})", (kind, kind)) for name in ("quot", "rem", "pow")]
+    named: list[Signature] = [(f"A.{name}({{}}, {{}})", (kind, kind)) for name in ("quot", "rem", "pow", "gcd")]
     amounts: list[Signature] = [
         (f"A.{name}({{}}, {{}})", (kind, I64)) for name in ("shiftL", "shiftR", "rotateL", "rotateR")
     ]
@@ -122,6 +124,7 @@ def _bool_operators(others: Sequence[ScalarType]) -> list[Signature]:
             found += [("A.isNaN({})", (other,)), ("A.isInfinite({})", (other,))]
         if other.is_integer:
             found.append(("A.even({})", (other,)))
+            found.append(("A.testBit({}, {})", (other, I64)))
     return found
 
 
@@ -133,7 +136,16 @@ def operators(kind: ScalarType, scope: Scope) -> list[Signature]:
     casts: list[Signature] = [
         (f"A.cast({{}}, np.{kind.dtype.name})", (other,)) for other in {BOOL, I64, *scope.scalars} if other is not kind
     ]
-    casts.sort(key=lambda cast: str(cast[1]))
+    casts += [
+        (f"A.bitcast({{}}, np.{kind.dtype.name})", (other,))
+        for other in scope.scalars
+        if other is not kind and other is not BOOL and other.bits == kind.bits
+    ]
+    casts.sort(key=lambda cast: (str(cast[1]), cast[0]))
+    maybe: list[Signature] = [
+        ("A.fromMaybe({}, A.cond({}, A.just({}), A.nothing()))", (kind, BOOL, kind)),
+    ]
+    choice += maybe
     if kind.is_float:
         return choice + casts + _float_operators(kind, scope.elementary)
     return choice + casts + _integer_operators(kind, scope.scalars)

@@ -36,7 +36,8 @@ def test_everything_agrees_with_the_reference(first: int) -> None:
 
 @pytest.mark.parametrize("first", range(0, PROGRAMS, CHUNK))
 def test_opencl_agrees_with_the_reference(first: int) -> None:
-    complaint = next(check_opencl(range(first, first + CHUNK), first // CHUNK), None)
+    strategy = STRATEGIES[first // CHUNK % len(STRATEGIES)]
+    complaint = next(check_opencl(range(first, first + CHUNK), [strategy]), None)
     assert complaint is None, complaint
 
 
@@ -86,7 +87,7 @@ def test_shrinking_finds_the_node_that_matters() -> None:
 
 
 def test_a_planted_mistake_is_found_and_shrunk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An evaluator that negates every first result of a scan: the complaint is a program of a scan and its input."""
+    """An evaluator that negates every first result of a scan: its complaint is a scan or filter and an input."""
 
     def wrong(program: Loops, arguments: Sequence[HostArray]) -> list[HostArray]:
         results = interpret(program, arguments)
@@ -100,4 +101,4 @@ def test_a_planted_mistake_is_found_and_shrunk(monkeypatch: pytest.MonkeyPatch) 
     assert f"# seed {seed}, shrunk from " in complaint
     assert "# ir ilp: result 0 differs at " in complaint
     assert complaint.count("\n    t") <= 2
-    assert "A.scan" in complaint
+    assert "A.scan" in complaint or "A.filter" in complaint  # a filter's positions are a scan

@@ -1,7 +1,7 @@
 """The complement of a maximum or minimum on OpenCL.
 
-Intel's compiler for CPUs with AVX-512 loses complements of maxima, however they are written, in code that it does not make
-vectors of. Found by the random programs, in a scatter.
+Intel's compiler for CPUs with AVX-512 loses complements of maxima in code that it does not make vectors of. Found by the
+random programs, in a scatter.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CHOICES: dict[str, Callable[[A.Exp[Any], A.Exp[Any]], A.Exp[Any]]] = {
     "complement of a minimum": lambda a, b: ~A.min(a, b),
     "complement of a choice": lambda a, b: ~A.cond(a < b, b, a),
     "minimum of complements": lambda a, b: A.min(~a, ~b),
-    "less one and a maximum": lambda a, b: a - 1 - A.max(a, b),
+    "complement within a count": lambda a, b: A.cond(A.countTrailingZeros(A.max(a, b)) == 0, a, ~A.max(a, b)),
 }
 
 

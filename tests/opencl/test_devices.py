@@ -117,23 +117,3 @@ def test_no_device_means_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(module, "_all", none)
     assert devices() == ()
-
-
-@pytest.mark.parametrize(("flags", "target"), [("sse2 avx2 avx512f", "core-avx2"), ("sse2 avx2", None)])
-def test_intels_compiler_is_kept_from_avx_512(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: str, target: str | None
-) -> None:
-    information = tmp_path / "cpuinfo"
-    information.write_text(f"vendor_id : GenuineIntel\nflags : {flags}\n")
-    monkeypatch.setenv(vendors.TARGET, "x")  # so that it is restored
-    monkeypatch.delenv(vendors.TARGET)
-    vendors._avoid_wide_vectors(information)
-    assert os.environ.get(vendors.TARGET) == target
-    assert vendors.target_option() == (["-DTARGET_core_avx2"] if target else [])
-
-
-def test_a_user_who_names_a_processor_is_obeyed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "cpuinfo").write_text("flags : avx512f\n")
-    monkeypatch.setenv(vendors.TARGET, "icelake-client")
-    vendors._avoid_wide_vectors(tmp_path / "cpuinfo")
-    assert os.environ[vendors.TARGET] == "icelake-client"

@@ -20,7 +20,6 @@ from accel.backends.opencl.kernel import NestKernels
 from accel.backends.opencl.launch import launcher
 from accel.backends.opencl.memory import Held, Memory
 from accel.backends.opencl.program import translate
-from accel.backends.opencl.vendors import target_option
 from accel.backends.protocol import Executable, HostArray
 from accel.errors import AccelDeviceError
 from accel.ir.nodes import Nest, Program
@@ -51,8 +50,7 @@ class OpenCLBackend:
         with self._lock, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                # pyopencl keeps binaries by options, and cannot use those for another processor.
-                return pyopencl.Program(self.memory.context, text).build([*self.features.options, *target_option()])
+                return pyopencl.Program(self.memory.context, text).build(list(self.features.options))
             except pyopencl.Error as error:
                 raise AccelDeviceError(f"{self.device.name} refused the program: {error}") from error
 

@@ -101,7 +101,7 @@ def _integer(operator: Operator, kind: ScalarType, arguments: Sequence[str], pre
         case Operator.NEG:
             return negated
         case Operator.NOT:
-            return f"({own})~{a}"
+            return _complement(kind, a)
         case Operator.ABS:
             return f"{a} < 0 ? {negated} : {a}" if kind.is_signed else a
         case Operator.SIGNUM:
@@ -115,6 +115,11 @@ def _integer(operator: Operator, kind: ScalarType, arguments: Sequence[str], pre
             return f"{_integer_power(kind, prelude)}({a}, {arguments[1]})"
         case _:
             return f"{_division(operator, kind, prelude)}({a}, {arguments[1]})"
+
+
+def _complement(kind: ScalarType, a: str) -> str:
+    """`~a`; ONES is a number of which compilers do not know that all its bits are set (`program.py`)."""
+    return f"({c_type(kind)})({a} ^ ONES({c_type(kind)}))"
 
 
 def _division(operator: Operator, kind: ScalarType, prelude: Prelude) -> str:
@@ -183,7 +188,7 @@ def _count(operator: Operator, kind: ScalarType, a: str) -> str:
         case Operator.COUNT_LEADING_ZEROS:
             return f"(long)clz(({bits}){a})"
         case _:  # the bits below the lowest one, counted; of zero, all
-            return f"(long)popcount(({bits})(~{a} & ({bits})(({bits}){a} - 1)))"
+            return f"(long)popcount(({bits})({_complement(kind, a)} & ({bits})(({bits}){a} - 1)))"
 
 
 # Floats.

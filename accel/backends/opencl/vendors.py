@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,9 +23,6 @@ SYSTEM = Path("/etc/OpenCL/vendors")
 
 _NVIDIA = "libnvidia-opencl.so.1"
 
-TARGET = "CL_CONFIG_CPU_TARGET_ARCH"
-"""What tells Intel's CPU runtime, at every build, for which processor to compile. A user who sets it is obeyed."""
-
 
 INTEL_PLATFORM = "Intel(R) OpenCL"
 """How the runtime of Intel's wheel calls its platform."""
@@ -38,8 +34,6 @@ def visible() -> Iterator[bool]:
 
     Gives whether Intel's platform comes from the wheel.
     """
-    if sys.platform == "linux":
-        _avoid_wide_vectors(Path("/proc/cpuinfo"))
     if sys.platform != "linux" or os.environ.get(VARIABLE):
         yield False
         return
@@ -57,22 +51,6 @@ def visible() -> Iterator[bool]:
             yield any("libintelocl" in library for library in extra)
         finally:
             del os.environ[VARIABLE]
-
-
-def _avoid_wide_vectors(information: Path) -> None:
-    """Keep Intel's runtime from AVX-512, for which it makes wrong code: of ~max(a, b), for one."""
-    try:
-        text = information.read_text()
-    except OSError:
-        return
-    if "avx512f" in text.split():
-        os.environ.setdefault(TARGET, "core-avx2")
-
-
-def target_option() -> list[str]:
-    """An option for compilers that does nothing but name the processor that Intel's is told to compile for."""
-    target = os.environ.get(TARGET)
-    return [f"-DTARGET_{re.sub('[^A-Za-z0-9]', '_', target)}"] if target else []
 
 
 def _registered(directory: Path) -> list[str]:
