@@ -223,7 +223,7 @@ def add_objectives(variables: Variables, levels: Sequence[CostLevel], weights: W
     variables.model.objectives += [total(costs) for costs in objective.costs]
     if variables.copy:
         number = len(variables.copy)
-        weights = [number * number + number - place for place in range(number)]
-        copies = zip(variables.copy.values(), weights, strict=True)
-        variables.model.objectives.append(total(copy * weight for copy, weight in copies))
+        ranks = [number * number + number - place for place in range(number)]
+        copies = zip(variables.copy.values(), ranks, strict=True)
+        variables.model.objectives.append(total(copy * rank for copy, rank in copies))
     return forest
