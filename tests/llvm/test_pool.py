@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -77,6 +78,15 @@ def endless() -> Executable:
     return LLVMBackend(2).compile(program)
 
 
+@pytest.fixture
+def interrupts() -> Iterator[None]:
+    """An interrupt raises `KeyboardInterrupt`, also in a worker process of pytest-xdist, which ignores them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_ends_a_long_kernel() -> None:
     executable = endless()
     values = np.zeros(1 << 20, np.float32)

@@ -220,7 +220,12 @@ CONTROL: dict[str, Case] = {
             A.awhile(
                 lambda s: A.zipWith(lambda i, total: (i < 4) & (total < 10_000), s[1], A.fold(A.add, 0, s[0])),
                 lambda s: (
-                    A.zipWith3(lambda a, b, c: a + b - c, s[0], A.scanl1(A.max, xs), A.gather(A.map(lambda x: x + 100, xs), xs)),
+                    A.zipWith3(
+                        lambda a, b, c: a + b - c,
+                        s[0],
+                        A.scanl1(A.max, xs),
+                        A.gather(A.map(lambda x: x + 100, xs), xs),
+                    ),
                     A.map(lambda i: i + 1, s[1]),
                 ),
                 (xs, A.unit(A.constant(0, np.int64))),
