@@ -76,7 +76,10 @@ def test_a_model_without_its_name_gives_the_same_plan(name: str) -> None:
     [
         (A.CostLevel(read_bytes=1, write_bytes=3, cluster=5000),),
         (A.CostLevel(read=2, write=3, intermediate=1), A.CostLevel(edge=1)),
-        (A.CostLevel(cluster=4, access=1), A.CostLevel(read_bytes=1)),  # who reads together, and who pays for it, differ
+        (
+            A.CostLevel(cluster=4, access=1),
+            A.CostLevel(read_bytes=1),
+        ),  # who reads together, and who pays for it, differ
         (A.CostLevel(read=5, access=2, edge=1, write_bytes=1),),
         (A.CostLevel(),),
     ],
