@@ -10,7 +10,7 @@ from tests.differential.programs import NEW, ArrayType, Dim, Node, Types, requir
 from tests.differential.scalars import check, function_text, parameter, text
 from tests.differential.world import World
 
-STEPS = ("map", "zipWith", "scanl1", "reverse", "drop")
+STEPS = ("map", "zipWith", "scanl1", "reverse", "drop", "awhile", "acond", "iterate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +76,13 @@ class Awhile:
                 body = f"A.reverse(A.map({function}, s[0]))"
             case "drop":
                 body = f"A.drop(1, A.map({function}, s[0]))"
+            case "awhile":
+                inner = f"(A.map({function}, u[0]), A.map(lambda i: i - 1, u[1]))"
+                body = f"A.awhile(lambda u: A.map(lambda i: i > 0, u[1]), lambda u: {inner}, (s[0], s[1]))[0]"
+            case "acond":
+                body = f"A.acond(A.the(s[1]) % 2 == 0, A.map({function}, s[0]), s[0])"
+            case "iterate":
+                body = f"A.iterate(A.the(s[1]), lambda u: A.map({function}, u), s[0])"
             case other:
                 body = f"A.{other}({function}, s[0])"
         condition = f"lambda s: A.map(lambda i: i < {turns}, s[1])"

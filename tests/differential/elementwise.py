@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from accel.ast.types import BOOL, I64
 from tests.differential.programs import ArrayType, Dim, Node, Ref, Types, require
 from tests.differential.scalars import check, function_text, index_parameter, parameter
 from tests.differential.world import World, dims
@@ -147,6 +148,52 @@ def propose_generate(world: World) -> Node | None:
     element = world.element()
     function = world.function([("ix", index_parameter("ix", rank))], element)
     return Node(Generate(), (like[0],) if like else (), (function,), numbers, element)
+
+
+@dataclass(frozen=True, slots=True)
+class Enumeration:
+    """`enumFromN`, `enumFromStepN` of scalars; functions: the start, the step; numbers: the extents."""
+
+    name: str
+
+    def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
+        require(len(node.element) == 1 and node.element[0] is not BOOL)
+        require(all(check(function, node.element, []) for function in node.functions))
+        return (ArrayType(node.element, dims(*node.numbers)),)
+
+    def source(self, node: Node) -> str:
+        values = ", ".join(function_text(function, name_of) for function in node.functions)
+        return f"A.{self.name}({shape_text(node.numbers)}, {values})"
+
+
+def propose_enumeration(world: World) -> Node | None:
+    """Of rank 0 to 2."""
+    element = (world.draw.pick(world.scalars),)
+    numbers = tuple(world.extent() for _ in range(world.draw.pick((0, 1, 1, 2))))
+    steps = world.draw.below(2)
+    values = tuple(world.value(element) for _ in range(1 + steps))
+    return Node(Enumeration("enumFromStepN" if steps else "enumFromN"), (), values, numbers, element)
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """`indexed` of a vector of scalars: pairs."""
+
+    name: str = "indexed"
+
+    def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
+        array = types(node.arguments[0])
+        require(array.rank == 1 and len(array.element) == 1)
+        return (ArrayType((I64, *array.element), array.dims),)
+
+    def source(self, node: Node) -> str:
+        return f"A.map(lambda p: A.lift(A.indexHead(p[0]), p[1]), A.indexed({name_of(node.arguments[0])}))"
+
+
+def propose_indexed(world: World) -> Node | None:
+    """A vector of scalars."""
+    array = world.array(lambda array: array.rank == 1 and len(array.element) == 1)
+    return None if array is None else Node(Indexed(), (array[0],))
 
 
 @dataclass(frozen=True, slots=True)

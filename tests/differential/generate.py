@@ -20,7 +20,10 @@ PROPOSALS: tuple[tuple[int, Proposal], ...] = (
     (2, elementwise.propose_zip),
     (2, elementwise.propose_unzip),
     (1, elementwise.propose_compute),
+    (1, elementwise.propose_enumeration),
+    (1, elementwise.propose_indexed),
     (5, reductions.propose_fold),
+    (2, reductions.propose_reduction),
     (5, reductions.propose_scan),
     (3, reductions.propose_filter),
     (4, movement.propose_reorder),
@@ -31,8 +34,9 @@ PROPOSALS: tuple[tuple[int, Proposal], ...] = (
     (2, movement.propose_gather),
     (3, movement.propose_permute),
     (3, movement.propose_scatter),
+    (1, movement.propose_overwrite),
     (1, control.propose_acond),
-    (1, control.propose_awhile),
+    (2, control.propose_awhile),
     (1, control.propose_pairs),
 )
 """What may come next, and how often."""

@@ -11,44 +11,50 @@ from tests.differential.reductions import check_combiner
 from tests.differential.scalars import check, function_text, index_parameter, text
 from tests.differential.world import World, dims
 
-ORDERS = ("reverse", "transpose", "take", "drop", "flatten", "init", "tail", "reverseOn")
+ORDERS = (
+    *("reverse", "transpose", "take", "drop", "flatten", "init", "tail"),
+    *("reverseOn", "transposeOn", "takeOn", "dropOn", "initOn", "tailOn", "slit", "slitOn"),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Reorder:
-    """`reverse`, `transpose`, `take`, `drop`, `flatten`, `init`, `tail`, `reverseOn`. numbers: a count or an axis."""
+    """`reverse`, `transpose`, `flatten`, and the family of `take`. numbers: an axis, then what the operation takes."""
 
     name: str
 
     def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
         array = types(node.arguments[0])
-        require(array.rank > 0)
-        inner = array.dims[-1]
-        match self.name:
+        axis, *numbers = node.numbers
+        own = self.name.endswith("On")
+        require(array.rank > 0 and axis < array.rank and (own or axis == 0))
+        at = axis if own else array.rank - 1
+        extent = array.dims[at]
+        match self.name.removesuffix("On"):
             case "reverse":
-                require(array.rank == 1)
-                shape = array.dims
-            case "reverseOn":
-                require(node.numbers[0] < array.rank)
-                shape = array.dims
+                require(own or array.rank == 1)
+                return (array,)
             case "transpose":
-                require(array.rank == 2)
-                shape = array.dims[::-1]
+                other = numbers[0] if own else 1
+                require(other < array.rank and (own or array.rank == 2))
+                exchanged = {axis: array.dims[other], other: array.dims[axis]}
+                shape = tuple(exchanged.get(number, dim) for number, dim in enumerate(array.dims))
+                return (ArrayType(array.element, shape),)
             case "flatten":
                 require(array.is_known or array.rank == 1)
-                shape = array.dims if array.rank == 1 else dims(array.size)
-            case "init" | "tail":
-                require(inner.rigid is None)
-                shape = (*array.dims[:-1], Dim(max(inner.value - 1, 0)))
-            case _:
-                require(inner.rigid is None)
-                taken = min(max(node.numbers[0], 0), inner.value)
-                shape = (*array.dims[:-1], Dim(taken if self.name == "take" else inner.value - taken))
+                return (array,) if array.rank == 1 else (ArrayType(array.element, dims(array.size)),)
+        require(extent.rigid is None)
+        left = {"init": [*range(extent.value - 1)], "tail": [*range(extent.value)][1:]}
+        if self.name.removesuffix("On") not in left:
+            first = max(numbers[0], 0)
+            taken = [*range(extent.value)][:first], [*range(extent.value)][first:]
+            left |= {"take": taken[0], "drop": taken[1], "slit": taken[1][: max(numbers[-1], 0)]}
+        shape = (*array.dims[:at], Dim(len(left[self.name.removesuffix("On")])), *array.dims[at + 1 :])
         return (ArrayType(array.element, shape),)
 
     def source(self, node: Node) -> str:
-        count = f"{node.numbers[0]}, " if node.numbers else ""
-        return f"A.{self.name}({count}{name_of(node.arguments[0])})"
+        numbers = node.numbers if self.name.endswith("On") else node.numbers[1:]
+        return f"A.{self.name}({', '.join([*map(str, numbers), name_of(node.arguments[0])])})"
 
 
 def propose_reorder(world: World) -> Node | None:
@@ -58,67 +64,80 @@ def propose_reorder(world: World) -> Node | None:
     array = world.array(lambda array: array.rank > 0 and rank in (None, array.rank))
     if array is None:
         return None
-    if name == "reverseOn":
-        return Node(Reorder(name), (array[0],), numbers=(world.draw.below(array[1].rank),))
-    return Node(Reorder(name), (array[0],), numbers=(world.extent(),) if name in ("take", "drop") else ())
+    axis = world.draw.below(array[1].rank) if name.endswith("On") else 0
+    plain = name.removesuffix("On")
+    if plain == "transpose":
+        more: tuple[int, ...] = (world.draw.below(array[1].rank),) if name.endswith("On") else ()
+    else:
+        more = tuple(world.extent() - 1 for _ in range({"take": 1, "drop": 1, "slit": 2}.get(plain, 0)))
+    return Node(Reorder(name), (array[0],), numbers=(axis, *more))
+
+
+ALL = -1
+"""In a specification, a dimension that the array has and keeps."""
+
+
+def specification(numbers: tuple[int, ...]) -> str:
+    """What `replicate` and `slice` take."""
+    parts = ["A.All" if number == ALL else str(number) for number in numbers]
+    return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
 
 
 @dataclass(frozen=True, slots=True)
 class Replicate:
-    """`replicate` along one new dimension. numbers: its axis, its extent."""
+    """`replicate` along new dimensions. numbers: their extents, and `ALL` where the array's own stand."""
 
     name: str = "replicate"
 
     def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
         array = types(node.arguments[0])
-        axis, extent = node.numbers
-        require(axis <= array.rank and array.rank < 4)
-        return (ArrayType(array.element, (*array.dims[:axis], Dim(extent), *array.dims[axis:])),)
+        require(node.numbers.count(ALL) == array.rank and 0 < len(node.numbers) <= 4)
+        own = iter(array.dims)
+        return (ArrayType(array.element, tuple(next(own) if n == ALL else Dim(n) for n in node.numbers)),)
 
     def source(self, node: Node) -> str:
-        axis, extent = node.numbers
-        # The rank is not known here, so the spec is made by Python when the program runs.
-        array = name_of(node.arguments[0])
-        return f"A.replicate((*(A.All,) * {axis}, {extent}, *(A.All,) * ({array}.rank - {axis})), {array})"
+        return f"A.replicate({specification(node.numbers)}, {name_of(node.arguments[0])})"
 
 
 def propose_replicate(world: World) -> Node | None:
-    """A new dimension anywhere."""
+    """One or two new dimensions anywhere."""
     array = world.array(lambda array: array.rank < 3)
-    return (
-        None
-        if array is None
-        else Node(Replicate(), (array[0],), numbers=(world.draw.below(array[1].rank + 1), world.extent()))
-    )
+    if array is None:
+        return None
+    numbers = [ALL] * array[1].rank
+    for _ in range(world.draw.pick((1, 1, 2))):
+        numbers.insert(world.draw.below(len(numbers) + 1), world.extent())
+    return Node(Replicate(), (array[0],), numbers=tuple(numbers))
 
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """`slice` of one index of a dimension. numbers: the axis, the index."""
+    """`slice`. numbers: for each dimension an index, or `ALL`."""
 
     name: str = "slice"
 
     def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
         array = types(node.arguments[0])
-        axis, index = node.numbers
-        require(axis < array.rank)
-        require(array.dims[axis].rigid is None and array.dims[axis].value > index)
-        return (ArrayType(array.element, array.dims[:axis] + array.dims[axis + 1 :]),)
+        require(len(node.numbers) == array.rank > 0)
+        pairs = list(zip(array.dims, node.numbers, strict=True))
+        require(all(index == ALL or (dim.rigid is None and dim.value > index) for dim, index in pairs))
+        return (ArrayType(array.element, tuple(dim for dim, index in pairs if index == ALL)),)
 
     def source(self, node: Node) -> str:
-        axis, index = node.numbers
-        array = name_of(node.arguments[0])
-        return f"A.slice({array}, (*(A.All,) * {axis}, {index}, *(A.All,) * ({array}.rank - {axis} - 1)))"
+        return f"A.slice({name_of(node.arguments[0])}, {specification(node.numbers)})"
 
 
 def propose_slice(world: World) -> Node | None:
-    """One row, column or element."""
+    """A row, a column, a plane, an element."""
     array = world.array(lambda array: array.rank > 0)
     if array is None:
         return None
-    axis = world.draw.below(array[1].rank)
-    dim = array[1].dims[axis]
-    return Node(Slice(), (array[0],), numbers=(axis, world.draw.below(max(1, dim.value))))
+    first = world.draw.below(array[1].rank)
+    numbers = [
+        world.draw.below(max(1, dim.value)) if axis == first or world.draw.chance(25) else ALL
+        for axis, dim in enumerate(array[1].dims)
+    ]
+    return Node(Slice(), (array[0],), numbers=tuple(numbers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,3 +309,26 @@ def propose_scatter(world: World) -> Node | None:
         return None
     arguments = (defaults[0], indices[0], values[0])
     return Node(ScatterWith(), arguments, (world.combiner(values[1].element),), (defaults[1].rank,))
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """`scatter`; arguments: defaults, indices, values, all vectors."""
+
+    name: str = "scatter"
+
+    def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
+        defaults, indices, values = (types(ref) for ref in node.arguments)
+        require(defaults.rank == 1 and fillable(defaults) and defaults.element == values.element)
+        require(indices.element == (I64,) and indices.rank == 1 and indices.dims == values.dims)
+        return (defaults,)
+
+    def source(self, node: Node) -> str:
+        defaults, indices, values = map(name_of, node.arguments)
+        return f"A.scatter({inside(indices, defaults, 1)}, {defaults}, {values})"
+
+
+def propose_overwrite(world: World) -> Node | None:
+    """Vectors of indices and values, and one of the values' type."""
+    node = propose_scatter(world)
+    return None if node is None else Node(Scatter(), node.arguments)

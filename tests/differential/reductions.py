@@ -10,8 +10,19 @@ from tests.differential.programs import NEW, ArrayType, Dim, Node, Types, requir
 from tests.differential.scalars import check, function_text, parameter
 from tests.differential.world import World
 
-FOLDS = ("fold", "fold1", "foldAll")
-SCANS = ("scanl", "scanr", "scanl1", "scanr1", "scanlTotal", "scanrTotal", "prescanl", "postscanl")
+FOLDS = ("fold", "fold1", "foldAll", "fold1All")
+SCANS = (
+    "scanl",
+    "scanr",
+    "scanl1",
+    "scanr1",
+    "scanlTotal",
+    "scanrTotal",
+    "prescanl",
+    "postscanl",
+    "prescanr",
+    "postscanr",
+)
 
 
 def check_combiner(node: Node, array: ArrayType, seeded: bool) -> None:
@@ -30,17 +41,19 @@ def call(name: str, node: Node) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """`fold`, `fold1`, `foldAll`. numbers: 1 if a `fold1` may meet empty rows."""
+    """`fold`, `fold1`, `foldAll`, `fold1All`. numbers: 1 if one without a seed may meet empty rows."""
 
     name: str
 
     def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
         array = types(node.arguments[0])
-        require(array.rank > 0 or self.name == "foldAll")
-        check_combiner(node, array, self.name != "fold1")
-        if self.name == "fold1" and not node.numbers[0]:
-            require(array.dims[-1].rigid is None and array.dims[-1].value > 0)
-        return (ArrayType(array.element, () if self.name == "foldAll" else array.dims[:-1]),)
+        everything, seeded = self.name.endswith("All"), not self.name.startswith("fold1")
+        require(array.rank > 0 or everything)
+        check_combiner(node, array, seeded)
+        if not seeded and not node.numbers[0]:
+            folded = array.dims if everything else array.dims[-1:]
+            require(all(dim.rigid is None and dim.value > 0 for dim in folded))
+        return (ArrayType(array.element, () if everything else array.dims[:-1]),)
 
     def source(self, node: Node) -> str:
         return call(self.name, node)
@@ -53,8 +66,42 @@ def propose_fold(world: World) -> Node | None:
         return None
     name = world.draw.pick(FOLDS)
     element = array[1].element
-    functions = [world.combiner(element), *([] if name == "fold1" else [world.value(element)])]
+    functions = [world.combiner(element), *([] if name.startswith("fold1") else [world.value(element)])]
     return Node(Fold(name), (array[0],), tuple(functions), (int(world.faulty),))
+
+
+REDUCTIONS = ("sum", "product", "minimum", "maximum", "all", "any")
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """`sum`, `product`, `minimum`, `maximum`, `all`, `any` of each row. numbers: 1 if rows may be empty, of all but sums."""
+
+    name: str
+
+    def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
+        array = types(node.arguments[0])
+        require(array.rank > 0)
+        if self.name in ("all", "any"):
+            require(check(node.functions[0], (BOOL,), [parameter("p", array.element)]))
+            return (ArrayType((BOOL,), array.dims[:-1]),)
+        require(len(array.element) == 1 and array.element[0] is not BOOL)
+        if self.name in ("minimum", "maximum") and not node.numbers[0]:
+            require(array.dims[-1].rigid is None and array.dims[-1].value > 0)
+        return (ArrayType(array.element, array.dims[:-1]),)
+
+    def source(self, node: Node) -> str:
+        return call(self.name, node) if node.functions else f"A.{self.name}({name_of(node.arguments[0])})"
+
+
+def propose_reduction(world: World) -> Node | None:
+    """A reduction along the innermost dimension by an operator that has a name."""
+    array = world.array(lambda array: array.rank > 0)
+    if array is None:
+        return None
+    name = world.draw.pick(REDUCTIONS)
+    functions = (world.function([("p", parameter("p", array[1].element))], (BOOL,)),) if name in ("all", "any") else ()
+    return Node(Reduction(name), (array[0],), functions, (int(world.faulty),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +117,9 @@ class Scan:
         check_combiner(node, array, not inclusive)
         if total:
             return (array, ArrayType(array.element, array.dims[:-1]))
-        inner = array.dims[-1] if inclusive or self.name in ("prescanl", "postscanl") else array.dims[-1].plus_one()
+        inner = (
+            array.dims[-1] if inclusive or self.name.startswith(("prescan", "postscan")) else array.dims[-1].plus_one()
+        )
         return (ArrayType(array.element, (*array.dims[:-1], inner)),)
 
     def source(self, node: Node) -> str:

@@ -28,6 +28,12 @@ Signature: TypeAlias = tuple[str, tuple[ScalarType, ...]]
 FUEL = 7
 """How many choices of operators an expression starts with; arguments share what is left."""
 
+ELEMENTARY = (
+    *("exp", "expm1", "log", "log1p", "log2", "log10", "cbrt", "erf", "erfc"),
+    *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
+)
+"""Functions whose results backends may round differently."""
+
 SMALLEST = {F32: 1e-45, F64: 5e-324}
 LARGEST = {F32: 3.4028234663852886e38, F64: 1.7976931348623157e308}
 
@@ -91,17 +97,20 @@ def _float_operators(kind: ScalarType, elementary: bool) -> list[Signature]:
         ("A.fma({}, {}, {})", (kind, kind, kind)),
         ("A.recip({})", (kind,)),
     ]
-    names = ("exp", "log", "sin", "cos", "tanh", "erf", "cbrt", "atan") if elementary else ()
+    names = ELEMENTARY if elementary else ()
     if elementary:
-        own.append(("A.atan2({}, {})", (kind, kind)))
+        own += [(f"A.{name}({{}}, {{}})", (kind, kind)) for name in ("atan2", "hypot", "pow", "logBase")]
     return _numeric(kind) + own + [(f"A.{name}({{}})", (kind,)) for name in names]
 
 
 def _integer_operators(kind: ScalarType, others: Sequence[ScalarType]) -> list[Signature]:
     infix: list[Signature] = [(f"({{}} {symbol} {{}})", (kind, kind)) for symbol in ("//", "%", "&", "|", "^")]
-    named: list[Signature] = [(f"A.{name}({{}}, {{}})", (kind, kind)) for name in ("quot", "rem", "pow", "gcd")]
+    named: list[Signature] = [
+        (f"A.{name}({{}}, {{}})", (kind, kind)) for name in ("quot", "rem", "div", "mod", "pow", "gcd", "lcm")
+    ]
     amounts: list[Signature] = [
-        (f"A.{name}({{}}, {{}})", (kind, I64)) for name in ("shiftL", "shiftR", "rotateL", "rotateR")
+        (f"A.{name}({{}}, {{}})", (kind, I64))
+        for name in ("shiftL", "shiftR", "rotateL", "rotateR", "setBit", "clearBit", "complementBit")
     ]
     found: list[Signature] = [*_numeric(kind), *infix, *named, *amounts, ("(~{})", (kind,))]
     if kind is I64:
@@ -123,7 +132,7 @@ def _bool_operators(others: Sequence[ScalarType]) -> list[Signature]:
         if other.is_float:
             found += [("A.isNaN({})", (other,)), ("A.isInfinite({})", (other,))]
         if other.is_integer:
-            found.append(("A.even({})", (other,)))
+            found += [("A.even({})", (other,)), ("A.odd({})", (other,))]
             found.append(("A.testBit({}, {})", (other, I64)))
     return found
 
@@ -132,7 +141,10 @@ def operators(kind: ScalarType, scope: Scope) -> list[Signature]:
     """Templates whose result is `kind`, with the types of their arguments."""
     choice: list[Signature] = [("A.cond({}, {}, {})", (BOOL, kind, kind)), ("A.select({}, {}, {})", (BOOL, kind, kind))]
     if kind is BOOL:
-        return choice + _bool_operators(scope.scalars)
+        maybes: list[Signature] = [
+            (f"A.{name}(A.cond({{}}, A.just({{}}), A.nothing()))", (BOOL, I64)) for name in ("isJust", "isNothing")
+        ]
+        return choice + maybes + _bool_operators(scope.scalars)
     casts: list[Signature] = [
         (f"A.cast({{}}, np.{kind.dtype.name})", (other,)) for other in {BOOL, I64, *scope.scalars} if other is not kind
     ]
@@ -141,9 +153,15 @@ def operators(kind: ScalarType, scope: Scope) -> list[Signature]:
         for other in scope.scalars
         if other is not kind and other is not BOOL and other.bits == kind.bits
     ]
+    if kind.is_float:
+        casts += [
+            (f"A.toFloating({{}}, np.{kind.dtype.name})", (other,)) for other in scope.scalars if other is not BOOL
+        ]
+    casts += [(f"A.fromIntegral({{}}, np.{kind.dtype.name})", (other,)) for other in scope.scalars if other.is_integer]
     casts.sort(key=lambda cast: (str(cast[1]), cast[0]))
     maybe: list[Signature] = [
         ("A.fromMaybe({}, A.cond({}, A.just({}), A.nothing()))", (kind, BOOL, kind)),
+        ("A.maybe({}, lambda m: A.min(m, m), A.cond({}, A.just({}), A.nothing()))", (kind, BOOL, kind)),
     ]
     choice += maybe
     if kind.is_float:
