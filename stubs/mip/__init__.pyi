@@ -24,6 +24,7 @@ class LinExpr:
     ) -> None: ...
 
 class Var:
+    var_type: str
     @property
     def x(self) -> float | None: ...
 

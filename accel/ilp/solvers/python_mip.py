@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterable, Sequence
 
 import mip
@@ -60,7 +61,7 @@ class MipSession:
         """The best point found in that time, or None. Raises ValueError if there is none at all."""
         self._model.objective = self._expression(objective, "")
         self._cut_off(objective, cutoff)
-        status = self._model.optimize(max_seconds=seconds)
+        status = self._optimised(seconds)
         if status is mip.OptimizationStatus.INFEASIBLE:
             raise ValueError("it finds no solution where there is one")
         if not self._model.num_solutions:
@@ -76,6 +77,21 @@ class MipSession:
         if optimal or bound is None or abs(bound) > _HUGE:
             bound = objective.value(values) if optimal else -math.inf
         return Solution(values, optimal, bound)
+
+    def _optimised(self, seconds: float) -> mip.OptimizationStatus:
+        """What the solver says of the model.
+
+        CBC tightens bounds before it solves, and may call a model infeasible because those of variables that need not be
+        integers move slowly. Their best values are integers all the same, so it is asked once more with integers only.
+        """
+        end = time.monotonic() + seconds
+        status = self._model.optimize(max_seconds=seconds)
+        open_variables = [column for column in self._columns.values() if column.var_type != mip.INTEGER]
+        if status is not mip.OptimizationStatus.INFEASIBLE or self._backend != mip.CBC or not open_variables:
+            return status
+        for column in open_variables:
+            column.var_type = mip.INTEGER
+        return self._model.optimize(max_seconds=max(0.0, end - time.monotonic()))
 
     def _cut_off(self, objective: Linear, cutoff: int | None) -> None:
         """CBC has a parameter; a row costs it time. HiGHS gains from a row; its parameter leads to wrong claims."""
