@@ -23,7 +23,7 @@ from accel.ilp.options import Duplicate, FormulationName, Options
 from accel.ilp.orders import assign
 from accel.ilp.price import Prices, constant_price
 from accel.ilp.settled import Settled, priced, settled, whole
-from accel.ilp.solve import Clock, PartAnswer, solve
+from accel.ilp.solve import Clock, PartAnswer, described, solve
 from accel.ilp.solvers import find
 from accel.ilp.solvers.protocol import Solver
 from accel.ilp.strategies.greedy import merge_greedily
@@ -50,7 +50,7 @@ class Optimum:
 
     `copied`: what is computed again; then `clustering` is one of `changed.graph`, which has labels of its own. `late`: the
     solver needed more time, for more than the number of clusters. `strategy`: who answered, with greedy where
-    parts were too large for a solver.
+    parts were too large for a solver, or it failed. `trouble`: how it did, the first time; "" if it did not.
     """
 
     clustering: Clustering
@@ -58,6 +58,7 @@ class Optimum:
     bound: tuple[int, ...]
     late: bool
     strategy: str
+    trouble: str = ""
     copied: tuple[Copied, ...] = ()
     changed: Substituted | None = None
 
@@ -141,11 +142,14 @@ def bound_of(problem: Problem, bounds: Mapping[Labels, tuple[int, ...]]) -> tupl
 
 @dataclass(frozen=True, slots=True)
 class _Solved:
-    """An answer about a part, a lower bound on its cost, and whether there was too little time to reach it."""
+    """An answer about a part, a lower bound on its cost, whether there was too little time to reach it, or what went wrong."""
 
     answer: Settled
     bound: tuple[int, ...]
     late: bool
+    trouble: str = ""
+    failed: bool = False
+    """It is greedy's: the solver's cannot be used."""
 
 
 def _priced(problem: Problem, clusters: Iterable[Cluster]) -> tuple[int, ...]:
@@ -194,29 +198,43 @@ def _solve(problem: Problem, facts: Analysis, part: Posed, least: Cost, solver: 
         raise ValueError(f"it claims a cost of {bound[: answer.proved]} for clusters that cost {cost}")
     if min(known, cost) < bound:
         raise ValueError(f"it claims that {bound} is least, but {min(known, cost)} can be had")
-    return _Solved(found if cost <= known else first, _both_bounds(bound, least), answer.late)
+    return _Solved(found if cost <= known else first, _both_bounds(bound, least), answer.late, answer.trouble)
+
+
+def _attempt(
+    problem: Problem, facts: Analysis, labels: Labels, least: Cost, solver: Solver, clock: Clock, options: Options
+) -> _Solved:
+    """The best answer about one part: greedy's, if the solver's is wrong or it raises anything."""
+    try:
+        posed = pose(options.formulation, facts, labels, problem.model, problem.weights, options.duplicate)
+        return _solve(problem, facts, posed, least, solver, clock)
+    except Exception as error:  # solvers are not ours
+        return _Solved(settled(problem.inside(labels)), least, False, described(error), failed=True)
+
+
+def _who(still_open: int, solved: int) -> str:
+    """The strategy by the numbers of parts that greedy did not settle, and of those that a solver did."""
+    return "ilp" if solved == still_open else "ilp and greedy" if solved else "greedy"
 
 
 def optimise(problem: Problem, facts: Analysis, options: Options) -> Optimum:
-    """The best clustering. Raises whatever the solver raises, and ValueError where it is wrong."""
+    """The best clustering. Raises ImportError or ValueError if there is no such solver, ValueError if the answer is illegal."""
     clock = Clock(options.time_limit)
     bounds = floors(facts, problem.model, problem.weights)
     first = {part: problem.inside(part) for part in bounds}
     asked = options.formulation != "accel"
     still_open = frozenset(part for part, least in bounds.items() if asked or _priced(problem, first[part]) != least)
     answer = settled(c for c in problem.first if not any(c.labels[0] in part for part in still_open))
-    late = False
     to_solve = [part for part in facts.parts if part in still_open and is_worth_solving(facts, part)]
     for part in still_open.difference(to_solve):
         answer += settled(first[part])
+    outcomes: list[_Solved] = []
     if to_solve:
         solver = find(options.solver)
-        for labels in to_solve:
-            posed = pose(options.formulation, facts, labels, problem.model, problem.weights, options.duplicate)
-            solved = _solve(problem, facts, posed, bounds[labels], solver, clock)
-            answer += solved.answer
-            bounds[labels] = solved.bound
-            late = late or solved.late
+        outcomes = [_attempt(problem, facts, part, bounds[part], solver, clock, options) for part in to_solve]
+    for part, outcome in zip(to_solve, outcomes, strict=True):
+        answer += outcome.answer
+        bounds[part] = outcome.bound
     found = whole(problem.graph, problem.coarse, answer)
     graph = problem.graph if found is None else found.changed.graph
     reason = "its clusters stand in a circle" if found is None else refusal(graph, found.clustering, options.duplicate)
@@ -225,5 +243,13 @@ def optimise(problem: Problem, facts: Analysis, options: Options) -> Optimum:
     prices = Prices(graph, CostModel(problem.model), Weights(graph, problem.weights.sizes))
     more = moved(problem.coarse.graph, facts.choices, answer.pairs, problem.model, problem.weights)
     cost = tuple(map(sum, zip(prices.total(found.clustering.clusters), more, strict=True)))
-    strategy = "ilp" if len(to_solve) == len(still_open) else "ilp and greedy" if to_solve else "greedy"
-    return Optimum(found.clustering, cost, bound_of(problem, bounds), late, strategy, found.copied, found.changed)
+    return Optimum(
+        clustering=found.clustering,
+        cost=cost,
+        bound=bound_of(problem, bounds),
+        late=any(outcome.late for outcome in outcomes),
+        strategy=_who(len(still_open), sum(not outcome.failed for outcome in outcomes)),
+        trouble=next((outcome.trouble for outcome in outcomes if outcome.trouble), ""),
+        copied=found.copied,
+        changed=found.changed,
+    )

@@ -23,6 +23,7 @@ from accel.ilp.graph import Graph
 from accel.ilp.optimise import bound_of, optimise, study, with_greedy
 from accel.ilp.options import DEFAULT, Duplicate, Options, Strategy
 from accel.ilp.price import Prices
+from accel.ilp.solve import described
 from accel.ilp.strategies.branch_and_bound import branch_and_bound
 from accel.ilp.strategies.by_edges import greedy_bottom_up, greedy_top_down
 from accel.ilp.strategies.found import Found
@@ -110,14 +111,15 @@ def search(graph: Graph, options: Options = DEFAULT) -> Answer:
     try:
         found = optimise(problem, facts, options)
     except Exception as error:  # whatever a solver does wrong, the program still runs
-        _warn(solver, f"{type(error).__name__}: {error}")
+        _warn(solver, described(error))
         return replace(_heuristic(graph, prices, options), finished=False)
-    if found.late:
+    finished = found.proved or not (found.trouble or found.late)
+    if not finished and found.trouble:
+        _warn(solver, f"{found.trouble}; the cost is {found.cost}{_at_least(found.bound)}")
+    elif not finished:
         _warn(solver, f"after {options.time_limit} s the cost is {found.cost}{_at_least(found.bound)}")
     name = None if found.strategy == "greedy" else options.solver
-    return Answer(
-        found.clustering, found.cost, found.bound, found.proved, found.strategy, name, not found.late, found.copied
-    )  # fmt: skip
+    return Answer(found.clustering, found.cost, found.bound, found.proved, found.strategy, name, finished, found.copied)
 
 
 def _warn(who: str, trouble: str) -> None:

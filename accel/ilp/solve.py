@@ -32,7 +32,8 @@ class PartAnswer:
     """Clusters of a part (before they are split), what runs backward, a lower bound per level, how many are reached.
 
     Bounds are of the objectives without their constants; `proved`: how many levels, from the first one. `late`: the
-    first of the others is not the number of clusters. `values`: of all variables of the model.
+    first of the others is not the number of clusters. `values`: of all variables of the model. `trouble`: what the solver
+    did wrong after the levels that are proved.
     """
 
     clusters: tuple[tuple[Label, ...], ...]
@@ -41,6 +42,7 @@ class PartAnswer:
     proved: int
     late: bool
     values: Mapping[int, int]
+    trouble: str = ""
 
 
 class Clock:
@@ -144,17 +146,24 @@ class _Search:
     def integers(self, known: Sequence[int] | None) -> PartAnswer | None:
         """The optimum of one stage after the other, each kept for the next; None if the very first has no answer.
 
-        `known`: the levels of a point that is known to exist.
+        `known`: the levels of a point that is known to exist. Raises what the solver raises in the first stage; what it does
+        wrong later changes nothing about the answer of those before.
         """
         part = self.part
         session = self.solver.session(part.model.variables, [*part.model.rows, *self.found], relaxed=False)
         best: Mapping[int, int] | None = None
         bound: list[int] = []
         proved = 0
+        trouble = ""
         for stage in self.stages:
             here = [] if best is None else [round(stage.objective.value(self._completed(best)))]
             there = [] if known is None else [stage.value(known)]
-            point = self._stage(session, stage, min([*here, *there], default=None))
+            try:
+                point = self._stage(session, stage, min([*here, *there], default=None))
+            except Exception as error:
+                if best is None:
+                    raise
+                point, trouble = None, described(error)
             if point is None:
                 break
             best = point.values
@@ -172,7 +181,7 @@ class _Search:
         bound += [_least(objective) for objective in self.objectives[len(bound) :]]
         clusters = tuple(tuple(cluster) for cluster in part.clusters(best) if len(cluster) > 1)
         late = [stage.counting for stage in self.stages if stage.levels.stop > proved][:1] == [False]
-        return PartAnswer(clusters, part.backward(best), tuple(bound), proved, late, best)
+        return PartAnswer(clusters, part.backward(best), tuple(bound), proved, late, best, trouble)
 
     def _kept(self, level: int, best: Mapping[int, int]) -> Linear:
         """A level is no more than at a point, in the smallest numbers."""
@@ -236,6 +245,11 @@ class _Search:
             return []
         divisor, _ = stage.scales[0]
         return [max(_least(self.objectives[stage.levels.start]), math.ceil(least - 1e-6) * divisor)]
+
+
+def described(error: Exception) -> str:
+    """What went wrong, in one line."""
+    return f"{type(error).__name__}: {error}"
 
 
 def _least(objective: Linear) -> int:

@@ -72,6 +72,14 @@ def test_the_optimum_is_brute_forces(batch: int) -> None:
     assert sum(copied is True for copied in found) >= 3
 
 
+def test_counted_clusters_after_bytes_with_a_push_through_a_gather() -> None:
+    """CBC claimed that no clusters can be counted (`test_bounds_that_creep_are_no_contradiction`)."""
+    graph = draw(61713, 6, cheap=True)
+    answer = plan_graph(graph, Options(duplicate=True))
+    small = coarse(graph, MODELS["default"])
+    assert (answer.cost, answer.proved) == (brute_with_copies(small, MODELS["default"], Weights(small, {}))[0], True)
+
+
 def planned(
     sketch: Sketch, cost: CostName = "bytes"
 ) -> tuple[tuple[int, ...], set[tuple[tuple[str, ...], tuple[str, ...]]]]:

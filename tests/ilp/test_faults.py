@@ -13,7 +13,7 @@ from accel.ilp.checker import refusal
 from accel.ilp.graph import Graph
 from accel.ilp.linear import Linear, Variable
 from accel.ilp.options import Options
-from accel.ilp.plan import plan_graph
+from accel.ilp.plan import plan_graph, search
 from accel.ilp.solvers import NAMES, SolverName, find
 from accel.ilp.solvers.protocol import Session, Solution
 from tests.ilp.random_graphs import draw
@@ -172,6 +172,70 @@ def test_the_number_of_clusters_may_stay_unproved_without_a_warning(monkeypatch:
     assert answer.cost[:2] == answer.bound[:2]
     assert 0 < answer.bound[2] < answer.cost[2]
     assert not answer.proved
+
+
+class Failing:
+    """A real solver that fails: from some call on, of those for integers, or wherever clusters are counted."""
+
+    name, inner = "cbc", find("cbc")
+
+    def __init__(self, after: int | None) -> None:
+        self.left = after
+
+    def session(self, variables: Sequence[Variable], rows: Iterable[Linear], relaxed: bool) -> Session:
+        session = self.inner.session(variables, rows, relaxed)
+        counters = {variable.number for variable in variables if variable.name.startswith("joined")}
+        return session if relaxed else FailingSession(self, session, counters)
+
+
+class FailingSession:
+    def __init__(self, solver: Failing, inner: Session, counters: set[int]) -> None:
+        self.solver, self.inner, self.counters = solver, inner, counters
+
+    def add(self, rows: Iterable[Linear]) -> None:
+        self.inner.add(rows)
+
+    def minimise(self, objective: Linear, seconds: float, cutoff: int | None = None) -> Solution | None:
+        if self.solver.left is not None:
+            self.solver.left -= 1
+        if not self.counters.isdisjoint(objective.terms) if self.solver.left is None else self.solver.left < 0:
+            raise ValueError("it finds no solution where there is one")
+        return self.inner.minimise(objective, seconds, cutoff)
+
+
+def test_what_fails_on_a_later_level_loses_nothing_of_the_earlier_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The solver claims that there are no clusters to count: the bytes and intermediate arrays stay proved."""
+    graph = draw(3, 40)
+    best, greedy = search(graph), search(graph, Options(strategy="greedy"))
+    assert best.cost[:2] < greedy.cost[:2]
+    monkeypatch.setattr(optimise, "find", lambda name: Failing(None))
+    with pytest.warns(AccelSolverWarning, match="no solution where there is one; the cost is") as caught:
+        answer = search(graph)
+    assert len(caught) == 1
+    assert refusal(graph, answer.clustering, True) is None
+    assert answer.cost[:2] == answer.bound[:2] == best.cost[:2]
+    assert answer.bound[2] <= best.cost[2] <= answer.cost[2]
+    assert (answer.proved, answer.finished, answer.strategy) == (False, False, "ilp")
+
+
+def test_a_part_that_fails_loses_nothing_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    s = Sketch()
+    for k in "12":  # twice the graph above
+        s.use(f"u{k}")
+        s.use(f"v{k}")
+        s.map(f"a{k}", f"u{k}")
+        s.map(f"b{k}", f"v{k}", index=f"a{k}")
+        s.map(f"c{k}", f"v{k}")
+        s.map(f"d{k}", f"u{k}", index=f"c{k}")
+    graph = s.finish()
+    answers = []
+    for calls in range(1, 40):
+        monkeypatch.setattr(optimise, "find", lambda name, calls=calls: Failing(calls))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            answer = search(graph, Options(cost="reads_writes"))
+        answers.append((answer.strategy, answer.proved, len(caught)))
+    assert set(answers) == {("greedy", False, 1), ("ilp and greedy", False, 1), ("ilp", True, 0)}
 
 
 def test_a_missing_solver_gives_greedy_and_a_warning() -> None:

@@ -82,6 +82,18 @@ def test_rows_that_cannot_hold_are_an_error(solver: Solver) -> None:
         session.minimise(Linear(0, {0: 1}), 10.0, 3)
 
 
+@pytest.mark.parametrize("relaxed", [False, True])
+def test_bounds_that_creep_are_no_contradiction(solver: Solver, relaxed: bool) -> None:
+    """CBC 2.935 says so before it solves: it takes bounds that shrink by a thousandth in each round for a proof."""
+    variables = [Variable(0, "x", False), Variable(1, "y", False), Variable(2, "z", True)]
+    rows = [Linear(0, {0: -1024, 1: 1023}), Linear(0, {0: 1, 1: -1})]  # x = y = 0
+    session = solver.session(variables, rows, relaxed)
+    for objective, least in ((Linear(0, {0: -1, 2: -1}), -1), (Linear(0, {1: -1, 2: 1}), 0)):
+        solution = session.minimise(objective, 10.0)
+        assert solution is not None
+        assert (solution.optimal, round(objective.value(solution.values))) == (True, least)
+
+
 def test_no_time_gives_no_proof(solver: Solver) -> None:
     """Whatever comes back is a point that satisfies the rows, or None; a bound is below it."""
     count = 400
