@@ -1,7 +1,7 @@
 """The part of pyopencl that accel uses."""
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -86,8 +86,9 @@ class Kernel:
 
 class Program:
     def __init__(self, context: Context, source: str) -> None: ...
+    def all_kernels(self) -> list[Kernel]: ...
     def build(
-        self, options: Sequence[str] = ..., devices: Sequence[Device] | None = ..., cache_dir: str | None = ...
+        self, options: Sequence[str] = ..., devices: Sequence[Device] | None = ..., cache_dir: str | Literal[False] | None = ...
     ) -> Program: ...
 
 def get_platforms() -> list[Platform]: ...

@@ -49,8 +49,15 @@ class OpenCLBackend:
         # Compilers report how well they vectorised; catching warnings is not safe in several threads at once.
         with self._lock, warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            options = list(self.features.options)
             try:
-                return pyopencl.Program(self.memory.context, text).build(list(self.features.options))
+                return pyopencl.Program(self.memory.context, text).build(options)
+            except Exception:
+                # pyopencl keeps binaries in the user's cache directory. Where that cannot be written, or holds what another
+                # processor's compiler made, anything comes out, also a KeyError: from source there is nothing to go wrong.
+                pass
+            try:
+                return pyopencl.Program(self.memory.context, text).build(options, cache_dir=False)
             except pyopencl.Error as error:
                 raise AccelDeviceError(f"{self.device.name} refused the program: {error}") from error
 
