@@ -11,10 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+from accel.ast.operators import Operator
 from accel.ir.flow import made, operands
 from accel.ir.mentions import function_statements, levels, statements
 from accel.ir.nodes import (
     For,
+    Guard,
     Launch,
     Level,
     LoopBody,
@@ -134,10 +136,12 @@ class _Walk:
         self._same: set[str] = set()
         self._loops = loops
         self._indices = {loop.index.name: depth for depth, loop in enumerate(loops)}
+        self._shorter: dict[str, tuple[Extent, ...]] = {}
         self.reads: dict[tuple[Array, str], tuple[Extent, ...]] = {}
 
     def visit(self, statement: LoopBody, extents: tuple[Extent, ...]) -> None:
         """A statement inside of loops of those extents."""
+        extents = self._under(statement.when, extents)
         used = [operand for operand in operands(statement) if isinstance(operand, Stream)]
         same = not extents or all(stream.name in self._same for stream in used)
         match statement:
@@ -149,16 +153,39 @@ class _Walk:
             case Scatter(combine=combine):
                 self.loads(combine, frozenset(combine.parameters), extents)
             case Read(out=out, array=array, index=index):
-                self.reads[array, out.name] = () if same else array.shape if self._is_own(array, index) else extents
+                self.reads[array, out.name] = (
+                    () if same else array.shape if self._is_own(array, index, extents) else extents
+                )
             case Remap() | ManyToOne() | Write():
                 pass
             case _:
                 assert_never(statement)
+        if isinstance(statement, OneToMaybe):
+            self._shorter[statement.out.name] = self._guarded(statement, extents)
         if same and not isinstance(statement, ManyToOne):
             self._same.update(stream.name for stream in made(statement))
 
-    def _is_own(self, array: Array, index: Sequence[Operand]) -> bool:
-        """Whether the loops visit an array in its own order: loop d counts through its dimension d."""
+    def _under(self, guard: Guard, extents: tuple[Extent, ...]) -> tuple[Extent, ...]:
+        """The iterations of loops of those extents in which a guard holds, but for filters."""
+        fewer = () if guard is None else self._shorter.get(guard.name, ())
+        return fewer + extents[len(fewer) :]
+
+    def _guarded(self, guard: OneToMaybe, extents: tuple[Extent, ...]) -> tuple[Extent, ...]:
+        """The iterations in which a new guard holds: a shorter array ends before the loop, or begins after it (`frame.py`)."""
+        match guard.function.body.statements, guard.arguments:
+            case (scalar.Compute(_, Operator.LT),), (Stream(name), Extent() as end) if name in self._indices:
+                return (*extents[: self._indices[name]], end, *extents[self._indices[name] + 1 :])
+            case (scalar.Compute(_, Operator.GE),), (Stream(name), Constant() as start) if name in self._indices:
+                loop = extents[self._indices[name]]
+                fewer = Extent(loop.variable, loop.offset - int(start.value))
+                return (*extents[: self._indices[name]], fewer, *extents[self._indices[name] + 1 :])
+            case _:
+                return extents
+
+    def _is_own(self, array: Array, index: Sequence[Operand], extents: tuple[Extent, ...]) -> bool:
+        """Whether the loops visit an array in its own order: loop d counts through its dimension d, and there are no more."""
+        if len(array.shape) != len(extents):
+            return False  # replicated: read again in every turn of the loops within
         places = [self._indices.get(operand.name) for operand in index if isinstance(operand, Stream)]
         if places != list(range(len(array.shape))):
             return False
