@@ -23,8 +23,9 @@ from accel.labelled.duplicate import Copied
 from accel.labelled.nodes import Label
 
 _Cost = tuple[int, ...]
+_Best = tuple[_Cost, Clustering]
 _Legal = Mapping[frozenset[Label], tuple[Cluster, ...]]
-"""For every set of operations that may be a cluster, its legal orders."""
+"""For every set of operations that may be a cluster, its legal orders; and for every operation, if there are any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ def _legal_orders(
 
 def brute(graph: Graph, cost: Cost, weights: Weights, duplicate: Duplicate) -> tuple[tuple[int, ...], Clustering]:
     """The least cost, and a clustering that has it; without copies."""
-    return _brute(graph, cost, weights, duplicate, _Copies())
+    return _found(_brute(graph, cost, weights, duplicate, _Copies()))
 
 
 def brute_all(
@@ -85,7 +86,13 @@ def brute_all(
 ) -> tuple[tuple[int, ...], ...]:
     """The least of every cost; without copies. What is legal is found out once."""
     clusters = _legal_clusters(graph, duplicate, _Copies())
-    return tuple(_best(graph, Prices(graph, cost, weights), clusters, duplicate)[0] for cost in costs)
+    return tuple(_found(_best(graph, Prices(graph, cost, weights), clusters, duplicate))[0] for cost in costs)
+
+
+def _found(best: _Best | None) -> _Best:
+    """Without copies there is always a clustering: every operation by itself."""
+    assert best is not None
+    return best
 
 
 def brute_with_copies(graph: Graph, model: CostModel, weights: Weights) -> tuple[tuple[int, ...], tuple[Pair, ...]]:
@@ -99,18 +106,18 @@ def brute_with_copies(graph: Graph, model: CostModel, weights: Weights) -> tuple
             makers = frozenset(changed.label[maker] for maker, _ in chosen if maker in changed.label)
             copies = _Copies(changed.clones(copied), makers)
             own = Weights(changed.graph, weights.sizes)
-            cost, _ = _brute(changed.graph, model, own, True, copies)
+            without_loads = _brute(changed.graph, model, own, True, copies)
+            if without_loads is None:
+                continue  # together these copies are too much work for their reader
             more = moved(graph, found, chosen, model.levels, weights)
-            total = tuple(map(sum, zip(cost, more, strict=True)))
+            total = tuple(map(sum, zip(without_loads[0], more, strict=True)))
             if best is None or total < best[0]:
                 best = (total, chosen)
     assert best is not None
     return best
 
 
-def _brute(
-    graph: Graph, cost: Cost, weights: Weights, duplicate: Duplicate, copies: _Copies
-) -> tuple[tuple[int, ...], Clustering]:
+def _brute(graph: Graph, cost: Cost, weights: Weights, duplicate: Duplicate, copies: _Copies) -> _Best | None:
     return _best(graph, Prices(graph, cost, weights), _legal_clusters(graph, duplicate, copies), duplicate)
 
 
@@ -119,16 +126,17 @@ def _legal_clusters(graph: Graph, duplicate: Duplicate, copies: _Copies) -> _Leg
     operations = tuple(node.label for node in graph.operations if node.label not in stuck)
     sets = (labels for size in range(1, len(operations) + 1) for labels in combinations(operations, size))
     legal = {frozenset(labels): _legal_orders(graph, labels, duplicate, copies) for labels in sets}
-    return {labels: clusters for labels, clusters in legal.items() if clusters}
+    return {labels: clusters for labels, clusters in legal.items() if clusters or len(labels) == 1}
 
 
-def _best(graph: Graph, prices: Prices, clusters_of: _Legal, duplicate: Duplicate) -> tuple[_Cost, Clustering]:
-    """The cheapest partition of the operations into legal clusters that stand in an order."""
+def _best(graph: Graph, prices: Prices, clusters_of: _Legal, duplicate: Duplicate) -> _Best | None:
+    """The cheapest partition of the operations into legal clusters that stand in an order, if there is one."""
     legal = {
         labels: min(((prices(cluster), cluster) for cluster in clusters), key=lambda priced: priced[0])
         for labels, clusters in clusters_of.items()
+        if clusters
     }
-    operations = sorted(frozenset[Label]().union(*legal))
+    operations = sorted(frozenset[Label]().union(*clusters_of))
     partial: list[tuple[frozenset[Label], _Cost, tuple[Cluster, ...]]] = [(frozenset(), (), ())]
     complete: list[tuple[_Cost, tuple[Cluster, ...]]] = []
     while partial:
@@ -146,4 +154,4 @@ def _best(graph: Graph, prices: Prices, clusters_of: _Legal, duplicate: Duplicat
         ordered = in_order(graph, (*clusters, *barriers))
         if ordered is not None and refusal(graph, ordered, duplicate) is None:
             return prices.total(ordered.clusters), ordered
-    raise ValueError("no clustering is legal")
+    return None

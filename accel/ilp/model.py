@@ -71,6 +71,9 @@ def _copies(variables: Variables) -> None:
         if p in facts.choices.mortal:
             require(copy - variables.gone(p))
     mortal = facts.choices.mortal
+    for label in sorted(mortal):  # one that stayed although nobody reads it could join the clusters around it
+        kept = [1 - copy for (p, _), copy in variables.copy.items() if p == label]
+        require(variables.gone(label) + total(kept) - 1)
     for (u, v), x in variables.x.items() if mortal else ():
         for label in mortal.intersection((u, v)):
             require(x - variables.gone(label))

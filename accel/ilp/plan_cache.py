@@ -22,11 +22,11 @@ from accel.ilp.answer import Answer
 from accel.ilp.checker import refusal
 from accel.ilp.clustering import BACKWARD, FORWARD, Cluster, Clustering, Order, Plan
 from accel.ilp.cost import Weights
-from accel.ilp.graph import Graph, Kind
+from accel.ilp.graph import Graph
 from accel.ilp.keys import Canonical, Key, graph_key, program_key, settings_key, settings_text
 from accel.ilp.options import Options
 from accel.ilp.price import price
-from accel.ilp.rules import CHEAP
+from accel.ilp.settled import loads
 from accel.ilp.substitute import substitute
 from accel.labelled.duplicate import Copied
 from accel.labelled.nodes import Label, Program
@@ -177,15 +177,12 @@ def _loaded(content: bytes | None, graph: Graph, canonical: Canonical, options: 
     try:
         clusters, copies, cost, bound, proved, strategy, solver = json.loads(content)
         copied = tuple([_copy(run, readers, canonical.labels) for run, readers in copies])
-        if not all(_may_be_copied(each, graph) for each in copied):
-            return None
         changed = substitute(graph, copied).graph if copied else graph
         labels = range(1 + max(node.label for node in changed.nodes)) if copied else canonical.labels
         clustering = Clustering(tuple([_cluster(places, orders, labels) for places, orders in clusters]))
         answer = Answer(clustering, tuple(cost), tuple(bound), proved, strategy, solver, copied=copied)
-        weights = Weights(changed, {} if options.sizes == "nominal" else options.sizes)
         legal = refusal(changed, clustering, options.duplicate) is None
-        right = legal and price(changed, clustering, options.what_costs, weights) == answer.cost
+        right = legal and _cost(answer, graph, changed, options) == answer.cost
     except Exception:  # an entry of nobody's making: whatever it says, the program is planned
         return None
     return answer if right else None
@@ -197,14 +194,16 @@ def _copy(run: Sequence[int], readers: Sequence[int], labels: Sequence[Label]) -
     return Copied(tuple([labels[place] for place in run]), tuple([labels[place] for place in readers]))
 
 
-def _may_be_copied(copied: Copied, graph: Graph) -> bool:
-    """Whether it is a run of cheap generates and maps, each read by the next alone, and the last by the readers."""
-    nodes = [graph.node[label] for label in copied.run]
-    users = [{edge.consumer for array in node.arrays for edge in graph.readers[array]} for node in nodes]
-    cheap = all(node.kind in (Kind.GENERATE, Kind.MAP) and not node.loops for node in nodes)
-    chain = all(who == {follower} for who, follower in zip(users, copied.run[1:], strict=False))
-    read = bool(copied.readers) and users[-1].issuperset(copied.readers)
-    return cheap and chain and read and sum(node.operations for node in nodes) <= CHEAP
+def _cost(answer: Answer, graph: Graph, changed: Graph, options: Options) -> tuple[int, ...]:
+    """What an answer costs, in exact integers. Raises ValueError if it asks for copies that may not be made."""
+    sizes = {} if options.sizes == "nominal" else options.sizes
+    cost = price(changed, answer.clustering, options.what_costs, Weights(changed, sizes))
+    if not answer.copied:
+        return cost
+    if options.duplicate is not True or options.model is None:
+        raise ValueError("nothing is to be copied")
+    more = loads(graph, answer.copied, options.duplicate, options.model.levels, Weights(graph, sizes))
+    return tuple(map(sum, zip(cost, more, strict=True)))
 
 
 def _cluster(places: Sequence[int], orders: Sequence[int], labels: Sequence[Label]) -> Cluster:

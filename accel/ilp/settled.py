@@ -10,12 +10,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from accel.ilp.clustering import BACKWARD, Cluster, Clustering, Order
-from accel.ilp.coarse import Coarse
-from accel.ilp.copying import Choices, Pair, moved
+from accel.ilp.coarse import Coarse, merge_chains
+from accel.ilp.copying import Choices, Pair, choices, moved
 from accel.ilp.cost import CostLevel, Weights
 from accel.ilp.decode import in_order, split
 from accel.ilp.floor import price_of
 from accel.ilp.graph import Graph
+from accel.ilp.options import Duplicate
 from accel.ilp.substitute import Substituted, substitute
 from accel.labelled.duplicate import Copied
 from accel.labelled.nodes import Label
@@ -129,6 +130,24 @@ def whole(graph: Graph, coarse: Coarse, answer: Settled) -> Whole | None:
         clusters.append(Cluster(rising, tuple(orders[label] for label in rising)))
     ordered = in_order(changed.graph, clusters)
     return None if ordered is None else Whole(ordered, tuple(copied), changed)
+
+
+def loads(
+    graph: Graph, copied: Iterable[Copied], duplicate: Duplicate, levels: tuple[CostLevel, ...], weights: Weights
+) -> tuple[int, ...]:
+    """What copies in the original graph read more by index. Raises ValueError if they may not be made."""
+    coarse = merge_chains(graph, duplicate, levels)
+    own = Weights(coarse.graph, weights.sizes)
+    found = choices(coarse.graph, own)
+    home = {member: last for last, run in coarse.runs.items() for member in run}
+    pairs = {
+        (each.run[-1], home[reader]): coarse.runs.get(each.run[-1]) == each.run
+        for each in copied
+        for reader in each.readers
+    }
+    if not all(pairs.values()) or not pairs.keys() <= found.reads.keys():
+        raise ValueError("it asks for copies that may not be made")
+    return moved(coarse.graph, found, pairs, levels, own)
 
 
 def _reads(graph: Graph, label: Label, maker: Label) -> bool:

@@ -17,6 +17,7 @@ class OptimizationStatus(Enum):
     OTHER = 10000
 
 class Constr: ...
+class Solver: ...
 
 class LinExpr:
     def __init__(
@@ -37,6 +38,7 @@ class Model:
     preprocess: int
     cutoff: float
     objective: LinExpr
+    solver: Solver
     def __init__(self, name: str = ..., sense: str = ..., solver_name: str = ...) -> None: ...
     def add_var(
         self, name: str = ..., lb: float = ..., ub: float = ..., obj: float = ..., var_type: str = ...

@@ -8,6 +8,7 @@ from accel.ilp.checker import refusal
 from accel.ilp.cost import MODELS, CostModel
 from accel.ilp.options import STRATEGIES, Options, Strategy
 from accel.ilp.plan import search
+from accel.ilp.substitute import substitute
 from benchmarks.fusion_drawing import Drawing
 from benchmarks.fusion_graph import graph_of
 from benchmarks.fusion_suite import hard_ones, program_like, random_ones
@@ -49,4 +50,5 @@ def test_like_programs(
 def test_every_strategy_is_legal(drawing: Drawing, strategy: Strategy) -> None:
     graph = graph_of(drawing)
     options = Options(cost="reads_writes", strategy=strategy, time_limit=0.2)
-    assert refusal(graph, search(graph, options).clustering, options.duplicate) is None
+    answer = search(graph, options)
+    assert refusal(substitute(graph, answer.copied).graph, answer.clustering, options.duplicate) is None

@@ -25,7 +25,7 @@ from accel.ilp.build import build
 from accel.ilp.checker import refusal
 from accel.ilp.cost import CostLevel, CostModel
 from accel.ilp.cost_function import CostCluster
-from accel.ilp.graph import Graph, Kind
+from accel.ilp.graph import Graph
 from accel.ilp.keys import graph_key, settings_key
 from accel.ilp.options import Options
 from accel.ilp.plan import plan, plan_graph, search
@@ -201,12 +201,19 @@ def test_pushed_orders_survive(folder: Path, searches: list[Graph]) -> None:
     assert len(searches) <= 40
 
 
-def test_copies_survive(folder: Path, searches: list[Graph]) -> None:
-    """A producer that is computed again where it is read; under other labels, too."""
+def copying() -> Iterator[Graph]:
+    """Programs in which a producer is computed again: for another loop; inside of a function, where it loads more bytes."""
     xs = A.use(XS)
     ramp = A.generate(xs.shape, lambda i: A.toFloating(A.unindex(i)[0], np.float64))
     total = A.fold(A.add, 0.0, A.zipWith(A.mul, xs, ramp))
-    graph = build(program((A.map(lambda x: x / A.the(total), A.zipWith(A.add, xs, ramp)),)))
+    yield build(program((A.map(lambda x: x / A.the(total), A.zipWith(A.add, xs, ramp)),)))
+    halves = A.map(lambda x: A.cast(x, np.float32), xs)
+    yield build(program((A.generate(halves.shape, lambda ix: halves[ix] + halves[0]),)))
+
+
+@pytest.mark.parametrize("graph", list(copying()), ids=["loop", "function"])
+def test_copies_survive(folder: Path, searches: list[Graph], graph: Graph) -> None:
+    """Under other labels, too."""
     options = Options(duplicate=True)
     first = plan_graph(graph, options)
     assert first.copied
@@ -218,10 +225,8 @@ def test_copies_survive(folder: Path, searches: list[Graph]) -> None:
         assert {label for each in again.copied for label in each.run} <= set(other.node)
     assert len(searches) == 1
     canonical = graph_key(graph, None)
-    key = plan_cache._disk_key(canonical, options)
-    (fold,) = [node.label for node in graph.nodes if node.kind is Kind.FOLD]
-    wrong = replace(first, copied=(replace(first.copied[0], run=(fold,)),))
-    plan_cache.PLANS.put(key, plan_cache._dumped(wrong, canonical))
+    wrong = replace(first, copied=(replace(first.copied[0], run=first.copied[0].readers),))
+    plan_cache.PLANS.put(plan_cache._disk_key(canonical, options), plan_cache._dumped(wrong, canonical))
     plan_cache.forget()
     assert plan_graph(graph, options) == first
     assert len(searches) == 2

@@ -76,6 +76,16 @@ def test_a_cutoff_at_or_above_the_optimum_does_not_lose_it(solver: Solver, above
         assert (solution.optimal, round(objective.value(solution.values))) == (True, least)
 
 
+def test_bounds_that_meet_slowly_are_no_contradiction(solver: Solver) -> None:
+    """x <= y and 1024 y <= 1023 x hold for zeros alone; tightened by turns, each upper bound is 1023/1024 of the other."""
+    reals = [Variable(number, f"y{number}", False) for number in (1, 2)]
+    rows = [Linear(0, {1: 1, 2: -1}), Linear(0, {1: -1024, 2: 1023})]
+    session = solver.session([*binaries(1), *reals], rows, relaxed=False)
+    solution = session.minimise(Linear(0, {0: -1, 2: -1}), 10.0)
+    assert solution is not None
+    assert [round(solution.values[number], 4) for number in range(3)] == [1, 0, 0]
+
+
 def test_rows_that_cannot_hold_are_an_error(solver: Solver) -> None:
     session = solver.session(binaries(3), [at_least(3, 2), Linear(1, dict.fromkeys(range(3), -1))], relaxed=False)
     with pytest.raises(ValueError, match="no solution where there is one"):

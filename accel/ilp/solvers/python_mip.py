@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Sequence
 
 import mip
+from mip.cbc import cbc_set_parameter
 
 from accel.ilp.linear import Linear, Variable
 from accel.ilp.solvers.protocol import Solution
@@ -36,6 +37,8 @@ class MipSession:
         if backend == mip.CBC:
             # With it, CBC writes beyond its memory now and then when the time is up: the process dies, or hangs.
             self._model.preprocess = 0
+            # More than that takes bounds of reals for a contradiction that meet slowly, each a little below the other in turns.
+            cbc_set_parameter(self._model.solver, "boundPropLevel", "singletons")
         self._columns = {
             variable.number: self._model.add_var(
                 lb=0.0,
