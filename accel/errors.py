@@ -18,9 +18,14 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Self
 
-_NOT_THE_USERS = (str(Path(__file__).resolve().parent) + "/", contextlib.__file__, "<frozen ")
-"""Where the files start whose frames are never the user's call: accel's own, what stands between `with` and `using`, and
-what starts Python."""
+import numpy as np
+
+NUMPY = str(Path(np.__file__).parent) + "/"
+"""Where NumPy's files are."""
+
+_NOT_THE_USERS = (str(Path(__file__).resolve().parent) + "/", NUMPY, contextlib.__file__, "<frozen ")
+"""Where the files start whose frames are never the user's call: accel's own, those of NumPy, which asks arrays what they are,
+what stands between `with` and `using`, and what starts Python."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -155,6 +155,7 @@ class RunN(Generic[P, R]):
     """
 
     def __init__(self, function: Callable[..., object], given: Given) -> None:
+        setting.check(given)
         functools.update_wrapper(self, function)
         self._function = function
         self._given = given

@@ -81,11 +81,12 @@ def _wrong(message: str, hint: str) -> AccelValueError:
 
 def _check(name: str, value: object, given_as: str | None = None) -> None:
     if name in _CHOICES:
-        # 1 == True, but a number is no answer to `duplicate`.
-        if not any(value == choice and type(value) is type(choice) for choice in _CHOICES[name]):
+        # 1 == True, but a number is no answer to `duplicate`; arrays compare element by element.
+        if not any(type(value) is type(choice) and value == choice for choice in _CHOICES[name]):
             raise _wrong(f"{name}={value!r} is no setting", "one of " + ", ".join(map(repr, _CHOICES[name])))
     elif name == "cost":
-        if value not in get_args(CostName) and not isinstance(value, CostModel) and not callable(value):
+        named = isinstance(value, str) and value in get_args(CostName)
+        if not named and not isinstance(value, CostModel) and not callable(value):
             known = ", ".join(map(repr, get_args(CostName)))
             raise _wrong(
                 f"cost={value!r} is no setting", f"one of {known}, a CostModel, or a function over a CostCluster"
@@ -112,7 +113,7 @@ def _from_environment(backend: str | None, threads: str | None) -> Settings:
         _check("backend", backend, "ACCEL_BACKEND")
         settings = replace(settings, backend=backend)
     if threads:
-        if not threads.isdigit():
+        if not threads.isdecimal():
             raise _wrong(f"ACCEL_THREADS={threads!r} is no number of threads", "0 (all) to 1024")
         _check("threads", int(threads))
         settings = replace(settings, threads=int(threads))
@@ -146,9 +147,14 @@ def changed(given: Given) -> Settings:
     """The settings in force with some changed; raises `AccelValueError` on an unknown name or value."""
     if not given:
         return current()
+    check(given)
+    return replace(current(), **given)
+
+
+def check(given: Given) -> None:
+    """Raise `AccelValueError` on an unknown name or value."""
     for name, value in given.items():
         _check(name, value)
-    return replace(current(), **given)
 
 
 @contextmanager

@@ -371,7 +371,7 @@ def scalars() -> str:
                 unindices,
                 '''(ix: Exp[Any]) -> tuple[Exp[np.int64], ...]:
     """The coordinates of an index, as a Python tuple, outermost first."""
-    return tuples.unlift_items("unindex", ix)
+    return tuples.index_items("unindex", ix)
 ''',
             ),
         ]

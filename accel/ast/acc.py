@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NoReturn, TypeAlias, Type
 import numpy as np
 
 from accel.ast.arrays import ArrayNode
-from accel.ast.exp import E, Exp, raw
+from accel.ast.exp import NUMPY_FUNCTION, E, Exp, raw
 from accel.ast.literals import describe, is_node, typed
 from accel.ast.scalar import Index, ScalarNode, ShapeOf
 from accel.ast.text import text
@@ -90,9 +90,6 @@ class Acc(Generic[X]):
     node: ArrayNode
     extents: Extents
 
-    # NumPy would make `array * acc` an array of objects; None makes it ask `acc` instead.
-    __array_ufunc__ = None
-
     @property
     def type(self) -> ArrayType:
         """Rank and element type."""
@@ -145,7 +142,21 @@ class Acc(Generic[X]):
         __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = __rmatmul__ = _refuse
         __and__ = __or__ = __xor__ = __lshift__ = __rshift__ = __rand__ = __ror__ = __rxor__ = _refuse
         __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __neg__ = __pos__ = __abs__ = __invert__ = _refuse
+        __divmod__ = __rdivmod__ = __round__ = _refuse
         __hash__ = object.__hash__
+
+        def __array_ufunc__(self, ufunc: np.ufunc, method: str, *operands: object, **_: object) -> NoReturn:
+            """Without it NumPy would make `array * acc` and `np.sqrt(acc)` arrays of objects."""
+            if method == "__call__" and len(operands) == 2:
+                self._refuse()
+            hint = "write accel's: `A.map(A.exp, xs)` for `np.exp(xs)`, `A.sum(xs)` for `np.sum(xs)`"
+            raise AccelTypeError(NUMPY_FUNCTION, here(), hint=hint)
+
+        def __setitem__(self, index: object, value: object) -> NoReturn:
+            hint = (
+                "a new array has it: `A.imap(lambda ix, x: A.cond(ix[0] == i, value, x), xs)`, `A.scatter`, `A.permute`"
+            )
+            raise AccelTypeError("an Acc is not changed", here(), hint=hint)
 
         def __getattr__(self, name: str) -> NoReturn:
             """Say what a user of NumPy's methods writes. `AttributeError`, so that `hasattr` works."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from accel.ast import operations
 from accel.ast.elements import At0, At1, At2, At3, At4, Boolean, Inexact, Integral, Number, Unknown
+from accel.ast.literals import describe
 from accel.ast.operators import Operator
 from accel.ast.scalar import ScalarNode
 from accel.ast.text import scalar_text
@@ -22,6 +23,12 @@ from accel.errors import AccelStagingError, AccelTypeError, here
 
 E = TypeVar("E")
 T = TypeVar("T")
+
+NUMPY_FUNCTION = "NumPy's functions do not take what has no value yet"
+NUMPY_HINT = (
+    "write accel's: `A.sqrt(x)` for `np.sqrt(x)`, `A.max(x, y)` for `np.maximum(x, y)`, `A.sum(xs)` for `np.sum(xs)`"
+)
+"""What to say to a NumPy function of an `Exp` or an `Acc`."""
 
 
 def raw(value: object) -> object:
@@ -347,6 +354,9 @@ def _item(node: ScalarNode, position: int) -> ScalarNode:
         raise AccelTypeError(
             "the item of a tuple is chosen by a Python int, not by an Exp", here(), hint="see `A.cond`"
         )
+    if not isinstance(position, int | np.integer):
+        hint = "several items: `a, b = A.unlift(p)`"
+        raise AccelTypeError(f"the item of a tuple is chosen by an int, got {describe(position)}", here(), hint=hint)
     if not -len(kind.items) <= position < len(kind.items):
         raise AccelTypeError(f"an Exp of type {kind} has no item {position}", here())
     return operations.project(node, position % len(kind.items), here())

@@ -9,19 +9,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from accel.ast.exp import Exp
+from accel.ast.exp import NUMPY_FUNCTION, Exp
 from accel.ast.literals import describe, typed
 from accel.ast.scalar import Function, Parameter, ScalarNode, While
 from accel.ast.types import ElementType, TupleType
 from accel.ast.walk import operands, postorder
-from accel.errors import AccelStagingError, AccelTypeError, Where
-
-_NUMPY = str(Path(np.__file__).parent) + "/"
+from accel.errors import NUMPY, AccelStagingError, AccelTypeError, Where
 
 
 def trace(
@@ -68,7 +65,8 @@ def apply(
     """What the user's `function` returns. Raises `AccelTypeError` if it is not a function of that many arguments."""
     count = len(arguments)
     if isinstance(function, Exp) or not callable(function):
-        raise AccelTypeError(f"{what} must be a function of {count}, got {describe(function)}", where, hint=hint)
+        wanted = f"a function of {count} argument{'s' * (count != 1)}"
+        raise AccelTypeError(f"{what} must be {wanted}, got {describe(function)}", where, hint=hint)
     try:
         return function(*arguments)
     except TypeError as error:
@@ -103,14 +101,11 @@ def _takes(function: Callable[..., object], count: int) -> bool:
 def _numpy_function(error: TypeError, where: Where | None) -> AccelTypeError:
     """What to say to a NumPy function in scalar code: where it stands, if it is not itself what the combinator was given."""
     trace = None if error.__traceback__ is None else error.__traceback__.tb_next
-    while trace is not None and not trace.tb_frame.f_code.co_filename.startswith(_NUMPY):
+    while trace is not None and not trace.tb_frame.f_code.co_filename.startswith(NUMPY):
         where = Where(trace.tb_frame.f_code, trace.tb_lasti)
         trace = trace.tb_next
-    return AccelTypeError(
-        "NumPy's functions do not take what has no value yet",
-        where,
-        hint="write accel's: `A.sqrt(x)` for `np.sqrt(x)`, `A.max(x, y)` for `np.maximum(x, y)`, `A.sum(xs)` for `np.sum(xs)`",
-    )
+    hint = "write accel's: `A.sqrt(x)` for `np.sqrt(x)`, `A.max(x, y)` for `np.maximum(x, y)`"
+    return AccelTypeError(NUMPY_FUNCTION, where, hint=hint)
 
 
 def expect_exp(value: object, what: str, where: Where | None) -> ScalarNode:

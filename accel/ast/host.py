@@ -45,6 +45,8 @@ def _take(value: object, where: Where | None) -> tuple[ElementType, tuple[HostAr
 
 
 def _to_numpy(value: object, where: Where | None) -> HostArray:
+    if isinstance(value, Acc):
+        raise AccelTypeError("use takes arrays of the host, got an Acc", where, hint="it is in the program already")
     if isinstance(value, np.ma.MaskedArray):
         hint = "write `A.use(x.filled(value))`, or use data and mask: `A.use((x.data, np.ma.getmaskarray(x)))`"
         raise AccelTypeError("use takes plain arrays, got a masked one", where, hint=hint)
@@ -56,8 +58,6 @@ def _to_numpy(value: object, where: Where | None) -> HostArray:
         return np.asarray(memoryview(value))  # type: ignore[arg-type]  # what is no buffer raises, and is told below
     except TypeError:
         pass
-    if isinstance(value, Acc):
-        raise AccelTypeError("use takes arrays of the host, got an Acc", where, hint="it is in the program already")
     hint = "write `A.use(np.array(value, dtype=np.float32))`, with the type that is meant"
     raise AccelTypeError(f"use takes arrays, got {describe(value)}", where, hint=hint)
 

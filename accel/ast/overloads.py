@@ -1270,7 +1270,7 @@ def unindex(
 ) -> tuple[Exp[np.int64], Exp[np.int64], Exp[np.int64], Exp[np.int64], Exp[np.int64]]: ...
 def unindex(ix: Exp[Any]) -> tuple[Exp[np.int64], ...]:
     """The coordinates of an index, as a Python tuple, outermost first."""
-    return tuples.unlift_items("unindex", ix)
+    return tuples.index_items("unindex", ix)
 
 
 @overload

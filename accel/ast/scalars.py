@@ -138,7 +138,7 @@ def odd(x: Exp[I]) -> Exp[np.bool_]:
     return apply(Operator.NE, "odd", apply(Operator.AND, "odd", x, 1), 0)
 
 
-def gcd(x: Exp[I], y: Exp[I] | int) -> Exp[I]:
+def gcd(x: Exp[I] | int, y: Exp[I] | int) -> Exp[I]:
     """The greatest common divisor, not negative; `gcd(0, 0)` is 0."""
     # Euclid's algorithm. The least integer has no absolute value; it stays as it is.
     start = lift_items(_integers("gcd", x, y))
@@ -146,8 +146,8 @@ def gcd(x: Exp[I], y: Exp[I] | int) -> Exp[I]:
     return abs(pair[0])
 
 
-def lcm(x: Exp[I], y: Exp[I] | int) -> Exp[I]:
-    """The least common multiple, not negative; 0 if either is 0."""
+def lcm(x: Exp[I] | int, y: Exp[I] | int) -> Exp[I]:
+    """The least common multiple; 0 if either is 0. One that does not fit wraps, and then loses its sign."""
     a, b = _integers("lcm", x, y)
     return abs(mul(quot(a, gcd(a, b)), b))  # quot by gcd(0, 0) gives 0
 

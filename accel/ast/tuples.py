@@ -6,7 +6,7 @@ The functions typed by arity (`lift`, `unlift`, `index`) stand in `accel/ast/ove
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, TypeVar, TypeVarTuple, overload
 
 import numpy as np
@@ -15,7 +15,7 @@ from accel.ast import operations
 from accel.ast.acc import Num, Sh
 from accel.ast.exp import E, Exp, raw
 from accel.ast.function import apply, call
-from accel.ast.literals import natural_type, typed, untyped
+from accel.ast.literals import describe, natural_type, typed, untyped
 from accel.ast.nothings import NOTHING_YET, zero
 from accel.ast.operators import Operator
 from accel.ast.scalar import Literal, MakeTuple, Parameter, ScalarNode, While
@@ -48,6 +48,16 @@ def unlift_items(name: str, p: object) -> tuple[Exp[Any], ...]:
     return tuple(Exp(operations.project(node, i, where)) for i in range(len(node.type.items)))
 
 
+def index_items(name: str, ix: object) -> tuple[Exp[np.int64], ...]:
+    """The coordinates of an index or the extents of a shape. Raises `AccelTypeError` for anything but a tuple of i64."""
+    node = _tuple(name, ix, "`A.index(…)`")
+    assert isinstance(node.type, TupleType)
+    if node.type != index_type(len(node.type.items)):
+        hint = "an index is a tuple of i64: `A.index(i, j)`"
+        raise AccelTypeError(f"{name} takes an index or a shape, got {node.type}", here(), hint=hint)
+    return unlift_items(name, ix)
+
+
 def index_of(coordinates: Sequence[object]) -> Exp[Any]:
     """The index with these coordinates, outermost first."""
     return Exp(typed(tuple(raw(c) for c in coordinates), index_type(len(coordinates)), "the index", here()))
@@ -65,20 +75,18 @@ def snd(p: Exp[tuple[E1, E2]]) -> Exp[E2]:
 
 def indexHead(ix: Exp[tuple[*Ix, int]]) -> Exp[np.int64]:
     """The innermost coordinate of an index."""
-    return unlift_items("indexHead", ix)[-1]
+    return _some_items("indexHead", ix)[-1]
 
 
 def indexTail(ix: Exp[tuple[*Ix, int]]) -> Exp[tuple[*Ix]]:
     """An index without its innermost coordinate."""
-    return index_of(unlift_items("indexTail", ix)[:-1])
+    return index_of(_some_items("indexTail", ix)[:-1])
 
 
 def toIndex(sh: Exp[Sh], ix: Exp[Sh]) -> Exp[np.int64]:
     """The position of index `ix` in the row-major order of shape `sh`."""
     position: Exp[np.int64] = Exp(Literal(I64, 0, here()))
-    for axis, (extent, coordinate) in enumerate(
-        zip(unlift_items("toIndex", sh), unlift_items("toIndex", ix), strict=True)
-    ):
+    for axis, (extent, coordinate) in enumerate(_item_pairs("toIndex", sh, ix)):
         position = coordinate if axis == 0 else position * extent + coordinate
     return position
 
@@ -86,7 +94,7 @@ def toIndex(sh: Exp[Sh], ix: Exp[Sh]) -> Exp[np.int64]:
 def fromIndex(sh: Exp[Sh], position: Num) -> Exp[Sh]:
     """The index at `position` in the row-major order of shape `sh`; the inverse of `toIndex`."""
     rest: Exp[np.int64] = Exp(typed(raw(position), I64, "the position of fromIndex", here()))
-    extents = unlift_items("fromIndex", sh)
+    extents = index_items("fromIndex", sh)
     coordinates: list[Exp[np.int64]] = []
     for axis in reversed(range(len(extents))):
         coordinates.append(rest if axis == 0 else _remainder(rest, extents[axis]))
@@ -97,13 +105,13 @@ def fromIndex(sh: Exp[Sh], position: Num) -> Exp[Sh]:
 def intersect(a: Exp[Sh], b: Exp[Sh]) -> Exp[Sh]:
     """The largest shape that fits into both."""
     where = here()
-    pairs = zip(unlift_items("intersect", a), unlift_items("intersect", b), strict=True)
+    pairs = _item_pairs("intersect", a, b)
     return index_of([Exp(operations.apply(Operator.MIN, x.node, y.node, where=where)) for x, y in pairs])
 
 
 def shapeSize(sh: Exp[Sh]) -> Exp[np.int64]:
     """The number of elements of a shape."""
-    extents = unlift_items("shapeSize", sh)
+    extents = index_items("shapeSize", sh)
     size: Exp[np.int64] = extents[0] if extents else Exp(Literal(I64, 1, here()))
     for extent in extents[1:]:
         size = size * extent
@@ -243,12 +251,27 @@ def target_type(dtype: object, name: str, where: Where | None) -> ScalarType:
     raise AccelTypeError(f"{name} needs a NumPy type as its target, got {shown}", where, hint=hint)
 
 
-def _tuple(name: str, p: object) -> ScalarNode:
-    node = raw(p)
+def _tuple(name: str, p: object, made_by: str = "`A.lift(…)`") -> ScalarNode:
     if isinstance(p, Exp) and isinstance(p.node.type, TupleType):
         return p.node
-    kind = p.node.type if isinstance(p, Exp) else f"a {type(node).__name__}"
-    raise AccelTypeError(f"{name} takes an expression of a tuple, got {kind}", here())
+    hint = f"one is made by {made_by}"
+    raise AccelTypeError(f"{name} takes an expression of a tuple, got {describe(raw(p))}", here(), hint=hint)
+
+
+def _some_items(name: str, ix: object) -> tuple[Exp[np.int64], ...]:
+    """The coordinates of an index that has one at least."""
+    items = index_items(name, ix)
+    if not items:
+        raise AccelTypeError(f"{name} takes an index of rank 1 or more, got ()", here())
+    return items
+
+
+def _item_pairs(name: str, a: object, b: object) -> Iterator[tuple[Exp[np.int64], Exp[np.int64]]]:
+    """The coordinates of two indices of one rank, side by side."""
+    left, right = index_items(name, a), index_items(name, b)
+    if len(left) != len(right):
+        raise AccelTypeError(f"{name} takes indices of one rank, got {len(left)} and {len(right)}", here())
+    return zip(left, right, strict=True)
 
 
 def _pair(name: str, p: object) -> ScalarNode:
@@ -262,9 +285,8 @@ def _pair(name: str, p: object) -> ScalarNode:
 def _maybe_part(name: str, m: object, position: int) -> ScalarNode:
     where = here()
     if not isinstance(m, Exp) or not isinstance(m.node.type, MaybeType):
-        kind = m.node.type if isinstance(m, Exp) else type(m).__name__
         raise AccelTypeError(
-            f"{name} takes a maybe, got {kind}", where, hint="one is made by `A.just(e)` and `A.nothing()`"
+            f"{name} takes a maybe, got {describe(raw(m))}", where, hint="one is made by `A.just(e)` and `A.nothing()`"
         )
     return operations.project(m.node, position, where)
 

@@ -106,3 +106,24 @@ def builtin_as_the_function() -> object:
 
 def loop_from_a_nothing() -> object:
     return A.map(lambda e: A.fromMaybe(0, A.while_(A.isNothing, lambda s: A.just(e), A.nothing())), v)
+
+
+def assignment_to_an_element() -> object:
+    v[0] = 1
+    return v
+
+
+def numpy_function_outside_of_scalar_code() -> object:
+    return np.exp(v)
+
+
+def bare_tuple_as_a_shape() -> object:
+    return A.shapeSize(untyped((3, 4)))
+
+
+def item_by_name() -> object:
+    return pairs[0]["a"]
+
+
+def use_of_an_acc() -> object:
+    return A.use(v)

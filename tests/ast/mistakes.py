@@ -381,3 +381,15 @@ def bitcast_to_another_width() -> object:
 
 def maybe_of_a_number() -> object:
     return A.fromMaybe(0, x)
+
+
+def indices_of_two_ranks() -> object:
+    return A.toIndex(A.index(3, 4), untyped(A.index(1)))
+
+
+def head_of_no_index() -> object:
+    return A.indexHead(untyped(A.index()))
+
+
+def size_of_no_shape() -> object:
+    return A.shapeSize(untyped(A.lift(1.5, 2.5)))
