@@ -131,7 +131,8 @@ def _roles(graph: Graph, label: Label, consumer: Label, weights: Weights) -> fro
     roles = frozenset(edge.role for edge in edges)
     if reader.kind is Kind.BARRIER or roles.issuperset(ORDERED):
         return frozenset()
-    if roles != {Role.STREAM} and weights.elements(reader.iteration) > weights.elements(maker.iteration):
+    gathers_less = Role.SOURCE in roles and not graph.is_growing(consumer)
+    if roles != {Role.STREAM} and not gathers_less and not is_no_larger(reader.iteration, maker.iteration, weights):
         return frozenset()
     loads = [edge for edge in edges if edge.role is Role.INDEX]
     if loads:
@@ -140,6 +141,24 @@ def _roles(graph: Graph, label: Label, consumer: Label, weights: Weights) -> fro
         if reader.loops or too_much or not (checked or all(edge.inside for edge in loads)):
             return frozenset()
     return roles
+
+
+def is_no_larger(one: Shape, other: Shape, weights: Weights) -> bool:
+    """Whether `one` surely has no more elements than `other`: by the sizes that are planned for, or whatever sizes are.
+
+    Then every extent of `one` is at most another one of `other`; an extent of `other` that is left counts as 1 or more.
+    """
+    variables = {extent.variable for extent in (*one, *other)} - {None}
+    if variables <= weights.sizes.keys():
+        return weights.elements(one) <= weights.elements(other)
+    left = sorted(other, key=lambda extent: extent.offset)
+    for extent in one:
+        fitting = [e for e in left if e.variable == extent.variable and e.offset >= extent.offset]
+        if fitting:
+            left.remove(fitting[0])
+        elif extent.variable is not None or extent.offset > 1:
+            return False
+    return all(extent.variable is not None or extent.offset > 0 for extent in left)
 
 
 def _in_its_place(graph: Graph, label: Label, consumer: Label, roles: frozenset[Role]) -> Iterator[Edge]:
