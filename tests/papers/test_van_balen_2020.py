@@ -57,6 +57,17 @@ def test_fig_12(case: tuple[Draw, programs.OfInts, object, object, object]) -> N
     assert explained(program(A.use(XS))).proved
 
 
+def test_fig_12_with_work_done_again() -> None:
+    """What no system of the thesis does: both loops compute xs, so that it is not written. normalise2 has nothing to copy."""
+    for program in (programs.normalise2, programs.expanded_normalise2):
+        found = A.explain(program(A.use(XS)), duplicate=True)
+        assert (found.loops, in_n(found.reads), in_n(found.writes)) == (2, (2, 2), (2, 2))
+        assert found.proved
+        assert [copy.original for copy in found.copies] == (
+            ["map %1"] if program is programs.expanded_normalise2 else []
+        )
+
+
 def test_fig_4_and_9_clusters() -> None:
     """{sum1, scn, sum2}, {ys1, ys2}; in the extended version with xs."""
     assert planned(*drawn(graphs.normalise2), graphs.OWN_RULE)[1] == groups("sum1 scn sum2", "ys1 ys2")
