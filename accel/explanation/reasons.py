@@ -119,11 +119,13 @@ class Reasons:
         maker, reader = self._graph.node[edge.array.label], self._graph.node[edge.consumer]
         if self._cluster[maker.label] is self._cluster[reader.label]:
             return None
-        rule, reason = self._refusal(edge, maker, reader)
+        rule, reason = self._alone(edge) or self._with_others(maker, reader)
         places = (self._bindings[reader.label].where, self._bindings[maker.label].where)
         return WhyNot(rule, reason, self._name(reader), *places)
 
-    def _refusal(self, edge: Edge, maker: Node, reader: Node) -> Refusal:
+    def _alone(self, edge: Edge) -> Refusal | None:
+        """Why the maker of the edge's array and its reader could not share a loop if there were nobody else."""
+        maker, reader = self._graph.node[edge.array.label], self._graph.node[edge.consumer]
         for node in (maker, reader):
             if node.kind is Kind.BARRIER:
                 return "barrier", _BARRIERS.get(node.name, f"{node.name} is no loop")
@@ -137,8 +139,10 @@ class Reasons:
         if pair is None:
             return "D1", f"{self._name(reader)} reads it in two ways"
         alone = cluster_refusal(self._graph, pair, self._duplicate)
-        if alone is not None:
-            return self._of_pair(alone, pair, maker, reader)
+        return None if alone is None else self._of_pair(alone, pair, maker, reader)
+
+    def _with_others(self, maker: Node, reader: Node) -> Refusal:
+        """Two operations could share a loop if they were alone: why they do not."""
         if self._strategy == "none":
             return "strategy", "the strategy none fuses nothing"
         first, second = self._cluster[maker.label], self._cluster[reader.label]
@@ -152,8 +156,10 @@ class Reasons:
         rule, text = self._plain(refusal)
         order = pair.orders[pair.labels.index(maker.label)]
         if rule == "D5" and order.gather is None:
-            ways = ("backward", "forward") if order.backward else ("forward", "backward")
-            return rule, f"it is read {ways[0]}, and {self._name(maker)} runs {ways[1]} only"
+            way, other = ("backward", "forward") if order.backward else ("forward", "backward")
+            if refusal.startswith(f"D5: %{reader.label} "):
+                return rule, f"it is read {other} only, and {self._name(maker)} runs {way}"
+            return rule, f"it is read {way}, and {self._name(maker)} runs {other} only"
         if rule == "E4":
             visited = shape_text(maker.iteration), shape_text(reader.iteration)
             return (
@@ -170,13 +176,16 @@ class Reasons:
             node = self._graph.node.get(int(found[1]))
             return found[0] if node is None else self._name(node)
 
+        text = text.replace("cannot run in order 0", "runs backward only").replace(
+            "cannot run in order 1", "runs forward only"
+        )
         return rule, re.sub(r"%(\d+)(?: \(\w+\))?", named, text)
 
     def _name(self, node: Node) -> str:
         return operation_name(self._bindings[node.label])
 
     def _together(self, first: Cluster, second: Cluster) -> Refusal:
-        """Two operations could share a loop if they were alone: what the rest of their clusters says."""
+        """What the rest of their clusters says about two operations."""
         return self._direct(first, second) or self._whole(first, second)
 
     def _direct(self, first: Cluster, second: Cluster) -> Refusal | None:
@@ -197,7 +206,7 @@ class Reasons:
     def _whole(self, first: Cluster, second: Cluster) -> Refusal:
         whole = assign(self._graph, first.labels + second.labels)
         if whole is None:
-            return "D5", "their loops run in different orders"
+            return self._apart(first, second) or ("D5", "their loops run in different orders")
         refusal = cluster_refusal(self._graph, whole, self._duplicate)
         if refusal is not None:
             rule, text = self._plain(refusal)
@@ -206,6 +215,20 @@ class Reasons:
         if between is not None:
             return "D4", f"{between} must run between their loops"
         return self._dearer(first, second, whole)
+
+    def _apart(self, first: Cluster, second: Cluster) -> Refusal | None:
+        """Two other operations of the clusters could share no loop if they were alone."""
+        made = frozenset(first.labels)
+        for label in second.labels:
+            for edge in self._graph.inputs[label]:
+                refusal = self._alone(edge) if edge.array.label in made else None
+                if (
+                    refusal is not None and refusal[0] != "D2"
+                ):  # what is read outside of a pair may be read within the whole
+                    reader, maker = self._graph.node[label], self._graph.node[edge.array.label]
+                    reads = f"{self._name(reader)} reads {self._name(maker)}"
+                    return refusal[0], f"their loops cannot become one: {reads}, and {refusal[1]}"
+        return None
 
     def _between(self, first: Cluster, second: Cluster) -> str | None:
         """An operation that needs the first of two clusters, and without which the second cannot run."""

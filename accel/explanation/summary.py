@@ -61,7 +61,9 @@ class Summary:
 
 @dataclass(slots=True)
 class _Found:
-    """What is gathered part by part. made_in: the number of the loop of every operation that is in one."""
+    """What is gathered part by part. made_in: the number of the loop of every operation that is in one; status: what becomes
+    of every array that a loop makes.
+    """
 
     clusters: list[ClusterReport] = field(default_factory=list)
     arrays: list[ArrayReport] = field(default_factory=list)
@@ -70,6 +72,7 @@ class _Found:
     views: list[ViewReport] = field(default_factory=list)
     copies: list[CopyReport] = field(default_factory=list)
     made_in: dict[Label, int] = field(default_factory=dict)
+    status: dict[Array, str] = field(default_factory=dict)
 
 
 def summarise(staged: Stages, sizes: Sizes, options: Options) -> Summary:
@@ -83,6 +86,7 @@ def summarise(staged: Stages, sizes: Sizes, options: Options) -> Summary:
         for root in part.roots():
             labels = [leaf.binding.label for leaf in leaves(root.tree)]
             nest = nests[min(labels)]
+            found.status |= statuses(root, nest)
             found.clusters.append(
                 _cluster(root, nest, traffic(nest, filled), sizes, len(found.clusters) + 1, part.around)
             )
@@ -144,7 +148,7 @@ def _over(nest: Nest) -> str:
 def _cluster(
     root: RootOfCluster, nest: Nest, found: Traffic, sizes: Sizes, number: int, around: tuple[str, ...]
 ) -> ClusterReport:
-    status = statuses(root)
+    status = statuses(root, nest)
 
     def names(wanted: str) -> tuple[str, ...]:
         return tuple(plain_name(array) for array, state in status.items() if state == wanted)
@@ -169,8 +173,9 @@ def _cluster(
     )
 
 
-def statuses(root: RootOfCluster) -> dict[Array, str]:
-    """What becomes of every array that a cluster makes."""
+def statuses(root: RootOfCluster, nest: Nest) -> dict[Array, str]:
+    """What becomes of every array that a cluster makes. What a filter counts is stored, for the sizes of what comes after."""
+    needed = {*root.results, *(count.array for count in nest.counts)}
     consumed: set[Array] = set()
     for _, node in preorder(root.tree):
         match node:
@@ -182,7 +187,7 @@ def statuses(root: RootOfCluster) -> dict[Array, str]:
     for leaf in leaves(root.tree):
         for array in leaf.binding.arrays:
             written = "kept" if array in consumed else "stored"
-            found[array] = written if array in root.results else "fused"
+            found[array] = written if array in needed else "fused"
     return found
 
 
@@ -205,7 +210,6 @@ class _Described:
         found.views += self._views()
         found.copies += self._copies()
         copied = {label for each in self._part.plan.repeated for label in each.copies}
-        status = {array: word for root in self._part.roots() for array, word in statuses(root).items()}
         for binding in self._part.program.bindings:
             where = found.made_in.get(binding.label)
             name = operation_name(binding)
@@ -214,7 +218,7 @@ class _Described:
             for array in binding.arrays:
                 found.flows += self._flows(binding, array, found.made_in)
                 if not isinstance(binding.operation, _VIEWS):
-                    found.arrays.append(self._array(binding, array, status.get(array, "stored"), where))
+                    found.arrays.append(self._array(binding, array, found.status.get(array, "stored"), where))
 
     def _copies(self) -> Iterator[CopyReport]:
         def names(labels: Iterable[Label]) -> tuple[str, ...]:
