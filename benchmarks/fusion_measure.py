@@ -79,11 +79,11 @@ class Size:
         return "" if self._solver is None else self._solver.name
 
     def session(self, variables: Sequence[Variable], rows: Iterable[Linear], relaxed: bool) -> Session:
-        """A session; relaxations are not counted, they are solved again as integer programs."""
+        """A session; only relaxations are counted, with which every program begins."""
         assert self._solver is not None
         known = list(rows)
         session = self._solver.session(variables, known, relaxed)
-        if relaxed:
+        if not relaxed:
             return session
         self.rows += len(known)
         self.columns += len(variables)

@@ -59,8 +59,28 @@ class Analysis:
     shares: tuple[tuple[int, int, int], ...]
     parts: tuple[tuple[Label, ...], ...]
     choices: Choices
+    separation: Separation
     real: Graph
     """The graph as it is, without the edges that copies may add."""
+
+
+@dataclass(frozen=True, slots=True)
+class Separation:
+    """Which operations are never in one cluster.
+
+    `beyond[u]`: what is reached from u over at least one infusible arc, as a set of bits, of which v's is `bit[v]`.
+    """
+
+    bit: Mapping[Label, int]
+    beyond: Mapping[Label, int]
+    pushable: Collection[Label]
+    spaces: Spaces
+
+    def are_separate(self, u: Label, v: Label) -> bool:
+        """Whether a path with an infusible arc connects the two, or their loops can never stand in one nest."""
+        if self.beyond[u] & self.bit[v] or self.beyond[v] & self.bit[u]:
+            return True
+        return not (u in self.pushable or v in self.pushable) and self.spaces.never_together(u, v)
 
 
 class _Facts:
@@ -89,7 +109,7 @@ class _Facts:
             if len({edge.role for edge in edges}) != 1 or not all(may_fuse(graph, edge) for edge in edges):
                 self.infusible.add(arc)
         self.pushable: dict[Label, Label] = {}
-        self.separate: dict[Label, int] = {}
+        self.beyond: dict[Label, int] = {}
         self.bit = {node.label: 1 << number for number, node in enumerate(graph.nodes)}
         size = -1
         while size != len(self.infusible):
@@ -115,33 +135,32 @@ class _Facts:
                 self.pushable[label] = target
 
     def _find_separate(self) -> None:
-        """separate[u]: what is reached from u over at least one infusible arc, as a set of bits."""
+        """`beyond` of `Separation`, as far as arcs are known to be infusible."""
         reach: dict[Label, int] = {}
         for node in reversed(self.graph.nodes):
             u = node.label
             reached = apart = 0
             for v in self.after[u]:
                 reached |= self.bit[v] | reach[v]
-                apart |= (self.bit[v] | reach[v]) if (u, v) in self.infusible else self.separate[v]
-            reach[u], self.separate[u] = reached, apart
-
-    def are_separate(self, u: Label, v: Label) -> bool:
-        """Whether a path with an infusible arc connects the two, or their loops can never stand in one nest."""
-        if self.separate[u] & self.bit[v] or self.separate[v] & self.bit[u]:
-            return True
-        return not (u in self.pushable or v in self.pushable) and self.spaces.never_together(u, v)
+                apart |= (self.bit[v] | reach[v]) if (u, v) in self.infusible else self.beyond[v]
+            reach[u], self.beyond[u] = reached, apart
 
     def _cannot_fuse(self, arc: Arc) -> bool:
         first, second = arc
-        if self.are_separate(first, second):
+        if self.separation.are_separate(first, second):
             return True
         source = any(edge.role is Role.SOURCE for edge in self.edges_of[arc])
         return source and self.pushable.get(first) != second
 
+    @property
+    def separation(self) -> Separation:
+        """What is separate, as far as is known."""
+        return Separation(self.bit, self.beyond, self.pushable, self.spaces)
+
     def may_share(self, first: tuple[Label, Role], second: tuple[Label, Role]) -> bool:
         """Whether two readers of an array might read it once, in one cluster and order."""
         (u, role_u), (v, role_v) = first, second
-        if u == v or self.are_separate(u, v):
+        if u == v or self.separation.are_separate(u, v):
             return False
         match role_u, role_v:
             case Role.SOURCE, Role.SOURCE:
@@ -283,6 +302,7 @@ def analyse(graph: Graph, duplicate: Duplicate, found: Choices = NOTHING) -> Ana
         shares=shares,
         parts=tuple(part for part in strong_components(ordered, ordered) if len(part) > 1),
         choices=found,
+        separation=facts.separation,
         real=real,
     )
 

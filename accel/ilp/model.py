@@ -18,6 +18,7 @@ from accel.ilp.objective import add_objectives
 from accel.ilp.options import Duplicate
 from accel.ilp.rules import CHEAP
 from accel.ilp.spaces import Spaces, is_loop_free
+from accel.ilp.triangles import triangles
 from accel.ilp.variables import Pair, Variables
 from accel.labelled.nodes import Label
 
@@ -151,6 +152,8 @@ def formulate(
     _copies(variables)
     _work(variables, duplicate)
     forest = add_objectives(variables, levels, weights)
+    for row in triangles(variables):
+        variables.model.require(row)
     objectives = variables.model.objectives
     return Formulation(
         labels=part,

@@ -162,11 +162,11 @@ def _alone(problem: Problem, labels: Iterable[Label]) -> tuple[int, ...]:
     return _priced(problem, [cluster for cluster in clusters if cluster is not None])
 
 
-def _decoded(facts: Analysis, part: Posed, answer: PartAnswer) -> Settled:
+def _decoded(facts: Analysis, part: Posed, values: Mapping[int, int], answer: PartAnswer) -> Settled:
     """The sets of an answer, with operations by themselves, and its copies."""
     placed = {label for labels in answer.clusters for label in labels}
     sets = (*answer.clusters, *((label,) for label in part.labels if label not in placed))
-    pairs = part.copies(answer.values) if isinstance(part, Own) and facts.choices.reads else ()
+    pairs = part.copies(values) if isinstance(part, Own) and facts.choices.reads else ()
     return Settled(sets, answer.backward, pairs)
 
 
@@ -191,7 +191,7 @@ def _solve(problem: Problem, facts: Analysis, part: Posed, least: Cost, solver: 
     answer = solve(part, solver, clock, levels)
     if answer is None:
         return _Solved(first, least, True)
-    found = _decoded(facts, part, answer)
+    found = first if answer.values is None else _decoded(facts, part, answer.values, answer)
     cost = price(found)
     bound = tuple(a + b for a, b in zip(offset, answer.bound, strict=False))
     if cost[: answer.proved] != bound[: answer.proved]:

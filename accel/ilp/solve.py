@@ -1,30 +1,37 @@
-"""Solving a model: relaxation with cuts, then integers, re-solved until no row that the formulation knows is violated."""
+"""Solving a model: level after level, each by a relaxation with cuts and, where that does not settle it, with integers.
+
+Rows that the formulation knows are added until none is violated. The best point that is known, greedy's at first, stands until
+a better one is found: a relaxation whose bound it reaches proves it.
+"""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from accel.ilp.forest import circles, spanning
 from accel.ilp.formulations.protocol import Posed
-from accel.ilp.linear import Linear, total
+from accel.ilp.linear import Linear
 from accel.ilp.solvers.protocol import Session, Solver
+from accel.ilp.stages import Stage, reduced, stages
 from accel.labelled.nodes import Label
 
-_WORTH_RELAXING = 80
-"""Fewer variables than this go to the integer solver at once."""
-
 _MOST_ROUNDS = 30
-_LARGEST_SPAN = 1_000_000
-"""Levels are put into one objective as long as it stays below this: beyond, tolerances of solvers would blur it."""
+"""Of a relaxation."""
 
 _BLUR = 1e-5
 """By how much of an objective a solver may be wrong."""
 
+_INTEGRAL = 1e-6
+"""How far from an integer a value may be that is one."""
+
 _SHARE_OF_COUNTING = 0.2
 """How much of the time may go into the number of clusters, where that is not the first level."""
+
+Values = Mapping[int, int]
+"""The variables of a model at an integral point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +39,8 @@ class PartAnswer:
     """Clusters of a part (before they are split), what runs backward, a lower bound per level, how many are reached.
 
     Bounds are of the objectives without their constants; `proved`: how many levels, from the first one. `late`: the
-    first of the others is not the number of clusters. `values`: of all variables of the model. `trouble`: what the solver
-    did wrong after the levels that are proved.
+    first of the others is not the number of clusters. `values`: of all variables of the model; None if nothing better was
+    found than the point that was known before. `trouble`: what the solver did wrong after the levels that are proved.
     """
 
     clusters: tuple[tuple[Label, ...], ...]
@@ -41,7 +48,7 @@ class PartAnswer:
     bound: tuple[int, ...]
     proved: int
     late: bool
-    values: Mapping[int, int]
+    values: Values | None
     trouble: str = ""
 
 
@@ -61,171 +68,185 @@ class Clock:
         self._counting -= seconds
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """Consecutive levels as one objective: a sum of their values, each divided by and then multiplied with a number.
-
-    `counting`: it is the number of clusters, of clusterings that are best otherwise, or comes after that.
-    """
-
-    objective: Linear
-    levels: range
-    scales: tuple[tuple[int, int], ...]
-    counting: bool = False
-
-    def value(self, levels: Sequence[int]) -> int:
-        """The objective of a point, given the values of all levels there."""
-        parts = zip(self.levels, self.scales, strict=True)
-        return sum(levels[level] // divisor * factor for level, (divisor, factor) in parts)
-
-
-def reduced(objective: Linear) -> tuple[Linear, int]:
-    """The variables of an expression with their coefficients divided by what divides them all, and that."""
-    divisor = math.gcd(*objective.terms.values()) if objective.terms else 1
-    return Linear(0, {number: c // divisor for number, c in objective.terms.items()}), divisor
-
-
-def stages(objectives: Sequence[Linear], counters: frozenset[int]) -> list[Stage]:
-    """Levels put together where that is exact: the more important one outweighs all that follow it.
-
-    The number of clusters, whose variables are `counters`, is a stage of its own: it is harder than all that may come before.
-    """
-    result: list[Stage] = []
-    for level, objective in enumerate(objectives):
-        small, divisor = reduced(objective)
-        counting = bool(result) and (result[-1].counting or not counters.isdisjoint(objective.terms))
-        if result and not counting and not result[-1].counting:
-            last, factor = result[-1], small.span + 1
-            together = total([last.objective * factor, small])
-            if together.span <= _LARGEST_SPAN:
-                scales = (*((d, f * factor) for d, f in last.scales), (divisor, 1))
-                result[-1] = Stage(together, range(last.levels.start, level + 1), scales)
-                continue
-        result.append(Stage(small, range(level, level + 1), ((divisor, 1),), counting))
-    return result
-
-
-@dataclass(frozen=True, slots=True)
-class _Point:
-    """An integral point that violates no row at all, and a lower bound on the objective: is it reached?"""
-
-    values: Mapping[int, int]
-    bound: float
-    optimal: bool
-
-
 class _Search:
-    """One part being solved: rows found so far."""
+    """One part being solved: the rows found so far, and the best point that is known."""
 
-    def __init__(self, part: Posed, solver: Solver, clock: Clock) -> None:
+    def __init__(self, part: Posed, solver: Solver, clock: Clock, known: Sequence[int] | None) -> None:
         self.part, self.solver, self.clock = part, solver, clock
         self.objectives = [Linear(0, objective.terms) for objective in part.model.objectives]
         self.stages = stages(self.objectives, part.forest.counters)
-        self.found: list[Linear] = []
+        self.levels = None if known is None else tuple(known)
+        self.values: Values | None = None
+        self.rows = list(part.model.rows)
+        self.relaxation: Session | None = None
+        self.exact: Session | None = None
         self.added: set[tuple[int, tuple[tuple[int, int], ...]]] = set()
 
-    def relax(self) -> None:
-        """Rows that the relaxation of the first stage violates; those that end up slack are dropped."""
-        session = self.solver.session(self.part.model.variables, self.part.model.rows, relaxed=True)
-        pool: list[Linear] = []
-        values: Mapping[int, float] = {}
-        deadline = self.clock.deadline(False)
-        for _ in range(_MOST_ROUNDS):
-            seconds = deadline - time.monotonic()
-            solution = session.minimise(self.stages[0].objective, seconds) if seconds > 0 else None
-            if solution is None:
-                return
-            values = solution.values
-            fresh = self.part.relaxed_rows(values)
-            if not fresh:
-                break
-            session.add(fresh)
-            pool += fresh
-        self.found = [row for row in pool if row.value(values) < 1e-6]
+    # ---- level after level
 
-    def integers(self, known: Sequence[int] | None) -> PartAnswer | None:
-        """The optimum of one stage after the other, each kept for the next; None if the very first has no answer.
+    def answer(self) -> PartAnswer | None:
+        """The optimum of one stage after the other, each kept for the next; None if no point is known at all.
 
-        `known`: the levels of a point that is known to exist. Raises what the solver raises in the first stage; what it does
-        wrong later changes nothing about the answer of those before.
+        Raises what the solver raises in the first stage; what it does wrong later changes nothing about those before.
         """
-        part = self.part
-        session = self.solver.session(part.model.variables, [*part.model.rows, *self.found], relaxed=False)
-        best: Mapping[int, int] | None = None
         bound: list[int] = []
         proved = 0
         trouble = ""
         for stage in self.stages:
-            here = [] if best is None else [round(stage.objective.value(self._completed(best)))]
-            there = [] if known is None else [stage.value(known)]
             try:
-                point = self._stage(session, stage, min([*here, *there], default=None))
+                least = self._stage(stage)
             except Exception as error:
-                if best is None:
+                if not proved:
                     raise
-                point, trouble = None, described(error)
-            if point is None:
+                trouble = described(error)
                 break
-            best = point.values
-            if not point.optimal:
-                bound += self._bound_of(stage, point.bound)
+            if self.levels is None or least < stage.value(self.levels):
+                bound += self._bound_of(stage, least)
                 break
-            bound += [round(self.objectives[level].value(best)) for level in stage.levels]
+            bound += [self.levels[level] for level in stage.levels]
             proved = stage.levels.stop
             # A row per level: together they say more about a relaxation than the stage's sum of them does.
-            session.add(self._kept(level, best) for level in stage.levels)
-            if there and round(stage.objective.value(best)) < there[0]:
-                known = None  # what it is on later levels does not matter
-        if best is None:
+            self._add([self._kept(level) for level in stage.levels])
+        if self.levels is None:
             return None
         bound += [_least(objective) for objective in self.objectives[len(bound) :]]
-        clusters = tuple(tuple(cluster) for cluster in part.clusters(best) if len(cluster) > 1)
         late = [stage.counting for stage in self.stages if stage.levels.stop > proved][:1] == [False]
-        return PartAnswer(clusters, part.backward(best), tuple(bound), proved, late, best, trouble)
+        values = self.values
+        clusters = () if values is None else self.part.clusters(values)
+        backward = frozenset[Label]() if values is None else self.part.backward(values)
+        sets = tuple(tuple(cluster) for cluster in clusters if len(cluster) > 1)
+        return PartAnswer(sets, backward, tuple(bound), proved, late, values, trouble)
 
-    def _kept(self, level: int, best: Mapping[int, int]) -> Linear:
-        """A level is no more than at a point, in the smallest numbers."""
-        objective = reduced(self.objectives[level])[0]
-        return round(objective.value(best)) - objective
+    def _kept(self, level: int) -> Linear:
+        """A level is no more than at the best point, in the smallest numbers."""
+        assert self.levels is not None
+        objective, divisor = reduced(self.objectives[level])
+        return self.levels[level] // divisor - objective
 
-    def _completed(self, values: Mapping[int, int]) -> Mapping[int, int]:
-        return {**values, **spanning(self.part.forest, values)}
-
-    def _stage(self, session: Session, stage: Stage, cutoff: int | None) -> _Point | None:
-        """The best point of one stage that there was time for."""
+    def _stage(self, stage: Stage) -> float:
+        """A lower bound on a stage, at best what it is at the best point, if there was time for it."""
         start = time.monotonic()
         deadline = self.clock.deadline(stage.counting)
         try:
-            return self._rounds(session, stage, cutoff, deadline)
+            bound = self._bound(stage, deadline)
+            if self.levels is None or bound < stage.value(self.levels):
+                bound = max(bound, self._rounds(stage, deadline))
         finally:
             if stage.counting:
                 self.clock.spent_counting(time.monotonic() - start)
+        if self.levels is not None and bound > stage.value(self.levels) + 0.5:
+            raise ValueError(f"its bound of {bound} is above what can be had")
+        return bound
 
-    def _rounds(self, session: Session, stage: Stage, cutoff: int | None, deadline: float) -> _Point | None:
-        """Solved and solved again, until the solution violates nothing, or what it could be at best is reached."""
-        objective, forest = stage.objective, self.part.forest
-        counted = stage.counting or not forest.counters.isdisjoint(objective.terms)
-        best: Mapping[int, int] | None = None
+    # ---- points
+
+    def _completed(self, values: Values) -> Values:
+        return {**values, **spanning(self.part.forest, values)}
+
+    def _take(self, values: Values) -> None:
+        """A point that violates no row at all: the best one, if it is better than the one before."""
+        complete = self._completed(values)
+        levels = tuple(round(objective.value(complete)) for objective in self.objectives)
+        if self.levels is None or levels < self.levels:
+            self.levels, self.values = levels, complete
+
+    def _add(self, rows: Iterable[Linear]) -> None:
+        """Rows that hold from now on."""
+        known = list(rows)
+        self.rows += known
+        for session in (self.relaxation, self.exact):
+            if session is not None:
+                session.add(known)
+
+    def _counts(self, stage: Stage) -> bool:
+        return stage.counting or not self.part.forest.counters.isdisjoint(stage.objective.terms)
+
+    # ---- without integers
+
+    def _bound(self, stage: Stage, deadline: float) -> float:
+        """A bound by the relaxation, if that works: only the solver's word on integers is needed."""
+        try:
+            return self._relaxed(stage, deadline)
+        except Exception:
+            self.relaxation = None
+            return -math.inf
+
+    def _relaxed(self, stage: Stage, deadline: float) -> float:
+        """A bound by the relaxation, of which an integral solution is a point. Rows that it violates are found."""
+        if self.relaxation is None:
+            self.relaxation = self.solver.session(self.part.model.variables, self.rows, relaxed=True)
+        objective, session = stage.objective, self.relaxation
+        blur = _INTEGRAL + 1e-9 * objective.span
+        bound = -math.inf
+        pool: list[Linear] = []
+        values: Mapping[int, float] = {}
+        for _ in range(_MOST_ROUNDS):
+            seconds = deadline - time.monotonic()
+            solution = session.minimise(objective, seconds) if seconds > 0 else None
+            if solution is None or not solution.optimal:
+                break
+            values = solution.values
+            bound = max(bound, math.ceil(objective.value(values) - blur))
+            if self.levels is not None and bound >= stage.value(self.levels):
+                break
+            fresh = self.part.relaxed_rows(values) or self._at_integers(stage, values, [*self.rows, *pool])
+            if not fresh:
+                break
+            session.add(fresh)
+            pool += fresh
+        tight = [row for row in pool if row.value(values) < 1e-6]
+        self.rows += tight
+        if self.exact is not None:
+            self.exact.add(tight)
+        return bound
+
+    def _at_integers(self, stage: Stage, values: Mapping[int, float], rows: Iterable[Linear]) -> list[Linear]:
+        """Rows that a solution of the relaxation violates if it is integral; if it violates none, it is taken."""
+        variables = self.part.model.variables
+        if any(abs(values[each.number] - round(values[each.number])) > _INTEGRAL for each in variables if each.integer):
+            return []
+        point = {number: round(value) for number, value in values.items()}
+        if any(row.value(point) < 0 for row in rows):
+            return []
+        fresh = self._violated(stage, point)
+        if not fresh:
+            self._take(point)
+        return fresh
+
+    def _violated(self, stage: Stage, values: Values) -> list[Linear]:
+        """Rows that an integral point violates, with those about its forest where clusters are counted."""
+        fresh = self.part.integral_rows(values)
+        return [*fresh, *(circles(self.part.forest, values) if self._counts(stage) else ())]
+
+    # ---- with integers
+
+    def _rounds(self, stage: Stage, deadline: float) -> float:
+        """Solved and solved again, until a solution violates nothing, or what it could be at best is reached: a bound."""
+        if self.exact is None:
+            self.exact = self.solver.session(self.part.model.variables, self.rows, relaxed=False)
+        objective = stage.objective
         bound = -math.inf
         while (seconds := deadline - time.monotonic()) > 0:
-            solution = session.minimise(objective, seconds, cutoff)
+            cutoff = None if self.levels is None else stage.value(self.levels)
+            solution = self.exact.minimise(objective, seconds, cutoff)
             if solution is None:
                 break
             values = {number: round(value) for number, value in solution.values.items()}
             if solution.bound > objective.value(values) + 1 + _BLUR * objective.span:
                 raise ValueError("its bound is above its own solution")
-            bound = max(bound, objective.value(values) if solution.optimal else solution.bound)
+            least = objective.value(values) if solution.optimal else math.ceil(solution.bound - _INTEGRAL)
+            bound = max(bound, least)
             fresh = self.part.integral_rows(values)
             if not fresh:
-                complete = self._completed(values) if counted else values
-                if best is None or objective.value(complete) < objective.value(best):
-                    best = complete
-                if not solution.optimal or objective.value(best) <= bound + 1e-6:
+                self._take(values)
+                assert self.levels is not None
+                if not solution.optimal or stage.value(self.levels) <= bound:
                     break
-            session.add(self._new([*fresh, *(circles(forest, values) if counted else ())], values))
-        if best is None:
-            return None
-        return _Point(best, bound, objective.value(best) <= bound + 1e-6)
+                fresh = circles(self.part.forest, values) if self._counts(stage) else []
+            elif self._counts(stage):
+                fresh = [*fresh, *circles(self.part.forest, values)]
+            self._add(self._new(fresh, values))
+        return bound
 
     def _new(self, rows: Sequence[Linear], values: Mapping[int, float]) -> list[Linear]:
         """The rows that are not yet there: a solver that violates one of those does not solve what it is given."""
@@ -262,7 +283,4 @@ def solve(part: Posed, solver: Solver, clock: Clock, known: Sequence[int] | None
 
     `known`: the objectives, without their constants, of a clustering that the model has: others may be left out.
     """
-    search = _Search(part, solver, clock)
-    if len(part.model.variables) >= _WORTH_RELAXING:
-        search.relax()
-    return search.integers(known)
+    return _Search(part, solver, clock, known).answer()

@@ -175,7 +175,7 @@ def test_the_number_of_clusters_may_stay_unproved_without_a_warning(monkeypatch:
 
 
 class Failing:
-    """A real solver that fails: from some call on, of those for integers, or wherever clusters are counted."""
+    """A real solver that fails: from some call on, or wherever clusters are counted."""
 
     name, inner = "cbc", find("cbc")
 
@@ -185,7 +185,7 @@ class Failing:
     def session(self, variables: Sequence[Variable], rows: Iterable[Linear], relaxed: bool) -> Session:
         session = self.inner.session(variables, rows, relaxed)
         counters = {variable.number for variable in variables if variable.name.startswith("joined")}
-        return session if relaxed else FailingSession(self, session, counters)
+        return FailingSession(self, session, counters)
 
 
 class FailingSession:

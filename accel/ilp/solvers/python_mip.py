@@ -19,6 +19,9 @@ _GAP = 0.99
 _BLUR = 1e-5
 """CBC finds nothing at some cutoffs that are a few millionths of the objective too high."""
 
+_SMALL = 150
+"""In models of so many variables CBC's heuristics take more time than they save."""
+
 _HUGE = 1e15
 """Bounds beyond this mean that a solver has none."""
 
@@ -39,6 +42,11 @@ class MipSession:
             self._model.preprocess = 0
             # More than that takes bounds of reals for a contradiction that meet slowly, each a little below the other in turns.
             cbc_set_parameter(self._model.solver, "boundPropLevel", "singletons")
+            if len(variables) <= _SMALL:
+                cbc_set_parameter(self._model.solver, "heur", "off")
+        self._relaxed = relaxed
+        if backend == mip.CBC:
+            self._silence()
         self._columns = {
             variable.number: self._model.add_var(
                 lb=0.0,
@@ -47,9 +55,18 @@ class MipSession:
             )
             for variable in variables
         }
-        # Without any integer variable CBC prints on the process's standard output, whatever `verbose` says.
-        self._model.add_var(lb=0.0, ub=1.0, var_type=mip.INTEGER)
         self.add(rows)
+
+    def _silence(self) -> None:
+        """CBC writes on the process's standard output when it solves a model without integers, whatever `verbose` says.
+
+        So there is one in each model. A relaxation is quiet after a first model that is none: this cannot hold, which is quick.
+        """
+        column = self._model.add_var(lb=0.0, ub=1.0, var_type=mip.INTEGER)
+        if self._relaxed:
+            row = self._model.add_constr(mip.LinExpr([column], [1.0], -2.0, ">"))
+            self._model.optimize(max_seconds=1.0)
+            self._model.remove(row)
 
     def _expression(self, linear: Linear, sense: str) -> mip.LinExpr:
         columns = [self._columns[number] for number in linear.terms]
@@ -87,6 +104,8 @@ class MipSession:
         CBC tightens bounds before it solves, and may call a model infeasible because those of variables that need not be
         integers move slowly. Their best values are integers all the same, so it is asked once more with integers only.
         """
+        if self._relaxed and self._backend == mip.CBC:
+            return self._model.optimize(max_seconds=seconds, relax=True)
         end = time.monotonic() + seconds
         status = self._model.optimize(max_seconds=seconds)
         open_variables = [column for column in self._columns.values() if column.var_type != mip.INTEGER]
