@@ -228,7 +228,11 @@ def fromMaybe(default: object, m: Exp[Any]) -> Exp[Any]:
     return Exp(operations.choose(flag, value, raw(default), here(), "fromMaybe"))
 
 
-def maybe(default: Exp[F], f: Callable[[Exp[E]], Exp[F]], m: Exp[Maybe[E]]) -> Exp[F]:
+@overload
+def maybe(default: Exp[F] | int, f: Callable[[Exp[E]], Exp[F]], m: Exp[Maybe[E]]) -> Exp[F]: ...
+@overload
+def maybe(default: float, f: Callable[[Exp[E]], Exp[Fl]], m: Exp[Maybe[E]]) -> Exp[Fl]: ...
+def maybe(default: object, f: Callable[[Exp[Any]], Exp[Any]], m: Exp[Any]) -> Exp[Any]:
     """`f` of the value of a maybe, `default` where it holds nothing."""
     where = here()
     flag, value = _maybe_part("maybe", m, 0), _maybe_part("maybe", m, 1)

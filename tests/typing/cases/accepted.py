@@ -221,6 +221,7 @@ def scalars(x: A.Exp[f4], d: A.Exp[f8], i: A.Exp[i4], n: A.Exp[i8], b: A.Exp[b1]
     assert_type(True | A.lift(x, True)[1], A.Exp[Any])
     assert_type(A.fromMaybe(0, A.just(i)), A.Exp[i4])
     assert_type(A.maybe(x, lambda k: A.toFloating(k, np.float32), A.just(i)), A.Exp[f4])
+    assert_type(A.maybe(0.5, lambda k: A.toFloating(k, np.float32), A.just(i)), A.Exp[f4])
 
 
 def aliases(v: A.Acc[A.Array[A.DIM1, f4]], t: A.Acc[A.Array[A.DIM3, f4]], z: A.Acc[A.Array[A.DIM0, f4]]) -> None:
