@@ -77,14 +77,18 @@ class Sections:
                 *self._why(why),
                 "<h3>Your lines</h3>",
                 source(wheres),
+                '<div class="texts">',
                 block("The fused tree", linked("\n".join(drawing(cluster.tree)), self._arrays)),
                 *self._code(cluster),
-                "</section>",
+                "</div></section>",
             ]
         )
 
     def array(self, array: ArrayReport) -> str:
-        """All about one array: what became of it, who makes and reads it, and why it is not fused."""
+        """All about one array: what became of it, who makes and reads it, and why it is not fused.
+
+        The script adds the texts of the loop that makes it: here they would make the page as many times as long.
+        """
         rows = [
             ("type", text(array.type)),
             ("status", f'<span class="chip {array.status}">{array.status}</span> {text(STATUS[array.status])}'),
@@ -95,7 +99,8 @@ class Sections:
         if array.result:
             rows.append(("result", "of " + text(array.part[-1]) if array.part else "of the program"))
         facts = "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in rows)
-        head = f'<section id="{array_link(array.name)}" class="detail" tabindex="-1"><h2>array {text(array.name)}</h2>'
+        loop = "" if array.cluster is None else f' data-loop="{loop_link(array.cluster)}"'
+        head = f'<section id="{array_link(array.name)}" class="detail" tabindex="-1"{loop}><h2>array {text(array.name)}</h2>'
         line = ("<h3>Your line</h3>", source([array.where]))
         return "\n".join(
             [head, f"<dl>{facts}</dl>", *self._why([("", each) for each in array.why_not]), *line, "</section>"]

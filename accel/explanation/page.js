@@ -8,6 +8,9 @@ function show() {
   const wanted = decodeURIComponent(location.hash.slice(1));
   const found = sections.find((section) => section.id === wanted) || sections[0];
   for (const section of sections) section.hidden = section !== found;
+  // An array's section ends with the tree, the nest and the code of the loop that makes it.
+  const texts = found.dataset.loop && document.querySelector(`#${found.dataset.loop} .texts`);
+  if (texts && !found.querySelector(".texts")) found.append(texts.cloneNode(true));
   for (const link of links) {
     const chosen = targetOf(link) === "#" + found.id;
     link.classList.toggle("chosen", chosen);

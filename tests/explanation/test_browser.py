@@ -92,6 +92,21 @@ def test_a_click_on_an_array_shows_why_it_is_in_memory(shown: Page) -> None:
     assert not troubles(shown)
 
 
+def test_a_click_on_an_array_shows_the_loop_that_makes_it(shown: Page) -> None:
+    shown.click("nav table a[href='#array-4']")
+    text = str(shown.value(TEXT))
+    assert "A.scanl(" in text
+    assert "LeafOfCluster %4 scanl:0" in text
+    assert "for i0 < n0+1" in text
+    assert "__kernel" not in text
+    shown.click("#array-4 details:last-of-type summary")
+    assert "__kernel" in str(shown.value(TEXT))
+    assert shown.value("document.querySelectorAll('#array-4 .texts').length") == 1
+    shown.click("nav table a[href='#array-0']")
+    assert "LeafOfCluster" not in str(shown.value(TEXT))
+    assert not troubles(shown)
+
+
 def test_lists_are_filtered(shown: Page) -> None:
     cards = "[...document.querySelectorAll('li.card')].filter(s => s.checkVisibility()).length"
     assert shown.value(cards) == 2
