@@ -64,7 +64,7 @@ def _to_numpy(value: object, where: Where | None) -> HostArray:
 
 # Any: a structured array and a plain one differ only in their dtype's value.
 def _leaves(array: np.ndarray[Any, np.dtype[Any]], where: Where | None) -> tuple[ElementType, tuple[HostArray, ...]]:
-    if array.dtype.names is not None:
+    if array.dtype.names:
         parts = [_leaves(array[name], where) for name in array.dtype.names]
         return TupleType(tuple(kind for kind, _ in parts)), tuple(leaf for _, data in parts for leaf in data)
     element = scalar_type(array.dtype)

@@ -46,6 +46,7 @@ WRONG: dict[str, tuple[type[A.AccelError], Callable[[], object]]] = {
     "divmod of an Acc": (A.AccelTypeError, lambda: divmod(vector, 2)),
     "round of an Acc": (A.AccelTypeError, lambda: round(vector)),
     "use of an Acc": (A.AccelTypeError, lambda: A.use(vector)),
+    "a record without fields": (A.AccelTypeError, lambda: A.use(np.zeros(3, np.dtype([])))),
     "an array as a strategy": (A.AccelValueError, lambda: A.run(vector, strategy=array)),
     "an array as a cost": (A.AccelValueError, lambda: A.run(vector, cost=array)),
     "a wrong setting for runN": (A.AccelValueError, lambda: A.runN(lambda xs: xs, strategy=array)),
