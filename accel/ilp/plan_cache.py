@@ -102,7 +102,7 @@ def answered(graph: Graph, options: Options, make: Callable[[], Answer]) -> Answ
         answer = make()
         if not answer.finished:
             return answer
-        if answer.proved or answer.strategy != "ilp":  # it may be proved in a quieter hour
+        if answer.proved or not answer.strategy.startswith("ilp"):  # it may be proved in a quieter hour
             PLANS.put(on_disk, _dumped(answer, canonical))
     _GRAPHS.keep(key, _Placed(canonical.labels, answer))
     return answer

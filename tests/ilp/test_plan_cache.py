@@ -130,21 +130,28 @@ def test_what_a_time_limit_or_a_solver_cut_short_is_not_kept(searches: list[Grap
     assert not folder.exists() or not list(folder.iterdir())
 
 
+@pytest.mark.parametrize("strategy", ["ilp", "ilp and greedy"])
 def test_what_is_not_proved_stays_in_the_process(
-    folder: Path, searches: list[Graph], monkeypatch: pytest.MonkeyPatch
+    folder: Path, searches: list[Graph], monkeypatch: pytest.MonkeyPatch, strategy: str
 ) -> None:
-    """A quieter machine may prove it."""
+    """A quieter machine may prove it, and so may more time: then it is planned anew, and both are kept."""
     graph = build(program(mean_and_more()))
     counting = planner.search
 
     def unproved(graph: Graph, options: Options) -> Answer:
-        return replace(counting(graph, options), proved=False, strategy="ilp")
+        return replace(counting(graph, options), proved=False, strategy=strategy)
 
     monkeypatch.setattr(planner, "search", unproved)
     for _ in range(2):
         plan_graph(graph)
     assert len(searches) == 1
     assert not folder.exists()
+    monkeypatch.setattr(planner, "search", counting)
+    for _ in range(2):
+        assert plan_graph(graph, Options(time_limit=20.0)).proved
+    assert len(searches) == 2
+    assert not plan_graph(graph).proved
+    assert len(searches) == 2
 
 
 def test_a_plan_for_a_function_is_kept_for_that_function_in_this_process(folder: Path, searches: list[Graph]) -> None:
