@@ -62,3 +62,11 @@ def added(costs: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
 def priced(cost: Sequence[int], names: Sequence[str]) -> str:
     """`40,976 bytes, 3 intermediates, 2 clusters`."""
     return ", ".join(f"{number:,} {name}" for number, name in zip_longest(cost, names, fillvalue=0)) or "nothing"
+
+
+def less(saving: Sequence[int] | None, names: Sequence[str]) -> str:
+    """`moves 8,192 bytes less`: the first level in which something is saved; empty if nothing is known of it."""
+    for number, name in zip(saving or (), names, strict=False):
+        if number:
+            return f"moves {number:,} bytes less" if name == "bytes" else f"costs {number:,} {name} less"
+    return ""

@@ -53,6 +53,7 @@ class ArrayReport:
     """One array. status: `input`, `fused` (never written), `kept` (written and consumed in its own loop), `stored`.
 
     producer: such as `fold %3`. where: the user's call. why_not: for each reader in another loop, why it is there.
+    why_not_again: for each of these, where work may be done again, why it does not compute the array by itself.
     readers: the operations that read it. cluster: the number of the loop that makes it, if one does. result: the program (or
     the part of it in which the array stands) returns it. bytes: what it takes in memory if it is stored.
     """
@@ -63,6 +64,7 @@ class ArrayReport:
     producer: str
     where: Where | None
     why_not: tuple[WhyNot, ...]
+    why_not_again: tuple[WhyNot, ...]
     readers: tuple[str, ...]
     cluster: int | None
     part: tuple[str, ...]
@@ -88,6 +90,8 @@ class CopyReport:
 
     what: the combinators, in order; several are a chain. where: the last one's call. original: the operation itself, such as
     `map %1`, if it is still there. copies: one for each combinator; none if the readers compute it in their scalar functions.
+    loops: how many loops compute it, all of its copies together. saves: what it would cost more to store it and to read it in
+    these loops, such as `moves 8,192 bytes less`; empty if they could not.
     """
 
     what: tuple[str, ...]
@@ -95,12 +99,16 @@ class CopyReport:
     original: str | None
     copies: tuple[str, ...]
     readers: tuple[str, ...]
+    loops: int
+    saves: str
 
     def __str__(self) -> str:
         place = short_place(self.where)
         what = f"{self.original or ', '.join(self.what)}{place and f' ({place})'}"
         how = f"computed again as {', '.join(self.copies)} for" if self.copies else "computed inside of"
-        return f"{what} is {how} {', '.join(self.readers)}{'' if self.original else ', and stored nowhere'}"
+        text = f"{what} is {how} {', '.join(self.readers)}{'' if self.original else ', and stored nowhere'}"
+        often = "1 loop makes it" if self.loops == 1 else f"{self.loops} loops make it"
+        return f"{text}; {often}{self.saves and f', which {self.saves}'}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -169,7 +169,7 @@ def _overview(explanation: Explanation) -> Iterator[str]:
     )  # fmt: skip
     if explanation.copies:
         yield f"<h3>Work done again</h3><ul>{''.join(f'<li>{text(copy)}</li>' for copy in explanation.copies)}</ul>"
-    used = {line.rule for array in explanation.arrays for line in array.why_not}
+    used = {line.rule for array in explanation.arrays for line in (*array.why_not, *array.why_not_again)}
     if used:
         rules = "".join(f"<dt>{text(rule)}</dt><dd>{text(RULES[rule])}</dd>" for rule in RULES if rule in used)
         yield f"<h3>Rules that keep arrays in memory here</h3><dl>{rules}</dl>"

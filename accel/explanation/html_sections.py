@@ -102,9 +102,9 @@ class Sections:
         loop = "" if array.cluster is None else f' data-loop="{loop_link(array.cluster)}"'
         head = f'<section id="{array_link(array.name)}" class="detail" tabindex="-1"{loop}><h2>array {text(array.name)}</h2>'
         line = ("<h3>Your line</h3>", source([array.where]))
-        return "\n".join(
-            [head, f"<dl>{facts}</dl>", *self._why([("", each) for each in array.why_not]), *line, "</section>"]
-        )
+        why = [("", each) for each in array.why_not]
+        why += [("not computed again for ", each) for each in array.why_not_again]
+        return "\n".join([head, f"<dl>{facts}</dl>", *self._why(why), *line, "</section>"])
 
     def _passes(self, verb: str, counted: Mapping[str, int], passes: tuple[PassReport, ...]) -> str:
         rows = [

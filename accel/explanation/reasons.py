@@ -36,6 +36,10 @@ RULES: Mapping[str, str] = MappingProxyType(
         "E4": "The operations of a loop visit one shape, or the outer dimensions of it.",
         "E5": "A loop inside begins when its gather's index is known.",
         "W1": "A gather that may be larger than its source makes nothing expensive more than once.",
+        "C1": "What is computed again is cheap: a generate or map without loops, of 32 scalar operations at most.",
+        "C2": "What is computed again reads only what is in memory anyway, and is not in the way of anything.",
+        "C3": "Who computes something again does not compute it more often than it was.",
+        "C4": "No copy is made of what a copy reads.",
         "strategy": "The strategy chose otherwise.",
         "cost": "A clustering that costs less, or as much, keeps the two apart.",
     }

@@ -128,3 +128,5 @@ def _arrays(arrays: tuple[ArrayReport, ...]) -> Iterator[str]:
         yield "  " + "  ".join([*padded, place(array.where)]).rstrip()
         for line in array.why_not:
             yield f"      not fused with {line}"
+        for line in array.why_not_again:
+            yield f"      not computed again for {line}"

@@ -12,7 +12,8 @@ from itertools import chain
 from math import prod
 
 from accel.compile import Stages
-from accel.explanation.costs import levels, prices
+from accel.explanation.again import Again
+from accel.explanation.costs import less, levels, prices
 from accel.explanation.facts import (
     ArrayReport,
     ClusterReport,
@@ -32,6 +33,7 @@ from accel.ilp.build import build as build_graph
 from accel.ilp.cost import NOMINAL_EXTENT
 from accel.ilp.graph import Graph
 from accel.ilp.options import Options
+from accel.ilp.saved import saved
 from accel.ir import mentions
 from accel.ir.facts import Access, Traffic, fills, is_loop, size_text, traffic
 from accel.ir.nodes import Launch, Nest
@@ -199,16 +201,17 @@ class _Described:
     ) -> None:
         self._part, self._graph, self._readers, self._sizes = part, graph, readers, sizes
         self._bindings = {binding.label: binding for binding in part.program.bindings}
-        plan = part.plan
-        names = levels(options, plan.cost)
+        plan, self._options = part.plan, options
+        self._levels = names = levels(options, plan.cost)
         self._reasons = Reasons(
             graph, plan.clustering, plan.strategy, options.duplicate, prices(graph, options), names, self._bindings
         )  # fmt: skip
+        self._again = Again(graph, plan, options, self._bindings)
 
     def into(self, found: _Found) -> None:
         """Adds them."""
         found.views += self._views()
-        found.copies += self._copies()
+        found.copies += self._copies(found.made_in)
         copied = {label for each in self._part.plan.repeated for label in each.copies}
         for binding in self._part.program.bindings:
             where = found.made_in.get(binding.label)
@@ -220,13 +223,23 @@ class _Described:
                 if not isinstance(binding.operation, _VIEWS):
                     found.arrays.append(self._array(binding, array, found.status.get(array, "stored"), where))
 
-    def _copies(self) -> Iterator[CopyReport]:
+    def _copies(self, made_in: Mapping[Label, int]) -> Iterator[CopyReport]:
         def names(labels: Iterable[Label]) -> tuple[str, ...]:
             return tuple(operation_name(self._bindings[label]) for label in labels)
 
-        for each in self._part.plan.repeated:
+        repeated = self._part.plan.repeated
+        for each in repeated:
+            own = [other for other in repeated if other.producer == each.producer]
+            everyone = [
+                *(label for other in own for label in other.readers),
+                *((each.original,) if each.original else ()),
+            ]
+            loops = {made_in[label] for label in everyone if label in made_in}
             original = None if each.original is None else operation_name(self._bindings[each.original])
-            yield CopyReport(each.names, each.where, original, names(each.copies), names(each.readers))
+            saves = less(saved(each.asked, each.producer, self._options), self._levels)
+            yield CopyReport(
+                each.names, each.where, original, names(each.copies), names(each.readers), len(loops), saves
+            )
 
     def _views(self) -> Iterator[ViewReport]:
         for parameter, array in zip(chain(*self._part.program.parameters), self._part.carried, strict=False):
@@ -261,6 +274,7 @@ class _Described:
             producer=operation_name(binding),
             where=binding.where,
             why_not=() if is_input else self._why_not(array),
+            why_not_again=() if is_input else self._why_not_again(array),
             readers=self._readers.get(array, ()),
             cluster=cluster,
             part=self._part.around,
@@ -271,3 +285,7 @@ class _Described:
     def _why_not(self, array: Array) -> tuple[WhyNot, ...]:
         lines = [self._reasons.why_not(edge) for edge in self._graph.readers.get(array, ())]
         return tuple(dict.fromkeys(line for line in lines if line is not None))
+
+    def _why_not_again(self, array: Array) -> tuple[WhyNot, ...]:
+        apart = [edge for edge in self._graph.readers.get(array, ()) if self._reasons.why_not(edge) is not None]
+        return tuple(dict.fromkeys(line for line in map(self._again.why_not, apart) if line is not None))

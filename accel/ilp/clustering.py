@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from accel.errors import Where
+from accel.ilp.graph import Graph
 from accel.labelled.duplicate import Copied
 from accel.labelled.nodes import Label
 
@@ -46,12 +47,22 @@ class Clustering:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """What a plan asked for before it was realised: copies in a graph, and clusters of the graph with these copies."""
+
+    graph: Graph
+    clustering: Clustering
+    copied: tuple[Copied, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Repeated:
     """Work that a program does again instead of storing what it makes.
 
     names: of the combinators, in order; several are a chain. where: the last one's call. original: the label of the
     operation itself, if somebody still reads it. copies: the labels of its copy, one for each name, of which the last is
-    what `readers` read; none where they compute it in their scalar functions, for what was an index.
+    what `readers` read; none where they compute it in their scalar functions, for what was an index. asked: by what plan; there
+    the operation is `producer`.
     """
 
     names: tuple[str, ...]
@@ -59,6 +70,8 @@ class Repeated:
     original: Label | None
     copies: tuple[Label, ...]
     readers: tuple[Label, ...]
+    asked: Asked = field(repr=False)
+    producer: Label
 
 
 @dataclass(frozen=True, slots=True)

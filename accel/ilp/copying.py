@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import Enum
 
 from accel.ilp.cost import CostLevel, Weights
 from accel.ilp.graph import ORDERED, Edge, Graph, Kind, Node, Role
@@ -58,6 +59,20 @@ class Choices:
 NOTHING = Choices({}, frozenset())
 
 
+class Bar(Enum):
+    """What forbids a copy (docs/ilp.md, C1 to C4)."""
+
+    KIND = "it is no generate or map"
+    DEAR = "it is a loop, or more than 32 operations"
+    FIRST = "it must be done before something, or is written over"
+    INPUTS = "what it reads need not be in memory"
+    READER = "the reader is no loop, or reads it in two orders"
+    LARGER = "the reader is not known to be no larger"
+    OFTEN = "the reader loads it in a loop, or too often"
+    BOUNDS = "nobody else would check an index"
+    COPIES = "the reader may be copied itself, or copies what is read"
+
+
 def counts_traffic(levels: Iterable[CostLevel]) -> bool:
     """Whether a cost can tell that a copy pays: reads and writes come first, and no level counts pairs of operations."""
     first, *_ = levels = tuple(levels)
@@ -75,7 +90,7 @@ def choices(graph: Graph, weights: Weights) -> Choices:
         consumers = {edge.consumer: None for edge in _outgoing(graph, label)}
         taken = {c for (_, c), edges in reads.items() if any(edge.array.label == label for edge in edges)}
         free = [c for c in consumers if c not in makers and c not in taken]
-        fitting = {c: roles for c in free if (roles := _roles(graph, label, c, weights))}
+        fitting = {c: _roles(graph, label, c) for c in free if _no_reader(graph, label, c, weights) is None}
         is_result = not graph.results.isdisjoint(graph.node[label].arrays)
         loaded = any(Role.INDEX in roles for roles in fitting.values())
         if fitting and (len(consumers) > 1 or is_result or loaded):
@@ -101,13 +116,21 @@ def _makers(graph: Graph) -> Iterator[Label]:
     found: set[Label] = set()
     first = {earlier for earlier, _ in graph.before}
     for node in graph.operations:
-        cheap = node.kind in (Kind.GENERATE, Kind.MAP) and not node.loops and node.operations <= CHEAP
-        if not cheap or node.label in first or any(e.role is Role.DESTINATION for e in _outgoing(graph, node.label)):
-            continue
-        streams = [edge.array for edge in graph.inputs[node.label] if edge.role is Role.STREAM]
-        if all(_is_in_memory(graph, array, found) for array in streams):
+        if _no_maker(graph, node, found, first) is None:
             found.add(node.label)
             yield node.label
+
+
+def _no_maker(graph: Graph, node: Node, makers: Collection[Label], first: Collection[Label]) -> Bar | None:
+    """Why an operation is copied nowhere. `makers`: those before it that may be; `first`: what something must wait for."""
+    if node.kind not in (Kind.GENERATE, Kind.MAP):
+        return Bar.KIND
+    if node.loops or node.operations > CHEAP:
+        return Bar.DEAR
+    if node.label in first or any(e.role is Role.DESTINATION for e in _outgoing(graph, node.label)):
+        return Bar.FIRST
+    streams = [edge.array for edge in graph.inputs[node.label] if edge.role is Role.STREAM]
+    return None if all(_is_in_memory(graph, array, makers) for array in streams) else Bar.INPUTS
 
 
 def _is_in_memory(graph: Graph, array: Array, makers: Collection[Label]) -> bool:
@@ -119,28 +142,51 @@ def _is_in_memory(graph: Graph, array: Array, makers: Collection[Label]) -> bool
     return maker.label not in makers and any(apart)
 
 
+def _roles(graph: Graph, label: Label, consumer: Label) -> frozenset[Role]:
+    """How `consumer` reads what `label` makes."""
+    return frozenset(edge.role for edge in _outgoing(graph, label) if edge.consumer == consumer)
+
+
 def work(graph: Graph, maker: Node) -> int:
     """The scalar operations that take the place of one load of what `maker` makes, but for one."""
     return maker.operations - 1 + sum(edge.role is Role.STREAM for edge in graph.inputs[maker.label])
 
 
-def _roles(graph: Graph, label: Label, consumer: Label, weights: Weights) -> frozenset[Role]:
-    """How `consumer` reads what `label` makes, if it may compute that by itself; else nothing."""
+def _no_reader(graph: Graph, label: Label, consumer: Label, weights: Weights) -> Bar | None:
+    """Why `consumer` may not compute by itself what `label`, which may be copied, makes."""
     maker, reader = graph.node[label], graph.node[consumer]
     edges = [edge for edge in _outgoing(graph, label) if edge.consumer == consumer]
-    roles = frozenset(edge.role for edge in edges)
+    roles = _roles(graph, label, consumer)
     if reader.kind is Kind.BARRIER or roles.issuperset(ORDERED):
-        return frozenset()
+        return Bar.READER
     gathers_less = Role.SOURCE in roles and not graph.is_growing(consumer)
     if roles != {Role.STREAM} and not gathers_less and not is_no_larger(reader.iteration, maker.iteration, weights):
-        return frozenset()
+        return Bar.LARGER
     loads = [edge for edge in edges if edge.role is Role.INDEX]
-    if loads:
-        checked = any(edge.role is Role.STREAM for edge in graph.inputs[label])
-        too_much = (work(graph, maker) + 1) * sum(edge.sites for edge in loads) > CHEAP
-        if reader.loops or too_much or not (checked or all(edge.inside for edge in loads)):
-            return frozenset()
-    return roles
+    if loads and (reader.loops or (work(graph, maker) + 1) * sum(edge.sites for edge in loads) > CHEAP):
+        return Bar.OFTEN
+    checked = any(edge.role is Role.STREAM for edge in graph.inputs[label])
+    return None if checked or all(edge.inside for edge in loads) else Bar.BOUNDS
+
+
+class Bars:
+    """What forbids the copies of a graph."""
+
+    def __init__(self, graph: Graph, weights: Weights) -> None:
+        self._graph, self._weights = graph, weights
+        self._makers, self._first = set(_makers(graph)), {earlier for earlier, _ in graph.before}
+        self._choices = choices(graph, weights)
+
+    def of(self, label: Label, consumer: Label) -> Bar | None:
+        """Why `consumer` may not compute by itself what `label` makes; None if nothing speaks against it but the cost."""
+        node = self._graph.node[label]
+        bar = _no_maker(self._graph, node, self._makers, self._first)
+        if bar is not None or (label, consumer) in self._choices.reads:
+            return bar
+        copied = consumer in self._makers or any(
+            label in (e.array.label for e in edges) for edges in self._choices.reads.values()
+        )
+        return _no_reader(self._graph, label, consumer, self._weights) or (Bar.COPIES if copied else None)
 
 
 def is_no_larger(one: Shape, other: Shape, weights: Weights) -> bool:

@@ -12,7 +12,7 @@ from itertools import count
 from accel.errors import AccelInternalError
 from accel.ilp.build import build, sub_programs
 from accel.ilp.checker import refusal
-from accel.ilp.clustering import Cluster, Clustering, Order, Plan, Repeated
+from accel.ilp.clustering import Asked, Cluster, Clustering, Order, Plan, Repeated
 from accel.ilp.cost import Weights
 from accel.ilp.options import Options
 from accel.ilp.price import price
@@ -89,11 +89,14 @@ def _changed(program: Program, plan: Plan, fresh: Iterator[Label]) -> tuple[Prog
     repeated: list[Repeated] = []
     remaining = {binding.label for binding in in_program.program.bindings}
     where = {binding.label: binding.where for binding in program.bindings}
+    before = Asked(graph, plan.clustering, plan.copied)
     for each, theirs, ours in zip(plan.copied, in_graph.copies, in_program.copies, strict=True):
         labels |= dict(zip(theirs, ours, strict=True))
         last = each.run[-1]
         names = tuple([graph.node[label].name for label in each.run])
-        repeated.append(Repeated(names, where[last], last if last in remaining else None, ours, each.readers))
+        repeated.append(
+            Repeated(names, where[last], last if last in remaining else None, ours, each.readers, before, last)
+        )
     clustering = _clustering(plan.clustering, labels)
     changed = replace(plan, clustering=clustering, inner=tuple(plans), copied=(), repeated=tuple(repeated))
     return in_program.program, changed

@@ -1,0 +1,63 @@
+"""Why a reader in another loop does not compute an array by itself, where work may be done again (docs/ilp.md, C1 to C4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from accel.explanation.reasons import WhyNot, operation_name
+from accel.ilp.clustering import Plan
+from accel.ilp.copying import Bar, Bars, counts_traffic
+from accel.ilp.cost import Weights
+from accel.ilp.graph import Edge, Graph
+from accel.ilp.options import Options
+from accel.ilp.rules import CHEAP
+from accel.labelled.nodes import Binding, Label
+
+_REASONS: Mapping[Bar, tuple[str, str]] = MappingProxyType(
+    {
+        Bar.DEAR: ("C1", f"{{maker}} holds a loop, or more than {CHEAP} scalar operations"),
+        Bar.FIRST: ("C2", "{maker} must be done before something else, or is written over"),
+        Bar.INPUTS: ("C2", "what {maker} reads need not be in memory"),
+        Bar.READER: ("C3", "{reader} is no loop, or reads it in two orders"),
+        Bar.LARGER: ("C3", "{reader} is not known to have no more elements than {maker}"),
+        Bar.OFTEN: ("C3", f"{{reader}} loads it in a loop, or it would do more than {CHEAP} operations for an element"),
+        Bar.BOUNDS: ("C3", "nothing but the load from it says that an index is out of bounds"),
+        Bar.COPIES: ("C4", "no copy is made of what a copy reads"),
+    }
+)
+
+
+class Again:
+    """The reasons of one program, in which the copies that pay are made."""
+
+    def __init__(self, graph: Graph, plan: Plan, options: Options, bindings: Mapping[Label, Binding]) -> None:
+        self._strategy, self._bindings = plan.strategy, bindings
+        self._copied = {label for each in plan.repeated for label in (*each.copies, each.original)}
+        model = options.model
+        asked = options.duplicate is True and options.strategy == "ilp" and options.formulation == "accel"
+        self._bars: Bars | None = None
+        if asked and model is not None and counts_traffic(model.levels):
+            self._bars = Bars(graph, Weights(graph, {} if options.sizes == "nominal" else options.sizes))
+
+    def why_not(self, edge: Edge) -> WhyNot | None:
+        """Why the reader does not compute by itself what it reads; None if that is not asked, or is never done.
+
+        To be asked of readers in other loops only.
+        """
+        if self._bars is None or edge.array.label not in self._bindings:
+            return None
+        bar = self._bars.of(edge.array.label, edge.consumer)
+        if bar is Bar.KIND:
+            return None
+        if bar is None and edge.consumer in self._copied:
+            bar = Bar.COPIES
+        maker, reader = self._bindings[edge.array.label], self._bindings[edge.consumer]
+        names = {"maker": operation_name(maker), "reader": operation_name(reader)}
+        if bar is not None:
+            rule, reason = _REASONS[bar][0], _REASONS[bar][1].format(**names)
+        elif self._strategy == "ilp":
+            rule, reason = "cost", f"to read what {names['maker']} reads would cost as much, or more"
+        else:
+            rule, reason = "strategy", f"{self._strategy} decides on no copies"
+        return WhyNot(rule, reason, names["reader"], reader.where, maker.where)
