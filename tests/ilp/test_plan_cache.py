@@ -38,26 +38,6 @@ XS = np.arange(8.0)
 GREEDY = Options(strategy="greedy")
 
 
-@pytest.fixture
-def searches(monkeypatch: pytest.MonkeyPatch) -> list[Graph]:
-    """The graphs that were searched, not found."""
-    seen: list[Graph] = []
-
-    def counting(graph: Graph, options: Options) -> Answer:
-        seen.append(graph)
-        return search(graph, options)
-
-    monkeypatch.setattr(planner, "search", counting)
-    return seen
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache directory of the test's own."""
-    monkeypatch.setenv("ACCEL_CACHE_DIR", str(tmp_path / "cache"))
-    return tmp_path / "cache" / "plans"
-
-
 def mean_and_more() -> tuple[AnyAcc, ...]:
     xs = A.use(XS)
     total = A.fold(A.add, 0.0, xs)
@@ -206,37 +186,6 @@ def test_pushed_orders_survive(folder: Path, searches: list[Graph]) -> None:
         plan_cache.forget()
         assert plan_graph(graph) == first
     assert len(searches) <= 40
-
-
-def copying() -> Iterator[Graph]:
-    """Programs in which a producer is computed again: for another loop; inside of a function, where it loads more bytes."""
-    xs = A.use(XS)
-    ramp = A.generate(xs.shape, lambda i: A.toFloating(A.unindex(i)[0], np.float64))
-    total = A.fold(A.add, 0.0, A.zipWith(A.mul, xs, ramp))
-    yield build(program((A.map(lambda x: x / A.the(total), A.zipWith(A.add, xs, ramp)),)))
-    halves = A.map(lambda x: A.cast(x, np.float32), xs)
-    yield build(program((A.generate(halves.shape, lambda ix: halves[ix] + halves[0]),)))
-
-
-@pytest.mark.parametrize("graph", list(copying()), ids=["loop", "function"])
-def test_copies_survive(folder: Path, searches: list[Graph], graph: Graph) -> None:
-    """Under other labels, too."""
-    options = Options(duplicate=True)
-    first = plan_graph(graph, options)
-    assert first.copied
-    for other in (graph, renamed(graph)):
-        plan_cache.forget()
-        again = plan_graph(other, options)
-        assert (again.cost, again.clustering) == (first.cost, first.clustering)
-        assert len(again.copied) == len(first.copied)
-        assert {label for each in again.copied for label in each.run} <= set(other.node)
-    assert len(searches) == 1
-    canonical = graph_key(graph, None)
-    wrong = replace(first, copied=(replace(first.copied[0], run=first.copied[0].readers),))
-    plan_cache.PLANS.put(plan_cache._disk_key(canonical, options), plan_cache._dumped(wrong, canonical))
-    plan_cache.forget()
-    assert plan_graph(graph, options) == first
-    assert len(searches) == 2
 
 
 def _spoilt(content: bytes) -> Iterator[bytes]:

@@ -1,0 +1,53 @@
+"""Plans in which something is computed again are found again, too: from the disk, and under other labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import accel as A
+from accel.ilp import plan_cache
+from accel.ilp.build import build
+from accel.ilp.graph import Graph
+from accel.ilp.keys import graph_key
+from accel.ilp.options import Options
+from accel.ilp.plan import plan_graph
+from tests.ilp.renamed import renamed
+from tests.labelled.programs import program
+
+XS = np.arange(8.0)
+
+
+def copying() -> Iterator[Graph]:
+    """Programs in which a producer is computed again: for another loop; inside of a function, where it loads more bytes."""
+    xs = A.use(XS)
+    ramp = A.generate(xs.shape, lambda i: A.toFloating(A.unindex(i)[0], np.float64))
+    total = A.fold(A.add, 0.0, A.zipWith(A.mul, xs, ramp))
+    yield build(program((A.map(lambda x: x / A.the(total), A.zipWith(A.add, xs, ramp)),)))
+    halves = A.map(lambda x: A.cast(x, np.float32), xs)
+    yield build(program((A.generate(halves.shape, lambda ix: halves[ix] + halves[0]),)))
+
+
+@pytest.mark.parametrize("graph", list(copying()), ids=["loop", "function"])
+def test_copies_survive(folder: Path, searches: list[Graph], graph: Graph) -> None:
+    """Under other labels, too."""
+    options = Options(duplicate=True)
+    first = plan_graph(graph, options)
+    assert first.copied
+    for other in (graph, renamed(graph)):
+        plan_cache.forget()
+        again = plan_graph(other, options)
+        assert (again.cost, again.clustering) == (first.cost, first.clustering)
+        assert len(again.copied) == len(first.copied)
+        assert {label for each in again.copied for label in each.run} <= set(other.node)
+    assert len(searches) == 1
+    canonical = graph_key(graph, None)
+    wrong = replace(first, copied=(replace(first.copied[0], run=first.copied[0].readers),))
+    plan_cache.PLANS.put(plan_cache._disk_key(canonical, options), plan_cache._dumped(wrong, canonical))
+    plan_cache.forget()
+    assert plan_graph(graph, options) == first
+    assert len(searches) == 2
