@@ -20,7 +20,7 @@ from accel.ast.scalars import I, apply
 from accel.ast.types import ScalarType
 from accel.errors import AccelTypeError, here
 
-B = TypeVar("B", bound=np.integer[Any] | np.bool_)
+B = TypeVar("B", bound=np.generic)
 
 
 def shiftL(x: Exp[I], amount: Num) -> Exp[I]:

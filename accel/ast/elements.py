@@ -44,11 +44,13 @@ class Inexact(Protocol):
         """The element type."""
 
 
-class Boolean(Protocol):
-    """An expression of a bool."""
+class Bits(Protocol):
+    """An expression of an integer or bool. One Protocol for both: where overloads told them apart, a lambda with `|` as the
+    function of a `fold` would have no type.
+    """
 
     @property
-    def element(self) -> np.bool_:
+    def element(self) -> np.integer[Any] | np.bool_:
         """The element type."""
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, over
 import numpy as np
 
 from accel.ast import operations
-from accel.ast.elements import At0, At1, At2, At3, At4, Boolean, Inexact, Integral, Number, Unknown
+from accel.ast.elements import At0, At1, At2, At3, At4, Bits, Inexact, Integral, Number, Unknown
 from accel.ast.literals import describe
 from accel.ast.operators import Operator
 from accel.ast.scalar import ScalarNode
@@ -208,68 +208,26 @@ class Exp(Generic[E]):
 
     # Bits and bools.
 
-    @overload
-    def __and__(self: Exp[Unknown], other: object) -> Exp[Any]: ...
-    @overload
-    def __and__(self: Boolean, other: Exp[np.bool_] | bool) -> Exp[np.bool_]: ...
-    @overload
-    def __and__(self: Integral, other: Exp[E] | E | int) -> Exp[E]: ...
-    def __and__(self, other: object) -> Exp[Any]:
+    def __and__(self: Bits, other: Exp[E] | E | int) -> Exp[E]:
         return Exp(operations.conjunction(raw(self), raw(other), here()))
 
-    @overload
-    def __rand__(self: Exp[Unknown], other: object) -> Exp[Any]: ...
-    @overload
-    def __rand__(self: Boolean, other: bool) -> Exp[np.bool_]: ...
-    @overload
-    def __rand__(self: Integral, other: E | int) -> Exp[E]: ...
-    def __rand__(self, other: object) -> Exp[Any]:
+    def __rand__(self: Bits, other: E | int) -> Exp[E]:
         return Exp(operations.conjunction(raw(other), raw(self), here()))
 
-    @overload
-    def __or__(self: Exp[Unknown], other: object) -> Exp[Any]: ...
-    @overload
-    def __or__(self: Boolean, other: Exp[np.bool_] | bool) -> Exp[np.bool_]: ...
-    @overload
-    def __or__(self: Integral, other: Exp[E] | E | int) -> Exp[E]: ...
-    def __or__(self, other: object) -> Exp[Any]:
+    def __or__(self: Bits, other: Exp[E] | E | int) -> Exp[E]:
         return Exp(operations.disjunction(raw(self), raw(other), here()))
 
-    @overload
-    def __ror__(self: Exp[Unknown], other: object) -> Exp[Any]: ...
-    @overload
-    def __ror__(self: Boolean, other: bool) -> Exp[np.bool_]: ...
-    @overload
-    def __ror__(self: Integral, other: E | int) -> Exp[E]: ...
-    def __ror__(self, other: object) -> Exp[Any]:
+    def __ror__(self: Bits, other: E | int) -> Exp[E]:
         return Exp(operations.disjunction(raw(other), raw(self), here()))
 
-    @overload
-    def __xor__(self: Exp[Unknown], other: object) -> Exp[Any]: ...
-    @overload
-    def __xor__(self: Boolean, other: Exp[np.bool_] | bool) -> Exp[np.bool_]: ...
-    @overload
-    def __xor__(self: Integral, other: Exp[E] | E | int) -> Exp[E]: ...
-    def __xor__(self, other: object) -> Exp[Any]:
+    def __xor__(self: Bits, other: Exp[E] | E | int) -> Exp[E]:
         return _binary(Operator.XOR, self, other, "^")
 
-    @overload
-    def __rxor__(self: Exp[Unknown], other: object) -> Exp[Any]: ...
-    @overload
-    def __rxor__(self: Boolean, other: bool) -> Exp[np.bool_]: ...
-    @overload
-    def __rxor__(self: Integral, other: E | int) -> Exp[E]: ...
-    def __rxor__(self, other: object) -> Exp[Any]:
+    def __rxor__(self: Bits, other: E | int) -> Exp[E]:
         return _binary(Operator.XOR, other, self, "^")
 
-    @overload
-    def __invert__(self: Exp[Unknown]) -> Exp[Any]: ...
-    @overload
-    def __invert__(self: Boolean) -> Exp[np.bool_]: ...
-    @overload
-    def __invert__(self: Integral) -> Exp[E]: ...
-    def __invert__(self) -> Exp[Any]:
-        return Exp(operations.apply(Operator.NOT, self.node, where=here(), name="~"))
+    def __invert__(self: Bits) -> Exp[E]:
+        return Exp(operations.apply(Operator.NOT, raw(self), where=here(), name="~"))
 
     def __lshift__(self: Integral, amount: Exp[np.int64] | int) -> Exp[E]:
         return Exp(operations.shift(Operator.SHIFT_LEFT, raw(self), raw(amount), here(), "<<"))

@@ -19,7 +19,7 @@ from accel.errors import here
 N = TypeVar("N", bound=np.number[Any])
 I = TypeVar("I", bound=np.integer[Any])  # noqa: E741  # the letter of the integers
 Fl = TypeVar("Fl", bound=np.inexact[Any])
-O = TypeVar("O", bound=np.number[Any] | np.bool_)  # noqa: E741  # what is ordered
+O = TypeVar("O", bound=np.generic)  # noqa: E741  # what is ordered
 
 
 def apply(operator: Operator, name: str, *operands: object) -> Exp[Any]:

@@ -287,3 +287,16 @@ def costs(v: A.Acc[A.Vector[f4]]) -> None:
     assert_type(A.run(v, cost=levels, strategy="greedy"), np.ndarray[tuple[int], np.dtype[f4]])
     with A.using(cost=lambda cluster: cluster.elements, strategy="unintrusive"):
         assert_type(A.run(v, cost="bytes"), np.ndarray[tuple[int], np.dtype[f4]])
+
+
+def functions_of_folds(v: A.Acc[A.Vector[f4]], k: A.Acc[A.Vector[i4]], b: A.Acc[A.Vector[b1]]) -> None:
+    """What mypy once took for `Acc[Any]`: functions whose type variable has a union as its bound, and overloaded operators."""
+    assert_type(A.fold(A.max, 0.5, v), A.Acc[A.Scalar[f4]])
+    assert_type(A.fold(A.max, 0, k), A.Acc[A.Scalar[i4]])
+    assert_type(A.fold(A.min, True, b), A.Acc[A.Scalar[b1]])
+    assert_type(A.scanl(A.max, -np.inf, v), A.Acc[A.Vector[f4]])
+    assert_type(A.foldAll(A.xor, 0, k), A.Acc[A.Scalar[i4]])
+    assert_type(A.fold(A.xor, False, b), A.Acc[A.Scalar[b1]])
+    assert_type(A.fold(lambda p, q: p | q, False, b), A.Acc[A.Scalar[b1]])
+    assert_type(A.scanl(lambda p, q: p & q, -1, k), A.Acc[A.Vector[i4]])
+    assert_type(A.foldAll(lambda p, q: p ^ ~q, A.constant(False), b), A.Acc[A.Scalar[b1]])

@@ -36,6 +36,9 @@ def elements(v: A.Acc[A.Vector[f4]], w: A.Acc[A.Vector[f8]], i: A.Acc[A.Vector[i
     A.zipWith(A.mul, v, i)  # E: Cannot infer value of type parameter "F" of "zipWith"
     A.zipWith(A.mul, v, w)  # E: Cannot infer value of type parameter "F" of "zipWith"
     A.fold(A.add, 0.5, i)  # E: Value of type variable "Fl" of "fold" cannot be
+    A.fold(A.max, 0.5, i)  # E: Value of type variable "Fl" of "fold" cannot be
+    A.fold(A.max, np.float32(1), w)  # E: Cannot infer value of type parameter "E" of "fold"
+    A.scanl(A.min, "a", v)  # E: Cannot infer value of type parameter "E" of "scanl"
     A.fold(lambda p, q: p, "a", v)  # E: Cannot infer value of type parameter "E" of "fold"
     A.fold(A.lt, 0, v)  # E: Argument 1 to "fold" has incompatible type
     A.map(lambda q: q + "x", v)  # E: Unsupported operand types
