@@ -53,21 +53,35 @@ def singleton(graph: Graph, node: Node, order: Order) -> Signature:
     )
 
 
-def merge(first: Signature, second: Signature, kept: Iterable[Array]) -> Signature | None:
-    """`first >> second` by the rules of [vB24 Fig. 2], or None where no rule applies.
+class Merged:
+    """The signature of operations that are merged one after the other; a step takes time only for what it adds."""
 
-    An array that flows from first to second stays an output (DIAGONAL) if it is in `kept`, else not (VERTICAL).
-    """
-    made_later = {array for array, _ in second.outputs}
-    if any(array in made_later for array, _ in (*first.inputs, *first.outputs)):
-        return None  # INTROI1, INTROO2: what the first half reads or makes is not made by the second
-    keeps = frozenset(kept)
-    made = dict(first.outputs)
-    flowing = {(array, order) for array, order in second.inputs if array in made}
-    if any(order is None or made[array] != order for array, order in flowing):
-        return None  # VERTICAL, DIAGONAL: one order for maker and reader
-    vanished = {(array, order) for array, order in flowing if array not in keeps}
-    return Signature(first.inputs | (second.inputs - flowing), (first.outputs - vanished) | second.outputs)
+    def __init__(self, first: Signature) -> None:
+        self._inputs, self._outputs = set(first.inputs), dict(first.outputs)
+        self._read = {array for array, _ in first.inputs}
+
+    @property
+    def signature(self) -> Signature:
+        """Of all that was merged."""
+        return Signature(frozenset(self._inputs), frozenset(self._outputs.items()))
+
+    def add(self, second: Signature, kept: Iterable[Array]) -> bool:
+        """`self >> second` by the rules of [vB24 Fig. 2]; False, and nothing is added, where no rule applies.
+
+        An array that flows from first to second stays an output (DIAGONAL) if it is in `kept`, else not (VERTICAL).
+        """
+        if any(array in self._read or array in self._outputs for array, _ in second.outputs):
+            return False  # INTROI1, INTROO2: what the first half reads or makes is not made by the second
+        flowing = {(array, order) for array, order in second.inputs if array in self._outputs}
+        if any(order is None or self._outputs[array] != order for array, order in flowing):
+            return False  # VERTICAL, DIAGONAL: one order for maker and reader
+        for array in {array for array, _ in flowing}.difference(kept):
+            del self._outputs[array]
+        fresh = second.inputs - flowing
+        self._inputs |= fresh
+        self._read.update(array for array, _ in fresh)
+        self._outputs.update(second.outputs)
+        return True
 
 
 def _order_refusal(graph: Graph, node: Node, order: Order) -> str | None:
@@ -130,7 +144,7 @@ def _is_connected(graph: Graph, orders: Mapping[Label, Order]) -> bool:
 def _derive(graph: Graph, orders: Mapping[Label, Order]) -> Signature | str:
     """The signature of a cluster: its operations merged one after the other, in order of labels."""
     left: dict[Array, int] = {}  # readers of an array that are still to be merged, or outside
-    whole: Signature | None = None
+    whole = Merged(Signature(frozenset(), frozenset()))
     for label in sorted(orders):
         node = graph.node[label]
         for array in node.arrays:
@@ -138,13 +152,9 @@ def _derive(graph: Graph, orders: Mapping[Label, Order]) -> Signature | str:
         read = {edge.array for edge in graph.inputs[label] if edge.array in left}
         for array in read:
             left[array] -= 1
-        part = singleton(graph, node, orders[label])
-        merged = part if whole is None else merge(whole, part, [array for array in read if left[array]])
-        if merged is None:
+        if not whole.add(singleton(graph, node, orders[label]), [array for array in read if left[array]]):
             return f"D1: no rule fuses %{label} ({node.name}) with what comes before it"
-        whole = merged
-    assert whole is not None
-    return whole
+    return whole.signature
 
 
 def cluster_refusal(graph: Graph, cluster: Cluster, duplicate: Duplicate) -> str | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 
-from accel.labelled.nodes import Array, Label, Shape, SizeVariable
+from accel.labelled.nodes import Array, Extent, Label, Shape, SizeVariable
 
 
 class Kind(Enum):
@@ -132,6 +132,22 @@ class Graph:
         """All dependences between nodes, of edges and of `before`, each once, sorted."""
         data = {(edge.array.label, edge.consumer) for edge in self.edges if edge.array.label in self.node}
         return tuple(sorted(data | set(self.before)))
+
+    @cached_property
+    def aligned(self) -> Mapping[Extent, Extent]:
+        """A representative for each inner extent that exclusive scans connect with another one (E4)."""
+        root: dict[Extent, Extent] = {}
+
+        def find(extent: Extent) -> Extent:
+            while root.get(extent, extent) != extent:
+                extent = root[extent]
+            return extent
+
+        for node in self.nodes:
+            if node.exclusive:
+                source = next(edge.array for edge in self.inputs[node.label] if edge.role is Role.STREAM)
+                root[find(node.iteration[-1])] = find(source.shape[-1])
+        return {extent: find(extent) for extent in [*root, *root.values()]}
 
     def rank_of_sources(self, gather: Label) -> int:
         """The rank of what gather `gather` gathers from."""

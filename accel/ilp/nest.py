@@ -54,27 +54,11 @@ def loops(graph: Graph, orders: Mapping[Label, Order]) -> Loops | str:
     return Loops(shapes, frozenset(guarded))
 
 
-def _aligned(graph: Graph) -> Mapping[Extent, Extent]:
-    """A representative for each inner extent that exclusive scans connect with another one."""
-    root: dict[Extent, Extent] = {}
-
-    def find(extent: Extent) -> Extent:
-        while root.get(extent, extent) != extent:
-            extent = root[extent]
-        return extent
-
-    for node in graph.nodes:
-        if node.exclusive:
-            source = next(edge.array for edge in graph.inputs[node.label] if edge.role is Role.STREAM)
-            root[find(node.iteration[-1])] = find(source.shape[-1])
-    return {extent: find(extent) for extent in [*root, *root.values()]}
-
-
 def _disagreement(graph: Graph, shapes: Mapping[Label, Shape]) -> str | None:
     """E4: all loop shapes are prefixes of the deepest, but for aligned inner extents."""
     deepest = max(shapes, key=lambda label: len(shapes[label]))
     nest = shapes[deepest]
-    aligned = _aligned(graph)
+    aligned = graph.aligned
     for label, shape in shapes.items():
         if shape == nest[: len(shape)]:
             continue

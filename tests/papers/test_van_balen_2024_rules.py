@@ -10,11 +10,12 @@ import pytest
 
 import accel as A
 from accel.ast.types import F32
-from accel.ilp.checker import Signature, cluster_refusal, merge, refusal, singleton
+from accel.ilp.checker import Signature, cluster_refusal, refusal, singleton
 from accel.ilp.clustering import BACKWARD, FORWARD, Cluster, Order
 from accel.ilp.decode import clustering
 from accel.ilp.graph import Graph
 from accel.labelled.nodes import Array
+from tests.ilp.rules import merge
 from tests.ilp.sketch import Sketch
 from tests.papers import programs
 from tests.papers.graphs import drawn, scatter_example, simple3

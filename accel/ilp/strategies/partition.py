@@ -1,11 +1,13 @@
 """A partition graph: clusters that grow, and the dependences between them [Kri Definitions 14 to 17].
 
 A cluster is called by its lowest label. Nothing is merged that the legality checker refuses, or that would make clusters wait
-for each other.
+for each other. Each has a level, higher than those of all that it depends on: what stands between two clusters has a
+level between theirs, and is found without a look at the rest of the graph.
 """
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import combinations, pairwise
 
@@ -70,6 +72,7 @@ class Partition:
         for earlier, later in graph.before:
             self.apart[self.home[earlier]].add(self.home[later])
             self.apart[self.home[later]].add(self.home[earlier])
+        self.level = _levels(self.after, self.ahead)
 
     def pairs(self, of: Iterable[tuple[Label, Label]]) -> Iterator[tuple[Label, Label]]:
         """The clusters of pairs of operations, the lower one first, each pair once."""
@@ -91,37 +94,36 @@ class Partition:
         return cluster
 
     def between(self, first: Label, second: Label) -> set[Label] | None:
-        """The clusters on paths from one of the two to the other, or None if there are too many to look at."""
-        found: set[Label] = set()
-        for start, end in ((first, second), (second, first)):
-            if start in self.after[end]:
-                continue  # the clusters stand in an order, so nothing leads back
-            names = self._from(start, end)
-            if names is None:
-                return None
-            found |= names
-        return found
+        """The clusters on paths from one of the two to the other, or None if there are too many to look at.
 
-    def _from(self, first: Label, second: Label) -> set[Label] | None:
-        """The clusters on paths from `first` to `second`: found from that end from which less can be seen."""
-        starts = (self.after, first, second), (self.ahead, second, first)
-        seen = [{name for name in links[start] if name != end} for links, start, end in starts]
+        Found from that end from which less can be seen.
+        """
+        first, second = sorted((first, second), key=self.level.__getitem__)
+        levels = range(self.level[first] + 1, self.level[second])
+        if not levels:
+            return set()
+        sides = (self.after, first), (self.ahead, second)
+        seen = [self._inside(links[start], levels) for links, start in sides]
         pending = [list(names) for names in seen]
         while pending[0] and pending[1]:
             if min(map(len, seen)) > _SEARCH_LIMIT:
                 return None
-            for side, (links, _, end) in enumerate(starts):
-                fresh = [name for name in links[pending[side].pop()] if name != end and name not in seen[side]]
-                seen[side].update(fresh)
+            for side, (links, _) in enumerate(sides):
+                fresh = self._inside(links[pending[side].pop()], levels) - seen[side]
+                seen[side] |= fresh
                 pending[side] += fresh
         done = 0 if not pending[0] else 1
-        links, start, end = starts[1 - done]
-        return _reached(links, start, seen[done] - {end})
+        links, start = sides[1 - done]
+        return _reached(links, start, seen[done])
+
+    def _inside(self, names: Iterable[Label], levels: range) -> set[Label]:
+        return {name for name in names if self.level[name] in levels}
 
     def merge(self, names: Collection[Label], whole: Cluster) -> Label:
-        """Replace clusters by what they are together; its name."""
+        """Replace clusters, all that stands between them included, by what they are together; its name."""
         kept = min(names)
         self.cluster[kept] = whole
+        highest = max(self.level[name] for name in names)
         for gone in sorted(set(names) - {kept}):
             del self.cluster[gone]
             for links, back in ((self.after, self.ahead), (self.ahead, self.after), (self.apart, self.apart)):
@@ -132,7 +134,37 @@ class Partition:
                         links[kept].add(name)
                 links[kept].discard(gone)
         self.home |= dict.fromkeys(whole.labels, kept)
+        self._raise(kept, highest)
         return kept
+
+    def _raise(self, name: Label, level: int) -> None:
+        """A cluster's new level, and those of the clusters after it, as far as they are too low; each is visited once."""
+        new = {name: level}
+        pending = [(level, name)]
+        while pending:
+            # In the order of their old levels, in which each comes after all that it depends on.
+            _, name = heapq.heappop(pending)
+            self.level[name] = new[name]
+            for later in self.after[name]:
+                if new.get(later, self.level[later]) <= new[name]:
+                    if later not in new:
+                        heapq.heappush(pending, (self.level[later], later))
+                    new[later] = new[name] + 1
+
+
+def _levels(after: Mapping[Label, set[Label]], ahead: Mapping[Label, set[Label]]) -> dict[Label, int]:
+    """How many clusters stand before each on the longest path to it."""
+    waits = {name: len(names) for name, names in ahead.items()}
+    level = dict.fromkeys((name for name, count in waits.items() if not count), 0)
+    pending = list(level)
+    while pending:
+        name = pending.pop()
+        for later in after[name]:
+            level[later] = max(level.get(later, 0), level[name] + 1)
+            waits[later] -= 1
+            if not waits[later]:
+                pending.append(later)
+    return level
 
 
 def _reached(links: Mapping[Label, set[Label]], start: Label, within: set[Label]) -> set[Label]:
