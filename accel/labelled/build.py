@@ -16,7 +16,7 @@ from typing import assert_never
 from accel.ast import arrays as ast
 from accel.ast.arrays import ArrayNode, ArrayParameter
 from accel.ast.types import leaves
-from accel.labelled import dead, nodes, regions
+from accel.labelled import dead, nodes, programs, regions
 from accel.labelled.control import acond, awhile
 from accel.labelled.copies import insert_copies
 from accel.labelled.cuts import limit_components
@@ -65,13 +65,16 @@ def build(results: Sequence[ArrayNode], parameters: Sequence[ArrayParameter]) ->
 
 
 def _finish(program: Program, building: Building) -> Program:
-    """The passes over the whole program, verified between each two if asked."""
+    """The passes over the whole program that it has something for, verified between each two if asked."""
     program = simplify(program, building.sizes)
     verify_if_asked(program, copied=False)
-    program = simplify(number(rotate_loops(hoist_invariants(program))), Sizes())
-    verify_if_asked(program, copied=False)
-    program = simplify(number(push_reshapes(program)), Sizes())
-    verify_if_asked(program, copied=False)
+    kinds = {type(binding.operation) for part in programs.programs(program) for binding in part.bindings}
+    if nodes.Awhile in kinds:
+        program = simplify(number(rotate_loops(hoist_invariants(program))), Sizes())
+        verify_if_asked(program, copied=False)
+    if nodes.Reshape in kinds:
+        program = simplify(number(push_reshapes(program)), Sizes())
+        verify_if_asked(program, copied=False)
     program = number(dead.remove(insert_copies(limit_components(program))))
     verify_if_asked(program)
     return program

@@ -9,6 +9,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from accel.ast.arrays import ScanForm
+from accel.labelled.algebra import exact_and_commutes
 from accel.labelled.nodes import Filter, Fold, Scan
 from accel.labelled.scalar import Function
 from accel.labelled.scalar_text import variables_used
@@ -49,7 +50,9 @@ def restrict_reduction(operation: Fold | Scan, wanted: Collection[int]) -> tuple
     inputs = tuple([operation.inputs[k] for k in kept])
     totals = isinstance(operation, Scan) and operation.form is ScanForm.TOTAL
     places = kept + [count + k for k in kept] if totals else kept
-    return replace(operation, combine=combine, initial=initial, inputs=inputs), places
+    exact, commutes = exact_and_commutes(combine)
+    fewer = replace(operation, combine=combine, initial=initial, inputs=inputs, exact=exact, commutes=commutes)
+    return fewer, places
 
 
 def restrict_filter(operation: Filter, wanted: Collection[int]) -> tuple[Filter, list[int]] | None:

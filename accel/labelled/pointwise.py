@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -86,7 +86,7 @@ def repeated(node: Pointwise) -> dict[int, int]:
     return found
 
 
-def narrowed(node: Pointwise, rank: int, wanted: list[int]) -> Pointwise:
+def narrowed(node: Pointwise, rank: int, wanted: Sequence[int]) -> Pointwise:
     """Only the results at `wanted`, each input once, and none that they do not need."""
     if _is_narrow(node, rank, len(wanted)):
         return node

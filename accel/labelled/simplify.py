@@ -139,6 +139,9 @@ class _Forward:
         if not variables_used(node.function.body).isdisjoint(node.function.parameters[: len(shape)]):
             node = Pointwise(simplify_function(node.function, shape), node.inputs)
         node = stream_loads(node, shape)
+        node = narrowed(
+            node, len(shape), range(len(binding.arrays))
+        )  # what equal inputs tell may leave results that are inputs
         passed, again = passed_through(node, len(shape)), repeated(node)
         wanted = [k for k in range(len(binding.arrays)) if k not in passed and k not in again]
         self._alias([binding.arrays[k] for k in passed], list(passed.values()))

@@ -235,3 +235,18 @@ def test_equal_scatters_happen_once() -> None:
     twice = [scatter(into, at, values) for _ in range(2)]
     found = operations(A.zipWith(A.sub, *twice), of=[into, at, values])
     assert sum(isinstance(operation, Scatter) for operation in found) == 1
+
+
+def test_a_fold_that_loses_a_component_is_described_anew() -> None:
+    xs, ys = parameter(1, I64), parameter(1, I64)
+    pairs = A.fold1(lambda a, b: A.lift(a[0] + b[0], a[1] - b[1]), A.zip(xs, ys))
+    fold, *_ = operations(A.map(lambda p: p[0], pairs), of=[xs, ys])
+    assert isinstance(fold, Fold)
+    assert (len(fold.inputs), fold.exact, fold.commutes) == (1, True, True)
+
+
+def test_a_choice_between_equal_inputs_is_one_of_them() -> None:
+    xs = parameter(1, I64)
+    one, other = (A.map(lambda x: x * 3, xs) for _ in range(2))
+    chosen = A.map(lambda p: A.cond(p[0] > 4, p[0], p[1]), A.zip(one, other))
+    assert len(operations(chosen, of=[xs])) == 1

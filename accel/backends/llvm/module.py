@@ -44,18 +44,21 @@ def _steps(program: Program) -> Iterator[Step]:
 
 @dataclass(frozen=True, slots=True)
 class Modules:
-    """LLVM text of a program. `cold` holds what runs once in a launch and is compiled in a hurry; `hot` the rest."""
+    """LLVM text of a program. `cold` holds what runs once in a launch and is compiled in a hurry; `hot` the rest.
+
+    `names`: the function of each nest; nests that do the same to other arrays have one.
+    """
 
     hot: str
     cold: str
-    count: int
+    names: Sequence[str]
 
     def __str__(self) -> str:
         return f"{self.hot}\n; Once in a launch:\n\n{self.cold}"
 
 
 def module_text(some: Sequence[Nest]) -> tuple[Modules, list[Frame]]:
-    """The fast forms of nests, `@nest0`, `@nest1`, …, and their frames."""
+    """The fast forms of nests, `@nest0`, `@nest1`, …, and their frames. Of those that are alike the first one is written."""
     texts = [NestText(f"nest{number}", nest, plan(nest, scalar_only=False), None) for number, nest in enumerate(some)]
     return _modules(texts), [text.frame for text in texts]
 
@@ -67,13 +70,17 @@ def recording_text(nest: Nest) -> tuple[Modules, list[Site]]:
 
 
 def _modules(texts: Sequence[NestText]) -> Modules:
+    first: dict[str, NestText] = {}
+    names: list[str] = []
     for text in texts:
         schedule.write(text)
-    routines = [routine for text in texts for routine in text.routines]
+        alike = "".join(routine.text() for routine in text.routines).replace(f"@{text.name}", "@nest")
+        names.append(first.setdefault(alike, text).name)
+    routines = [routine for text in first.values() for routine in text.routines]
     hot = [routine for routine in routines if routine.hot]
     cold = [routine for routine in routines if not routine.hot]
     known = [_HEADER, *(routine.declaration() for routine in hot)]
-    return Modules(_module([], hot), _module(known, cold), len(texts))
+    return Modules(_module([], hot), _module(known, cold), names)
 
 
 def _module(head: Sequence[str], routines: Sequence[Routine]) -> str:
@@ -98,8 +105,7 @@ class Kernels:
 
 def load(modules: Modules) -> Kernels:
     """Compiles and loads a program's nests."""
-    names = [f"nest{number}" for number in range(modules.count)]
     objects = [host().compile(modules.hot), host().compile(modules.cold, quick=True)]
-    library = host().load(objects, names, pool().symbols)
+    library = host().load(objects, sorted(set(modules.names)), pool().symbols)
     prototype = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_char_p)
-    return Kernels(library, [prototype(library.addresses[name]) for name in names])
+    return Kernels(library, [prototype(library.addresses[name]) for name in modules.names])
