@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeAlias
 
 from accel.errors import AccelInternalError
 from accel.fusedast.nodes import (
@@ -32,16 +33,19 @@ def verify(program: Program) -> None:
     2. every inner node follows from the inference rules, and its signature is the one that they give;
     3. a cluster's results are made in order 0 or 1, or in none by a scatter.
     """
-    pending: list[tuple[Program, frozenset[Array]]] = [(program, frozenset())]
+    pending: list[_Part] = [(program, frozenset(), frozenset())]
     while pending:
-        part, outer = pending.pop()
-        pending += _verify_part(part, outer)
+        pending += _verify_part(*pending.pop())
 
 
-def _verify_part(program: Program, outer: frozenset[Array]) -> list[tuple[Program, frozenset[Array]]]:
+_Part: TypeAlias = tuple[Program, frozenset[Array], frozenset[Label]]
+"""A program, the arrays that are there when it starts, and the operations that have run then."""
+
+
+def _verify_part(program: Program, outer: frozenset[Array], before: frozenset[Label]) -> list[_Part]:
     visible = set(outer).union(*program.parameters)
-    done: set[Label] = set()
-    inner: list[tuple[Program, frozenset[Array]]] = []
+    done = set(before)
+    inner: list[_Part] = []
     for node in program.nodes:
         match node:
             case RootOfCluster(tree, results):
@@ -57,12 +61,12 @@ def _verify_part(program: Program, outer: frozenset[Array]) -> list[tuple[Progra
             case UnfusedAcond(binding, _, then, orelse):
                 bindings = [binding]
                 _require_visible(bindings, visible, program)
-                inner += [(then, frozenset(visible)), (orelse, frozenset(visible))]
+                inner += [(part, frozenset(visible), frozenset(done)) for part in (then, orelse)]
                 visible.update(binding.arrays)
             case UnfusedAwhile(binding, condition, body):
                 bindings = [binding]
                 _require_visible(bindings, visible, program)
-                inner += [(condition, frozenset(visible)), (body, frozenset(visible))]
+                inner += [(part, frozenset(visible), frozenset(done)) for part in (condition, body)]
                 visible.update(binding.arrays)
         _require_after(bindings, done, program)
         done.update(binding.label for binding in bindings)
