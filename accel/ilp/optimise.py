@@ -26,6 +26,7 @@ from accel.ilp.settled import Settled, priced, settled, whole
 from accel.ilp.solve import Clock, PartAnswer, described, solve
 from accel.ilp.solvers import find
 from accel.ilp.solvers.protocol import Solver
+from accel.ilp.strategies.first_fit import first_fit
 from accel.ilp.strategies.greedy import merge_greedily
 from accel.ilp.substitute import Substituted
 from accel.labelled.duplicate import Copied
@@ -36,6 +37,9 @@ LARGEST = 300
 
 MOST_PAIRS = 2000
 """So are parts with more pairs of operations that read one array."""
+
+_WIDE = 3
+"""Parts with so many times more pairs of such operations than operations get a second first answer."""
 
 MOST_OPERATIONS = 2000
 """Graphs with more operations, chains counting one, are not analysed at all; nothing is known of how good greedy is."""
@@ -96,9 +100,7 @@ def is_too_large(graph: Graph) -> bool:
 
 def is_worth_solving(facts: Analysis, part: Labels) -> bool:
     """Whether a solver can be expected to come to an end."""
-    inside = frozenset(part)
-    pairs = sum(facts.bundles[number].readers[i][0] in inside for number, i, _ in facts.shares)
-    return len(part) <= LARGEST and pairs <= MOST_PAIRS
+    return len(part) <= LARGEST and _pairs(facts, part) <= MOST_PAIRS
 
 
 def study(
@@ -127,9 +129,24 @@ def _analysed(graph: Graph, duplicate: Duplicate, weights: Weights, copying: boo
 
 
 def with_greedy(problem: Problem, duplicate: Duplicate) -> Problem:
-    """The problem with greedy's answer as its first."""
-    prices = Prices(problem.coarse.graph, CostModel(problem.model), problem.weights)
-    return replace(problem, first=tuple(merge_greedily(problem.coarse.graph, prices, duplicate)))
+    """The problem with greedy's answer as its first; in wide parts `first_fit`'s, where that costs less."""
+    graph, facts = problem.coarse.graph, problem.facts
+    prices = Prices(graph, CostModel(problem.model), problem.weights)
+    problem = replace(problem, first=tuple(merge_greedily(graph, prices, duplicate)))
+    wide = () if facts is None else [part for part in facts.parts if _pairs(facts, part) >= _WIDE * len(part)]
+    if facts is None or not wide:
+        return problem
+    other = replace(problem, first=tuple(first_fit(graph, facts.separation, duplicate)))
+    first = [cluster for cluster in problem.first if not any(cluster.labels[0] in part for part in wide)]
+    for part in wide:
+        first += min(problem.inside(part), other.inside(part), key=lambda clusters: _priced(problem, clusters))
+    return replace(problem, first=tuple(first))
+
+
+def _pairs(facts: Analysis, part: Labels) -> int:
+    """How many pairs of operations of a part read one array."""
+    inside = frozenset(part)
+    return sum(facts.bundles[number].readers[i][0] in inside for number, i, _ in facts.shares)
 
 
 def bound_of(problem: Problem, bounds: Mapping[Labels, tuple[int, ...]]) -> tuple[int, ...]:

@@ -115,23 +115,16 @@ def test_what_is_not_proved_stays_in_the_process(
     folder: Path, searches: list[Graph], monkeypatch: pytest.MonkeyPatch, strategy: str
 ) -> None:
     """A quieter machine may prove it, and so may more time: then it is planned anew, and both are kept."""
-    graph = build(program(mean_and_more()))
-    counting = planner.search
+    graph, counting = build(program(mean_and_more())), planner.search
 
     def unproved(graph: Graph, options: Options) -> Answer:
         return replace(counting(graph, options), proved=False, strategy=strategy)
 
     monkeypatch.setattr(planner, "search", unproved)
-    for _ in range(2):
-        plan_graph(graph)
-    assert len(searches) == 1
-    assert not folder.exists()
+    assert (plan_graph(graph) == plan_graph(graph), len(searches), folder.exists()) == (True, 1, False)
     monkeypatch.setattr(planner, "search", counting)
-    for _ in range(2):
-        assert plan_graph(graph, Options(time_limit=20.0)).proved
-    assert len(searches) == 2
-    assert not plan_graph(graph).proved
-    assert len(searches) == 2
+    proved = [plan_graph(graph, Options(time_limit=limit)).proved for limit in (20.0, 20.0, 10.0)]
+    assert (len(searches), proved) == (2, [True, True, False])
 
 
 def test_a_plan_for_a_function_is_kept_for_that_function_in_this_process(folder: Path, searches: list[Graph]) -> None:
