@@ -7,6 +7,7 @@ import pytest
 
 import accel as A
 from accel.errors import AccelShapeError
+from accel.ilp.options import Strategy
 
 VALUES = np.arange(-3, 5)
 
@@ -25,7 +26,7 @@ def program(start: A.Acc[A.Vector[np.int64]]) -> A.Acc[A.Vector[np.int64]]:
 
 @pytest.mark.parametrize("strategy", ["ilp", "none", "greedy"])
 @pytest.mark.parametrize("backend", ["interpreter", "llvm"])
-def test_requirements_of_a_loop(strategy: str, backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requirements_of_a_loop(strategy: Strategy, backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACCEL_VERIFY", "1")
     run = A.runN(program, backend=backend, strategy=strategy)
     assert run(np.zeros(4, np.int64)).tolist() == [3, 6, 9, 12]
