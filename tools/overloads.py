@@ -162,10 +162,17 @@ def constructions() -> str:
     return construct.generate_array("generate", sh, f)
 ''',
     )
-    starts = [("Exp[N]", "N", "Exp[N] | int"), ("int", "np.int64", "int"), ("float", "np.float64", "float")]
+    starts = [("Exp[N]", "N"), ("int", "np.int64"), ("float", "np.float64")]
+    steps = [
+        ("Exp[N]", "N", "Exp[N] | int"),
+        ("Exp[Fl]", "Fl", "float"),
+        ("int", "N", "Exp[N]"),
+        ("float", "Fl", "Exp[Fl]"),
+    ]
+    steps += [("int", "np.int64", "int"), ("float", "np.float64", "float")]
     count = overloads(
         "enumFromN",
-        [f"(sh: {sh}, start: {e}) -> {array(kind, rank)}" for sh, rank in shapes() for e, kind, _ in starts],
+        [f"(sh: {sh}, start: {e}) -> {array(kind, rank)}" for sh, rank in shapes() for e, kind in starts],
         '''(sh: object, start: object) -> Acc[Any]:
     """`start`, `start + 1`, … in row-major order."""
     return construct.enumerate_array("enumFromN", sh, start, 1)
@@ -176,7 +183,7 @@ def constructions() -> str:
         [
             f"(sh: {sh}, start: {e}, step: {step}) -> {array(kind, rank)}"
             for sh, rank in shapes()
-            for e, kind, step in starts
+            for e, kind, step in steps
         ],
         '''(sh: object, start: object, step: object) -> Acc[Any]:
     """`start + i * step` in row-major order, i being the position."""

@@ -51,10 +51,10 @@ def generate_array(name: str, sh: object, f: Callable[..., object]) -> Acc[Any]:
 def enumerate_array(name: str, sh: object, start: object, step: object) -> Acc[Any]:
     """`start + i * step` in row-major order, i being the position."""
     where = here()
-    first = untyped(raw(start), f"the start of {name}", where)
-    kind = first.type
+    kind = operations.common_type(name, (raw(start), raw(step)), where)
     if not isinstance(kind, ScalarType) or kind is BOOL:
         raise AccelTypeError(f"{name} counts numbers, not {kind}", where)
+    first = typed(raw(start), kind, f"the start of {name}", where)
     by = typed(raw(step), kind, f"the step of {name}", where)
     shape, _ = shape_of(name, sh, where)
 

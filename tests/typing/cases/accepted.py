@@ -300,3 +300,11 @@ def functions_of_folds(v: A.Acc[A.Vector[f4]], k: A.Acc[A.Vector[i4]], b: A.Acc[
     assert_type(A.fold(lambda p, q: p | q, False, b), A.Acc[A.Scalar[b1]])
     assert_type(A.scanl(lambda p, q: p & q, -1, k), A.Acc[A.Vector[i4]])
     assert_type(A.foldAll(lambda p, q: p ^ ~q, A.constant(False), b), A.Acc[A.Scalar[b1]])
+
+
+def counting(x: A.Exp[f4], n: A.Exp[np.int64]) -> None:
+    assert_type(A.enumFromStepN((3,), x, 0.5), A.Acc[A.Vector[f4]])
+    assert_type(A.enumFromStepN((3,), 1, x), A.Acc[A.Vector[f4]])
+    assert_type(A.enumFromStepN((3, 4), 0.5, x), A.Acc[A.Matrix[f4]])
+    assert_type(A.enumFromStepN((3,), n, 2), A.Acc[A.Vector[np.int64]])
+    assert_type(A.enumFromStepN((3,), 1, 0.5), A.Acc[A.Vector[np.float64]])
