@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from itertools import combinations, pairwise
 
 from accel.ilp.checker import cluster_refusal
 from accel.ilp.clustering import Cluster
@@ -22,7 +21,11 @@ _SEARCH_LIMIT = 2000
 """Clusters looked at to find what stands between two; where that is not enough, they stay apart."""
 
 _ALL_PAIRS_OF_READERS = 16
-"""Of an array with more readers only neighbours are tried."""
+"""Of an array with more readers only those are tried that are near each other."""
+
+_NEAR = 4
+"""How many of the readers that follow one are near it. Where readers that can never share a loop take turns, the next one
+alone is never one that it could join."""
 
 
 def data_pairs(graph: Graph) -> list[tuple[Label, Label]]:
@@ -37,13 +40,15 @@ def data_pairs(graph: Graph) -> list[tuple[Label, Label]]:
     )
 
 
-def reader_pairs(graph: Graph) -> list[tuple[Label, Label]]:
-    """Pairs of operations that read one array, by labels; of an array with many readers, neighbours."""
+def reader_pairs(graph: Graph, near: int = _NEAR) -> list[tuple[Label, Label]]:
+    """Pairs of operations that read one array, by labels; of an array with many readers, each with so many that follow it."""
     operations = {node.label for node in graph.operations}
     found: set[tuple[Label, Label]] = set()
     for edges in graph.readers.values():
         readers = sorted({edge.consumer for edge in edges if edge.role in ORDERED and edge.consumer in operations})
-        found.update(combinations(readers, 2) if len(readers) <= _ALL_PAIRS_OF_READERS else pairwise(readers))
+        reach = near if len(readers) > _ALL_PAIRS_OF_READERS else len(readers)
+        for distance in range(1, reach + 1):
+            found.update(zip(readers, readers[distance:], strict=False))
     return sorted(found)
 
 

@@ -39,7 +39,7 @@ class _Search:
         self.partition = Partition(graph, duplicate)
         self._savings = Savings(self.partition, prices)
         self._longest = _LONGEST if len(graph.operations) > _LARGE else len(graph.operations)
-        self._pairs = [*data_pairs(graph), *reader_pairs(graph)]
+        self._pairs = [*data_pairs(graph), *reader_pairs(graph, near=1)]
         self._bit = {node.label: 1 << number for number, node in enumerate(graph.nodes)}
         self._apart = self._find_apart([node.label for node in graph.nodes])
         self._near: dict[Label, set[Label]] = {label: set() for label in self._bit}
