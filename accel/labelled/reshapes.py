@@ -1,9 +1,10 @@
-"""Reshapes move up through maps, towards inputs, where they are views and cost nothing.
+"""Reshapes move up through maps and constants, towards inputs, where they are views and cost nothing.
 
 A reshape between two loops forces the array between them into memory. `foldAll(add, 0, zipWith(mul, m1, m2))` flattens a
 product: moved above the product, the views are of the inputs, and one loop remains. A map moves if it does not look
-at its index and nothing but reshapes to one shape uses it. What remains of a moved reshape keeps its shape and is
-removed by `simplify.py`.
+at its index and nothing but reshapes to one shape uses it; so does a generate, which then has the new shape. (One that
+looks at its index would have to divide to find it again, which takes longer than storing and loading an element.) What
+remains of a moved reshape keeps its shape and is removed by `simplify.py`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TypeAlias
 
 from accel.ast.types import I64
 from accel.labelled import programs
-from accel.labelled.nodes import Acond, Array, Awhile, Binding, Label, Map, Program, Reshape
+from accel.labelled.nodes import Acond, Array, Awhile, Binding, Generate, Label, Map, Program, Reshape
 from accel.labelled.scalar import Function, Variable
 from accel.labelled.scalar_text import variables_used
 from accel.labelled.simplify_scalars import simplify
@@ -76,12 +77,14 @@ def _inner(binding: Binding, labels: _Labels) -> Binding:
             return binding
 
 
-def _on_views(source: Binding, views: list[Binding], rank: int) -> Map:
-    """The map over views of its inputs, which have `rank` dimensions."""
-    assert isinstance(source.operation, Map), "only maps move"
+def _on_views(source: Binding, views: list[Binding], rank: int) -> Map | Generate:
+    """The map over views of its inputs, which have `rank` dimensions; a generate has none."""
+    assert isinstance(source.operation, Map | Generate), "only maps and generates move"
     function, old = source.operation.function, len(source.arrays[0].shape)
     ignored = tuple([Variable(-1 - axis, I64) for axis in range(rank)])
     function = simplify(Function(ignored + function.parameters[old:], function.body))
+    if isinstance(source.operation, Generate):
+        return replace(source.operation, function=function)
     return replace(source.operation, function=function, inputs=tuple([view.arrays[0] for view in views]))
 
 
@@ -108,11 +111,11 @@ class _Uses:
         return set().union(*(self._users.get((array.label, array.leaf), set()) for array in binding.arrays))
 
     def movable(self, binding: Binding) -> Binding | None:
-        """The map that may run after `binding`, a reshape of its result, instead of before it."""
+        """The map or generate that may run after `binding`, a reshape of its result, instead of before it."""
         if not isinstance(binding.operation, Reshape) or binding.after or len(binding.arrays) > 1:
             return None
         source = self._bindings.get(binding.operation.inputs[0].label)
-        if source is None or not isinstance(source.operation, Map):
+        if source is None or not isinstance(source.operation, Map | Generate):
             return None
         index = source.operation.function.parameters[: len(source.arrays[0].shape)]
         if not variables_used(source.operation.function.body).isdisjoint(index):

@@ -7,7 +7,7 @@ import pytest
 
 import accel as A
 from accel.ast.types import F32, F64, I64
-from accel.labelled.nodes import Backpermute, Copy, Filter, Fold, Generate, Map, Operation, Scan, Scatter
+from accel.labelled.nodes import Backpermute, Copy, Filter, Fold, Generate, Map, Operation, Reshape, Scan, Scatter
 from tests.labelled.programs import AnyAcc, AnyExp, parameter, program, program_text, run, run_all, same, use
 
 
@@ -250,3 +250,26 @@ def test_a_choice_between_equal_inputs_is_one_of_them() -> None:
     one, other = (A.map(lambda x: x * 3, xs) for _ in range(2))
     chosen = A.map(lambda p: A.cond(p[0] > 4, p[0], p[1]), A.zip(one, other))
     assert len(operations(chosen, of=[xs])) == 1
+
+
+def _scaled_sum(m: AnyAcc, factor: AnyAcc) -> AnyAcc:
+    """The flattened product of a matrix and one that is filled."""
+    filled = A.generate(m.shape, lambda i: A.the(factor))
+    return A.foldAll(A.add, 5, A.zipWith(lambda x, y: x * y + 1, filled, m))
+
+
+def test_reshapes_move_over_constants() -> None:
+    """What fills a matrix fills a vector then, in the loop of the fold."""
+    m, factor = parameter(2, I64), parameter(0, I64)
+    bindings = program([_scaled_sum(m, factor)], [m, factor]).bindings
+    assert [len(b.arrays[0].shape) for b in bindings if isinstance(b.operation, Generate)] == [1]
+    assert [b.operation.inputs for b in bindings if isinstance(b.operation, Reshape)] == [bindings[0].arrays]
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (0, 4), (3, 0), (1, 1), (70, 90)])
+def test_flattened_constants_have_the_same_elements(shape: tuple[int, int]) -> None:
+    m = np.arange(shape[0] * shape[1]).reshape(shape)
+    summed = _scaled_sum(use(m), use(np.array(7)))
+    assert A.explain(summed).loops <= 1
+    for backend in ("interpreter", "llvm"):
+        assert A.run(summed, backend=backend) == 5 + (7 * m + 1).sum()
