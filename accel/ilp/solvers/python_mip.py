@@ -93,7 +93,9 @@ class MipSession:
                 return None
             values[number] = value
         bound = self._model.objective_bound
-        optimal = status is mip.OptimizationStatus.OPTIMAL
+        # Now and then CBC stops at its bound and does not call that optimal.
+        reached = bound is not None and abs(bound) <= _HUGE and objective.value(values) <= bound + 1e-6
+        optimal = reached or status is mip.OptimizationStatus.OPTIMAL
         if optimal or bound is None or abs(bound) > _HUGE:
             bound = objective.value(values) if optimal else -math.inf
         return Solution(values, optimal, bound)
