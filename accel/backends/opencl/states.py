@@ -15,7 +15,7 @@ from enum import Enum
 from accel.backends.opencl.functions import Context, inline
 from accel.backends.opencl.naming import ERROR, array_name, size_name, variables
 from accel.backends.opencl.spelling import c_type
-from accel.backends.opencl.writer import SCALAR_LOOP, ZEROS, Writer
+from accel.backends.opencl.writer import ROLLED_LOOP, ZEROS, Writer
 from accel.ir import mentions
 from accel.ir.nodes import State
 from accel.labelled.nodes import Extent
@@ -208,12 +208,12 @@ def _fold_machine(made: StateType) -> str:
     shared = f"""typedef struct {{ long count; {name} tree[{_TREE}]; {parts} }} {name}_fold;
 static void {name}_fold_push({name}* tree, long number, {name} value{made.taken}) {{
   int level = 0;
-{SCALAR_LOOP}
+{ROLLED_LOOP}
   for (; (number >> level) & 1; ++level) value = {made.merge("tree[level]", "value")};
   tree[level] = value;
 }}
 static {name} {name}_fold_join({name}* tree, long parts, {name} rest, int some{made.taken}) {{
-{SCALAR_LOOP}
+{ROLLED_LOOP}
   for (int level = 0; parts >> level; ++level)
     if ((parts >> level) & 1) {{
       rest = some ? {made.merge("tree[level]", "rest")} : tree[level];
@@ -228,9 +228,9 @@ static {name} {name}_fold_join({name}* tree, long parts, {name} rest, int some{m
 def _lanes_machine(made: StateType) -> str:
     name, width = made.name, made.lanes
     return f"""static {name} {name}_fold_block({name}* lane, int lanes{made.taken}) {{
-{SCALAR_LOOP}
+{ROLLED_LOOP}
   for (int reach = {width // 2}; reach > 0; reach /= 2)
-{SCALAR_LOOP}
+{ROLLED_LOOP}
     for (int l = 0; l < reach && l + reach < lanes; ++l) lane[l] = {made.merge("lane[l]", "lane[l + reach]")};
   return lane[0];
 }}

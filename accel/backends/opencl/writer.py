@@ -9,6 +9,10 @@ SCALAR_LOOP = "#pragma clang loop vectorize(disable)"
 """Before every loop. Vectors come from neighbouring work-items; the loop vectoriser of Intel's CPU runtime crashes, and the
 process with it, on some loops of conversions (2026.2)."""
 
+ROLLED_LOOP = f"{SCALAR_LOOP} unroll(disable)"
+"""Before the loops that join partial results, which run once for many elements: what Intel's runtime makes of them unrolled,
+a greatest integer beside floats, ends the process in its code generator for AVX-512 (2026.2)."""
+
 ZEROS = "{0}"
 """What states are before they have an element. No value at all must not reach a check that fails and goes on: PoCL's compiler
 concludes that there is an element, and forgets the bounds of the loop around."""
