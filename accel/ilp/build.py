@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from accel.ast.arrays import Direction, ScanForm
+from accel.ast.operators import ELEMENTARY
 from accel.ilp.graph import Edge, Graph, Kind, Node, Role
 from accel.labelled.nodes import (
     Acond,
@@ -33,6 +34,9 @@ from accel.labelled.nodes import (
     Use,
 )
 from accel.labelled.scalar import Block, Compute, Constant, Function, If, Load, Operand, Variable, While
+
+ELEMENTARY_WORK = 8
+"""An elementary function is a polynomial of some ten to twenty additions and multiplications."""
 
 
 @dataclass(slots=True)
@@ -70,7 +74,8 @@ class Scalars:
             for statement in block.statements:
                 self.operations += 1
                 match statement:
-                    case Compute(_, _, arguments):
+                    case Compute(_, operator, arguments):
+                        self.operations += ELEMENTARY_WORK - 1 if operator in ELEMENTARY else 0
                         operands: Iterable[Operand] = arguments
                     case Load(_, array, index, _, inside):
                         self.loads[array] = None

@@ -260,3 +260,13 @@ def test_a_chain_counts_as_one(counted: Counted, length: int, times: int) -> Non
     ys = A.map(steps, A.map(lambda x: steps(x ^ 5), A.use(XS)))
     total = A.the(A.fold(A.add, 0, ys))
     assert counted(A.map(lambda y: y * total, ys)) == times
+
+
+@pytest.mark.parametrize(("functions", "times"), [(3, 12), (4, 6)])
+def test_elementary_functions_are_eight_operations_each(counted: Counted, functions: int, times: int) -> None:
+    """`x ^ 5`, a conversion and three or four cosines: 26 or 34 operations, read by a sum and by the shares of it."""
+    ys = A.map(lambda y: A.cast(y, np.float64), five(A.use(XS)))
+    for _ in range(functions):
+        ys = A.map(A.cos, ys)
+    total = A.the(A.fold(A.add, 0.0, ys))
+    assert counted(A.map(lambda y: y * total, ys)) == times
