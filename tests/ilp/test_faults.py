@@ -13,7 +13,7 @@ from accel.ilp.checker import refusal
 from accel.ilp.graph import Graph
 from accel.ilp.linear import Linear, Variable
 from accel.ilp.options import Options
-from accel.ilp.plan import plan_graph, search
+from accel.ilp.plan import QUICK, plan_graph, search
 from accel.ilp.solvers import NAMES, SolverName, find
 from accel.ilp.solvers.protocol import Session, Solution
 from tests.ilp.random_graphs import draw
@@ -265,3 +265,17 @@ def test_what_a_simple_bound_proves_needs_no_solver(monkeypatch: pytest.MonkeyPa
     answer = plan_graph(s.finish())
     assert answer.proved
     assert s.sets(answer.clustering) == {frozenset({"products", "sum"})}
+
+
+@pytest.mark.parametrize("seed", [115, 124, 170, 173, 186])
+def test_what_is_not_proved_costs_no_more_than_any_strategy(seed: int) -> None:
+    """Graphs of 40 to 150 operations of which greedy's clusters cost more than those of another strategy."""
+    graph = draw(seed, [40, 80, 150][seed % 3], nested=seed % 4 == 0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        hurried = search(graph, Options(time_limit=1e-3))
+    others = {strategy: search(graph, Options(strategy)).cost for strategy in QUICK}
+    assert others["greedy"] > min(others.values()) >= hurried.cost
+    assert not hurried.proved
+    assert refusal(graph, hurried.clustering, "gathers") is None
+    assert [f"{hurried.cost}" in str(warning.message) for warning in caught] == [True]
