@@ -21,7 +21,7 @@ def equal_extents(name: str, arrays: Sequence[Acc[Any]], where: Where | None) ->
     givers = [first] * first.rank
     for array in arrays[1:]:
         if array.rank != first.rank:
-            others = (_place(first), _place(array))
+            others = tuple(_made_here(show(each.extents), each.node.where) for each in (first, array))
             raise AccelTypeError(
                 f"{name} needs arrays of one rank, got {first.rank} and {array.rank}", where, others=others
             )
@@ -29,7 +29,9 @@ def equal_extents(name: str, arrays: Sequence[Acc[Any]], where: Where | None) ->
             if known[axis] is None:
                 known[axis], givers[axis] = extent, array
             elif extent is not None and extent != known[axis]:
-                raise _unequal(name, givers[axis], array, where)
+                giver = givers[axis]
+                texts = show(giver.extents), show(array.extents)
+                raise unequal(name, *texts, where, giver.node.where, array.node.where)
     return tuple(known)
 
 
@@ -74,14 +76,22 @@ def _least(column: tuple[int | None, ...]) -> int | None:
     return min(known) if len(known) == len(column) else None
 
 
-def _unequal(name: str, left: Acc[Any], right: Acc[Any], where: Where | None) -> AccelShapeError:
+def unequal(
+    name: str,
+    left: str,
+    right: str,
+    where: Where | None,
+    left_where: Where | None,
+    right_where: Where | None,
+) -> AccelShapeError:
+    """Two operands of the combinator `name` have different shapes, which are given as texts: `(3, ?)`, `(n0, 3)`."""
     return AccelShapeError(
-        f"{name} needs arrays of equal shape, got {show(left.extents)} and {show(right.extents)}",
+        f"{name} needs arrays of equal shape, got {left} and {right}",
         where,
-        others=(_place(left), _place(right)),
-        hint="for the part that they share write `trim=True`" if name.startswith(("zip", "izip")) else None,
+        others=(_made_here(left, left_where), _made_here(right, right_where)),
+        hint="for the part that they share write `trim=True`" if name.startswith("zip") else None,
     )
 
 
-def _place(array: Acc[Any]) -> tuple[str, Where | None]:
-    return f"{show(array.extents)} was made here:", array.node.where
+def _made_here(shape: str, where: Where | None) -> tuple[str, Where | None]:
+    return f"{shape} was made here:", where

@@ -41,10 +41,10 @@ class Slots:
 
 
 class Device(Protocol[B]):
-    """Memory and kernels of one device. Shapes may hold zeros; sizes in bytes were checked to fit."""
+    """Memory and kernels of one device. Shapes may hold zeros."""
 
     def allocate(self, element: ScalarType, shape: tuple[int, ...]) -> B:
-        """An uninitialised contiguous buffer; raises `MemoryError`."""
+        """An uninitialised contiguous buffer; raises `MemoryError`, or `ValueError` for more than an address can count."""
         ...
 
     def release(self, buffer: B) -> None:

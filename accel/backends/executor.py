@@ -16,7 +16,7 @@ from accel.backends.device import Device, Slots
 from accel.backends.linear import Assign, Drop, Enter, Item, Jump, JumpUnless, Mark, linear
 from accel.backends.parameters import Binder, binder
 from accel.backends.protocol import HostArray
-from accel.errors import here
+from accel.errors import Where
 from accel.ir.mentions import loaded
 from accel.ir.nodes import HostSizes, Launch, Output, Program, Require, View
 from accel.labelled import faults
@@ -56,10 +56,10 @@ def _held(buffer: B | None) -> B:
     return buffer
 
 
-def _no_room(element: ScalarType, shape: tuple[int, ...]) -> Exception:
+def _no_room(element: ScalarType, shape: tuple[int, ...], where: Where | None) -> Exception:
     """What to raise for an array that cannot be had: it is too large for any machine, or for this one now."""
-    if prod(shape) * element.bytes >= 1 << 63:
-        return faults.too_large(element, shape, here())
+    if faults.is_too_large(element, shape):
+        return faults.too_large(element, shape, where)
     return faults.no_memory(element, shape)
 
 
@@ -68,19 +68,19 @@ def _no_room(element: ScalarType, shape: tuple[int, ...]) -> Exception:
 
 def _launch(step: Launch, device: Device[B], slots: Slots) -> list[Instruction[B]]:
     nest = step.nest
-    fresh = [(slots.array(o.array), o.array.element, _capacity(o, slots)) for o in nest.outputs]
+    fresh = [(slots.array(o.array), o.array.element, _capacity(o, slots), o.where) for o in nest.outputs]
     shared = [(slots.array(old), slots.array(new)) for old, new in nest.in_place]
     run, allocate = device.launcher(nest, slots), device.allocate
 
     def instruction(buffers: list[B | None], sizes: list[int]) -> None:
         for old, new in shared:
             buffers[new] = buffers[old]
-        for slot, element, shape in fresh:
+        for slot, element, shape, where in fresh:
             extents = shape(sizes)
             try:
                 buffers[slot] = allocate(element, extents)
             except (MemoryError, ValueError) as error:  # NumPy's ValueError: more than an address can count
-                raise _no_room(element, extents) from error
+                raise _no_room(element, extents, where) from error
         run(buffers, sizes)
 
     code: list[Instruction[B]] = [instruction]
@@ -110,15 +110,17 @@ def _counts(step: Launch, device: Device[B], slots: Slots) -> Instruction[B]:
 
 def _view(step: View, device: Device[B], slots: Slots) -> Instruction[B]:
     moves = [
-        (slots.array(new), slots.array(old), shape_of(new.shape, slots), shape_of(old.shape, slots))
+        (slots.array(new), slots.array(old), new.element, shape_of(new.shape, slots), shape_of(old.shape, slots))
         for new, old in zip(step.arrays, step.sources, strict=True)
     ]
 
     def instruction(buffers: list[B | None], sizes: list[int]) -> None:
-        for new, old, wanted, given in moves:
+        for new, old, element, wanted, given in moves:
             shape, before = wanted(sizes), given(sizes)
             if prod(shape) != prod(before):
                 raise faults.reshape(before, shape, step.where)
+            if faults.is_too_large(element, shape):
+                raise faults.too_large(element, shape, step.where)
             buffers[new] = device.view(_held(buffers[old]), shape)
 
     return instruction
@@ -148,7 +150,8 @@ def _require(step: Require, slots: Slots) -> Instruction[B]:
 
     def instruction(buffers: list[B | None], sizes: list[int]) -> None:
         if left(sizes) != right(sizes):
-            raise faults.unequal(left(sizes), right(sizes), step.where, step.left_where, step.right_where)
+            places = step.where, step.left_where, step.right_where
+            raise faults.unequal(left(sizes), right(sizes), *places, step.name)
 
     return instruction
 

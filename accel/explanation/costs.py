@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from types import MappingProxyType
 
+from accel.explanation.quantities import counted
 from accel.ilp.build import build, sub_programs
 from accel.ilp.cost import Weights
 from accel.ilp.decode import clustering
@@ -61,12 +62,12 @@ def added(costs: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
 
 def priced(cost: Sequence[int], names: Sequence[str]) -> str:
     """`40,976 bytes, 3 intermediates, 2 clusters`."""
-    return ", ".join(f"{number:,} {name}" for number, name in zip_longest(cost, names, fillvalue=0)) or "nothing"
+    return ", ".join(counted(n, name) for n, name in zip_longest(cost, names, fillvalue=0)) or "nothing"
 
 
 def less(saving: Sequence[int] | None, names: Sequence[str]) -> str:
     """`moves 8,192 bytes less`: the first level in which something is saved; empty if nothing is known of it."""
     for number, name in zip(saving or (), names, strict=False):
         if number:
-            return f"moves {number:,} bytes less" if name == "bytes" else f"costs {number:,} {name} less"
+            return f"{'moves' if name == 'bytes' else 'costs'} {counted(number, name)} less"
     return ""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from accel.explanation.facts import ArrayReport, ClusterReport, CopyReport, OperationReport, PassReport
 from accel.explanation.html_pieces import block, link, linked, source, table, text
 from accel.explanation.picture import array_link, loop_link
+from accel.explanation.quantities import counted
 from accel.explanation.reasons import RULES, WhyNot
 from accel.explanation.report import counts, drawing
 from accel.explanation.source import place
@@ -94,7 +95,7 @@ class Sections:
             ("status", f'<span class="chip {array.status}">{array.status}</span> {text(STATUS[array.status])}'),
             ("made by", self.operation(array.producer)),
             ("read by", ", ".join(map(self.operation, array.readers)) or "nothing"),
-            ("size", f"{array.bytes:,} bytes" + (" if it were stored" if array.status == "fused" else "")),
+            ("size", counted(array.bytes, "bytes") + (" if it were stored" if array.status == "fused" else "")),
         ]
         if array.result:
             rows.append(("result", "of " + text(array.part[-1]) if array.part else "of the program"))

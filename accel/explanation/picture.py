@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from accel.explanation.facts import ArrayReport, ClusterReport, OperationReport
+from accel.explanation.quantities import counted
 from accel.explanation.source import short_place
 
 if TYPE_CHECKING:  # an explanation draws itself by this module
@@ -125,8 +126,8 @@ class _Drawing:
 
     def _notes(self, hidden: int) -> Iterable[str]:
         explanation = self._explanation
-        loops = f"{explanation.loops} loop{'s' * (explanation.loops != 1)}"
-        yield f"{explanation.name}: {loops}, {explanation.bytes_read + explanation.bytes_written:,} bytes moved"
+        moved = counted(explanation.bytes_read + explanation.bytes_written, "bytes")
+        yield f"{explanation.name}: {counted(explanation.loops, 'loops')}, {moved} moved"
         if self._coarse:
             yield f"{len(explanation.operations)} operations: each loop is one node, and what is fused is not shown"
         if hidden:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from accel.errors import Where
 from accel.explanation.costs import priced
 from accel.explanation.facts import ArrayReport, ClusterReport, PassReport, ViewReport
+from accel.explanation.quantities import counted
 from accel.explanation.source import place, short_place
 
 if TYPE_CHECKING:  # explanation.py prints itself by this module
@@ -35,15 +36,14 @@ def counts(passes: Mapping[str, int]) -> str:
     elements = passes.get("1", 0)
     found = [f"{number} of {size}" for size, number in passes.items() if size != "1"]
     if elements:
-        found.append(f"{elements} element{'s' * (elements != 1)}")
+        found.append(counted(elements, "elements"))
     return ", ".join(found) or "nothing"
 
 
 def _head(explanation: Explanation) -> Iterator[str]:
-    loops = f"{explanation.loops} loop{'s' * (explanation.loops != 1)}"
-    yield f"{loops}; reads {counts(explanation.reads)}; writes {counts(explanation.writes)}"
+    yield f"{counted(explanation.loops, 'loops')}; reads {counts(explanation.reads)}; writes {counts(explanation.writes)}"
     sizes = ", ".join(f"{name} = {value:,}" for name, value in explanation.sizes.items())
-    moved = f"{explanation.bytes_read:,} bytes read, {explanation.bytes_written:,} written"
+    moved = f"{counted(explanation.bytes_read, 'bytes')} read, {explanation.bytes_written:,} written"
     yield f"{moved}{f', with {sizes}' if sizes else ', with 1,024 for every extent'}"
     cost, unfused = (priced(each, explanation.levels) for each in (explanation.cost, explanation.unfused))
     yield f"cost {explanation.cost_model}: {cost}; unfused {unfused}"
@@ -88,7 +88,9 @@ def _loop(cluster: ClusterReport, places: Mapping[str, Where | None]) -> Iterato
 def _passes(passes: Sequence[PassReport]) -> str:
     """`: %0 8,192 bytes, %2 4 x 8 bytes`."""
     times = Counter(passes)
-    found = [f"{each.array} {f'{n} x ' if n > 1 else ''}{each.bytes:,} bytes" for each, n in times.items()][:MANY]
+    found = [f"{each.array} {f'{n} x ' if n > 1 else ''}{counted(each.bytes, 'bytes')}" for each, n in times.items()][
+        :MANY
+    ]
     more = [f"{len(times) - MANY} more"] if len(times) > MANY else []
     return f": {', '.join(found + more)}" if found else ""
 
@@ -116,7 +118,7 @@ def drawing(tree: str) -> list[str]:
 
 
 def _arrays(arrays: tuple[ArrayReport, ...]) -> Iterator[str]:
-    sizes = ["" if array.status == "fused" else f"{array.bytes:,} bytes" for array in arrays]
+    sizes = ["" if array.status == "fused" else counted(array.bytes, "bytes") for array in arrays]
     rows = [
         (array.name, array.type, array.status, size, array.producer) for array, size in zip(arrays, sizes, strict=True)
     ]

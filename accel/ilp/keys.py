@@ -193,7 +193,7 @@ def _operation(operation: Operation, found: list[Hashable], pending: list[Progra
         case BindSizes(variables, function):
             _sizes([Extent(variable, 0) for variable in variables], found)
             _function(function, found)
-        case RequireEqual(left, right, _, _, name):
+        case RequireEqual(left, right, name):
             found.append(name)
             _sizes(left, found)
             _sizes(right, found)

@@ -57,7 +57,7 @@ def lower_cluster(root: RootOfCluster, mentioned: frozenset[SizeVariable]) -> Ne
     nest = without_writes(_fused(root.tree, frame, counted), fused_away)
     body = arrange(simplified(nest), frame.loops)
     label = min(each.binding.label for each in members)
-    return Nest(label, body, _outputs(nest, frame), _in_place(members), counts)
+    return Nest(label, body, _outputs(nest, members, frame), _in_place(members), counts)
 
 
 def _in_place(members: list[LeafOfCluster]) -> tuple[tuple[Array, Array], ...]:
@@ -69,11 +69,12 @@ def _in_place(members: list[LeafOfCluster]) -> tuple[tuple[Array, Array], ...]:
     )
 
 
-def _outputs(nest: Draft, frame: Frame) -> tuple[Output, ...]:
+def _outputs(nest: Draft, members: list[LeafOfCluster], frame: Frame) -> tuple[Output, ...]:
     """What the nest stores, by label, with what it may be as large as."""
+    where = {each.binding.label: each.binding.where for each in members}
     written = [each.array for level in nest.levels for each in level.statements.values() if isinstance(each, Write)]
     written.sort(key=lambda array: (array.label, array.leaf))
-    return tuple(Output(array, tuple(map(frame.capacity, array.shape))) for array in written)
+    return tuple(Output(array, tuple(map(frame.capacity, array.shape)), where[array.label]) for array in written)
 
 
 def _frame(members: list[LeafOfCluster]) -> Frame:

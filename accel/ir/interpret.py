@@ -50,9 +50,9 @@ def _step(step: Step, env: Environment) -> None:
             if min(extents, default=0) < 0:
                 raise faults.negative_extent(extents, where)
             env.sizes.update(zip(variables, extents, strict=True))
-        case Require(left, right, where, left_where, right_where):
+        case Require(left, right, name, where, left_where, right_where):
             if env.shape(left) != env.shape(right):
-                raise faults.unequal(env.shape(left), env.shape(right), where, left_where, right_where)
+                raise faults.unequal(env.shape(left), env.shape(right), where, left_where, right_where, name)
         case Branch(condition, then, orelse, arrays):
             branch = then if env.arrays[condition].item() else orelse
             _run(branch, env)
@@ -67,6 +67,8 @@ def _view(array: Array, data: HostArray, env: Environment, where: Where | None) 
     shape = env.shape(array.shape)
     if data.size != prod(shape):
         raise faults.reshape(data.shape, shape, where)
+    if faults.is_too_large(array.element, shape):
+        raise faults.too_large(array.element, shape, where)
     env.arrays[array] = np.ascontiguousarray(data).reshape(shape)
 
 
@@ -89,8 +91,8 @@ def _launch(nest: Nest, env: Environment) -> None:
     """Allocate, run, and trim what filters made. A scatter's destination is gone afterwards; arguments are never written."""
     for output in nest.outputs:
         extents = tuple(prod(env.shape(product)) for product in output.capacity)
-        if prod(extents) * output.array.element.bytes >= 1 << 63:
-            raise faults.too_large(output.array.element, extents)
+        if faults.is_too_large(output.array.element, extents):
+            raise faults.too_large(output.array.element, extents, output.where)
         env.arrays[output.array] = np.zeros(extents, output.array.element.dtype)
     for destination, result in nest.in_place:
         env.arrays[result] = env.arrays.pop(destination).copy()

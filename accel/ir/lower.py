@@ -47,7 +47,7 @@ def _host_step(binding: Binding) -> Iterator[Step]:
             yield View(binding.arrays, inputs, binding.where)
         case BindSizes(variables, function):
             yield HostSizes(variables, function, binding.where)
-        case RequireEqual(left, right, left_where, right_where):
-            yield Require(left, right, binding.where, left_where, right_where)
+        case RequireEqual(left, right, name, left_where, right_where):
+            yield Require(left, right, name, binding.where, left_where, right_where)
         case _:
             raise AccelInternalError(f"operation {binding.label} is a loop, and stands outside of clusters")

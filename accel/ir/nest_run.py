@@ -115,7 +115,7 @@ class _Run:
             if total is not None:
                 self._bind(state.finals, total)
             elif not state.running:
-                raise faults.empty_fold1(self._env.shape(state.over), state.where)
+                raise faults.empty_row(state.combinator, self._env.shape(state.over), state.where)
 
     def _statements(self, statements: Sequence[LoopBody]) -> None:
         for statement in statements:

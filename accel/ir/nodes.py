@@ -42,11 +42,11 @@ class State:
     """What a fold or scan carries; reset when the `For` that lists it is entered, final (`finals`) after it.
 
     `merge` takes the leaves of two partial results, the one visited earlier first. `initial` is combined once, before
-    everything (None: none; then no element at all is the error of `fold1` at `where`). The k-th `ManyToOne` step that runs
+    everything (None: none; then no element at all is the error of `combinator` at `where`). The k-th `ManyToOne` step that runs
     is element k of `docs/order.md`. `running`: read while the loop runs (a scan, a filter's position): scan order; else fold
     order. `exact`: any order gives the same bits. `commutes`: which lanes an inexact fold uses. `when`: the state exists only
     where this holds, which is known before its loop; elsewhere nothing is stepped, no error is raised and nothing is final.
-    `over`: the shape of what is folded, for the error.
+    `over`: the shape of what is folded, for the error, as are `combinator`, the user's name for a fold, and `where`.
     """
 
     finals: tuple[Stream, ...]
@@ -57,6 +57,7 @@ class State:
     running: bool
     when: Guard = None
     over: Shape = ()
+    combinator: str = field(default="fold1", compare=False, repr=False)
     where: Where | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -177,10 +178,12 @@ class Output:
     """An array that a nest makes. `capacity`: per dimension, extents whose product bounds it and is known at launch.
 
     Usually the extent itself; behind a filter, what the filter reads. What is written may be less: see `Count`.
+    More than an address can count is an error at `where`.
     """
 
     array: Array
     capacity: tuple[tuple[Extent, ...], ...]
+    where: Where | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,10 +235,11 @@ class HostSizes:
 
 @dataclass(frozen=True, slots=True)
 class Require:
-    """An error at `where` unless the shapes are equal."""
+    """An error at `where` unless the shapes are equal, which the combinator `name` needs."""
 
     left: Shape
     right: Shape
+    name: str = field(compare=False)
     where: Where | None = field(default=None, compare=False, repr=False)
     left_where: Where | None = field(default=None, compare=False, repr=False)
     right_where: Where | None = field(default=None, compare=False, repr=False)

@@ -45,6 +45,7 @@ def lower_fold(binding: Binding, operation: labelled.Fold, traversal: Traversal,
         running=False,
         when=outer.guard,
         over=frame.empty(operation.inputs[0].shape),
+        combinator=operation.name,
         where=binding.where,
     )
     step = ManyToOne(state.name, elements(operation.inputs, traversal), when=inner.guard)

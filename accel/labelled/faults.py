@@ -5,8 +5,11 @@ In: numbers known when the program runs, and the places that nodes carry. Out: e
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import prod
+from types import MappingProxyType
 
+from accel.ast import extents as known_extents
 from accel.ast.types import ScalarType
 from accel.errors import (
     AccelError,
@@ -18,16 +21,28 @@ from accel.errors import (
 )
 from accel.labelled.nodes import Equality, Shape, SizeVariable
 
+_ADDRESS_SPACE = 1 << 63
+
 
 def index(position: Sequence[int], shape: Sequence[int], where: Where | None) -> AccelIndexError:
     """An index lies outside of an array."""
     return AccelIndexError(f"index {tuple(position)} is out of bounds for an array of shape {tuple(shape)}", where)
 
 
-def empty_fold1(shape: Sequence[int], where: Where | None) -> AccelValueError:
-    """`fold1` met rows without elements; `shape` is the folded array's."""
-    message = f"fold1 of an empty row: the array has shape {tuple(shape)}"
-    return AccelValueError(message, where, hint="write `fold` with an initial value")
+def empty_row(name: str, shape: Sequence[int], where: Where | None) -> AccelValueError:
+    """The fold without a seed that the user knows as `name` met rows without elements; `shape` is the folded array's."""
+    message = f"{name} of an empty row: the array has shape {tuple(shape)}"
+    return AccelValueError(message, where, hint=f"write {_SEEDED.get(name, '`fold`')} with an initial value")
+
+
+_SEEDED: Mapping[str, str] = MappingProxyType(
+    {
+        "fold1All": "`foldAll`",
+        "minimum": "`A.fold(A.min, z, xs)`",
+        "maximum": "`A.fold(A.max, z, xs)`",
+    }
+)
+"""How to write folds with a seed that are not `fold`."""
 
 
 def negative_extent(shape: Sequence[int], where: Where | None) -> AccelShapeError:
@@ -49,38 +64,25 @@ def unequal(
     where: Where | None,
     left_where: Where | None,
     right_where: Where | None,
-    name: str = "zipWith",
-) -> AccelShapeError:
-    """Two operands of the combinator `name` have different shapes."""
-    return unequal_texts(str(tuple(left)), str(tuple(right)), where, left_where, right_where, name)
-
-
-def unequal_texts(
-    left: str,
-    right: str,
-    where: Where | None,
-    left_where: Where | None,
-    right_where: Where | None,
     name: str,
 ) -> AccelShapeError:
-    """As `unequal`, for shapes that are known in part only: `(n0, 3)`."""
-    others = ((f"{left} was made here:", left_where), (f"{right} was made here:", right_where))
-    hint = "for the part that they share write `trim=True`" if name.startswith(("zip", "izip")) else None
-    return AccelShapeError(
-        f"{name} needs arrays of equal shape, got {left} and {right}", where, others=others, hint=hint
-    )
+    """Two operands of the combinator `name` have different shapes."""
+    return known_extents.unequal(name, str(tuple(left)), str(tuple(right)), where, left_where, right_where)
 
 
-def too_large(element: ScalarType, shape: Sequence[int], where: Where | None = None) -> AccelShapeError:
-    """More bytes than an address can count."""
+def is_too_large(element: ScalarType, shape: Sequence[int]) -> bool:
+    """Whether no machine can hold such an array, as NumPy counts: without the extents that are zero."""
+    return prod(extent or 1 for extent in shape) * element.bytes >= _ADDRESS_SPACE
+
+
+def too_large(element: ScalarType, shape: Sequence[int], where: Where | None) -> AccelShapeError:
+    """More bytes than an address can count: see `is_too_large`."""
     return AccelShapeError(f"an array of {element} of shape {tuple(shape)} is too large for the address space", where)
 
 
 def no_memory(element: ScalarType, shape: Sequence[int]) -> MemoryError:
     """The machine has not enough memory for an array."""
-    size = element.bytes
-    for extent in shape:
-        size *= extent
+    size = prod(shape) * element.bytes
     return MemoryError(f"no memory for an array of {element} of shape {tuple(shape)}: {size} bytes")
 
 

@@ -48,8 +48,6 @@ from accel.labelled.scalar import Function
 Element: TypeAlias = tuple[Value, ...]
 """The leaves of one element."""
 
-_ADDRESS_SPACE = 1 << 63
-
 
 def interpret(program: Program, arguments: Sequence[HostArray]) -> list[HostArray]:
     """The program's results for `arguments`, fresh arrays.
@@ -139,7 +137,7 @@ def _bind(binding: Binding, env: Environment) -> None:
             _filter(arrays, env.function(predicate), inputs, env)
         case BindSizes(variables, function):
             _bind_sizes(variables, env.function(function), env, where)
-        case RequireEqual(left, right, left_where, right_where, name):
+        case RequireEqual(left, right, name, left_where, right_where):
             if env.shape(left) != env.shape(right):
                 raise faults.unequal(env.shape(left), env.shape(right), where, left_where, right_where, name)
         case Acond(condition, then, orelse):
@@ -155,9 +153,9 @@ def _bind(binding: Binding, env: Environment) -> None:
 def _result(binding: Binding, env: Environment) -> tuple[int, ...]:
     """The shape of what an operation makes, one for all leaves. Raises `AccelShapeError` if it is too large."""
     shape = env.shape(binding.arrays[0].shape)
-    element = max((array.element for array in binding.arrays), key=lambda e: e.bytes)
-    if prod(extent or 1 for extent in shape) * element.bytes >= _ADDRESS_SPACE:  # NumPy counts empty ones likewise
-        raise faults.too_large(element, shape, binding.where)
+    for array in binding.arrays:
+        if faults.is_too_large(array.element, shape):
+            raise faults.too_large(array.element, shape, binding.where)
     return shape
 
 
@@ -205,6 +203,8 @@ def _reshape(binding: Binding, inputs: Sequence[Array], env: Environment) -> Non
         data, shape = env.arrays[source], env.shape(array.shape)
         if data.size != prod(shape):
             raise faults.reshape(data.shape, shape, binding.where)
+        if faults.is_too_large(array.element, shape):
+            raise faults.too_large(array.element, shape, binding.where)
         env.arrays[array] = data.reshape(shape)
 
 
@@ -234,7 +234,7 @@ def _fold(binding: Binding, operation: Fold, env: Environment) -> None:
         elif seed is not None:
             results.append(seed)
         else:
-            raise faults.empty_fold1(env.shape(operation.inputs[0].shape), binding.where)
+            raise faults.empty_row(operation.name, env.shape(operation.inputs[0].shape), binding.where)
     env.store(binding.arrays, results)
 
 

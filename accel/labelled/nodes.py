@@ -183,13 +183,16 @@ class BindSizes:
 
 @dataclass(frozen=True, slots=True)
 class RequireEqual:
-    """An error unless two shapes are equal; has no arrays. The bindings that need it name it in `after`."""
+    """An error unless two shapes are equal, which the combinator `name` needs; has no arrays.
+
+    The bindings that need it name it in `after`.
+    """
 
     left: Shape
     right: Shape
+    name: str = field(compare=False)
     left_where: Where | None = field(default=None, compare=False, repr=False)
     right_where: Where | None = field(default=None, compare=False, repr=False)
-    name: str = field(default="zipWith", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,17 +232,17 @@ class Binding:
 
 @dataclass(frozen=True, slots=True)
 class Equality:
-    """Two shapes over the parameters' own extents that a combinator requires to be equal; how unification came about.
+    """Two shapes over the parameters' own extents that the combinator `name` needs to be equal: how unification came about.
 
     Checked when arguments are bound: the first that fails is reported, naming `where` and the operands' lines.
     """
 
     left: Shape
     right: Shape
+    name: str = field(compare=False)
     where: Where | None = field(default=None, compare=False, repr=False)
     left_where: Where | None = field(default=None, compare=False, repr=False)
     right_where: Where | None = field(default=None, compare=False, repr=False)
-    name: str = field(default="zipWith", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel.errors import Where
-from accel.labelled.nodes import Binding, Program, RequireEqual
+from accel.labelled.nodes import Binding, Fold, Program, RequireEqual
 from accel.labelled.programs import blocks, functions, programs
 from accel.labelled.scalar import Load
 
@@ -34,9 +34,12 @@ def _of_binding(binding: Binding) -> Iterator[Where | None]:
 
 
 def names(program: Program) -> tuple[str, ...]:
-    """The combinators that require shapes to be equal, by the names that errors give them."""
+    """The combinators that require equal shapes or rows that are not empty, by the names that errors give them."""
     found: list[str] = []
     for part in programs(program):
         found += [equality.name for equality in part.equalities]
-        found += [b.operation.name for b in part.bindings if isinstance(b.operation, RequireEqual)]
+        for binding in part.bindings:
+            match binding.operation:
+                case RequireEqual(name=name) | Fold(initial=None, name=name):
+                    found.append(name)
     return tuple(found)

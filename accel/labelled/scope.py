@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from accel.ast.arrays import ArrayNode
+from accel.ast.extents import unequal
 from accel.ast.scalar import Function as AstFunction
 from accel.ast.scalar import ScalarNode
 from accel.ast.types import ScalarType, leaves
@@ -173,7 +174,7 @@ class Scope:
         verdicts = [sizes.compare(*pair) for pair in pairs]
         if Verdict.DIFFERENT in verdicts:
             texts = [_tuple_text(sizes.resolve_shape(value.shape)) for value in (left, right)]
-            raise faults.unequal_texts(texts[0], texts[1], where, left.where, right.where, name)
+            raise unequal(name, texts[0], texts[1], where, left.where, right.where)
         if all(verdict is Verdict.EQUAL for verdict in verdicts):
             return right.leaves, ()
         if not self.lazy and all(sizes.unify(*pair) is Verdict.EQUAL for pair in pairs):
@@ -188,10 +189,10 @@ class Scope:
         flexible = self.building.sizes.flexible
         stated = [pair for pair in pairs if all(e.variable is None or e.variable in flexible for e in pair)]
         shapes = tuple([pair[0] for pair in stated]), tuple([pair[1] for pair in stated])
-        self.building.equalities.append(Equality(*shapes, where, left.where, right.where, name))
+        self.building.equalities.append(Equality(*shapes, name, where, left.where, right.where))
 
     def _check(self, left: Value, right: Value, name: str, where: Where | None) -> tuple[Leaves, tuple[Label, ...]]:
-        self.emit(RequireEqual(left.shape, right.shape, left.where, right.where, name), (), where)
+        self.emit(RequireEqual(left.shape, right.shape, name, left.where, right.where), (), where)
         after = (self.bindings[-1].label,)
         leaves = [self.emit(nodes.Reshape((a,)), [(a.element, left.shape)], where, after)[0] for a in right.leaves]
         return tuple(leaves), after

@@ -29,6 +29,13 @@ def test_a_program_a_function_and_a_compiled_function_are_explained_alike() -> N
     }
 
 
+def test_one_of_something_is_not_several() -> None:
+    flags = np.ones(1, np.bool_)
+    _, moved, cost, *_ = str(A.explain(A.compute(A.map(lambda x: ~x, A.use(flags))))).splitlines()
+    assert moved == "1 byte read, 1 written, with n0 = 1"
+    assert cost == "cost default: {0}; unfused {0}".format("2,048 bytes, 1 intermediate, 1 cluster")
+
+
 def test_bytes_are_those_of_the_arrays_given() -> None:
     x = np.ones(1000, np.float32)
     explanation = A.explain(dotp, x, x)

@@ -86,7 +86,7 @@ def unequal_shapes() -> Failing:
     hand = Hand()
     xs = hand.use(F64, hand.size())
     kept, _ = hand.filter(xs)
-    hand.add(RequireEqual(xs.shape, kept.shape))
+    hand.add(RequireEqual(xs.shape, kept.shape, "zipWith"))
     program = hand.program(kept)
     return program, plan(program), [np.array([1.0, -1.0])]
 

@@ -67,3 +67,11 @@ def test_equal_programs_have_names_of_their_own(backend: str) -> None:
     assert len(texts) == 1
     assert message(lambda: A.runN(by_zipwith, backend=backend)(np.ones(2), np.ones(3))).startswith("zipWith needs")
     assert message(lambda: A.runN(by_zip, backend=backend)(np.ones(2), np.ones(3))).startswith("zip needs")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_equal_folds_have_names_of_their_own(backend: str) -> None:
+    """`maximum` is a `fold1`, and has its text."""
+    rows = A.use(np.ones((2, 0)))
+    assert message(lambda: A.run(A.fold1(A.max, rows), backend=backend)).startswith("fold1 of an empty row:")
+    assert message(lambda: A.run(A.maximum(rows), backend=backend)).startswith("maximum of an empty row:")

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from math import prod
-from typing import TypeAlias
 
 import numpy as np
 
@@ -20,15 +19,11 @@ from accel.ast.types import ScalarType
 from accel.backends.device import Launcher, Slots
 from accel.backends.llvm.buffers import buffers
 from accel.backends.llvm.frame import Frame
-from accel.backends.llvm.memory import Site
 from accel.backends.llvm.module import Kernel, Kernels, load, recording_text
 from accel.backends.protocol import HostArray
+from accel.backends.sites import fault
 from accel.errors import AccelDeviceError, AccelError, AccelInternalError
 from accel.ir.nodes import Nest
-from accel.labelled import faults
-from accel.labelled.nodes import Extent
-
-Extents: TypeAlias = Callable[[Extent], int]
 
 
 class CPU:
@@ -102,14 +97,7 @@ def _diagnosis(nest: Nest, addresses: Sequence[int], values: Sequence[int], fram
     if kernels.functions[0](block) != 1:
         raise AccelInternalError("a check failed in a loop nest, but not when the nest ran again")
     known = dict(zip(frame.sizes, values, strict=True))
-    return _error(sites[record[0]], list(record[1:]), lambda e: e.offset + (known[e.variable] if e.variable else 0))
-
-
-def _error(site: Site, index: Sequence[int], extent: Extents) -> AccelError:
-    shape = [extent(each) for each in site.shape]
-    if site.is_index:
-        return faults.index(index[: len(shape)], shape, site.where)
-    return faults.empty_fold1(shape, site.where)
+    return fault(sites[record[0]], list(record[1:]), known.__getitem__)
 
 
 @cache

@@ -7,7 +7,6 @@ are adjacent (the device copies arguments whose are not); other strides are read
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from accel.ast.types import BOOL, I64, ScalarType
 from accel.backends.llvm.code import Code, memory_type
@@ -15,17 +14,9 @@ from accel.backends.llvm.frame import FAILED, FAULTS, STREAMING, FrameView
 from accel.backends.llvm.routine import Routine
 from accel.backends.llvm.target import host
 from accel.backends.llvm.values import Packed, Progression, Uniform, Value, Writer
+from accel.backends.sites import IndexSite, Site
 from accel.errors import Where
 from accel.labelled.nodes import Array, Extent, Shape
-
-
-@dataclass(frozen=True, slots=True)
-class Site:
-    """A check that may fail: an index into `shape`, or a fold of rows of no elements of an array of `shape`."""
-
-    is_index: bool
-    shape: Shape
-    where: Where | None
 
 
 class Memory:
@@ -67,7 +58,7 @@ class Memory:
                 outside = writer.code.emit(f"icmp uge {type_} {writer.every(position)}, {limit}")
                 wrong.append(writer.any(writer.both(mask, outside) or outside))
         for one in wrong:
-            self.fail_if(one, index, Site(True, shape, where))
+            self.fail_if(one, index, IndexSite(shape, where))
 
     def fail_if(self, wrong: str, index: Sequence[Value], site: Site) -> None:
         """Leaves the function where the i1 holds; in the recording form says which site, at which index, first."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from accel.backends.llvm import schedule
 from accel.backends.llvm.analysis import plan
 from accel.backends.llvm.frame import Frame
-from accel.backends.llvm.memory import Site
 from accel.backends.llvm.nest import NestText
 from accel.backends.llvm.pool import pool
 from accel.backends.llvm.routine import Routine
 from accel.backends.llvm.target import HOST_ATTRIBUTES, Library, host
+from accel.backends.sites import Site
 from accel.ir.nodes import Branch, HostSizes, Launch, Nest, Program, Repeat, Require, Step, View
 
 _METADATA = "!0 = !{i32 1}\n"
@@ -40,6 +40,8 @@ def _steps(program: Program) -> Iterator[Step]:
                 work += [*reversed(body.steps), *reversed(condition.steps)]
             case Launch() | View() | HostSizes() | Require():
                 pass
+            case _:
+                assert_never(step)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,14 @@ from accel.ast.types import I64
 from accel.backends.llvm.analysis import NestPlan
 from accel.backends.llvm.frame import Frame, FrameView
 from accel.backends.llvm.functions import Functions
-from accel.backends.llvm.memory import Memory, Site
+from accel.backends.llvm.memory import Memory
 from accel.backends.llvm.records import Kind, Record
 from accel.backends.llvm.routine import Routine
 from accel.backends.llvm.staging import tile_routine
 from accel.backends.llvm.statements import Statements, Streams
 from accel.backends.llvm.values import Uniform, Value, Writer
 from accel.backends.llvm.vector_loop import VectorLoop
+from accel.backends.sites import EmptySite, Site
 from accel.ir import mentions
 from accel.ir.nodes import For, LoopBody, ManyToOne, Nest, Order, State
 
@@ -140,7 +141,7 @@ class Levels:
             if state.when is not None:
                 exists = self.writer.one(self.streams.value(state.when))
                 absent = routine.code.emit(f"and i1 {absent}, {exists}")
-            self.memory.fail_if(absent, [], Site(False, state.over, state.where))
+            self.memory.fail_if(absent, [], EmptySite(state))
             return record.load(routine, total, 1)
         slots = [routine.slot(type_) for type_ in record.types]
         for slot, type_, value in zip(slots, record.types, initial, strict=True):

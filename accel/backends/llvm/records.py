@@ -17,9 +17,10 @@ from accel.ast.types import ScalarType
 from accel.backends.llvm.code import register_type
 from accel.backends.llvm.frame import Frame, FrameView
 from accel.backends.llvm.functions import Functions
-from accel.backends.llvm.memory import Memory, Site
+from accel.backends.llvm.memory import Memory
 from accel.backends.llvm.routine import WORD, Routine
 from accel.backends.llvm.values import Uniform, Value, Writer
+from accel.backends.sites import Site
 from accel.ir.nodes import State
 from accel.labelled.order import BLOCK, SCAN_VECTOR, lanes
 

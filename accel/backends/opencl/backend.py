@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import warnings
 from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING
 
 from accel.ast.types import ScalarType
@@ -23,6 +24,7 @@ from accel.backends.opencl.program import translate
 from accel.backends.protocol import Executable, HostArray
 from accel.errors import AccelDeviceError
 from accel.ir.nodes import Nest, Program
+from accel.labelled import faults
 
 if TYPE_CHECKING:
     import pyopencl
@@ -77,10 +79,9 @@ class _Kernels:
         return self._backend.build(self._text)
 
     def allocate(self, element: ScalarType, shape: tuple[int, ...]) -> Held:
-        size = element.bytes
-        for extent in shape:
-            size *= extent
-        return self._memory.take(size)
+        if faults.is_too_large(element, shape):
+            raise MemoryError("NumPy could not hold the array")
+        return self._memory.take(prod(shape) * element.bytes)
 
     def release(self, buffer: Held) -> None:
         """Nothing to do: a buffer goes back when the executor drops it."""

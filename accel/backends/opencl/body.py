@@ -12,11 +12,12 @@ from itertools import groupby
 from typing import assert_never
 
 from accel.backends.opencl.atomics import combine_atomically
-from accel.backends.opencl.functions import Check, Context, Site, inline
+from accel.backends.opencl.functions import Context, inline
 from accel.backends.opencl.naming import element, operand_text, stream_name
 from accel.backends.opencl.spelling import c_type
 from accel.backends.opencl.states import Accumulator, Machine, StateType, leaf_names, struct
 from accel.backends.opencl.writer import Writer
+from accel.backends.sites import EmptySite, IndexSite
 from accel.ir.flow import made
 from accel.ir.nodes import (
     For,
@@ -96,10 +97,10 @@ class Body:
         self.bind(state.finals, accumulator.total(self.writer, seed))
 
     def require(self, state: State, some: str) -> None:
-        """The check of a fold1: that there was an element, where the state exists at all."""
+        """The check of a fold without a seed: that there was an element, where the state exists at all."""
         exists = "" if state.when is None else f"{stream_name(state.when)} && "
         with self.writer.block(f"if ({exists}!{some})"):
-            self.context.fail(self.writer, [], Site(Check.FOLD1, state.over, state.where))
+            self.context.fail(self.writer, [], EmptySite(state))
 
     def bind(self, streams: Sequence[Stream], value: str) -> None:
         """Streams for the leaves of a value of a state's struct."""
@@ -162,7 +163,7 @@ class Body:
                 self._step(statement)
             case Remap(outs, arguments, bounds, _, where):
                 index = [operand_text(argument) for argument in arguments]
-                inside = self.context.checked(writer, index, Site(Check.INDEX, bounds, where))
+                inside = self.context.checked(writer, index, IndexSite(bounds, where))
                 self._assign(outs, [f"{inside} ? {text} : 0" for text in index])
             case Read(out, array, index):
                 self._assign([out], [element(array, [operand_text(each) for each in index])])
@@ -183,7 +184,7 @@ class Body:
 
     def _scatter(self, statement: Scatter) -> None:
         index = [operand_text(each) for each in statement.index]
-        site = Site(Check.INDEX, statement.arrays[0].shape, statement.where)
+        site = IndexSite(statement.arrays[0].shape, statement.where)
         inside = self.context.checked(self.writer, index, site)
         if not self.stores:
             return

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import assert_never
 
 from accel.ast.types import ScalarType
@@ -17,26 +16,10 @@ from accel.backends.opencl.naming import ERROR, element, extent_text
 from accel.backends.opencl.scalar import Prelude, expression
 from accel.backends.opencl.spelling import c_type, constant
 from accel.backends.opencl.writer import Writer
-from accel.errors import Where
+from accel.backends.sites import IndexSite, Site
 from accel.ir.mentions import loaded
-from accel.labelled.nodes import Extent, Shape
+from accel.labelled.nodes import Extent
 from accel.labelled.scalar import Block, Compute, Constant, Function, If, Load, Operand, Statement, Variable, While
-
-
-class Check(Enum):
-    """What a site checks: an index into something of its shape, or that a fold1 over its shape met an element."""
-
-    INDEX = "index"
-    FOLD1 = "fold1"
-
-
-@dataclass(frozen=True, slots=True)
-class Site:
-    """A check in a nest, and the place in the user's program that it stands for."""
-
-    check: Check
-    shape: Shape
-    where: Where | None
 
 
 @dataclass(slots=True)
@@ -65,7 +48,7 @@ class Context:
             for axis, text in enumerate(index, 1):
                 writer.line(f"{ERROR}[{axis}] = {text};")
 
-    def checked(self, writer: Writer, index: Sequence[str], site: Site) -> str:
+    def checked(self, writer: Writer, index: Sequence[str], site: IndexSite) -> str:
         """Test an index against the site's shape; gives the condition under which it is inside."""
         pairs = zip(index, site.shape, strict=True)
         inside = " && ".join(f"(ulong){text} < (ulong){extent_text(extent)}" for text, extent in pairs) or "1"
@@ -141,7 +124,7 @@ class _Body:
     def _load(self, statement: Load) -> None:
         writer, array = self._writer, statement.array
         index = [self.atom(argument) for argument in statement.index]
-        inside = self._context.checked(writer, index, Site(Check.INDEX, array.shape, statement.where))
+        inside = self._context.checked(writer, index, IndexSite(array.shape, statement.where))
         self._declare(array.element, f"{inside} ? {element(array, index)} : 0", statement.out)
 
     def _if(self, statement: If) -> None:

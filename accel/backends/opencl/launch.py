@@ -15,15 +15,14 @@ import numpy as np
 from accel.ast.types import I64
 from accel.backends.device import Launcher, Slots
 from accel.backends.opencl.features import Features
-from accel.backends.opencl.functions import Check, Site
 from accel.backends.opencl.kernel import Kernel, NestKernels
 from accel.backends.opencl.memory import Held, Memory
 from accel.backends.opencl.program import unit
 from accel.backends.opencl.sequential import diagnosis
+from accel.backends.sites import fault
 from accel.errors import AccelDeviceError, AccelError, AccelInternalError
 from accel.ir import mentions
 from accel.ir.nodes import Nest, Remap, Scatter
-from accel.labelled import faults
 from accel.labelled.nodes import SizeVariable
 
 if TYPE_CHECKING:
@@ -136,19 +135,12 @@ class _Launcher:
         number, *index = self._read(record)
         if number == 0:
             raise AccelInternalError("a check failed in a loop nest, but not when the nest was run again")
-        return _error(sites[number - 1], index, size)
+        return fault(sites[number - 1], index, size)
 
 
 def _buffer(held: Held | None) -> pyopencl.Buffer:
     assert held is not None, "a nest is launched without one of its arrays: a bug in accel"
     return held.buffer
-
-
-def _error(site: Site, index: list[int], size: Callable[[SizeVariable], int]) -> AccelError:
-    shape = [e.offset if e.variable is None else size(e.variable) + e.offset for e in site.shape]
-    if site.check is Check.FOLD1:
-        return faults.empty_fold1(shape, site.where)
-    return faults.index(index[: len(shape)], shape, site.where)
 
 
 def _enqueue(

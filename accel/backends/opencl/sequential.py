@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from accel.backends.opencl.body import Body
 from accel.backends.opencl.features import Features
-from accel.backends.opencl.functions import Context, Site
+from accel.backends.opencl.functions import Context
 from accel.backends.opencl.kernel import Amount, NestKernels, Scaffold
 from accel.backends.opencl.scalar import Prelude
 from accel.backends.opencl.writer import Writer
+from accel.backends.sites import Site
 from accel.ir.nodes import Nest
 
 ONE = Amount(more=0, least=1)
