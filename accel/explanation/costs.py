@@ -61,8 +61,9 @@ def added(costs: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
 
 
 def priced(cost: Sequence[int], names: Sequence[str]) -> str:
-    """`40,976 bytes, 3 intermediates, 2 clusters`."""
-    return ", ".join(counted(n, name) for n, name in zip_longest(cost, names, fillvalue=0)) or "nothing"
+    """`40,976 bytes, 3 intermediates, 2 clusters`. What costs nothing may have fewer levels than names."""
+    all_levels = (*cost, *(0 for _ in names[len(cost) :]))
+    return ", ".join(map(counted, all_levels, names)) or "nothing"
 
 
 def less(saving: Sequence[int] | None, names: Sequence[str]) -> str:

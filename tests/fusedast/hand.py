@@ -137,7 +137,8 @@ class Hand:
     def fold(self, array: Array, operator: Operator = Operator.ADD, seed: float | None = 0) -> Array:
         kind = array.element
         initial = None if seed is None else always(number(kind, seed))
-        operation = Fold(binary(operator, kind), initial, (array,), not kind.is_float, True)
+        name = "fold1" if initial is None else "fold"
+        operation = Fold(binary(operator, kind), initial, (array,), not kind.is_float, True, name)
         return self.add(operation, (kind, array.shape[:-1]))[0]
 
     def scan(
