@@ -22,6 +22,10 @@ Environment: TypeAlias = dict[int, Value]
 """Values of variables by their number."""
 
 
+TURNS = 1 << 16
+"""Turns of a loop between two looks at whether it is still wanted."""
+
+
 def finish(task: Task) -> list[Value]:
     """Runs a task with all the tasks that it yields, and gives its result."""
     stack = [task]
@@ -129,6 +133,8 @@ class Functions:
         active = routine.slot(writer.code.type(BOOL), align=64)
         everywhere = writer.code.splat("i1", "true")
         routine.store(writer.code.type(BOOL), mask or everywhere, active)
+        turns = routine.slot("i64")
+        routine.store("i64", str(TURNS), turns)
         head, body, after = routine.label(), routine.label(), routine.label()
         routine.jump(head)
         routine.place(head)
@@ -139,6 +145,7 @@ class Functions:
         routine.store(writer.code.type(BOOL), still, active)
         routine.branch(writer.any(still), body, after)
         routine.place(body)
+        self._poll(turns)
         results = yield self._block(statement.body, environment, None if writer.lanes == 1 else still)
         for slot, type_, parameter, result in zip(slots, types, statement.parameters, results, strict=True):
             if writer.lanes > 1:
@@ -148,6 +155,15 @@ class Functions:
         routine.place(after)
         self._reload(statement, types, slots, environment)
         return [environment[parameter.number] for parameter in statement.parameters]
+
+    def _poll(self, turns: str) -> None:
+        """Counts a turn of a loop down in the slot `turns`; at 0 looks whether the loop is still wanted."""
+        routine = self._routine
+        left = routine.code.emit(f"sub i64 {routine.load('i64', turns)}, 1")
+        routine.store("i64", left, turns)
+        with routine.when(routine.code.emit(f"icmp eq i64 {left}, 0")):
+            self._memory.poll()
+            routine.store("i64", str(TURNS), turns)
 
     def _reload(self, statement: scalar.While, types: list[str], slots: list[str], environment: Environment) -> None:
         for parameter, type_, slot in zip(statement.parameters, types, slots, strict=True):

@@ -64,10 +64,7 @@ class Memory:
         """Leaves the function where the i1 holds; in the recording form says which site, at which index, first."""
         routine = self.routine
         if self._sites is None:
-            self._failure = self._failure or routine.label()
-            after = routine.label()
-            routine.branch(wrong, self._failure, after)
-            routine.place(after)
+            self._leave_if(wrong)
             return
         self._sites.append(site)
         # Functions of states return to code that goes on: what was found first stays.
@@ -80,6 +77,19 @@ class Memory:
             self._fail()
             # What follows is never reached; the next block begins here.
             routine.place(routine.label())
+
+    def _leave_if(self, stopped: str) -> None:
+        self._failure = self._failure or self.routine.label()
+        after = self.routine.label()
+        self.routine.branch(stopped, self._failure, after)
+        self.routine.place(after)
+
+    def poll(self) -> None:
+        """Leaves the function if another thread has failed, or the user has interrupted: for loops that may never end."""
+        code = self.routine.code
+        code.declarations.setdefault("accel_poll", "declare i64 @accel_poll(ptr) cold")
+        stopped = code.emit(f"call i64 @accel_poll(ptr {self.view.address(FAILED)})")
+        self._leave_if(code.emit(f"icmp ne i64 {stopped}, 0"))
 
     def _fail(self) -> None:
         self.routine.store("i64", "1", self.view.address(FAILED))

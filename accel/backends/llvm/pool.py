@@ -13,7 +13,14 @@ from functools import cache
 from accel.backends.llvm.pool_text import MOST, PAGE_BYTES, pool_text
 from accel.backends.llvm.target import HOST_ATTRIBUTES, host
 
-_PYTHON = ("PyEval_SaveThread", "PyEval_RestoreThread", "PyErr_CheckSignals")
+_PYTHON = (
+    "PyEval_SaveThread", "PyEval_RestoreThread", "PyErr_CheckSignals", "PyErr_Occurred", "PyGILState_Check",
+    "PyGILState_GetThisThreadState",
+)  # fmt: skip
+"""What the pool calls of Python's C interface."""
+
+EXPORTS = ("accel_run", "accel_poll")
+"""What kernels call of the pool."""
 
 
 def symbol(name: str) -> int:
@@ -32,11 +39,11 @@ class Pool:
         page = (start + 63) // 64 * 64
         imports = {"page": page, **{name: symbol(name) for name in _PYTHON}}
         code = host().compile(pool_text(host().is_x86) + HOST_ATTRIBUTES, quick=True)
-        library = host().load([code], ["accel_run"], imports)
+        library = host().load([code], EXPORTS, imports)
         # Not even the end of the interpreter may free code that threads sleep in.
         for kept in (library, self._memory):
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))
-        self.symbols: Mapping[str, int] = {"accel_run": library.addresses["accel_run"]}
+        self.symbols: Mapping[str, int] = library.addresses
         """What kernels import."""
         os.register_at_fork(after_in_child=self._forget_workers)
 

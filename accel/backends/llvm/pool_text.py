@@ -3,13 +3,16 @@
 A job is `function(frame, low, high)` over 0 .. n-1 in chunks. Each participant has a range of its own (so that the same
 thread meets the same data again), then steals from the others'. The caller never waits for a worker that has not started:
 `state` holds an open bit and twice the number of workers inside; a worker that finds the bit clear leaves again. A caller
-that finds the pool busy (another thread's call, or a nested one) works through its chunks alone.
+that finds the pool busy (another thread's call, or a nested one) works through its chunks alone. The frame's word `FAILED` ends
+loops that may never end: a check that fails sets it, and an interrupt.
 
 The page: 0 epoch (i32) | 64 state (i64) | 128 busy (i32) | 192 function, frame, chunk, participants | 256 sleepers (i32) |
-320 workers started (i64) | 1024 + 64 t: next and end of participant t's range.
+320 workers started (i64) | 384 when a loop last looked for signals (i64) | 1024 + 64 t: next and end of participant t's range.
 """
 
 from __future__ import annotations
+
+from accel.backends.llvm.frame import FAILED
 
 MOST = 256
 """Participants that the page has room for."""
@@ -17,7 +20,7 @@ MOST = 256
 PAGE_BYTES = 1024 + 64 * MOST
 
 POLL_MILLISECONDS = 50
-"""How often a long job lets Python see signals: Ctrl-C."""
+"""How often a long job or loop lets Python see signals: Ctrl-C."""
 
 SPINS = 8000
 """Pauses that a worker makes before it sleeps: about 0.2 ms, so that back-to-back kernels find it awake."""
@@ -42,6 +45,9 @@ declare i32 @pthread_sigmask(i32, ptr, ptr)
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
 declare i32 @PyErr_CheckSignals()
+declare ptr @PyErr_Occurred()
+declare i32 @PyGILState_Check()
+declare ptr @PyGILState_GetThisThreadState()
 
 define internal i64 @milliseconds() #0 {{
   %time = alloca [2 x i64]
@@ -53,6 +59,58 @@ define internal i64 @milliseconds() #0 {{
   %b = sdiv i64 %nanoseconds, 1000000
   %c = add i64 %a, %b
   ret i64 %c
+}}
+
+; With the GIL: lets Python handle signals; gives true if an exception is set, perhaps by @accel_poll.
+define internal i1 @raised() #0 {{
+  %known = call ptr @PyErr_Occurred()
+  %before = icmp ne ptr %known, null
+  br i1 %before, label %yes, label %look
+look:
+  %failed = call i32 @PyErr_CheckSignals()
+  %now = icmp ne i32 %failed, 0
+  ret i1 %now
+yes:
+  ret i1 true
+}}
+
+; Whether a loop in a kernel shall end: 1 if the word %stop says so or, on the calling thread, if the user has interrupted. That
+; thread lets others have the GIL if it holds it, as it does in small kernels.
+define i64 @accel_poll(ptr %stop) #0 {{
+entry:
+  %set = load atomic i64, ptr %stop monotonic, align 8
+  %stopped = icmp ne i64 %set, 0
+  br i1 %stopped, label %yes, label %whose
+whose:
+  %thread = call ptr @PyGILState_GetThisThreadState()
+  %worker = icmp eq ptr %thread, null
+  br i1 %worker, label %no, label %when
+when:
+  %now = call i64 @milliseconds()
+  %lastp = getelementptr i8, ptr @page, i64 384
+  %last = load atomic i64, ptr %lastp monotonic, align 8
+  %gone = sub i64 %now, %last
+  %due = icmp sgt i64 %gone, {POLL_MILLISECONDS}
+  br i1 %due, label %look, label %no
+look:
+  store atomic i64 %now, ptr %lastp monotonic, align 8
+  %holds = call i32 @PyGILState_Check()
+  %held = icmp ne i32 %holds, 0
+  br i1 %held, label %let, label %take
+let:
+  %saved = call ptr @PyEval_SaveThread()
+  call void @PyEval_RestoreThread(ptr %saved)
+  %interrupted1 = call i1 @raised()
+  br i1 %interrupted1, label %yes, label %no
+take:
+  call void @PyEval_RestoreThread(ptr %thread)
+  %interrupted2 = call i1 @raised()
+  %again = call ptr @PyEval_SaveThread()
+  br i1 %interrupted2, label %yes, label %no
+yes:
+  ret i64 1
+no:
+  ret i64 0
 }}
 
 ; Lets Python handle signals if it is time; gives true if an exception is set. %python: the saved thread state, then the time.
@@ -67,10 +125,9 @@ look:
   store i64 %now, ptr %lastp
   %thread = load ptr, ptr %python
   call void @PyEval_RestoreThread(ptr %thread)
-  %raised = call i32 @PyErr_CheckSignals()
+  %yes = call i1 @raised()
   %again = call ptr @PyEval_SaveThread()
   store ptr %again, ptr %python
-  %yes = icmp ne i32 %raised, 0
   ret i1 %yes
 no:
   ret i1 false
@@ -238,6 +295,7 @@ serial:
   %r = call i1 @alone(ptr %function, ptr %frame, i64 %n, i64 %chunk, ptr %python)
   ret i1 %r
 begin:
+  %failedp = getelementptr i64, ptr %frame, i64 {FAILED}
   %count = call i64 @start(i64 %wanted)
   %state = getelementptr i8, ptr @page, i64 64
   %functionp = getelementptr i8, ptr @page, i64 192
@@ -283,9 +341,12 @@ wake:
   br label %work
 work:
   %stop = call i1 @drain(i64 0, ptr %python)
-  br i1 %stop, label %cancel, label %close
+  br i1 %stop, label %tell, label %close
+tell:
+  store atomic i64 1, ptr %failedp monotonic, align 8
+  br label %cancel
 cancel:
-  %ct = phi i64 [0, %work], [%ct1, %cancel]
+  %ct = phi i64 [0, %tell], [%ct1, %cancel]
   %co = shl i64 %ct, 6
   %co1 = add i64 %co, 1024
   %crange = getelementptr i8, ptr @page, i64 %co1
@@ -307,6 +368,10 @@ relax:
   br i1 %long, label %yield, label %pause
 yield:
   %y = call i32 @sched_yield()
+  %late = call i1 @interrupted(ptr %python)
+  br i1 %late, label %tell_late, label %relaxed
+tell_late:
+  store atomic i64 1, ptr %failedp monotonic, align 8
   br label %relaxed
 pause:
   {pause}

@@ -1,0 +1,69 @@
+"""Ctrl-C ends loops of scalar code that would never end: on the calling thread, on the pool's, and where it holds the GIL."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import signal, sys
+import numpy as np
+import accel as A
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # pytest's workers ignore it, and so would their children
+
+def turn(limit):
+    return A.while_(lambda i: i < limit, lambda i: (i + 1) % 2, A.constant(0, np.int64))
+
+def each(limits):
+    return A.map(turn, limits)
+
+def summed(limits):
+    return A.fold(lambda x, y: x - turn(A.max(x, y)), 0, limits)
+
+def scanned(limits):
+    return A.scanl1(lambda x, y: turn(A.max(x, y)), limits)
+
+def kept(limits):
+    return A.filter(lambda limit: turn(limit) == 0, limits)[0]
+
+limits = np.zeros({elements}, np.int64)
+run = A.runN({function}, backend="llvm", threads={threads})
+run(limits)
+limits[{position}] = 2
+print("ready", flush=True)
+try:
+    run(limits)
+except KeyboardInterrupt:
+    limits[:] = 0
+    run(limits)  # the pool is as before
+    print("interrupted", flush=True)
+"""
+
+CASES = [
+    # One element: a small kernel, in which the calling thread holds the GIL.
+    ("each", 1, 0, 1), ("summed", 3, 1, 1), ("scanned", 3, 1, 1), ("kept", 3, 1, 1),
+    # Many: the loop that never ends is in the first chunk, the caller's, or in the last, a worker's if there is one.
+    ("each", 1_000_000, 0, 1), ("each", 1_000_000, 0, 2), ("each", 1_000_000, -1, 2), ("summed", 1_000_000, -1, 2),
+    ("scanned", 1_000_000, -1, 2), ("kept", 1_000_000, -1, 2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "elements", "position", "threads"), CASES)
+def test_an_endless_loop_is_interrupted(function: str, elements: int, position: int, threads: int) -> None:
+    code = PROGRAM.format(function=function, elements=elements, position=position, threads=threads)
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "ready\n"
+        try:
+            child.wait(0.3)  # until it is in the loop
+            pytest.fail("the loop has an end")
+        except subprocess.TimeoutExpired:
+            child.send_signal(signal.SIGINT)
+        try:
+            assert child.communicate(timeout=60)[0] == "interrupted\n"
+        finally:
+            child.kill()
