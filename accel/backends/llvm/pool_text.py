@@ -13,14 +13,12 @@ The page: 0 epoch (i32) | 64 state (i64) | 128 busy (i32) | 192 function, frame,
 from __future__ import annotations
 
 from accel.backends.llvm.frame import FAILED
+from accel.backends.llvm.signals_text import signals_text
 
 MOST = 256
 """Participants that the page has room for."""
 
 PAGE_BYTES = 1024 + 64 * MOST
-
-POLL_MILLISECONDS = 50
-"""How often a long job or loop lets Python see signals: Ctrl-C."""
 
 SPINS = 8000
 """Pauses that a worker makes before it sleeps: about 0.2 ms, so that back-to-back kernels find it awake."""
@@ -39,100 +37,9 @@ def pool_text(x86: bool) -> str:
 {declare}
 declare i64 @syscall(i64, ...)
 declare i32 @sched_yield()
-declare i32 @clock_gettime(i32, ptr)
 declare i32 @pthread_create(ptr, ptr, ptr, ptr)
 declare i32 @pthread_sigmask(i32, ptr, ptr)
-declare ptr @PyEval_SaveThread()
-declare void @PyEval_RestoreThread(ptr)
-declare i32 @PyErr_CheckSignals()
-declare ptr @PyErr_Occurred()
-declare i32 @PyGILState_Check()
-declare ptr @PyGILState_GetThisThreadState()
-
-define internal i64 @milliseconds() #0 {{
-  %time = alloca [2 x i64]
-  %failed = call i32 @clock_gettime(i32 6, ptr %time)
-  %seconds = load i64, ptr %time
-  %rest = getelementptr i64, ptr %time, i64 1
-  %nanoseconds = load i64, ptr %rest
-  %a = mul i64 %seconds, 1000
-  %b = sdiv i64 %nanoseconds, 1000000
-  %c = add i64 %a, %b
-  ret i64 %c
-}}
-
-; With the GIL: lets Python handle signals; gives true if an exception is set, perhaps by @accel_poll.
-define internal i1 @raised() #0 {{
-  %known = call ptr @PyErr_Occurred()
-  %before = icmp ne ptr %known, null
-  br i1 %before, label %yes, label %look
-look:
-  %failed = call i32 @PyErr_CheckSignals()
-  %now = icmp ne i32 %failed, 0
-  ret i1 %now
-yes:
-  ret i1 true
-}}
-
-; Whether a loop in a kernel shall end: 1 if the word %stop says so or, on the calling thread, if the user has interrupted. That
-; thread lets others have the GIL if it holds it, as it does in small kernels.
-define i64 @accel_poll(ptr %stop) #0 {{
-entry:
-  %set = load atomic i64, ptr %stop monotonic, align 8
-  %stopped = icmp ne i64 %set, 0
-  br i1 %stopped, label %yes, label %whose
-whose:
-  %thread = call ptr @PyGILState_GetThisThreadState()
-  %worker = icmp eq ptr %thread, null
-  br i1 %worker, label %no, label %when
-when:
-  %now = call i64 @milliseconds()
-  %lastp = getelementptr i8, ptr @page, i64 384
-  %last = load atomic i64, ptr %lastp monotonic, align 8
-  %gone = sub i64 %now, %last
-  %due = icmp sgt i64 %gone, {POLL_MILLISECONDS}
-  br i1 %due, label %look, label %no
-look:
-  store atomic i64 %now, ptr %lastp monotonic, align 8
-  %holds = call i32 @PyGILState_Check()
-  %held = icmp ne i32 %holds, 0
-  br i1 %held, label %let, label %take
-let:
-  %saved = call ptr @PyEval_SaveThread()
-  call void @PyEval_RestoreThread(ptr %saved)
-  %interrupted1 = call i1 @raised()
-  br i1 %interrupted1, label %yes, label %no
-take:
-  call void @PyEval_RestoreThread(ptr %thread)
-  %interrupted2 = call i1 @raised()
-  %again = call ptr @PyEval_SaveThread()
-  br i1 %interrupted2, label %yes, label %no
-yes:
-  ret i64 1
-no:
-  ret i64 0
-}}
-
-; Lets Python handle signals if it is time; gives true if an exception is set. %python: the saved thread state, then the time.
-define internal i1 @interrupted(ptr %python) #0 {{
-  %now = call i64 @milliseconds()
-  %lastp = getelementptr i64, ptr %python, i64 1
-  %last = load i64, ptr %lastp
-  %gone = sub i64 %now, %last
-  %due = icmp sgt i64 %gone, {POLL_MILLISECONDS}
-  br i1 %due, label %look, label %no
-look:
-  store i64 %now, ptr %lastp
-  %thread = load ptr, ptr %python
-  call void @PyEval_RestoreThread(ptr %thread)
-  %yes = call i1 @raised()
-  %again = call ptr @PyEval_SaveThread()
-  store ptr %again, ptr %python
-  ret i1 %yes
-no:
-  ret i1 false
-}}
-
+{signals_text()}
 ; Chunks of every participant's range, %me's first. %python is null in workers. Gives true if interrupted.
 define internal i1 @drain(i64 %me, ptr %python) #0 {{
 entry:
