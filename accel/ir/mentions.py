@@ -87,6 +87,12 @@ def loaded(function: scalar.Function) -> Iterator[Array]:
     return (s.array for s in function_statements(function) if isinstance(s, scalar.Load))
 
 
+def repeats(nest: Nest) -> bool:
+    """Whether a scalar function of the nest holds a loop."""
+    every = (statement for function in functions(nest) for statement in function_statements(function))
+    return any(isinstance(statement, scalar.While) for statement in every)
+
+
 def functions(nest: Nest) -> Iterator[scalar.Function]:
     """All scalar functions of a nest, merges of states included."""
     for state in states(nest):

@@ -59,11 +59,11 @@ def isolated(first: int, count: int, opencl: bool) -> int:
         failed += 1
         if done.returncode == FAILED:
             return failed
-        seeds = [int(line.split()[2]) for line in done.stderr.splitlines() if line.startswith("at seed ")]
-        last = seeds[-1] if seeds else first
+        reached = [line for line in done.stderr.splitlines() if line.startswith("at seed ")]
+        last = int(reached[-1].split()[2]) if reached else first
         print(f"# seed {last} ended the process with {done.returncode}:\n{file_source(generate(last))}", flush=True)
         print(*done.stderr.splitlines()[-3:], sep="\n", flush=True)
-        if done.stderr.rstrip().endswith("on opencl"):
+        if reached and reached[-1].endswith("on opencl"):
             return failed
         first = last + 1
     return failed

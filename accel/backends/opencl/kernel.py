@@ -113,6 +113,7 @@ class Scaffold:
         }
         self.temporaries: list[Temporary] = []
         self.kernels: list[Kernel] = []
+        self._repeats = mentions.repeats(nest)
 
     def temporary(self, purpose: str, c_type: str, size: int, count: Amount) -> str:
         """A new temporary buffer; gives the parameter's name."""
@@ -137,7 +138,7 @@ class Scaffold:
             f"volatile __global long* {ERROR}",
         ]
         fixed = "" if group is None else f"__attribute__((reqd_work_group_size({group}, 1, 1))) "
-        fixed += "SERIAL " if serial else ""
+        fixed += "SERIAL " if serial or self._repeats else ""
         head = f"__kernel {fixed}void {name}(\n    " + ",\n    ".join(declared) + ") {"
         text = "\n".join([head, body, "}"])
         shared = self.context.kernels.setdefault(anonymous(text), name)
