@@ -1,4 +1,4 @@
-"""Imports point one way, there are no cycles, and a file has one idea's length (CONTRIBUTING.md)."""
+"""Imports point one way, there are no cycles, files have one idea's length, and matches an end (CONTRIBUTING.md)."""
 
 from __future__ import annotations
 
@@ -116,6 +116,18 @@ def test_files_are_short(path: Path) -> None:
     assert len(lines) <= LINE_LIMIT, f"{path} has {len(lines)} lines: it holds more than one idea"
 
 
+def ends_for_all_else(match: ast.Match) -> bool:
+    """Whether the last case takes everything: in most, by `assert_never`, what a new kind of node would be."""
+    pattern = match.cases[-1].pattern
+    return isinstance(pattern, ast.MatchAs) and pattern.pattern is None
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_matches_say_what_becomes_of_all_else(module: str) -> None:
+    matches = [node for node in ast.walk(parse(module)) if isinstance(node, ast.Match)]
+    assert not [match.lineno for match in matches if not ends_for_all_else(match)]
+
+
 def test_the_layer_rule_finds_offenders() -> None:
     """The rules above are of no use if they cannot fail."""
     assert list(imported(ast.parse("from accel.ir.nodes import For"), typing_too=True)) == ["accel.ir.nodes"]
@@ -124,3 +136,6 @@ def test_the_layer_rule_finds_offenders() -> None:
     guarded = ast.parse("if TYPE_CHECKING:\n    from accel.ir.nodes import For")
     assert list(imported(guarded, typing_too=True)) == ["accel.ir.nodes"]
     assert not list(imported(guarded, typing_too=False))
+    (match,) = ast.parse("match node:\n    case For():\n        pass").body
+    assert isinstance(match, ast.Match)
+    assert not ends_for_all_else(match)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from math import prod
+from typing import assert_never
 
 from accel.compile import Stages
 from accel.explanation.again import Again
@@ -26,7 +27,7 @@ from accel.explanation.facts import (
 from accel.explanation.parts import Part, loop_programs, parts
 from accel.explanation.reasons import Reasons, WhyNot, operation_name
 from accel.explanation.texts import code
-from accel.fusedast.nodes import Diagonal, RootOfCluster, Vertical
+from accel.fusedast.nodes import Diagonal, Horizontal, LeafOfCluster, RootOfCluster, Vertical
 from accel.fusedast.text import tree_text
 from accel.fusedast.walk import leaves, preorder
 from accel.ilp.build import build as build_graph
@@ -185,6 +186,10 @@ def statuses(root: RootOfCluster, nest: Nest) -> dict[Array, str]:
                 consumed.update(arrays)
             case Diagonal(kept=kept, discarded=discarded):
                 consumed.update(kept, discarded)
+            case Horizontal() | LeafOfCluster():
+                pass
+            case _:
+                assert_never(node)
     found: dict[Array, str] = {}
     for leaf in leaves(root.tree):
         for array in leaf.binding.arrays:

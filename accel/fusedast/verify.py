@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from accel.errors import AccelInternalError
 from accel.fusedast.nodes import (
@@ -68,6 +68,8 @@ def _verify_part(program: Program, outer: frozenset[Array], before: frozenset[La
                 _require_visible(bindings, visible, program)
                 inner += [(part, frozenset(visible), frozenset(done)) for part in (condition, body)]
                 visible.update(binding.arrays)
+            case _:
+                assert_never(node)
         _require_after(bindings, done, program)
         done.update(binding.label for binding in bindings)
     if not visible.issuperset(program.results):
@@ -127,6 +129,8 @@ def _problem(node: Tree) -> str | None:
             named, gone = (), ()
             if node.shared != shared:
                 return "a Horizontal shares other arrays than both read"
+        case _:
+            assert_never(node)
     if frozenset(named) != frozenset(bound):
         return "the arrays that flow are not those named"
     outputs = frozenset(port for port in merged.outputs if port.array not in gone)

@@ -169,8 +169,9 @@ class _Facts:
                 return self.pushable.get(v) == u
             case _, Role.SOURCE:
                 return self.pushable.get(u) == v
-        directions = {fixed_direction(self.graph.node[u]), fixed_direction(self.graph.node[v])} - {None}
-        return len(directions) < 2
+            case _:
+                directions = {fixed_direction(self.graph.node[u]), fixed_direction(self.graph.node[v])} - {None}
+                return len(directions) < 2
 
 
 def _bundles(facts: _Facts, virtual: Mapping[Edge, tuple[Arc, ...]]) -> Iterator[Bundle]:

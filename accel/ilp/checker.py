@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import assert_never
 
 from accel.ilp.clustering import BACKWARD, FORWARD, Cluster, Clustering, Order
 from accel.ilp.graph import Edge, Graph, Kind, Node, Role
@@ -35,6 +36,8 @@ def _input(edge: Edge, order: Order) -> tuple[Array, Order | None]:
             return (edge.array, Order(edge.consumer, False))
         case Role.INDEX | Role.DESTINATION:
             return (edge.array, None)
+        case _:
+            assert_never(edge.role)
 
 
 def _output(graph: Graph, node: Node, array: Array, order: Order) -> tuple[Array, Order | None]:
@@ -98,6 +101,8 @@ def _order_refusal(graph: Graph, node: Node, order: Order) -> str | None:
             allowed = [FORWARD, BACKWARD] if node.exact and len(node.iteration) == 1 else [FORWARD]
         case Kind.GENERATE | Kind.MAP | Kind.GATHER:
             allowed = [FORWARD, BACKWARD]
+        case _:
+            assert_never(node.kind)
     return None if order in allowed else f"D5: {what} cannot run in order {order}"
 
 

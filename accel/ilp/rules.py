@@ -5,6 +5,8 @@ The legality checker states the same rules once more, by itself.
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from accel.ilp.graph import ORDERED, Edge, Graph, Kind, Node, Role
 from accel.ilp.options import Duplicate
 from accel.labelled.nodes import Label
@@ -24,6 +26,8 @@ def fixed_direction(node: Node) -> bool | None:
             return None if node.exact and len(node.iteration) == 1 else False
         case Kind.GENERATE | Kind.MAP | Kind.GATHER:
             return None
+        case _:
+            assert_never(node.kind)
 
 
 def may_fuse(graph: Graph, edge: Edge) -> bool:

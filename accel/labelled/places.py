@@ -42,4 +42,6 @@ def names(program: Program) -> tuple[str, ...]:
             match binding.operation:
                 case RequireEqual(name=name) | Fold(initial=None, name=name):
                     found.append(name)
+                case _:
+                    pass
     return tuple(found)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 from accel.ast.operators import Operator
 from accel.labelled.nodes import Extent, Shape, SizeVariable
@@ -99,6 +100,8 @@ class Ranges:
                 return UNKNOWN if exact is None or abs(exact.constant) > _LARGE else Range((exact,), (exact,))
             case Extent():
                 return Range((_linear(operand),), (_linear(operand),))
+            case _:
+                assert_never(operand)
 
     def _computed(self, operator: Operator, arguments: Sequence[Range]) -> Range:
         match operator, arguments:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import assert_never
 
 from accel.ast.arrays import ArrayNode
 from accel.ast.extents import unequal
@@ -145,6 +146,8 @@ class Scope:
                 return Extent(None, int(operand.value))
             case Variable():
                 return Extent(self._bind_size(select_results(function, [position]), where), 0)
+            case _:
+                assert_never(operand)
 
     def _bind_size(self, function: Function, where: Where | None) -> SizeVariable:
         """The variable for a computed extent; equal computations share it."""

@@ -13,7 +13,7 @@ from typing import assert_never
 
 from accel.ast.operators import ELEMENTARY, Operator
 from accel.ast.types import BOOL, I64, ScalarType
-from accel.backends.llvm.records import Kind
+from accel.backends.llvm.kinds import Kind
 from accel.ir import mentions
 from accel.ir.nodes import (
     For,

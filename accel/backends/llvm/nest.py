@@ -12,8 +12,9 @@ from accel.ast.types import I64
 from accel.backends.llvm.analysis import NestPlan
 from accel.backends.llvm.frame import Frame, FrameView
 from accel.backends.llvm.functions import Functions
+from accel.backends.llvm.kinds import Kind
 from accel.backends.llvm.memory import Memory
-from accel.backends.llvm.records import Kind, Record
+from accel.backends.llvm.records import Record
 from accel.backends.llvm.routine import Routine
 from accel.backends.llvm.staging import tile_routine
 from accel.backends.llvm.statements import Statements, Streams

@@ -11,12 +11,13 @@ Every record begins with a count; `Kind` says what follows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import Enum
+from typing import assert_never
 
 from accel.ast.types import ScalarType
 from accel.backends.llvm.code import register_type
 from accel.backends.llvm.frame import Frame, FrameView
 from accel.backends.llvm.functions import Functions
+from accel.backends.llvm.kinds import Kind
 from accel.backends.llvm.memory import Memory
 from accel.backends.llvm.routine import WORD, Routine
 from accel.backends.llvm.values import Uniform, Value, Writer
@@ -27,26 +28,8 @@ from accel.labelled.order import BLOCK, SCAN_VECTOR, lanes
 LEVELS = 60
 """Entries of a stack: more than the bits of any number of blocks."""
 
-
 TILE_SLACK = 64
 """Elements behind a tile's block."""
-
-
-class Kind(Enum):
-    """How a state is carried.
-
-    staged: a stack, then elements in the tile, then a tile of elements for each leaf (`staging.py`).
-    simple: present (0 or 1), value: exact states, and scans in vectors. blocks: the stack of whole blocks that vector code
-    pushes. lanes: a stack, then elements in the open block, then one value per lane. runs: a stack, elements in the open
-    run, its value. scan: elements, whether there is a block carry, block carry, vector carry, total, three rows of a vector.
-    """
-
-    SIMPLE = "simple"
-    BLOCKS = "blocks"
-    LANES = "lanes"
-    RUNS = "runs"
-    SCAN = "scan"
-    STAGED = "staged"
 
 
 def tile_words(kind: ScalarType) -> int:
@@ -84,6 +67,8 @@ class Record:
                 return self.extra + 1 + sum(tile_words(final.type) for final in self.state.finals)
             case Kind.SCAN:
                 return 2 + (3 + 3 * SCAN_VECTOR) * self.leaves
+            case _:
+                assert_never(self.kind)
 
     # Words in any function.
 
@@ -115,6 +100,8 @@ class Record:
                 routine.store("i64", str(int(seeded)), routine.offset(pointer, 1))
             case Kind.SIMPLE | Kind.BLOCKS:
                 pass
+            case _:
+                assert_never(self.kind)
         if initial is not None and seeded:
             self.store(routine, initial, pointer, 1 if self.kind is Kind.SIMPLE else 2)
             if self.kind is Kind.SCAN:
@@ -139,6 +126,8 @@ class Record:
                 return [self._push(), self._collapse(), self._runs_step()]
             case Kind.SCAN:
                 return [self._scan_step()]
+            case _:
+                assert_never(self.kind)
 
     def step(self, routine: Routine, pointer: str, values: Sequence[str]) -> None:
         """One more element."""

@@ -12,8 +12,9 @@ from accel.ast.types import I64
 from accel.backends.llvm.analysis import VectorPlan, any_order, counts_lanes, made_by
 from accel.backends.llvm.carriers import Carrier, ExactFold, OrderedFold, Tools, Unit
 from accel.backends.llvm.functions import Functions
+from accel.backends.llvm.kinds import Kind
 from accel.backends.llvm.memory import Memory
-from accel.backends.llvm.records import Kind, Record
+from accel.backends.llvm.records import Record
 from accel.backends.llvm.scans import ExactScan, OrderedScan, Position
 from accel.backends.llvm.staging import StagedFold
 from accel.backends.llvm.statements import TRUE, Statements, Streams

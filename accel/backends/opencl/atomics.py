@@ -67,9 +67,10 @@ def _native(combine: Function, kind: ScalarType) -> str | None:
         return None
     match combine.body.statements, combine.body.results:
         case (Compute(out, operator, arguments),), (result,) if out == result and operator in _NATIVE:
-            if set(arguments) == set(combine.parameters):
-                return f"{'atom' if kind.bytes == 8 else 'atomic'}_{_NATIVE[operator]}"
-    return None
+            both = set(arguments) == set(combine.parameters)
+            return f"{'atom' if kind.bytes == 8 else 'atomic'}_{_NATIVE[operator]}" if both else None
+        case _:
+            return None
 
 
 def _exchange(scatter: Scatter, leaf: int, place: str, values: Sequence[str], writer: Writer, context: Context) -> None:

@@ -69,7 +69,8 @@ def _is_bound(made: OneToMaybe, loop: For) -> bool:
     match made.function.body.statements, made.function.body.results:
         case (Compute(out, operator, arguments),), (result,) if out == result and operator is wanted:
             return arguments == made.function.parameters and made.arguments[0] == loop.index
-    return False
+        case _:
+            return False
 
 
 def blocks_of_lanes(

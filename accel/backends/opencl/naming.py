@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 from accel.ast.types import I64
 from accel.backends.opencl.spelling import c_type, constant
@@ -53,6 +54,8 @@ def operand_text(operand: Operand) -> str:
             return constant(operand)
         case Extent():
             return extent_text(operand)
+        case _:
+            assert_never(operand)
 
 
 def linear_index(array: Array, index: Sequence[str]) -> str:

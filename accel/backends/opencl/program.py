@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import assert_never
 
 from accel.backends.opencl.features import Features
 from accel.backends.opencl.functions import Context
 from accel.backends.opencl.kernel import NestKernels, Scaffold
 from accel.backends.opencl.scalar import Prelude
 from accel.backends.opencl.schedule import schedule
-from accel.ir.nodes import Branch, Launch, Nest, Program, Repeat
+from accel.ir.nodes import Branch, HostSizes, Launch, Nest, Program, Repeat, Require, View
 
 PLAIN = Features(fp64=True, rounded_division=True, atomics64=True)
 """A device that has everything: the one that `explain` shows code for where none is there."""
@@ -41,8 +42,10 @@ def nests(program: Program) -> Iterator[Nest]:
                     pending += [orelse, then]
                 case Repeat(condition, body):
                     pending += [body, condition]
-                case _:
+                case View() | HostSizes() | Require():
                     pass
+                case _:
+                    assert_never(step)
 
 
 def translate(program: Program, features: Features) -> tuple[str, list[NestKernels]]:
