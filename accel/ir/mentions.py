@@ -47,16 +47,21 @@ def states(nest: Nest) -> Iterator[State]:
 
 def function_statements(function: scalar.Function) -> Iterator[scalar.Statement]:
     """All statements of a scalar function, those of its blocks included."""
-    blocks = [function.body]
-    while blocks:
-        block = blocks.pop()
+    return block_statements(function.body)
+
+
+def block_statements(*blocks: scalar.Block) -> Iterator[scalar.Statement]:
+    """All statements of some blocks, those of the blocks in them included."""
+    pending = list(blocks)
+    while pending:
+        block = pending.pop()
         for statement in block.statements:
             yield statement
             match statement:
                 case scalar.If(_, _, then, orelse):
-                    blocks += [then, orelse]
+                    pending += [then, orelse]
                 case scalar.While(_, _, _, condition, body):
-                    blocks += [condition, body]
+                    pending += [condition, body]
                 case scalar.Compute() | scalar.Load():
                     pass
                 case _:
@@ -85,12 +90,6 @@ def function_operands(function: scalar.Function) -> Iterator[scalar.Operand]:
 def loaded(function: scalar.Function) -> Iterator[Array]:
     """The arrays that a scalar function indexes; with repetitions."""
     return (s.array for s in function_statements(function) if isinstance(s, scalar.Load))
-
-
-def repeats(nest: Nest) -> bool:
-    """Whether a scalar function of the nest holds a loop."""
-    every = (statement for function in functions(nest) for statement in function_statements(function))
-    return any(isinstance(statement, scalar.While) for statement in every)
 
 
 def functions(nest: Nest) -> Iterator[scalar.Function]:

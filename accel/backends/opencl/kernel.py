@@ -10,12 +10,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
 
+from accel.ast.operators import Operator
 from accel.backends.opencl.functions import Context
 from accel.backends.opencl.naming import ERROR, Parameters, parameters
 from accel.backends.opencl.states import StateType, state_type
 from accel.ir import mentions
 from accel.ir.nodes import Nest
 from accel.labelled.nodes import Extent, SizeVariable
+from accel.labelled.scalar import Compute, While
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,17 @@ def anonymous(text: str) -> str:
     return _NAME.sub(lambda found: numbers.setdefault(found[0], f"${len(numbers)}"), text)
 
 
+_DIVISIONS = frozenset({Operator.DIV, Operator.MOD, Operator.QUOT, Operator.REM})
+
+
+def _divides_in_loops(nest: Nest) -> bool:
+    """Whether a scalar loop of the nest divides integers."""
+    functions = (mentions.function_statements(function) for function in mentions.functions(nest))
+    loops = (each for statements in functions for each in statements if isinstance(each, While))
+    inside = (statement for loop in loops for statement in mentions.block_statements(loop.condition, loop.body))
+    return any(isinstance(s, Compute) and s.operator in _DIVISIONS and s.out.type.is_integer for s in inside)
+
+
 class Scaffold:
     """What all kernels of one nest share while they are written."""
 
@@ -113,7 +126,7 @@ class Scaffold:
         }
         self.temporaries: list[Temporary] = []
         self.kernels: list[Kernel] = []
-        self._repeats = mentions.repeats(nest)
+        self._divides = _divides_in_loops(nest)
 
     def temporary(self, purpose: str, c_type: str, size: int, count: Amount) -> str:
         """A new temporary buffer; gives the parameter's name."""
@@ -138,7 +151,7 @@ class Scaffold:
             f"volatile __global long* {ERROR}",
         ]
         fixed = "" if group is None else f"__attribute__((reqd_work_group_size({group}, 1, 1))) "
-        fixed += "SERIAL " if serial or self._repeats else ""
+        fixed += "SERIAL " if serial or self._divides else ""
         head = f"__kernel {fixed}void {name}(\n    " + ",\n    ".join(declared) + ") {"
         text = "\n".join([head, body, "}"])
         shared = self.context.kernels.setdefault(anonymous(text), name)

@@ -24,9 +24,9 @@ _INTEL = """#ifdef cl_intel_vec_len_hint
 #define ONES(type) ((type)-1)
 #endif"""
 """What Intel's compiler for CPUs must be told. SERIAL stands before kernels whose work-items walk far apart: it would make
-vectors of neighbours, and only gathers. It stands before kernels with a `while` loop, too: making vectors of some of those, it
-ends the process (2026.2). ONES are all bits, as a number that it cannot know (offsets are 0): of a complement of a number in a
-vector register, such as a maximum, it makes wrong code for AVX-512 (2026.2)."""
+vectors of neighbours, and only gathers. It stands before kernels with a `while` loop that divides integers, too: making vectors
+of some of those, it ends the process (2026.2). ONES are all bits, as a number that it cannot know (offsets are 0): of a
+complement of a number in a vector register, such as a maximum, it makes wrong code for AVX-512 (2026.2)."""
 
 
 def nests(program: Program) -> Iterator[Nest]:
