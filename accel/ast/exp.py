@@ -25,9 +25,6 @@ E = TypeVar("E")
 T = TypeVar("T")
 
 NUMPY_FUNCTION = "NumPy's functions do not take what has no value yet"
-NUMPY_HINT = (
-    "write accel's: `A.sqrt(x)` for `np.sqrt(x)`, `A.max(x, y)` for `np.maximum(x, y)`, `A.sum(xs)` for `np.sum(xs)`"
-)
 """What to say to a NumPy function of an `Exp` or an `Acc`."""
 
 

@@ -38,7 +38,7 @@ class Again:
         asked = options.duplicate is True and options.strategy == "ilp" and options.formulation == "accel"
         self._bars: Bars | None = None
         if asked and model is not None and counts_traffic(model.levels):
-            self._bars = Bars(graph, Weights(graph, {} if options.sizes == "nominal" else options.sizes))
+            self._bars = Bars(graph, Weights(graph, options.extents))
 
     def why_not(self, edge: Edge) -> WhyNot | None:
         """Why the reader does not compute by itself what it reads; None if that is not asked, or is never done.

@@ -39,7 +39,7 @@ def levels(options: Options, cost: Sequence[int]) -> tuple[str, ...]:
 
 def prices(graph: Graph, options: Options) -> Prices:
     """What the clusters of a graph cost under these options."""
-    return Prices(graph, options.what_costs, Weights(graph, {} if options.sizes == "nominal" else options.sizes))
+    return Prices(graph, options.what_costs, Weights(graph, options.extents))
 
 
 def unfused(program: Program, options: Options) -> tuple[int, ...]:

@@ -27,9 +27,6 @@ MOST_NODES = 300
 LONGEST = 40
 """Characters of a user's line in a node."""
 
-STYLES = ("fused", "kept", "stored", "input", "view")
-"""What an arrow may be: the status of its array."""
-
 
 @dataclass(frozen=True, slots=True)
 class Box:

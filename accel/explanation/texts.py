@@ -42,8 +42,7 @@ def _model(staged: Stages, options: Options) -> str:
     graph = build_graph(staged.labelled)
     if options.model is None:
         return "\\ a cost function has no model"
-    sizes = {} if options.sizes == "nominal" else options.sizes
-    problem = study(graph, options.model, Weights(graph, sizes), options.duplicate, options.formulation)
+    problem = study(graph, options.model, Weights(graph, options.extents), options.duplicate, options.formulation)
     if problem.facts is None:
         return "\\ too large for a model: clustered by greedy"
     lines = []

@@ -71,6 +71,11 @@ class Options:
         return MODELS[self.cost] if isinstance(self.cost, str) else self.cost
 
     @property
+    def extents(self) -> Mapping[SizeVariable, int]:
+        """The extents to plan for, as far as they are not nominal."""
+        return {} if self.sizes == "nominal" else self.sizes
+
+    @property
     def model(self) -> CostModel | None:
         """The cost as levels of weights; None for a function."""
         cost = self.what_costs

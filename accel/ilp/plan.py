@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import assert_never
 
@@ -31,7 +30,7 @@ from accel.ilp.strategies.greedy import greedy
 from accel.ilp.strategies.linear import linear
 from accel.ilp.strategies.none import none
 from accel.ilp.strategies.unintrusive import unintrusive
-from accel.labelled.nodes import Label, Program, SizeVariable
+from accel.labelled.nodes import Label, Program
 
 QUICK: tuple[Strategy, ...] = ("greedy", "greedy_top_down", "greedy_bottom_up", "linear", "unintrusive")
 """Strategies that come to an end soon, the quickest first."""
@@ -119,8 +118,7 @@ def search(graph: Graph, options: Options = DEFAULT) -> Answer:
 
     Raises `AccelValueError` if the formulation that `options` ask for cannot express `graph`.
     """
-    sizes: Mapping[SizeVariable, int] = {} if options.sizes == "nominal" else options.sizes
-    weights = Weights(graph, sizes)
+    weights = Weights(graph, options.extents)
     prices = Prices(graph, options.what_costs, weights)
     if options.strategy != "ilp" or options.model is None:
         return _heuristic(graph, prices, options)

@@ -196,13 +196,12 @@ def _copy(run: Sequence[int], readers: Sequence[int], labels: Sequence[Label]) -
 
 def _cost(answer: Answer, graph: Graph, changed: Graph, options: Options) -> tuple[int, ...]:
     """What an answer costs, in exact integers. Raises ValueError if it asks for copies that may not be made."""
-    sizes = {} if options.sizes == "nominal" else options.sizes
-    cost = price(changed, answer.clustering, options.what_costs, Weights(changed, sizes))
+    cost = price(changed, answer.clustering, options.what_costs, Weights(changed, options.extents))
     if not answer.copied:
         return cost
     if options.duplicate is not True or options.model is None:
         raise ValueError("nothing is to be copied")
-    more = loads(graph, answer.copied, options.duplicate, options.model.levels, Weights(graph, sizes))
+    more = loads(graph, answer.copied, options.duplicate, options.model.levels, Weights(graph, options.extents))
     return tuple(map(sum, zip(cost, more, strict=True)))
 
 

@@ -133,7 +133,6 @@ def _relabelled(plan: Plan, labels: Mapping[Label, Label]) -> Plan:
 
 def _check(before: Program, planned: Plan, after: Program, final: Plan, options: Options) -> None:
     """The plan is legal for the new program and all in it, and costs what it was said to cost in the graph."""
-    sizes = {} if options.sizes == "nominal" else options.sizes
     pending = [(before, planned, after, final)]
     while pending:
         old, asked, new, made = pending.pop()
@@ -141,8 +140,8 @@ def _check(before: Program, planned: Plan, after: Program, final: Plan, options:
         reason = refusal(graph, made.clustering, options.duplicate)
         if reason is not None:
             raise AccelInternalError(f"A program with copies cannot be planned as its graph was: {reason}")
-        cost = price(graph, made.clustering, options.what_costs, Weights(graph, sizes))
-        claimed = price(expected, asked.clustering, options.what_costs, Weights(expected, sizes))
+        cost = price(graph, made.clustering, options.what_costs, Weights(graph, options.extents))
+        claimed = price(expected, asked.clustering, options.what_costs, Weights(expected, options.extents))
         if cost != claimed:
             raise AccelInternalError(f"A program with copies costs {cost}, and its graph {claimed}.")
         outer, inner = dict(asked.inner), dict(made.inner)

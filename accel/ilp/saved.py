@@ -44,9 +44,8 @@ def _cost(graph: Graph, changed: Graph, found: Clustering, copied: Iterable[Copi
     assert options.model is not None
     if refusal(changed, found, options.duplicate) is not None:
         return None
-    sizes = {} if options.sizes == "nominal" else options.sizes
-    cost = price(changed, found, options.model, Weights(changed, sizes))
-    more = loads(graph, copied, options.duplicate, options.model.levels, Weights(graph, sizes))
+    cost = price(changed, found, options.model, Weights(changed, options.extents))
+    more = loads(graph, copied, options.duplicate, options.model.levels, Weights(graph, options.extents))
     return tuple(map(sum, zip(cost, more, strict=True)))
 
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from accel.ast.types import BOOL, ScalarType
 from accel.backends.llvm.code import WIDTH_ATTRIBUTES, Code, memory_type
-from accel.backends.llvm.mathematics import external_symbols
 from accel.backends.llvm.scalar import operation
 from tests.scalar.table import Array, Case
 
@@ -56,8 +55,6 @@ def compile_cases(cases: Sequence[Case], lanes: int, cpu: str | None = None) -> 
     passes.add_sroa_pass()
     passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1)))
     library = llvm.JITLibraryBuilder().add_object_img(machine.emit_object(module)).add_current_process()
-    for name, address in external_symbols().items():
-        library.import_symbol(name, address)
     for number in range(len(cases)):
         library.export_symbol(f"case{number}")
     compiler = llvm.create_lljit_compiler(machine)

@@ -7,8 +7,6 @@ functions compute in the type of their operands, the others in 64 bits; 32-bit r
 
 from __future__ import annotations
 
-import ctypes
-import ctypes.util
 from collections.abc import Callable, Mapping, Sequence
 
 from accel.ast.operators import Operator
@@ -52,23 +50,6 @@ _SINGLE = frozenset(
 )
 """Functions that compute in 32 bits for 32-bit operands: twice as many lanes for an ulp or two."""
 
-_LIBRARY = ("sin", "cos", "tan", "fmod", "fmodf")
-"""What the text calls on every CPU."""
-
-_WITHOUT_INSTRUCTIONS = (
-    "fma",
-    "fmaf",
-    "floor",
-    "floorf",
-    "ceil",
-    "ceilf",
-    "trunc",
-    "truncf",
-    "roundeven",
-    "roundevenf",
-)
-"""What LLVM calls where the CPU lacks the instruction."""
-
 
 def elementary(code: Code, operator: Operator, kind: ScalarType, arguments: Sequence[str]) -> str:
     """Writes a call of an elementary function of floats of `kind` and gives the register of its value.
@@ -110,17 +91,3 @@ def _widened(body: Code, operator: Operator, names: Sequence[str]) -> str:
     operands = [body.emit(f"fpext {narrow} {name} to {wide}") for name in names]
     value = _FUNCTIONS[operator](*(Real(body, Format.WIDENED, operand) for operand in operands)).name
     return body.emit(f"fptrunc {wide} {value} to {narrow}")
-
-
-def external_symbols() -> Mapping[str, int]:
-    """The addresses of the C functions that the text may call, by name; those that the C library lacks are absent."""
-    library = ctypes.CDLL(ctypes.util.find_library("m"))
-    addresses: dict[str, int] = {}
-    for name in (*_LIBRARY, *_WITHOUT_INSTRUCTIONS):
-        try:
-            address = ctypes.cast(library[name], ctypes.c_void_p).value
-        except AttributeError:
-            continue
-        if address is not None:
-            addresses[name] = address
-    return addresses
