@@ -42,16 +42,7 @@ class Given(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to plan and run.
-
-    backend: `llvm`, `interpreter`, `opencl`, or `opencl:1` (the device's number in `devices()`). threads: CPU threads, 0 for
-    as many as the process may use. strategy, solver, time_limit (seconds): of the clustering. cost: what it has least of, by
-    name, as a `CostModel`, or as a function over one `CostCluster`. sizes: what the cost takes an extent for, 1024 each
-    (`nominal`) or the call's (`actual`). duplicate: whether work may be repeated to save memory traffic: `True`, cheap
-    producers are computed again by their readers; `gathers`, only for the elements of a gather; `False`, never; `published`,
-    [vB24]'s free rule for gathers. formulation: of the integer linear program, for comparison: ours (`accel`), that of
-    [vB24] (`published`), or that of [Rob] (`robinson`, for programs without gathers).
-    """
+    """How to plan and run: `using` says what each setting means."""
 
     backend: str = "llvm"
     threads: int = 0
@@ -159,7 +150,16 @@ def check(given: Given) -> None:
 
 @contextmanager
 def using(**given: Unpack[Given]) -> Iterator[Settings]:
-    """Settings for a block: `with using(backend="opencl"): ...`. Raises `AccelValueError` on an unknown name or value."""
+    """Settings for a block: `with using(backend="opencl"): ...`. Raises `AccelValueError` on an unknown name or value.
+
+    backend: `llvm`, `interpreter`, `opencl`, or `opencl:1` (the device's number in `devices()`). threads: CPU threads, 0 for
+    as many as the process may use. strategy, solver, time_limit (seconds): of the clustering. cost: what it has least of, by
+    name, as a `CostModel`, or as a function over one `CostCluster`. sizes: what the cost takes an extent for, 1024 each
+    (`nominal`) or the call's (`actual`). duplicate: whether work may be repeated to save memory traffic: `True`, cheap
+    producers are computed again by their readers; `gathers`, only for the elements of a gather; `False`, never; `published`,
+    [vB24]'s free rule for gathers. formulation: of the integer linear program, for comparison: ours (`accel`), that of
+    [vB24] (`published`), or that of [Rob] (`robinson`, for programs without gathers).
+    """
     token = _CURRENT.set(changed(given))
     try:
         yield current()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import threading
-from dataclasses import replace
+from dataclasses import fields, replace
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -86,3 +88,13 @@ def test_wrong_settings_are_refused(given: Given, message: str) -> None:
 
 def test_the_choices_are_those_of_the_planner() -> None:
     assert set(get_args(CostName)) == set(MODELS)
+
+
+def test_the_documentation_has_every_setting_with_its_default() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "index.md").read_text(encoding="utf-8")
+    rows = [line for line in page.partition("## Settings")[2].splitlines() if line.startswith("| `")]
+    documented = [row.split(" | ")[:2] for row in rows]
+    settings = [[f"| `{field.name}`", f"`{json.dumps(field.default)}`"] for field in fields(Settings)]
+    assert sorted(documented) == sorted(settings)
+    assert [field.name for field in fields(Settings)] == list(Given.__annotations__)
+    assert all(field.name in str(using.__doc__) for field in fields(Settings))
