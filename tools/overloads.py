@@ -150,7 +150,7 @@ def constructions() -> str:
         "fill",
         [f"(sh: {sh}, e: {e}) -> {array(kind, rank)}" for sh, rank in shapes() for e, kind in literals()],
         '''(sh: object, e: object) -> Acc[Any]:
-    """The array of shape `sh` that holds `e` everywhere."""
+    """The array of shape `sh` that holds `e` everywhere. A negative extent raises `AccelShapeError`."""
     return construct.fill_array("fill", sh, e)
 ''',
     )
@@ -158,7 +158,7 @@ def constructions() -> str:
         "generate",
         [f"(sh: {sh}, f: Callable[[Exp[{rank}]], Exp[E]]) -> {array('E', rank)}" for sh, rank in shapes()],
         '''(sh: object, f: Callable[[Any], object]) -> Acc[Any]:
-    """`f(index)` at every index of shape `sh`."""
+    """`f(index)` at every index of shape `sh`. A negative extent raises `AccelShapeError`."""
     return construct.generate_array("generate", sh, f)
 ''',
     )
@@ -174,7 +174,7 @@ def constructions() -> str:
         "enumFromN",
         [f"(sh: {sh}, start: {e}) -> {array(kind, rank)}" for sh, rank in shapes() for e, kind in starts],
         '''(sh: object, start: object) -> Acc[Any]:
-    """`start`, `start + 1`, … in row-major order."""
+    """`start`, `start + 1`, … in row-major order. A negative extent raises `AccelShapeError`."""
     return construct.enumerate_array("enumFromN", sh, start, 1)
 ''',
     )
@@ -186,7 +186,7 @@ def constructions() -> str:
             for e, kind, step in steps
         ],
         '''(sh: object, start: object, step: object) -> Acc[Any]:
-    """`start + i * step` in row-major order, i being the position."""
+    """`start + i * step` in row-major order, i being the position. A negative extent raises `AccelShapeError`."""
     return construct.enumerate_array("enumFromStepN", sh, start, step)
 ''',
     )
@@ -199,7 +199,7 @@ def reorderings() -> str:
         "reshape",
         [f"(sh: {sh}, xs: {array('E', 'Sh2')}) -> {array('E', rank)}" for sh, rank in shapes()],
         '''(sh: object, xs: Acc[Any]) -> Acc[Any]:
-    """The elements of `xs` in row-major order under another shape of equal size."""
+    """The elements of `xs` in row-major order under another shape of equal size; another size raises `AccelShapeError`."""
     return reorder.reshape_array("reshape", sh, xs)
 ''',
     )
@@ -210,7 +210,7 @@ def reorderings() -> str:
             for sh, rank in shapes()
         ],
         '''(sh: object, f: Callable[[Any], object], xs: Acc[Any]) -> Acc[Any]:
-    """`result[ix] = xs[f(ix)]` for every index of shape `sh`."""
+    """`result[ix] = xs[f(ix)]` for every index of shape `sh`. An index outside of `xs` raises `AccelIndexError`."""
     return reorder.backpermute_array("backpermute", sh, f, xs)
 ''',
     )
@@ -225,7 +225,10 @@ def reorderings() -> str:
         "replicate",
         replicates,
         '''(spec: object, xs: Acc[Any]) -> Acc[Any]:
-    """`xs` repeated: `spec` has an extent for each new dimension, and `All` for each of the array's."""
+    """`xs` repeated: `spec` has an extent for each new dimension, and `All` for each of the array's.
+
+    A negative extent raises `AccelShapeError`.
+    """
     return reorder.replicate_array(spec, xs)
 ''',
     )
@@ -233,7 +236,10 @@ def reorderings() -> str:
         "slice",
         slices,
         '''(xs: Acc[Any], spec: object) -> Acc[Any]:
-    """A part of fewer dimensions: `spec` has an index for each dimension to fix, and `All` for each to keep."""
+    """A part of fewer dimensions: `spec` has an index for each dimension to fix, and `All` for each to keep.
+
+    An index outside of its dimension raises `AccelIndexError`.
+    """
     return reorder.slice_array(xs, spec)
 ''',
     )
@@ -251,12 +257,18 @@ def zips() -> str:
         end = suffix(count)
         parts.append(f'''
 def zipWith{end}(f: Callable[[{elements}], Exp[F]], {parameters}, *, trim: bool = False) -> {array("F")}:
-    """`f` at the elements of {count} arrays of equal shape; with `trim`, of the part that all shapes share."""
+    """`f` at the elements of {count} arrays of equal shape; with `trim`, of the part that all shapes share.
+
+    Unequal shapes raise `AccelShapeError`.
+    """
     return elementwise.zip_with("zipWith{end}", f, ({given},), trim)
 
 
 def zip{end}({parameters}, *, trim: bool = False) -> {array(items(names))}:
-    """The tuples of the elements of {count} arrays of equal shape; with `trim`, of the part that all shapes share."""
+    """The tuples of the elements of {count} arrays of equal shape; with `trim`, of the part that all shapes share.
+
+    Unequal shapes raise `AccelShapeError`.
+    """
     return elementwise.zip_arrays("zip{end}", ({given},), trim)
 
 

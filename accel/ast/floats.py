@@ -51,7 +51,7 @@ def exp(x: Exp[Fl]) -> Exp[Fl]:
 
 
 def expm1(x: Exp[Fl]) -> Exp[Fl]:
-    """`exp(x) - 1`, exact for small `x`."""
+    """`exp(x) - 1`, accurate for small `x`."""
     return apply(Operator.EXPM1, "expm1", x)
 
 
@@ -71,7 +71,7 @@ def log10(x: Exp[Fl]) -> Exp[Fl]:
 
 
 def log1p(x: Exp[Fl]) -> Exp[Fl]:
-    """`log(1 + x)`, exact for small `x`."""
+    """`log(1 + x)`, accurate for small `x`."""
     return apply(Operator.LOG1P, "log1p", x)
 
 
@@ -153,7 +153,7 @@ def erf(x: Exp[Fl]) -> Exp[Fl]:
 
 
 def erfc(x: Exp[Fl]) -> Exp[Fl]:
-    """`1 - erf(x)`, exact for large `x`."""
+    """`1 - erf(x)`, accurate for large `x`."""
     return apply(Operator.ERFC, "erfc", x)
 
 

@@ -181,7 +181,7 @@ def fill(sh: Exp[Sh], e: int) -> Acc[Array[Sh, np.int64]]: ...
 @overload
 def fill(sh: Exp[Sh], e: float) -> Acc[Array[Sh, np.float64]]: ...
 def fill(sh: object, e: object) -> Acc[Any]:
-    """The array of shape `sh` that holds `e` everywhere."""
+    """The array of shape `sh` that holds `e` everywhere. A negative extent raises `AccelShapeError`."""
     return construct.fill_array("fill", sh, e)
 
 
@@ -206,7 +206,7 @@ def generate(
 @overload
 def generate(sh: Exp[Sh], f: Callable[[Exp[Sh]], Exp[E]]) -> Acc[Array[Sh, E]]: ...
 def generate(sh: object, f: Callable[[Any], object]) -> Acc[Any]:
-    """`f(index)` at every index of shape `sh`."""
+    """`f(index)` at every index of shape `sh`. A negative extent raises `AccelShapeError`."""
     return construct.generate_array("generate", sh, f)
 
 
@@ -257,7 +257,7 @@ def enumFromN(sh: Exp[Sh], start: int) -> Acc[Array[Sh, np.int64]]: ...
 @overload
 def enumFromN(sh: Exp[Sh], start: float) -> Acc[Array[Sh, np.float64]]: ...
 def enumFromN(sh: object, start: object) -> Acc[Any]:
-    """`start`, `start + 1`, … in row-major order."""
+    """`start`, `start + 1`, … in row-major order. A negative extent raises `AccelShapeError`."""
     return construct.enumerate_array("enumFromN", sh, start, 1)
 
 
@@ -374,14 +374,17 @@ def enumFromStepN(sh: Exp[Sh], start: int, step: int) -> Acc[Array[Sh, np.int64]
 @overload
 def enumFromStepN(sh: Exp[Sh], start: float, step: float) -> Acc[Array[Sh, np.float64]]: ...
 def enumFromStepN(sh: object, start: object, step: object) -> Acc[Any]:
-    """`start + i * step` in row-major order, i being the position."""
+    """`start + i * step` in row-major order, i being the position. A negative extent raises `AccelShapeError`."""
     return construct.enumerate_array("enumFromStepN", sh, start, step)
 
 
 def zipWith(
     f: Callable[[Exp[E1], Exp[E2]], Exp[F]], x1: Acc[Array[Sh, E1]], x2: Acc[Array[Sh, E2]], *, trim: bool = False
 ) -> Acc[Array[Sh, F]]:
-    """`f` at the elements of 2 arrays of equal shape; with `trim`, of the part that all shapes share."""
+    """`f` at the elements of 2 arrays of equal shape; with `trim`, of the part that all shapes share.
+
+    Unequal shapes raise `AccelShapeError`.
+    """
     return elementwise.zip_with(
         "zipWith",
         f,
@@ -394,7 +397,10 @@ def zipWith(
 
 
 def zip(x1: Acc[Array[Sh, E1]], x2: Acc[Array[Sh, E2]], *, trim: bool = False) -> Acc[Array[Sh, tuple[E1, E2]]]:
-    """The tuples of the elements of 2 arrays of equal shape; with `trim`, of the part that all shapes share."""
+    """The tuples of the elements of 2 arrays of equal shape; with `trim`, of the part that all shapes share.
+
+    Unequal shapes raise `AccelShapeError`.
+    """
     return elementwise.zip_arrays(
         "zip",
         (
@@ -419,7 +425,10 @@ def zipWith3(
     *,
     trim: bool = False,
 ) -> Acc[Array[Sh, F]]:
-    """`f` at the elements of 3 arrays of equal shape; with `trim`, of the part that all shapes share."""
+    """`f` at the elements of 3 arrays of equal shape; with `trim`, of the part that all shapes share.
+
+    Unequal shapes raise `AccelShapeError`.
+    """
     return elementwise.zip_with(
         "zipWith3",
         f,
@@ -435,7 +444,10 @@ def zipWith3(
 def zip3(
     x1: Acc[Array[Sh, E1]], x2: Acc[Array[Sh, E2]], x3: Acc[Array[Sh, E3]], *, trim: bool = False
 ) -> Acc[Array[Sh, tuple[E1, E2, E3]]]:
-    """The tuples of the elements of 3 arrays of equal shape; with `trim`, of the part that all shapes share."""
+    """The tuples of the elements of 3 arrays of equal shape; with `trim`, of the part that all shapes share.
+
+    Unequal shapes raise `AccelShapeError`.
+    """
     return elementwise.zip_arrays(
         "zip3",
         (
@@ -462,7 +474,10 @@ def zipWith4(
     *,
     trim: bool = False,
 ) -> Acc[Array[Sh, F]]:
-    """`f` at the elements of 4 arrays of equal shape; with `trim`, of the part that all shapes share."""
+    """`f` at the elements of 4 arrays of equal shape; with `trim`, of the part that all shapes share.
+
+    Unequal shapes raise `AccelShapeError`.
+    """
     return elementwise.zip_with(
         "zipWith4",
         f,
@@ -484,7 +499,10 @@ def zip4(
     *,
     trim: bool = False,
 ) -> Acc[Array[Sh, tuple[E1, E2, E3, E4]]]:
-    """The tuples of the elements of 4 arrays of equal shape; with `trim`, of the part that all shapes share."""
+    """The tuples of the elements of 4 arrays of equal shape; with `trim`, of the part that all shapes share.
+
+    Unequal shapes raise `AccelShapeError`.
+    """
     return elementwise.zip_arrays(
         "zip4",
         (
@@ -515,7 +533,10 @@ def zipWith5(
     *,
     trim: bool = False,
 ) -> Acc[Array[Sh, F]]:
-    """`f` at the elements of 5 arrays of equal shape; with `trim`, of the part that all shapes share."""
+    """`f` at the elements of 5 arrays of equal shape; with `trim`, of the part that all shapes share.
+
+    Unequal shapes raise `AccelShapeError`.
+    """
     return elementwise.zip_with(
         "zipWith5",
         f,
@@ -539,7 +560,10 @@ def zip5(
     *,
     trim: bool = False,
 ) -> Acc[Array[Sh, tuple[E1, E2, E3, E4, E5]]]:
-    """The tuples of the elements of 5 arrays of equal shape; with `trim`, of the part that all shapes share."""
+    """The tuples of the elements of 5 arrays of equal shape; with `trim`, of the part that all shapes share.
+
+    Unequal shapes raise `AccelShapeError`.
+    """
     return elementwise.zip_arrays(
         "zip5",
         (
@@ -578,7 +602,7 @@ def reshape(
 @overload
 def reshape(sh: Exp[Sh], xs: Acc[Array[Sh2, E]]) -> Acc[Array[Sh, E]]: ...
 def reshape(sh: object, xs: Acc[Any]) -> Acc[Any]:
-    """The elements of `xs` in row-major order under another shape of equal size."""
+    """The elements of `xs` in row-major order under another shape of equal size; another size raises `AccelShapeError`."""
     return reorder.reshape_array("reshape", sh, xs)
 
 
@@ -611,7 +635,7 @@ def backpermute(
 @overload
 def backpermute(sh: Exp[Sh], f: Callable[[Exp[Sh]], Exp[Sh2]], xs: Acc[Array[Sh2, E]]) -> Acc[Array[Sh, E]]: ...
 def backpermute(sh: object, f: Callable[[Any], object], xs: Acc[Any]) -> Acc[Any]:
-    """`result[ix] = xs[f(ix)]` for every index of shape `sh`."""
+    """`result[ix] = xs[f(ix)]` for every index of shape `sh`. An index outside of `xs` raises `AccelIndexError`."""
     return reorder.backpermute_array("backpermute", sh, f, xs)
 
 
@@ -844,7 +868,10 @@ def replicate(
     spec: tuple[AllType, AllType, AllType, AllType, AllType], xs: Acc[Array[tuple[int, int, int, int, int], E]]
 ) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
 def replicate(spec: object, xs: Acc[Any]) -> Acc[Any]:
-    """`xs` repeated: `spec` has an extent for each new dimension, and `All` for each of the array's."""
+    """`xs` repeated: `spec` has an extent for each new dimension, and `All` for each of the array's.
+
+    A negative extent raises `AccelShapeError`.
+    """
     return reorder.replicate_array(spec, xs)
 
 
@@ -1077,7 +1104,10 @@ def slice(
     xs: Acc[Array[tuple[int, int, int, int, int], E]], spec: tuple[AllType, AllType, AllType, AllType, AllType]
 ) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
 def slice(xs: Acc[Any], spec: object) -> Acc[Any]:
-    """A part of fewer dimensions: `spec` has an index for each dimension to fix, and `All` for each to keep."""
+    """A part of fewer dimensions: `spec` has an index for each dimension to fix, and `All` for each to keep.
+
+    An index outside of its dimension raises `AccelIndexError`.
+    """
     return reorder.slice_array(xs, spec)
 
 

@@ -29,7 +29,11 @@ def permute(
     ixf: Callable[[Exp[Sh]], Exp[Maybe[Sh2]]],
     xs: Acc[Array[Sh, E]],
 ) -> Acc[Array[Sh2, E]]:
-    """`defaults`, where each element of `xs` is combined as `f(new, old)` at the index that `ixf` gives, if it gives one."""
+    """`defaults`, where each element of `xs` is combined as `f(new, old)` at the index that `ixf` gives, if it gives one.
+
+    Elements of one target are combined in row-major order. An index outside of `defaults` raises
+    `AccelIndexError`.
+    """
     where = here()
     target, array = arrays_of("permute", (defaults, xs), where)
     element = target.type.element
@@ -50,7 +54,10 @@ def scatterWith(
     f: Callable[[Exp[E], Exp[E]], Exp[E]], defaults: Acc[Array[Sh2, E]], pairs: Acc[Array[Sh, tuple[Sh2, E]]]
 ) -> Acc[Array[Sh2, E]]: ...
 def scatterWith(f: Callable[..., object], defaults: Acc[Any], pairs: Acc[Any]) -> Acc[Any]:
-    """`defaults`, where each of the `pairs` (index, new) is combined as `f(new, old)`; indices are i64 for vectors."""
+    """`defaults`, where each of the `pairs` (index, new) is combined as `f(new, old)`; indices are i64 for vectors.
+
+    Pairs of one target are combined in order. An index outside of `defaults` raises `AccelIndexError`.
+    """
     where = here()
     target, array = arrays_of("scatterWith", (defaults, pairs), where)
     element, given = target.type.element, array.type.element
@@ -69,7 +76,10 @@ def scatterWith(f: Callable[..., object], defaults: Acc[Any], pairs: Acc[Any]) -
 
 
 def scatter(to: Acc[Vector[np.int64]], defaults: Acc[Vector[E]], values: Acc[Vector[E]]) -> Acc[Vector[E]]:
-    """`defaults` with `values[i]` written at `to[i]`; the last of equal targets wins."""
+    """`defaults` with `values[i]` written at `to[i]`; the last of equal targets wins.
+
+    An index outside of `defaults` raises `AccelIndexError`, another number of indices than of values `AccelShapeError`.
+    """
     where = here()
     indices, target, given = arrays_of("scatter", (to, defaults, values), where)
     _index_fits("scatter", indices.type.element, target.rank, where)

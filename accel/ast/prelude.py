@@ -105,7 +105,7 @@ def null(xs: Acc[Array[Sh, E]]) -> Exp[np.bool_]:
 
 
 def linearIndex(xs: Acc[Array[Sh, E]], position: Num) -> Exp[E]:
-    """The element at `position` in row-major order."""
+    """The element at `position` in row-major order; a position outside raises `AccelIndexError`."""
     return xs[fromIndex(xs.shape, position)]
 
 

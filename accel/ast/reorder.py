@@ -138,7 +138,10 @@ def gather(indices: Acc[Array[Sh, np.int64]], xs: Acc[Vector[E]]) -> Acc[Array[S
 @overload
 def gather(indices: Acc[Array[Sh, Sh2]], xs: Acc[Array[Sh2, E]]) -> Acc[Array[Sh, E]]: ...
 def gather(indices: Acc[Any], xs: Acc[Any]) -> Acc[Any]:
-    """`result[ix] = xs[indices[ix]]`; indices are i64 for a vector, tuples of them for other ranks."""
+    """`result[ix] = xs[indices[ix]]`; indices are i64 for a vector, tuples of them for other ranks.
+
+    An index outside of `xs` raises `AccelIndexError`.
+    """
     where = here()
     at, array = arrays_of("gather", (indices, xs), where)
     element = at.type.element
