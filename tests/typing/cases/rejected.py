@@ -93,6 +93,28 @@ def control(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f4]], c: A.Exp[b1]) -> Non
     A.awhile(lambda x: A.unit(c), lambda x: A.fold(A.add, 0, x), v)  # E: Argument 3 to "fold" has incompatible type
 
 
+def scatters(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f4]], i: A.Acc[A.Vector[i4]], w: A.Acc[A.Vector[f8]]) -> None:
+    A.permute(A.add, m, lambda ix: A.just(ix), v)  # E: Argument 1 to "just" has incompatible type
+    A.permute(A.add, v, lambda ix: ix, v)  # E: Incompatible return value type
+    A.permute(A.add, v, lambda ix: A.just(ix), w)  # E: Cannot infer value of type parameter "E" of "permute"
+    A.scatterWith(A.add, v, v)  # E: Argument 3 to "scatterWith" has incompatible type
+    A.scatter(i, v, v)  # E: Argument 1 to "scatter" has incompatible type
+    A.gather(i, v)  # E: Argument 1 to "gather" has incompatible type
+    A.backpermute((2,), lambda ix: ix, m)  # E: Incompatible return value type
+
+
+def repeated(x: A.Exp[f4], v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f4]]) -> None:
+    A.while_(lambda y: y, lambda y: y, x)  # E: Incompatible return value type
+    A.while_(lambda y: y < 1, lambda y: y < 1, x)  # E: Incompatible return value type
+    A.iterate(3, lambda xs: A.fold(A.add, 0, xs), m)  # E: Argument 3 to "fold" has incompatible type
+    A.iterate(3.5, lambda xs: xs, m)  # E: No overload variant of "iterate"
+    A.zipWith3(lambda p, q, r: p, v, v, m)  # E: Cannot infer value of type parameter "Sh" of "zipWith3"
+    A.scanl(A.lt, 0, v)  # E: Argument 1 to "scanl" has incompatible type
+    A.fold1(A.lt, v)  # E: Argument 1 to "fold1" has incompatible type
+    A.take(2.5, v)  # E: Argument 1 to "take" has incompatible type
+    A.unlift(x)  # E: Argument 1 to "unlift" has incompatible type
+
+
 def running(v: A.Acc[A.Vector[f4]], x: np.ndarray[tuple[int], np.dtype[f8]]) -> None:
     A.run(v) + "a"  # E: No overload variant of "__add__"
     A.run(x)  # E: No overload variant of "run"
