@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NoReturn, TypeAlias, Type
 
 import numpy as np
 
-from accel.ast.arrays import ArrayNode
+from accel.ast.arrays import Acond, ArrayNode, Awhile, Filter, Result, Scan
 from accel.ast.exp import NUMPY_FUNCTION, E, Exp, raw
 from accel.ast.literals import describe, is_node, typed
 from accel.ast.scalar import Index, ScalarNode, ShapeOf
@@ -229,6 +229,11 @@ def _dtype(element: ElementType) -> DType:
             return (np.dtype(np.bool_), _dtype(value))
         case _:
             assert_never(element)
+
+
+def result_of(node: Filter | Scan | Acond | Awhile, position: int, extents: Extents) -> Acc[Any]:
+    """The handle of one of several results."""
+    return Acc(Result(node, position, (node.types[position],), node.where), extents)
 
 
 def _no_value(what: str, hint: str) -> AccelStagingError:

@@ -11,8 +11,8 @@ from typing import Any, TypeAlias, Union
 
 import numpy as np
 
-from accel.ast.acc import Acc, Array, Extents, Sh
-from accel.ast.arrays import Acond, ArrayParameter, Awhile, Compute, Result
+from accel.ast.acc import Acc, Array, Extents, Sh, result_of
+from accel.ast.arrays import Acond, ArrayParameter, Awhile, Compute
 from accel.ast.checks import arrays_of
 from accel.ast.construct import unit_array
 from accel.ast.elementwise import map_arrays
@@ -62,7 +62,7 @@ def acond_arrays(c: object, a: object, b: object) -> Any:  # Any: the structure'
     kinds = _common_types("the branches of acond", then, orelse, where)
     node = Acond(condition, tuple(x.node for x in then), tuple(x.node for x in orelse), kinds, where)
     results = [
-        _result(node, i, _joined(x.extents, y.extents)) for i, (x, y) in enumerate(zip(then, orelse, strict=True))
+        result_of(node, i, _joined(x.extents, y.extents)) for i, (x, y) in enumerate(zip(then, orelse, strict=True))
     ]
     return rebuild_structure(a, results)
 
@@ -84,7 +84,7 @@ def awhile_arrays(
         raise AccelTypeError("awhile's step must return a tuple of the form that it gets", where)
     kinds = _common_types("awhile's start and step", initial, body, where)
     node = Awhile(parameters, condition.node, tuple(x.node for x in body), tuple(x.node for x in initial), kinds, where)
-    return rebuild_structure(init, [_result(node, i, (None,) * kind.rank) for i, kind in enumerate(kinds)])
+    return rebuild_structure(init, [result_of(node, i, (None,) * kind.rank) for i, kind in enumerate(kinds)])
 
 
 def iterate_any(
@@ -146,7 +146,3 @@ def _joined(left: Extents, right: Extents) -> Extents:
 
 def _parameter(node: ArrayParameter) -> Acc[Any]:
     return Acc(node, (None,) * node.types[0].rank)
-
-
-def _result(node: Acond | Awhile, position: int, extents: Extents) -> Acc[Any]:
-    return Acc(Result(node, position, (node.types[position],), node.where), extents)

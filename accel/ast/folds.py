@@ -12,8 +12,8 @@ from typing import Any, Final, TypeVarTuple
 
 import numpy as np
 
-from accel.ast.acc import Acc, Array, Extents, Scalar, Sh, Vector
-from accel.ast.arrays import Direction, Filter, Fold, Result, Scan, ScanForm
+from accel.ast.acc import Acc, Array, Scalar, Sh, Vector, result_of
+from accel.ast.arrays import Direction, Filter, Fold, Scan, ScanForm
 from accel.ast.checks import inner_array, seed
 from accel.ast.elementwise import map_arrays
 from accel.ast.exp import E, Exp
@@ -61,7 +61,7 @@ def filter(
     forbid_nested("filter", (predicate,), where)
     kinds = (ArrayType(1, element), ArrayType(array.rank - 1, I64))
     node = Filter(predicate, array.node, kinds, where)
-    return _result(node, 0, (None,)), _result(node, 1, array.extents[:-1])
+    return result_of(node, 0, (None,)), result_of(node, 1, array.extents[:-1])
 
 
 def fold_array(name: str, f: Callable[..., object], z: object, xs: object) -> Acc[Any]:
@@ -96,7 +96,7 @@ def scan_total(
 ) -> tuple[Acc[Any], Acc[Any]]:
     """An exclusive scan of as many results as elements, and the totals aside."""
     node, array = _scan(name, f, z, xs, direction, ScanForm.TOTAL)
-    return _result(node, 0, array.extents), _result(node, 1, array.extents[:-1])
+    return result_of(node, 0, array.extents), result_of(node, 1, array.extents[:-1])
 
 
 def prescan_array(name: str, f: Callable[..., object], z: object, xs: object, direction: Direction) -> Acc[Any]:
@@ -128,7 +128,3 @@ def _scan(
     if form is ScanForm.TOTAL:
         kinds = (*kinds, ArrayType(array.rank - 1, element))
     return Scan(function, initial, array.node, direction, form, name, kinds, where), array
-
-
-def _result(node: Filter | Scan, position: int, extents: Extents) -> Acc[Any]:
-    return Acc(Result(node, position, (node.types[position],), node.where), extents)

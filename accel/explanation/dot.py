@@ -65,7 +65,7 @@ def _graph(picture: Picture, links: bool) -> Iterator[str]:
 
 def _inside(picture: Picture, links: bool) -> Iterator[str]:
     """The nodes and boxes. Boxes are closed by a `None` that waits behind their contents."""
-    pending: list[tuple[int, Box | Shape | None]] = _contents(picture, None, 1)
+    pending: list[tuple[int, Box | Shape | None]] = [(1, each) for each in picture.within(None)]
     while pending:
         depth, each = pending.pop()
         pad = "  " * depth
@@ -80,15 +80,9 @@ def _inside(picture: Picture, links: bool) -> Iterator[str]:
                 look = f"label={quoted(title)} labeljust=l {_BOXES[kind]}"
                 yield f"{pad}  graph [{look}{_place(kind, link, links)}]"
                 pending.append((depth, None))
-                pending += _contents(picture, identifier, depth + 1)
+                pending += [(depth + 1, inner) for inner in picture.within(identifier)]
             case _:
                 assert_never(each)
-
-
-def _contents(picture: Picture, box: str | None, depth: int) -> list[tuple[int, Box | Shape | None]]:
-    """What is in a box, last first."""
-    inside: list[Box | Shape] = [*picture.shapes, *picture.boxes]
-    return [(depth, each) for each in reversed(inside) if each.inside == box]
 
 
 def _arrow(arrow: Arrow, number: int, links: bool) -> str:

@@ -44,7 +44,7 @@ def _graph(picture: Picture) -> Iterator[str]:
 
 
 def _contents(picture: Picture) -> Iterator[str]:
-    pending: list[tuple[int, Box | Shape | None]] = _within(picture, None, 1)
+    pending: list[tuple[int, Box | Shape | None]] = [(1, each) for each in picture.within(None)]
     while pending:
         depth, each = pending.pop()
         pad = "  " * depth
@@ -57,12 +57,6 @@ def _contents(picture: Picture) -> Iterator[str]:
             case Box(identifier, title):
                 yield f"{pad}subgraph {identifier}[{quoted(title)}]"
                 pending.append((depth, None))
-                pending += _within(picture, identifier, depth + 1)
+                pending += [(depth + 1, inner) for inner in picture.within(identifier)]
             case _:
                 assert_never(each)
-
-
-def _within(picture: Picture, box: str | None, depth: int) -> list[tuple[int, Box | Shape | None]]:
-    """What is in a box, last first."""
-    inside: list[Box | Shape] = [*picture.shapes, *picture.boxes]
-    return [(depth, each) for each in reversed(inside) if each.inside == box]

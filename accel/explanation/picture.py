@@ -72,6 +72,11 @@ class Picture:
     arrows: tuple[Arrow, ...]
     notes: tuple[str, ...]
 
+    def within(self, box: str | None) -> list[Box | Shape]:
+        """What stands in a box, by its identifier, or in none; last first."""
+        inside: list[Box | Shape] = [*self.shapes, *self.boxes]
+        return [each for each in reversed(inside) if each.inside == box]
+
 
 def loop_link(number: int) -> str:
     """The place of a loop on the page."""

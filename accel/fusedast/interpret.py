@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-import numpy as np
-
 from accel.fusedast.nodes import (
     Diagonal,
     Horizontal,
@@ -24,7 +22,6 @@ from accel.fusedast.nodes import (
     Vertical,
 )
 from accel.fusedast.walk import postorder
-from accel.labelled import bind
 from accel.labelled import nodes as labelled
 from accel.labelled.evaluate import HostArray
 from accel.labelled.interpret import Environment, run
@@ -36,11 +33,9 @@ def interpret(program: Program, arguments: Sequence[HostArray]) -> list[HostArra
 
     Raises `AccelShapeError`, `AccelIndexError` and `AccelValueError` as design section 8 says.
     """
-    sizes = bind.sizes(program.parameters, program.own_shapes, program.equalities, arguments)
-    leaves = [leaf for parameter in program.parameters for leaf in parameter]
-    environment = Environment(sizes, dict(zip(leaves, arguments, strict=True)))
+    environment = Environment.of_call(program, arguments)
     _run(program, environment)
-    return [np.array(environment.arrays[result], order="C") for result in program.results]
+    return environment.results(program.results)
 
 
 def _run(program: Program, env: Environment) -> None:

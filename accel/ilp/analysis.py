@@ -15,6 +15,7 @@ from accel.ilp.graph import ORDERED, Edge, Graph, Kind, Role
 from accel.ilp.options import Duplicate
 from accel.ilp.rules import fixed_direction, may_be_pushed, may_fuse
 from accel.ilp.spaces import Spaces
+from accel.ilp.union import find
 from accel.labelled.nodes import Array, Label, Shape
 
 Arc = tuple[Label, Label]
@@ -205,24 +206,18 @@ def _directions(facts: _Facts, sharing: Iterable[Arc]) -> dict[Label, bool]:
     """Fixed directions spread over fusible streams and shared reads; where both occur, free operations may choose."""
     root = {label: label for label in facts.operations}
 
-    def find(label: Label) -> Label:
-        while root[label] != label:
-            root[label] = root[root[label]]
-            label = root[label]
-        return label
-
     streams = {(edge.array.label, edge.consumer) for edge in facts.graph.edges if edge.role is Role.STREAM}
     links = [arc for arc in facts.arcs if arc in streams and arc not in facts.infusible]
     for first, second in [*links, *sharing]:
-        root[find(first)] = find(second)
+        root[find(root, first)] = find(root, second)
     fixed = {label: fixed_direction(facts.graph.node[label]) for label in facts.operations}
     seen: dict[Label, set[bool]] = {}
     for label, backward in fixed.items():
         if backward is not None:
-            seen.setdefault(find(label), set()).add(backward)
+            seen.setdefault(find(root, label), set()).add(backward)
     result: dict[Label, bool] = {}
     for label, backward in fixed.items():
-        around = seen.get(find(label), {False})
+        around = seen.get(find(root, label), {False})
         if backward is not None:
             result[label] = backward
         elif len(around) == 1:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Container, Iterable, Mapping
 from accel.ilp.clustering import Cluster, Clustering, Order
 from accel.ilp.graph import ORDERED, Graph, Role
 from accel.ilp.orders import assign
+from accel.ilp.union import find
 from accel.labelled.nodes import Array, Label
 
 
@@ -15,18 +16,12 @@ def components(members: Iterable[Label], links: Iterable[tuple[Label, Label]]) -
     """Connected components, each rising, in order of their first members."""
     root = {label: label for label in members}
 
-    def find(label: Label) -> Label:
-        while root[label] != label:
-            root[label] = root[root[label]]
-            label = root[label]
-        return label
-
     for first, second in links:
-        first, second = find(first), find(second)
+        first, second = find(root, first), find(root, second)
         root[max(first, second)] = min(first, second)
     groups: dict[Label, list[Label]] = {}
     for label in sorted(root):
-        groups.setdefault(find(label), []).append(label)
+        groups.setdefault(find(root, label), []).append(label)
     return list(groups.values())
 
 

@@ -99,3 +99,8 @@ class Model:
         if row.constant + sum(max(0, end) for end in ends) < 0:
             raise ValueError("a row that cannot hold")
         self.rows.append(row)
+
+    def differ_at_most(self, first: Linear, second: Linear, allowed: Linear) -> None:
+        """`|first - second| <= allowed`."""
+        self.require(allowed - (first - second))
+        self.require(allowed - (second - first))

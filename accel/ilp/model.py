@@ -59,7 +59,7 @@ def _orders(variables: Variables) -> None:
         require(1 - pushed - x)
         require(variables.pushed(v) - pushed)
         require(x + pushed - variables.pushed(v))
-        variables.differ_at_most(variables.backward(u), variables.backward(v), x)
+        variables.model.differ_at_most(variables.backward(u), variables.backward(v), x)
 
 
 def _copies(variables: Variables) -> None:

@@ -47,11 +47,11 @@ class _Objective:
         """Two streams are read in one order, but for `allowed`."""
         variables, pushable = self.variables, self.facts.pushable
         if pushable.get(u) == pushable.get(v):
-            variables.differ_at_most(variables.pushed(u), variables.pushed(v), allowed)
+            variables.model.differ_at_most(variables.pushed(u), variables.pushed(v), allowed)
         else:
             variables.model.require(allowed - variables.pushed(u))
             variables.model.require(allowed - variables.pushed(v))
-        variables.differ_at_most(variables.backward(u), variables.backward(v), allowed)
+        variables.model.differ_at_most(variables.backward(u), variables.backward(v), allowed)
 
     # ---- reads
 

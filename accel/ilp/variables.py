@@ -88,8 +88,3 @@ class Variables:
         """backward(v), a constant where it is known."""
         known = self.facts.direction.get(v)
         return self._backward[v] if known is None else Linear(int(known))
-
-    def differ_at_most(self, first: Linear, second: Linear, allowed: Linear) -> None:
-        """|first - second| <= allowed."""
-        self.model.require(allowed - (first - second))
-        self.model.require(allowed - (second - first))

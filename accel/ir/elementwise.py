@@ -5,7 +5,6 @@ from __future__ import annotations
 from accel.ast.types import BOOL
 from accel.ilp.clustering import Order as Traversal
 from accel.ir import names
-from accel.ir.bounds import always_inside
 from accel.ir.draft import Draft, draft
 from accel.ir.frame import Frame
 from accel.ir.names import element, elements
@@ -13,6 +12,7 @@ from accel.ir.nodes import OneToMaybe, Operand, Remap, Scatter, Stream
 from accel.ir.streams import Placed, applied, copy, identity, reads, writes
 from accel.labelled import nodes as labelled
 from accel.labelled.nodes import Array, Binding
+from accel.labelled.ranges import always_inside
 from accel.labelled.scalar import Function
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from accel.errors import Where
 from accel.ir.nest_run import run_nest
 from accel.ir.nodes import Branch, HostSizes, Launch, Nest, Program, Repeat, Require, Step, View
-from accel.labelled import bind, faults
+from accel.labelled import faults
 from accel.labelled.evaluate import HostArray
 from accel.labelled.interpret import Environment
 from accel.labelled.nodes import Array
@@ -26,11 +26,9 @@ def interpret(program: Program, arguments: Sequence[HostArray]) -> list[HostArra
 
     Raises `AccelShapeError`, `AccelIndexError` and `AccelValueError` as design section 8 says.
     """
-    sizes = bind.sizes(program.parameters, program.own_shapes, program.equalities, arguments)
-    leaves = [leaf for parameter in program.parameters for leaf in parameter]
-    environment = Environment(sizes, dict(zip(leaves, arguments, strict=True)))
+    environment = Environment.of_call(program, arguments)
     _run(program, environment)
-    return [np.array(environment.arrays[result], order="C") for result in program.results]
+    return environment.results(program.results)
 
 
 def _run(program: Program, env: Environment) -> None:

@@ -1,11 +1,15 @@
-"""Which arrays and size variables a nest or a step mentions: walked once, for memory planning and kernel parameters."""
+"""What a program or a nest mentions: nests, statements, arrays, size variables. Read by memory planning and code generation."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import assert_never
 
+from accel.ir import flow
 from accel.ir.nodes import (
+    Branch,
+    HostSizes,
+    Launch,
     Level,
     LoopBody,
     ManyToOne,
@@ -13,14 +17,41 @@ from accel.ir.nodes import (
     OneToMaybe,
     OneToOne,
     Operand,
+    Program,
     Read,
     Remap,
+    Repeat,
+    Require,
     Scatter,
     State,
+    Step,
+    View,
     Write,
 )
 from accel.labelled import scalar
 from accel.labelled.nodes import Array, Extent
+
+
+def steps(program: Program) -> Iterator[Step]:
+    """The steps of a program, those of its branches and repetitions after them, in order."""
+    pending: list[Step] = list(reversed(program.steps))
+    while pending:
+        step = pending.pop()
+        yield step
+        match step:
+            case Branch(_, then, orelse):
+                pending += [*reversed(orelse.steps), *reversed(then.steps)]
+            case Repeat(condition, body):
+                pending += [*reversed(body.steps), *reversed(condition.steps)]
+            case Launch() | View() | HostSizes() | Require():
+                pass
+            case _:
+                assert_never(step)
+
+
+def nests(program: Program) -> Iterator[Nest]:
+    """The nests of a program, its branches and its repetitions, in order."""
+    return (step.nest for step in steps(program) if isinstance(step, Launch))
 
 
 def levels(nest: Nest) -> Iterator[Level]:
@@ -114,17 +145,7 @@ def operands(nest: Nest) -> Iterator[Operand]:
             for state in level.loop.states:
                 yield from state.initial or ()
     for statement in statements(nest):
-        match statement:
-            case OneToOne(arguments=some) | OneToMaybe(arguments=some) | Remap(arguments=some) | ManyToOne(values=some):
-                yield from some
-            case Read(index=index):
-                yield from index
-            case Write(index=index, value=value):
-                yield from (*index, value)
-            case Scatter(index=index, values=values):
-                yield from (*index, *values)
-            case _:
-                assert_never(statement)
+        yield from flow.operands(statement)
 
 
 def arrays(nest: Nest) -> frozenset[Array]:

@@ -167,15 +167,13 @@ class _Run:
 
     def _remap(self, remap: Remap) -> None:
         index, shape = self._index(remap.arguments), self._env.shape(remap.bounds)
-        if not _inside(index, shape):
-            raise faults.index(index, shape, remap.where)
+        faults.require_inside(index, shape, remap.where)
         self._bind(remap.outs, index)
 
     def _scatter(self, scatter: Scatter) -> None:
         targets = [self._env.arrays[array] for array in scatter.arrays]
         index = self._index(scatter.index)
-        if not _inside(index, self._env.shape(scatter.arrays[0].shape)):
-            raise faults.index(index, targets[0].shape, scatter.where)
+        faults.require_inside(index, self._env.shape(scatter.arrays[0].shape), scatter.where)
         old = tuple(target.item(*index) for target in targets)
         updated = self._call(scatter.combine, (*self._values(scatter.values), *old))
         for target, value in zip(targets, updated, strict=True):
@@ -224,7 +222,3 @@ class _Run:
     def _forget(self, streams: Sequence[Stream]) -> None:
         for stream in streams:
             self._streams.pop(stream.name, None)
-
-
-def _inside(index: Sequence[int], shape: Sequence[int]) -> bool:
-    return all(0 <= i < extent for i, extent in zip(index, shape, strict=True))

@@ -175,9 +175,7 @@ def _load(statement: Load, data: HostArray, place: Callable[[Operand], int]) -> 
 
     def step(values: list[Value]) -> None:
         position = [int(values[i]) for i in index]
-        for i, extent in zip(position, shape, strict=True):
-            if not 0 <= i < extent:
-                raise faults.index(position, shape, statement.where)
+        faults.require_inside(position, shape, statement.where)
         values[out] = item(*position)
 
     return step

@@ -29,6 +29,13 @@ def index(position: Sequence[int], shape: Sequence[int], where: Where | None) ->
     return AccelIndexError(f"index {tuple(position)} is out of bounds for an array of shape {tuple(shape)}", where)
 
 
+def require_inside(position: Sequence[int], shape: Sequence[int], where: Where | None) -> None:
+    """Raises the error of `index` unless the position lies inside of the shape."""
+    for i, extent in zip(position, shape, strict=True):
+        if not 0 <= i < extent:
+            raise index(position, shape, where)
+
+
 def empty_row(name: str, shape: Sequence[int], where: Where | None) -> AccelValueError:
     """The fold without a seed that the user knows as `name` met rows without elements; `shape` is the folded array's."""
     message = f"{name} of an empty row: the array has shape {tuple(shape)}"

@@ -36,7 +36,7 @@ from accel.labelled.nodes import (
     SizeVariable,
     Use,
 )
-from accel.labelled.ranges import Ranges
+from accel.labelled.ranges import always_inside
 from accel.labelled.scalar import Compute, Constant, Function, Load, Operand, Variable, While
 
 _SMALL = 1 << 16
@@ -71,7 +71,7 @@ def may_fail(binding: Binding, there: Iterable[Array], sizes: Sizes) -> bool:
         case Gather() | Scatter() | RequireEqual() | Awhile():
             return True
         case Backpermute(function, inputs):
-            return not _is_inside(function, binding.arrays[0].shape, inputs[0].shape)
+            return not always_inside(function, binding.arrays[0].shape, inputs[0].shape)
         case Fold(_, initial, inputs):
             return initial is None and inputs[0].shape[-1].offset < 1
         case Reshape(inputs):
@@ -112,15 +112,6 @@ def _fits(shape: Shape, other: Shape) -> bool:
     theirs = Counter(extent.variable for extent in other if extent.variable is not None)
     constants, other_constants = (prod(e.offset for e in s if e.variable is None) for s in (shape, other))
     return variables <= theirs and constants <= max(_SMALL, other_constants)
-
-
-def _is_inside(function: Function, shape: Shape, bounds: Shape) -> bool:
-    """Whether an index function stays in bounds; only what its own block computes is followed."""
-    ranges = Ranges(function.parameters, shape)
-    for statement in function.body.statements:
-        if isinstance(statement, Compute):
-            ranges.learn(statement.out, statement.operator, statement.arguments)
-    return ranges.inside(function.body.results, bounds)
 
 
 def _is_natural(function: Function) -> bool:

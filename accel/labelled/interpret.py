@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
-from typing import TypeAlias, assert_never
+from typing import Protocol, TypeAlias, assert_never
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from accel.labelled.nodes import (
     Binding,
     BindSizes,
     Copy,
+    Equality,
     Filter,
     Fold,
     Force,
@@ -54,11 +55,28 @@ def interpret(program: Program, arguments: Sequence[HostArray]) -> list[HostArra
 
     Raises `AccelShapeError`, `AccelIndexError` and `AccelValueError` as design section 8 says.
     """
-    sizes = bind.sizes(program.parameters, program.own_shapes, program.equalities, arguments)
-    leaves = [leaf for parameter in program.parameters for leaf in parameter]
-    environment = Environment(sizes, dict(zip(leaves, arguments, strict=True)))
+    environment = Environment.of_call(program, arguments)
     run(program, environment)
-    return [np.array(environment.arrays[result], order="C") for result in program.results]
+    return environment.results(program.results)
+
+
+class Called(Protocol):
+    """A program of any stage, as far as its arguments meet its parameters: see `accel.labelled.nodes.Program`."""
+
+    @property
+    def parameters(self) -> tuple[tuple[Array, ...], ...]:
+        """The leaves of each."""
+        ...
+
+    @property
+    def own_shapes(self) -> tuple[Shape, ...]:
+        """The parameters' shapes, each in variables of its own."""
+        ...
+
+    @property
+    def equalities(self) -> tuple[Equality, ...]:
+        """What is required of them."""
+        ...
 
 
 @dataclass(slots=True)
@@ -67,6 +85,17 @@ class Environment:
 
     sizes: dict[SizeVariable, int] = field(default_factory=dict)
     arrays: dict[Array, HostArray] = field(default_factory=dict)
+
+    @classmethod
+    def of_call(cls, program: Called, arguments: Sequence[HostArray]) -> Environment:
+        """What a call's arguments, one per leaf of each parameter, say. Raises `AccelShapeError` if they do not fit."""
+        sizes = bind.sizes(program.parameters, program.own_shapes, program.equalities, arguments)
+        leaves = [leaf for parameter in program.parameters for leaf in parameter]
+        return cls(sizes, dict(zip(leaves, arguments, strict=True)))
+
+    def results(self, arrays: Sequence[Array]) -> list[HostArray]:
+        """Fresh arrays for the caller."""
+        return [np.array(self.arrays[array], order="C") for array in arrays]
 
     def shape(self, shape: Shape) -> tuple[int, ...]:
         """The shape as numbers."""
@@ -163,17 +192,12 @@ def _indices(shape: tuple[int, ...]) -> Iterable[tuple[int, ...]]:
     return product(*map(range, shape)) if prod(shape) else ()
 
 
-def _inside(index: Sequence[int], shape: Sequence[int]) -> bool:
-    return all(0 <= i < extent for i, extent in zip(index, shape, strict=True))
-
-
 def _reader(sources: Sequence[HostArray], where: Where | None) -> Callable[[Sequence[Value]], Element]:
     shape = sources[0].shape
 
     def read(index: Sequence[Value]) -> Element:
         position = [int(i) for i in index]
-        if not _inside(position, shape):
-            raise faults.index(position, shape, where)
+        faults.require_inside(position, shape, where)
         return tuple([source.item(*position) for source in sources])
 
     return read
@@ -190,8 +214,7 @@ def _scatter(binding: Binding, operation: Scatter, env: Environment) -> None:
         if not keep:
             continue
         position = tuple(int(i) for i in index)
-        if not _inside(position, shape):
-            raise faults.index(position, shape, binding.where)
+        faults.require_inside(position, shape, binding.where)
         old = tuple([target.item(*position) for target in targets])
         for target, value in zip(targets, combine((*new, *old)), strict=True):
             target[position] = value

@@ -13,7 +13,7 @@ from typing import assert_never
 
 from accel.ast.operators import Operator
 from accel.labelled.nodes import Extent, Shape, SizeVariable
-from accel.labelled.scalar import Constant, Operand, Variable
+from accel.labelled.scalar import Compute, Constant, Function, Operand, Variable
 
 _LARGE = 1 << 40
 """Constants beyond this are not followed, nor sizes taken more than `_OFTEN` times: nothing here may overflow."""
@@ -144,3 +144,15 @@ def _sums(left: tuple[Linear, ...], right: tuple[Linear, ...], sign: int) -> tup
 
 def _is_small(linear: Linear) -> bool:
     return abs(linear.constant) <= _LARGE and all(abs(coefficient) <= _OFTEN for _, coefficient in linear.terms)
+
+
+def always_inside(function: Function, shape: Shape, bounds: Shape) -> bool:
+    """Whether an index function, run for every index of `shape`, gives indices into `bounds` only.
+
+    Only what its own block computes is followed.
+    """
+    ranges = Ranges(function.parameters, shape)
+    for statement in function.body.statements:
+        if isinstance(statement, Compute):
+            ranges.learn(statement.out, statement.operator, statement.arguments)
+    return ranges.inside(function.body.results, bounds)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -117,7 +116,7 @@ def test_sixty_doublings_are_sixty_lines() -> None:
 
 
 def test_ten_thousand_combinators_and_operators() -> None:
-    start = time.perf_counter()
+    """The texts are linear in the program."""
     xs: A.Acc[Any] = A.use(x)
     e: A.Exp[Any] = A.the(A.sum(xs))
     for _ in range(10_000):
@@ -126,4 +125,3 @@ def test_ten_thousand_combinators_and_operators() -> None:
     assert len(repr(xs).splitlines()) == 10_000 + 3
     assert len(repr(e)) < 1_000_000
     assert len(repr(A.map(lambda v: v * e, xs))) < 2_000_000
-    assert time.perf_counter() - start < 60, "it is not linear"

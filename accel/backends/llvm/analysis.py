@@ -14,7 +14,7 @@ from typing import assert_never
 from accel.ast.operators import ELEMENTARY, Operator
 from accel.ast.types import BOOL, I64, ScalarType
 from accel.backends.llvm.kinds import Kind
-from accel.ir import mentions
+from accel.ir import flow, mentions
 from accel.ir.nodes import (
     For,
     LoopBody,
@@ -137,7 +137,7 @@ def straight(function: scalar.Function) -> bool:
 def _prefixes(loop: For, statements: list[LoopBody]) -> dict[str, Operand]:
     """Guards of the form `index < bound`, in a loop that runs upwards."""
     found: dict[str, Operand] = {}
-    made = {loop.index.name, *(stream.name for statement in statements for stream in made_by(statement))}
+    made = {loop.index.name, *(stream.name for statement in statements for stream in flow.made(statement))}
     for statement in statements:
         if not isinstance(statement, OneToMaybe) or loop.order is not Order.UP or statement.when is not None:
             continue
@@ -151,21 +151,6 @@ def _prefixes(loop: For, statements: list[LoopBody]) -> dict[str, Operand]:
             case _:
                 pass
     return found
-
-
-def made_by(statement: LoopBody) -> tuple[Stream, ...]:
-    """The streams that a statement makes."""
-    match statement:
-        case OneToOne(outs=outs) | Remap(outs=outs):
-            return outs
-        case OneToMaybe(out=out) | Read(out=out):
-            return (out,)
-        case ManyToOne(before=before, after=after):
-            return (*before, *after)
-        case Write() | Scatter():
-            return ()
-        case _:
-            assert_never(statement)
 
 
 def _lanes(statements: list[LoopBody], loop: For) -> int:

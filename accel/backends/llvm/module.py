@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, assert_never
+from typing import TypeAlias
 
 from accel.backends.llvm import schedule
 from accel.backends.llvm.analysis import plan
@@ -15,7 +15,8 @@ from accel.backends.llvm.pool import pool
 from accel.backends.llvm.routine import Routine
 from accel.backends.llvm.target import HOST_ATTRIBUTES, Library, host
 from accel.backends.sites import Site
-from accel.ir.nodes import Branch, HostSizes, Launch, Nest, Program, Repeat, Require, Step, View
+from accel.ir import mentions
+from accel.ir.nodes import Nest, Program
 
 _METADATA = "!0 = !{i32 1}\n"
 """The operand of `!nontemporal`."""
@@ -25,23 +26,7 @@ _HEADER = "declare i64 @accel_run(ptr, ptr, i64, i64, i64)\n"
 
 def nests(program: Program) -> list[Nest]:
     """All nests of a program and its sub-programs, in order, each once."""
-    return list(dict.fromkeys(step.nest for step in _steps(program) if isinstance(step, Launch)))
-
-
-def _steps(program: Program) -> Iterator[Step]:
-    work: list[Step] = list(reversed(program.steps))
-    while work:
-        step = work.pop()
-        yield step
-        match step:
-            case Branch(_, then, orelse):
-                work += [*reversed(orelse.steps), *reversed(then.steps)]
-            case Repeat(condition, body):
-                work += [*reversed(body.steps), *reversed(condition.steps)]
-            case Launch() | View() | HostSizes() | Require():
-                pass
-            case _:
-                assert_never(step)
+    return list(dict.fromkeys(mentions.nests(program)))
 
 
 @dataclass(frozen=True, slots=True)

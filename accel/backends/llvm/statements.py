@@ -10,6 +10,7 @@ from accel.backends.llvm.code import register_type
 from accel.backends.llvm.functions import Functions
 from accel.backends.llvm.memory import Memory
 from accel.backends.llvm.values import Fixed, Uniform, Value, Writer
+from accel.ir.flow import made
 from accel.ir.nodes import (
     Guard,
     LoopBody,
@@ -123,7 +124,7 @@ class Statements:
         if isinstance(statement, ManyToOne):
             self._branching_step(statement, guard)
             return
-        outs = _outs(statement)
+        outs = made(statement)
         if guard is None:
             self._streams.bind(outs, self._made(statement, None))
             return
@@ -181,15 +182,3 @@ class Statements:
         combined = self._functions.apply(statement.combine, [*new, *old], None)
         for array, value in zip(statement.arrays, combined, strict=True):
             memory.write(array, index, value, None)
-
-
-def _outs(statement: LoopBody) -> tuple[Stream, ...]:
-    match statement:
-        case OneToOne(outs=outs) | Remap(outs=outs):
-            return outs
-        case OneToMaybe(out=out) | Read(out=out):
-            return (out,)
-        case ManyToOne() | Write() | Scatter():
-            return ()
-        case _:
-            assert_never(statement)

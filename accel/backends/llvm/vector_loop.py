@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from accel.ast.types import I64
-from accel.backends.llvm.analysis import VectorPlan, any_order, counts_lanes, made_by
+from accel.backends.llvm.analysis import VectorPlan, any_order, counts_lanes
 from accel.backends.llvm.carriers import Carrier, ExactFold, OrderedFold, Tools, Unit
 from accel.backends.llvm.functions import Functions
 from accel.backends.llvm.kinds import Kind
@@ -19,6 +19,7 @@ from accel.backends.llvm.scans import ExactScan, OrderedScan, Position
 from accel.backends.llvm.staging import StagedFold
 from accel.backends.llvm.statements import TRUE, Statements, Streams
 from accel.backends.llvm.values import Progression, Uniform, Value, Writer
+from accel.ir import flow
 from accel.ir.nodes import For, LoopBody, ManyToOne, OneToMaybe, Operand, Order, Stream, Write
 from accel.labelled.nodes import Array
 from accel.labelled.order import BLOCK
@@ -74,7 +75,7 @@ class VectorLoop:
     def _rows_past_caches(self, low: str) -> dict[Array, str]:
         """For arrays written at the loop's own index, whether their vectors may be stored past the caches: an i1."""
         rows: dict[Array, str] = {}
-        made = {stream.name for statement in self._statements for stream in made_by(statement)} | {
+        made = {stream.name for statement in self._statements for stream in flow.made(statement)} | {
             self._loop.index.name
         }
         for statement in self._statements:

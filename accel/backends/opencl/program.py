@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import assert_never
+from collections.abc import Iterable
 
 from accel.backends.opencl.features import Features
 from accel.backends.opencl.functions import Context
 from accel.backends.opencl.kernel import NestKernels, Scaffold
 from accel.backends.opencl.scalar import Prelude
 from accel.backends.opencl.schedule import schedule
-from accel.ir.nodes import Branch, HostSizes, Launch, Nest, Program, Repeat, Require, View
+from accel.ir.mentions import nests
+from accel.ir.nodes import Program
 
 PLAIN = Features(fp64=True, rounded_division=True, atomics64=True)
 """A device that has everything: the one that `explain` shows code for where none is there."""
@@ -27,25 +27,6 @@ _INTEL = """#ifdef cl_intel_vec_len_hint
 vectors of neighbours, and only gathers. It stands before kernels with a `while` loop that divides integers, too: making vectors
 of some of those, it ends the process (2026.2). ONES are all bits, as a number that it cannot know (offsets are 0): of a
 complement of a number in a vector register, such as a maximum, it makes wrong code for AVX-512 (2026.2)."""
-
-
-def nests(program: Program) -> Iterator[Nest]:
-    """The nests of a program and of its branches and loops, outermost first."""
-    pending = [program]
-    while pending:
-        current = pending.pop()
-        for step in current.steps:
-            match step:
-                case Launch(nest):
-                    yield nest
-                case Branch(_, then, orelse):
-                    pending += [orelse, then]
-                case Repeat(condition, body):
-                    pending += [body, condition]
-                case View() | HostSizes() | Require():
-                    pass
-                case _:
-                    assert_never(step)
 
 
 def translate(program: Program, features: Features) -> tuple[str, list[NestKernels]]:

@@ -47,11 +47,6 @@ class Draft(ABC):
             self.alone.add(len(self.model.variables))
         return self.model.variable(name, integer, upper)
 
-    def differ_at_most(self, first: Linear, second: Linear, allowed: Linear) -> None:
-        """|first - second| <= allowed."""
-        self.model.require(allowed - (first - second))
-        self.model.require(allowed - (second - first))
-
     def link(self, u: Label, v: Label, linked: Linear) -> None:
         """`linked` = 1 only if u and v share an array in one cluster."""
         self.links.setdefault(pair(u, v), []).append(linked)

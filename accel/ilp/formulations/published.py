@@ -55,7 +55,7 @@ class _Figure4(Draft):
             self.model.require(1 + (1 - keeps) * gathers - orders.out[self.bundles[number].label])
         for (u, v), x in self._x.items():
             for role in {edge.role for edge in self.edges_of[u, v]}:
-                self.differ_at_most(orders.out[u], orders.read_in(v, role), x * (gathers + 2))
+                self.model.differ_at_most(orders.out[u], orders.read_in(v, role), x * (gathers + 2))
 
     def shared(self, number: int, i: int, j: int) -> Linear | None:
         """A variable that forces equal potentials and equal orders."""
@@ -65,8 +65,8 @@ class _Figure4(Draft):
             return None
         shared = self.new(f"same_{number}_{u}_{v}")
         first, second = self.traversal.read_in(u, role_u), self.traversal.read_in(v, role_v)
-        self.differ_at_most(self.potential[u], self.potential[v], (1 - shared) * self.most)
-        self.differ_at_most(first, second, (1 - shared) * (self.traversal.last + 1))
+        self.model.differ_at_most(self.potential[u], self.potential[v], (1 - shared) * self.most)
+        self.model.differ_at_most(first, second, (1 - shared) * (self.traversal.last + 1))
         return shared
 
 

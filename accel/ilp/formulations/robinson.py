@@ -85,12 +85,12 @@ class _Figure114(Draft):
         arcs = frozenset(self.graph.arcs)
         for (a, b), x in self._x.items():
             if (a, b) not in arcs:
-                self.differ_at_most(self.potential[a], self.potential[b], x * self.most)
+                self.model.differ_at_most(self.potential[a], self.potential[b], x * self.most)
             first, second = self.concestors[a, b]
             for u, v in ((a, first), (b, second), (first, second)):
                 if u != v and pair(u, v) != (a, b):
                     self.model.require(x - self.apart(*pair(u, v)))
-            self.differ_at_most(self._backward[a], self._backward[b], x)
+            self.model.differ_at_most(self._backward[a], self._backward[b], x)
 
     def apart(self, u: Label, v: Label) -> Linear:
         """x_uv, u < v."""

@@ -8,9 +8,9 @@ import pytest
 
 from accel.ast.operators import Operator
 from accel.ast.types import I64
-from accel.ir.bounds import always_inside
 from accel.labelled.evaluate import evaluate
 from accel.labelled.nodes import Extent, Shape, SizeVariable
+from accel.labelled.ranges import always_inside
 from accel.labelled.scalar import Function, Operand
 from tests.fusedast.hand import Body, number
 
