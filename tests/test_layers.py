@@ -128,6 +128,25 @@ def test_matches_say_what_becomes_of_all_else(module: str) -> None:
     assert not [match.lineno for match in matches if not ends_for_all_else(match)]
 
 
+def changeable(tree: ast.Module) -> Iterator[str]:
+    """The names of dictionaries, lists and sets of a module that its type does not protect; `__all__` is for Python."""
+    for node in tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(name)], value=ast.Dict() | ast.List() | ast.Set()) if name != "__all__":
+                yield name
+            case ast.AnnAssign(target=ast.Name(name), annotation=kind, value=ast.Dict() | ast.List() | ast.Set()):
+                if not ast.unparse(kind).startswith(("Mapping[", "Sequence[", "Set[")):
+                    yield name
+            case _:
+                pass
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_no_module_holds_what_may_change(module: str) -> None:
+    """Caches apart, which are objects of their own."""
+    assert not list(changeable(parse(module)))
+
+
 def test_the_layer_rule_finds_offenders() -> None:
     """The rules above are of no use if they cannot fail."""
     assert list(imported(ast.parse("from accel.ir.nodes import For"), typing_too=True)) == ["accel.ir.nodes"]
@@ -136,6 +155,7 @@ def test_the_layer_rule_finds_offenders() -> None:
     guarded = ast.parse("if TYPE_CHECKING:\n    from accel.ir.nodes import For")
     assert list(imported(guarded, typing_too=True)) == ["accel.ir.nodes"]
     assert not list(imported(guarded, typing_too=False))
+    assert list(changeable(ast.parse("a = {}\nb: list[int] = []\nc: Mapping[str, int] = {}"))) == ["a", "b"]
     (match,) = ast.parse("match node:\n    case For():\n        pass").body
     assert isinstance(match, ast.Match)
     assert not ends_for_all_else(match)

@@ -38,7 +38,7 @@ LONG = 60
 """A part of an expression with more characters than this gets a name."""
 
 _ATOM, _CALL = 100, 90
-_INFIX = {
+_INFIX: Mapping[Operator, tuple[str, int]] = {
     Operator.POW: ("**", 60),
     Operator.MUL: ("*", 50),
     Operator.MOD: ("%", 50),
@@ -56,8 +56,8 @@ _INFIX = {
     Operator.EQ: ("==", 20),
     Operator.NE: ("!=", 20),
 }
-_PREFIX = {Operator.NEG: "-", Operator.NOT: "~"}
-_FUNCTIONS = {
+_PREFIX: Mapping[Operator, str] = {Operator.NEG: "-", Operator.NOT: "~"}
+_FUNCTIONS: Mapping[Operator, str] = {
     Operator.SHIFT_LEFT: "shiftL",
     Operator.ROTATE_LEFT: "rotateL",
     Operator.ROTATE_RIGHT: "rotateR",

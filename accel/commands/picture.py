@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
-HALVES = {(False, False): " ", (True, False): "▀", (False, True): "▄", (True, True): "█"}
+HALVES: Mapping[tuple[bool, bool], str] = {
+    (False, False): " ",
+    (True, False): "▀",
+    (False, True): "▄",
+    (True, True): "█",
+}
 
 
 def blocks(picture: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], columns: int = 96) -> str:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from accel.ilp.graph import Graph, Node, Role
 from accel.ilp.linear import Linear, Model
 from accel.labelled.nodes import Array, Shape
 
-_SHORT = {Role.STREAM: "", Role.SOURCE: "source ", Role.INDEX: "index ", Role.DESTINATION: "destination "}
+_SHORT: Mapping[Role, str] = {
+    Role.STREAM: "",
+    Role.SOURCE: "source ",
+    Role.INDEX: "index ",
+    Role.DESTINATION: "destination ",
+}
 
 
 def _shape(shape: Shape) -> str:

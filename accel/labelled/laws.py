@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeAlias
 
 from accel.ast.operators import Operator
@@ -14,13 +15,13 @@ from accel.labelled.scalar import Constant, Operand, constant
 Simpler: TypeAlias = Operand | tuple[Operator, tuple[Operand, ...]]
 """What an operation is equal to: an operand that is there already, or another operation."""
 
-_NEUTRAL_RIGHT = {
+_NEUTRAL_RIGHT: Mapping[Operator, int] = {
     Operator.ADD: 0, Operator.SUB: 0, Operator.MUL: 1, Operator.DIV: 1, Operator.QUOT: 1, Operator.OR: 0,
     Operator.XOR: 0, Operator.SHIFT_LEFT: 0, Operator.SHIFT_RIGHT: 0, Operator.ROTATE_LEFT: 0, Operator.ROTATE_RIGHT: 0,
 }  # fmt: skip
 """x op c = x for integers (or, xor: for bools too)."""
 
-_NEUTRAL_LEFT = {Operator.ADD: 0, Operator.MUL: 1, Operator.OR: 0, Operator.XOR: 0}
+_NEUTRAL_LEFT: Mapping[Operator, int] = {Operator.ADD: 0, Operator.MUL: 1, Operator.OR: 0, Operator.XOR: 0}
 """c op x = x likewise."""
 
 _ORDER = frozenset({Operator.MIN, Operator.MAX, Operator.LT, Operator.LE, Operator.GT, Operator.GE})

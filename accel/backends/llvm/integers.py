@@ -6,13 +6,13 @@ they reach an instruction that they could poison.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from accel.ast.operators import Operator
 from accel.ast.types import I64, ScalarType
 from accel.backends.llvm.code import FUNCTION_ATTRIBUTES, Code
 
-_COUNTS = {
+_COUNTS: Mapping[Operator, tuple[str, str | None]] = {
     Operator.POP_COUNT: ("ctpop", None),
     Operator.COUNT_LEADING_ZEROS: ("ctlz", "i1 false"),
     Operator.COUNT_TRAILING_ZEROS: ("cttz", "i1 false"),

@@ -6,10 +6,16 @@ Operands beyond a function's range are clamped first, so that n always fits; NaN
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from accel.backends.llvm.coefficients import EXP, LN2, LN2_SINGLE, LOG2_E, SINH
 from accel.backends.llvm.reals import Format, Real, Whole, fma, polynomial
 
-_EXP_RANGE = {Format.DOUBLE: (-746.0, 710.0), Format.WIDENED: (-110.0, 90.0), Format.SINGLE: (-105.0, 90.0)}
+_EXP_RANGE: Mapping[Format, tuple[float, float]] = {
+    Format.DOUBLE: (-746.0, 710.0),
+    Format.WIDENED: (-110.0, 90.0),
+    Format.SINGLE: (-105.0, 90.0),
+}
 """Beyond it, exp is 0 or infinite."""
 
 

@@ -7,13 +7,18 @@ With h = f² / 2 that is f - (h - s (h + R)), where f, the greatest part, is exa
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from accel.backends.llvm.coefficients import ATANH, LN2, LN2_EXACT, LN2_EXACT_SINGLE, LOG2_E, LOG10_2_EXACT, LOG10_E
 from accel.backends.llvm.mathematics_exponential import odd
 from accel.backends.llvm.reals import Format, Real, Whole, fma, polynomial
 
-_ROOT_HALF_BITS = {Format.DOUBLE: 0x3FE6A09E667F3BCD, Format.WIDENED: 0x3FE6A09E667F3BCD, Format.SINGLE: 0x3F3504F3}
+_ROOT_HALF_BITS: Mapping[Format, int] = {
+    Format.DOUBLE: 0x3FE6A09E667F3BCD,
+    Format.WIDENED: 0x3FE6A09E667F3BCD,
+    Format.SINGLE: 0x3F3504F3,
+}
 """√½ as a float's bits."""
 
 

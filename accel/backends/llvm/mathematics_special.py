@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from accel.backends.llvm.coefficients import ATANH_TAIL, ERF, ERFC, ERFCX, LN2_EXACT, THIRD
 from accel.backends.llvm.mathematics_exponential import power_of_two, scaled, split
@@ -24,7 +25,7 @@ def erf(x: Real) -> Real:
     return (a < 1.0).choose(_erf_near(x), (1.0 - complement).with_sign_of(x))
 
 
-_ERFC_ZERO = {Format.DOUBLE: 28.0, Format.WIDENED: 12.0, Format.SINGLE: 10.5}
+_ERFC_ZERO: Mapping[Format, float] = {Format.DOUBLE: 28.0, Format.WIDENED: 12.0, Format.SINGLE: 10.5}
 """From here on, erfc is 0."""
 
 

@@ -7,6 +7,7 @@ bits); lanes beyond that take the C library's function, in a branch that a body 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from accel.ast.types import F64
 from accel.backends.llvm.code import Code
@@ -14,10 +15,10 @@ from accel.backends.llvm.coefficients import ASIN, ATAN, COS, HALF_PI, HALF_PI_S
 from accel.backends.llvm.mathematics_exponential import rounded
 from accel.backends.llvm.reals import Format, Mask, Real, Whole, fma, polynomial
 
-_LARGE = {Format.DOUBLE: 2.0**30, Format.WIDENED: 2.0**30, Format.SINGLE: 2.0**16}
+_LARGE: Mapping[Format, float] = {Format.DOUBLE: 2.0**30, Format.WIDENED: 2.0**30, Format.SINGLE: 2.0**16}
 """Beyond this, reduction in three parts loses bits."""
 
-_TINY = {Format.DOUBLE: 2.0**-27, Format.WIDENED: 2.0**-27, Format.SINGLE: 2.0**-13}
+_TINY: Mapping[Format, float] = {Format.DOUBLE: 2.0**-27, Format.WIDENED: 2.0**-27, Format.SINGLE: 2.0**-13}
 """Below this, sine and tangent are their operand, with its sign also for zero."""
 
 

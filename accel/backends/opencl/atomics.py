@@ -6,7 +6,7 @@ the device has such atomics) are single instructions; everything else compares a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from accel.ast.operators import Operator
 from accel.ast.types import ScalarType
@@ -17,7 +17,7 @@ from accel.backends.opencl.writer import Writer
 from accel.ir.nodes import Scatter
 from accel.labelled.scalar import Compute, Function, Variable
 
-_NATIVE = {
+_NATIVE: Mapping[Operator, str] = {
     Operator.ADD: "add",
     Operator.MIN: "min",
     Operator.MAX: "max",

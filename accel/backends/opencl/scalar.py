@@ -7,7 +7,7 @@ are guarded, shifts compare their amounts, arithmetic wraps in unsigned types, f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from accel.ast.operators import COMPARISONS, COUNTS, ELEMENTARY, SHIFTS, Operator
 from accel.ast.types import BOOL, F32, ScalarType
@@ -63,7 +63,7 @@ def expression(
     return _float(operator, kind, arguments, features, prelude)
 
 
-_COMPARISONS = {
+_COMPARISONS: Mapping[Operator, str] = {
     Operator.EQ: "==",
     Operator.NE: "!=",
     Operator.LT: "<",
@@ -72,14 +72,14 @@ _COMPARISONS = {
     Operator.GE: ">=",
 }
 
-_WRAPPING = {Operator.ADD: "+", Operator.SUB: "-", Operator.MUL: "*"}
-_BITWISE = {Operator.AND: "&", Operator.OR: "|", Operator.XOR: "^"}
+_WRAPPING: Mapping[Operator, str] = {Operator.ADD: "+", Operator.SUB: "-", Operator.MUL: "*"}
+_BITWISE: Mapping[Operator, str] = {Operator.AND: "&", Operator.OR: "|", Operator.XOR: "^"}
 
 
 def _boolean(operator: Operator, arguments: Sequence[str]) -> str:
     if operator is Operator.NOT:
         return f"(uchar)(1 - {arguments[0]})"
-    sign = {Operator.MIN: "&", Operator.MAX: "|"} | _BITWISE
+    sign = {Operator.MIN: "&", Operator.MAX: "|", **_BITWISE}
     return f"(uchar)({arguments[0]} {sign[operator]} {arguments[1]})"
 
 
@@ -228,13 +228,18 @@ def _float(operator: Operator, kind: ScalarType, arguments: Sequence[str], featu
             raise AssertionError(f"{operator} has no meaning on floats")
 
 
-_EXACT = {
+_EXACT: Mapping[Operator, str] = {
     Operator.ABS: "fabs",
     Operator.FMA: "fma",
 }
 """Functions of the language that every device rounds correctly."""
 
-_ROUNDINGS = {Operator.FLOOR: "floor", Operator.CEIL: "ceil", Operator.TRUNC: "trunc", Operator.ROUND: "rint"}
+_ROUNDINGS: Mapping[Operator, str] = {
+    Operator.FLOOR: "floor",
+    Operator.CEIL: "ceil",
+    Operator.TRUNC: "trunc",
+    Operator.ROUND: "rint",
+}
 """Those to integral values: exact as well, but see `_rounding`."""
 
 

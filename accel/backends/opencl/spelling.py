@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
 from accel.ast.types import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, ScalarType
 from accel.labelled.scalar import Constant
 
-_NAMES = {
+_NAMES: Mapping[ScalarType, str] = {
     BOOL: "uchar",
     I8: "char",
     I16: "short",
@@ -22,7 +23,7 @@ _NAMES = {
     F32: "float",
     F64: "double",
 }
-_SUFFIXES = {I32: "", I64: "L", U32: "u", U64: "UL"}
+_SUFFIXES: Mapping[ScalarType, str] = {I32: "", I64: "L", U32: "u", U64: "UL"}
 
 
 def c_type(kind: ScalarType) -> str:
