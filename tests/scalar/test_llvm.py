@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from accel.ast.operators import Operator
-from accel.ast.types import F32, I32
+from accel.ast.types import F32, I8, I32, I64, U64, ScalarType
+from accel.backends.llvm.code import Code
+from accel.backends.llvm.scalar import operation
 from tests.scalar.jit import compile_cases, module_text
 from tests.scalar.table import Case, all_cases, constant_cases, differences, truth
 
@@ -41,3 +43,15 @@ def test_bits_are_the_references_by_constants(lanes: int) -> None:
 def test_text_of_a_scalar_and_of_a_vector_operation(golden: Callable[[str], None]) -> None:
     cases = [Case(Operator.DIV, I32, (I32, I32)), Case(Operator.CAST, I32, (F32,)), Case(Operator.EXP, F32, (F32,))]
     golden("\n\n".join(module_text(cases, lanes) for lanes in (1, 8)))
+
+
+@pytest.mark.parametrize("operator", [Operator.DIV, Operator.MOD, Operator.QUOT, Operator.REM])
+@pytest.mark.parametrize("kind", [I8, I64, U64])
+def test_divisions_by_constants_have_no_guards(operator: Operator, kind: ScalarType) -> None:
+    # Behind a guard LLVM takes the divisor for a variable, and divides instead of multiplying: ten times as long.
+    code = Code(1)
+    operation(code, operator, kind, [kind, kind], ["%x", "10"])
+    assert not any(" eq " in line or "10, i" in line for line in code.lines)
+    by_zero = Code(1)
+    operation(by_zero, operator, kind, [kind, kind], ["%x", "0"])
+    assert not any("div" in line for line in by_zero.lines)
