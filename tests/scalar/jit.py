@@ -13,7 +13,7 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from accel.ast.types import BOOL, ScalarType
-from accel.backends.llvm.code import WIDTH_ATTRIBUTES, Code, memory_type
+from accel.backends.llvm.code import METADATA, WIDTH_ATTRIBUTES, Code, memory_type
 from accel.backends.llvm.scalar import operation
 from tests.scalar.table import Array, Case
 
@@ -70,7 +70,7 @@ def module_text(cases: Sequence[Case], lanes: int) -> str:
         code = Code(lanes)
         code.declarations = declarations
         functions.append(_loop(code, f"case{number}", case))
-    return "\n".join([*declarations.values(), *functions])
+    return "\n".join([*declarations.values(), *functions, METADATA])
 
 
 def _loop(code: Code, name: str, case: Case) -> str:

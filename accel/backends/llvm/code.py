@@ -17,6 +17,9 @@ from accel.labelled.scalar import constant as make_constant
 WIDTH_ATTRIBUTES = '"prefer-vector-width"="512" "min-legal-vector-width"="512"'
 """Of every function: they decide how vectors are passed, so all functions of a module must agree on them."""
 
+METADATA = "!0 = !{i32 1}\n!1 = !{}\n"
+"""What every module ends with: the operands of `!nontemporal` and `!unpredictable`."""
+
 FUNCTION_ATTRIBUTES = f"nounwind willreturn memory(none) {WIDTH_ATTRIBUTES}"
 """Of the functions without effects that printers define."""
 

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from accel.backends.llvm import schedule
 from accel.backends.llvm.analysis import plan
+from accel.backends.llvm.code import METADATA
 from accel.backends.llvm.frame import Frame
 from accel.backends.llvm.nest import NestText
 from accel.backends.llvm.pool import pool
@@ -17,9 +18,6 @@ from accel.backends.llvm.target import HOST_ATTRIBUTES, Library, host
 from accel.backends.sites import Site
 from accel.ir import mentions
 from accel.ir.nodes import Nest, Program
-
-_METADATA = "!0 = !{i32 1}\n"
-"""The operand of `!nontemporal`."""
 
 _HEADER = "declare i64 @accel_run(ptr, ptr, i64, i64, i64)\n"
 
@@ -75,7 +73,7 @@ def _module(head: Sequence[str], routines: Sequence[Routine]) -> str:
     for routine in routines:
         declarations.update(routine.code.declarations)
     parts = [*head, *(routine.text() for routine in routines)]
-    return "\n".join([*parts, *declarations.values(), HOST_ATTRIBUTES, _METADATA])
+    return "\n".join([*parts, *declarations.values(), HOST_ATTRIBUTES, METADATA])
 
 
 Kernel: TypeAlias = Callable[[bytes], int]

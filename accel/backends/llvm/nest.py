@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from accel.ast.types import I64
 from accel.backends.llvm.analysis import NestPlan
@@ -117,6 +118,24 @@ class Levels:
                 self.inner(loop.body.loop)
             self.statements(loop.body.after)
 
+    @contextmanager
+    def in_slots(self, loop: For) -> Iterator[None]:
+        """Scalar code inside steps simple states in slots, hence in registers; vector code has registers of its own.
+
+        If it leaves the function, because a check failed, nobody asks for the records.
+        """
+        outside = dict(self.pointers)
+        scalar = self._text.plan.vector is None or loop.body.loop is not None
+        held = [s.name for s in loop.states if scalar and self._text.plan.kinds[s.name] is Kind.SIMPLE]
+        for name in held:
+            record = self._text.records[name]
+            self.pointers[name] = self.routine.slot("i64", record.words)
+            record.copy(self.routine, outside[name], self.pointers[name])
+        yield
+        for name in held:
+            self._text.records[name].copy(self.routine, self.pointers[name], outside[name])
+        self.pointers.update(outside)
+
     def inner(self, loop: For) -> None:
         """A loop inside of another, from its first iteration to its last."""
         for state in loop.states:
@@ -167,7 +186,8 @@ def body(text: NestText, loop: For) -> Routine:
     routine = Routine(f"void @{text.name}_body(ptr %frame, ptr %records, i64 %low, i64 %high)")
     levels = Levels(text, routine, "ret void")
     place_records(text, levels, loop, "%records")
-    levels.loop(loop, "%low", "%high", levels.extent(loop))
+    with levels.in_slots(loop):
+        levels.loop(loop, "%low", "%high", levels.extent(loop))
     routine.code.line("ret void")
     levels.memory.close()
     return routine

@@ -72,6 +72,12 @@ class Record:
 
     # Words in any function.
 
+    def copy(self, routine: Routine, source: str, target: str) -> None:
+        """Puts a simple record's words to another place."""
+        assert self.kind is Kind.SIMPLE
+        for word, type_ in enumerate(["i64", *self.types]):
+            routine.store(type_, routine.load(type_, routine.offset(source, word)), routine.offset(target, word))
+
     def load(self, routine: Routine, pointer: str, word: int | str) -> list[Value]:
         """The leaves that stand from that word on."""
         return [
@@ -156,8 +162,8 @@ class Record:
         routine.code.line(f"call void @{self.name}_collapse(ptr %frame, ptr {pointer}, ptr {out})")
         return out
 
-    def _begin(self, suffix: str, parameters: str) -> tuple[Routine, Functions, Memory]:
-        routine = Routine(f"void @{self.name}_{suffix}(ptr %frame, ptr %record{parameters})")
+    def _begin(self, suffix: str, parameters: str, *, inlined: bool = False) -> tuple[Routine, Functions, Memory]:
+        routine = Routine(f"void @{self.name}_{suffix}(ptr %frame, ptr %record{parameters})", inlined=inlined)
         writer = Writer(routine.code, 1)
         memory = Memory(FrameView(routine, self.frame), writer, "ret void", self.sites)
         return routine, Functions(writer, memory), memory
@@ -176,7 +182,8 @@ class Record:
 
     def _simple_step(self) -> Routine:
         parameters, element = self._given()
-        routine, functions, memory = self._begin("step", parameters)
+        # Shorter than a call, and a record in the caller's slots stays in registers.
+        routine, functions, memory = self._begin("step", parameters, inlined=True)
         present = routine.code.emit(f"icmp ne i64 {routine.load('i64', '%record')}, 0")
         first, later, after = routine.label(), routine.label(), routine.label()
         routine.branch(present, later, first)

@@ -17,9 +17,13 @@ WORD = 8
 class Routine:
     """The text of `define <head> { … }`. `code` writes scalars; `code.at(lanes)` writes vectors into the same text."""
 
-    def __init__(self, head: str, *, hot: bool = True) -> None:
-        """`head` is `void @name(ptr %frame, i64 %low)`, say. `hot`: runs often enough that it is worth optimising."""
+    def __init__(self, head: str, *, hot: bool = True, inlined: bool = False) -> None:
+        """`head` is `void @name(ptr %frame, i64 %low)`, say. `hot`: runs often enough that it is worth optimising.
+
+        `inlined`: hot functions have a copy of it in the place of every call.
+        """
         self.hot = hot
+        self._attributes = "alwaysinline #0" if inlined else "#0"
         self._head = head
         self.code = Code(1)
         self._entry: list[str] = []
@@ -29,7 +33,7 @@ class Routine:
         """The whole definition; the body must have ended with a terminator."""
         body = "\n".join("  " * (not line.endswith(":")) + line for line in self.code.lines)
         entry = "\n".join("  " + line for line in self._entry)
-        return f"define {self._head} #0 {{\nentry:\n{entry}\n  br label %start\nstart:\n{body}\n}}\n"
+        return f"define {self._head} {self._attributes} {{\nentry:\n{entry}\n  br label %start\nstart:\n{body}\n}}\n"
 
     def declaration(self) -> str:
         """What a module needs that calls the function."""
@@ -45,7 +49,8 @@ class Routine:
 
     def slot(self, type_: str, count: int = 1, align: int = 8) -> str:
         """A stack slot for `count` values of an LLVM type."""
-        return self.enter(f"alloca {type_}, i64 {count}, align {align}")
+        # SROA takes arrays apart, but no allocation of several.
+        return self.enter(f"alloca {type_ if count == 1 else f'[{count} x {type_}]'}, i64 1, align {align}")
 
     def load(self, type_: str, pointer: str) -> str:
         """A load with the type's own alignment, or the word's."""

@@ -46,7 +46,10 @@ def operation(
 
 def _select(code: Code, kind: ScalarType, arguments: Sequence[str]) -> str:
     condition, then, orelse = arguments
-    return code.emit(f"select {code.vector('i1')} {condition}, {code.type(kind)} {then}, {code.type(kind)} {orelse}")
+    # LLVM would make a branch of it in some loops, and one that is guessed wrong costs more than both sides.
+    hint = ", !unpredictable !1" if code.lanes == 1 else ""
+    type_ = code.type(kind)
+    return code.emit(f"select {code.vector('i1')} {condition}, {type_} {then}, {type_} {orelse}{hint}")
 
 
 _FLOAT_PREDICATES: Mapping[Operator, str] = {

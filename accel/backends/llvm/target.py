@@ -59,7 +59,7 @@ class Host:
         )
         self._layout = str(self._machine.target_data)
         self._passes = llvm.create_new_module_pass_manager()
-        # Elementary functions are defined apart and marked for inlining (`mathematics.py`).
+        # Marked for inlining: elementary functions (`mathematics.py`), steps of simple states (`records.py`).
         self._passes.add_always_inliner_pass()
         self._passes.add_sroa_pass()
         self._builder = llvm.create_pass_builder(self._machine, llvm.create_pipeline_tuning_options(speed_level=1))
