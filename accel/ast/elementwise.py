@@ -13,7 +13,7 @@ from accel.ast.acc import Acc, Array, Extents, Sh
 from accel.ast.arrays import ArrayNode, Backpermute, Map
 from accel.ast.checks import arrays_of
 from accel.ast.exp import E, Exp
-from accel.ast.extents import equal_extents, intersection
+from accel.ast.extents import equal_extents, intersection, require_one_rank
 from accel.ast.function import forbid_nested, trace
 from accel.ast.operations import apply, project
 from accel.ast.operators import Operator
@@ -88,11 +88,7 @@ def trimmed(name: str, xs: Sequence[Acc[Any]]) -> tuple[Acc[Any], ...]:
     where = here()
     arrays = arrays_of(name, xs, where)
     shapes = [array.shape.node for array in arrays]
-    ranks = {array.rank for array in arrays}
-    if len(ranks) > 1:
-        raise AccelTypeError(
-            f"{name} needs arrays of one rank, got {' and '.join(str(array.rank) for array in arrays)}", where
-        )
+    require_one_rank(name, arrays, where)
     kind = index_type(arrays[0].rank)
     least: list[ScalarNode] = []
     for axis in range(arrays[0].rank):

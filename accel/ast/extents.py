@@ -16,15 +16,11 @@ from accel.errors import AccelShapeError, AccelTypeError, Where
 
 def equal_extents(name: str, arrays: Sequence[Acc[Any]], where: Where | None) -> Extents:
     """The common extents of arrays that `name` needs to be of equal shape."""
+    require_one_rank(name, arrays, where)
     first = arrays[0]
     known = list(first.extents)
     givers = [first] * first.rank
     for array in arrays[1:]:
-        if array.rank != first.rank:
-            others = tuple(_made_here(show(each.extents), each.node.where) for each in (first, array))
-            raise AccelTypeError(
-                f"{name} needs arrays of one rank, got {first.rank} and {array.rank}", where, others=others
-            )
         for axis, extent in enumerate(array.extents):
             if known[axis] is None:
                 known[axis], givers[axis] = extent, array
@@ -33,6 +29,17 @@ def equal_extents(name: str, arrays: Sequence[Acc[Any]], where: Where | None) ->
                 texts = show(giver.extents), show(array.extents)
                 raise unequal(name, *texts, where, giver.node.where, array.node.where)
     return tuple(known)
+
+
+def require_one_rank(name: str, arrays: Sequence[Acc[Any]], where: Where | None) -> None:
+    """Raises `AccelTypeError` unless the arrays, of which `name` reads elements together, have one rank."""
+    first = arrays[0]
+    for array in arrays[1:]:
+        if array.rank != first.rank:
+            others = tuple(_made_here(show(each.extents), each.node.where) for each in (first, array))
+            message = f"{name} needs arrays of one rank, got {first.rank} and {array.rank}"
+            hint = "nothing is repeated by itself: `A.replicate((n, A.All), xs)` makes n rows of a vector"
+            raise AccelTypeError(message, where, others=others, hint=hint)
 
 
 def intersection(arrays: Sequence[Acc[Any]]) -> Extents:

@@ -84,7 +84,9 @@ class Placement(Generic[N]):
                 loops = place.loops | {owner} if is_loop else place.loops
                 self._inner[key] = Region(place, owner, part, place.depth + 1, loops, is_loop)
             elif may_fail:
-                raise AccelStagingError(f"control flow is nested more than {MAXIMAL_DEPTH} deep", owner.where)
+                message = f"control flow is nested more than {MAXIMAL_DEPTH} deep"
+                hint = "a choice among many is an index into an array, or made of `A.select`s, which compute both sides"
+                raise AccelStagingError(message, owner.where, hint=hint)
             else:
                 self._inner[key] = place
         return self._inner[key]

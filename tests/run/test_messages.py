@@ -103,6 +103,18 @@ def too_large_between_others() -> AnyAcc:
     return A.zipWith(A.add, doubled, A.map(lambda x: A.cast(table[0, 0], np.float64) + x, A.compute(doubled)))
 
 
+def choices_nested_too_deep() -> AnyAcc:
+    xs = A.use(XS)
+
+    def body(i: A.Exp[np.int64]) -> A.Exp[np.float64]:
+        found = A.constant(0.0)
+        for number in range(100):
+            found = A.cond(i == number, xs[i], found + 1)
+        return found
+
+    return A.map(body, A.use(np.array([0])))
+
+
 def without_a_dimension() -> AnyAcc:
     xs = A.use(XS)
     return A.map(lambda i: xs[i], A.unit(A.constant(11)))
@@ -113,6 +125,7 @@ PROGRAMS = [
     fold1_of_nothing, maximum_of_nothing, fold1All_of_nothing, negative_extent, reshape_to_another_size,
     shapes_found_out_late, zipped_shapes_found_out_late, inside_of_a_loop, too_large, too_large_though_empty,
     too_large_a_shape_of_nothing, too_large_in_every_leaf, too_large_between_others, without_a_dimension,
+    choices_nested_too_deep,
 ]  # fmt: skip
 
 
