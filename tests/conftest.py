@@ -1,4 +1,4 @@
-"""What all tests share: golden texts, and verifiers between all passes."""
+"""What all tests share: golden texts, verifiers between all passes, and cache directories of their own."""
 
 from __future__ import annotations
 
@@ -46,3 +46,10 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str], None]:
         assert text == path.read_text(encoding="utf-8")
 
     return check
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of plans in a cache directory of the test's own."""
+    monkeypatch.setenv("ACCEL_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "plans"

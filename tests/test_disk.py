@@ -14,13 +14,6 @@ from accel import disk
 from accel.disk import Store
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of a store in a cache directory of the test's own."""
-    monkeypatch.setenv("ACCEL_CACHE_DIR", str(tmp_path / "cache"))
-    return tmp_path / "cache" / "plans"
-
-
 def test_the_least_recently_used_go_first(folder: Path) -> None:
     store = Store("plans", entries=8, size=1 << 20)
     for number in range(8):

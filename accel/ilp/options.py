@@ -25,7 +25,7 @@ DUPLICATE: Duplicate = "gathers"
 """The default of `duplicate`."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Options:
     """Settings of the planner.
 

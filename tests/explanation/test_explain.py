@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import accel as A
+from tests.explanation import samples
 from tests.papers import programs
 
 
@@ -86,12 +87,7 @@ def test_a_barrier_is_a_reason() -> None:
 
 
 def test_loops_inside_of_control_flow_count_once() -> None:
-    def doubling(xs: A.Acc[A.Vector[np.int64]]) -> A.Acc[A.Vector[np.int64]]:
-        return A.awhile(
-            lambda ys: A.map(lambda s: s < 100, A.fold(A.add, 0, ys)), lambda ys: A.map(lambda y: y * 2, ys), xs
-        )
-
-    explanation = A.explain(doubling)
+    explanation = A.explain(samples.doubling)
     assert explanation.loops == 2
     assert [cluster.operations[0].split()[0] for cluster in explanation.clusters] == ["fold", "map"]
 

@@ -1,8 +1,6 @@
-"""What tests of the plan cache share: a directory of their own, and the searches that were made."""
+"""What tests of the plan cache share: the searches that were made."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import pytest
 
@@ -24,10 +22,3 @@ def searches(monkeypatch: pytest.MonkeyPatch) -> list[Graph]:
 
     monkeypatch.setattr(planner, "search", counting)
     return seen
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache directory of the test's own."""
-    monkeypatch.setenv("ACCEL_CACHE_DIR", str(tmp_path / "cache"))
-    return tmp_path / "cache" / "plans"
