@@ -19,14 +19,17 @@ PLAIN = Features(fp64=True, rounded_division=True, atomics64=True)
 _INTEL = """#ifdef cl_intel_vec_len_hint
 #define SERIAL __attribute__((intel_vec_len_hint(1)))
 #define ONES(type) ((type)(get_global_offset(0) - 1))
+#define UNSEEN(type, x) ((x) ^ (type)get_global_offset(0))
 #else
 #define SERIAL
 #define ONES(type) ((type)-1)
+#define UNSEEN(type, x) (x)
 #endif"""
 """What Intel's compiler for CPUs must be told. SERIAL stands before kernels whose work-items walk far apart: it would make
 vectors of neighbours, and only gathers. It stands before kernels with a `while` loop that divides integers, too: making vectors
-of some of those, it ends the process (2026.2). ONES are all bits, as a number that it cannot know (offsets are 0): of a
-complement of a number in a vector register, such as a maximum, it makes wrong code for AVX-512 (2026.2)."""
+of some of those, it ends the process (2026.2). Where it makes no vectors, it moves minima and maxima of 32 and 64 bits into
+AVX-512's registers, and loses the complements (also `-1 - x`) that it makes there. ONES are all bits, and UNSEEN is a number,
+behind an offset that is 0, which it cannot know: so it sees neither a complement nor, in `a < UNSEEN(b) ? a : b`, a minimum."""
 
 
 def translate(program: Program, features: Features) -> tuple[str, list[NestKernels]]:

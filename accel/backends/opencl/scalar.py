@@ -53,7 +53,8 @@ def expression(
     if operator is Operator.BITCAST:
         return _bitcast(kind, result, a)
     if operator in COMPARISONS:
-        return f"({c_type(BOOL)})({a} {_COMPARISONS[operator]} {arguments[1]})"
+        right = arguments[1] if operator in (Operator.EQ, Operator.NE) else _unseen(kind, arguments[1])
+        return f"({c_type(BOOL)})({a} {_COMPARISONS[operator]} {right})"
     if kind is BOOL:
         return _boolean(operator, arguments)
     if kind.is_integer:
@@ -108,9 +109,9 @@ def _integer(operator: Operator, kind: ScalarType, arguments: Sequence[str], pre
             # Not (a > 0) - (a < 0): Intel's compiler takes the negated minimum to be positive there.
             return f"({own})({a} < 0 ? -1 : {a} != 0)" if kind.is_signed else f"({own})({a} > 0)"
         case Operator.MIN:
-            return f"{a} < {arguments[1]} ? {a} : {arguments[1]}"
+            return f"{a} < {_unseen(kind, arguments[1])} ? {a} : {arguments[1]}"
         case Operator.MAX:
-            return f"{a} < {arguments[1]} ? {arguments[1]} : {a}"
+            return f"{a} < {_unseen(kind, arguments[1])} ? {arguments[1]} : {a}"
         case Operator.POW:
             return f"{_integer_power(kind, prelude)}({a}, {arguments[1]})"
         case _:
@@ -120,6 +121,11 @@ def _integer(operator: Operator, kind: ScalarType, arguments: Sequence[str], pre
 def _complement(kind: ScalarType, a: str) -> str:
     """`~a`; ONES is a number of which compilers do not know that all its bits are set (`program.py`)."""
     return f"({c_type(kind)})({a} ^ ONES({c_type(kind)}))"
+
+
+def _unseen(kind: ScalarType, a: str) -> str:
+    """A number that compilers do not know to be `a`, so that they see no minimum or maximum in a choice (`program.py`)."""
+    return f"UNSEEN({c_type(kind)}, {a})" if kind.is_integer and kind.bytes >= 4 else a
 
 
 def _division(operator: Operator, kind: ScalarType, prelude: Prelude) -> str:
