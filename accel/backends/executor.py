@@ -117,9 +117,10 @@ def _view(step: View, device: Device[B], slots: Slots) -> Instruction[B]:
     def instruction(buffers: list[B | None], sizes: list[int]) -> None:
         for new, old, element, wanted, given in moves:
             shape, before = wanted(sizes), given(sizes)
-            if prod(shape) != prod(before):
+            size = prod(shape)
+            if size != prod(before):
                 raise faults.reshape(before, shape, step.where)
-            if faults.is_too_large(element, shape):
+            if not size and faults.is_too_large(element, shape):  # what has elements exists
                 raise faults.too_large(element, shape, step.where)
             buffers[new] = device.view(_held(buffers[old]), shape)
 

@@ -76,12 +76,13 @@ class ArrayReport:
 class ViewReport:
     """A name for another array: the same memory under another shape, or what a repetition carries from turn to turn.
 
-    of: the array's name. by: such as `reshape %4` or `awhile %4, do`.
+    of: the array's name. by: such as `reshape %4` or `awhile %4, do`. carried: `of` is the array of the turn before.
     """
 
     name: str
     of: str
     by: str
+    carried: bool = False
 
 
 @dataclass(frozen=True, slots=True)

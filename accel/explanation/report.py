@@ -96,8 +96,8 @@ def _passes(passes: Sequence[PassReport]) -> str:
 
 
 def _view(view: ViewReport) -> str:
-    carried = view.by.startswith("awhile ")
-    return f"  {view.name} is {view.of}{f' of the turn before, in {view.by}' if carried else f', by {view.by}'}"
+    how = f" of the turn before, in {view.by}" if view.carried else f", by {view.by}"
+    return f"  {view.name} is {view.of}{how}"
 
 
 def drawing(tree: str) -> list[str]:

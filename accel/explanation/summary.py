@@ -248,7 +248,7 @@ class _Described:
 
     def _views(self) -> Iterator[ViewReport]:
         for parameter, array in zip(chain(*self._part.program.parameters), self._part.carried, strict=False):
-            yield ViewReport(plain_name(parameter), plain_name(array), self._part.around[-1])
+            yield ViewReport(plain_name(parameter), plain_name(array), self._part.around[-1], carried=True)
         for binding in self._part.program.bindings:
             match binding.operation:
                 case Reshape(inputs) | Force(inputs):

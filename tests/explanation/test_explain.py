@@ -106,6 +106,7 @@ def test_other_names_of_arrays_are_told() -> None:
     assert (force.name, force.of, force.by) == ("%2", "%1", "force %2")
     whole = next(array for array in explanation.arrays if array.producer.startswith("awhile "))
     assert whole.name in {view.of for view in carried}
+    assert [view.carried for view in explanation.views] == [False, *(True for _ in carried)]
     known = {array.name for array in explanation.arrays} | {view.name for view in explanation.views}
     for cluster in explanation.clusters:
         assert {each.array for each in (*cluster.read_arrays, *cluster.written_arrays)} <= known
