@@ -67,3 +67,29 @@ def test_an_endless_loop_is_interrupted(function: str, elements: int, position: 
             assert child.communicate(timeout=60)[0] == "interrupted\n"
         finally:
             child.kill()
+
+
+BESIDE = """
+import os, threading
+import numpy as np
+import accel as A
+
+turn = A.runN(lambda limits: A.map(lambda limit: A.while_(lambda i: i < limit, lambda i: (i + 1) % 2, 0), limits))
+turn(np.zeros(1, np.int64))
+begun = threading.Event()
+
+def endless():
+    begun.set()
+    turn(np.full(1, 2))
+
+threading.Thread(target=endless, daemon=True).start()
+begun.wait()
+print(turn(np.zeros(100_000, np.int64)).sum(), flush=True)
+os._exit(0)  # nothing ends the thread
+"""
+
+
+def test_an_endless_loop_of_a_small_kernel_lets_other_threads_run() -> None:
+    """It would keep the GIL, and the whole process would hang."""
+    done = subprocess.run([sys.executable, "-c", BESIDE], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.returncode) == ("0\n", 0), done.stderr
