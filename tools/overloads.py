@@ -27,7 +27,7 @@ Each only types its arguments and passes them on; what they mean stands beside t
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar, TypeVarTuple, overload
+from typing import Any, Never, Protocol, TypeVar, TypeVarTuple, overload
 
 import numpy as np
 from typing_extensions import Buffer
@@ -162,12 +162,12 @@ def constructions() -> str:
     return construct.generate_array("generate", sh, f)
 ''',
     )
-    starts = [("Exp[N]", "N"), ("int", "np.int64"), ("float", "np.float64")]
+    starts = [("Exp[N] | N", "N"), ("int", "np.int64"), ("float", "np.float64")]
     steps = [
-        ("Exp[N]", "N", "Exp[N] | int"),
-        ("Exp[Fl]", "Fl", "float"),
-        ("int", "N", "Exp[N]"),
-        ("float", "Fl", "Exp[Fl]"),
+        ("Exp[N] | N", "N", "Exp[N] | N | int"),
+        ("Exp[Fl] | Fl", "Fl", "float"),
+        ("int", "N", "Exp[N] | N"),
+        ("float", "Fl", "Exp[Fl] | Fl"),
     ]
     steps += [("int", "np.int64", "int"), ("float", "np.float64", "float")]
     count = overloads(
@@ -350,7 +350,10 @@ def scalars() -> str:
     ]
     # Any: the types of numbers among the items would take one overload for each combination.
     lifts.append("(*xs: Exp[Any] | float | np.generic | tuple[Any, ...]) -> Exp[Any]")
-    unlifts = [f"(p: Exp[{items(['int'] * n)}]) -> {items(['Exp[np.int64]'] * n)}" for n in range(1, RANKS + 1)] + [
+    # Any: mypy looks through a lambda before it knows its parameters, and takes the first overload of what is called
+    # there. That one shall not say how many items there are; no other argument fits it.
+    unlifts = ["(p: Exp[Never]) -> tuple[Any, ...]"]
+    unlifts += [f"(p: Exp[{items(['int'] * n)}]) -> {items(['Exp[np.int64]'] * n)}" for n in range(1, RANKS + 1)] + [
         f"(p: Exp[{items(numbered('E', n))}]) -> {items([f'Exp[{e}]' for e in numbered('E', n)])}"
         for n in range(1, ITEMS + 1)
     ]
@@ -358,7 +361,8 @@ def scalars() -> str:
         f"({positional([f'{name}: Num' for name in numbered('i', n)])}) -> Exp[{items(['int'] * n)}]"
         for n in range(RANKS + 1)
     ]
-    unindices = [f"(ix: Exp[{items(['int'] * n)}]) -> {items(['Exp[np.int64]'] * n)}" for n in range(1, RANKS + 1)]
+    unindices = ["(ix: Exp[Never]) -> tuple[Any, ...]"]
+    unindices += [f"(ix: Exp[{items(['int'] * n)}]) -> {items(['Exp[np.int64]'] * n)}" for n in range(1, RANKS + 1)]
     return "\n\n".join(
         [
             overloads(

@@ -78,7 +78,7 @@ def complementBit(x: Exp[I], position: Num) -> Exp[I]:
     return apply(Operator.XOR, "complementBit", x, _bit("complementBit", x, position))
 
 
-def xor(x: Exp[B] | int, y: Exp[B] | int) -> Exp[B]:
+def xor(x: Exp[B] | B | int, y: Exp[B] | B | int) -> Exp[B]:
     """`x ^ y`, of integers or bools."""
     return apply(Operator.XOR, "xor", x, y)
 

@@ -25,7 +25,7 @@ def recip(x: Exp[Fl]) -> Exp[Fl]:
     return apply(Operator.DIV, "recip", 1.0, x)
 
 
-def fma(x: Exp[Fl] | float, y: Exp[Fl] | float, z: Exp[Fl] | float) -> Exp[Fl]:
+def fma(x: Exp[Fl] | Fl | float, y: Exp[Fl] | Fl | float, z: Exp[Fl] | Fl | float) -> Exp[Fl]:
     """`x * y + z` with one rounding."""
     return apply(Operator.FMA, "fma", x, y, z)
 
@@ -40,7 +40,7 @@ def cbrt(x: Exp[Fl]) -> Exp[Fl]:
     return apply(Operator.CBRT, "cbrt", x)
 
 
-def hypot(x: Exp[Fl] | float, y: Exp[Fl] | float) -> Exp[Fl]:
+def hypot(x: Exp[Fl] | Fl | float, y: Exp[Fl] | Fl | float) -> Exp[Fl]:
     """`sqrt(x*x + y*y)` without overflow on the way."""
     return apply(Operator.HYPOT, "hypot", x, y)
 
@@ -75,7 +75,7 @@ def log1p(x: Exp[Fl]) -> Exp[Fl]:
     return apply(Operator.LOG1P, "log1p", x)
 
 
-def logBase(base: Exp[Fl] | float, x: Exp[Fl] | float) -> Exp[Fl]:
+def logBase(base: Exp[Fl] | Fl | float, x: Exp[Fl] | Fl | float) -> Exp[Fl]:
     """The logarithm of `x` to base `base`."""
     nodes = operations.alike("logBase", (raw(base), raw(x)), here())
     below, above = (apply(Operator.LOG, "logBase", Exp(node)) for node in nodes)
@@ -112,7 +112,7 @@ def atan(x: Exp[Fl]) -> Exp[Fl]:
     return apply(Operator.ATAN, "atan", x)
 
 
-def atan2(y: Exp[Fl] | float, x: Exp[Fl] | float) -> Exp[Fl]:
+def atan2(y: Exp[Fl] | Fl | float, x: Exp[Fl] | Fl | float) -> Exp[Fl]:
     """The angle of the point (x, y)."""
     return apply(Operator.ATAN2, "atan2", y, x)
 
@@ -157,7 +157,7 @@ def erfc(x: Exp[Fl]) -> Exp[Fl]:
     return apply(Operator.ERFC, "erfc", x)
 
 
-def copysign(x: Exp[Fl] | float, y: Exp[Fl] | float) -> Exp[Fl]:
+def copysign(x: Exp[Fl] | Fl | float, y: Exp[Fl] | Fl | float) -> Exp[Fl]:
     """`x` with the sign of `y`."""
     return apply(Operator.COPYSIGN, "copysign", x, y)
 

@@ -27,42 +27,42 @@ def apply(operator: Operator, name: str, *operands: object) -> Exp[Any]:
     return Exp(operations.apply(operator, *[raw(operand) for operand in operands], where=here(), name=name))
 
 
-def add(x: Exp[N] | float, y: Exp[N] | float) -> Exp[N]:
+def add(x: Exp[N] | N | float, y: Exp[N] | N | float) -> Exp[N]:
     """`x + y`; integers wrap."""
     return apply(Operator.ADD, "add", x, y)
 
 
-def sub(x: Exp[N] | float, y: Exp[N] | float) -> Exp[N]:
+def sub(x: Exp[N] | N | float, y: Exp[N] | N | float) -> Exp[N]:
     """`x - y`; integers wrap."""
     return apply(Operator.SUB, "sub", x, y)
 
 
-def mul(x: Exp[N] | float, y: Exp[N] | float) -> Exp[N]:
+def mul(x: Exp[N] | N | float, y: Exp[N] | N | float) -> Exp[N]:
     """`x * y`; integers wrap."""
     return apply(Operator.MUL, "mul", x, y)
 
 
-def div(x: Exp[N] | float, y: Exp[N] | float) -> Exp[N]:
+def div(x: Exp[N] | N | float, y: Exp[N] | N | float) -> Exp[N]:
     """`x / y` of floats, `x // y` (rounded down) of integers; integer division by zero gives 0."""
     return apply(Operator.DIV, "div", x, y)
 
 
-def mod(x: Exp[N] | float, y: Exp[N] | float) -> Exp[N]:
+def mod(x: Exp[N] | N | float, y: Exp[N] | N | float) -> Exp[N]:
     """`x % y`, with the sign of `y`; of integers, modulo zero gives 0."""
     return apply(Operator.MOD, "mod", x, y)
 
 
-def quot(x: Exp[I] | int, y: Exp[I] | int) -> Exp[I]:
+def quot(x: Exp[I] | I | int, y: Exp[I] | I | int) -> Exp[I]:
     """Integer division rounded toward zero; by zero it gives 0."""
     return apply(Operator.QUOT, "quot", x, y)
 
 
-def rem(x: Exp[I] | int, y: Exp[I] | int) -> Exp[I]:
+def rem(x: Exp[I] | I | int, y: Exp[I] | I | int) -> Exp[I]:
     """The remainder of `quot`, with the sign of `x`; by zero it gives 0."""
     return apply(Operator.REM, "rem", x, y)
 
 
-def pow(x: Exp[N] | float, y: Exp[N] | float) -> Exp[N]:
+def pow(x: Exp[N] | N | float, y: Exp[N] | N | float) -> Exp[N]:
     """`x ** y`; of integers, a negative exponent gives the truncated true value."""
     return apply(Operator.POW, "pow", x, y)
 
@@ -82,12 +82,12 @@ def signum(x: Exp[N]) -> Exp[N]:
     return apply(Operator.SIGNUM, "signum", x)
 
 
-def min(x: Exp[O] | float, y: Exp[O] | float) -> Exp[O]:
+def min(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[O]:
     """The lesser; NaN if either is, and -0.0 < +0.0."""
     return apply(Operator.MIN, "min", x, y)
 
 
-def max(x: Exp[O] | float, y: Exp[O] | float) -> Exp[O]:
+def max(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[O]:
     """The greater; NaN if either is, and -0.0 < +0.0."""
     return apply(Operator.MAX, "max", x, y)
 
@@ -105,22 +105,22 @@ def ne(x: Exp[E], y: Exp[E] | E | float) -> Exp[np.bool_]:
     return Exp(operations.differ(raw(x), raw(y), here()))
 
 
-def lt(x: Exp[O] | float, y: Exp[O] | float) -> Exp[np.bool_]:
+def lt(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]:
     """`x < y`."""
     return apply(Operator.LT, "lt", x, y)
 
 
-def le(x: Exp[O] | float, y: Exp[O] | float) -> Exp[np.bool_]:
+def le(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]:
     """`x <= y`."""
     return apply(Operator.LE, "le", x, y)
 
 
-def gt(x: Exp[O] | float, y: Exp[O] | float) -> Exp[np.bool_]:
+def gt(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]:
     """`x > y`."""
     return apply(Operator.GT, "gt", x, y)
 
 
-def ge(x: Exp[O] | float, y: Exp[O] | float) -> Exp[np.bool_]:
+def ge(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]:
     """`x >= y`."""
     return apply(Operator.GE, "ge", x, y)
 
@@ -138,7 +138,7 @@ def odd(x: Exp[I]) -> Exp[np.bool_]:
     return apply(Operator.NE, "odd", apply(Operator.AND, "odd", x, 1), 0)
 
 
-def gcd(x: Exp[I] | int, y: Exp[I] | int) -> Exp[I]:
+def gcd(x: Exp[I] | I | int, y: Exp[I] | I | int) -> Exp[I]:
     """The greatest common divisor, not negative; `gcd(0, 0)` is 0."""
     # Euclid's algorithm. The least integer has no absolute value; it stays as it is.
     start = lift_items(_integers("gcd", x, y))
@@ -146,7 +146,7 @@ def gcd(x: Exp[I] | int, y: Exp[I] | int) -> Exp[I]:
     return abs(pair[0])
 
 
-def lcm(x: Exp[I] | int, y: Exp[I] | int) -> Exp[I]:
+def lcm(x: Exp[I] | I | int, y: Exp[I] | I | int) -> Exp[I]:
     """The least common multiple; 0 if either is 0. One that does not fit wraps, and then loses its sign."""
     a, b = _integers("lcm", x, y)
     return abs(mul(quot(a, gcd(a, b)), b))  # quot by gcd(0, 0) gives 0

@@ -308,3 +308,23 @@ def counting(x: A.Exp[f4], n: A.Exp[np.int64]) -> None:
     assert_type(A.enumFromStepN((3, 4), 0.5, x), A.Acc[A.Matrix[f4]])
     assert_type(A.enumFromStepN((3,), n, 2), A.Acc[A.Vector[np.int64]])
     assert_type(A.enumFromStepN((3,), 1, 0.5), A.Acc[A.Vector[np.float64]])
+
+
+def typed_scalars(v: A.Acc[A.Vector[f4]], k: A.Acc[A.Vector[i4]]) -> None:
+    """NumPy's scalars keep their types; functions take them where operators do."""
+    two, three = np.float32(2), np.int32(3)
+    assert_type(A.map(lambda e: A.max(A.add(e, two), two), v), A.Acc[A.Vector[f4]])
+    assert_type(A.map(lambda e: A.atan2(two, A.hypot(e, two)), v), A.Acc[A.Vector[f4]])
+    assert_type(A.map(lambda e: A.fma(e, two, two), v), A.Acc[A.Vector[f4]])
+    assert_type(A.map(lambda e: A.xor(three, A.gcd(e, A.mod(e, three))), k), A.Acc[A.Vector[i4]])
+    assert_type(A.map(lambda e: A.lt(e, two), v), A.Acc[A.Vector[b1]])
+    assert_type(A.map(lambda e: A.maybe(two, lambda q: q, A.just(e)), v), A.Acc[A.Vector[f4]])
+    assert_type(A.enumFromStepN((3,), two, two), A.Acc[A.Vector[f4]])
+    assert_type(A.enumFromN((3, 4), three), A.Acc[A.Matrix[i4]])
+
+
+def items_in_lambdas(v: A.Acc[A.Vector[f4]], n: A.Exp[i8]) -> None:
+    """mypy looks through lambdas before it knows what they are given: then nothing is wrong with any item."""
+    assert_type(A.generate((n, n), lambda ix: v[A.unindex(ix)[0]] + v[A.unindex(ix)[1]]), A.Acc[A.Matrix[f4]])
+    assert_type(A.backpermute((2, 3), lambda ix: A.index(A.unindex(ix)[1]), v), A.Acc[A.Matrix[f4]])
+    assert_type(A.zipWith(lambda p, q: A.sqrt(A.unlift(p)[1]) + q, A.zip(v, v), v), A.Acc[A.Vector[f4]])

@@ -59,6 +59,8 @@ def operators(x: A.Exp[f4], d: A.Exp[f8], i: A.Exp[i4], t: A.Exp[tuple[f4, f4]],
     i + 0.5  # E: Unsupported operand types
     x + i  # E: Unsupported operand types
     x + d  # E: Unsupported operand types
+    A.add(x, np.int32(1))  # E: Cannot infer value of type parameter "N" of "add"
+    A.max(i, np.float32(1))  # E: Cannot infer value of type parameter "O" of "max"
     x & x  # E: Invalid self argument
     ~x  # E: Invalid self argument
     x // x  # E: Invalid self argument
