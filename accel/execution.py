@@ -20,6 +20,7 @@ from accel.ast.acc import Acc
 from accel.ast.arrays import ArrayNode, ArrayParameter, Use
 from accel.ast.function import apply_to_arrays
 from accel.ast.host import use_array
+from accel.ast.literals import describe
 from accel.ast.types import ArrayType, leaves
 from accel.backends.protocol import Executable, HostArray
 from accel.cache import Cache
@@ -189,6 +190,11 @@ class RunN(Generic[P, R]):
         if any(isinstance(argument, Acc) for argument in args):
             hint = "within a program call the function that it was made of: `f.__wrapped__(xs)`"
             raise AccelTypeError("a compiled function takes arrays of the host, not of a program", here(), hint=hint)
+        for number, argument in enumerate(args):
+            if isinstance(argument, bool | int | float | complex | list) and not isinstance(argument, np.generic):
+                message = f"argument {number} of {self._name()} must be an array, got {describe(argument)}"
+                hint = "write `np.array(value, dtype=np.float32)`, with the type that is meant"
+                raise AccelTypeError(message, here(), hint=hint)
         hosts = [_host(argument) for argument in args]
         types = tuple(host.types[0] for host in hosts)
         self._check(types)
@@ -208,9 +214,11 @@ class RunN(Generic[P, R]):
             if not demand.admits(kind):
                 self._refuse(number, kind, demand)
 
+    def _name(self) -> str:
+        return getattr(self._function, "__name__", "the function")
+
     def _refuse(self, number: int, kind: ArrayType, demand: Demand) -> None:
-        name = getattr(self._function, "__name__", "the function")
-        message = f"argument {number} of {name} has type {kind}, but is annotated with {demand}"
+        message = f"argument {number} of {self._name()} has type {kind}, but is annotated with {demand}"
         raise AccelTypeError(message, here(), hint="convert the array, or leave the annotation open by a type variable")
 
     def _specialise(self, types: Sequence[ArrayType], hosts: Sequence[Use], settings: Settings) -> _Specialised:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
@@ -56,3 +56,14 @@ def test_an_argument_of_another_rank_is_named() -> None:
     with pytest.raises(A.AccelTypeError) as caught:
         A.runN(total)(np.ones((2, 2), np.float32))
     assert caught.value.message == "argument 0 of total has type f32[_,_], but is annotated with rank 1 and f32"
+
+
+@pytest.mark.parametrize(("value", "what"), [(2.5, "the Python float 2.5"), ([1.0, 2.0], "a list")])
+def test_an_argument_that_is_no_array_is_named(value: object, what: str) -> None:
+    # Any: a wrong call. Once the message was that of `use`, whose hint does not help here.
+    scaled: Any = A.runN(lambda xs, factor: A.map(lambda x: x * A.the(factor), xs))
+    with pytest.raises(A.AccelTypeError) as caught:
+        scaled(np.ones(3), value)
+    assert caught.value.message == f"argument 1 of <lambda> must be an array, got {what}"
+    assert caught.value.hint == "write `np.array(value, dtype=np.float32)`, with the type that is meant"
+    assert scaled(np.ones(3), np.float64(2)).tolist() == [2.0, 2.0, 2.0]
