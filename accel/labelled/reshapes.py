@@ -5,6 +5,10 @@ product: moved above the product, the views are of the inputs, and one loop rema
 at its index and nothing but reshapes to one shape uses it; so does a generate, which then has the new shape. (One that
 looks at its index would have to divide to find it again, which takes longer than storing and loading an element.) What
 remains of a moved reshape keeps its shape and is removed by `simplify.py`.
+
+A reshape that comes after a check (`after`) is of another kind: it says that extents of two names were found equal, as in
+`zipWith(sub, drop(5, xs), take(length(xs) - 5, xs))`. Every element keeps its index, so it moves through whatever knows its
+index, too, and ends at a backpermute, whose shape is free. What it moved through comes after the check.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ from typing import TypeAlias
 
 from accel.ast.types import I64
 from accel.labelled import programs
-from accel.labelled.nodes import Acond, Array, Awhile, Binding, Generate, Label, Map, Program, Reshape
+from accel.labelled.nodes import Acond, Array, Awhile, Backpermute, Binding, Generate, Label, Map, Program, Reshape
 from accel.labelled.scalar import Function, Variable
 from accel.labelled.scalar_text import variables_used
 from accel.labelled.simplify_scalars import simplify
@@ -56,13 +60,14 @@ def _push(program: Program, labels: _Labels) -> Program:
             reverse.append(_inner(binding, labels))
             continue
         (wanted,) = binding.arrays
-        product = replace(source, arrays=tuple([replace(array, shape=wanted.shape) for array in source.arrays]))
+        shaped = tuple([replace(array, shape=wanted.shape) for array in source.arrays])
+        product = replace(source, arrays=shaped, after=tuple(dict.fromkeys((*source.after, *binding.after))))
         position = uses.detach(binding)
         reverse.append(replace(binding, operation=Reshape((product.arrays[position],))))
         if not uses.used(source):
             moved.add(source.label)
             views = uses.views(source, binding, labels)
-            reverse.append(replace(product, operation=_on_views(source, views, len(wanted.shape))))
+            reverse.append(replace(product, operation=_on_views(source, views, binding)))
             pending += views
     return replace(program, bindings=tuple(reversed(reverse)))
 
@@ -77,15 +82,27 @@ def _inner(binding: Binding, labels: _Labels) -> Binding:
             return binding
 
 
-def _on_views(source: Binding, views: list[Binding], rank: int) -> Map | Generate:
-    """The map over views of its inputs, which have `rank` dimensions; a generate has none."""
-    assert isinstance(source.operation, Map | Generate), "only maps and generates move"
-    function, old = source.operation.function, len(source.arrays[0].shape)
+def _on_views(source: Binding, views: list[Binding], reshape: Binding) -> Map | Generate | Backpermute:
+    """The operation over views of its inputs, with the shape of `reshape`."""
+    match source.operation:
+        case Map() as mapped:
+            inputs = tuple([view.arrays[0] for view in views])
+            return replace(mapped, function=_reindexed(mapped.function, source, reshape), inputs=inputs)
+        case Generate() as generated:
+            return replace(generated, function=_reindexed(generated.function, source, reshape))
+        case Backpermute() as moved:
+            return moved
+        case _:
+            raise AssertionError("nothing else moves")
+
+
+def _reindexed(function: Function, source: Binding, reshape: Binding) -> Function:
+    """A function of an index and elements, with an index of the new rank, which it does not look at unless it is the same."""
+    if reshape.after:
+        return function
+    old, rank = len(source.arrays[0].shape), len(reshape.arrays[0].shape)
     ignored = tuple([Variable(-1 - axis, I64) for axis in range(rank)])
-    function = simplify(Function(ignored + function.parameters[old:], function.body))
-    if isinstance(source.operation, Generate):
-        return replace(source.operation, function=function)
-    return replace(source.operation, function=function, inputs=tuple([view.arrays[0] for view in views]))
+    return simplify(Function(ignored + function.parameters[old:], function.body))
 
 
 class _Uses:
@@ -111,22 +128,30 @@ class _Uses:
         return set().union(*(self._users.get((array.label, array.leaf), set()) for array in binding.arrays))
 
     def movable(self, binding: Binding) -> Binding | None:
-        """The map or generate that may run after `binding`, a reshape of its result, instead of before it."""
-        if not isinstance(binding.operation, Reshape) or binding.after or len(binding.arrays) > 1:
+        """The operation that may run after `binding`, a reshape of its result, instead of before it."""
+        if not isinstance(binding.operation, Reshape) or len(binding.arrays) > 1:
             return None
         source = self._bindings.get(binding.operation.inputs[0].label)
-        if source is None or not isinstance(source.operation, Map | Generate):
+        if source is None or not self._is_indifferent(source, binding):
             return None
-        index = source.operation.function.parameters[: len(source.arrays[0].shape)]
-        if not variables_used(source.operation.function.body).isdisjoint(index):
-            return None
-        alike = [self._is_view(self._bindings.get(user), binding.arrays[0]) for user in self._of(source)]
+        alike = [self._is_like(self._bindings.get(user), binding) for user in self._of(source)]
         return source if all(alike) else None
 
-    def _is_view(self, user: Binding | None, like: Array) -> bool:
-        if user is None or not isinstance(user.operation, Reshape) or user.after:
+    def _is_indifferent(self, source: Binding, reshape: Binding) -> bool:
+        """Whether a binding gives the same elements if its shape is that of `reshape`."""
+        match source.operation:
+            case Map(function) | Generate(function):
+                index = function.parameters[: len(source.arrays[0].shape)]
+                return bool(reshape.after) or variables_used(function.body).isdisjoint(index)
+            case Backpermute():
+                return bool(reshape.after)
+            case _:
+                return False
+
+    def _is_like(self, user: Binding | None, reshape: Binding) -> bool:
+        if user is None or not isinstance(user.operation, Reshape) or bool(user.after) != bool(reshape.after):
             return False
-        return all(array.shape == like.shape for array in user.arrays) and len(user.arrays) == 1
+        return len(user.arrays) == 1 and user.arrays[0].shape == reshape.arrays[0].shape
 
     def detach(self, reshape: Binding) -> int:
         """Forget that `reshape` uses its source; gives which leaf of it that is."""
@@ -142,11 +167,11 @@ class _Uses:
 
     def views(self, source: Binding, reshape: Binding, labels: _Labels) -> list[Binding]:
         """A view of each input of a map that moves, like `reshape`."""
-        views = []
-        for array in programs.inputs(source.operation):
+        views: list[Binding] = []
+        for array in source.operation.inputs if isinstance(source.operation, Map) else ():
             label = labels.fresh()
             view = Array(label, 0, array.element, reshape.arrays[0].shape)
-            views.append(Binding(label, Reshape((array,)), (view,), (), reshape.where))
+            views.append(Binding(label, Reshape((array,)), (view,), reshape.after, reshape.where))
             self._bindings[label] = views[-1]
             self._users[array.label, array.leaf].discard(source.label)
             self._users[array.label, array.leaf].add(label)
