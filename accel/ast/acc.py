@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Generic, NoReturn, TypeAlias, TypeVar, Union, assert_never, overload
+from typing import TYPE_CHECKING, Any, Final, Generic, NoReturn, Self, TypeAlias, TypeVar, Union, assert_never, overload
 
 import numpy as np
 
@@ -166,6 +166,13 @@ class Acc(Generic[X]):
 
     def __repr__(self) -> str:
         return f"Acc[{self.type}]\n{text((self.node,))}"
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Itself, too: nothing changes it, and what is one node is computed once."""
+        return self
 
     # What needs a value. Each says what to write instead.
 

@@ -8,7 +8,7 @@ bound of a self type, so each operator takes a Protocol over the phantom propert
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, Self, TypeVar, overload
 
 import numpy as np
 
@@ -69,6 +69,13 @@ class Exp(Generic[E]):
     def __repr__(self) -> str:
         shown = scalar_text(self.node)
         return f"Exp[{self.node.type}]{chr(10) if chr(10) in shown else ' '}{shown}"
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Itself, too: nothing changes it, and what is one node is computed once."""
+        return self
 
     # Arithmetic.
 
@@ -139,6 +146,14 @@ class Exp(Generic[E]):
     def __rmod__(self: Inexact, other: E | float) -> Exp[E]: ...
     def __rmod__(self, other: object) -> Exp[Any]:
         return _binary(Operator.MOD, other, self, "%")
+
+    def __divmod__(self: Integral, other: Exp[E] | E | int) -> tuple[Exp[E], Exp[E]]:
+        quotient = operations.floor_divide(raw(self), raw(other), here())
+        return Exp(quotient), _binary(Operator.MOD, self, other, "%")
+
+    def __rdivmod__(self: Integral, other: E | int) -> tuple[Exp[E], Exp[E]]:
+        quotient = operations.floor_divide(raw(other), raw(self), here())
+        return Exp(quotient), _binary(Operator.MOD, other, self, "%")
 
     @overload
     def __pow__(self: Integral, other: Exp[E] | E | int) -> Exp[E]: ...
@@ -284,6 +299,13 @@ class Exp(Generic[E]):
 
     def __round__(self, digits: object = None) -> NoReturn:
         raise _no_value("has no value to round yet", "write `A.round(e)`; as a float, `A.round(e, np.float64)`")
+
+    def __format__(self, specification: str) -> str:
+        if specification:
+            raise _no_value(
+                "has no value to format yet", "an empty format shows its expression; `A.run` gives its value"
+            )
+        return repr(self)
 
     def __index__(self) -> NoReturn:
         raise _no_value("cannot index a Python sequence", "put the sequence into an array: `A.use(array)[e]`")

@@ -30,6 +30,10 @@ def python_round() -> object:
     return A.map(lambda e: round(e), v)
 
 
+def python_format() -> object:
+    return A.map(lambda e: A.constant(float(f"{e:.3f}"), np.float64), v)
+
+
 def loop_with_two_parameters() -> object:
     return A.awhile(untyped(lambda xs, ys: A.unit(xs[0] > 0)), lambda state: state, (v, v))
 

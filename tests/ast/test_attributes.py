@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -21,3 +22,24 @@ def test_another_attribute_is_missing() -> None:
     assert not hasattr(XS, "nothing_of_the_kind")
     with pytest.raises(AttributeError, match=r"an Acc has no attribute 'nothing_of_the_kind'$"):
         XS.nothing_of_the_kind  # noqa: B018  # the access is what is tested
+
+
+def test_copies_of_handles_are_themselves() -> None:
+    assert copy.copy(XS) is XS
+    assert copy.deepcopy({"xs": XS})["xs"] is XS
+    squared = A.map(lambda x: copy.deepcopy(x) * copy.copy(x), A.use(np.array([3.0])))
+    assert A.run(squared).tolist() == [9.0]
+
+
+def test_quotient_and_remainder() -> None:
+    xs = np.array([-7, 7, 8])
+
+    def both(x: A.Exp[np.int64]) -> A.Exp[tuple[np.int64, np.int64, np.int64, np.int64]]:
+        return A.lift(*divmod(x, 3), *divmod(100, x))
+
+    found = A.run(A.map(both, A.use(xs)))
+    for leaf, expected in zip(found, (*divmod(xs, 3), *divmod(100, xs)), strict=True):
+        np.testing.assert_array_equal(leaf, expected)
+    floats: Any = A.use(np.ones(2))  # Any: mypy refuses it, too
+    with pytest.raises(A.AccelTypeError, match=r"test_attributes\.py"):
+        A.map(lambda x: divmod(x, 2)[0], floats)
