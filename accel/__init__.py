@@ -46,8 +46,8 @@ from accel.ast.tuples import (
     just, maybe, nothing, select, shapeSize, snd, toIndex, while_,
 )
 from accel.errors import (
-    AccelDeviceError, AccelError, AccelIndexError, AccelInternalError, AccelShapeError, AccelSolverWarning,
-    AccelStagingError, AccelTypeError, AccelValueError, AccelWarning,
+    AccelDeviceError, AccelError, AccelIndexError, AccelInternalError, AccelMemoryError, AccelShapeError,
+    AccelSolverWarning, AccelStagingError, AccelTypeError, AccelValueError, AccelWarning,
 )
 # isort: on
 # fmt: on
@@ -87,7 +87,7 @@ else:
 
 __all__ = [
     "DIM0", "DIM1", "DIM2", "DIM3", "DIM4", "DIM5", "Acc", "AccelDeviceError", "AccelError", "AccelIndexError",
-    "AccelInternalError", "AccelShapeError", "AccelSolverWarning", "AccelStagingError", "AccelTypeError",
+    "AccelInternalError", "AccelMemoryError", "AccelShapeError", "AccelSolverWarning", "AccelStagingError", "AccelTypeError",
     "AccelValueError", "AccelWarning", "All", "AllType", "Array", "CostCluster", "CostLevel", "CostModel", "Device",
     "Exp", "Explanation", "Matrix", "Maybe", "Num", "Scalar", "Segments", "Vector", "abs", "acond", "acos", "acosh",
     "add", "all", "and_", "any", "asin", "asinh", "atan", "atan2", "atanh", "awhile", "backpermute", "bitcast",

@@ -154,6 +154,10 @@ class AccelIndexError(AccelError, IndexError):
     """An index lies outside of its array."""
 
 
+class AccelMemoryError(AccelError, MemoryError):
+    """The machine or the device has no room for an array, or for what a loop needs beside it."""
+
+
 class AccelValueError(AccelError, ValueError):
     """A value is outside of what is allowed: a setting, an empty `fold1`."""
 

@@ -16,7 +16,7 @@ from accel.backends.device import Device, Slots
 from accel.backends.linear import Assign, Drop, Enter, Item, Jump, JumpUnless, Mark, linear
 from accel.backends.parameters import Binder, binder
 from accel.backends.protocol import HostArray
-from accel.errors import Where
+from accel.errors import AccelError, AccelMemoryError, Where, here
 from accel.ir.mentions import loaded
 from accel.ir.nodes import HostSizes, Launch, Output, Program, Require, View
 from accel.labelled import faults
@@ -56,11 +56,11 @@ def _held(buffer: B | None) -> B:
     return buffer
 
 
-def _no_room(element: ScalarType, shape: tuple[int, ...], where: Where | None) -> Exception:
+def _no_room(element: ScalarType, shape: tuple[int, ...], where: Where | None) -> AccelError:
     """What to raise for an array that cannot be had: it is too large for any machine, or for this one now."""
     if faults.is_too_large(element, shape):
         return faults.too_large(element, shape, where)
-    return faults.no_memory(element, shape)
+    return faults.no_memory(element, shape, where)
 
 
 # One function per item: what it compiles to.
@@ -81,7 +81,10 @@ def _launch(step: Launch, device: Device[B], slots: Slots) -> list[Instruction[B
                 buffers[slot] = allocate(element, extents)
             except (MemoryError, ValueError) as error:  # NumPy's ValueError: more than an address can count
                 raise _no_room(element, extents, where) from error
-        run(buffers, sizes)
+        try:
+            run(buffers, sizes)
+        except MemoryError as error:
+            raise AccelMemoryError(str(error), fresh[0][3] if fresh else here()) from error
 
     code: list[Instruction[B]] = [instruction]
     if nest.counts:
@@ -249,6 +252,14 @@ class Execution(Generic[B]):
 
     def __call__(self, arguments: Sequence[HostArray]) -> list[HostArray]:
         """Run: see `accel.backends.protocol.Executable`."""
+        try:
+            return self._run(arguments)
+        except AccelError:
+            raise
+        except MemoryError as error:  # for a copy of an argument or of a result
+            raise AccelMemoryError(f"no memory for an argument or a result: {error}", here()) from error
+
+    def _run(self, arguments: Sequence[HostArray]) -> list[HostArray]:
         buffers: list[B | None] = [None] * self._counts[0]
         sizes = [0] * self._counts[1]
         self._bind(arguments, sizes)

@@ -91,7 +91,10 @@ def _launch(nest: Nest, env: Environment) -> None:
         extents = tuple(prod(env.shape(product)) for product in output.capacity)
         if faults.is_too_large(output.array.element, extents):
             raise faults.too_large(output.array.element, extents, output.where)
-        env.arrays[output.array] = np.zeros(extents, output.array.element.dtype)
+        try:
+            env.arrays[output.array] = np.zeros(extents, output.array.element.dtype)
+        except MemoryError as error:
+            raise faults.no_memory(output.array.element, extents, output.where) from error
     for destination, result in nest.in_place:
         env.arrays[result] = env.arrays.pop(destination).copy()
     run_nest(nest, env)

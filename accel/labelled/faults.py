@@ -15,6 +15,7 @@ from accel.errors import (
     AccelError,
     AccelIndexError,
     AccelInternalError,
+    AccelMemoryError,
     AccelShapeError,
     AccelValueError,
     Where,
@@ -87,10 +88,10 @@ def too_large(element: ScalarType, shape: Sequence[int], where: Where | None) ->
     return AccelShapeError(f"an array of {element} of shape {tuple(shape)} is too large for the address space", where)
 
 
-def no_memory(element: ScalarType, shape: Sequence[int]) -> MemoryError:
+def no_memory(element: ScalarType, shape: Sequence[int], where: Where | None) -> AccelMemoryError:
     """The machine has not enough memory for an array."""
     size = prod(shape) * element.bytes
-    return MemoryError(f"no memory for an array of {element} of shape {tuple(shape)}: {size} bytes")
+    return AccelMemoryError(f"no memory for an array of {element} of shape {tuple(shape)}: {size} bytes", where)
 
 
 def arguments(

@@ -17,7 +17,7 @@ import numpy as np
 
 from accel.ast.arrays import Direction, ScanForm
 from accel.ast.semantics import Value
-from accel.errors import Where
+from accel.errors import AccelError, AccelMemoryError, Where
 from accel.labelled import bind, faults, order
 from accel.labelled.evaluate import HostArray, Prepared, prepare
 from accel.labelled.nodes import (
@@ -129,7 +129,19 @@ class Environment:
 def run(program: Program, environment: Environment) -> None:
     """Run a program's bindings, its parameters being bound."""
     for binding in program.bindings:
-        _bind(binding, environment)
+        try:
+            _bind(binding, environment)
+        except AccelError:
+            raise
+        except MemoryError as error:
+            raise _no_memory(binding, environment) from error
+
+
+def _no_memory(binding: Binding, env: Environment) -> AccelMemoryError:
+    for array in binding.arrays:
+        if all(extent.variable is None or extent.variable in env.sizes for extent in array.shape):
+            return faults.no_memory(array.element, env.shape(array.shape), binding.where)
+    return AccelMemoryError("no memory for the result", binding.where)
 
 
 def _bind(binding: Binding, env: Environment) -> None:

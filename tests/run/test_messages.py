@@ -90,6 +90,11 @@ def too_large_a_shape_of_nothing() -> AnyAcc:
     return A.reshape((n, 0, n), A.use(np.zeros(0)))
 
 
+def more_than_there_is() -> AnyAcc:
+    """An exabyte: no processor that there is has addresses for it."""
+    return A.generate((A.the(A.use(np.array(2**57))),), lambda ix: A.cast(ix[0], np.float64))
+
+
 def too_large_in_every_leaf() -> AnyAcc:
     n = A.the(A.use(np.array(2**62)))
     return A.fill((n,), A.lift(np.float32(2), 1.0))
@@ -123,9 +128,9 @@ def without_a_dimension() -> AnyAcc:
 PROGRAMS = [
     index_out_of_bounds, gather_out_of_bounds, backpermute_out_of_bounds, scatter_out_of_bounds, permute_out_of_bounds,
     fold1_of_nothing, maximum_of_nothing, fold1All_of_nothing, negative_extent, reshape_to_another_size,
-    shapes_found_out_late, zipped_shapes_found_out_late, inside_of_a_loop, too_large, too_large_though_empty,
-    too_large_a_shape_of_nothing, too_large_in_every_leaf, too_large_between_others, without_a_dimension,
-    choices_nested_too_deep,
+    shapes_found_out_late, zipped_shapes_found_out_late, inside_of_a_loop, more_than_there_is, too_large,
+    too_large_though_empty, too_large_a_shape_of_nothing, too_large_in_every_leaf, too_large_between_others,
+    without_a_dimension, choices_nested_too_deep,
 ]  # fmt: skip
 
 

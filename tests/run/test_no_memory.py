@@ -1,0 +1,121 @@
+"""Memory that cannot be had: the error names the combinator, nothing is lost, and the next run succeeds."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from textwrap import dedent
+
+import numpy as np
+import pytest
+
+import accel as A
+from accel.ast.types import ScalarType
+from accel.backends.llvm.buffers import Buffers
+from accel.backends.opencl.memory import Memory
+from accel.backends.protocol import HostArray
+
+XS = np.arange(1000.0)
+
+
+def program(xs: A.Acc[A.Vector[np.float64]]) -> tuple[A.Acc[A.Vector[np.float64]], A.Acc[A.Scalar[np.float64]]]:
+    """Several arrays, in several loops."""
+    sums = A.compute(A.scanl1(A.add, xs))
+    kept, _ = A.filter(lambda x: x > 10.0, A.zipWith(A.sub, sums, A.replicate((A.length(xs),), A.sum(sums))))
+    return A.scatterWith(A.add, sums, A.imap(lambda ix, x: A.lift(ix[0], x), xs)), A.sum(kept)
+
+
+class Failing:
+    """Counts calls; one of them finds no memory."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.failing = -1
+
+    def count(self) -> None:
+        self.calls += 1
+        if self.calls - 1 == self.failing:
+            raise MemoryError("injected")
+
+    def every(self, call: Callable[[], object]) -> int:
+        """Let each call fail in its turn; gives how many there were."""
+        self.calls, self.failing = 0, -1
+        call()
+        number = self.calls
+        for failing in range(number):
+            self.calls, self.failing = 0, failing
+            with pytest.raises(A.AccelMemoryError, match=r"test_no_memory\.py"):
+                call()
+            self.failing = -1
+            call()
+        return number
+
+
+def test_each_array_of_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    failing, take = Failing(), Buffers.take
+
+    def counted(self: Buffers, element: ScalarType, shape: tuple[int, ...]) -> HostArray:
+        failing.count()
+        return take(self, element, shape)
+
+    run = A.runN(program, backend="llvm")
+    expected = [each.tobytes() for each in run(XS)]
+    monkeypatch.setattr(Buffers, "take", counted)
+
+    def call() -> None:
+        if failing.failing < 0:
+            assert [each.tobytes() for each in run(XS)] == expected
+        else:
+            run(XS)
+
+    assert failing.every(call) > 3
+
+
+def test_each_buffer_of_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    failing, new = Failing(), Memory.take
+    run = A.runN(program, backend="opencl")
+    expected = [each.tobytes() for each in run(XS)]
+
+    def counted(self: Memory, size: int) -> object:
+        failing.count()
+        return new(self, size)
+
+    monkeypatch.setattr(Memory, "take", counted)
+
+    def call() -> None:
+        if failing.failing < 0:
+            assert [each.tobytes() for each in run(XS)] == expected
+        else:
+            run(XS)
+
+    assert failing.every(call) > 3
+
+
+def test_less_and_less_memory() -> None:
+    """In a process of its own, whose address space shrinks to what it has already."""
+    script = dedent("""
+        import resource
+        import numpy as np
+        import accel as A
+
+        run = A.runN(lambda xs: A.scanl1(A.add, A.compute(A.map(lambda x: x + 1, xs))), backend="llvm")
+        small = np.arange(10.0)
+        larger = [np.zeros((1 << 22) + (k << 19)) for k in range(41)]  # freed blocks of other sizes are of no use
+        expected = run(small).tolist()
+        run(larger[0])
+        failed = 0
+        used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+        for step, large in enumerate(larger):
+            resource.setrlimit(resource.RLIMIT_AS, (used + ((40 - step) << 24), resource.RLIM_INFINITY))
+            try:
+                run(large)
+            except A.AccelMemoryError:
+                failed += 1
+            assert run(small).tolist() == expected
+        resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        assert run(large)[-1] == len(large)
+        assert 0 < failed < 41, failed
+    """)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
