@@ -57,8 +57,8 @@ def acond_arrays(c: object, a: object, b: object) -> Any:  # Any: the structure'
     condition = typed(raw(_condition(c, where)), BOOL, "the condition of acond", where)
     forbid_nested("acond", (condition,), where)
     then, orelse = (flatten_structure("a branch of acond", branch, where) for branch in (a, b))
-    if _skeleton(a) != _skeleton(b):
-        raise AccelTypeError("the branches of acond must be tuples of one form", where)
+    if (left := _form(a)) != (right := _form(b)):
+        raise AccelTypeError(f"the branches of acond must have one form, got {left} and {right}", where)
     kinds = _common_types("the branches of acond", then, orelse, where)
     node = Acond(condition, tuple(x.node for x in then), tuple(x.node for x in orelse), kinds, where)
     results = [
@@ -80,8 +80,9 @@ def awhile_arrays(
     condition = _holds(holds, where)
     stepped = apply(step, [rebuild_structure(init, list(state))], "the step of awhile", where, hint)
     body = flatten_structure("the result of awhile's step", stepped, where)
-    if _skeleton(stepped) != _skeleton(init):
-        raise AccelTypeError("awhile's step must return a tuple of the form that it gets", where)
+    if (given := _form(init)) != (made := _form(stepped)):
+        hint = "the step returns every part of the state, also those that it does not change"
+        raise AccelTypeError(f"awhile's step gets {given} and must return as much, got {made}", where, hint=hint)
     kinds = _common_types("awhile's start and step", initial, body, where)
     node = Awhile(parameters, condition.node, tuple(x.node for x in body), tuple(x.node for x in initial), kinds, where)
     return rebuild_structure(init, [result_of(node, i, (None,) * kind.rank) for i, kind in enumerate(kinds)])
@@ -125,9 +126,11 @@ def _holds(value: object, where: Where | None) -> Acc[Any]:
     raise AccelTypeError(f"awhile's condition must return a scalar array of bool, got {shown}", where, hint=hint)
 
 
-def _skeleton(value: object) -> object:
-    """The form of a structure: nested tuples, with None for each array."""
-    return tuple(_skeleton(item) for item in value) if isinstance(value, tuple) else None
+def _form(value: object) -> str:
+    """The form of a structure, as Python would write it: nested tuples of arrays."""
+    if not isinstance(value, tuple):
+        return "array"
+    return f"({', '.join(map(_form, value))}{',' * (len(value) == 1)})"
 
 
 def _common_types(
