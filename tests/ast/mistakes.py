@@ -296,7 +296,7 @@ def acond_of_an_array() -> object:
 
 
 def acond_of_two_forms() -> object:
-    return A.acond(x > 0, untyped(v), (v, (m,)))
+    return A.acond(x > 0, v, untyped((v, (m,))))
 
 
 def awhile_forgets_a_part() -> object:
