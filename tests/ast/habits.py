@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import accel as A
-from tests.ast.mistakes import i, pairs, untyped, v, w
+from tests.ast.mistakes import i, m, pairs, untyped, v, w, x
 
 
 def numpy_function() -> object:
@@ -131,3 +131,11 @@ def item_by_name() -> object:
 
 def use_of_an_acc() -> object:
     return A.use(v)
+
+
+def acond_of_two_forms() -> object:
+    return A.acond(x > 0, v, untyped((v, (m,))))
+
+
+def awhile_forgets_a_part() -> object:
+    return A.awhile(lambda q: A.unit(x > 0), untyped(lambda q: q[0]), (v, m))

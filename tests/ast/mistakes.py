@@ -295,14 +295,6 @@ def acond_of_an_array() -> object:
     return A.acond(untyped(A.unit(x > 0)), v, v)
 
 
-def acond_of_two_forms() -> object:
-    return A.acond(x > 0, v, untyped((v, (m,))))
-
-
-def awhile_forgets_a_part() -> object:
-    return A.awhile(lambda q: A.unit(x > 0), untyped(lambda q: q[0]), (v, m))
-
-
 def awhile_condition_is_an_expression() -> object:
     return A.awhile(untyped(lambda q: x > 0), lambda q: q, v)
 
