@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from textwrap import dedent
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 import accel as A
 from accel.ast.types import ScalarType
 from accel.backends.llvm.buffers import Buffers
-from accel.backends.opencl.memory import Memory
+from accel.backends.opencl.memory import Held, Memory
 from accel.backends.protocol import HostArray
 
 XS = np.arange(1000.0)
@@ -38,17 +39,19 @@ class Failing:
         if self.calls - 1 == self.failing:
             raise MemoryError("injected")
 
-    def every(self, call: Callable[[], object]) -> int:
-        """Let each call fail in its turn; gives how many there were."""
-        self.calls, self.failing = 0, -1
-        call()
+    def every(self, backend: str, patch: Callable[[], None]) -> int:
+        """Let each call fail in its turn, in a run of `program`; gives how many there were."""
+        run = A.runN(program, backend=backend)
+        expected = [each.tobytes() for each in run(XS)]
+        patch()
+        assert [each.tobytes() for each in run(XS)] == expected
         number = self.calls
         for failing in range(number):
             self.calls, self.failing = 0, failing
             with pytest.raises(A.AccelMemoryError, match=r"test_no_memory\.py"):
-                call()
+                run(XS)
             self.failing = -1
-            call()
+            assert [each.tobytes() for each in run(XS)] == expected
         return number
 
 
@@ -59,39 +62,20 @@ def test_each_array_of_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
         failing.count()
         return take(self, element, shape)
 
-    run = A.runN(program, backend="llvm")
-    expected = [each.tobytes() for each in run(XS)]
-    monkeypatch.setattr(Buffers, "take", counted)
-
-    def call() -> None:
-        if failing.failing < 0:
-            assert [each.tobytes() for each in run(XS)] == expected
-        else:
-            run(XS)
-
-    assert failing.every(call) > 3
+    assert failing.every("llvm", lambda: monkeypatch.setattr(Buffers, "take", counted)) > 3
 
 
 def test_each_buffer_of_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    failing, new = Failing(), Memory.take
-    run = A.runN(program, backend="opencl")
-    expected = [each.tobytes() for each in run(XS)]
+    failing, take = Failing(), Memory.take
 
-    def counted(self: Memory, size: int) -> object:
+    def counted(self: Memory, size: int) -> Held:
         failing.count()
-        return new(self, size)
+        return take(self, size)
 
-    monkeypatch.setattr(Memory, "take", counted)
-
-    def call() -> None:
-        if failing.failing < 0:
-            assert [each.tobytes() for each in run(XS)] == expected
-        else:
-            run(XS)
-
-    assert failing.every(call) > 3
+    assert failing.every("opencl", lambda: monkeypatch.setattr(Memory, "take", counted)) > 3
 
 
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
 def test_less_and_less_memory() -> None:
     """In a process of its own, whose address space shrinks to what it has already."""
     script = dedent("""
