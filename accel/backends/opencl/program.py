@@ -27,9 +27,9 @@ _INTEL = """#ifdef cl_intel_vec_len_hint
 #endif"""
 """What Intel's compiler for CPUs must be told. SERIAL stands before kernels whose work-items walk far apart: it would make
 vectors of neighbours, and only gathers. It stands before kernels with a `while` loop that divides integers, too: making vectors
-of some of those, it ends the process (2026.2). Where it makes no vectors, minima and maxima of 32 and 64 bits
-come out wrong beside complements (also `-1 - x`) on processors with AVX-512. ONES are all bits, and UNSEEN is a number, behind an
-offset that is 0, which it cannot know: so it sees neither a complement nor, in `a < UNSEEN(b) ? a : b`, a minimum."""
+of some of those, it ends the process (2026.2). Where it makes no vectors, minima and maxima of 32 and 64 bits come out wrong
+beside complements (also `-1 - x`) on processors with AVX-512. ONES are all bits, and UNSEEN is a number, behind an offset that
+is 0, which it cannot know: so it sees neither a complement nor, in `a < UNSEEN(b) ? a : b`, a minimum."""
 
 
 def translate(program: Program, features: Features) -> tuple[str, list[NestKernels]]:
