@@ -7,11 +7,33 @@ In: handles. Out: extents, None where one is known at run time only. Raises `Acc
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from accel.ast.acc import Acc, Extents
 from accel.ast.scalar import Literal, MakeTuple, ScalarNode
 from accel.errors import AccelShapeError, AccelTypeError, Where
+
+LARGEST_EXTENT: Final = 1 << 47
+"""The largest extent that an array may have: a vector of that many bytes fills the addresses that a process has.
+
+Every extent is compared with it where it enters a program: those of arguments, also of arrays that hold no element or repeat
+one, those that are written, and those that are computed. What is concluded from sizes (`accel/labelled/ranges.py`) assumes
+no more than this.
+"""
+
+
+def require_extents(extents: Extents, where: Where | None, hint: str | None = None) -> None:
+    """Raises `AccelShapeError` if an extent is negative (then with the hint) or larger than `LARGEST_EXTENT`."""
+    known = [extent for extent in extents if extent is not None]
+    if min(known, default=0) < 0:
+        raise AccelShapeError(f"an extent is negative: {_listed(extents)}", where, hint=hint)
+    if max(known, default=0) > LARGEST_EXTENT:
+        raise AccelShapeError(f"an extent is too large: {_listed(extents)}; the largest is 2**47", where)
+
+
+def _listed(extents: Extents) -> str:
+    """One extent as a number, several as a shape."""
+    return str(extents[0]) if len(extents) == 1 else show(extents)
 
 
 def equal_extents(name: str, arrays: Sequence[Acc[Any]], where: Where | None) -> Extents:
@@ -49,13 +71,10 @@ def intersection(arrays: Sequence[Acc[Any]]) -> Extents:
 
 
 def shape_extents(shape: ScalarNode, where: Where | None) -> Extents:
-    """The extents of a shape that was written with numbers. Raises `AccelShapeError` if one is negative."""
+    """The extents of a shape that was written with numbers. Raises `AccelShapeError` if one is negative or too large."""
     assert isinstance(shape, MakeTuple)
     extents = tuple(int(item.value) if isinstance(item, Literal) else None for item in shape.items)
-    for extent in extents:
-        if extent is not None and extent < 0:
-            hint = "no extent is inferred: write `A.size(xs) // n`" if extent == -1 else None
-            raise AccelShapeError(f"an extent is negative: {show(extents)}", where, hint=hint)
+    require_extents(extents, where, "no extent is inferred: write `A.size(xs) // n`" if -1 in extents else None)
     return extents
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from accel.ast.acc import Acc
 from accel.ast.arrays import Use
+from accel.ast.extents import require_extents
 from accel.ast.literals import describe
 from accel.ast.types import ArrayType, ElementType, TupleType, scalar_type
 from accel.errors import AccelShapeError, AccelTypeError, Where, here
@@ -30,6 +31,7 @@ def use_array(value: object) -> Acc[Any]:
         hint = "arrays of different shapes enter one by one: `A.use(x), A.use(y)`"
         raise AccelShapeError(f"use of a tuple needs arrays of one shape, got {listed}", where, hint=hint)
     (shape,) = shapes
+    require_extents(shape, where)
     return Acc(Use(data, (ArrayType(len(shape), element),), where), shape)
 
 

@@ -15,7 +15,7 @@ from accel.ast.acc import Acc, Array, Extents, Sh, Vector
 from accel.ast.arrays import Backpermute, Gather, Replicate, Reshape, Slice
 from accel.ast.checks import arrays_of
 from accel.ast.exp import E, raw
-from accel.ast.extents import product, show
+from accel.ast.extents import product, require_extents, show
 from accel.ast.function import forbid_nested, trace
 from accel.ast.literals import describe, typed
 from accel.ast.scalar import Literal, MakeTuple, ScalarNode
@@ -81,8 +81,7 @@ def replicate_array(spec: object, xs: object) -> Acc[Any]:
     forbid_nested("replicate", entries, where)
     inner = iter(array.extents)
     extents = tuple(next(inner) if entry is None else _literal(entry) for entry in entries)
-    if any(extent is not None and extent < 0 for extent in extents):
-        raise AccelShapeError(f"an extent is negative: {show(extents)}", where)
+    require_extents(extents, where)
     kind = ArrayType(len(entries), array.type.element)
     return Acc(Replicate(entries, array.node, (kind,), where), extents)
 

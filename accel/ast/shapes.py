@@ -14,7 +14,7 @@ from accel.errors import AccelTypeError, Where
 def shape_of(name: str, shape: object, where: Where | None) -> tuple[ScalarNode, Extents]:
     """The shape that `name` was given, and its extents where they were written as numbers.
 
-    Raises `AccelTypeError` for what is no shape, `AccelShapeError` for negative extents.
+    Raises `AccelTypeError` for what is no shape, `AccelShapeError` for extents that are negative or too large.
     """
     value = raw(shape)
     if isinstance(value, tuple):

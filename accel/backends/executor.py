@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Generic, TypeAlias, TypeVar, assert_never
 
+from accel.ast.extents import require_extents
 from accel.ast.types import ScalarType
 from accel.backends.device import Device, Slots
-from accel.backends.linear import Assign, Drop, Enter, Item, Jump, JumpUnless, Mark, linear
+from accel.backends.linear import Assign, Drop, Enter, Item, Jump, JumpUnless, Mark, arrays, linear
 from accel.backends.parameters import Binder, binder
 from accel.backends.protocol import HostArray
 from accel.errors import AccelError, AccelMemoryError, Where, here
@@ -140,9 +141,8 @@ def _host_sizes(step: HostSizes, device: Device[B], slots: Slots) -> Instruction
             for array, (slot, shape) in inputs.items()
         }
         values = evaluate(step.function, (), lambda variable: sizes[slots.size(variable)], host)
-        extents = [int(value) for value in values]
-        if min(extents, default=0) < 0:
-            raise faults.negative_extent(tuple(extents), step.where)
+        extents = tuple([int(value) for value in values])
+        require_extents(extents, step.where)
         for slot, extent in zip(targets, extents, strict=True):
             sizes[slot] = extent
 
@@ -245,8 +245,11 @@ class Execution(Generic[B]):
         slots = Slots()
         self._device = device
         self._bind: Binder = binder(program, slots)
-        self._code = _instructions(linear(program), device, slots)
-        self._parameters = [slots.array(leaf) for parameter in program.parameters for leaf in parameter]
+        items = linear(program)
+        self._code = _instructions(items, device, slots)
+        read = arrays(items) | set(program.results)
+        leaves = [leaf for parameter in program.parameters for leaf in parameter]
+        self._parameters = [(place, slots.array(leaf)) for place, leaf in enumerate(leaves) if leaf in read]
         self._results = _results(program, slots)
         self._counts = slots.counts
 
@@ -264,8 +267,8 @@ class Execution(Generic[B]):
         sizes = [0] * self._counts[1]
         self._bind(arguments, sizes)
         upload = self._device.upload
-        for slot, argument in zip(self._parameters, arguments, strict=True):
-            buffers[slot] = upload(argument)
+        for place, slot in self._parameters:
+            buffers[slot] = upload(arguments[place])
         code = self._code
         position = 0
         while position < len(code):

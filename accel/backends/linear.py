@@ -5,7 +5,7 @@ In: an `ir.Program`. Out: `Linear`. Branches and loops become jumps to marks, so
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias, Union, assert_never
 
@@ -101,6 +101,11 @@ def _flatten(program: Program) -> Iterator[Item]:
                 work += reversed(expanded)
             case _:
                 yield item
+
+
+def arrays(items: Iterable[Item]) -> frozenset[Array]:
+    """All arrays that some items read or make."""
+    return frozenset().union(*map(_mentions, items))
 
 
 def _mentions(item: Item) -> frozenset[Array]:

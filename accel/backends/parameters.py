@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+from accel.ast.extents import LARGEST_EXTENT, require_extents
 from accel.backends.device import Slots
 from accel.backends.protocol import HostArray
-from accel.errors import AccelError
+from accel.errors import AccelError, here
 from accel.ir.nodes import Program
 from accel.labelled import faults
 from accel.labelled.nodes import SizeVariable
@@ -44,6 +45,9 @@ def binder(program: Program, slots: Slots) -> Binder:
     def bind(arguments: Sequence[HostArray], sizes: list[int]) -> None:
         for position, axis, slot, offset in stores:
             sizes[slot] = arguments[position].shape[axis] - offset
+        if stores and (offsets or max(sizes) > LARGEST_EXTENT):
+            for argument in arguments:
+                require_extents(argument.shape, here())
         if offsets and any(sizes[slot] < 0 for _, _, slot, _ in stores):
             raise fault(arguments)
         for position, axis, known, offset in checks:

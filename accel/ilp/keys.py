@@ -227,8 +227,8 @@ def _function(function: Function | None, found: list[Hashable]) -> None:
             match statement:
                 case Compute():
                     continue
-                case Load(_, array, index, _, inside):
-                    found += (Load, array.label, array.leaf, inside)
+                case Load(_, array, index, _, inside, check):
+                    found += (Load, array.label, array.leaf, inside, check)
                     _mentioned(index, found)
                 case If(_, condition, then, orelse):
                     found.append(If)

@@ -12,6 +12,7 @@ from typing import assert_never
 
 import numpy as np
 
+from accel.ast.extents import require_extents
 from accel.errors import Where
 from accel.ir.nest_run import run_nest
 from accel.ir.nodes import Branch, HostSizes, Launch, Nest, Program, Repeat, Require, Step, View
@@ -45,8 +46,7 @@ def _step(step: Step, env: Environment) -> None:
                 _view(array, env.arrays[source], env, where)
         case HostSizes(variables, function, where):
             extents = [int(extent) for extent in env.function(function)(())]
-            if min(extents, default=0) < 0:
-                raise faults.negative_extent(extents, where)
+            require_extents(tuple(extents), where)
             env.sizes.update(zip(variables, extents, strict=True))
         case Require(left, right, name, where, left_where, right_where):
             if env.shape(left) != env.shape(right):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from accel.ast.extents import require_extents
+from accel.errors import here
 from accel.labelled import faults
 from accel.labelled.evaluate import HostArray
 from accel.labelled.nodes import Array, Equality, Shape, SizeVariable
@@ -17,10 +19,12 @@ def sizes(
 ) -> dict[SizeVariable, int]:
     """The extents of `arguments`, one per leaf of each parameter, by variable of the parameters' shapes.
 
-    Raises `AccelShapeError` naming the combinator whose requirement fails.
+    Raises `AccelShapeError` for extents beyond `LARGEST_EXTENT`, and naming the combinator whose requirement fails.
     """
     found: dict[SizeVariable, int] = {}
     leaves = [leaf for parameter in parameters for leaf in parameter]
+    for argument in arguments:
+        require_extents(argument.shape, here())
     fits = True
     for leaf, argument in zip(leaves, arguments, strict=True):
         fits = fits and len(leaf.shape) == argument.ndim

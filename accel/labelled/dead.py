@@ -1,6 +1,8 @@
 """Removal of what nobody uses: bindings, and single leaves of those that work leaf by leaf.
 
-A size variable keeps its binding alive where an extent mentions it; a requirement lives as long as what names it in `after`.
+A size variable keeps its binding alive where an extent mentions it; a requirement lives as long as what names it in `after`. A
+size that may turn out to be no extent is computed even if no one mentions it any more: what was concluded from it being one
+(`laws.py`) is true only if it is.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from typing import assert_never
 
 from accel.labelled import programs
 from accel.labelled.components import restrict_filter, restrict_reduction
+from accel.labelled.hazards import gives_extents
 from accel.labelled.loop_state import restrict_loop
 from accel.labelled.nodes import (
     Acond,
@@ -111,7 +114,7 @@ def _live(binding: Binding, needed: _Needed) -> Binding | None:
     """What remains of a binding; its sub-programs are swept on the way, so that what they use is needed."""
     operation, arrays = binding.operation, binding.arrays
     wanted = [k for k, array in enumerate(arrays) if needed.has(array)]
-    if not wanted and binding.label not in needed.labels and not isinstance(operation, Use):
+    if not wanted and binding.label not in needed.labels and not _stays(operation):
         return None
     match operation:
         case Acond(condition, then, orelse):
@@ -132,6 +135,17 @@ def _live(binding: Binding, needed: _Needed) -> Binding | None:
         case _:
             narrower = _leaves(operation, arrays, wanted)
             return binding if narrower is None else _with(binding, narrower, wanted)
+
+
+def _stays(operation: Operation) -> bool:
+    """Whether an operation remains though nobody needs what it gives."""
+    match operation:
+        case Use():
+            return True
+        case BindSizes(_, function):
+            return not gives_extents(function)
+        case _:
+            return False
 
 
 def _with(binding: Binding, operation: Operation, wanted: list[int]) -> Binding:

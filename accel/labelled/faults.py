@@ -53,14 +53,6 @@ _SEEDED: Mapping[str, str] = MappingProxyType(
 """How to write folds with a seed that are not `fold`."""
 
 
-def negative_extent(shape: Sequence[int], where: Where | None) -> AccelShapeError:
-    """A computed shape has an extent below zero."""
-    computed = tuple(shape)
-    if len(computed) == 1:
-        return AccelShapeError(f"an extent is negative: {computed[0]}", where)
-    return AccelShapeError(f"an extent of shape {computed} is negative", where)
-
-
 def reshape(before: Sequence[int], wanted: Sequence[int], where: Where | None) -> AccelShapeError:
     """A reshape to a shape of another size."""
     return AccelShapeError(f"an array of shape {tuple(before)} cannot be reshaped to {tuple(wanted)}", where)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from math import prod
 from typing import TypeAlias, assert_never
 
+from accel.ast.extents import LARGEST_EXTENT
 from accel.ast.operators import Operator
 from accel.labelled import programs
 from accel.labelled.nodes import (
@@ -42,8 +43,8 @@ from accel.labelled.scalar import Compute, Constant, Function, Load, Operand, Va
 _SMALL = 1 << 16
 """Elements that may always be allocated."""
 
-_GROWING = frozenset({Operator.ADD, Operator.MUL, Operator.MIN, Operator.MAX})
-"""Operators that make no negative number of two that are not."""
+_CHOOSING = frozenset({Operator.MIN, Operator.MAX})
+"""Operators that give one of their operands. Of two extents others may make one that is too large."""
 
 Sizes: TypeAlias = Mapping[SizeVariable, tuple[Function, int]]
 """For sizes that are computed: by which function, as which result."""
@@ -80,7 +81,7 @@ def may_fail(binding: Binding, there: Iterable[Array], sizes: Sizes) -> bool:
                 for array, source in zip(binding.arrays, inputs, strict=True)
             )
         case BindSizes(_, function):
-            return not _is_natural(function)
+            return not gives_extents(function)
         case Acond(_, then, orelse):
             return any(may_fail(inner, there, sizes) for branch in (then, orelse) for inner in branch.bindings)
         case Use() | Generate() | Map() | Copy() | Scan() | Filter() | Force():
@@ -114,24 +115,24 @@ def _fits(shape: Shape, other: Shape) -> bool:
     return variables <= theirs and constants <= max(_SMALL, other_constants)
 
 
-def _is_natural(function: Function) -> bool:
-    """Whether extents are computed from extents and constants in a way that makes none negative."""
-    natural: set[Operand] = set()
+def gives_extents(function: Function) -> bool:
+    """Whether what is computed is certainly neither negative nor too large: chosen among sizes and constants that are not."""
+    extents: set[Operand] = set()
 
     def holds(operand: Operand) -> bool:
         match operand:
             case Extent(_, offset):
-                return offset >= 0
+                return offset == 0
             case Constant():
-                return operand.value >= 0
+                return 0 <= operand.value <= LARGEST_EXTENT
             case Variable():
-                return operand in natural
+                return operand in extents
             case _:
                 assert_never(operand)
 
     for statement in function.body.statements:
-        if isinstance(statement, Compute) and statement.operator in _GROWING and all(map(holds, statement.arguments)):
-            natural.add(statement.out)
+        if isinstance(statement, Compute) and statement.operator in _CHOOSING and all(map(holds, statement.arguments)):
+            extents.add(statement.out)
     return all(map(holds, function.body.results))
 
 

@@ -1,7 +1,8 @@
 """Loads of what an operation makes, replaced by what that operation does for the element.
 
-A load out of bounds raises as before: the loads of the operation's own inputs, which have its shape, are checked in its place.
-So an operation without inputs can replace only loads that are known to be in bounds.
+A load out of bounds raises as before: a load of the operation's first input, which has its shape, is checked in its place, also
+if what is left of the operation does not use it. So an operation without inputs can replace only loads that are known to be
+in bounds.
 """
 
 from __future__ import annotations
@@ -129,7 +130,7 @@ class _Inlining:
         for parameter, array in zip(function.parameters[rank:], self._node.inputs, strict=True):
             element = self._variable(parameter)
             local[parameter] = element
-            statements.append(Load(element, array, load.index, load.where, load.inside))
+            statements.append(Load(element, array, load.index, load.where, load.inside, not statements))
 
         def bound(variable: Variable) -> Variable:
             fresh = self._variable(variable)

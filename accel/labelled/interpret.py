@@ -16,6 +16,7 @@ from typing import Protocol, TypeAlias, assert_never
 import numpy as np
 
 from accel.ast.arrays import Direction, ScanForm
+from accel.ast.extents import require_extents
 from accel.ast.semantics import Value
 from accel.errors import AccelError, AccelMemoryError, Where
 from accel.labelled import bind, faults, order
@@ -311,8 +312,7 @@ def _filter(arrays: Sequence[Array], predicate: Prepared, inputs: Sequence[Array
 
 def _bind_sizes(variables: Sequence[SizeVariable], call: Prepared, env: Environment, where: Where | None) -> None:
     extents = [int(extent) for extent in call(())]
-    if min(extents) < 0:
-        raise faults.negative_extent(extents, where)
+    require_extents(tuple(extents), where)
     env.sizes.update(zip(variables, extents, strict=True))
 
 

@@ -9,7 +9,7 @@ from accel.ast.operators import Operator
 from accel.ast.types import BOOL, I64, ScalarType
 from accel.labelled.evaluate import operand_type
 from accel.labelled.nodes import Extent
-from accel.labelled.ranges import Ranges
+from accel.labelled.ranges import OFFSET, Ranges
 from accel.labelled.scalar import Constant, Operand, constant
 
 Simpler: TypeAlias = Operand | tuple[Operator, tuple[Operand, ...]]
@@ -79,7 +79,7 @@ def law_of_ranges(operator: Operator, arguments: tuple[Operand, ...], ranges: Ra
 
 
 def _of_extents(operator: Operator, left: Operand, right: Operand) -> Operand | None:
-    """Sums, differences and comparisons that follow from extents being `variable + offset` and never negative."""
+    """Sums, differences and comparisons of extents, which are `variable + offset`, never negative, and not too large."""
     if operator is Operator.ADD and isinstance(left, Constant):
         left, right = right, left
     a, b = _extent(left), _extent(right)
@@ -91,7 +91,7 @@ def _of_extents(operator: Operator, left: Operand, right: Operand) -> Operand | 
         return None
     if operator in (Operator.ADD, Operator.SUB):
         offset = a.offset + b.offset if operator is Operator.ADD else a.offset - b.offset
-        return Extent(a.variable, offset) if offset >= 0 else None
+        return Extent(a.variable, offset) if 0 <= offset <= OFFSET else None
     if operator is Operator.MAX and b.offset <= a.offset:
         return a
     return constant(BOOL, True) if operator is Operator.GE and b.offset <= a.offset else None

@@ -104,9 +104,9 @@ def _statement(
         case Compute(out, operator, arguments):
             replaced = tuple([operand(argument) for argument in arguments])
             return Compute(bound(out), operator, replaced)
-        case Load(out, source, index, where, inside):
+        case Load(out, source, index):
             replaced = tuple([operand(i) for i in index])
-            return Load(bound(out), array(source), replaced, where, inside)
+            return replace(statement, out=bound(out), array=array(source), index=replaced)
         case If(outs, condition, then, orelse):
             asked = operand(condition)
             branches = inner(then), inner(orelse)

@@ -77,6 +77,7 @@ class Load:
     """`out := array[index]`, an error out of bounds (at `where`). The array is wholly computed before.
 
     `inside`: the index is proved to be in bounds wherever the function runs, so that a check may be left out.
+    `check`: the load stays though nobody may use what it loads, since what comes after it relies on an index in bounds.
     """
 
     out: Variable
@@ -84,6 +85,7 @@ class Load:
     index: tuple[Operand, ...]
     where: Where | None = field(default=None, compare=False, repr=False)
     inside: bool = field(default=False, compare=False, repr=False)
+    check: bool = False
 
 
 @dataclass(frozen=True, slots=True)

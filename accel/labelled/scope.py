@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from accel.ast.arrays import ArrayNode
-from accel.ast.extents import unequal
+from accel.ast.extents import require_extents, unequal
 from accel.ast.scalar import Function as AstFunction
 from accel.ast.scalar import ScalarNode
 from accel.ast.types import ScalarType, leaves
 from accel.errors import Where
-from accel.labelled import faults, nodes, regions, rewrite
+from accel.labelled import nodes, regions, rewrite
 from accel.labelled.flatten import Leaves, flatten
 from accel.labelled.nodes import Array, Binding, Equality, Extent, Label, Operation, RequireEqual, Shape, SizeVariable
 from accel.labelled.scalar import Constant, Function, Operand, Variable
@@ -129,12 +129,11 @@ class Scope:
     def extents(self, results: Sequence[ScalarNode], where: Where | None) -> Shape:
         """Scalars as extents: symbolic where they are one, else computed on the host before what needs them.
 
-        Raises `AccelShapeError` for a negative constant.
+        Raises `AccelShapeError` for a constant that is negative or too large.
         """
         function = self.scalars(results)
         shape = tuple([self._extent(function, i, where) for i in range(len(function.body.results))])
-        if any(extent.variable is None and extent.offset < 0 for extent in shape):
-            raise faults.negative_extent([extent.offset for extent in shape if extent.variable is None], where)
+        require_extents(tuple([extent.offset if extent.variable is None else None for extent in shape]), where)
         return shape
 
     def _extent(self, function: Function, position: int, where: Where | None) -> Extent:

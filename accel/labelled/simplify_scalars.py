@@ -88,10 +88,11 @@ class _Pass:
         match statement:
             case Compute(out, operator, arguments):
                 self._replaced[out] = self._compute(out, operator, self.operands(arguments), statements, known)
-            case Load(out, array, index, where, inside):
+            case Load(out, array, index, where, inside, check):
                 index = self.operands(index)
                 inside = inside or self._ranges.inside(index, array.shape)
-                self._once(("load", array, index), Load(out, array, index, where, inside), out, statements, known)
+                load = Load(out, array, index, where, inside, check and not inside)
+                self._once(("load", array, index, load.check), load, out, statements, known)
             case If():
                 self._choice(statement, statements, known)
             case While():
@@ -225,8 +226,10 @@ def _free(block: Block) -> set[Operand]:
 
 def _live(statement: Statement, needed: set[Operand]) -> Statement | None:
     match statement:
-        case Compute(out) | Load(out):
+        case Compute(out):
             return statement if out in needed else None
+        case Load(out, check=check):
+            return statement if check or out in needed else None
         case If(outs, condition, then, orelse):
             wanted = [i for i, out in enumerate(outs) if out in needed]
             if not wanted:

@@ -91,8 +91,8 @@ def too_large_a_shape_of_nothing() -> AnyAcc:
 
 
 def more_than_there_is() -> AnyAcc:
-    """An exabyte: no processor that there is has addresses for it."""
-    return A.generate((A.the(A.use(np.array(2**57))),), lambda ix: A.cast(ix[0], np.float64))
+    """512 TiB: processes of today have no addresses for it."""
+    return A.generate((A.the(A.use(np.array(2**46))),), lambda ix: A.cast(ix[0], np.float64))
 
 
 def too_large_in_every_leaf() -> AnyAcc:
