@@ -8,10 +8,11 @@ Each class also derives from the Python class that a user would catch.
 from __future__ import annotations
 
 import contextlib
+import copy
 import linecache
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -28,54 +29,71 @@ _NOT_THE_USERS = (str(Path(__file__).resolve().parent) + "/", NUMPY, contextlib.
 what stands between `with` and `using`, and what starts Python."""
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a reader sees of a place, as plain data: it needs neither the code nor the file.
+
+    text: the line, empty if the file could not be read. start, stop: from which character to which the call stands on it, 0
+    and 0 if that is not known.
+    """
+
+    file: str
+    line: int
+    function: str
+    text: str
+    start: int
+    stop: int
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Where:
-    """A place in the user's program: a code object and an instruction in it. Columns are computed only when asked."""
+    """A place in the user's program: a code object and an instruction in it. Lines and columns are computed only when asked.
 
-    code: CodeType
-    instruction: int
+    A pickle holds what is written there instead, so that the place reads the same in a process that lacks the code. Copies are
+    the place itself.
+    """
+
+    code: CodeType | Written
+    instruction: int = 0
 
     @property
     def file(self) -> str:
         """The file's path as Python knows it."""
-        return self.code.co_filename
+        return self.code.file if isinstance(self.code, Written) else self.code.co_filename
 
     @property
     def line(self) -> int:
         """The line, counted from 1."""
-        start, _ = self._span()
-        return start[0]
+        return self.code.line if isinstance(self.code, Written) else _span(self.code, self.instruction)[0][0]
 
     @property
     def function(self) -> str:
         """The name of the enclosing function, `<module>` at the top level."""
-        return self.code.co_name
+        return self.code.function if isinstance(self.code, Written) else self.code.co_name
 
-    def _span(self) -> tuple[tuple[int, int | None], tuple[int | None, int | None]]:
-        positions = islice(self.code.co_positions(), self.instruction // 2, None)
-        line, end_line, column, end_column = next(positions, (None, None, None, None))
-        return (line or self.code.co_firstlineno, column), (end_line, end_column)
+    def written(self) -> Written:
+        """The place as plain data."""
+        return self.code if isinstance(self.code, Written) else _written(self.code, self.instruction)
 
-    def _marked(self) -> tuple[str, int, int]:
-        """The line, and from which character to which the call stands on it; nothing is marked if that is not known."""
-        (line, column), (end_line, end_column) = self._span()
-        text = linecache.getline(self.file, line).rstrip("\n")
-        if column is None or end_column is None:
-            return text, 0, 0
-        # co_positions counts bytes; the caret stands under characters.
-        raw = text.encode()
-        start = len(raw[:column].decode(errors="replace"))
-        return text, start, len(raw[:end_column].decode(errors="replace")) if end_line == line else len(text)
+    def __reduce__(self) -> tuple[type[Where], tuple[Written]]:
+        return Where, (self.written(),)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
 
     def call(self) -> str:
         """The call as it is written, as far as it reaches on its first line; empty if the file cannot be read."""
-        text, start, stop = self._marked()
-        return text[start:stop] or text.strip()
+        written = self.written()
+        return written.text[written.start : written.stop] or written.text.strip()
 
     def excerpt(self) -> str:
         """`file:line in function`, the line itself, and a caret under the call."""
-        head = f"  {self.file}:{self.line} in {self.function}"
-        text, start, stop = self._marked()
+        written = self.written()
+        head = f"  {written.file}:{written.line} in {written.function}"
+        text, start, stop = written.text, written.start, written.stop
         body = text.lstrip()
         if not body:
             return head
@@ -87,6 +105,25 @@ class Where:
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
+
+
+def _span(code: CodeType, instruction: int) -> tuple[tuple[int, int | None], tuple[int | None, int | None]]:
+    """Where an instruction's expression begins and ends: lines, and columns if they are known."""
+    positions = islice(code.co_positions(), instruction // 2, None)
+    line, end_line, column, end_column = next(positions, (None, None, None, None))
+    return (line or code.co_firstlineno, column), (end_line, end_column)
+
+
+def _written(code: CodeType, instruction: int) -> Written:
+    (line, column), (end_line, end_column) = _span(code, instruction)
+    text = linecache.getline(code.co_filename, line).rstrip("\n")
+    start = stop = 0
+    if column is not None and end_column is not None:
+        # co_positions counts bytes; the caret stands under characters.
+        raw = text.encode()
+        start = len(raw[:column].decode(errors="replace"))
+        stop = len(raw[:end_column].decode(errors="replace")) if end_line == line else len(text)
+    return Written(code.co_filename, line, code.co_name, text, start, stop)
 
 
 def here() -> Where | None:
@@ -110,7 +147,8 @@ def _is_ours(frame: FrameType) -> bool:
 class AccelError(Exception):
     """The base of all errors that accel raises.
 
-    `where` is the user's call; `others` are further places with what happened there; `hint` says what to do.
+    `where` is the user's call; `others` are further places with what happened there; `hint` says what to do. Copies and pickles
+    are errors of the same class with the same text, places included.
     """
 
     def __init__(
@@ -139,7 +177,24 @@ class AccelError(Exception):
         """The same error at other places: `places` says for each what stands in its stead; others stay."""
         others = tuple((what, place and places.get(place, place)) for what, place in self.others)
         where = self.where and places.get(self.where, self.where)
-        return type(self)(self.message, where, others=others, hint=self.hint)
+        moved = copy.copy(self)
+        AccelError.__init__(moved, self.message, where, others=others, hint=self.hint)
+        return moved
+
+    def __reduce__(self) -> tuple[Callable[..., AccelError], tuple[object, ...], dict[str, object]]:
+        return _made_again, (type(self), *self.args), self.__dict__
+
+
+def _made_again(kind: type[AccelError], *args: object) -> AccelError:
+    """An error out of a copy or a pickle. Not by its constructor: the text is made already, and each class may have its own."""
+    # The one that gives the object its layout: Python refuses another's, and `__bases__` may list that first.
+    layout: type[object] = kind
+    while "__new__" not in vars(layout):
+        layout = layout.__base__ or object
+    made = layout.__new__(kind)
+    assert isinstance(made, AccelError)
+    made.args = args
+    return made
 
 
 class AccelTypeError(AccelError, TypeError):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Generic, ParamSpec, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -152,7 +152,7 @@ class RunN(Generic[P, R]):
     """A compiled function over arrays: call it with NumPy arrays.
 
     Compiled when first called with arguments of some ranks and dtypes; sizes do not matter. May be called from several
-    threads at once.
+    threads at once. Copies are the object itself.
     """
 
     def __init__(self, function: Callable[..., object], given: Given) -> None:
@@ -165,6 +165,12 @@ class RunN(Generic[P, R]):
         self._plain: tuple[Settings | None, tuple[tuple[np.dtype[np.generic], int], ...], _Specialised, bool] | None = (
             None
         )
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
 
     def __repr__(self) -> str:
         return f"runN({getattr(self._function, '__name__', self._function)})"
