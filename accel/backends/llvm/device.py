@@ -52,8 +52,8 @@ class CPU:
         return np.ascontiguousarray(array)
 
     def download(self, buffer: HostArray, element: ScalarType, shape: tuple[int, ...], *, owned: bool) -> HostArray:
-        """The buffer if it is owned and just that large, else a copy."""
-        if owned and buffer.shape == shape:
+        """The buffer if it is owned, just that large, and has no much larger block behind it; else a copy."""
+        if owned and buffer.shape == shape and _fills(buffer):
             return buffer
         return np.array(self.view(buffer, shape), order="C")
 
@@ -81,6 +81,15 @@ class CPU:
                 raise _diagnosis(nest, addresses, values, frame)
 
         return launch
+
+
+def _fills(array: HostArray) -> bool:
+    """Whether at least half of the memory that the array keeps from being used again is its elements.
+
+    What a filter keeps lies in a block for all that it was given.
+    """
+    block = array.base
+    return block is None or 2 * array.nbytes >= block.nbytes
 
 
 def _has_rows(array: HostArray) -> bool:
