@@ -3,6 +3,10 @@
 One file per entry, named by a digest of its key; in it a digest of the rest, the key itself, and the value. An entry counts
 only if all of them agree, so a file that is torn, altered or of another version is no entry, and keys whose digests are equal
 do not meet. Files are written aside and renamed, so processes may share a directory. Values are bytes, never pickles.
+
+Nobody but the user may write there: a directory is used only if it is the user's, and no group or other may write to it. The
+digests take a secret of the user, beside the folders of entries, so that what came into a directory when it was open to
+others, or out of an archive, is no entry, either.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ import contextlib
 import hashlib
 import logging
 import os
+import stat
 import threading
 import time
 from collections.abc import Iterator
@@ -20,9 +25,11 @@ from pathlib import Path
 
 _LOG = logging.getLogger(__name__)
 
-_MAGIC = b"accel 1\n"
+_MAGIC = b"accel 2\n"
 _DIGEST = 20
 _SUFFIX = ".entry"
+_SECRET = "secret"
+_SECRET_BYTES = 32
 _TEMPORARY = ".writing-"
 _ABANDONED = 3600.0
 """Seconds after which a file that nobody finished is removed."""
@@ -75,10 +82,11 @@ class Store:
         if folder is None:
             return None
         try:
-            if not _is_ours(folder):
+            secret = None if refused(folder) else _secret(folder.parent)
+            if secret is None:
                 return None
             path = folder / _name(key)
-            value = _unpacked(_read(path), key)
+            value = _unpacked(_read(path)[0], key, secret)
             if value is not None:
                 with contextlib.suppress(OSError):
                     os.utime(path)  # used just now
@@ -90,16 +98,27 @@ class Store:
     def put(self, key: bytes, value: bytes) -> None:
         """Keep `value` under `key`, as well as that can be done."""
         folder = self.path()
-        content = _packed(key, value)
-        if folder is None or len(content) > _LARGEST:
+        if folder is None:
             return
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not _is_ours(folder):
+            if refused(folder):
+                return
+            # One by one: `parents` would not give the mode to the directory above.
+            folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
+            if refused(folder):  # another process may have made it
                 return
             with self._lock:
                 tidy, number = next(self._writes) % _TIDY_EVERY == 0, next(self._numbers)
-            _write(folder / _name(key), content, number)
+            aside = folder / f"{_TEMPORARY}{os.getpid()}-{threading.get_ident()}-{number}"
+            secret = _secret(folder.parent)
+            if secret is None:
+                _write(folder.parent / _SECRET, os.urandom(_SECRET_BYTES), aside)
+                secret = _secret(folder.parent)  # or another process's, if that wrote later
+            content = b"" if secret is None else _packed(key, value, secret)
+            if not content or len(content) > _LARGEST:
+                return
+            _write(folder / _name(key), content, aside)
             if tidy:
                 self._tidy(folder)
         except (OSError, ValueError) as error:
@@ -116,13 +135,14 @@ class Store:
         if folder is None:
             return "ACCEL_CACHE_DIR is empty, or there is no home directory"
         try:
-            if not folder.exists() and not folder.is_symlink():
+            reason = refused(folder)
+            if reason is not None:
+                return reason
+            if not folder.exists():
                 parent = next(parent for parent in folder.parents if parent.exists())
                 return (
                     None if parent.is_dir() and os.access(parent, os.W_OK | os.X_OK) else f"{parent} cannot be written"
                 )
-            if not _is_ours(folder):
-                return f"{folder} is no directory of this user"
             return None if os.access(folder, os.R_OK | os.W_OK | os.X_OK) else f"{folder} cannot be read and written"
         except (OSError, ValueError) as error:
             return str(error)
@@ -137,7 +157,7 @@ class Store:
         """Every entry: its path, its bytes, when it was used last. Nothing of a folder that is not ours."""
         folder = self.path()
         try:
-            if folder is None or not _is_ours(folder):
+            if folder is None or refused(folder):
                 return
             with os.scandir(folder) as entries:
                 for entry in entries:
@@ -165,47 +185,73 @@ class Store:
                     path.unlink()
 
 
-def _is_ours(folder: Path) -> bool:
-    """Whether a folder exists, is a real one, and belongs to the user: others could put there what they like."""
+def refused(folder: Path) -> str | None:
+    """Why nothing is read from a folder of entries, or written to it: others could put there what they like.
+
+    Both it and the cache directory around it must be the user's and closed to others, as far as they exist; only the cache
+    directory may be reached by a link. A sticky bit does not help: it keeps others from removing files, not from adding some.
+    """
+    for place, status_of in ((folder.parent, Path.stat), (folder, Path.lstat)):
+        try:
+            status = status_of(place)
+        except FileNotFoundError:
+            return None
+        if not stat.S_ISDIR(status.st_mode):
+            return f"{place} is {'a link' if stat.S_ISLNK(status.st_mode) else 'no directory'}"
+        if hasattr(os, "getuid"):
+            if status.st_uid != os.getuid():
+                return f"{place} belongs to another user"
+            if status.st_mode & 0o022:
+                return f"others may write to {place} (write `chmod go-w {place}`)"
+    return None
+
+
+def _secret(directory: Path) -> bytes | None:
+    """What digests of this user take; None if there is none yet, or none that only the user can have read and written."""
     try:
-        status = folder.lstat()
+        content, status = _read(directory / _SECRET)
     except FileNotFoundError:
-        return False
-    return folder.is_dir() and not folder.is_symlink() and (not hasattr(os, "getuid") or status.st_uid == os.getuid())
+        return None
+    own = not hasattr(os, "getuid") or (status.st_uid == os.getuid() and not status.st_mode & 0o077)
+    return content if own and len(content) == _SECRET_BYTES else None
 
 
 def _name(key: bytes) -> str:
     return hashlib.blake2b(key, digest_size=_DIGEST).hexdigest() + _SUFFIX
 
 
-def _packed(key: bytes, value: bytes) -> bytes:
+def _digest(rest: bytes, secret: bytes) -> bytes:
+    return hashlib.blake2b(rest, digest_size=_DIGEST, key=secret).digest()
+
+
+def _packed(key: bytes, value: bytes, secret: bytes) -> bytes:
     rest = len(key).to_bytes(4, "little") + key + value
-    return _MAGIC + hashlib.blake2b(rest, digest_size=_DIGEST).digest() + rest
+    return _MAGIC + _digest(rest, secret) + rest
 
 
-def _unpacked(content: bytes, key: bytes) -> bytes | None:
+def _unpacked(content: bytes, key: bytes, secret: bytes) -> bytes | None:
     """The value in a file's content; None unless everything agrees."""
     start = len(_MAGIC) + _DIGEST
     rest = content[start:]
-    if (
-        not content.startswith(_MAGIC)
-        or hashlib.blake2b(rest, digest_size=_DIGEST).digest() != content[len(_MAGIC) : start]
-    ):
+    if not content.startswith(_MAGIC) or _digest(rest, secret) != content[len(_MAGIC) : start]:
         return None
     length = int.from_bytes(rest[:4], "little")
     return rest[4 + length :] if rest[4 : 4 + length] == key else None
 
 
-def _read(path: Path) -> bytes:
-    """The content of a plain file. Never waits (for a pipe), never follows a link."""
+def _read(path: Path) -> tuple[bytes, os.stat_result]:
+    """The content of a plain file, and whose it is. Never waits (for a pipe), never follows a link."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    with open(os.open(path, flags), "rb") as file:
-        return file.read(_LARGEST + 1)
+    descriptor = os.open(path, flags)
+    try:
+        with open(descriptor, "rb", closefd=False) as file:  # raises for a directory, and would leave it open
+            return file.read(_LARGEST + 1), os.fstat(descriptor)
+    finally:
+        os.close(descriptor)
 
 
-def _write(path: Path, content: bytes, number: int) -> None:
-    """Whole or not at all."""
-    aside = path.with_name(f"{_TEMPORARY}{os.getpid()}-{threading.get_ident()}-{number}")
+def _write(path: Path, content: bytes, aside: Path) -> None:
+    """Whole or not at all: first under the name `aside`."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     try:
         with open(os.open(aside, flags, 0o600), "wb") as file:

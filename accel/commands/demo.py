@@ -16,6 +16,7 @@ import accel as A
 from accel.commands.picture import blocks
 from accel.errors import AccelDeviceError, AccelInternalError
 from accel.explanation.explanation import Explanation
+from accel.explanation.report import proof
 
 BACKENDS = ("llvm", "opencl")
 REPETITIONS = 5
@@ -95,7 +96,7 @@ def show(item: Item, module: ModuleType) -> None:
             raise AccelInternalError(f"the {backend} backend's result differs from NumPy's")
     unfused, fused = (A.explain(function, *arguments, strategy=strategy) for strategy in ("none", "ilp"))
     print(
-        f"  loops         {unfused.loops} as written, {fused.loops} fused{', proved optimal' if fused.proved else ''}"
+        f"  loops         {unfused.loops} as written, {fused.loops} fused{f', {proof(fused)}' if fused.proved else ''}"
     )
     print(f"  array passes  {passes(unfused)} as written, {passes(fused)} fused")
     if isinstance(result, np.ndarray) and result.dtype == np.bool_:

@@ -80,6 +80,7 @@ def _explanation(
         cost=cost,
         bound=added(plan.bound for plan in every) if all(plan.bound for plan in every) else (),
         proved=all(plan.proved for plan in every),
+        recalled=any(plan.recalled for plan in every),
         solve_seconds=sum(plan.seconds for plan in every),
         unfused=unfused(program, chosen),
         levels=levels(chosen, cost),

@@ -22,10 +22,11 @@ class Explanation:
 
     loops: nests over at least one dimension. reads, writes: array passes, by the size of the pass (`n0`, `n0*n1`; a single
     element counts under `1`). bytes_read, bytes_written: with the extents in `sizes`; others count 1024. cost, bound: one
-    number per level of the cost model, sub-programs included; `proved`: no clustering costs less. unfused: the cost with every
-    operation by itself. levels: what the numbers count. operations, flows: every operation, and who reads what. views: other
-    names of arrays. copies: work that is done again. strategies: what each strategy makes of the program, found out when it
-    is asked for. stages: the program's text in every stage, likewise. name: of the function.
+    number per level of the cost model, sub-programs included; `proved`: no clustering costs less; `recalled`: an earlier
+    process found that out, and the plan cache kept it. unfused: the cost with every operation by itself. levels: what the
+    numbers count. operations, flows: every operation, and who reads what. views: other names of arrays. copies: work that
+    is done again. strategies: what each strategy makes of the program, found out when it is asked for. stages: the
+    program's text in every stage, likewise. name: of the function.
     """
 
     loops: int
@@ -41,6 +42,7 @@ class Explanation:
     cost: tuple[int, ...]
     bound: tuple[int, ...]
     proved: bool
+    recalled: bool
     solve_seconds: float
     unfused: tuple[int, ...]
     levels: tuple[str, ...]

@@ -25,7 +25,7 @@ from accel.explanation.html_pieces import link, table, text
 from accel.explanation.html_sections import STATUS, Sections
 from accel.explanation.picture import draw, loop_link
 from accel.explanation.reasons import RULES
-from accel.explanation.report import counts
+from accel.explanation.report import counts, proof
 from accel.explanation.source import short_place
 from accel.explanation.svg import svg_or_none
 
@@ -87,7 +87,7 @@ def _facts(explanation: Explanation) -> str:
         (f"{before.loops} → {after.loops}", "loops, unfused and fused"),
         (f"{moved[0]:,} → {moved[1]:,}", "bytes moved, unfused and fused"),
         (
-            "proved optimal" if explanation.proved else "not proved optimal",
+            proof(explanation),
             f"strategy {explanation.strategy}, cost {explanation.cost_model}",
         ),
         (f"{explanation.solve_seconds * 1e3:.1f} ms", "to find the clustering"),

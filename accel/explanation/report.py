@@ -50,14 +50,21 @@ def _head(explanation: Explanation) -> Iterator[str]:
     yield f"strategy {explanation.strategy}: {known(explanation)}, in {explanation.solve_seconds * 1e3:.1f} ms"
 
 
+def proof(explanation: Explanation) -> str:
+    """Whether the clustering is known to be the best there is, and since when."""
+    if not explanation.proved:
+        return "not proved optimal"
+    return "proved optimal by an earlier run" if explanation.recalled else "proved optimal"
+
+
 def known(explanation: Explanation) -> str:
     """What is known about all other clusterings."""
-    if explanation.proved:
-        return "proved optimal"
-    least = (
-        f": no clustering costs less than {priced(explanation.bound, explanation.levels)}" if explanation.bound else ""
+    if explanation.proved or not explanation.bound:
+        return proof(explanation)
+    source = ", by an earlier run" if explanation.recalled else ""
+    return (
+        f"{proof(explanation)}: no clustering costs less than {priced(explanation.bound, explanation.levels)}{source}"
     )
-    return f"not proved optimal{least}"
 
 
 def _loops(explanation: Explanation) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from accel.ilp.clustering import Clustering
 from accel.labelled.duplicate import Copied
@@ -14,6 +14,8 @@ class Answer:
 
     copied: what is computed again; then the clustering is one of the graph with the copies (`substitute.py`).
     finished: the strategy came to its end; no time limit struck, no solver failed. Only such answers are kept.
+    recalled: an earlier process found it. The clustering was checked and priced again; of `bound` and `proved` there is only
+    that process's word.
     """
 
     clustering: Clustering
@@ -24,3 +26,4 @@ class Answer:
     solver: str | None
     finished: bool = True
     copied: tuple[Copied, ...] = ()
+    recalled: bool = field(default=False, compare=False)

@@ -82,7 +82,8 @@ class Plan:
     (`substitute.py`). `realise.py` makes them, and says in `repeated` what it has done.
 
     `inner`: for each `Acond` its (then, orelse), for each `Awhile` its (condition, body). `cost` and `bound` hold one number
-    per level of the cost model, for this program without its sub-programs; `proved`: no clustering costs less.
+    per level of the cost model, for this program without its sub-programs; `proved`: no clustering costs less; `recalled`: that
+    and `bound` are an earlier process's word (`plan_cache.py`).
     """
 
     clustering: Clustering
@@ -96,3 +97,4 @@ class Plan:
     seconds: float
     copied: tuple[Copied, ...] = ()
     repeated: tuple[Repeated, ...] = ()
+    recalled: bool = field(default=False, compare=False)

@@ -190,4 +190,5 @@ def _described(
         proved=answer.proved,
         seconds=seconds,
         copied=answer.copied,
+        recalled=answer.recalled,
     )

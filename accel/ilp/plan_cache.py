@@ -2,7 +2,8 @@
 
 In memory plans are found by the program (as the same object, or by `program_key`) and by the graph in canonical form
 (`graph_key`); on disk by the canonical form, the settings, and the version of this planner. What comes from the disk is only
-data, and is judged like a solver's answer: by the checker, and by its price in exact integers. Answers of searches that ran
+data, and is judged like a solver's answer: by the checker, and by its price in exact integers. That nothing costs less cannot
+be checked without searching again; such answers say that they are `recalled`. Answers of searches that ran
 out of time, or whose solver failed, are not kept; nor are those for cost functions, but in memory for the very same function.
 """
 
@@ -24,9 +25,10 @@ from accel.ilp.clustering import BACKWARD, FORWARD, Cluster, Clustering, Order, 
 from accel.ilp.cost import Weights
 from accel.ilp.graph import Graph
 from accel.ilp.keys import Canonical, Key, graph_key, program_key, settings_key, settings_text
-from accel.ilp.options import Options
+from accel.ilp.options import STRATEGIES, Options
 from accel.ilp.price import price
 from accel.ilp.settled import loads
+from accel.ilp.solvers import NAMES
 from accel.ilp.substitute import substitute
 from accel.labelled.duplicate import Copied
 from accel.labelled.nodes import Label, Program
@@ -176,22 +178,42 @@ def _loaded(content: bytes | None, graph: Graph, canonical: Canonical, options: 
         return None
     try:
         clusters, copies, cost, bound, proved, strategy, solver = json.loads(content)
+        if type(proved) is not bool or not _are_names(strategy, solver):
+            return None
         copied = tuple([_copy(run, readers, canonical.labels) for run, readers in copies])
         changed = substitute(graph, copied).graph if copied else graph
         labels = range(1 + max(node.label for node in changed.nodes)) if copied else canonical.labels
         clustering = Clustering(tuple([_cluster(places, orders, labels) for places, orders in clusters]))
-        answer = Answer(clustering, tuple(cost), tuple(bound), proved, strategy, solver, copied=copied)
+        costs, least = _numbers(cost), _numbers(bound)
+        answer = Answer(clustering, costs, least, proved, strategy, solver, copied=copied, recalled=True)
         legal = refusal(changed, clustering, options.duplicate) is None
-        right = legal and _cost(answer, graph, changed, options) == answer.cost
+        claim = proved == (costs == least) and (not least or len(least) == len(costs)) and least <= costs
+        right = legal and claim and _cost(answer, graph, changed, options) == costs
     except Exception:  # an entry of nobody's making: whatever it says, the program is planned
         return None
     return answer if right else None
 
 
-def _copy(run: Sequence[int], readers: Sequence[int], labels: Sequence[Label]) -> Copied:
-    if min([*run, *readers]) < 0:
-        raise ValueError("a position is not negative")
-    return Copied(tuple([labels[place] for place in run]), tuple([labels[place] for place in readers]))
+def _are_names(strategy: object, solver: object) -> bool:
+    """Whether an entry names strategies and a solver that there are."""
+    known = isinstance(strategy, str) and all(part in STRATEGIES for part in strategy.split(" and "))
+    return known and (solver is None or solver in NAMES)
+
+
+def _numbers(value: object) -> tuple[int, ...]:
+    """A list out of an entry. Raises ValueError unless it is one of natural numbers."""
+    if not isinstance(value, list) or any(type(number) is not int or number < 0 for number in value):
+        raise ValueError("natural numbers are listed here")
+    return tuple(value)
+
+
+def _labels(places: object, labels: Sequence[Label]) -> tuple[Label, ...]:
+    """Labels by their positions. Raises ValueError or IndexError."""
+    return tuple([labels[place] for place in _numbers(places)])
+
+
+def _copy(run: object, readers: object, labels: Sequence[Label]) -> Copied:
+    return Copied(_labels(run, labels), _labels(readers, labels))
 
 
 def _cost(answer: Answer, graph: Graph, changed: Graph, options: Options) -> tuple[int, ...]:
@@ -205,10 +227,6 @@ def _cost(answer: Answer, graph: Graph, changed: Graph, options: Options) -> tup
     return tuple(map(sum, zip(cost, more, strict=True)))
 
 
-def _cluster(places: Sequence[int], orders: Sequence[int], labels: Sequence[Label]) -> Cluster:
-    if min([*places, *orders]) < 0:
-        raise ValueError("a position is not negative")
-    return Cluster(
-        tuple([labels[place] for place in places]),
-        tuple([(FORWARD, BACKWARD)[order] if order < 2 else Order(labels[order - 2], False) for order in orders]),
-    )
+def _cluster(places: object, orders: object, labels: Sequence[Label]) -> Cluster:
+    pushed = [(FORWARD, BACKWARD)[at] if at < 2 else Order(labels[at - 2], False) for at in _numbers(orders)]
+    return Cluster(_labels(places, labels), tuple(pushed))

@@ -73,6 +73,21 @@ def test_cache_says_where_plans_are_and_removes_them(
     assert capsys.readouterr().out.startswith("plans are kept in memory only")
 
 
+def test_cache_and_doctor_say_why_a_directory_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    monkeypatch.setenv("ACCEL_CACHE_DIR", str(shared))
+    reason = f"plans are kept in memory only: others may write to {shared} (write `chmod go-w {shared}`)"
+    assert main(["cache"]) == 0
+    assert capsys.readouterr().out == f"{reason}\n"
+    assert main(["doctor"]) == 0
+    assert f"none  {reason}\n" in capsys.readouterr().out
+    assert list(shared.iterdir()) == []
+
+
 def test_explain_prints_the_report_or_a_stage(capsys: pytest.CaptureFixture[str]) -> None:
     target = f"{EXAMPLES / 'dotp.py'}:dotp"
     assert main(["explain", target]) == 0
