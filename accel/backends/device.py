@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias, TypeVar
 
 from accel.ast.types import ScalarType
@@ -16,7 +16,7 @@ from accel.labelled.nodes import Array, SizeVariable
 B = TypeVar("B")
 
 Launcher: TypeAlias = Callable[[list[B | None], list[int]], None]
-"""Runs one nest on the buffers and extents of a call; raises what the nest's checks find."""
+"""Runs one nest on the buffers and extents of a call; raises what its checks find, `sites.NoSite` if that cannot be said."""
 
 
 class Slots:
@@ -53,6 +53,10 @@ class Device(Protocol[B]):
 
     def upload(self, array: HostArray) -> B:
         """A buffer with the caller's data; it is only read. May be the data itself."""
+        ...
+
+    def borrows(self, buffer: B, arguments: Sequence[HostArray]) -> bool:
+        """Whether the buffer, which may come from `upload`, lies in the memory of one of the caller's arrays."""
         ...
 
     def download(self, buffer: B, element: ScalarType, shape: tuple[int, ...], *, owned: bool) -> HostArray:

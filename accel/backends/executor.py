@@ -17,6 +17,7 @@ from accel.backends.device import Device, Slots
 from accel.backends.linear import Assign, Drop, Enter, Item, Jump, JumpUnless, Mark, arrays, linear
 from accel.backends.parameters import Binder, binder
 from accel.backends.protocol import HostArray
+from accel.backends.sites import NoSite, no_fault
 from accel.errors import AccelError, AccelMemoryError, Where, here
 from accel.ir.mentions import loaded
 from accel.ir.nodes import HostSizes, Launch, Output, Program, Require, View
@@ -271,9 +272,13 @@ class Execution(Generic[B]):
             buffers[slot] = upload(arguments[place])
         code = self._code
         position = 0
-        while position < len(code):
-            jump = code[position](buffers, sizes)
-            position = position + 1 if jump is None else jump
+        try:
+            while position < len(code):
+                jump = code[position](buffers, sizes)
+                position = position + 1 if jump is None else jump
+        except NoSite as error:
+            read = [_held(buffers[slot]) for slot in error.arrays]
+            raise no_fault(any(self._device.borrows(buffer, arguments) for buffer in read), here()) from None
         download = self._device.download
         return [
             download(_held(buffers[slot]), element, shape(sizes), owned=owned)

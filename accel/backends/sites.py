@@ -1,7 +1,7 @@
 """The checks of a nest that may fail, and the errors that they stand for: what the compiled backends have in common.
 
 A kernel only says that something failed; the nest then runs again, in order, and says which of its sites failed first, at
-which index.
+which index. If none does, what the nest reads has changed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, Union, assert_never
 
-from accel.errors import AccelError, Where
+from accel.errors import AccelError, AccelInternalError, AccelValueError, Where
 from accel.ir.nodes import State
 from accel.labelled import faults
 from accel.labelled.nodes import Extent, Shape, SizeVariable
@@ -32,6 +32,23 @@ class EmptySite:
 
 
 Site: TypeAlias = Union[IndexSite, EmptySite]
+
+
+class NoSite(Exception):
+    """A launcher's: a check failed in a nest, but none when it ran again. `arrays`: the slots of the nest's arrays."""
+
+    def __init__(self, arrays: Sequence[int]) -> None:
+        super().__init__(arrays)
+        self.arrays = arrays
+
+
+def no_fault(borrowed: bool, where: Where | None) -> AccelError:
+    """The error for `NoSite`. `borrowed`: something that the nest reads is an argument's memory, which others may write to."""
+    what = "a check failed in a loop nest, but not when the nest ran again"
+    if not borrowed:
+        return AccelInternalError(what)
+    hint = "no other thread may write to an array while a program reads it; give the program a copy"
+    return AccelValueError(f"an argument changed while the program ran: {what}", where, hint=hint)
 
 
 def fault(site: Site, index: Sequence[int], size: Callable[[SizeVariable], int]) -> AccelError:

@@ -21,8 +21,8 @@ from accel.backends.llvm.buffers import buffers
 from accel.backends.llvm.frame import Frame
 from accel.backends.llvm.module import Kernel, Kernels, load, recording_text
 from accel.backends.protocol import HostArray
-from accel.backends.sites import fault
-from accel.errors import AccelDeviceError, AccelError, AccelInternalError
+from accel.backends.sites import NoSite, fault
+from accel.errors import AccelDeviceError, AccelError
 from accel.ir.nodes import Nest
 
 
@@ -51,6 +51,10 @@ class CPU:
             return array
         return np.ascontiguousarray(array)
 
+    def borrows(self, buffer: HostArray, arguments: Sequence[HostArray]) -> bool:
+        """Whether they overlap."""
+        return any(np.may_share_memory(buffer, argument) for argument in arguments)
+
     def download(self, buffer: HostArray, element: ScalarType, shape: tuple[int, ...], *, owned: bool) -> HostArray:
         """The buffer if it is owned, just that large, and has no much larger block behind it; else a copy."""
         if owned and buffer.shape == shape and _fills(buffer):
@@ -78,7 +82,8 @@ class CPU:
             addresses = [id(buffers[slot]) for slot in arrays]
             values = [extents[slot] for slot in sizes]
             if kernel(pack(threads, 0, *addresses, *values)):
-                raise _diagnosis(nest, addresses, values, frame)
+                error = _diagnosis(nest, addresses, values, frame)
+                raise NoSite(arrays) if error is None else error
 
         return launch
 
@@ -97,14 +102,14 @@ def _has_rows(array: HostArray) -> bool:
     return array.ndim > 0 and array.strides[-1] == array.itemsize
 
 
-def _diagnosis(nest: Nest, addresses: Sequence[int], values: Sequence[int], frame: Frame) -> AccelError:
-    """Runs the nest again, in order, and gives the error of the first check that fails."""
+def _diagnosis(nest: Nest, addresses: Sequence[int], values: Sequence[int], frame: Frame) -> AccelError | None:
+    """Runs the nest again, in order, and gives the error of the first check that fails; None if none does."""
     modules, sites = recording_text(nest)
     kernels = load(modules)
     record = (ctypes.c_int64 * 32)()
     block = struct.pack(f"{2 + len(addresses) + len(values)}q", 1, ctypes.addressof(record), *addresses, *values)
     if kernels.functions[0](block) != 1:
-        raise AccelInternalError("a check failed in a loop nest, but not when the nest ran again")
+        return None
     known = dict(zip(frame.sizes, values, strict=True))
     return fault(sites[record[0]], list(record[1:]), known.__getitem__)
 

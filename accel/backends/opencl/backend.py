@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import warnings
+from collections.abc import Sequence
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING
@@ -88,6 +89,9 @@ class _Kernels:
 
     def upload(self, array: HostArray) -> Held:
         return self._memory.upload(array)
+
+    def borrows(self, buffer: Held, arguments: Sequence[HostArray]) -> bool:
+        return buffer.borrowed
 
     def download(self, buffer: Held, element: ScalarType, shape: tuple[int, ...], *, owned: bool) -> HostArray:
         return self._memory.download(buffer, element, shape)

@@ -19,8 +19,8 @@ from accel.backends.opencl.kernel import Kernel, NestKernels
 from accel.backends.opencl.memory import Held, Memory
 from accel.backends.opencl.program import unit
 from accel.backends.opencl.sequential import diagnosis
-from accel.backends.sites import fault
-from accel.errors import AccelDeviceError, AccelError, AccelInternalError
+from accel.backends.sites import NoSite, fault
+from accel.errors import AccelDeviceError, AccelError
 from accel.ir import mentions
 from accel.ir.nodes import Nest, Remap, Scatter
 from accel.labelled.nodes import SizeVariable
@@ -95,7 +95,8 @@ class _Launcher:
         except pyopencl.Error as error:
             raise AccelDeviceError(f"the OpenCL device refused a loop nest: {error}") from error
         if failed:
-            raise self._diagnose(given, size)
+            found = self._diagnose(given, size)
+            raise NoSite(self._arrays) if found is None else found
 
     def _size(self, sizes: list[int]) -> Callable[[SizeVariable], int]:
         return lambda variable: sizes[self._slots.size(variable)]
@@ -122,8 +123,8 @@ class _Launcher:
     def _read(self, record: Held) -> list[int]:
         return [int(number) for number in self._memory.download(record, I64, (RECORD,))]
 
-    def _diagnose(self, arguments: list[KernelArgument], size: Callable[[SizeVariable], int]) -> AccelError:
-        """Run the nest again in sequence and without stores; the first check that fails is the error."""
+    def _diagnose(self, arguments: list[KernelArgument], size: Callable[[SizeVariable], int]) -> AccelError | None:
+        """Run the nest again in sequence and without stores; the first check that fails is the error. None if none does."""
         import pyopencl
 
         made, helpers, sites = diagnosis(self._made.nest, self._features)
@@ -133,9 +134,7 @@ class _Launcher:
         self._write(record)
         _enqueue(self._memory.queue, kernel, pyopencl.Kernel(program, kernel.name), [*arguments, record.buffer], size)
         number, *index = self._read(record)
-        if number == 0:
-            raise AccelInternalError("a check failed in a loop nest, but not when the nest was run again")
-        return fault(sites[number - 1], index, size)
+        return None if number == 0 else fault(sites[number - 1], index, size)
 
 
 def _buffer(held: Held | None) -> pyopencl.Buffer:

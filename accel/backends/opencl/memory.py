@@ -30,13 +30,17 @@ def size_class(size: int) -> int:
 
 
 class Held:
-    """A buffer in use. It goes back to its memory when nobody refers to it any more, or for good if it is the caller's."""
+    """A buffer in use. It goes back to its memory when nobody refers to it any more, or for good if it lies in a host array.
 
-    __slots__ = ("_memory", "buffer")
+    borrowed: that array is the caller's, who may write to it.
+    """
 
-    def __init__(self, memory: Memory | None, buffer: pyopencl.Buffer) -> None:
+    __slots__ = ("_memory", "borrowed", "buffer")
+
+    def __init__(self, memory: Memory | None, buffer: pyopencl.Buffer, borrowed: bool = False) -> None:
         self._memory = memory
         self.buffer = buffer
+        self.borrowed = borrowed
 
     def __del__(self) -> None:
         if self._memory is not None:
@@ -107,7 +111,8 @@ class Memory:
             plain = plain.view(np.uint8) != 0
         if self._alignment and plain.ctypes.data % self._alignment == 0:
             flags = pyopencl.mem_flags
-            return Held(None, pyopencl.Buffer(self.context, flags.READ_ONLY | flags.USE_HOST_PTR, hostbuf=plain))
+            buffer = pyopencl.Buffer(self.context, flags.READ_ONLY | flags.USE_HOST_PTR, hostbuf=plain)
+            return Held(None, buffer, borrowed=np.may_share_memory(plain, array))
         held = self.take(array.nbytes)
         pyopencl.enqueue_copy(self.queue, held.buffer, plain, is_blocking=True)
         return held
