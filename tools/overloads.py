@@ -104,13 +104,21 @@ def use() -> str:
         names = numbered("G", count)
         signatures.append(f"(x: {items([host_array(n) for n in names])}) -> {array(items(names))}")
     signatures.append(f"(x: G) -> {array('G', 'tuple[()]')}")
-    signatures.append("(x: SupportsArray | SupportsDLPack | Buffer) -> Acc[Any]")
+    signatures.append("(x: SupportsArray | SupportsArrayInterface | SupportsDLPack | Buffer) -> Acc[Any]")
     protocols = '''
 class SupportsArray(Protocol):
     """What NumPy can see as an array: a table's column, an image."""
 
     def __array__(self) -> np.ndarray[Any, np.dtype[Any]]:
         """The array."""
+
+
+class SupportsArrayInterface(Protocol):
+    """An array's memory, described by a dictionary."""
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:  # Any: its entries have different types
+        """Shape, type, address."""
 
 
 class SupportsDLPack(Protocol):

@@ -1,24 +1,22 @@
 """`use`: arrays of the host enter a program.
 
-In: NumPy arrays of any strides and byte order, objects with `__array__`, DLPack or the buffer protocol, nested tuples of
+In: NumPy arrays of any strides and byte order, objects that NumPy can see as arrays (`foreign.py`), nested tuples of
 arrays of one shape (struct of arrays). Out: `Use` nodes. Native arrays are not copied. Raises
 `AccelTypeError` for element types that accel lacks, `AccelShapeError` for tuples of arrays of different shapes.
 """
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from accel.ast.acc import Acc
 from accel.ast.arrays import Use
 from accel.ast.extents import require_extents
-from accel.ast.literals import describe
+from accel.ast.foreign import HostArray, to_numpy
 from accel.ast.types import ArrayType, ElementType, TupleType, scalar_type
 from accel.errors import AccelShapeError, AccelTypeError, Where, here
-
-HostArray: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
 
 
 def use_array(value: object) -> Acc[Any]:
@@ -52,16 +50,7 @@ def _to_numpy(value: object, where: Where | None) -> HostArray:
     if isinstance(value, np.ma.MaskedArray):
         hint = "write `A.use(x.filled(value))`, or use data and mask: `A.use((x.data, np.ma.getmaskarray(x)))`"
         raise AccelTypeError("use takes plain arrays, got a masked one", where, hint=hint)
-    if isinstance(value, (np.ndarray, np.generic)) or hasattr(value, "__array__"):
-        return np.asarray(value)
-    if hasattr(value, "__dlpack__"):
-        return np.from_dlpack(value)
-    try:
-        return np.asarray(memoryview(value))  # type: ignore[arg-type]  # what is no buffer raises, and is told below
-    except TypeError:
-        pass
-    hint = "write `A.use(np.array(value, dtype=np.float32))`, with the type that is meant"
-    raise AccelTypeError(f"use takes arrays, got {describe(value)}", where, hint=hint)
+    return to_numpy(value, where)
 
 
 # Any: a structured array and a plain one differ only in their dtype's value.

@@ -49,6 +49,14 @@ class SupportsArray(Protocol):
         """The array."""
 
 
+class SupportsArrayInterface(Protocol):
+    """An array's memory, described by a dictionary."""
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:  # Any: its entries have different types
+        """Shape, type, address."""
+
+
 class SupportsDLPack(Protocol):
     """An array of another library."""
 
@@ -89,7 +97,7 @@ def use(
 @overload
 def use(x: G) -> Acc[Array[tuple[()], G]]: ...
 @overload
-def use(x: SupportsArray | SupportsDLPack | Buffer) -> Acc[Any]: ...
+def use(x: SupportsArray | SupportsArrayInterface | SupportsDLPack | Buffer) -> Acc[Any]: ...
 def use(x: object) -> Acc[Any]:
     """An array of the host, or a tuple of arrays of one shape as an array of tuples. It is not copied: do not change it."""
     return host.use_array(x)
