@@ -61,6 +61,8 @@ if TYPE_CHECKING:
     from accel.running import run, runN
     from accel.settings import using
 else:
+    from accel.forks import load as _load
+
     _LATER = MappingProxyType(
         {
             "CostCluster": "accel.ilp.cost_function",
@@ -80,6 +82,7 @@ else:
     def __getattr__(name: str) -> object:
         if name not in _LATER:
             raise AttributeError(f"module 'accel' has no attribute {name!r}")
+        _load(_LATER[name])
         found = getattr(import_module(_LATER[name]), name)
         globals()[name] = found  # Python looks there first: next time it does not ask
         return found

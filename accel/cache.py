@@ -1,67 +1,111 @@
-"""Results that a process remembers, found again by what they were made of. Bounded, and safe with threads."""
+"""Results that a process remembers, found again by what they were made of. Bounded, and safe with threads.
+
+There is no lock to be held by a thread that a fork leaves behind, or by code that a signal handler interrupts: every change is
+one operation of a dictionary, which Python does whole or not at all.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
 from typing import Generic, TypeVar
+
+from accel.forks import FORKS
 
 K = TypeVar("K")
 V = TypeVar("V")
 
+_GLANCE = 0.1
+"""Seconds between two looks whether this process is a forked child, in which nobody makes what is waited for."""
+
+
+@dataclass(slots=True)
+class _Entry(Generic[V]):
+    value: V
+    used: int
+
+
+class _Thread(threading.local):
+    """What this thread does."""
+
+    making: int = 0
+    """How many values it is making or waiting for, one within the other."""
+
+
+_THREAD = _Thread()
+
 
 class Cache(Generic[K, V]):
-    """At most `capacity` values, the least recently used forgotten first. Each key is made once, also with threads."""
+    """At most `capacity` values, the least recently used forgotten first. Each key is made once, also with threads.
+
+    But a thread that is making a value already, or holds what forks wait for, never waits for another thread's: that one may be
+    waiting for this one, if both were interrupted by handlers or finalisers that run programs. It makes the value, too.
+    """
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
-        self._values: OrderedDict[K, V] = OrderedDict()
-        self._making: dict[K, threading.Lock] = {}
-        self._lock = threading.Lock()
+        self._values: dict[K, _Entry[V]] = {}
+        self._making: dict[tuple[int, K], threading.Event] = {}
+        self._clock = count()
 
     def get(self, key: K, make: Callable[[], V]) -> V:
         """The value of `key`, made now if it is not there. What `make` raises is raised, and nothing is kept."""
-        with self._lock:
-            if key in self._values:
-                self._values.move_to_end(key)
-                return self._values[key]
-            making = self._making.setdefault(key, threading.Lock())
-        with making:
-            with self._lock:
-                if key in self._values:
-                    return self._values[key]
+        found = self._entry(key)
+        if found is not None:
+            return found.value
+        alone = not _THREAD.making and not FORKS.is_mine()
+        _THREAD.making += 1
+        try:
+            return self._in_turn(key, make) if alone else self._made(key, make)
+        finally:
+            _THREAD.making -= 1
+
+    def _in_turn(self, key: K, make: Callable[[], V]) -> V:
+        while True:
+            # In a forked child the thread that makes a value may be gone: those of another generation count for nothing.
+            turn, mine = (FORKS.generation, key), threading.Event()
             try:
-                value = make()
+                current = self._making.setdefault(turn, mine)
+                found = self._entry(key)
+                if found is not None:
+                    return found.value
+                if current is mine:
+                    return self._made(key, make)
             finally:
-                with self._lock:
-                    self._making.pop(key, None)
-            with self._lock:
-                self._values[key] = value
-                if len(self._values) > self._capacity:
-                    self._values.popitem(last=False)
-            return value
+                if self._making.get(turn) is mine:
+                    self._making.pop(turn, None)
+                    mine.set()
+            while self._making.get(turn) is current and FORKS.generation == turn[0]:
+                current.wait(_GLANCE)
+
+    def _made(self, key: K, make: Callable[[], V]) -> V:
+        value = make()
+        self.keep(key, value)
+        return value
+
+    def _entry(self, key: K) -> _Entry[V] | None:
+        found = self._values.get(key)
+        if found is not None:
+            found.used = next(self._clock)
+        return found
 
     def find(self, key: K) -> V | None:
         """The value of `key`, if it is there."""
-        with self._lock:
-            found = self._values.get(key)
-            if found is not None:
-                self._values.move_to_end(key)
-            return found
+        found = self._entry(key)
+        return None if found is None else found.value
 
     def keep(self, key: K, value: V) -> None:
         """Remember a value that was made elsewhere."""
-        with self._lock:
-            self._values[key] = value
-            self._values.move_to_end(key)
-            if len(self._values) > self._capacity:
-                self._values.popitem(last=False)
+        self._values[key] = _Entry(value, next(self._clock))
+        while len(self._values) > self._capacity:
+            oldest, _ = min(self._values.copy().items(), key=lambda item: item[1].used)
+            self._values.pop(oldest, None)
 
     def clear(self) -> None:
         """Forget everything."""
-        with self._lock:
-            self._values.clear()
+        self._values.clear()
 
     def __len__(self) -> int:
         return len(self._values)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
+from accel.forks import load
+
 
 @dataclass(frozen=True, slots=True)
 class Device:
@@ -23,6 +25,8 @@ def devices() -> tuple[Device, ...]:
 
     Without pyopencl or a device there are only the first two; asking for `backend="opencl"` then says how to get one.
     """
+    load("accel.backends.llvm.target")
+    load("accel.backends.opencl.devices")
     from accel.backends.llvm.target import cpu_name
     from accel.backends.opencl.devices import devices as opencl_devices
 

@@ -23,6 +23,8 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
+from accel.forks import load
+
 _LOG = logging.getLogger(__name__)
 
 _MAGIC = b"accel 2\n"
@@ -46,6 +48,7 @@ def directory() -> Path | None:
     given = os.environ.get("ACCEL_CACHE_DIR")
     if given is not None:
         return Path(given) if given else None
+    load("platformdirs")
     from platformdirs import user_cache_dir  # only where it is needed
 
     found = Path(user_cache_dir("accel"))
@@ -67,9 +70,7 @@ class Store:
         self._folder = folder
         self._entries = entries
         self._size = size
-        self._writes = count()
         self._numbers = count()
-        self._lock = threading.Lock()
 
     def path(self) -> Path | None:
         """The folder, whether it exists or not; None if nothing is to be kept."""
@@ -108,8 +109,7 @@ class Store:
             folder.mkdir(mode=0o700, exist_ok=True)
             if refused(folder):  # another process may have made it
                 return
-            with self._lock:
-                tidy, number = next(self._writes) % _TIDY_EVERY == 0, next(self._numbers)
+            number = next(self._numbers)
             aside = folder / f"{_TEMPORARY}{os.getpid()}-{threading.get_ident()}-{number}"
             secret = _secret(folder.parent)
             if secret is None:
@@ -119,7 +119,7 @@ class Store:
             if not content or len(content) > _LARGEST:
                 return
             _write(folder / _name(key), content, aside)
-            if tidy:
+            if number % _TIDY_EVERY == 0:
                 self._tidy(folder)
         except (OSError, ValueError) as error:
             _LOG.debug("nothing kept: %s", error)

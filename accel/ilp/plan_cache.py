@@ -19,6 +19,7 @@ from typing import TypeAlias
 
 from accel.cache import Cache
 from accel.disk import Store
+from accel.forks import load
 from accel.ilp.answer import Answer
 from accel.ilp.checker import refusal
 from accel.ilp.clustering import BACKWARD, FORWARD, Cluster, Clustering, Order, Plan
@@ -137,6 +138,7 @@ def _planner() -> str:
     here = Path(__file__).parent
     files = sorted(here.rglob("*.py"))
     if not files:  # in an archive
+        load("importlib.metadata")
         from importlib.metadata import version  # slow
 
         return version("accel")

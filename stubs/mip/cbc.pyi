@@ -3,3 +3,5 @@
 from mip import Solver
 
 def cbc_set_parameter(model: Solver, param: str, value: str) -> None: ...
+
+cbclib: object

@@ -3,20 +3,22 @@
 Fresh pages cost more than what most kernels do with them. A block of 1 MB or more that no array refers to any more goes to a
 free list, by its size; the next array of about that size gets it. Blocks belong to leases: an array holds its lease as its
 base, so views of it, which users may keep, hold it too.
+
+Leases end wherever the last reference is dropped, also in the middle of `take`, and programs run in signal handlers and forked
+children. So there is no lock: every change is one operation of a list or a dictionary, which Python does whole or not at all.
 """
 
 from __future__ import annotations
 
-import os
-import threading
+import contextlib
 import weakref
-from functools import cache
 from math import prod
 
 import numpy as np
 
 from accel.ast.types import ScalarType
 from accel.backends.protocol import HostArray
+from accel.forks import Once
 
 ALIGNMENT = 64
 """Bytes: a cache line, and the widest vector."""
@@ -44,10 +46,7 @@ class Buffers:
     """The process's free list."""
 
     def __init__(self) -> None:
-        # Leases end wherever the last reference is dropped, also inside of `take`: the lock must let its holder in again.
-        self._lock = threading.RLock()
         self._free: dict[int, list[Block]] = {}
-        self._bytes = 0
 
     def take(self, element: ScalarType, shape: tuple[int, ...]) -> HostArray:
         """An uninitialised C-contiguous array. Raises `MemoryError`."""
@@ -63,10 +62,9 @@ class Buffers:
         return _within(np.asarray(lease), size, element, shape)
 
     def _block(self, size: int) -> Block:
-        with self._lock:
-            free = self._free.get(size)
-            if free:
-                self._bytes -= size
+        free = self._free.get(size)
+        if free is not None:
+            with contextlib.suppress(IndexError):  # it is empty
                 return free.pop()
         try:
             return np.empty(size, np.uint8)
@@ -75,20 +73,16 @@ class Buffers:
             return np.empty(size, np.uint8)
 
     def _give(self, block: Block) -> None:
-        with self._lock:
-            if self._bytes + block.size <= KEPT:
-                self._free.setdefault(block.size, []).append(block)
-                self._bytes += block.size
+        if self._kept() + block.size <= KEPT:
+            self._free.setdefault(block.size, []).append(block)
 
-    def renew_lock(self) -> None:
-        """In a forked child: another thread may have held the lock."""
-        self._lock = threading.RLock()
+    def _kept(self) -> int:
+        """The bytes that wait. There are but a few sizes, see `_rounded`."""
+        return sum(size * len(blocks) for size, blocks in self._free.copy().items())
 
     def clear(self) -> None:
         """Gives all free blocks back to the system."""
-        with self._lock:
-            self._free.clear()
-            self._bytes = 0
+        self._free.clear()
 
 
 def _rounded(size: int) -> int:
@@ -103,9 +97,5 @@ def _within(memory: HostArray, size: int, element: ScalarType, shape: tuple[int,
     return memory[start : start + size].view(element.dtype).reshape(shape)
 
 
-@cache
-def buffers() -> Buffers:
-    """The free list, made on first demand."""
-    made = Buffers()
-    os.register_at_fork(after_in_child=made.renew_lock)
-    return made
+buffers = Once(Buffers)
+"""The free list, made on first demand."""

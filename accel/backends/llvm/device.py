@@ -81,8 +81,9 @@ class CPU:
         def launch(buffers: list[HostArray | None], extents: list[int]) -> None:
             addresses = [id(buffers[slot]) for slot in arrays]
             values = [extents[slot] for slot in sizes]
-            if kernel(pack(threads, 0, *addresses, *values)):
-                error = _diagnosis(nest, addresses, values, frame)
+            outcome = kernel(pack(threads, 0, *addresses, *values))
+            if outcome:
+                error = _diagnosis(nest, addresses, values, frame) if outcome == 1 else _forked()
                 raise NoSite(arrays) if error is None else error
 
         return launch
@@ -100,6 +101,14 @@ def _fills(array: HostArray) -> bool:
 def _has_rows(array: HostArray) -> bool:
     """Whether the elements of the last dimension are adjacent."""
     return array.ndim > 0 and array.strides[-1] == array.itemsize
+
+
+def _forked() -> AccelError:
+    """The error of a kernel that was interrupted where no exception was set: see `pool_text.py`."""
+    return AccelDeviceError(
+        "a signal handler forked while this program ran, and the child cannot finish what the parent's threads had begun",
+        hint="let the child end within the handler, or run the program again",
+    )
 
 
 def _diagnosis(nest: Nest, addresses: Sequence[int], values: Sequence[int], frame: Frame) -> AccelError | None:

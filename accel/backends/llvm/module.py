@@ -77,7 +77,10 @@ def _module(head: Sequence[str], routines: Sequence[Routine]) -> str:
 
 
 Kernel: TypeAlias = Callable[[bytes], int]
-"""From a block of arguments to 0 (done), 1 (a check failed) or 2 (interrupted: a Python exception is set)."""
+"""From a block of arguments to 0 (done), 1 (a check failed) or 2 (interrupted).
+
+Then a Python exception is set, or a signal handler has forked, and this is the child.
+"""
 
 
 @dataclass(frozen=True, slots=True)

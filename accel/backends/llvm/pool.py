@@ -8,10 +8,10 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Mapping
-from functools import cache
 
-from accel.backends.llvm.pool_text import MOST, PAGE_BYTES, pool_text
+from accel.backends.llvm.pool_text import FORKS_AT, MOST, PAGE_BYTES, pool_text
 from accel.backends.llvm.target import HOST_ATTRIBUTES, host
+from accel.forks import FORKS, Once
 
 _PYTHON = (
     "PyEval_SaveThread", "PyEval_RestoreThread", "PyErr_CheckSignals", "PyErr_Occurred", "PyGILState_Check",
@@ -37,6 +37,8 @@ class Pool:
         self._memory = ctypes.create_string_buffer(PAGE_BYTES + 64)
         start = ctypes.addressof(self._memory)
         page = (start + 63) // 64 * 64
+        self._forks = ctypes.c_int64.from_address(page + FORKS_AT)
+        self._forks.value = FORKS.generation
         imports = {"page": page, **{name: symbol(name) for name in _PYTHON}}
         code = host().compile(pool_text(host().is_x86) + HOST_ATTRIBUTES, quick=True)
         library = host().load([code], EXPORTS, imports)
@@ -48,14 +50,13 @@ class Pool:
         os.register_at_fork(after_in_child=self._forget_workers)
 
     def _forget_workers(self) -> None:
-        """In a forked child no worker exists, and a job of another thread will never end."""
+        """In a forked child no worker exists, and no job ends: another thread's is gone, this one's finds the page changed."""
         ctypes.memset(self._memory, 0, len(self._memory))
+        self._forks.value = FORKS.generation
 
 
-@cache
-def pool() -> Pool:
-    """The pool, made on first demand."""
-    return Pool()
+pool = Once(Pool)
+"""The pool, made on first demand."""
 
 
 def participants(threads: int) -> int:

@@ -3,11 +3,15 @@
 A job is `function(frame, low, high)` over 0 .. n-1 in chunks. Each participant has a range of its own (so that the same
 thread meets the same data again), then steals from the others'. The caller never waits for a worker that has not started:
 `state` holds an open bit and twice the number of workers inside; a worker that finds the bit clear leaves again. A caller
-that finds the pool busy (another thread's call, or a nested one) works through its chunks alone. The frame's word `FAILED` ends
-loops that may never end: a check that fails sets it, and an interrupt.
+that finds the pool busy (another thread's call, or that of a signal handler in the middle of a job) works through its chunks
+alone. The frame's word `FAILED` ends loops that may never end: a check that fails sets it, and an interrupt.
+
+A handler may also fork. The child has no workers, and the chunks that they had begun are lost: there the job ends as if it were
+interrupted, without an exception.
 
 The page: 0 epoch (i32) | 64 state (i64) | 128 busy (i32) | 192 function, frame, chunk, participants | 256 sleepers (i32) |
-320 workers started (i64) | 384 when a loop last looked for signals (i64) | 1024 + 64 t: next and end of participant t's range.
+320 workers started (i64) | 384 when a loop last looked for signals (i64) | 392 how many forks lie before this process (i64) |
+1024 + 64 t: next and end of participant t's range.
 """
 
 from __future__ import annotations
@@ -17,6 +21,9 @@ from accel.backends.llvm.signals_text import signals_text
 
 MOST = 256
 """Participants that the page has room for."""
+
+FORKS_AT = 392
+"""Where the page says how many forks lie before this process."""
 
 PAGE_BYTES = 1024 + 64 * MOST
 
@@ -52,6 +59,8 @@ entry:
   %countp = getelementptr i8, ptr @page, i64 216
   %count = load i64, ptr %countp
   %caller = icmp ne ptr %python, null
+  %forksp = getelementptr i8, ptr @page, i64 {FORKS_AT}
+  %forks = load atomic i64, ptr %forksp monotonic, align 8
   br label %victim
 victim:
   %k = phi i64 [0, %entry], [%k1, %next]
@@ -78,7 +87,10 @@ work:
   call void %function(ptr %frame, i64 %low, i64 %high)
   br i1 %caller, label %poll, label %look
 poll:
-  %stop = call i1 @interrupted(ptr %python)
+  %interrupted = call i1 @interrupted(ptr %python)
+  %forks1 = load atomic i64, ptr %forksp monotonic, align 8
+  %forked = icmp ne i64 %forks1, %forks
+  %stop = or i1 %interrupted, %forked
   br i1 %stop, label %cancel, label %look
 cancel:
   ret i1 true
@@ -202,6 +214,8 @@ serial:
   %r = call i1 @alone(ptr %function, ptr %frame, i64 %n, i64 %chunk, ptr %python)
   ret i1 %r
 begin:
+  %forksp = getelementptr i8, ptr @page, i64 {FORKS_AT}
+  %forks = load atomic i64, ptr %forksp monotonic, align 8
   %failedp = getelementptr i64, ptr %frame, i64 {FAILED}
   %count = call i64 @start(i64 %wanted)
   %state = getelementptr i8, ptr @page, i64 64
@@ -248,6 +262,12 @@ wake:
   br label %work
 work:
   %stop = call i1 @drain(i64 0, ptr %python)
+  %forks1 = load atomic i64, ptr %forksp monotonic, align 8
+  %here = icmp eq i64 %forks1, %forks
+  br i1 %here, label %drained, label %forked
+forked:
+  ret i1 true
+drained:
   br i1 %stop, label %tell, label %close
 tell:
   store atomic i64 1, ptr %failedp monotonic, align 8
@@ -287,6 +307,10 @@ relaxed:
   %j1 = add i32 %j, 1
   br label %join
 done:
+  %forks2 = load atomic i64, ptr %forksp monotonic, align 8
+  %still = icmp eq i64 %forks2, %forks
+  br i1 %still, label %free_it, label %forked
+free_it:
   store atomic i32 0, ptr %busyp release, align 4
   ret i1 %stop
 }}

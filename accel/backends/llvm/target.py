@@ -7,12 +7,11 @@ keeps memory at every run. llvmlite is imported when the first program is compil
 
 from __future__ import annotations
 
-import os
-import threading
 import weakref
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import TYPE_CHECKING
+
+from accel.forks import FORKS, Once
 
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
@@ -31,13 +30,18 @@ class Library:
 
 
 def _dispose(jit: llvm.LLJIT, tracker: llvm.ResourceTracker) -> None:
-    # In this order: the tracker belongs to the JIT.
-    tracker.close()
-    jit.close()
+    with FORKS.lock:
+        # In this order: the tracker belongs to the JIT.
+        tracker.close()
+        jit.close()
 
 
 class Host:
-    """The processor that this process runs on. One object serves all threads; compiling is one at a time."""
+    """The processor that this process runs on. One object serves all threads; compiling is one at a time.
+
+    llvmlite has a lock for every call, which would stay locked in a forked child if another thread were in one. So all calls
+    are made under `FORKS.lock`. A handler may compile in between: no call leaves anything behind in what programs share.
+    """
 
     def __init__(self) -> None:
         import llvmlite.binding as llvm
@@ -63,11 +67,6 @@ class Host:
         self._passes.add_always_inliner_pass()
         self._passes.add_sroa_pass()
         self._builder = llvm.create_pass_builder(self._machine, llvm.create_pipeline_tuning_options(speed_level=1))
-        self._lock = threading.Lock()
-        os.register_at_fork(after_in_child=self._renew_lock)
-
-    def _renew_lock(self) -> None:
-        self._lock = threading.Lock()
 
     @property
     def is_x86(self) -> bool:
@@ -76,7 +75,7 @@ class Host:
 
     def compile(self, text: str, *, quick: bool = False) -> bytes:
         """Object code of a module's text; `quick`: without optimising. Raises `RuntimeError` for malformed text: a bug."""
-        with self._lock:
+        with FORKS.lock:
             module = self._module(text)
             try:
                 if quick:
@@ -98,26 +97,27 @@ class Host:
         """Object code made callable. `imports` are addresses of symbols; the C library's need none."""
         import llvmlite.binding as llvm
 
-        builder = llvm.JITLibraryBuilder().add_current_process()
-        for code in objects:
-            builder = builder.add_object_img(code)
-        for name, address in imports.items():
-            builder = builder.import_symbol(name, address)
-        for name in exports:
-            builder = builder.export_symbol(name)
-        with self._lock:
+        with FORKS.lock:
+            builder = llvm.JITLibraryBuilder().add_current_process()
+            for code in objects:
+                builder = builder.add_object_img(code)
+            for name, address in imports.items():
+                builder = builder.import_symbol(name, address)
+            for name in exports:
+                builder = builder.export_symbol(name)
             jit = llvm.create_lljit_compiler(self._machine)
             return Library(jit, builder.link(jit, "accel"), exports)
 
 
-@cache
-def host() -> Host:
-    """The host, made on first demand."""
-    return Host()
+host = Once(Host)
+"""The host, made on first demand."""
 
 
-def cpu_name() -> str:
-    """The processor, as LLVM calls it."""
+def _cpu_name() -> str:
     import llvmlite.binding as llvm
 
     return llvm.get_host_cpu_name()
+
+
+cpu_name = Once(_cpu_name)
+"""The processor, as LLVM calls it."""

@@ -6,17 +6,15 @@ there is no device, when it lacks 64-bit floats that the program uses, and when 
 
 from __future__ import annotations
 
-import threading
 import warnings
 from collections.abc import Sequence
-from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING
 
 from accel.ast.types import ScalarType
 from accel.backends.device import Launcher, Slots
 from accel.backends.executor import Execution
-from accel.backends.opencl.devices import device
+from accel.backends.opencl.devices import check_process, device
 from accel.backends.opencl.features import Features, features, uses_f64
 from accel.backends.opencl.kernel import NestKernels
 from accel.backends.opencl.launch import launcher
@@ -24,8 +22,10 @@ from accel.backends.opencl.memory import Held, Memory
 from accel.backends.opencl.program import translate
 from accel.backends.protocol import Executable, HostArray
 from accel.errors import AccelDeviceError
+from accel.forks import calmly
 from accel.ir.nodes import Nest, Program
 from accel.labelled import faults
+from accel.lazy import lazy
 
 if TYPE_CHECKING:
     import pyopencl
@@ -39,18 +39,21 @@ class OpenCLBackend:
         self.device = device(number or 0)
         self.features: Features = features(self.device)
         self.memory = Memory(self.device)
-        self._lock = threading.Lock()
 
     def compile(self, program: Program) -> Executable:
         """Compile once for all sizes. Kernels are built when the program first runs."""
         return Execution(program, _Kernels(self, program))
 
     def build(self, text: str) -> pyopencl.Program:
-        """Build a compilation unit. Raises `AccelDeviceError` with what the device's compiler says."""
+        """Build a compilation unit. Raises `AccelDeviceError` with what the device's compiler says, and in forked children."""
+        check_process(self.memory.generation)
+        return calmly(lambda: self._built(text))
+
+    def _built(self, text: str) -> pyopencl.Program:
         import pyopencl
 
         # Compilers report how well they vectorised; catching warnings is not safe in several threads at once.
-        with self._lock, warnings.catch_warnings():
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             options = list(self.features.options)
             try:
@@ -75,7 +78,7 @@ class _Kernels:
         _require_fp64(backend, made)
         self._made = {id(each.nest): each for each in made}
 
-    @cached_property
+    @lazy
     def _program(self) -> pyopencl.Program:
         return self._backend.build(self._text)
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING
 
 from accel.backends.opencl.vendors import INTEL_PLATFORM, visible
-from accel.errors import AccelDeviceError
+from accel.errors import AccelDeviceError, here
+from accel.forks import FORKS, Once
 
 if TYPE_CHECKING:
     import pyopencl
@@ -36,15 +36,17 @@ class DeviceRow:
 def devices() -> tuple[DeviceRow, ...]:
     """The devices that `opencl:0`, `opencl:1`, … mean, in this order; none at all when pyopencl is missing."""
     try:
-        found = _all()
+        found = _all().devices
     except AccelDeviceError:
         return ()
     return tuple(_row(number, device) for number, device in enumerate(found))
 
 
 def device(number: int = 0) -> pyopencl.Device:
-    """The device with that number. Raises `AccelDeviceError` when there is none."""
-    found = _all()
+    """The device with that number. Raises `AccelDeviceError` when there is none, and in some forked children."""
+    every = _all()
+    check_process(every.generation)
+    found = every.devices
     if number < len(found):
         return found[number]
     if found:
@@ -53,13 +55,33 @@ def device(number: int = 0) -> pyopencl.Device:
     raise AccelDeviceError("there is no OpenCL device on this machine", hint=_HINT)
 
 
+def check_process(generation: int) -> None:
+    """Raises `AccelDeviceError` in a forked child of the process that has used OpenCL, which was of that generation.
+
+    A driver's threads and connections do not come along: calls would wait for them for ever.
+    """
+    if FORKS.generation != generation:
+        raise AccelDeviceError(
+            "this process was forked from one that had used OpenCL, and OpenCL's drivers do not survive that",
+            here(),
+            hint="start it another way, by multiprocessing.get_context('spawn') for instance, or use backend='llvm'",
+        )
+
+
 def has_fp64(device: pyopencl.Device) -> bool:
     """Whether the device computes with 64-bit floats."""
     return bool(device.double_fp_config)
 
 
-@cache
-def _all() -> tuple[pyopencl.Device, ...]:
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What there is, and the generation of the process that asked the drivers."""
+
+    devices: tuple[pyopencl.Device, ...]
+    generation: int
+
+
+def _search() -> _Found:
     """All devices, GPUs before others; each kind in the order in which the loader gives platforms, the wheel's last.
 
     Found once per process: the loader never looks again either. Raises `AccelDeviceError` without pyopencl.
@@ -81,7 +103,11 @@ def _all() -> tuple[pyopencl.Device, ...]:
             hint="call accel.devices() before anything that uses pyopencl; or " + _HINT,
         )
     wheel = INTEL_PLATFORM if from_wheel else None
-    return tuple(sorted(found, key=lambda device: (not _is_gpu(device), device.platform.name == wheel)))
+    ordered = sorted(found, key=lambda device: (not _is_gpu(device), device.platform.name == wheel))
+    return _Found(tuple(ordered), FORKS.generation)
+
+
+_all = Once(_search)
 
 
 def _of(platform: pyopencl.Platform) -> list[pyopencl.Device]:

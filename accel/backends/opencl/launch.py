@@ -6,7 +6,6 @@ only a nest that checks something waits for its end.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -21,6 +20,7 @@ from accel.backends.opencl.program import unit
 from accel.backends.opencl.sequential import diagnosis
 from accel.backends.sites import NoSite, fault
 from accel.errors import AccelDeviceError, AccelError
+from accel.forks import calmly
 from accel.ir import mentions
 from accel.ir.nodes import Nest, Remap, Scatter
 from accel.labelled.nodes import SizeVariable
@@ -73,8 +73,9 @@ class _Launcher:
         self._arrays = [slots.array(array) for array in made.parameters.arrays]
         self._sizes = [slots.size(variable) for variable in made.parameters.sizes]
         self._checked = has_checks(made.nest)
-        self._kernels: list[tuple[Kernel, pyopencl.Kernel]] | None = None
-        self._lock = threading.Lock()  # a kernel holds its arguments between being told them and being enqueued
+        # Kernel objects that no call uses. They hold arguments between being told them and being enqueued, so each call has
+        # its own, also that of a signal handler in the middle of another.
+        self._idle: list[list[tuple[Kernel, pyopencl.Kernel]]] = []
 
     def __call__(self, buffers: list[Held | None], sizes: list[int]) -> None:
         import pyopencl
@@ -86,9 +87,10 @@ class _Launcher:
         given += [np.int64(sizes[slot]) for slot in self._sizes]
         work = [each.buffer for each in (*temporaries, record)]
         try:
-            with self._lock:
-                for kernel, compiled in self._compiled():
-                    _enqueue(memory.queue, kernel, compiled, [*given, *work], size)
+            kernels = self._taken()
+            for kernel, compiled in kernels:
+                _enqueue(memory.queue, kernel, compiled, [*given, *work], size)
+            self._idle.append(kernels)
             failed = self._checked and self._read(record)[0] != 0
         except pyopencl.MemoryError as error:
             raise MemoryError(f"the device has no memory left for a loop nest: {error}") from error
@@ -101,13 +103,13 @@ class _Launcher:
     def _size(self, sizes: list[int]) -> Callable[[SizeVariable], int]:
         return lambda variable: sizes[self._slots.size(variable)]
 
-    def _compiled(self) -> list[tuple[Kernel, pyopencl.Kernel]]:
-        import pyopencl
-
-        if self._kernels is None:
+    def _taken(self) -> list[tuple[Kernel, pyopencl.Kernel]]:
+        try:
+            return self._idle.pop()
+        except IndexError:
             program = self._program()
-            self._kernels = [(kernel, pyopencl.Kernel(program, kernel.name)) for kernel in self._made.kernels]
-        return self._kernels
+            # pyopencl writes Python code for each kernel, and keeps it in a file behind a lock.
+            return calmly(lambda: [(each, _kernel(program, each)) for each in self._made.kernels])
 
     def _record(self) -> Held:
         record = self._memory.take(RECORD * I64.bytes)
@@ -125,16 +127,21 @@ class _Launcher:
 
     def _diagnose(self, arguments: list[KernelArgument], size: Callable[[SizeVariable], int]) -> AccelError | None:
         """Run the nest again in sequence and without stores; the first check that fails is the error. None if none does."""
-        import pyopencl
-
         made, helpers, sites = diagnosis(self._made.nest, self._features)
         (kernel,) = made.kernels
         program = self._build(unit([helpers, kernel.text], self._features))
+        compiled = calmly(lambda: _kernel(program, kernel))
         record = self._memory.take(RECORD * I64.bytes)
         self._write(record)
-        _enqueue(self._memory.queue, kernel, pyopencl.Kernel(program, kernel.name), [*arguments, record.buffer], size)
+        _enqueue(self._memory.queue, kernel, compiled, [*arguments, record.buffer], size)
         number, *index = self._read(record)
         return None if number == 0 else fault(sites[number - 1], index, size)
+
+
+def _kernel(program: pyopencl.Program, kernel: Kernel) -> pyopencl.Kernel:
+    import pyopencl
+
+    return pyopencl.Kernel(program, kernel.name)
 
 
 def _buffer(held: Held | None) -> pyopencl.Buffer:

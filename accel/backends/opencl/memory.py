@@ -2,18 +2,23 @@
 
 All work of a device goes through one queue that runs in order, so a buffer may be handed out again while the kernels that
 read it still wait there.
+
+Buffers come back wherever the last reference is dropped, also in the middle of `take`, so there is no lock: every change is one
+operation of a list or a dictionary, which Python does whole or not at all.
 """
 
 from __future__ import annotations
 
-import threading
+import contextlib
 from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from accel.ast.types import BOOL, ScalarType
+from accel.backends.opencl.devices import check_process
 from accel.backends.protocol import HostArray
+from accel.forks import FORKS
 
 if TYPE_CHECKING:
     import pyopencl
@@ -59,15 +64,15 @@ class Memory:
         self._largest = int(device.max_mem_alloc_size)
         self._limit = int(device.global_mem_size) // 4
         self._free: dict[int, list[pyopencl.Buffer]] = {}
-        self._pooled = 0
-        self._lock = threading.RLock()  # a collection may give a buffer back in the middle of `take`
+        self.generation = FORKS.generation
+        """Of the process that may use the device: see `check_process`."""
 
     def take(self, size: int) -> Held:
         """A buffer of at least `size` bytes with any contents. Raises `MemoryError`."""
+        check_process(self.generation)
         rounded = size_class(size)
-        with self._lock:
-            if free := self._free.get(rounded):
-                self._pooled -= rounded
+        if (free := self._free.get(rounded)) is not None:
+            with contextlib.suppress(IndexError):  # it is empty
                 return Held(self, free.pop())
         try:
             return Held(self, self._new(rounded))
@@ -87,21 +92,19 @@ class Memory:
 
     def give(self, buffer: pyopencl.Buffer) -> None:
         """Take a buffer back, for reuse up to a quarter of the device's memory."""
-        with self._lock:
-            if self._pooled + buffer.size <= self._limit:
-                self._free.setdefault(buffer.size, []).append(buffer)
-                self._pooled += buffer.size
+        pooled = sum(size * len(buffers) for size, buffers in self._free.copy().items())
+        if pooled + buffer.size <= self._limit:
+            self._free.setdefault(buffer.size, []).append(buffer)
 
     def empty(self) -> None:
         """Let go of the buffers that nobody uses."""
-        with self._lock:
-            self._free.clear()
-            self._pooled = 0
+        self._free.clear()
 
     def upload(self, array: HostArray) -> Held:
         """A buffer with the array's elements, only to be read: the array's own memory where the device can use that."""
         import pyopencl
 
+        check_process(self.generation)
         if array.size == 0:
             return self.take(0)
         plain = np.require(array, requirements=["C", "ALIGNED"])
@@ -121,6 +124,7 @@ class Memory:
         """The buffer's first elements. Waits for all that was enqueued before."""
         import pyopencl
 
+        check_process(self.generation)
         result = np.empty(shape, element.dtype)
         if prod(shape):
             plain = result.view(np.uint8) if element is BOOL else result

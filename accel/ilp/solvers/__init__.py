@@ -6,6 +6,7 @@ import os
 from importlib.util import find_spec
 from typing import Literal, TypeAlias, assert_never, get_args
 
+from accel.forks import load
 from accel.ilp.solvers.protocol import Solver
 
 SolverName: TypeAlias = Literal["cbc", "highs", "gurobi"]
@@ -36,10 +37,12 @@ def find(name: str) -> Solver:
         raise ImportError(f"{what} is not installed: pip install {package}")
     match known:
         case "gurobi":
+            load("accel.ilp.solvers.gurobi")
             from accel.ilp.solvers.gurobi import Gurobi
 
             return Gurobi()
         case "cbc" | "highs":
+            load("accel.ilp.solvers.python_mip")
             from accel.ilp.solvers.python_mip import PythonMip
 
             return PythonMip(known)

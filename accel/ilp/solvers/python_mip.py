@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections.abc import Iterable, Sequence
+from functools import partial
+from types import MappingProxyType
 
 import mip
-from mip.cbc import cbc_set_parameter
+from mip.cbc import cbc_set_parameter, cbclib
 
+from accel.forks import Once
 from accel.ilp.linear import Linear, Variable
 from accel.ilp.solvers.protocol import Solution
 
@@ -125,12 +129,46 @@ class MipSession:
             self.add([cutoff - objective])
 
 
+def _library(backend: str) -> object:
+    """The solver's functions as python-mip sees them."""
+    if backend == mip.CBC:
+        return cbclib
+    from mip.highs import highslib  # it complains where HiGHS is missing
+
+    return highslib
+
+
+def _warm_up(backend: str) -> None:
+    """Look up all functions and types of the solver's library that sessions use.
+
+    cffi does that behind a lock when they are first used, and never again. A handler that interrupted it would wait for itself,
+    and a forked child for a thread that it does not have.
+    """
+    library = _library(backend)
+    for name in dir(library):
+        with contextlib.suppress(AttributeError):  # of another version of the library
+            getattr(library, name)
+    variables = [Variable(0, "x", True), Variable(1, "y", False)]
+    objective = Linear(0, {0: 1, 1: 1})
+    for relaxed in (True, False):
+        for least in (1, 3):  # with solutions, and without
+            with contextlib.suppress(Exception):
+                session = MipSession(backend, variables, [Linear(-least, {0: 1, 1: 1})], relaxed)
+                session.minimise(objective, 1.0)
+                session.add([Linear(1, {0: -1})])
+                session.minimise(objective, 1.0, cutoff=1)
+
+
+_READY = MappingProxyType({"cbc": Once(partial(_warm_up, mip.CBC)), "highs": Once(partial(_warm_up, mip.HIGHS))})
+
+
 class PythonMip:
     """A backend of python-mip: "cbc" comes with it, "highs" needs the package highspy."""
 
     def __init__(self, name: str) -> None:
         self._backend = {"cbc": mip.CBC, "highs": mip.HIGHS}[name]
         self._name = name
+        _READY[name]()
 
     @property
     def name(self) -> str:

@@ -1,0 +1,3 @@
+"""HiGHS's library: the part that accel uses."""
+
+highslib: object
