@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import _thread
 import importlib
+import logging as _logging  # noqa: F401  # see `Forks.__init__`
 import os
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Generic, TypeVar
 
 from accel.errors import AccelDeviceError
@@ -24,6 +26,10 @@ T = TypeVar("T")
 
 _GLANCE = 0.1
 """Seconds between two looks whether this process is a forked child, in which nobody does what is waited for."""
+
+
+_PATIENCE = 60.0
+"""Seconds after which a fork waits no longer: the holder of the lock may be held up by locks of other libraries."""
 
 
 class Forks:
@@ -37,8 +43,12 @@ class Forks:
         self._owned = threading.Condition(self.lock)
         if sys.platform != "win32":
             # The lock's own methods, written in C: no signal handler runs between taking the lock and knowing that it is taken.
+            # A fork takes the lock of `logging`, too, which imports need. It must take this one first, and begins with what was
+            # registered last, so `logging` is imported above.
             os.register_at_fork(
-                before=self.lock.acquire, after_in_parent=self.lock.release, after_in_child=self.lock.release
+                before=partial(self.lock.acquire, timeout=_PATIENCE),
+                after_in_parent=self.lock.release,
+                after_in_child=self.lock.release,
             )
             os.register_at_fork(after_in_child=self._count)
 
