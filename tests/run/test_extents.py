@@ -88,7 +88,8 @@ def test_a_later_call_with_too_large_an_extent(backend: str) -> None:
 @pytest.mark.parametrize("extent", [2**31, 2**40, 2**46, LARGEST_EXTENT])
 def test_the_largest_extents_are_right(extent: int, array: Callable[[int], Host], backend: str) -> None:
     def run(use: Callable[[AnyAcc, A.Exp[np.int64]], AnyAcc]) -> Host:
-        return A.runN(lambda xs, h: use(xs, A.shape(h)[1]), backend=backend)(XS, array(extent))
+        found: Host = A.runN(lambda xs, h: use(xs, A.shape(h)[1]), backend=backend)(XS, array(extent))
+        return found
 
     assert run(load).tolist() == run(move).tolist() == [9] * 10
     assert run(take).tolist() == XS.tolist()
