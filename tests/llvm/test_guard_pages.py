@@ -9,12 +9,14 @@ import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from math import prod
+from typing import Any
 
 import numpy as np
 import pytest
 
+import accel as A
 from accel.ast.operators import Operator
-from accel.ast.types import F32, F64, I8, I32, I64, ScalarType
+from accel.ast.types import BOOL, F32, F64, I8, I32, I64, ScalarType
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.buffers import Buffers
 from accel.backends.protocol import HostArray
@@ -79,6 +81,9 @@ PROGRAMS: dict[str, tuple[Program, Sequence[ScalarType]]] = {
     ),
     "scan": (nests.scan(F32, nests.binary(ADD, F32), 1, exact=False, seeded=True), (F32,)),
     "scan down": (nests.scan(I32, nests.binary(ADD, I32), 1, exact=True, seeded=True, order=Order.DOWN), (I32,)),
+    "scan i8": (nests.scan(I8, nests.binary(ADD, I8), 1, exact=True, seeded=True, exclusive=True), (I8,)),
+    "scan i8 down": (nests.scan(I8, nests.binary(ADD, I8), 1, exact=True, seeded=True, order=Order.DOWN), (I8,)),
+    "scan bool": (nests.scan(BOOL, nests.binary(Operator.OR, BOOL), 1, exact=True, seeded=True), (BOOL,)),
     "filter f64": (filtered(F64, F64), (F64, F64)),
     "filter i8": (filtered(F32, I8), (F32, I8)),
 }
@@ -94,6 +99,29 @@ def test_programs(name: str, at_end: bool, monkeypatch: pytest.MonkeyPatch) -> N
     def work() -> None:
         for size in SIZES:
             executable([flush(at_end, nests.numbers(kind, size, k), kind) for k, kind in enumerate(kinds)])
+
+    survives(work)
+
+
+SCANS: dict[str, Callable[[Any], A.Acc[Any]]] = {
+    "scanl1": lambda xs: A.scanl1(A.add, xs),
+    "scanr1": lambda xs: A.scanr1(A.add, xs),
+    "scanl": lambda xs: A.scanl(A.add, xs.dtype.type(3), xs),
+    "scanr": lambda xs: A.scanr(A.add, xs.dtype.type(3), xs),
+}
+
+
+@pytest.mark.parametrize("at_end", [True, False], ids=["end", "start"])
+@pytest.mark.parametrize("kind", [I8, I32, F32])
+@pytest.mark.parametrize("form", SCANS)
+def test_scans_of_rows(form: str, kind: ScalarType, at_end: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where results have one element more than the row, and where rows run downwards."""
+    monkeypatch.setattr(Buffers, "take", lambda self, element, shape: guarded(at_end, element, shape))
+
+    def work() -> None:
+        run = A.runN(SCANS[form], backend="llvm", threads=1)
+        for shape in ((1, 1), (3, 7), (5, 64), (2, 129), (3, 1000), (1, 4097), (0, 3), (3, 0)):
+            run(flush(at_end, nests.numbers(kind, prod(shape), 1).reshape(shape), kind))
 
     survives(work)
 

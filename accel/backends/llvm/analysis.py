@@ -40,6 +40,17 @@ HEAVY = 40
 
 REGISTER_BYTES = 64
 
+BYTE_LANES = 64
+"""Lanes of loops that scan bytes and do nothing wider."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """The first iterations of a loop: `count` of them, or, with `but`, all but the last `count`."""
+
+    count: Operand
+    but: bool
+
 
 @dataclass(frozen=True, slots=True)
 class VectorPlan:
@@ -47,21 +58,26 @@ class VectorPlan:
 
     lanes: iterations at once. unroll: vectors written out side by side. blocks: whether the loop runs in blocks of 4096 that
     begin at multiples of it, because of a fold or scan that is not exact. prefixes: guards that hold for the first
-    iterations, with the operand that says how many.
+    iterations, as the loop runs.
     """
 
     lanes: int
     unroll: int
     blocks: bool
-    prefixes: Mapping[str, Operand]
+    prefixes: Mapping[str, Prefix]
 
 
 @dataclass(frozen=True, slots=True)
 class NestPlan:
-    """The innermost loop's plan (None: scalar code), and how each state is carried."""
+    """The innermost loop's plan (None: scalar code), and how each state is carried.
+
+    rows_down: whether the loops around it run from their last iteration to the first, because it runs downwards itself: so
+    memory is visited in one direction.
+    """
 
     vector: VectorPlan | None
     kinds: Mapping[str, Kind]
+    rows_down: bool
 
 
 def plan(nest: Nest, scalar_only: bool) -> NestPlan:
@@ -69,12 +85,19 @@ def plan(nest: Nest, scalar_only: bool) -> NestPlan:
     loops = [level.loop for level in mentions.levels(nest) if level.loop is not None]
     kinds = {state.name: _scalar_kind(state) for state in mentions.states(nest)}
     if scalar_only or not loops:
-        return NestPlan(None, kinds)
+        return NestPlan(None, kinds, rows_down=False)
     found = _vector_plan(nest, loops[-1])
     if found is None:
-        return NestPlan(None, kinds)
+        return NestPlan(None, kinds, rows_down=False)
     vector, carried = found
-    return NestPlan(vector, {**kinds, **carried})
+    return NestPlan(vector, {**kinds, **carried}, _rows_down(nest, loops[-1]))
+
+
+def _rows_down(nest: Nest, innermost: For) -> bool:
+    """Whether the innermost loop runs downwards, and nothing depends on the order of those around it."""
+    alone = all(state in innermost.states for state in mentions.states(nest))
+    scatters = any(isinstance(statement, Scatter) for statement in mentions.statements(nest))
+    return innermost.order is Order.DOWN and alone and not scatters
 
 
 def _scalar_kind(state: State) -> Kind:
@@ -103,9 +126,11 @@ def _vector_plan(nest: Nest, loop: For) -> tuple[VectorPlan, dict[str, Kind]] | 
         kinds[state.name] = kind
     scans = any(states[name].running and not any_order(states[name]) for name in kinds)
     folds = [states[name] for name, kind in kinds.items() if kind is Kind.BLOCKS]
-    width = SCAN_VECTOR if scans else _lanes(statements, loop)
+    width = (
+        SCAN_VECTOR if scans else BYTE_LANES if _scans_bytes(statements, states) else _lanes(statements, states, loop)
+    )
     group = max([lanes([final.type for final in state.finals]) for state in folds], default=0)
-    unroll = group // width or (4 if steps else 2)
+    unroll = group // width or (4 if steps and width < BYTE_LANES else 2)
     if sum(map(_weight, statements)) > HEAVY or Kind.STAGED in kinds.values() or (scans and not folds):
         unroll = 1
     return VectorPlan(width, unroll, scans or bool(folds), prefixes), kinds
@@ -134,26 +159,29 @@ def straight(function: scalar.Function) -> bool:
     return not any(isinstance(s, scalar.Load | scalar.While) for s in mentions.function_statements(function))
 
 
-def _prefixes(loop: For, statements: list[LoopBody]) -> dict[str, Operand]:
-    """Guards of the form `index < bound`, in a loop that runs upwards."""
-    found: dict[str, Operand] = {}
+def _prefixes(loop: For, statements: list[LoopBody]) -> dict[str, Prefix]:
+    """Guards of the form `index < bound` in a loop that runs upwards, `index >= constant` in one that runs downwards."""
+    found: dict[str, Prefix] = {}
     made = {loop.index.name, *(stream.name for statement in statements for stream in flow.made(statement))}
+    first = Operator.LT if loop.order is Order.UP else Operator.GE
     for statement in statements:
-        if not isinstance(statement, OneToMaybe) or loop.order is not Order.UP or statement.when is not None:
+        if not isinstance(statement, OneToMaybe) or statement.when is not None:
             continue
         match statement.function, statement.arguments:
             case (
-                scalar.Function((a, b), scalar.Block((scalar.Compute(out, Operator.LT, (c, d)),), (result,))),
+                scalar.Function((a, b), scalar.Block((scalar.Compute(out, operator, (c, d)),), (result,))),
                 (Stream(name), bound),
-            ) if (a, b, out) == (c, d, result) and name == loop.index.name:
-                if not (isinstance(bound, Stream) and bound.name in made):
-                    found[statement.out.name] = bound
+            ) if (a, b, out, first) == (c, d, result, operator) and name == loop.index.name:
+                if loop.order is Order.UP and not (isinstance(bound, Stream) and bound.name in made):
+                    found[statement.out.name] = Prefix(bound, but=False)
+                elif loop.order is Order.DOWN and isinstance(bound, Constant):
+                    found[statement.out.name] = Prefix(bound, but=True)
             case _:
                 pass
     return found
 
 
-def _lanes(statements: list[LoopBody], loop: For) -> int:
+def _lanes(statements: list[LoopBody], states: Mapping[str, State], loop: For) -> int:
     """As many as fill a vector register with the widest elements that the loop moves."""
     widths = [final.type.bytes for state in loop.states for final in state.finals if not state.running]
     for statement in statements:
@@ -166,8 +194,45 @@ def _lanes(statements: list[LoopBody], loop: For) -> int:
                 assert_never(statement)
     widest = max(widths, default=4)
     # Filters pack elements of at least four bytes.
-    most = 16 if any(isinstance(statement, ManyToOne) and statement.before for statement in statements) else 32
+    packs = any(isinstance(s, ManyToOne) and s.before and counts_lanes(states[s.state], s) for s in statements)
+    most = 16 if packs else 32
     return max(8, min(most, REGISTER_BYTES // widest))
+
+
+def _scans_bytes(statements: list[LoopBody], states: Mapping[str, State]) -> bool:
+    """Whether the loop scans bytes or bools, and all that it moves and computes besides, but for indices, is as narrow."""
+    running = False
+    for statement in statements:
+        match statement:
+            case Read(array=array) | Write(array=array):
+                narrow = array.element.bytes == 1
+            case ManyToOne(state=name):
+                state = states[name]
+                running = running or state.running
+                # Products of bytes are computed in 16 bits.
+                narrow = (
+                    any_order(state)
+                    and all(final.type.bytes == 1 for final in state.finals)
+                    and Operator.MUL not in (leaf_operators(state) or ())
+                )
+            case OneToOne(function=function) | OneToMaybe(function=function):
+                narrow = all(map(_narrow, mentions.function_statements(function)))
+            case Remap() | Scatter():
+                narrow = False
+            case _:
+                assert_never(statement)
+        if not narrow:
+            return False
+    return running
+
+
+def _narrow(statement: scalar.Statement) -> bool:
+    """Whether a statement computes a byte or a bool, or moves an index."""
+    if not isinstance(statement, scalar.Compute):
+        return False
+    return statement.out.type.bytes == 1 or (
+        statement.out.type is I64 and statement.operator in (Operator.ADD, Operator.SUB)
+    )
 
 
 def _weight(statement: LoopBody) -> int:
@@ -209,21 +274,28 @@ def weight(nest: Nest) -> int:
 
 def neutral(state: State) -> tuple[Constant, ...] | None:
     """What changes nothing when merged on either side, bit by bit; None where that is not known."""
+    operators = leaf_operators(state)
+    if operators is None:
+        return None
+    found = [_neutral_element(o, final.type) for o, final in zip(operators, state.finals, strict=True)]
+    known = tuple(element for element in found if element is not None)
+    return known if len(known) == len(found) else None
+
+
+def leaf_operators(state: State) -> tuple[Operator, ...] | None:
+    """By which operator each leaf is merged with itself; None if one is merged in another way."""
     count = len(state.finals)
     parameters, results = state.merge.parameters, state.merge.body.results
     computed = {s.out: s for s in state.merge.body.statements if isinstance(s, scalar.Compute)}
     if len(computed) < len(state.merge.body.statements):
         return None
-    found: list[Constant] = []
+    found: list[Operator] = []
     for leaf, result in enumerate(results):
         compute = computed.get(result) if isinstance(result, scalar.Variable) else None
         sides = {parameters[leaf], parameters[count + leaf]}
         if compute is None or len(compute.arguments) != 2 or set(compute.arguments) != sides:
             return None
-        element = _neutral_element(compute.operator, state.finals[leaf].type)
-        if element is None:
-            return None
-        found.append(element)
+        found.append(compute.operator)
     return tuple(found)
 
 

@@ -107,9 +107,13 @@ class Levels:
             scope = {name: (self._text.records[name], pointer) for name, pointer in self.pointers.items()}
             VectorLoop(loop, plan, self.memory, self.streams, scope).write(low, high, extent)
             return
+        code, rows_down = self.routine.code, self._text.plan.rows_down and loop.body.loop is not None
+        last = code.emit(f"sub i64 {code.emit(f'add i64 {low}, {high}')}, 1") if rows_down else None
         with self.routine.count(low, high) as turn:
             index = turn
-            if loop.order is Order.DOWN:
+            if last is not None:
+                index = code.emit(f"sub i64 {last}, {turn}")
+            elif loop.order is Order.DOWN:
                 top = self.routine.code.emit(f"sub i64 {extent}, 1")
                 index = self.routine.code.emit(f"sub i64 {top}, {turn}")
             self.streams.made[loop.index.name] = Uniform(index, I64)

@@ -1,7 +1,8 @@
-"""Running states in vector code: positions of filters, exact scans, and scans in the order of `order.scan`.
+"""Running states in vector code: positions of filters, and scans in the order of `order.scan`.
 
 Inside of a vector lanes take in their neighbours 1, 2, 4, … to the left, by rotation and selection. What came before the
-vector is a carry, the same in all lanes, so that from vector to vector only one merge waits for the other.
+vector is a carry, the same in all lanes, so that from vector to vector only one merge waits for the other. Exact scans
+are in `exact_scans.py`.
 """
 
 from __future__ import annotations
@@ -53,48 +54,6 @@ class Position(Unblocked):
         routine = self._tools.routine
         routine.store("i64", "1", self._pointer)
         self._record.store(routine, [routine.load("i64", self._carry)], self._pointer, 1)
-
-
-class ExactScan(Unblocked):
-    """A scan that any order serves; lanes that are not in the mask take the neutral element."""
-
-    def __init__(self, tools: Tools, record: Record, pointer: str) -> None:
-        self._tools = tools
-        self._record = record
-        self._pointer = pointer
-        found = neutral(record.state)
-        assert found is not None
-        self._neutral: list[Value] = [Fixed(element) for element in found]
-        self._carry = tools.slots(record)
-        self._last = tools.slots(record)
-
-    def begin(self) -> None:
-        """The record's value, or neutral."""
-        tools, record = self._tools, self._record
-        present = tools.routine.code.emit(f"icmp ne i64 {tools.routine.load('i64', self._pointer)}, 0")
-        everywhere = tools.writer.splat(present, "i1")
-        held = tools.select(everywhere, record.load(tools.routine, self._pointer, 1), self._neutral)
-        tools.store(record, held, self._carry)
-        tools.store(record, held, self._last)
-
-    def step(self, values: Sequence[Value], mask: str | None, unit: Unit) -> tuple[Sequence[Value], Sequence[Value]]:
-        """The state before and after each lane."""
-        tools, record = self._tools, self._record
-        taken = values if mask is None else tools.select(mask, values, self._neutral)
-        carry = tools.load(record, self._carry)
-        local = scanned(tools, record, taken)
-        after = tools.merge(record, carry, local)
-        tools.store(record, tools.merge(record, carry, last_lane(tools, record, local)), self._carry)
-        before = delayed(tools, record, tools.load(record, self._last), after)
-        tools.store(record, after, self._last)
-        return before, after
-
-    def end(self) -> None:
-        """The record has the last lane."""
-        tools, record = self._tools, self._record
-        leaves = tools.lane(record, tools.load(record, self._last), tools.writer.lanes - 1)
-        tools.routine.store("i64", "1", self._pointer)
-        record.store(tools.routine, leaves, self._pointer, 1)
 
 
 class OrderedScan(Unblocked):

@@ -6,21 +6,22 @@ The order of folds and scans is the reference's whatever the loop's length: a lo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from accel.ast.types import I64
-from accel.backends.llvm.analysis import VectorPlan, any_order, counts_lanes
+from accel.ast.types import BOOL, I64
+from accel.backends.llvm.analysis import BYTE_LANES, Prefix, VectorPlan, any_order, counts_lanes
 from accel.backends.llvm.carriers import Carrier, ExactFold, OrderedFold, Tools, Unit
+from accel.backends.llvm.exact_scans import ExactScan
 from accel.backends.llvm.functions import Functions
 from accel.backends.llvm.kinds import Kind
 from accel.backends.llvm.memory import Memory
 from accel.backends.llvm.records import Record
-from accel.backends.llvm.scans import ExactScan, OrderedScan, Position
+from accel.backends.llvm.scans import OrderedScan, Position
 from accel.backends.llvm.staging import StagedFold
 from accel.backends.llvm.statements import TRUE, Statements, Streams
-from accel.backends.llvm.values import Progression, Uniform, Value, Writer
+from accel.backends.llvm.values import Lanes, Progression, Uniform, Value, Writer
 from accel.ir import flow
-from accel.ir.nodes import For, LoopBody, ManyToOne, OneToMaybe, Operand, Order, Stream, Write
+from accel.ir.nodes import For, LoopBody, ManyToOne, OneToMaybe, Order, Stream, Write
 from accel.labelled.nodes import Array
 from accel.labelled.order import BLOCK
 
@@ -56,7 +57,7 @@ class VectorLoop:
 
     def write(self, low: str, high: str, extent: str) -> None:
         """Iterations low .. high-1 of a loop of `extent`, counted in the order in which it runs."""
-        bounds = [self._writer.one(self._outer.value(bound)) for bound in self._plan.prefixes.values()]
+        bounds = {guard: self._count(prefix, extent) for guard, prefix in self._plan.prefixes.items()}
         self._past_caches = self._rows_past_caches(low)
         for carrier in self._carriers.values():
             carrier.begin()
@@ -87,12 +88,12 @@ class VectorLoop:
                 rows[statement.array] = self._memory.goes_past_caches(statement.array, [*index, Uniform(low, I64)])
         return rows
 
-    def _block(self, start: str, end: str, extent: str, bounds: Sequence[str]) -> None:
+    def _block(self, start: str, end: str, extent: str, bounds: Mapping[str, str]) -> None:
         routine, code, lanes = self._routine, self._routine.code, self._plan.lanes
         for carrier in self._carriers.values():
             carrier.begin_block()
         full = end
-        for limit in bounds:
+        for limit in bounds.values():
             full = routine.least(full, limit)
         position = routine.slot("i64")
         routine.store("i64", start, position)
@@ -101,24 +102,26 @@ class VectorLoop:
         with routine.advance(position, last, group) as first:
             for place in range(self._plan.unroll):
                 at = code.emit(f"add i64 {first}, {place * lanes}") if place else first
-                self._body(Unit(at, place if self._plan.unroll > 1 else None, start), None, extent)
+                self._body(Unit(at, place if self._plan.unroll > 1 else None, start), None, extent, {})
         with routine.when(code.emit(f"icmp slt i64 {routine.load('i64', position)}, {end}")):
             for carrier in self._carriers.values():
                 carrier.begin_tail()
             with routine.advance(position, end, lanes) as at:
                 mask = self._writer.first_lanes(code.emit(f"sub i64 {end}, {at}"))
-                self._body(Unit(at, None, start), mask, extent)
+                self._body(Unit(at, None, start), mask, extent, bounds)
             for carrier in self._carriers.values():
                 carrier.end_tail()
         for name, carrier in self._carriers.items():
             guard = self._steps[name].when
-            bound = None if guard is None else self._plan.prefixes.get(guard.name)
-            carrier.end_block(start, end if bound is None else routine.least(end, self._bound(bound)))
+            bound = None if guard is None else bounds.get(guard.name)
+            carrier.end_block(start, end if bound is None else routine.least(end, bound))
 
-    def _bound(self, bound: Operand) -> str:
-        return self._writer.one(self._outer.value(bound))
+    def _count(self, prefix: Prefix, extent: str) -> str:
+        """The iterations of a prefix: an i64."""
+        count = self._writer.one(self._outer.value(prefix.count))
+        return self._routine.code.emit(f"sub i64 {extent}, {count}") if prefix.but else count
 
-    def _body(self, unit: Unit, mask: str | None, extent: str) -> None:
+    def _body(self, unit: Unit, mask: str | None, extent: str, bounds: Mapping[str, str]) -> None:
         made: dict[str, Value] = dict(self._outer.made)
         if self._loop.order is Order.UP:
             made[self._loop.index.name] = Progression(unit.position, 1)
@@ -137,5 +140,9 @@ class VectorLoop:
         for statement in self._statements:
             if mask is None and isinstance(statement, OneToMaybe) and statement.out.name in self._plan.prefixes:
                 made[statement.out.name] = TRUE
+            elif isinstance(statement, OneToMaybe) and statement.out.name in bounds and self._plan.lanes == BYTE_LANES:
+                # Positions are compared as bytes, indices would be compared as so many words.
+                bound = self._routine.code.emit(f"sub i64 {bounds[statement.out.name]}, {unit.position}")
+                made[statement.out.name] = Lanes(self._writer.first_lanes(bound), BOOL)
             else:
                 statements.masked(statement, mask)
