@@ -2,7 +2,8 @@
 
 All candidates of a row run in turn in one process, many times; figures are ratios of their minima, so that what else the
 machine does matters little. The bound is the time to move a row's bytes (every input once, every output once) at the
-speed of the fastest of two plain passes over memory with a thread for each core: a copy into a reused output, and a sum.
+speed of the fastest of two plain passes over as much memory with a thread for each core: a copy into a reused output,
+and a sum.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from examples.black_scholes import black_scholes, black_scholes_numpy, inputs
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float32]]
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
+Bytes = np.ndarray[tuple[int], np.dtype[np.int8]]
+Halves = np.ndarray[tuple[int], np.dtype[np.int16]]
+Bools = np.ndarray[tuple[int], np.dtype[np.bool]]
 Column = A.Acc[A.Vector[np.float32]]
 Table = A.Acc[A.Matrix[np.float32]]
 
@@ -60,6 +64,26 @@ def running_sum(xs: Column) -> Column:
     return A.scanl1(A.add, xs)
 
 
+def running_bytes(xs: A.Acc[A.Vector[np.int8]]) -> A.Acc[A.Vector[np.int8]]:
+    """The inclusive scan of sums that wrap."""
+    return A.scanl1(A.add, xs)
+
+
+def remaining_bytes(xs: A.Acc[A.Vector[np.int8]]) -> A.Acc[A.Vector[np.int8]]:
+    """The exclusive scan from the right, of one result more."""
+    return A.scanr(A.add, np.int8(0), xs)
+
+
+def highest_so_far(xs: A.Acc[A.Vector[np.int16]]) -> A.Acc[A.Vector[np.int16]]:
+    """The inclusive scan of maxima."""
+    return A.scanl1(A.max, xs)
+
+
+def parity(xs: A.Acc[A.Vector[np.bool]]) -> A.Acc[A.Vector[np.bool]]:
+    """Whether the number of elements so far that are true is odd."""
+    return A.scanl1(A.xor, xs)
+
+
 def positive(xs: Column) -> Column:
     """About half of the elements."""
     kept, _ = A.filter(lambda x: x > 0, xs)
@@ -79,11 +103,12 @@ def normalise2_numpy(x: Floats) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One program: candidates by name, and the bytes that it must move."""
+    """One program: candidates by name, the bytes that it must move, and the bytes of its elements."""
 
     name: str
     candidates: Mapping[str, Callable[[], object]]
     bytes: int
+    width: int = 4
 
 
 def numba_rows(x: Floats, y: Floats, options: tuple[Floats, Floats, Floats]) -> dict[str, Callable[[], object]]:
@@ -157,7 +182,33 @@ def rows(count: int) -> Iterator[Row]:
     yield row("normalise2", lambda: fast_normalise(x), lambda: normalise2_numpy(x), 16 * count)
     yield row("softmax", lambda: fast_softmax(table), lambda: softmax_numpy(table), 8 * table.size)
     yield row("scan", lambda: fast_scan(x), lambda: np.cumsum(x), 8 * count)
+    yield from narrow_scans(count)
     yield row("filter", lambda: fast_filter(x), lambda: x[x > 0], 6 * count)
+
+
+def narrow_scans(count: int) -> Iterator[Row]:
+    """Scans of elements of one and two bytes."""
+    random = np.random.default_rng(2)
+    small: Bytes = random.integers(-128, 128, count, np.int8)
+    halves: Halves = random.integers(-32768, 32768, count, np.int16)
+    bools: Bools = random.integers(0, 2, count, np.int8).astype(np.bool)
+    fast_sums, fast_rests = A.runN(running_bytes), A.runN(remaining_bytes)
+    fast_maxima, fast_parity = A.runN(highest_so_far), A.runN(parity)
+
+    def row(name: str, ours: Callable[[], object], numpy: Callable[[], object], width: int) -> Row:
+        return Row(name, {"accel": ours, "numpy": numpy}, 2 * width * count, width)
+
+    yield row("scan int8", lambda: fast_sums(small), lambda: np.add.accumulate(small, dtype=np.int8), 1)
+    yield row("scanr int8", lambda: fast_rests(small), lambda: remaining_numpy(small), 1)
+    yield row("scan int16", lambda: fast_maxima(halves), lambda: np.maximum.accumulate(halves), 2)
+    yield row("scan bool", lambda: fast_parity(bools), lambda: np.logical_xor.accumulate(bools), 1)
+
+
+def remaining_numpy(x: Bytes) -> Bytes:
+    """The same in NumPy."""
+    found = np.zeros(len(x) + 1, np.int8)
+    np.add.accumulate(x[::-1], dtype=np.int8, out=found[-2::-1])
+    return found
 
 
 def chain_numpy(x: Floats) -> Floats:
@@ -182,10 +233,10 @@ def minima(candidates: Mapping[str, Callable[[], object]], seconds: float) -> di
     return best
 
 
-def plain_passes(count: int) -> dict[str, Callable[[], object]]:
-    """A copy and a sum of `count` elements, by NumPy on all cores."""
+def plain_passes(size: int) -> dict[str, Callable[[], object]]:
+    """A copy and a sum of `size` bytes, by NumPy on all cores."""
     cores = len(os.sched_getaffinity(0))
-    source, target = np.ones(count, np.float32), np.ones(count, np.float32)
+    source, target = np.ones(size // 4, np.float32), np.ones(size // 4, np.float32)
     sources, targets = np.array_split(source, cores), np.array_split(target, cores)
     pool = ThreadPoolExecutor(cores)
     return {
@@ -197,12 +248,13 @@ def plain_passes(count: int) -> dict[str, Callable[[], object]]:
 def main() -> None:
     """Print the table."""
     count = int(float(sys.argv[1])) if len(sys.argv) > 1 else 20_000_000
-    passes = plain_passes(count)
+    passes = {width: plain_passes(width * count) for width in (1, 2, 4)}
     print(f"{count} elements; times are minima")
     print(f"{'':14} {'accel':>10} {'numpy':>12} {'numba':>12} {'bound':>12}")
     for row in rows(count):
-        best = minima({**row.candidates, **passes}, 3)
-        speed = max(8 * count / best["copy"], 4 * count / best["sum"])
+        best = minima({**row.candidates, **passes[row.width]}, 3)
+        size = row.width * count
+        speed = max(2 * size / best["copy"], size / best["sum"])
         ours, bound = best["accel"], row.bytes / speed
         others = [f"{best[name] / ours:11.2f}x" if name in best else f"{'-':>12}" for name in ("numpy", "numba")]
         print(f"{row.name:14} {ours * 1e3:8.2f}ms {' '.join(others)} {bound / ours:11.2f}x", flush=True)
