@@ -11,11 +11,12 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from accel.ilp.digits import carried, with_carries
 from accel.ilp.forest import circles, spanning
 from accel.ilp.formulations.protocol import Posed
 from accel.ilp.linear import Linear
-from accel.ilp.solvers.protocol import Session, Solver
-from accel.ilp.stages import Stage, reduced, stages
+from accel.ilp.solvers.protocol import GAP, Session, Solver
+from accel.ilp.stages import Stage, stages
 from accel.labelled.nodes import Label
 
 _MOST_ROUNDS = 30
@@ -74,10 +75,11 @@ class _Search:
     def __init__(self, part: Posed, solver: Solver, clock: Clock, known: Sequence[int] | None) -> None:
         self.part, self.solver, self.clock = part, solver, clock
         self.objectives = [Linear(0, objective.terms) for objective in part.model.objectives]
-        self.stages = stages(self.objectives, part.forest.counters)
+        self.stages, self.carries = stages(self.objectives, part.forest.counters, len(part.model.variables))
+        self.variables = with_carries(part.model.variables, self.carries)
         self.levels = None if known is None else tuple(known)
         self.values: Values | None = None
-        self.rows = list(part.model.rows)
+        self.rows = [*part.model.rows, *(row for carry in self.carries for row in carry.rows)]
         self.relaxation: Session | None = None
         self.exact: Session | None = None
         self.added: set[tuple[int, tuple[tuple[int, int], ...]]] = set()
@@ -90,38 +92,33 @@ class _Search:
         Raises what the solver raises in the first stage; what it does wrong later changes nothing about those before.
         """
         bound: list[int] = []
-        proved = 0
+        done = 0
         trouble = ""
         for stage in self.stages:
+            least = -math.inf
             try:
                 least = self._stage(stage)
             except Exception as error:
-                if not proved:
+                if not done:
                     raise
                 trouble = described(error)
+            if trouble or self.levels is None or least < stage.value(self.levels):
                 break
-            if self.levels is None or least < stage.value(self.levels):
-                bound += self._bound_of(stage, least)
-                break
+            done += 1
             bound += [self.levels[level] for level in stage.levels]
-            proved = stage.levels.stop
-            # A row per level: together they say more about a relaxation than the stage's sum of them does.
-            self._add([self._kept(level) for level in stage.levels])
+            # A row per part: together they say more about a relaxation than the stage's sum of them does.
+            self._add([part.value(self.levels) - part.objective for part, _ in stage.parts])
         if self.levels is None:
             return None
+        proved = len(bound)
+        late = not all(stage.counting for stage in self.stages[done : done + 1])
+        bound += [self._bound_of(stage, least) for stage in self.stages[done : done + 1]]
         bound += [_least(objective) for objective in self.objectives[len(bound) :]]
-        late = [stage.counting for stage in self.stages if stage.levels.stop > proved][:1] == [False]
         values = self.values
         clusters = () if values is None else self.part.clusters(values)
         backward = frozenset[Label]() if values is None else self.part.backward(values)
         sets = tuple(tuple(cluster) for cluster in clusters if len(cluster) > 1)
         return PartAnswer(sets, backward, tuple(bound), proved, late, values, trouble)
-
-    def _kept(self, level: int) -> Linear:
-        """A level is no more than at the best point, in the smallest numbers."""
-        assert self.levels is not None
-        objective, divisor = reduced(self.objectives[level])
-        return self.levels[level] // divisor - objective
 
     def _stage(self, stage: Stage) -> float:
         """A lower bound on a stage, at best what it is at the best point, if there was time for it."""
@@ -141,7 +138,11 @@ class _Search:
     # ---- points
 
     def _completed(self, values: Values) -> Values:
-        return {**values, **spanning(self.part.forest, values)}
+        return carried(self.carries, {**values, **spanning(self.part.forest, values)})
+
+    def _rounded(self, values: Mapping[int, float]) -> Values:
+        """The integral point next to a solution; what is carried is counted, not rounded."""
+        return carried(self.carries, {number: round(value) for number, value in values.items()})
 
     def _take(self, values: Values) -> None:
         """A point that violates no row at all: the best one, if it is better than the one before."""
@@ -158,9 +159,6 @@ class _Search:
             if session is not None:
                 session.add(known)
 
-    def _counts(self, stage: Stage) -> bool:
-        return stage.counting or not self.part.forest.counters.isdisjoint(stage.objective.terms)
-
     # ---- without integers
 
     def _bound(self, stage: Stage, deadline: float) -> float:
@@ -174,7 +172,7 @@ class _Search:
     def _relaxed(self, stage: Stage, deadline: float) -> float:
         """A bound by the relaxation, of which an integral solution is a point. Rows that it violates are found."""
         if self.relaxation is None:
-            self.relaxation = self.solver.session(self.part.model.variables, self.rows, relaxed=True)
+            self.relaxation = self.solver.session(self.variables, self.rows, relaxed=True)
         objective, session = stage.objective, self.relaxation
         blur = _INTEGRAL + 1e-9 * objective.span
         bound = -math.inf
@@ -205,7 +203,7 @@ class _Search:
         variables = self.part.model.variables
         if any(abs(values[each.number] - round(values[each.number])) > _INTEGRAL for each in variables if each.integer):
             return []
-        point = {number: round(value) for number, value in values.items()}
+        point = self._rounded(values)
         if any(row.value(point) < 0 for row in rows):
             return []
         fresh = self._violated(stage, point)
@@ -216,14 +214,14 @@ class _Search:
     def _violated(self, stage: Stage, values: Values) -> list[Linear]:
         """Rows that an integral point violates, with those about its forest where clusters are counted."""
         fresh = self.part.integral_rows(values)
-        return [*fresh, *(circles(self.part.forest, values) if self._counts(stage) else ())]
+        return [*fresh, *(circles(self.part.forest, values) if stage.counted else ())]
 
     # ---- with integers
 
     def _rounds(self, stage: Stage, deadline: float) -> float:
         """Solved and solved again, until a solution violates nothing, or what it could be at best is reached: a bound."""
         if self.exact is None:
-            self.exact = self.solver.session(self.part.model.variables, self.rows, relaxed=False)
+            self.exact = self.solver.session(self.variables, self.rows, relaxed=False)
         objective = stage.objective
         bound = -math.inf
         while (seconds := deadline - time.monotonic()) > 0:
@@ -231,19 +229,20 @@ class _Search:
             solution = self.exact.minimise(objective, seconds, cutoff)
             if solution is None:
                 break
-            values = {number: round(value) for number, value in solution.values.items()}
+            values = self._rounded(solution.values)
             if solution.bound > objective.value(values) + 1 + _BLUR * objective.span:
                 raise ValueError("its bound is above its own solution")
-            least = objective.value(values) if solution.optimal else math.ceil(solution.bound - _INTEGRAL)
-            bound = max(bound, least)
+            bound = max(bound, math.ceil(solution.bound - (GAP if solution.optimal else _INTEGRAL)))
             fresh = self.part.integral_rows(values)
             if not fresh:
                 self._take(values)
                 assert self.levels is not None
                 if not solution.optimal or stage.value(self.levels) <= bound:
                     break
-                fresh = circles(self.part.forest, values) if self._counts(stage) else []
-            elif self._counts(stage):
+                fresh = circles(self.part.forest, values) if stage.counted else []
+                if not fresh and objective.value(values) > bound:
+                    raise ValueError("what it takes for integers costs more as integers")
+            elif stage.counted:
                 fresh = [*fresh, *circles(self.part.forest, values)]
             self._add(self._new(fresh, values))
         return bound
@@ -260,12 +259,14 @@ class _Search:
             raise ValueError("it ignores a row of its model")
         return fresh
 
-    def _bound_of(self, stage: Stage, least: float) -> list[int]:
-        """What a bound on a stage says about its level, if it is only one."""
-        if not math.isfinite(least) or len(stage.levels) > 1:
-            return []
-        divisor, _ = stage.scales[0]
-        return [max(_least(self.objectives[stage.levels.start]), math.ceil(least - 1e-6) * divisor)]
+    def _bound_of(self, stage: Stage, least: float) -> int:
+        """What a bound on a stage says about the level of its first part: nothing, if it has more parts than that."""
+        assert self.levels is not None
+        first, _ = stage.parts[0]
+        lowest = _least(first.objective)
+        if len(stage.parts) == 1 and math.isfinite(least):
+            lowest = max(lowest, math.ceil(least - 1e-6))
+        return max(_least(self.objectives[first.level]), first.bound(lowest, self.levels))
 
 
 def described(error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""Random dependency graphs of all kinds of operations: ranks 0 to 2, leaves, filters, gathers, scans both ways."""
+"""Random dependency graphs of all kinds of operations: ranks 0 to 2, or to 5, leaves, filters, gathers, scans both ways."""
 
 from __future__ import annotations
 
@@ -7,18 +7,26 @@ from random import Random
 
 from accel.ast.types import F32, F64, ScalarType
 from accel.ilp.graph import Edge, Graph
-from accel.labelled.nodes import Array
+from accel.labelled.nodes import Array, SizeVariable
 from tests.ilp.sketch import Sketch
 
 _SHAPES = ("n", "n", "n", "n", "m", "n k", "n k", "n j", "16")
 _MATRICES = ("n k", "n k", "n j", "m k")
+_RANKS = ("", "n", "n", "n k", "m k", "n k j", "n k j", "n k j i", "n k j i h", "7 n k", "m n k j")
+"""Shapes of ranks 0 to 5."""
+
+_ODD = (19, 23, 29, 31, 101, 997, 1009, 1_000_003)
+"""Primes: products of some of them have no common divisor, and are as far apart as may be."""
 
 
 class _Drawing:
     """One random program under construction."""
 
-    def __init__(self, seed: int, operations: int, nested: bool, gathers: bool, cheap: bool) -> None:
+    def __init__(self, seed: int, operations: int, nested: bool, gathers: bool, cheap: bool, ranks: bool) -> None:
         self.nested, self.gathers, self.cheap = nested, gathers, cheap
+        self.shapes = _RANKS if ranks else _SHAPES
+        self.matrices = tuple(shape for shape in _RANKS if " " in shape) if ranks else _MATRICES
+        self.permuted = _RANKS if ranks else ("n", "n k", "m")
         self.random, self.sketch, self.operations = Random(seed), Sketch(), operations
         self.readable: list[str] = []
         self.destroyed: set[str] = set()
@@ -55,7 +63,7 @@ class _Drawing:
     def draw(self) -> Graph:
         """A whole graph."""
         for k in range(self.random.choice((2, 3) if self.nested else (1, 1, 2, 3))):
-            self.sketch.use(f"u{k}", self.random.choice(_MATRICES if self.nested else _SHAPES), self.element())
+            self.sketch.use(f"u{k}", self.random.choice(self.matrices if self.nested else self.shapes), self.element())
             self.readable.append(f"u{k}")
         while sum(name.startswith("v") for name in self.sketch.labels if "!" not in name) < self.operations:
             self.operation(f"v{len(self.sketch.nodes)}")
@@ -131,7 +139,7 @@ class _Drawing:
             if indices is not None and indices not in sources:
                 self.sketch.gather(name, indices, sources, result=result, shrinking=shrinking)
             return
-        shape = self.random.choice((self.shape(source), self.random.choice(("n", "n k", "m"))))
+        shape = self.random.choice((self.shape(source), self.random.choice(self.permuted)))
         self.sketch.backpermute(name, shape, sources, result=result, shrinking=shrinking)
 
     def scatter(self, name: str, result: bool) -> None:
@@ -148,9 +156,19 @@ class _Drawing:
         self.readable = [d for d in self.readable if not gone & set(self.sketch.read(d))]
 
 
-def draw(seed: int, operations: int, nested: bool = False, gathers: bool = True, cheap: bool = False) -> Graph:
+def draw(
+    seed: int, operations: int, nested: bool = False, gathers: bool = True, cheap: bool = False, ranks: bool = False
+) -> Graph:
     """A random graph; `nested`: mostly of matrices, folds and gathers. Without `gathers` these are maps.
 
-    `cheap`: mostly of operations that may be copied, with many readers of all kinds.
+    `cheap`: mostly of operations that may be copied, with many readers of all kinds. `ranks`: of arrays of ranks 0 to 5.
     """
-    return _Drawing(seed, operations, nested, gathers, cheap).draw()
+    return _Drawing(seed, operations, nested, gathers, cheap, ranks).draw()
+
+
+def odd_sizes(seed: int, graph: Graph) -> dict[SizeVariable, int]:
+    """Sizes for a graph with which arrays have up to 10^30 elements, none of them a round number."""
+    random = Random(seed)
+    shapes = [array.shape for node in graph.nodes for array in node.arrays] + [node.iteration for node in graph.nodes]
+    variables = {extent.variable for shape in shapes for extent in shape if extent.variable is not None}
+    return {variable: random.choice(_ODD) for variable in sorted(variables, key=lambda variable: variable.number)}

@@ -12,12 +12,9 @@ from collections.abc import Iterable, Sequence
 import gurobipy
 
 from accel.ilp.linear import Linear, Variable
-from accel.ilp.solvers.protocol import Solution
+from accel.ilp.solvers.protocol import GAP, Solution
 
 _SEED = 1
-_GAP = 0.99
-"""Objectives are integral: what is better by less than 1 is no better."""
-
 _TOO_LARGE = 10010
 """Gurobi's number for a model beyond the licence."""
 
@@ -86,7 +83,7 @@ class Gurobi:
         self._environment.setParam("Threads", 1)
         self._environment.setParam("Seed", _SEED)
         self._environment.setParam("MIPGap", 1e-9)
-        self._environment.setParam("MIPGapAbs", _GAP)
+        self._environment.setParam("MIPGapAbs", GAP)
         self._environment.start()
 
     def session(self, variables: Sequence[Variable], rows: Iterable[Linear], relaxed: bool) -> GurobiSession:

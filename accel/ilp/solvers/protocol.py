@@ -8,6 +8,9 @@ from typing import Protocol
 
 from accel.ilp.linear import Linear, Variable
 
+GAP = 0.99
+"""Objectives are integral: what is better by less than 1 is no better, and by that much a solver's best may be worse."""
+
 
 @dataclass(frozen=True, slots=True)
 class Solution:

@@ -14,12 +14,9 @@ from mip.cbc import cbc_set_parameter, cbclib
 
 from accel.forks import Once
 from accel.ilp.linear import Linear, Variable
-from accel.ilp.solvers.protocol import Solution
+from accel.ilp.solvers.protocol import GAP, Solution
 
 _SEED = 1
-_GAP = 0.99
-"""Objectives are integral: what is better by less than 1 is no better."""
-
 _BLUR = 1e-5
 """CBC finds nothing at some cutoffs that are a few millionths of the objective too high."""
 
@@ -40,7 +37,7 @@ class MipSession:
         self._model.threads = 1
         self._model.seed = _SEED
         self._model.max_mip_gap = 1e-9
-        self._model.max_mip_gap_abs = _GAP
+        self._model.max_mip_gap_abs = GAP
         if backend == mip.CBC:
             # With it, CBC writes beyond its memory now and then when the time is up: the process dies, or hangs.
             self._model.preprocess = 0
