@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import faulthandler
-import mmap
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -22,25 +20,12 @@ from accel.backends.llvm.buffers import Buffers
 from accel.backends.protocol import HostArray
 from accel.ir.nodes import Order, Program
 from accel.labelled.nodes import Array
+from tests.guard_pages import guarded
 from tests.llvm import nests
 from tests.llvm.test_errors import gathered
 from tests.llvm.test_filters import filtered
 
-PAGE = mmap.PAGESIZE
 SIZES = (1, 7, 16, 17, 63, 64, 65, 1000, 5000)
-
-
-def guarded(at_end: bool, element: ScalarType, shape: tuple[int, ...]) -> HostArray:
-    """An array flush against a page that may not be touched, behind it or before it."""
-    size = prod(shape) * element.bytes
-    pages = -(-max(size, 1) // PAGE)
-    memory = mmap.mmap(-1, (pages + 2) * PAGE)
-    start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
-    protect = ctypes.CDLL(None).mprotect
-    for guard in (start, start + (pages + 1) * PAGE):
-        assert protect(ctypes.c_void_p(guard), ctypes.c_size_t(PAGE), 0) == 0
-    offset = (pages + 1) * PAGE - size if at_end else PAGE
-    return np.frombuffer(memory, element.dtype, prod(shape), offset).reshape(shape)
 
 
 def flush(at_end: bool, array: HostArray, element: ScalarType) -> HostArray:
