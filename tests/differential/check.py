@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
 import accel as A
+from accel.errors import AccelShapeError
 from accel.ilp.options import STRATEGIES, Duplicate, Strategy
 from tests.differential.data import HostArray, inputs
 from tests.differential.generate import generate
+from tests.differential.oracle.run import outcomes
+from tests.differential.oracle.values import Fault
 from tests.differential.programs import Program
 from tests.differential.shrink import shrink
 from tests.differential.source import HEAD, file_source, function_source
 from tests.differential.subjects import (
+    Function,
     attempt,
     case,
     difference,
@@ -22,9 +26,8 @@ from tests.differential.subjects import (
     join,
     on_opencl,
     reference,
+    shared,
 )
-
-Function = Callable[..., tuple[A.Acc[object], ...]]
 
 
 def loaded(program: Program) -> Function:
@@ -48,11 +51,17 @@ def rule(seed: int) -> Duplicate:
 
 def failing(program: Program, seed: int, opencl: bool = False) -> list[str]:
     """What breaks the rule; a program that cannot even be built breaks it too."""
+    function, arrays = loaded(program), inputs(program)
     try:
-        given = replace(case(loaded(program), inputs(program)), strategies=drawn(seed), duplicate=rule(seed))
-    except Exception as error:  # whatever the front end raises on a well-typed program is a bug
-        return [f"building: {type(error).__name__}: {error}"]
+        given = replace(case(function, arrays), strategies=drawn(seed), duplicate=rule(seed))
+    except Exception as error:  # whatever else the front end raises on a well-typed program is a bug
+        return [] if _is_right(error, function, arrays) else [f"building: {type(error).__name__}: {error}"]
     return failures(given, opencl)
+
+
+def _is_right(error: Exception, function: Function, arrays: Sequence[HostArray]) -> bool:
+    """Whether a program may fail when it is built: for extents that are known then and cannot be."""
+    return isinstance(error, AccelShapeError) and isinstance(next(outcomes(function, arrays)), Fault)
 
 
 def complaint(seed: int, program: Program, opencl: bool = False) -> str:
@@ -97,8 +106,13 @@ def _sorted(together: Sequence[Given]) -> tuple[list[Given], list[Given], list[G
     elementary: list[Given] = []
     raising: list[Given] = []
     for function, arrays in together:
-        given = case(function, arrays)
-        if reference(given).error is not None:
+        try:
+            given = case(function, arrays)
+        except Exception:  # judged with the interpreters
+            continue
+        if given.is_hollow and not given.is_refused:
+            continue
+        if given.is_refused or reference(given).error is not None:
             raising.append((function, arrays))
         else:
             (elementary if has_elementary(given.program) else sound).append((function, arrays))
@@ -117,7 +131,7 @@ def _agree(together: Sequence[Given], strategies: Sequence[Strategy], to_referen
         except Exception:  # found again for one program alone
             return False
         expected = expected or found
-        if difference(expected, found) is not None:
+        if difference(expected, found) is not None or shared(found.arrays, joined.arguments) is not None:
             return False
     return True
 
@@ -127,7 +141,9 @@ def _survive(together: Sequence[Given]) -> bool:
     for number, (function, arrays) in enumerate(together):
         given, strategy = case(function, arrays), STRATEGIES[number % len(STRATEGIES)]
         try:
-            attempt(lambda given=given, strategy=strategy: on_opencl(given, strategy))  # type: ignore[misc]
+            outcome = attempt(lambda given=given, strategy=strategy: on_opencl(given, strategy))  # type: ignore[misc]
         except Exception:  # found again below, with its message
+            return False
+        if given.is_refused and not isinstance(outcome.error, AccelShapeError):
             return False
     return True

@@ -59,7 +59,7 @@ class Awhile:
             require(other.dims == start.dims)
             leaves.append(parameter("q", other.element))
         if step == "scanl1":
-            require(start.rank > 0)
+            require(start.rank > 0 and not start.has_many_rows)
             leaves = [parameter("a", start.element), parameter("b", start.element)]
         if step in ("reverse", "drop"):
             require(start.rank == 1)

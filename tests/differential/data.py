@@ -1,4 +1,4 @@
-"""The data that random programs run on: small numbers, edges of the type, all equal; in several memory layouts."""
+"""The data that random programs run on: small numbers, edges of the type, all equal, all -0.0; in several memory layouts."""
 
 from __future__ import annotations
 
@@ -10,15 +10,21 @@ from typing import TypeAlias
 import numpy as np
 
 from accel.ast.types import ScalarType
-from tests.differential.elementwise import Input
+from tests.differential.elementwise import HOLLOW, Input
 from tests.differential.programs import Program
 from tests.differential.scalars import edge_values
 
 HostArray: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
 
 
+SPECIAL = (0.0, -0.0, -0.0, math.inf, -math.inf, math.nan, 1.0)
+"""Floats that sums and extrema must not confuse."""
+
+
 def array(kind: ScalarType, seed: int, layout: int, shape: Sequence[int]) -> HostArray:
     """An array of pseudo-random values; the same arguments give the same array."""
+    if layout == HOLLOW:
+        return np.broadcast_to(array(kind, seed, 0, shape[-1:]), shape)
     random = np.random.default_rng(seed)
     size = math.prod(shape)
     low = 0 if kind.is_unsigned else -4
@@ -31,6 +37,10 @@ def array(kind: ScalarType, seed: int, layout: int, shape: Sequence[int]) -> Hos
         values = np.where(random.random(size) < 0.3, edges[chosen], values)
     if seed % 4 == 1 and size:
         values[:] = values[0]
+    if seed % 8 == 2 and kind.is_float:
+        values[:] = -0.0
+    if seed % 8 == 6 and kind.is_float:
+        values = random.choice(np.array(SPECIAL, kind.dtype), size)
     return laid_out(values.reshape(shape), layout)
 
 

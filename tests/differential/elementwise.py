@@ -9,6 +9,9 @@ from tests.differential.programs import ArrayType, Dim, Node, Ref, Types, requir
 from tests.differential.scalars import check, function_text, index_parameter, parameter
 from tests.differential.world import World, dims
 
+HOLLOW = 5
+"""The layout of an argument whose rows are all the same memory: it may have more elements than memory holds."""
+
 PARAMETERS = ("p", "q", "r", "s", "u")
 
 
@@ -30,6 +33,7 @@ class Input:
 
     def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
         require(len(node.element) == 1)
+        require((node.numbers[1] == HOLLOW) >= ArrayType(node.element, dims(*node.numbers[2:])).is_hollow)
         return (ArrayType(node.element, dims(*node.numbers[2:])),)
 
     def source(self, node: Node) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from accel.ast.types import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64
-from tests.differential import control, elementwise, movement, reductions
+from tests.differential import control, elementwise, movement, reductions, sizes
 from tests.differential.draw import Draw
 from tests.differential.programs import IllTyped, Node, Program, Ref, infer, live
 from tests.differential.world import World
@@ -38,6 +38,8 @@ PROPOSALS: tuple[tuple[int, Proposal], ...] = (
     (1, control.propose_acond),
     (2, control.propose_awhile),
     (1, control.propose_pairs),
+    (2, sizes.propose_cut),
+    (2, sizes.propose_sized),
 )
 """What may come next, and how often."""
 
@@ -65,9 +67,11 @@ def add(world: World, nodes: list[Node], node: Node) -> bool:
         types = infer(program)[-1]
     except IllTyped:
         return False
-    if any(array.size > world.limit for array in types):
+    if any(array.size > world.limit and not array.is_hollow for array in types):
         return False
-    world.arrays += [(Ref(len(nodes), result), array) for result, array in enumerate(types)]
+    made = [(Ref(len(nodes), result), array) for result, array in enumerate(types)]
+    world.sizes += [entry for entry in made if entry[1].is_huge]
+    world.arrays += [entry for entry in made if not entry[1].is_hollow]
     nodes.append(node)
     return True
 
@@ -84,7 +88,10 @@ def generate(seed: int) -> Program:
             *(world.extent() for _ in range(draw.pick((0, 1, 1, 1, 1, 2, 2, 3)))),
         )
         add(world, nodes, Node(elementwise.Input(), numbers=numbers, element=(draw.pick(world.scalars),)))
-    if not nodes:  # all were too large
+    if draw.chance(15):
+        for _ in range(1 + draw.below(2)):
+            add(world, nodes, sizes.huge_input(draw))
+    if not world.arrays:  # all were too large
         add(world, nodes, Node(elementwise.Input(), numbers=(0, 0, 1), element=(I64,)))
     allowed = draw.subset(PROPOSALS, 60)
     pool = [proposal for weight, proposal in allowed for _ in range(weight)]
@@ -95,11 +102,13 @@ def generate(seed: int) -> Program:
         node = draw.pick(pool)(world)
         if node is not None:
             add(world, nodes, node)
-    return live(Program(tuple(nodes), outputs(draw, world, len(nodes))))
+    return live(Program(tuple(nodes), outputs(draw, world)))
 
 
-def outputs(draw: Draw, world: World, count: int) -> tuple[Ref, ...]:
-    """What the program gives: the last node's results, and a few others."""
-    last = [ref for ref, _ in world.arrays if ref.node == count - 1]
-    others = [ref for ref, _ in world.arrays if ref.node < count - 1 and draw.chance(35)]
-    return tuple(last + others[:6])
+def outputs(draw: Draw, world: World) -> tuple[Ref, ...]:
+    """What the program gives: the last node's results, a few others, now and then one of them twice."""
+    latest = max(ref.node for ref, _ in world.arrays)
+    last = [ref for ref, _ in world.arrays if ref.node == latest]
+    others = [ref for ref, _ in world.arrays if ref.node < latest and draw.chance(35)]
+    again = [draw.pick(last + others)] if draw.chance(10) else []
+    return tuple(last + others[:6] + again)

@@ -44,12 +44,13 @@ class Reorder:
                 require(array.is_known or array.rank == 1)
                 return (array,) if array.rank == 1 else (ArrayType(array.element, dims(array.size)),)
         require(extent.rigid is None)
-        left = {"init": [*range(extent.value - 1)], "tail": [*range(extent.value)][1:]}
+        one_less = max(extent.value - 1, 0)
+        left = {"init": one_less, "tail": one_less}
         if self.name.removesuffix("On") not in left:
-            first = max(numbers[0], 0)
-            taken = [*range(extent.value)][:first], [*range(extent.value)][first:]
-            left |= {"take": taken[0], "drop": taken[1], "slit": taken[1][: max(numbers[-1], 0)]}
-        shape = (*array.dims[:at], Dim(len(left[self.name.removesuffix("On")])), *array.dims[at + 1 :])
+            first = min(max(numbers[0], 0), extent.value)
+            rest = extent.value - first
+            left |= {"take": first, "drop": rest, "slit": min(max(numbers[-1], 0), rest)}
+        shape = (*array.dims[:at], Dim(left[self.name.removesuffix("On")]), *array.dims[at + 1 :])
         return (ArrayType(array.element, shape),)
 
     def source(self, node: Node) -> str:

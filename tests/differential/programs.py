@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Protocol, TypeAlias, Union
 
 from accel.ast.types import I64, ScalarType
@@ -33,6 +34,10 @@ class Dim:
         return Dim(self.value + 1, self.rigid)
 
 
+MOST_ELEMENTS = 1 << 20
+"""Arrays of more elements are not computed."""
+
+
 @dataclass(frozen=True, slots=True)
 class ArrayType:
     """Element type and extents."""
@@ -54,8 +59,23 @@ class ArrayType:
         """The number of elements; what a filter found counts as at most 64."""
         total = 1
         for dim in self.dims:
-            total *= dim.value if dim.rigid is None else 64
+            total *= dim.value if dim.rigid is None else dim.value + 64
         return total
+
+    @property
+    def is_hollow(self) -> bool:
+        """It has more elements than anybody could compute: only its extents may be used."""
+        return self.size > MOST_ELEMENTS
+
+    @property
+    def is_huge(self) -> bool:
+        """One of its extents is huge; it may have no elements."""
+        return any(dim.value > MOST_ELEMENTS for dim in self.dims)
+
+    @property
+    def has_many_rows(self) -> bool:
+        """There are too many rows to go through them, although they may be empty."""
+        return ArrayType(self.element, self.dims[:-1]).is_hollow
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +111,19 @@ class Apply:
     type: ScalarType
 
 
+class Clamp(Enum):
+    """How an index is moved into bounds: at both ends, or only at the upper one, so that it may be negative."""
+
+    BOTH = "both"
+    UPPER = "upper"
+
+
 @dataclass(frozen=True, slots=True)
 class Load:
     """An element (leaf `leaf` of it) of an array; rank 0 is `the`.
 
-    The index is taken modulo the extents; or, if `guarded`, as it is, in a branch that is taken only if it is in bounds.
+    The index is taken modulo the extents; or, if `guarded`, as it is, in a branch that is taken only if it is in bounds;
+    or moved into bounds, as `clamp` says.
     """
 
     array: Ref
@@ -103,6 +131,16 @@ class Load:
     index: tuple[Expression, ...]
     type: ScalarType
     guarded: bool = False
+    clamp: Clamp | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """An extent of an array, which may be one that nobody could compute."""
+
+    array: Ref
+    axis: int
+    type: ScalarType = I64
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +154,7 @@ class Loop:
     type: ScalarType
 
 
-Expression: TypeAlias = Union[Literal, Variable, Apply, Load, Loop]
+Expression: TypeAlias = Union[Literal, Variable, Apply, Load, Extent, Loop]
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +220,7 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return index
         case Loop(_, _, initial, body, _):
             return (initial, body)
-        case Literal() | Variable():
+        case Literal() | Variable() | Extent():
             return ()
 
 
@@ -193,15 +231,26 @@ def loads(functions: Sequence[Function]) -> Iterator[Load]:
             yield from (inner for inner in expressions(result) if isinstance(inner, Load))
 
 
+def extents(functions: Sequence[Function]) -> Iterator[Extent]:
+    """All extents in functions."""
+    for function in functions:
+        for result in function.results:
+            yield from (inner for inner in expressions(result) if isinstance(inner, Extent))
+
+
 def uses(node: Node) -> tuple[Ref, ...]:
     """Everything that a node needs."""
-    return node.arguments + tuple(load.array for load in loads(node.functions))
+    loaded = tuple(load.array for load in loads(node.functions))
+    return node.arguments + loaded + tuple(extent.array for extent in extents(node.functions))
 
 
 def check_functions(node: Node, types: Types) -> None:
     """Loads fit their arrays; those that are not guarded need an index in bounds to be there."""
+    require(all(extent.axis < types(extent.array).rank for extent in extents(node.functions)))
+    require(not any(types(ref).is_hollow for ref in node.arguments))
     for load in loads(node.functions):
         array = types(load.array)
+        require(not array.is_hollow)
         require(array.rank == len(load.index) and (array.is_known or load.guarded))
         require(load.type == array.element[load.leaf or 0] and (load.leaf is None) == (len(array.element) == 1))
         require(load.guarded or all(dim.value > 0 for dim in array.dims))
@@ -219,6 +268,7 @@ def infer(program: Program) -> list[tuple[ArrayType, ...]]:
         inferred = node.operation.infer(node, types)
         require(all(dim.value >= 0 for array in inferred for dim in array.dims))
         found.append(tuple(_rigid(array, len(found)) for array in inferred))
+    require(not any(types(ref).is_hollow for ref in program.outputs))
     return found
 
 
@@ -255,8 +305,10 @@ def rename(node: Node, renumber: Callable[[Ref], Ref]) -> Node:
                 return expression
             case Apply(template, arguments, kind):
                 return Apply(template, tuple(inside(argument) for argument in arguments), kind)
-            case Load(array, leaf, index, kind, guarded):
-                return Load(renumber(array), leaf, tuple(inside(part) for part in index), kind, guarded)
+            case Load(array, leaf, index, kind, guarded, clamp):
+                return Load(renumber(array), leaf, tuple(inside(part) for part in index), kind, guarded, clamp)
+            case Extent(array, axis):
+                return Extent(renumber(array), axis)
             case Loop(name, count, initial, body, kind):
                 return Loop(name, count, inside(initial), inside(body), kind)
 

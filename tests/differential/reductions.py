@@ -112,7 +112,7 @@ class Scan:
 
     def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
         array = types(node.arguments[0])
-        require(array.rank > 0)
+        require(array.rank > 0 and not array.has_many_rows)
         inclusive, total = self.name.endswith("1"), self.name.endswith("Total")
         check_combiner(node, array, not inclusive)
         if total:
@@ -145,7 +145,7 @@ class Filter:
 
     def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
         array = types(node.arguments[0])
-        require(array.rank > 0)
+        require(array.rank > 0 and not array.has_many_rows)
         require(check(node.functions[0], (BOOL,), [parameter("p", array.element)]))
         return (ArrayType(array.element, (Dim(0, NEW),)), ArrayType((I64,), array.dims[:-1]))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from accel.ast.types import BOOL, F32, F64, I64, ScalarType
@@ -12,8 +12,10 @@ from tests.differential.draw import Draw
 from tests.differential.programs import (
     Apply,
     ArrayType,
+    Clamp,
     Element,
     Expression,
+    Extent,
     Function,
     Literal,
     Load,
@@ -40,13 +42,18 @@ LARGEST = {F32: 3.4028234663852886e38, F64: 1.7976931348623157e308}
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What an expression may mention: variables, arrays to load from, element types in use."""
+    """What an expression may mention: variables, arrays to load from, element types in use, arrays whose extents matter.
+
+    In a `faulty` one, an index may be out of bounds.
+    """
 
     variables: tuple[Variable, ...]
     arrays: Sequence[tuple[Ref, ArrayType]]
     scalars: Sequence[ScalarType]
     elementary: bool
     loops: int = 0
+    sizes: Sequence[tuple[Ref, ArrayType]] = ()
+    faulty: bool = False
 
 
 def edge_values(kind: ScalarType) -> list[bool | int | float]:
@@ -177,6 +184,8 @@ def expression(draw: Draw, kind: ScalarType, scope: Scope, fuel: int = FUEL) -> 
         loaded = load(draw, kind, scope, fuel)
         if loaded is not None:
             return loaded
+    if kind is I64 and scope.sizes and draw.chance(40):
+        return extent(draw, scope)
     if draw.chance(4) and scope.loops < 2:
         return loop(draw, kind, scope, fuel)
     template, types = draw.pick(operators(kind, scope))
@@ -192,6 +201,16 @@ def leaf(draw: Draw, kind: ScalarType, scope: Scope) -> Expression:
     return variable if variable.type is kind else Apply(f"A.cast({{}}, np.{kind.dtype.name})", (variable,), kind)
 
 
+def extent(draw: Draw, scope: Scope) -> Expression:
+    """An extent of an array that matters for it, as it is or beside a constant."""
+    ref, array = draw.pick(scope.sizes)
+    found = Extent(ref, draw.below(array.rank))
+    if draw.chance(40):
+        return found
+    symbol = draw.pick(("+", "-", "*", "+", "-"))
+    return Apply(f"({{}} {symbol} {{}})", (found, literal(draw, I64)), I64)
+
+
 def load(draw: Draw, kind: ScalarType, scope: Scope, fuel: int) -> Load | None:
     """An element of an array of the scope, or None if there is no array of that type."""
     guarded = draw.chance(40)
@@ -205,6 +224,8 @@ def load(draw: Draw, kind: ScalarType, scope: Scope, fuel: int) -> Load | None:
         return None
     ref, leaf, rank = draw.pick(fitting)
     index = tuple(expression(draw, I64, scope, min(2, fuel - 1)) for _ in range(rank))
+    if rank and not guarded and draw.chance(30):
+        return Load(ref, leaf, index, kind, False, Clamp.UPPER if scope.faulty else Clamp.BOTH)
     return Load(ref, leaf, index, kind, guarded and rank > 0)
 
 
@@ -212,7 +233,7 @@ def loop(draw: Draw, kind: ScalarType, scope: Scope, fuel: int) -> Loop:
     """A scalar loop of a few turns."""
     name = f"w{scope.loops}"
     value = Variable(f"{name}[1]", kind)
-    inner = Scope((*scope.variables, value), scope.arrays, scope.scalars, scope.elementary, scope.loops + 1)
+    inner = replace(scope, variables=(*scope.variables, value), loops=scope.loops + 1)
     initial = expression(draw, kind, scope, fuel // 3)
     return Loop(name, draw.below(5), initial, expression(draw, kind, inner, fuel // 2), kind)
 
@@ -234,7 +255,7 @@ def function(
 ) -> Function:
     """A random function of these parameters."""
     variables = tuple(variable for _, leaves in parameters for variable in leaves)
-    inner = Scope((*scope.variables, *variables), scope.arrays, scope.scalars, scope.elementary)
+    inner = replace(scope, variables=(*scope.variables, *variables))
     return Function(tuple(name for name, _ in parameters), tuple(expression(draw, kind, inner) for kind in result))
 
 
@@ -257,6 +278,8 @@ def text(expression: Expression, name: Callable[[Ref], str]) -> str:
             return template.format(*(text(argument, name) for argument in arguments))
         case Load():
             return load_text(expression, name)
+        case Extent(array, axis):
+            return f"A.unlift({name(array)}.shape)[{axis}]"
         case Loop(state, count, initial, body, _):
             start = f"A.lift(A.constant(0, np.int64), {text(initial, name)})"
             step = f"A.lift({state}[0] + 1, {text(body, name)})"
@@ -270,6 +293,10 @@ def load_text(load: Load, name: Callable[[Ref], str]) -> str:
         return f"A.the({array}){item}"
     index = [text(part, name) for part in load.index]
     extents = [f"A.unlift({array}.shape)[{axis}]" for axis in range(len(index))]
+    if load.clamp is not None:
+        upper = [f"A.min({part}, {extent} - 1)" for part, extent in zip(index, extents, strict=True)]
+        moved = upper if load.clamp is Clamp.UPPER else [f"A.max({part}, A.constant(0, np.int64))" for part in upper]
+        return f"{array}[{', '.join(moved)}]{item}"
     if not load.guarded:
         wrapped = (f"{part} % {extent}" for part, extent in zip(index, extents, strict=True))
         return f"{array}[{', '.join(wrapped)}]{item}"

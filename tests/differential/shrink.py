@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from tests.differential.elementwise import Input
+from tests.differential.elementwise import HOLLOW, Input
 from tests.differential.programs import (
     Apply,
     Expression,
+    Extent,
     Function,
     IllTyped,
     Literal,
@@ -146,11 +147,13 @@ def simplified(expression: Expression) -> Iterator[Expression]:
             for position, argument in enumerate(arguments):
                 for simpler in simplified(argument):
                     yield Apply(template, (*arguments[:position], simpler, *arguments[position + 1 :]), kind)
-        case Load(array, leaf, index, _, guarded):
+        case Extent():
+            yield Literal(kind, zero)
+        case Load(array, leaf, index, _, guarded, clamp):
             yield Literal(kind, zero)
             for position, part in enumerate(index):
                 for simpler in simplified(part):
-                    yield Load(array, leaf, (*index[:position], simpler, *index[position + 1 :]), kind, guarded)
+                    yield Load(array, leaf, (*index[:position], simpler, *index[position + 1 :]), kind, guarded, clamp)
         case Loop(name, count, initial, body, _):
             yield initial
             if count > 1:
@@ -168,7 +171,7 @@ def smaller_numbers(program: Program) -> Iterator[Program]:
                 nodes = tuple(replace(node, numbers=tuple(_smaller(node, large, small))) for node in program.nodes)
                 yield Program(nodes, program.outputs)
     for number, node in enumerate(program.nodes):
-        if isinstance(node.operation, Input) and node.numbers[1]:
+        if isinstance(node.operation, Input) and node.numbers[1] not in (0, HOLLOW):
             plain = replace(node, numbers=(node.numbers[0], 0, *node.numbers[2:]))
             yield Program((*program.nodes[:number], plain, *program.nodes[number + 1 :]), program.outputs)
 

@@ -3,12 +3,15 @@
 The rule (design section 8): if the reference succeeds, everything succeeds with the same bits (of a NaN, only that it is
 one). If the reference raises, anything may raise an `AccelError`, or succeed if what failed was not demanded. Programs
 with elementary functions are compared with the reference by interpreters only, and among themselves on a backend.
+The reference itself must give what NumPy gives for the program's text (`oracle/`), wherever that gives something.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
+from itertools import combinations
+from typing import TypeAlias
 
 import numpy as np
 
@@ -17,7 +20,7 @@ from accel.ast.operators import ELEMENTARY
 from accel.backends.choose import backend
 from accel.backends.interpreter.backend import InterpreterBackend
 from accel.compile import Stages, stages
-from accel.errors import AccelError, AccelInternalError
+from accel.errors import AccelError, AccelInternalError, AccelShapeError
 from accel.fusedast.interpret import interpret as interpret_fused
 from accel.ilp.options import STRATEGIES, Duplicate, Options, Strategy
 from accel.ir.interpret import interpret as interpret_loops
@@ -26,6 +29,10 @@ from accel.labelled.interpret import interpret as interpret_labelled
 from accel.labelled.nodes import Program
 from accel.labelled.scalar import Compute
 from tests.differential.data import HostArray
+from tests.differential.oracle.arrays import LARGEST_EXTENT
+from tests.differential.oracle.run import is_refused, outcomes
+from tests.differential.oracle.values import Fault
+from tests.differential.programs import MOST_ELEMENTS
 
 THREADS = (2, 1, 3)
 """How many threads run the first, second and third strategy on small data, where threads make no difference."""
@@ -34,18 +41,37 @@ LARGE = 4096
 """From here on an array is cut into blocks; every number of threads is tried."""
 
 
+Run: TypeAlias = Callable[[], list[HostArray]]
+Function: TypeAlias = Callable[..., tuple[A.Acc[object], ...]]
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A program with its arguments, one per leaf, the strategies by which it is planned, and which work may be done again."""
+    """A program with its arguments, one per leaf, the strategies by which it is planned, and which work may be done again.
+
+    `function` is what built it, of one array per parameter, if it was built by one.
+    """
 
     program: Program
     arguments: list[HostArray]
     strategies: tuple[Strategy, ...] = STRATEGIES
     duplicate: Duplicate = True
+    function: Function | None = None
+    given: Sequence[HostArray] = ()
 
     @property
     def is_large(self) -> bool:
         return any(argument.size >= LARGE for argument in self.arguments)
+
+    @property
+    def is_hollow(self) -> bool:
+        """An argument has more elements than memory; OpenCL needs all of them."""
+        return any(argument.size > MOST_ELEMENTS for argument in self.arguments)
+
+    @property
+    def is_refused(self) -> bool:
+        """An argument has an extent that nothing takes."""
+        return is_refused(self.arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +82,20 @@ class Outcome:
     error: AccelError | None = None
 
 
-def case(function: Callable[..., tuple[A.Acc[object], ...]], arrays: Sequence[HostArray]) -> Case:
-    """The function at these arrays."""
-    results = function(*(A.use(array) for array in arrays))
-    return join([results])
+def case(function: Function, arrays: Sequence[HostArray]) -> Case:
+    """The function at these arrays. What is not even taken by `use` is put in afterwards."""
+    taken = [_taken(array) for array in arrays]
+    joined = join([function(*map(A.use, taken))])
+    meant = {id(one): array for one, array in zip(taken, arrays, strict=True)}
+    return replace(joined, arguments=[meant[id(one)] for one in joined.arguments], function=function, given=arrays)
+
+
+def _taken(array: HostArray) -> HostArray:
+    """The array, with extents that `use` takes; each time an object of its own."""
+    if not is_refused([array]):
+        return array.view()
+    shape = tuple(min(extent, LARGEST_EXTENT) for extent in array.shape)
+    return np.lib.stride_tricks.as_strided(array, shape, array.strides, writeable=False)
 
 
 def join(programs: Sequence[tuple[A.Acc[object], ...]]) -> Case:
@@ -120,9 +156,6 @@ def has_elementary(tree: object) -> bool:
     return False
 
 
-Run = Callable[[], list[HostArray]]
-
-
 def interpreters(given: Case, staged: Stages, strategy: Strategy) -> Iterator[tuple[str, Run]]:
     """The evaluators of the stages after planning."""
     yield f"fusedast {strategy}", lambda: interpret_fused(staged.fused, given.arguments)
@@ -150,16 +183,65 @@ def reference(given: Case) -> Outcome:
     return attempt(lambda: interpret_labelled(given.program, given.arguments))
 
 
+def unlike_numpy(given: Case, expected: Outcome) -> str | None:
+    """What the reference has that NumPy does not give for the same text, whatever order it takes where several are right."""
+    assert given.function is not None
+    message: str | None = None
+    for outcome in outcomes(given.function, given.given):
+        if isinstance(outcome, Fault):
+            return None
+        found = difference(Outcome(outcome), expected)
+        if found is None:
+            return None
+        message = message or found
+    return message
+
+
+def refusals(given: Case, opencl: bool) -> list[str]:
+    """Everything that takes an argument whose extents are too large."""
+    found = []
+    runs = [("labelled", lambda: interpret_labelled(given.program, given.arguments)), *_runs(given, opencl)]
+    for name, run in runs:
+        try:
+            outcome = attempt(run)
+        except Exception as error:  # a bug of any kind is what we look for
+            found.append(f"{name}: {type(error).__name__}: {error}")
+            continue
+        if not isinstance(outcome.error, AccelShapeError):
+            found.append(f"{name}: {outcome.error!r} instead of an AccelShapeError for an extent that is too large")
+    return found
+
+
+def shared(results: Sequence[HostArray], arguments: Sequence[HostArray]) -> str | None:
+    """Which results lie in the memory of another one or of an argument: whoever writes to one would change both."""
+    for (first, one), (second, other) in combinations(enumerate(results), 2):
+        if np.may_share_memory(one, other):
+            return f"results {first} and {second} share memory"
+    for position, result in enumerate(results):
+        if any(np.may_share_memory(result, argument) for argument in arguments):
+            return f"result {position} shares memory with an argument"
+    return None
+
+
+def _runs(given: Case, opencl: bool) -> list[tuple[str, Run]]:
+    runs = list(subjects(given))
+    if opencl and (given.is_refused or not given.is_hollow):
+        runs += [(f"opencl {strategy}", lambda s=strategy: on_opencl(given, s)) for strategy in given.strategies]  # type: ignore[misc]
+    return runs
+
+
 def failures(given: Case, opencl: bool = False) -> list[str]:
     """Every subject that breaks the rule, and how."""
+    if given.is_refused:
+        return refusals(given, opencl)
     expected = reference(given)
     found = []
+    message = unlike_numpy(given, expected)
+    if message is not None:
+        found.append(f"labelled: {message} by NumPy")
     elementary = has_elementary(given.program)
     first: dict[str, Outcome] = {}
-    runs = list(subjects(given))
-    if opencl:
-        runs += [(f"opencl {strategy}", lambda s=strategy: on_opencl(given, s)) for strategy in given.strategies]  # type: ignore[misc]
-    for name, run in runs:
+    for name, run in _runs(given, opencl):
         try:
             outcome = attempt(run)
         except Exception as error:  # a bug of any kind is what we look for
@@ -168,6 +250,8 @@ def failures(given: Case, opencl: bool = False) -> list[str]:
         family = name.split()[0]
         against = first.setdefault(family, outcome) if elementary and family in ("llvm", "opencl") else expected
         message = difference(against, outcome)
+        if message is None and family in ("llvm", "opencl"):
+            message = shared(outcome.arrays, given.arguments)
         if message is not None:
             found.append(f"{name}: {message}")
     return found
@@ -178,7 +262,7 @@ def on_opencl(given: Case, strategy: Strategy) -> list[HostArray]:
     return compiled(given, stages(given.program, Options(strategy=strategy, duplicate=given.duplicate)), "opencl", 0)
 
 
-def report(function: Callable[..., tuple[A.Acc[object], ...]], arrays: Sequence[HostArray]) -> None:
+def report(function: Function, arrays: Sequence[HostArray]) -> None:
     """Print what differs: what a printed program calls."""
     for message in failures(case(function, arrays), opencl=True) or ["everything agrees"]:
         print(message)

@@ -14,7 +14,8 @@ from tests.differential.scalars import Scope, expression, function, parameter
 @dataclass
 class World:
     """The state of one generation. `extents` are the sizes that this program likes; `scalars` its element
-    types. A `faulty` one may index out of bounds and fold empty rows without a seed."""
+    types. A `faulty` one may index out of bounds and fold empty rows without a seed. `sizes` are arrays of huge extents,
+    with elements or without."""
 
     draw: Draw
     scalars: list[ScalarType]
@@ -23,11 +24,12 @@ class World:
     faulty: bool
     limit: int
     arrays: list[tuple[Ref, ArrayType]] = field(default_factory=list)
+    sizes: list[tuple[Ref, ArrayType]] = field(default_factory=list)
 
     def scope(self) -> Scope:
         """What scalar functions may mention here: a few arrays to load from."""
         chosen = [self.draw.pick(self.arrays) for _ in range(2)] if self.arrays and self.draw.chance(40) else []
-        return Scope((), chosen, self.scalars, self.elementary)
+        return Scope((), chosen, self.scalars, self.elementary, sizes=self.sizes, faulty=self.faulty)
 
     def array(self, fits: Callable[[ArrayType], bool]) -> tuple[Ref, ArrayType] | None:
         """Some array that fits, recent ones rather."""

@@ -1,0 +1,277 @@
+"""The names that a printed program uses: what stands for `A` when it runs here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import prod
+from typing import TypeAlias
+
+import numpy as np
+
+from tests.differential.oracle import arrays, movement, reductions, scalars
+from tests.differential.oracle.arrays import Array, Function, Shape, known, mapped
+from tests.differential.oracle.reductions import Orders, Scan
+from tests.differential.oracle.scalar_names import SCALAR_NAMES
+from tests.differential.oracle.values import (
+    Tree,
+    Tuple,
+    Value,
+    integer,
+    number,
+    one,
+)
+
+Several: TypeAlias = Array | tuple[Array, ...]
+"""An array, or the state of control flow over several."""
+
+
+def names(orders: Orders) -> dict[str, object]:
+    """Everything by name; folds take their order from `orders`."""
+    return SCALAR_NAMES | _CONTROL | _MAKING | _MOVING | _folding(orders)
+
+
+class Language:
+    """`A` of a program."""
+
+    def __init__(self, orders: Orders) -> None:
+        self._names = names(orders)
+
+    def __getattr__(self, name: str) -> object:
+        return self._names[name]
+
+
+# Arrays: control flow.
+
+
+def _the(array: Array) -> Tree:
+    return array.at(())
+
+
+def _branch(condition: Value, then: Several, orelse: Several) -> Several:
+    if isinstance(then, Array):
+        assert isinstance(orelse, Array)
+        return Array(lambda: _taken(condition, then, orelse), "acond")
+    assert isinstance(orelse, tuple)
+    return tuple(_branched(condition, *both) for both in zip(then, orelse, strict=True))
+
+
+def _branched(condition: Value, then: Array, orelse: Array) -> Array:
+    return Array(lambda: _taken(condition, then, orelse), "acond")
+
+
+def _taken(condition: Value, then: Array, orelse: Array) -> tuple[Shape, Callable[[], Tree]]:
+    array = then if one(condition) else orelse
+    return array.extents, lambda: array.element
+
+
+def _awhile(condition: Callable[[Several], Array], step: Callable[[Several], Several], state: Several) -> Several:
+    results: list[Several] = []
+
+    def last() -> Several:
+        if not results:
+            found = state
+            while one(_the(condition(found))):
+                found = step(found)
+            results.append(found)
+        return results[0]
+
+    return _later(last, state)
+
+
+def _iterate(count: Value, step: Callable[[Several], Several], state: Several) -> Several:
+    def last() -> Several:
+        found = state
+        for _ in range(int(one(count))):
+            found = step(found)
+        return found
+
+    return _later(last, state)
+
+
+def _later(last: Callable[[], Several], state: Several) -> Several:
+    """The state that a loop ends with, computed when it is asked for."""
+
+    def item(position: int) -> Array:
+        def make() -> tuple[Shape, Callable[[], Tree]]:
+            found = last()
+            array = found if isinstance(found, Array) else found[position]
+            return array.extents, lambda: array.element
+
+        return Array(make, "awhile")
+
+    return item(0) if isinstance(state, Array) else tuple(item(position) for position in range(len(state)))
+
+
+_CONTROL: dict[str, object] = {"the": _the, "acond": _branch, "awhile": _awhile, "iterate": _iterate}
+
+
+# Arrays: making them, and element by element.
+
+
+def _zip(*parts: Array) -> Array:
+    return mapped(lambda *items: Tuple(items), parts, False, "zip")
+
+
+def _unzip(array: Array, count: int) -> tuple[Array, ...]:
+    return tuple(_item(array, position) for position in range(count))
+
+
+def _item(array: Array, position: int) -> Array:
+    def elements() -> Tree:
+        assert isinstance(array.element, Tuple)
+        return array.element[position]
+
+    return known(lambda: array.extents, elements, "unzip")
+
+
+def _mapped(f: Function, *parts: Array) -> Array:
+    return mapped(f, parts, False, "map")
+
+
+def _imapped(f: Function, *parts: Array) -> Array:
+    return mapped(f, parts, True, "imap")
+
+
+def _fill(shape: object, value: Tree) -> Array:
+    return arrays.generated(shape, lambda ix: value, "fill")
+
+
+def _ones(shape: object, start: Value) -> Array:
+    return movement.enumerated(shape, start, number(1, start.dtype))
+
+
+def _same(array: Array) -> Array:
+    return array
+
+
+_MAPS = ("map", "zipWith", "zipWith3", "zipWith4", "zipWith5")
+_MAKING: dict[str, object] = dict.fromkeys(_MAPS, _mapped) | {
+    "imap": _imapped,
+    "zip": _zip,
+    "zip3": _zip,
+    "unzip": lambda array: _unzip(array, 2),
+    "unzip3": lambda array: _unzip(array, 3),
+    "indexed": lambda array: mapped(lambda ix, x: Tuple((ix, x)), [array], True, "indexed"),
+    "generate": lambda shape, f: arrays.generated(shape, f, "generate"),
+    "fill": _fill,
+    "unit": lambda value: _fill((), value),
+    "enumFromN": _ones,
+    "enumFromStepN": movement.enumerated,
+    "compute": _same,
+    "shape": lambda array: array.shape,
+    "length": lambda array: integer(array.extents[0]),
+    "size": lambda array: integer(prod(array.extents)),
+}
+
+
+# Arrays: moving elements.
+
+
+def _flipped(axis: int, array: Array) -> Array:
+    return movement.permuted(array, lambda values: np.flip(values, axis), "reverse")
+
+
+def _transposed(first: int, second: int, array: Array) -> Array:
+    return movement.permuted(array, lambda values: np.swapaxes(values, first, second), "transpose")
+
+
+def _cut(axis: int, array: Array, last: bool) -> Array:
+    """Without the last element, or without the first; an empty array stays."""
+    bounds: Callable[[int], tuple[int, int]] = (lambda n: (0, n - 1)) if last else (lambda n: (min(1, n), n))
+    return movement.sliced(array, axis % len(array.extents), bounds, "init")
+
+
+def _flatten(array: Array) -> Array:
+    return known(lambda: (prod(array.extents),), lambda: array.element, "flatten")
+
+
+_MOVING: dict[str, object] = {
+    "All": movement.ALL,
+    "reverse": partial(_flipped, -1),
+    "reverseOn": _flipped,
+    "transpose": partial(_transposed, 0, 1),
+    "transposeOn": _transposed,
+    "take": partial(movement.take, -1),
+    "takeOn": movement.take,
+    "drop": partial(movement.drop, -1),
+    "dropOn": movement.drop,
+    "slit": partial(movement.slit, -1),
+    "slitOn": movement.slit,
+    "init": lambda array: _cut(-1, array, True),
+    "initOn": lambda axis, array: _cut(axis, array, True),
+    "tail": lambda array: _cut(-1, array, False),
+    "tailOn": lambda axis, array: _cut(axis, array, False),
+    "flatten": _flatten,
+    "reshape": movement.reshape,
+    "replicate": movement.replicate,
+    "slice": movement.slice_,
+    "gather": movement.gather,
+    "backpermute": movement.backpermute,
+    "permute": movement.permute,
+    "scatterWith": movement.scatter_with,
+    "scatter": movement.scatter,
+}
+
+
+# Arrays: folds, scans and filters.
+
+
+def _folding(orders: Orders) -> dict[str, object]:
+    def seeded(everything: bool) -> Callable[[Function, object, Array], Array]:
+        return lambda f, seed, array: reductions.fold(orders, f, _typed(seed, array), array, everything)
+
+    def unseeded(everything: bool) -> Callable[[Function, Array], Array]:
+        return lambda f, array: reductions.fold(orders, f, None, array, everything)
+
+    def named(operator: str, seed: int | None) -> Callable[[Array], Array]:
+        f = partial(scalars.operate, operator)
+        if seed is None:
+            return lambda array: reductions.fold(orders, f, None, array)
+        return lambda array: reductions.fold(orders, f, _typed(seed, array), array)
+
+    def tested(operator: str, seed: bool) -> Callable[[Function, Array], Array]:
+        return lambda f, array: named(operator, seed)(_mapped(f, array))
+
+    return {
+        "fold": seeded(False),
+        "foldAll": seeded(True),
+        "fold1": unseeded(False),
+        "fold1All": unseeded(True),
+        "sum": named("add", 0),
+        "product": named("mul", 1),
+        "minimum": named("min", None),
+        "maximum": named("max", None),
+        "all": tested("and", True),
+        "any": tested("or", False),
+        "filter": reductions.filter_,
+        **_scanning(False),
+        **_scanning(True),
+    }
+
+
+def _typed(seed: object, array: Array) -> Tree:
+    """A seed; a plain Python number has the elements' type."""
+    if isinstance(seed, (Value, Tuple)):
+        return seed
+    assert isinstance(array.element, Value)
+    return number(one(seed), array.element.dtype)
+
+
+def _scanning(from_right: bool) -> dict[str, object]:
+    end = "r" if from_right else "l"
+
+    def scan(f: Function, seed: Tree, array: Array) -> Scan:
+        return Scan(f, seed, array, from_right)
+
+    def with_totals(f: Function, seed: Tree, array: Array) -> Sequence[Array]:
+        found = scan(f, seed, array)
+        return found.exclusive(), found.totals()
+
+    return {
+        f"scan{end}1": lambda f, array: Scan(f, None, array, from_right).every(),
+        f"scan{end}": lambda f, seed, array: scan(f, seed, array).longer(),
+        f"prescan{end}": lambda f, seed, array: scan(f, seed, array).exclusive(),
+        f"postscan{end}": lambda f, seed, array: scan(f, seed, array).every(),
+        f"scan{end}Total": with_totals,
+    }
