@@ -7,6 +7,7 @@ import faulthandler
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
