@@ -77,12 +77,16 @@ def _launch(step: Launch, device: Device[B], slots: Slots) -> list[Instruction[B
     def instruction(buffers: list[B | None], sizes: list[int]) -> None:
         for old, new in shared:
             buffers[new] = buffers[old]
+        has_work = bool(shared)
         for slot, element, shape, where in fresh:
             extents = shape(sizes)
+            has_work = has_work or 0 not in extents
             try:
                 buffers[slot] = allocate(element, extents)
             except (MemoryError, ValueError) as error:  # NumPy's ValueError: more than an address can count
                 raise _no_room(element, extents, where) from error
+        if not has_work:  # there may be many rows without elements
+            return
         try:
             run(buffers, sizes)
         except MemoryError as error:

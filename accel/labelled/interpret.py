@@ -7,7 +7,7 @@ row-major order raises.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
@@ -248,11 +248,11 @@ def _combiner(combine: Prepared) -> Callable[[Element, Element], Element]:
     return lambda left, right: combine((*left, *right))
 
 
-def _rows(inputs: Sequence[Array], env: Environment) -> list[list[Element]]:
-    """The elements by row of the innermost dimension."""
+def _rows(inputs: Sequence[Array], env: Environment) -> Iterator[list[Element]]:
+    """The elements by row of the innermost dimension; one row after the other, since many may be empty."""
     *outer, inner = env.shape(inputs[0].shape)
     elements = env.elements(inputs)
-    return [elements[row * inner : (row + 1) * inner] for row in range(prod(outer))]
+    return (elements[row * inner : (row + 1) * inner] for row in range(prod(outer)))
 
 
 def _seed(initial: Function | None, env: Environment) -> Element | None:
@@ -284,6 +284,9 @@ def _scan(binding: Binding, operation: Scan, env: Environment) -> None:
 
     scans: list[Element] = []
     totals: list[Element] = []
+    if all(0 in env.shape(array.shape) for array in binding.arrays):
+        env.store(binding.arrays, ())
+        return
     for row in _rows(operation.inputs, env):
         visited = row[::-1] if right else row
         results = list(order.scan(visited, flipped if right else combine, seed))
@@ -300,14 +303,19 @@ def _scan(binding: Binding, operation: Scan, env: Environment) -> None:
 
 
 def _filter(arrays: Sequence[Array], predicate: Prepared, inputs: Sequence[Array], env: Environment) -> None:
-    kept = [[element for element in row if predicate(element)[0]] for row in _rows(inputs, env)]
     vectors, counts = arrays[:-1], arrays[-1]
+    shape = env.shape(inputs[0].shape)
+    if 0 in shape:
+        kept: list[list[Element]] = []
+        env.arrays[counts] = np.zeros(shape[:-1], counts.element.dtype)
+    else:
+        kept = [[element for element in row if predicate(element)[0]] for row in _rows(inputs, env)]
+        env.store([counts], ((len(row),) for row in kept))
     total = sum(map(len, kept))
     for extent in (extent for vector in vectors for extent in vector.shape):
         assert extent.variable is not None, "a filter's extent is a size variable"
         env.sizes[extent.variable] = total
     env.store(vectors, (element for row in kept for element in row))
-    env.store([counts], ((len(row),) for row in kept))
 
 
 def _bind_sizes(variables: Sequence[SizeVariable], call: Prepared, env: Environment, where: Where | None) -> None:

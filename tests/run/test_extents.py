@@ -166,3 +166,18 @@ def test_a_size_that_a_loop_does_not_change_is_computed_only_if_the_loop_runs(tu
             run(XS, hollow(LARGEST_EXTENT), np.array(turns))
     else:
         assert run(XS, hollow(LARGEST_EXTENT), np.array(turns)).tolist() == XS.tolist()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("rows", [2**31, 2**46])
+def test_many_rows_without_elements_take_no_time(rows: int, backend: str) -> None:
+    empty = np.empty((rows, 0), np.int8)
+    programs: list[Callable[[AnyAcc], AnyAcc]] = [
+        lambda xs: A.scanl1(A.add, xs),
+        lambda xs: A.scanr1(A.max, A.map(lambda x: -x, xs)),
+        lambda xs: A.map(lambda x: x + 1, xs),
+        lambda xs: A.reverse(xs),
+    ]
+    for program in programs:
+        assert A.run(program(A.use(empty)), backend=backend).shape == (rows, 0)
+    assert A.run(A.foldAll(A.add, 3, A.use(empty)), backend=backend) == 3
