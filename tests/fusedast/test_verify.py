@@ -13,7 +13,8 @@ from accel.fusedast.build import build
 from accel.fusedast.interpret import interpret
 from accel.fusedast.nodes import Diagonal, Program, RootOfCluster, Signature, Vertical
 from accel.fusedast.verify import verify
-from tests.fusedast.examples import EXAMPLES
+from accel.labelled.nodes import Scatter
+from tests.fusedast.examples import EXAMPLES, scatter_example
 from tests.fusedast.hand import Hand, plan
 
 
@@ -67,3 +68,12 @@ def test_what_was_fused_away_is_not_visible() -> None:
         verify(asking)
     with pytest.raises(KeyError):
         interpret(asking, [np.ones(3)])
+
+
+def test_a_destination_is_gone_after_its_scatter() -> None:
+    made = scatter_example()
+    program = build(made.program, made.unfused)
+    assert isinstance(made.program.bindings[-1].operation, Scatter)
+    asking = replace(program, results=made.program.bindings[-1].operation.destinations)
+    with pytest.raises(KeyError):
+        interpret(asking, made.arguments)

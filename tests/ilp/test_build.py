@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 import accel as A
+from accel.ast.types import F64, I64
 from accel.ilp.build import build
 from accel.ilp.graph import Kind
 from accel.ilp.plan import plan, plan_graph
 from accel.ilp.text import graph_text
-from accel.labelled.nodes import Program
+from accel.labelled.nodes import Extent, Program
+from tests.fusedast.hand import Hand
 from tests.ilp.sketch import Sketch
 from tests.labelled.programs import AnyAcc, program
 
@@ -49,6 +51,19 @@ def sized() -> tuple[AnyAcc, ...]:
 @pytest.mark.parametrize("draw", [filtered, scattered, controlled, sized], ids=lambda draw: str(draw.__name__))
 def test_graph(draw: Callable[[], tuple[AnyAcc, ...]], golden: Callable[[str], None]) -> None:
     golden(graph_text(build(program(draw()))))
+
+
+def test_readers_of_a_destination_come_before_its_scatter() -> None:
+    """Also those of the same memory under another shape."""
+    hand = Hand()
+    n = hand.size()
+    xs, indices = hand.use(F64, n), hand.use(I64, n)
+    destination = hand.affine(xs)
+    view = hand.reshape(destination, n, Extent(None, 1))
+    first, second = hand.affine(destination), hand.affine(view)
+    scattered = hand.scatter(destination, [indices], xs)
+    graph = build(hand.program(first, second, scattered))
+    assert {first.label, second.label} <= {one for one, other in graph.before if other == scattered.label}
 
 
 def test_programs_inside_programs_are_planned_by_themselves() -> None:

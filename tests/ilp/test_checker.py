@@ -77,6 +77,22 @@ def test_orders_of_operations() -> None:
         assert "cannot run in order" in str(why(s, cluster))
 
 
+def test_what_cannot_be_pushed() -> None:
+    for make in (Sketch.scan, Sketch.filter, Sketch.scatter):
+        s = Sketch()
+        s.use("xs")
+        s.use("is", "m")
+        match make:
+            case Sketch.scan:
+                s.scan("made", "xs")
+            case Sketch.filter:
+                s.filter("made", "k", "xs")
+            case _:
+                s.scatter("made", "xs", "xs")
+        s.gather("g", "is", "made.0")
+        assert why(s, "made:g g:0") == f"D5: %2 ({s.nodes[2].name}) cannot be pushed to a gather"
+
+
 def test_what_is_read_by_index_comes_from_an_earlier_cluster() -> None:
     s = Sketch()
     s.use("xs")
@@ -166,6 +182,63 @@ def test_work() -> None:
     assert "would be computed again" in str(why(s, "also:wide wide:0", False))
     for cluster in ("cheap:wide also:wide wide:0", "sum:rows rows:0", "looped:again again:0"):
         assert why(s, cluster, "published") is None
+
+
+def test_what_must_be_done_before_is_in_an_earlier_cluster() -> None:
+    """D4: another reader of a scatter's destination, which shares a read with the scatter."""
+    s = Sketch()
+    s.use("values")
+    s.use("d")
+    s.map("reader", "values d")
+    s.scatter("s", "values", "d")
+    assert why(s, "reader:0") is None
+    assert why(s, "s:0") is None
+    graph = s.finish()
+    uses = [Cluster((label,), (FORWARD,)) for label in (0, 1)]
+    both, apart = [Cluster((2, 3), (FORWARD, FORWARD))], [Cluster((label,), (FORWARD,)) for label in (2, 3)]
+    assert refusal(graph, Clustering((*uses, *both)), True) == "D4: %2 must be done before %3 begins"
+    assert refusal(graph, Clustering((*uses, *apart)), True) is None
+    assert str(refusal(graph, Clustering((*uses, *apart[::-1])), True)).startswith("D4: ")
+
+
+def test_no_pushed_loop_under_the_guard_of_a_filter() -> None:
+    """E3: at the indices that a filter kept, and as long as what a filter keeps."""
+    s = Sketch()
+    s.use("xs")
+    s.use("rows", "n m")
+    s.filter("f", "k", "xs")
+    s.fold("sums", "rows")
+    s.gather("g", "f.0", "sums", shrinking=True)
+    s.map("is", "xs")
+    s.use("kept", "m k")
+    s.fold("lengths", "kept")
+    s.gather("h", "is", "lengths", shrinking=True)
+    assert str(why(s, "f:0 sums:g g:0")).startswith("E3: a loop of %3 ")
+    assert str(why(s, "f:0 is:0 lengths:h h:0")).startswith("E3: a loop of %7 ")
+    for cluster in ("sums:g g:0", "is:0 lengths:h h:0", "f:0 is:0", "f:0 g:0"):
+        assert why(s, cluster) is None
+
+
+def test_the_rule_that_is_broken_is_named_first() -> None:
+    """One illegal cluster for each rule of docs/ilp.md that speaks of one."""
+    s = chain()
+    s.use("m", "n k")
+    s.use("other", "n j")
+    s.fold("sums", "m")
+    s.fold("others", "other")
+    s.map("both", "sums others")
+    s.filter("f", "l", "xs")
+    s.scan("late", "f.0", exclusive=True)
+    s.backpermute("wide", "n k", "sums")
+    s.fold("starts", "m", exact=True)
+    s.gather("h", "starts", "sums", result=True)
+    s.results |= set(s.read("sums"))
+    named = {
+        "D1": "a:0 b:1", "D2": "b:g g:0", "D3": "a:0 g:0", "D5": "f:1", "E2": "f:0 late:0", "E4": "sums:0 others:0 both:0",
+    }  # fmt: skip
+    s.results |= set(s.read("b"))
+    for rule, cluster in named.items():
+        assert str(why(s, cluster)).startswith(f"{rule}: "), (rule, why(s, cluster))
 
 
 def test_whole_clusterings() -> None:

@@ -14,7 +14,7 @@ import pytest
 import accel as A
 from accel.errors import AccelValueError
 from accel.execution import _COMPILED
-from accel.ilp.cost import MODELS
+from accel.ilp.cost import MODELS, CostName
 from accel.ilp.cost_function import CostFunction
 from accel.ilp.function_key import FunctionKey
 from accel.ilp.graph import Graph
@@ -44,6 +44,31 @@ BY_FUNCTION: dict[str, CostFunction] = {
 
 def test_all_models_can_be_said_as_functions() -> None:
     assert BY_FUNCTION.keys() == MODELS.keys()
+
+
+def gathered() -> Sketch:
+    """A gather of sixteen of a vector's elements, and a scatter of what a map makes of them."""
+    s = Sketch()
+    s.use("xs")
+    s.use("is", "16")
+    s.map("a", "xs")
+    s.gather("g", "is", "xs")
+    s.scatter("s", "a", "xs")
+    return s
+
+
+def test_costs_that_are_counted_by_hand() -> None:
+    """A gather reads as many elements as it makes, of whatever it reads; results are no intermediates."""
+    graph = gathered().finish(["g"])
+
+    def cost(name: CostName) -> int:
+        return plan_graph(graph, Options(strategy="none", cost=name)).cost[0]
+
+    mapped, taken, scattered = 1024 + 1024, 16 + 16 + 16, 1024 + 1024
+    assert cost("bytes") == 4 * (mapped + taken + scattered)
+    assert cost("intermediates") == 1
+    assert cost("reads") == 4
+    assert cost("clusters") == 3
 
 
 @pytest.mark.parametrize("name", MODELS)

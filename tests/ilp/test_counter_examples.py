@@ -257,6 +257,16 @@ def test_work_that_is_done_again_is_cheap() -> None:
         assert found == clusters or (operations == 17 and found == ["a", "b wide"])
 
 
+def test_a_maker_is_pushed_only_with_its_reader() -> None:
+    """Both are too much for a gather that may grow; the first alone would read only what is gathered, but feeds the second."""
+    s = Sketch()
+    s.use("x")
+    s.map("a", "x", operations=20)
+    s.map("b", "a", operations=20)
+    s.backpermute("few", "16", "b")
+    assert solve(s, DEFAULT)[0][0] == 4 * (1024 + 1024 + 16 + 16)
+
+
 def test_duplicate_false_never_repeats_work() -> None:
     s = Sketch()
     s.use("x")

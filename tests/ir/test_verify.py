@@ -12,7 +12,7 @@ from accel.ast.operators import Operator
 from accel.ast.types import BOOL, F64, I64
 from accel.errors import AccelInternalError
 from accel.fusedast.build import build
-from accel.ilp.clustering import FORWARD
+from accel.ilp.clustering import BACKWARD, FORWARD
 from accel.ir.lower import lower
 from accel.ir.nodes import (
     Count,
@@ -35,7 +35,7 @@ from accel.ir.nodes import (
 from accel.ir.nodes import Order as Way
 from accel.ir.verify import verify, verify_nest
 from accel.labelled.nodes import Array, Extent, SizeVariable
-from tests.fusedast.examples import EXAMPLES
+from tests.fusedast.examples import EXAMPLES, scatter_example
 from tests.fusedast.hand import Body, Hand, affine, always, at, binary, number, plan
 
 N = Extent(SizeVariable(0), 0)
@@ -65,6 +65,10 @@ BAD = [
     ("outputs are not those that are written, once each", nest(READ, DOUBLE)),
     ("state t is not of a loop around its step", nest(READ, STEP, DOUBLE, WRITE)),
     ("states are not those that are stepped, once each", nest(READ, DOUBLE, WRITE, states=(TOTAL,))),
+    (
+        "states are not those that are stepped, once each",
+        nest(READ, STEP, STEP, DOUBLE, WRITE, states=(TOTAL,)),
+    ),
     ("state t is read, but not running", nest(READ, replace(STEP, before=(Y,)), WRITE, states=(TOTAL,))),
     (
         "state t is read before its first step",
@@ -85,7 +89,9 @@ def test_the_nest_that_the_others_spoil_is_good() -> None:
     verify_nest(nest(GUARD, replace(READ, when=KEEP), replace(DOUBLE, when=KEEP), replace(WRITE, when=KEEP)))
 
 
-@pytest.mark.parametrize(("message", "bad"), BAD, ids=[message.replace(" ", "_") for message, _ in BAD])
+@pytest.mark.parametrize(
+    ("message", "bad"), BAD, ids=[f"{k}_{message.replace(' ', '_')}" for k, (message, _) in enumerate(BAD)]
+)
 def test_bad_nests(message: str, bad: Nest) -> None:
     with refused(message):
         verify_nest(bad)
@@ -105,6 +111,15 @@ def test_arrays_that_are_not_there() -> None:
         verify(Program(((XS,),), (step, View((YS,), (XS,))), ()))
     with refused("a result is not there"):
         verify(Program(((XS,),), (), (YS,)))
+
+
+def test_what_a_scatter_destroyed() -> None:
+    made = scatter_example()
+    loops = lower(build(made.program, made.unfused))
+    verify(loops)
+    ((destroyed, _),) = [pair for step in loops.steps if isinstance(step, Launch) for pair in step.nest.in_place]
+    with refused("a result is not there"):
+        verify(replace(loops, results=(destroyed,)))
 
 
 def test_a_row_that_needs_its_maximum_takes_two_loops() -> None:
@@ -155,3 +170,13 @@ def test_a_loop_both_ways() -> None:
     program = hand.program(right)
     with refused("would have to run both ways"):
         lower(build(program, plan(program, [1, 2], orders={2: FORWARD})))
+
+
+def test_a_sum_that_would_run_backward() -> None:
+    """It may not be taken in another order, so it shares no loop with a scan from the right."""
+    hand = Hand()
+    xs = hand.use(F64, hand.size())
+    (right,) = hand.scan(xs, direction=Direction.RIGHT)
+    program = hand.program(right, hand.fold(xs))
+    with refused("would have to run both ways"):
+        lower(build(program, plan(program, [1, 2], orders={1: BACKWARD, 2: BACKWARD})))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -51,3 +53,20 @@ def test_little_is_kept() -> None:
     kept = [buffers.take(U8, (quarter,)) for _ in range(3)]
     assert {array.ctypes.data for array in kept} <= addresses
     buffers.clear()
+
+
+def test_what_is_kept_has_a_bound() -> None:
+    buffers = Buffers()
+    tracemalloc.start()
+    try:
+        arrays = [buffers.take(U8, (KEPT // 4,)) for _ in range(6)]
+        assert tracemalloc.get_traced_memory()[0] > KEPT
+        arrays.clear()
+        assert tracemalloc.get_traced_memory()[0] <= KEPT
+        # What waits is counted rightly also once some of it was taken again.
+        arrays = [buffers.take(U8, (KEPT // 4,)) for _ in range(6)]
+        arrays.clear()
+        assert KEPT // 2 < tracemalloc.get_traced_memory()[0] <= KEPT
+    finally:
+        tracemalloc.stop()
+        buffers.clear()

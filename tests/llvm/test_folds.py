@@ -53,6 +53,35 @@ def test_fold1(operator: Operator, kind: ScalarType) -> None:
 
 
 @pytest.mark.parametrize("kind", [F32, F64])
+@pytest.mark.parametrize("guard", ["none", "prefix"])
+def test_sums_of_negative_zeros(kind: ScalarType, guard: str) -> None:
+    """Sums start from -0.0, the only float that changes none: from 0.0, all of these would be 0.0."""
+    program = nests.fold(
+        kind, nests.binary(Operator.ADD, kind), 1, exact=False, commutes=True, seeded=False, guard=guard
+    )
+    for size in SIZES:
+        arguments = [np.full(size, -0.0, kind.dtype)]
+        if guard == "prefix":
+            arguments.append(np.zeros(max(1, size - 3), np.bool_))
+        nests.agrees(program, arguments, (1,))
+        (result,) = nests.run(program, arguments)
+        assert np.signbit(result[()])
+
+
+@pytest.mark.parametrize("kind", [I32, I64, U8])
+@pytest.mark.parametrize("operator", [Operator.MIN, Operator.MAX, Operator.AND, Operator.OR, Operator.XOR])
+@pytest.mark.parametrize("guard", ["none", "positive"])
+def test_exact_folds_of_numbers_near_the_ends(kind: ScalarType, operator: Operator, guard: str) -> None:
+    """All below zero, or all with the highest bit: what a fold starts from, and what absent lanes hold, must not show."""
+    program = nests.fold(kind, nests.binary(operator, kind), 1, exact=True, commutes=True, seeded=False, guard=guard)
+    ends = (kind.minimum, kind.maximum) if guard == "none" else (1, kind.maximum)
+    for size in (1, 7, 100):
+        for least in {ends[0], ends[1] - 5}:
+            steps = np.arange(size, dtype=kind.dtype) % kind.dtype.type(5)
+            nests.agrees(program, [np.asarray(steps + kind.dtype.type(least), kind.dtype)], (1,))
+
+
+@pytest.mark.parametrize("kind", [F32, F64])
 def test_many_blocks_on_many_threads(kind: ScalarType) -> None:
     """Long enough that chunks run on the pool, with a last one that is not whole."""
     program = nests.fold(kind, nests.binary(Operator.ADD, kind), 1, exact=False, commutes=True, seeded=True)

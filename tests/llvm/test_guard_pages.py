@@ -19,8 +19,9 @@ from accel.ast.types import BOOL, F32, F64, I8, I32, I64, ScalarType
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.buffers import Buffers
 from accel.backends.protocol import HostArray
-from accel.ir.nodes import Order, Program
+from accel.ir.nodes import For, Level, OneToMaybe, OneToOne, Order, Program, Read, Stream, Write
 from accel.labelled.nodes import Array
+from accel.labelled.scalar import Block, Function, Variable
 from tests.guard_pages import guarded
 from tests.llvm import nests
 from tests.llvm.test_errors import gathered
@@ -123,6 +124,46 @@ def _gather(at_end: bool) -> None:
 @pytest.mark.parametrize("at_end", [True, False], ids=["end", "start"])
 def test_gathers(at_end: bool) -> None:
     survives(partial(_gather, at_end))
+
+
+def rows_that_are_there() -> Program:
+    """rows[i] in every element of row i; a shorter array of rows is read only where it has a row."""
+    rows, columns, result = (
+        Array(0, 0, F32, (nests.M,)),
+        Array(1, 0, F32, (nests.N,)),
+        Array(10, 0, F32, (nests.N,) * 2),
+    )
+    outer, row, there = Stream("o", I64), Stream("row", F32), Stream("there", BOOL)
+    (column,), reads = nests.reads([columns])
+    some, none = Stream("some", F32), Stream("none", F32)
+    copied = Variable(0, F32)
+    body = [
+        *reads,
+        OneToMaybe(there, nests.binary(Operator.LT, I64, BOOL), (outer, nests.M)),
+        Read(row, rows, (outer,), there),
+        OneToOne((none,), Function((copied,), Block((), (copied,))), (column,)),
+        OneToOne((some,), nests.binary(ADD, F32), (row, column), there),
+        Write(result, (outer, nests.INDEX), none),
+    ]
+    other = Array(11, 0, F32, (nests.M, nests.N))
+    body.append(Write(other, (outer, nests.INDEX), some, there))
+    level = Level((), For(outer, nests.N, Order.UP, (), Level((), nests.loop(body), ())), ())
+    return nests.program(level, [rows, columns], [(result, ((nests.N,),) * 2), (other, ((nests.M,), (nests.N,)))])
+
+
+def _rows(at_end: bool) -> None:
+    executable = LLVMBackend(1).compile(rows_that_are_there())
+    for size in (1, 7, 16, 65):
+        # Of one page, so that what lies behind the last row is the guard; a row further on would lie beyond it.
+        rows, columns = nests.numbers(F32, PAGE // 4, 1)[: max(1, size // 2)], nests.numbers(F32, size, 2)
+        results = executable([flush(at_end, rows, F32), flush(at_end, columns, F32)])
+        np.testing.assert_array_equal(results[1], rows[:, None] + columns)
+
+
+@pytest.mark.parametrize("at_end", [True, False], ids=["end", "start"])
+def test_rows_under_a_guard(at_end: bool) -> None:
+    """One element for all lanes, none of which is active: it is not loaded."""
+    survives(partial(_rows, at_end))
 
 
 def test_the_guard_is_noticed() -> None:

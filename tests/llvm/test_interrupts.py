@@ -49,6 +49,8 @@ CASES = [
     # Many: the loop that never ends is in the first chunk, the caller's, or in the last, a worker's if there is one.
     ("each", 1_000_000, 0, 1), ("each", 1_000_000, 0, 2), ("each", 1_000_000, -1, 2), ("summed", 1_000_000, -1, 2),
     ("scanned", 1_000_000, -1, 2), ("kept", 1_000_000, -1, 2),
+    # In the first chunk of the worker's half: the caller has done the rest and waits for it when the interrupt comes.
+    ("each", 65_536, 32_768, 2), ("each", 1_000_000, 500_000, 2),
 ]  # fmt: skip
 
 

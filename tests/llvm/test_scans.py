@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from accel.ast.operators import Operator
@@ -54,3 +55,36 @@ def test_guarded_scans(kind: ScalarType, guard: str, leaves: int) -> None:
         if guard == "prefix":
             arguments.append(nests.numbers(BOOL, max(0, size - 1), 0))
         nests.agrees(program, arguments, (1,))
+
+
+@pytest.mark.parametrize("kind", [F32, F64])
+def test_sums_of_negative_zeros(kind: ScalarType) -> None:
+    """Sums start from -0.0, the only float that changes none: from 0.0, all of these would be 0.0."""
+    program = nests.scan(kind, nests.binary(Operator.ADD, kind), 1, exact=False, seeded=False)
+    for size in SIZES:
+        zeros = np.full(size, -0.0, kind.dtype)
+        nests.agrees(program, [zeros], (1,))
+        assert np.signbit(nests.run(program, [zeros])[0]).all()
+
+
+@pytest.mark.parametrize("leaves", [1, 2])
+def test_blocks_behind_a_prefix(leaves: int) -> None:
+    """Blocks in which no step is made: at the end of a loop, and all of them."""
+    merge = nests.binary(Operator.ADD, F32) if leaves == 1 else nests.first_of_pairs(F32)
+    program = nests.scan(F32, merge, leaves, exact=False, seeded=True, guard="prefix", exclusive=True)
+    for size, steps in ((9000, 0), (9000, 1), (9000, 4096), (9000, 4097), (1, 0), (4097, 4096)):
+        arguments = [nests.numbers(F32, size, k) for k in range(leaves)]
+        nests.agrees(program, [*arguments, nests.numbers(BOOL, steps, 0)], (1,))
+
+
+@pytest.mark.parametrize("kind", [F64, I32])
+def test_many_blocks_on_many_threads(kind: ScalarType) -> None:
+    """Long enough for the pool, which must not take blocks of a scan out of their order."""
+    program = nests.scan(kind, nests.binary(Operator.ADD, kind), 1, exact=kind.is_integer, seeded=True)
+    values = nests.numbers(kind, 400_123, 1)
+    one = nests.run(program, [values], 1)
+    if kind.is_integer:
+        assert one[0].tobytes() == (np.cumsum(values, dtype=kind.dtype) + kind.dtype.type(3)).tobytes()
+    for threads in (2, 3):
+        for again, expected in zip(nests.run(program, [values], threads), one, strict=True):
+            assert again.tobytes() == expected.tobytes()

@@ -1,0 +1,31 @@
+"""What may fail must not run unasked: "no" only where that is proved."""
+
+from __future__ import annotations
+
+import pytest
+
+from accel.ast.operators import Operator
+from accel.ast.types import F64, I64
+from accel.labelled.hazards import may_fail
+from accel.labelled.nodes import Extent
+from tests.fusedast.hand import Body, Hand, number
+
+
+@pytest.mark.parametrize(
+    ("operator", "fails"), [(Operator.ADD, False), (Operator.MUL, False), (Operator.MIN, False), (Operator.SUB, True)]
+)
+def test_computed_sizes(operator: Operator, fails: bool) -> None:
+    """A sum of extents is an extent; a difference may be negative."""
+    hand = Hand()
+    n, m = hand.size(), hand.size()
+    hand.use(F64, n, m)
+    body = Body()
+    hand.sizes(body.gives(body.op(operator, n, m)))
+    assert may_fail(hand.bindings[-1], (), {}) is fails
+
+
+def test_a_negative_constant_is_no_extent() -> None:
+    hand = Hand()
+    body = Body()
+    hand.sizes(body.gives(body.op(Operator.ADD, Extent(None, 3), number(I64, -4))))
+    assert may_fail(hand.bindings[-1], (), {})

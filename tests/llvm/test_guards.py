@@ -1,0 +1,56 @@
+"""Guards in vector code: what is made under a guard, guards under guards, folds of which nothing is left."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from accel.ast.operators import Operator
+from accel.ast.types import BOOL, F32, I32, ScalarType
+from accel.errors import AccelValueError
+from accel.ir.nodes import Launch, ManyToOne, OneToMaybe, Program, Stream
+from accel.labelled.scalar import constant
+from tests.llvm import nests
+
+
+def between(kind: ScalarType, exact: bool) -> Program:
+    """The sum of the elements above zero and, among these, below three: the second guard is made under the first."""
+    whole = nests.fold(
+        kind, nests.binary(Operator.ADD, kind), 1, exact=exact, commutes=True, seeded=True, guard="positive"
+    )
+    (launch,) = whole.steps
+    assert isinstance(launch, Launch)
+    loop = launch.nest.body.loop
+    assert loop is not None
+    *before, step = loop.body.before
+    assert isinstance(step, ManyToOne)
+    inner = Stream("inner", BOOL)
+    (element,) = step.values
+    below = OneToMaybe(inner, nests.binary(Operator.LT, kind, BOOL), (element, constant(kind, 3)), step.when)
+    body = replace(loop.body, before=(*before, below, replace(step, when=inner)))
+    level = replace(launch.nest.body, loop=replace(loop, body=body))
+    return replace(whole, steps=(Launch(replace(launch.nest, body=level)),))
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("kind", [I32, F32])
+def test_a_guard_under_a_guard_is_false_where_that_is(kind: ScalarType, exact: bool) -> None:
+    program = between(kind, exact and kind.is_integer)
+    for size in (1, 7, 64, 100, 5000):
+        nests.agrees(program, [np.asarray(np.arange(size) % 11 - 5, kind.dtype)], (1, 2))
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("size", [1, 7, 64, 100, 5000])
+def test_fold1_of_what_no_lane_keeps(size: int, exact: bool) -> None:
+    operator = Operator.MAX if exact else Operator.ADD
+    program = nests.fold(
+        F32, nests.binary(operator, F32), 1, exact=exact, commutes=True, seeded=False, guard="positive"
+    )
+    values = np.full(size, -1, np.float32)
+    with pytest.raises(AccelValueError, match="fold1 of an empty row"):
+        nests.run(program, [values])
+    values[-1] = 2
+    assert nests.run(program, [values])[0] == 2
