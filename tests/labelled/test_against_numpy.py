@@ -57,6 +57,18 @@ def test_scans_of_rows(shape: tuple[int, ...]) -> None:
 
 
 @with_rows
+def test_scans_keep_the_sides_of_their_operands(shape: tuple[int, ...]) -> None:
+    """A function that is associative and does not commute: of two numbers the left one, or the right one."""
+    x = integers(shape)
+    first, last = x[..., :1] + 0 * x, x[..., -1:] + 0 * x
+    left, right = (lambda a, b: a), (lambda a, b: b)
+    for scan, function, expected in (
+        (A.scanl1, left, first), (A.scanl1, right, x), (A.scanr1, left, x), (A.scanr1, right, last),
+    ):  # fmt: skip
+        same(run(scan(function, use(x))), expected)
+
+
+@with_rows
 def test_filter_of_rows(shape: tuple[int, ...]) -> None:
     x = integers(shape)
     kept, counts = run_all(*A.filter(lambda a: a > 0, use(x)))
@@ -92,6 +104,14 @@ def test_gather_and_backpermute() -> None:
     same(run(A.gather(use(at), use(table))), table[at])
     same(run(A.gather(use(np.zeros((0, 2), np.int64)), use(table))), table[np.zeros((0, 2), np.int64)])
     same(run(A.backpermute((5,), lambda i: A.index(A.unindex(i)[0] * 2), use(table))), table[::2])
+
+
+def test_several_elements_of_one_row() -> None:
+    """Loads that agree in their first coordinate are different loads."""
+    table = integers((4, 3))
+    xs = use(table)
+    found = run(A.generate((4,), lambda i: xs[i[0], 0] + 10 * xs[i[0], 1] - 100 * xs[0, i[0] % 3]))
+    same(found, table[:, 0] + 10 * table[:, 1] - 100 * table[0, np.arange(4) % 3])
 
 
 def _index_sum(index: AnyExp) -> AnyExp:

@@ -56,6 +56,17 @@ def test_loops_move_their_state_at_once() -> None:
     assert [call(function, i)[0] for i in range(10)] == [0, 1, 1, 2, 3, 5, 8, 13, 21, 34]
 
 
+def test_parts_of_a_state_change_places() -> None:
+    """(a, b, n) := (b, a, n - 1): the new state is parts of the old one."""
+    a, b, n, more, m = (Variable(10 + i, kind) for i, kind in enumerate((I64, I64, I64, BOOL, I64)))
+    condition = Block((Compute(more, Operator.GT, (n, constant(I64, 0))),), (more,))
+    step = Block((Compute(m, Operator.SUB, (n, constant(I64, 1))),), (b, a, m))
+    start = (constant(I64, 5), constant(I64, 7), P)
+    loop = While((Q, R, Variable(3, I64)), (a, b, n), start, condition, step)
+    function = Function((P,), Block((loop,), (Q, R)))
+    assert [call(function, i) for i in range(4)] == [(5, 7), (7, 5), (5, 7), (7, 5)]
+
+
 def test_a_prepared_function_may_be_called_again() -> None:
     function = prepare(Function((P,), Block((Compute(Q, Operator.NEG, (P,)),), (Q,))), {N: 3}.__getitem__, {})
     assert [function((i,)) for i in (1, 2)] == [(-1,), (-2,)]

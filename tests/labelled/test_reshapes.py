@@ -83,3 +83,21 @@ def test_shapes_are_still_compared(backend: str, strategy: Strategy) -> None:
     assert run(np.arange(8.0), np.arange(7.0)).tolist() == [5.0, 5.0, 3.0]
     with pytest.raises(AccelShapeError, match=r"\(3,\)"):
         run(np.arange(8.0), np.arange(8.0))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("inputs", [0, 1])
+def test_a_map_that_looks_at_its_index_keeps_its_shape(inputs: int, backend: str) -> None:
+    """In another shape its index would be another one."""
+
+    def program(xs: A.Acc[A.Matrix[np.float64]]) -> A.Acc[A.Vector[np.float64]]:
+        def weight(ix: A.Exp[tuple[int, int]]) -> A.Exp[np.float64]:
+            return A.cast(ix[0] * 100 + ix[1], np.float64)
+
+        weights = A.imap(lambda ix, x: weight(ix) + x, xs) if inputs else A.generate(xs.shape, weight)
+        return A.reshape((A.size(xs),), A.map(lambda x: x * 2.0, weights))
+
+    xs = np.arange(12.0).reshape(3, 4)
+    rows, columns = np.indices(xs.shape)
+    expected = 2.0 * (rows * 100 + columns + xs * inputs)
+    assert A.runN(program, backend=backend)(xs).tolist() == expected.ravel().tolist()

@@ -219,6 +219,11 @@ def test_a_scatter_destroys_only_what_nobody_needs() -> None:
     zeros = A.fill(into.shape, 0.0)
     assert copies(scatter(zeros, at, values), scatter(zeros, at, A.map(lambda x: -x, values))) == 0  # made again
     assert copies(scatter(scatter(fresh, at, values), at, values)) == 0
+    assert copies(scatter(fresh, at, fresh)) == 1  # read while it is written
+    indexed = A.imap(lambda i, x: fresh[A.length(fresh) - 1 - i[0]] + x, values)
+    assert copies(scatter(fresh, at, A.zipWith(A.add, indexed, fresh))) == 0  # read before, in a map
+    loading = A.scatterWith(lambda new, old: new + old * fresh[0], fresh, A.zip(at, values))
+    assert copies(loading) == 1  # read by the function that combines
 
 
 def test_copies_keep_results_right() -> None:
