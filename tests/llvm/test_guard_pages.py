@@ -157,7 +157,7 @@ def _rows(at_end: bool) -> None:
         # Of one page, so that what lies behind the last row is the guard; a row further on would lie beyond it.
         rows, columns = nests.numbers(F32, PAGE // 4, 1)[: max(1, size // 2)], nests.numbers(F32, size, 2)
         results = executable([flush(at_end, rows, F32), flush(at_end, columns, F32)])
-        np.testing.assert_array_equal(results[1], rows[:, None] + columns)
+        np.testing.assert_array_equal(results[1], np.add.outer(rows, columns))
 
 
 @pytest.mark.parametrize("at_end", [True, False], ids=["end", "start"])

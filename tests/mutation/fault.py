@@ -1,0 +1,20 @@
+"""A fault: one replacement in one file, and the tests that must notice it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """`old`, which stands exactly once in `accel/<file>`, becomes `new`; then one of `tests`, quick ones, must fail.
+
+    `equivalent`: why no test can notice it, for a fault that changes nothing that can be observed.
+    """
+
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+    equivalent: str = ""

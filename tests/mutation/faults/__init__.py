@@ -1,0 +1,1 @@
+"""The faults, a file for each stage."""

@@ -1,0 +1,234 @@
+"""Faults of the stage `ilp`: graph, checker, prices, model, cuts, orders, copies, keys and kept plans."""
+
+from __future__ import annotations
+
+from tests.mutation.fault import Fault
+
+_CHECKER = "tests/ilp/test_checker.py"
+_COUNTER = "tests/ilp/test_counter_examples.py"
+_BUILD = "tests/ilp/test_build.py::test_graph"
+_KEYS = "tests/ilp/test_keys.py"
+_CACHE = "tests/ilp/test_plan_cache.py"
+_COPYING = "tests/ilp/test_copying.py"
+_COPIED = "tests/ilp/test_copied_work.py"
+_COSTS = "tests/ilp/test_costs.py"
+
+FAULTS = (
+    Fault(
+        "D1: another order than the maker's is taken",
+        "ilp/checker.py",
+        "if any(order is None or self._outputs[array] != order for array, order in flowing):",
+        "if any(order is None for array, order in flowing):",
+        (_CHECKER,),
+    ),
+    Fault(
+        "INTRO: the second half makes what the first reads",
+        "ilp/checker.py",
+        "if any(array in self._read or array in self._outputs for array, _ in second.outputs):",
+        "if any(array in self._outputs for array, _ in second.outputs):",
+        (_CHECKER,),
+    ),
+    Fault(
+        "D2: what is stored is made in a gather's order",
+        "ilp/checker.py",
+        "if made is not None and made.gather is not None:",
+        "if made is not None and made.gather is not None and made.backward:",
+        (_CHECKER,),
+    ),
+    Fault(
+        "D3: parts without a common array are a cluster",
+        "ilp/checker.py",
+        "return len(seen) == len(orders)",
+        "return len(seen) <= len(orders)",
+        (_CHECKER,),
+    ),
+    Fault(
+        "D4: clusters stand in any order",
+        "ilp/checker.py",
+        "if position[earlier] > position[later]:",
+        "if position[earlier] > position[later] + len(position):",
+        (_CHECKER,),
+    ),
+    Fault(
+        "D4: what must come before shares a cluster",
+        "ilp/checker.py",
+        "if position[earlier] == position[later]:",
+        "if position[earlier] == position[later] + 1:",
+        (_CHECKER,),
+    ),
+    Fault(
+        "D5: scans run in both directions",
+        "ilp/checker.py",
+        "allowed = [BACKWARD if node.backward else FORWARD]",
+        "allowed = [BACKWARD, FORWARD]",
+        (_CHECKER,),
+    ),
+    Fault(
+        "D5: filters run backward",
+        "ilp/checker.py",
+        "case Kind.FILTER | Kind.SCATTER | Kind.BARRIER:\n            allowed = [FORWARD]",
+        "case Kind.FILTER | Kind.SCATTER | Kind.BARRIER:\n            allowed = [FORWARD, BACKWARD]",
+        (_CHECKER,),
+    ),
+    Fault(
+        "D5: inexact folds run backward",
+        "ilp/checker.py",
+        "allowed = [FORWARD, BACKWARD] if node.exact and len(node.iteration) == 1 else [FORWARD]",
+        "allowed = [FORWARD, BACKWARD] if len(node.iteration) == 1 else [FORWARD]",
+        (_CHECKER,),
+    ),
+    Fault(
+        "D5: scans are pushed to gathers",
+        "ilp/checker.py",
+        "_PUSHABLE = frozenset({Kind.GENERATE, Kind.MAP, Kind.GATHER, Kind.FOLD})",
+        "_PUSHABLE = frozenset({Kind.GENERATE, Kind.MAP, Kind.GATHER, Kind.FOLD, Kind.SCAN})",
+        (_CHECKER,),
+    ),
+    Fault(
+        "D5: what is pushed has other readers",
+        "ilp/checker.py",
+        "if edge.consumer not in orders or _input(edge, orders[edge.consumer]) != (array, order):",
+        "if edge.consumer in orders and _input(edge, orders[edge.consumer]) != (array, order):",
+        (_CHECKER,),
+    ),
+    Fault(
+        "barriers share loops",
+        "ilp/checker.py",
+        "if node.kind is Kind.BARRIER and len(orders) > 1:",
+        "if node.kind is Kind.BARRIER and len(orders) > 9:",
+        (_CHECKER,),
+    ),
+    Fault(
+        "E2: loops stand under the guard of a filter",
+        "ilp/nest.py",
+        "elif node.iteration == (Extent(sizes[0], 0),) and sizes[0] is not None:",
+        "elif sizes[0] is not None:",
+        (_CHECKER,),
+    ),
+    Fault(
+        "E3: pushed loops stand under the guard of a filter",
+        "ilp/nest.py",
+        "if beyond and (gather in guarded or any(extent.variable in filters for extent in beyond)):",
+        "if beyond and any(extent.variable in filters for extent in beyond):",
+        (_CHECKER,),
+    ),
+    Fault(
+        "E3: pushed loops run to a size that is not known yet",
+        "ilp/nest.py",
+        "if beyond and (gather in guarded or any(extent.variable in filters for extent in beyond)):",
+        "if beyond and gather in guarded:",
+        (_CHECKER,),
+    ),
+    Fault(
+        "E4: two loops of one rank stand at one depth",
+        "ilp/nest.py",
+        "if not same_outer or aligned.get(shape[-1], shape[-1]) != aligned.get(nest[-1], nest[-1]):",
+        "if not same_outer:",
+        (_CHECKER,),
+    ),
+    Fault(
+        "E5: a pushed loop needs what another gives after its end",
+        "ilp/nest.py",
+        "if len(shapes[earlier]) > len(shapes[gather]):",
+        "if len(shapes[earlier]) > len(shapes[label]):",
+        (_CHECKER,),
+    ),
+    Fault(
+        "W1: loops run again",
+        "ilp/nest.py",
+        "heavy = [node for node in repeated if node.kind is Kind.FOLD or node.loops]",
+        "heavy = [node for node in repeated if node.kind is Kind.FOLD]",
+        (_CHECKER,),
+    ),
+    Fault(
+        "W1: operations are counted one by one",
+        "ilp/nest.py",
+        "if sum(node.operations for node in repeated) > REPEATABLE:",
+        "if max(node.operations for node in repeated) > REPEATABLE:",
+        (_CHECKER,),
+    ),
+    Fault(
+        "an exclusive scan visits as much as it reads",
+        "ilp/build.py",
+        "visited = shape if exclusive else inputs[0].shape",
+        "visited = inputs[0].shape",
+        (_BUILD,),
+    ),
+    Fault(
+        "readers of a destination need not come first",
+        "ilp/build.py",
+        "before |= dict.fromkeys(_scatters_last(program, edges))",
+        "before |= {}",
+        ("tests/ilp/test_build.py::test_readers_of_a_destination_come_before_its_scatter",),
+    ),
+    Fault(
+        "a result counts as intermediate",
+        "ilp/price.py",
+        "price += level.intermediate * (array not in graph.results)",
+        "price += level.intermediate",
+        (f"{_COSTS}::test_costs_that_are_counted_by_hand",),
+    ),
+    Fault(
+        "a read in a gather's order counts the source's elements",
+        "ilp/cost.py",
+        "shape = self.graph.node[order.gather].iteration + shape[self.graph.rank_of_sources(order.gather) :]",
+        "shape = shape[:]",
+        (f"{_COSTS}::test_costs_that_are_counted_by_hand",),
+    ),
+    Fault(
+        "circles of clusters are not cut",
+        "ilp/cuts.py",
+        "if gap <= _TOLERANCE:",
+        "if gap <= 1 + _TOLERANCE:",
+        (_COUNTER, "tests/ilp/test_random.py::test_the_optimum_is_brute_forces"),
+    ),
+    Fault(
+        "loops that do not fit one nest are not cut",
+        "ilp/cuts.py",
+        "if conflict is None:\n            continue",
+        "if conflict is None or conflict.members:\n            continue",
+        (_COUNTER,),
+    ),
+    Fault(
+        "the model lets a maker be pushed where its reader is not",
+        "ilp/model.py",
+        "require(variables.pushed(v) - pushed)",
+        "require(variables.pushed(v) - pushed + 1)",
+        (f"{_COUNTER}::test_a_maker_is_pushed_only_with_its_reader",),
+    ),
+    Fault(
+        "the model lets too much be done again",
+        "ilp/model.py",
+        "variables.model.require(CHEAP - total(parts))",
+        "variables.model.require(2 * CHEAP - total(parts))",
+        (_COUNTER,),
+    ),
+    Fault(
+        "dependences do not order clusters",
+        "ilp/decode.py",
+        "waiting[second.labels[0]] += 1",
+        "waiting[second.labels[0]] += 0",
+        (_COUNTER, "tests/ilp/test_strategies.py::test_strategies_are_legal_and_branch_and_bound_is_brute_force"),
+    ),
+    Fault(
+        "a load that nobody checks is copied",
+        "ilp/copying.py",
+        "return None if checked or all(edge.inside for edge in loads) else Bar.BOUNDS",
+        "return None",
+        (f"{_COPYING}::test_an_index_that_may_be_out_of_bounds_stays_one_if_nothing_else_would_check_it",),
+    ),
+    Fault(
+        "the key of a graph has no sites",
+        "ilp/keys.py",
+        "edge.role.value, edge.sites, edge.inside)",
+        "edge.role.value, edge.inside)",
+        (_KEYS,),
+    ),
+    Fault(
+        "the key of a program has no operators",
+        "ilp/keys.py",
+        "found.append(statement.operator)",
+        "found.append(Compute)",
+        (_KEYS,),
+    ),
+)

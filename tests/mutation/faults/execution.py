@@ -1,0 +1,108 @@
+"""Faults of running programs: settings, caches and their keys, files, places in errors."""
+
+from __future__ import annotations
+
+from tests.mutation.fault import Fault
+
+_RUN = "tests/run/test_run.py"
+_PLACES = "tests/run/test_places.py"
+_SETTINGS = "tests/test_settings.py"
+_DISK = "tests/test_disk.py"
+
+FAULTS = (
+    Fault(
+        "programs with other names in their errors share code",
+        "execution.py",
+        "key = (text(program), names(program), setting.key(settings), tuple(sorted(actual.items())))",
+        "key = (text(program), (), setting.key(settings), tuple(sorted(actual.items())))",
+        (_PLACES,),
+    ),
+    Fault(
+        "programs under other settings share code",
+        "execution.py",
+        "key = (text(program), names(program), setting.key(settings), tuple(sorted(actual.items())))",
+        "key = (text(program), names(program), setting.key(setting.Settings()), tuple(sorted(actual.items())))",
+        (
+            "tests/ilp/test_costs.py::test_what_was_compiled_for_a_function_is_found_again",
+            _RUN,
+            "tests/run/test_kept_code.py",
+        ),
+    ),
+    Fault(
+        "errors name the lines of an equal program",
+        "execution.py",
+        "return found.executable if found.program is program else Relocated(found.executable, found.program, program)",
+        "return found.executable",
+        (_PLACES,),
+    ),
+    Fault(
+        "a compiled function takes any dtype",
+        "execution.py",
+        "if type(argument) is not np.ndarray or argument.dtype is not dtype or argument.ndim != rank:",
+        "if type(argument) is not np.ndarray or argument.ndim != rank:",
+        (f"{_RUN}::test_runn_compiles_again_for_another_dtype_unless_annotated",),
+    ),
+    Fault(
+        "a compiled function takes any rank",
+        "execution.py",
+        "if type(argument) is not np.ndarray or argument.dtype is not dtype or argument.ndim != rank:",
+        "if type(argument) is not np.ndarray or argument.dtype is not dtype:",
+        (_RUN, "tests/run/test_kept_code.py"),
+    ),
+    Fault(
+        "a compiled function ignores the settings around it",
+        "execution.py",
+        "if plain is not None and not kwargs and plain[0] is setting.innermost() and len(args) == len(plain[1]):",
+        "if plain is not None and not kwargs and len(args) == len(plain[1]):",
+        (_RUN, _SETTINGS, "tests/run/test_kept_code.py"),
+    ),
+    Fault(
+        "arguments are not held against annotations",
+        "execution.py",
+        "if not demand.admits(kind):",
+        "if not demand.admits(kind) and number < 0:",
+        ("tests/run/test_annotations.py", _RUN),
+    ),
+    Fault(
+        "an entry that was altered counts",
+        "disk.py",
+        "!= content[len(_MAGIC) : start]",
+        '== b""',
+        (_DISK, "tests/ilp/test_plan_cache.py"),
+    ),
+    Fault(
+        "an entry for another key counts",
+        "disk.py",
+        "return rest[4 + length :] if rest[4 : 4 + length] == key else None",
+        "return rest[4 + length :]",
+        (_DISK,),
+    ),
+    Fault(
+        "the most recently used entries go first",
+        "disk.py",
+        "files = sorted(self._files(), key=lambda file: file[2])",
+        "files = sorted(self._files(), key=lambda file: -file[2])",
+        (_DISK,),
+    ),
+    Fault(
+        "a block's settings stay after it",
+        "settings.py",
+        "_CURRENT.reset(token)",
+        "token.var.get()",
+        (_SETTINGS,),
+    ),
+    Fault(
+        "`1` is an answer to `duplicate`",
+        "settings.py",
+        "if not any(type(value) is type(choice) and value == choice for choice in _CHOICES[name]):",
+        "if not any(value == choice for choice in _CHOICES[name]):",
+        (_SETTINGS,),
+    ),
+    Fault(
+        "errors point into NumPy",
+        "errors.py",
+        'str(Path(__file__).resolve().parent) + "/", NUMPY, contextlib.__file__,',
+        'str(Path(__file__).resolve().parent) + "/", contextlib.__file__,',
+        ("tests/ast/test_mistakes.py", "tests/ast/test_use.py", "tests/issues/test_raw_errors_of_python.py"),
+    ),
+)

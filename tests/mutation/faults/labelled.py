@@ -1,0 +1,220 @@
+"""Faults of the stage `labelled`: laws, equal operations, dead code, copies, loops, sizes, reshapes, reference, order."""
+
+from __future__ import annotations
+
+from tests.mutation.fault import Fault
+
+_SIMPLIFY = "tests/labelled/test_simplify.py"
+_LOOPS = "tests/labelled/test_loops.py"
+_SIZES = "tests/labelled/test_sizes.py"
+_NUMPY = "tests/labelled/test_against_numpy.py"
+_FAULTS = "tests/labelled/test_faults.py"
+_REGRESSIONS = "tests/labelled/test_accelerate_regressions.py"
+_VERIFY = "tests/labelled/test_verify.py"
+_LAZINESS = "tests/labelled/test_laziness.py"
+
+FAULTS = (
+    Fault(
+        "a sum of a float and 0 is the float",
+        "labelled/laws.py",
+        "if kind.is_float or (kind is BOOL and operator not in (Operator.OR, Operator.XOR)):",
+        "if kind is BOOL and operator not in (Operator.OR, Operator.XOR):",
+        (_SIMPLIFY,),
+    ),
+    Fault(
+        "a number less 1 is the number",
+        "labelled/laws.py",
+        "Operator.ADD: 0, Operator.SUB: 0, Operator.MUL: 1, Operator.DIV: 1,",
+        "Operator.ADD: 0, Operator.SUB: 1, Operator.MUL: 1, Operator.DIV: 1,",
+        (_SIMPLIFY, "tests/labelled/test_ranges.py"),
+    ),
+    Fault(
+        "the exclusive or of two equal numbers is the number",
+        "labelled/laws.py",
+        "_IDEMPOTENT = frozenset({Operator.MIN,",
+        "_IDEMPOTENT = frozenset({Operator.XOR, Operator.MIN,",
+        ("tests/labelled/test_laws.py",),
+    ),
+    Fault(
+        "`true and x` is true",
+        "labelled/laws.py",
+        "return one if bool(one.value) is absorbing else other",
+        "return other if bool(one.value) is absorbing else one",
+        ("tests/labelled/test_laws.py",),
+    ),
+    Fault(
+        "equal computations of different types are one",
+        "labelled/simplify_scalars.py",
+        "key = (operator, out.type, arguments)",
+        "key = (operator, arguments)",
+        ("tests/labelled/test_laws.py::test_conversions_there_and_back",),
+    ),
+    Fault(
+        "loads of different indices are one",
+        "labelled/simplify_scalars.py",
+        'self._once(("load", array, index), Load(',
+        'self._once(("load", array, index[:1]), Load(',
+        (f"{_NUMPY}::test_several_elements_of_one_row",),
+    ),
+    Fault(
+        "what a branch computed is known after it",
+        "labelled/simplify_scalars.py",
+        "then, orelse = self.block(statement.then, known.new_child()), self.block(statement.orelse, known.new_child())",
+        "then, orelse = self.block(statement.then, known), self.block(statement.orelse, known)",
+        (_LAZINESS, _SIMPLIFY, _NUMPY),
+    ),
+    Fault(
+        "loads that may fail are made in both branches",
+        "labelled/simplify_scalars.py",
+        "case Load(inside=True):",
+        "case Load():",
+        (_LAZINESS,),
+    ),
+    Fault(
+        "generates of different shapes are one",
+        "labelled/simplify.py",
+        "types = tuple([(array.element, array.shape) for array in binding.arrays])",
+        "types = tuple([(array.element, len(array.shape)) for array in binding.arrays])",
+        (_SIMPLIFY, _REGRESSIONS, _NUMPY),
+    ),
+    Fault(
+        "what computes a size is dead code",
+        "labelled/dead.py",
+        "needed.add_sizes(programs.extents_mentioned(live.operation))",
+        "needed.add_sizes(())",
+        (_SIMPLIFY, _SIZES, _NUMPY),
+    ),
+    Fault(
+        "a destination that is read later is written over",
+        "labelled/copies.py",
+        "return self._last[leaf] <= position and self._by_scatters[position, leaf] == 1",
+        "return self._by_scatters[position, leaf] == 1",
+        (_SIMPLIFY,),
+    ),
+    Fault(
+        "a destination that is also a result is written over",
+        "labelled/copies.py",
+        "or leaf in self._shared:",
+        "or not leaf:",
+        (_SIMPLIFY,),
+    ),
+    Fault(
+        "a scatter that reads its destination does not copy it",
+        "labelled/copies.py",
+        "self._by_scatters[position, leaf] == 1",
+        "self._by_scatters[position, leaf] >= 1",
+        (f"{_SIMPLIFY}::test_a_scatter_destroys_only_what_nobody_needs",),
+    ),
+    Fault(
+        "gathers cannot fail",
+        "labelled/hazards.py",
+        "case Gather() | Scatter() | RequireEqual() | Awhile():",
+        "case Scatter() | RequireEqual() | Awhile():",
+        (_LOOPS,),
+    ),
+    Fault(
+        "a difference of extents is never negative",
+        "labelled/hazards.py",
+        "if isinstance(statement, Compute) and statement.operator in _GROWING and all(map(holds, statement.arguments)):",
+        "if isinstance(statement, Compute) and all(map(holds, statement.arguments)):",
+        (_LOOPS, "tests/labelled/test_hazards.py"),
+    ),
+    Fault(
+        "what may fail leaves a loop that may not run",
+        "labelled/invariants.py",
+        "if self.names.needs(binding) <= known and (certain or not may_fail(binding, there, self.sizes)):",
+        "if self.names.needs(binding) <= known:",
+        (_LOOPS,),
+    ),
+    Fault(
+        "what depends on a loop's state leaves it",
+        "labelled/dependence.py",
+        "return needed - inside",
+        "return needed - inside if len(needed) > 1 else set()",
+        (_LOOPS,),
+    ),
+    Fault(
+        "a rigid size is substituted",
+        "labelled/sizes.py",
+        "if gone.variable in self.flexible and gone.variable is not None and offset >= 0 and self._settled(kept):",
+        "if gone.variable is not None and offset >= 0 and self._settled(kept):",
+        (_SIZES,),
+    ),
+    Fault(
+        "a size may be substituted by less than nothing",
+        "labelled/sizes.py",
+        "and gone.variable is not None and offset >= 0 and self._settled(kept):",
+        "and gone.variable is not None and self._settled(kept):",
+        (_SIZES,),
+    ),
+    Fault(
+        "a substitution forgets the offset",
+        "labelled/sizes.py",
+        "variable, offset = found.variable, offset + found.offset",
+        "variable, offset = found.variable, offset",
+        (_SIZES,),
+    ),
+    Fault(
+        "a reshape moves over a map that looks at its index",
+        "labelled/reshapes.py",
+        "return bool(reshape.after) or variables_used(function.body).isdisjoint(index)",
+        "return True",
+        ("tests/labelled/test_reshapes.py::test_a_map_that_looks_at_its_index_keeps_its_shape",),
+    ),
+    Fault(
+        "a load stands where it is not certain to be wanted",
+        "labelled/regions.py",
+        "and (not self._demanding[node] or _certain(meet, group)):",
+        "and (not self._demanding[node] or bool(group)):",
+        ("tests/labelled/test_regions.py",),
+    ),
+    Fault(
+        "sums of floats are exact",
+        "labelled/algebra.py",
+        "exact = exact and statement.operator in (_FLOAT_EXACT if kind.is_float else _INTEGER)",
+        "exact = exact and statement.operator in (_FLOAT_COMMUTING if kind.is_float else _INTEGER)",
+        (_SIMPLIFY,),
+    ),
+    Fault(
+        "the second leaf of an inlined map is the first",
+        "labelled/inline.py",
+        "self._replaced[load.out] = body.results[load.array.leaf]",
+        "self._replaced[load.out] = body.results[0]",
+        ("tests/ilp/test_copying.py::test_results_have_the_same_bits", "tests/labelled/test_inline.py"),
+    ),
+    Fault(
+        "the reference joins lanes with their neighbours",
+        "labelled/order.py",
+        "lane[i] = combine(lane[i], lane[i + half])",
+        "lane[i] = combine(lane[i + half], lane[i])",
+        ("tests/labelled/test_documents.py", "tests/llvm/test_folds.py::test_pairs_without_a_neutral_element"),
+    ),
+    Fault(
+        "the reference scans from the right with the operands of the left",
+        "labelled/interpret.py",
+        "results = list(order.scan(visited, flipped if right else combine, seed))",
+        "results = list(order.scan(visited, combine, seed))",
+        (f"{_NUMPY}::test_scans_keep_the_sides_of_their_operands",),
+    ),
+    Fault(
+        "the reference moves a loop's state part by part",
+        "labelled/evaluate.py",
+        "for target, value in zip(targets, [values[source] for source in sources], strict=True):",
+        "for target, value in zip(targets, (values[source] for source in sources), strict=True):",
+        ("tests/labelled/test_evaluate.py::test_parts_of_a_state_change_places",),
+    ),
+    Fault(
+        "the verifier of `labelled` forgets what scatters destroyed",
+        "labelled/verify.py",
+        "self.arrays.difference_update(binding.operation.destinations)",
+        "self.arrays.difference_update(())",
+        (_VERIFY,),
+    ),
+    Fault(
+        "the verifier lets names out of loops",
+        "labelled/verify.py",
+        "self.arrays, self.sizes = arrays, sizes",
+        "self.sizes = sizes",
+        (_VERIFY,),
+    ),
+)

@@ -1,0 +1,126 @@
+"""Faults of the stage `ast`: what operators mean, literals, types, sharing, combinators, errors at the user's line."""
+
+from __future__ import annotations
+
+from tests.mutation.fault import Fault
+
+_SEMANTICS = "tests/scalar/test_semantics.py"
+_SCALARS = "tests/ast/test_scalars.py"
+_COMBINATORS = "tests/ast/test_combinators.py"
+_MISTAKES = "tests/ast/test_mistakes.py"
+_ARITIES = "tests/ast/test_arities.py"
+
+FAULTS = (
+    Fault(
+        "the reference wraps unsigned integers as signed ones",
+        "ast/semantics.py",
+        "mask, least = (1 << kind.bits) - 1, kind.minimum\n",
+        "mask, least = (1 << kind.bits) - 1, -(1 << kind.bits - 1)\n",
+        (f"{_SEMANTICS}::test_numpy_gives_the_same_where_it_defines_a_result",),
+    ),
+    Fault(
+        "the reference rounds quotients down",
+        "ast/semantics.py",
+        "return magnitude if (x < 0) == (y < 0) else -magnitude",
+        "return magnitude if (x < 0) == (y < 0) else x // y",
+        (f"{_SEMANTICS}::test_stated_values",),
+    ),
+    Fault(
+        "the reference shifts negative numbers to 0",
+        "ast/semantics.py",
+        "return x >> (amount if 0 <= amount < width else width)",
+        "return x >> amount if 0 <= amount < width else 0",
+        (f"{_SEMANTICS}::test_stated_values",),
+    ),
+    Fault(
+        "the reference takes -0.0 for 0.0 in minima",
+        "ast/semantics.py",
+        "return x if math.copysign(1.0, x) < 0 else y",
+        "return x",
+        (f"{_SEMANTICS}::test_stated_values",),
+    ),
+    Fault(
+        "the reference rounds wide integers twice",
+        "ast/semantics.py",
+        "return lambda x: _nearest(target, Fraction(x)) if x else 0.0",
+        "return lambda x: rounded(target, float(x))",
+        (f"{_SEMANTICS}::test_stated_values", "tests/issues/test_greatest_integers_beside_floats.py"),
+    ),
+    Fault(
+        "the flag of a maybe comes last",
+        "ast/types.py",
+        "return (BOOL, *leaves(value))",
+        "return (*leaves(value), BOOL)",
+        (_SCALARS, _COMBINATORS, "tests/test_structure.py", "tests/labelled/test_documents.py"),
+    ),
+    Fault(
+        "a literal may be one too large",
+        "ast/literals.py",
+        "if not expected.minimum <= value <= expected.maximum:",
+        "if not expected.minimum <= value <= expected.maximum + 1:",
+        (_MISTAKES, _SCALARS),
+    ),
+    Fault(
+        "operands of different types meet",
+        "ast/operations.py",
+        "if node.type != first.type and MaybeType not in (type(first.type), type(node.type)):",
+        "if type(node.type) is not type(first.type):",
+        (_MISTAKES,),
+    ),
+    Fault(
+        "`&` evaluates its right side in any case",
+        "ast/operations.py",
+        'if common_type("&", (left, right), where) is BOOL:',
+        'if common_type("&", (left, right), where) is None:',
+        (_SCALARS, "tests/ast/test_ast_text.py"),
+    ),
+    Fault(
+        "nested parallelism is let through",
+        "ast/function.py",
+        "if isinstance(node, Parameter) and node not in bound:",
+        "if isinstance(node, Parameter) and node in bound and node.type is None:",
+        (_MISTAKES,),
+    ),
+    Fault(
+        "shapes that are known are not compared",
+        "ast/extents.py",
+        "elif extent is not None and extent != known[axis]:",
+        "elif extent is not None and extent < 0:",
+        (_MISTAKES,),
+    ),
+    Fault(
+        "a trimmed zip has the larger extent",
+        "ast/extents.py",
+        "return min(known) if len(known) == len(column) else None",
+        "return max(known) if len(known) == len(column) else None",
+        (_COMBINATORS, "tests/ast/test_use.py", _MISTAKES),
+    ),
+    Fault(
+        "positions are column-major",
+        "ast/tuples.py",
+        "position = coordinate if axis == 0 else position * extent + coordinate",
+        "position = coordinate if axis == 0 else position + extent * coordinate",
+        (_COMBINATORS,),
+    ),
+    Fault(
+        "a negative count drops elements",
+        "ast/parts.py",
+        "dropped = count if number is not None and number >= 0 else max(count, 0)",
+        "dropped = count if number is not None else max(count, 0)",
+        (_COMBINATORS,),
+    ),
+    Fault(
+        "`take` beyond the end has as many elements as it says",
+        "ast/parts.py",
+        "size = min(count, extent) if number is not None and number >= 0 else min(max(count, 0), extent)",
+        "size = count if number is not None and number >= 0 else min(max(count, 0), extent)",
+        (_COMBINATORS,),
+    ),
+    Fault(
+        "a scan from the right with a seed combines it on the left",
+        "ast/folds.py",
+        "return map_arrays(name, lambda x: f(x, start), (inclusive,))",
+        "return map_arrays(name, lambda x: f(start, x), (inclusive,))",
+        (_COMBINATORS,),
+    ),
+)

@@ -1,0 +1,146 @@
+"""Faults of the stage `ir`: where arrays live in a nest, order of statements, clean-up, evaluator, verifier, counts."""
+
+from __future__ import annotations
+
+from tests.mutation.fault import Fault
+
+_LOWER = ("tests/ir/test_lower.py", "tests/ir/test_failures.py")
+_CLUSTERINGS = "tests/ir/test_clusterings.py"
+_FACTS = "tests/ir/test_facts.py"
+_VERIFY = "tests/ir/test_verify.py"
+
+FAULTS = (
+    Fault(
+        "the longer of two aligned loops is not taken",
+        "ir/frame.py",
+        "if extent.offset > known.offset:",
+        "if extent.offset < known.offset:",
+        _LOWER,
+    ),
+    Fault(
+        "a shorter array in a downward loop is not moved",
+        "ir/frame.py",
+        "shift = loop.extent.offset - extent.offset",
+        "shift = 0",
+        _LOWER,
+    ),
+    Fault(
+        "what a filter keeps may be as many as one row",
+        "ir/frame.py",
+        "pending += reversed(_input_shape(inner[0]))",
+        "pending += _input_shape(inner[0])[-1:]",
+        _LOWER,
+    ),
+    Fault(
+        "two loops stand at one depth",
+        "ir/frame.py",
+        "if known.variable != extent.variable:",
+        "if known.variable is None:",
+        (f"{_VERIFY}::test_loops_over_different_extents",),
+    ),
+    Fault(
+        "a loop needs what is made after it",
+        "ir/arrange.py",
+        "if any(makers.get(name) in late for name in wanted):",
+        "if any(makers.get(name) in late and name == '' for name in wanted):",
+        (_VERIFY,),
+    ),
+    Fault(
+        "scatters are dead code",
+        "ir/simplify.py",
+        "if isinstance(statement, Write | Scatter):",
+        "if isinstance(statement, Write):",
+        _LOWER,
+    ),
+    Fault(
+        "every backpermute stays inside",
+        "ir/elementwise.py",
+        "inside = always_inside(operation.function, binding.arrays[0].shape, operation.inputs[0].shape)",
+        "inside = True",
+        ("tests/ir/test_failures.py",),
+    ),
+    Fault(
+        "a scatter writes what it is told to leave out",
+        "ir/elementwise.py",
+        "guard = names.kept(binding.label)\n        kept = OneToMaybe(guard,",
+        "kept = OneToMaybe(names.kept(binding.label),",
+        _LOWER,
+    ),
+    Fault(
+        "a fold steps where nothing is",
+        "ir/reductions.py",
+        "step = ManyToOne(state.name, elements(operation.inputs, traversal), when=inner.guard)",
+        "step = ManyToOne(state.name, elements(operation.inputs, traversal))",
+        (_CLUSTERINGS, *_LOWER),
+    ),
+    Fault(
+        "a scan from the right combines as one from the left",
+        "ir/reductions.py",
+        "return Function((*combine.parameters[half:], *combine.parameters[:half]), combine.body)",
+        "return Function((*combine.parameters[:half], *combine.parameters[half:]), combine.body)",
+        _LOWER,
+    ),
+    Fault(
+        "a filter counts rows that are not there",
+        "ir/reductions.py",
+        "count_state = _counter(elements((counts,), traversal)[0], False, row.guard)",
+        "count_state = _counter(elements((counts,), traversal)[0], False, None)",
+        ("tests/ir/test_guards.py",),
+    ),
+    Fault(
+        "a scan from the right runs upwards",
+        "ir/cluster.py",
+        "way = Order.UP if end is End.LEFT else Order.DOWN",
+        "way = Order.UP",
+        _LOWER,
+    ),
+    Fault(
+        "inexact folds run in any direction",
+        "ir/cluster.py",
+        "case Fold(inputs=inputs, exact=False):",
+        "case Fold(inputs=inputs, exact=True):",
+        (f"{_VERIFY}::test_a_sum_that_would_run_backward",),
+    ),
+    Fault(
+        "the evaluator combines the seed on the right",
+        "ir/nest_run.py",
+        "return total if self._seed is None else self._combine(self._seed, total)",
+        "return total if self._seed is None else self._combine(total, self._seed)",
+        (*_LOWER, _CLUSTERINGS),
+    ),
+    Fault(
+        "the evaluator folds nothing to nothing",
+        "ir/nest_run.py",
+        "elif not state.running:",
+        "elif state.running:",
+        ("tests/ir/test_failures.py",),
+    ),
+    Fault(
+        "the verifier lets streams out of their guards",
+        "ir/verify.py",
+        '_require(wanted is None or guard == wanted, f"{stream.name} is used where it need not exist")',
+        "_require(True, stream.name)",
+        (_VERIFY,),
+    ),
+    Fault(
+        "the verifier lets a state be stepped twice",
+        "ir/verify.py",
+        "if stepped != Counter(state.name for state in states(nest)):",
+        "if stepped.keys() != {state.name for state in states(nest)}:",
+        (_VERIFY,),
+    ),
+    Fault(
+        "the verifier forgets what scatters destroyed",
+        "ir/verify.py",
+        "visible -= gone",
+        "visible -= set()",
+        (_VERIFY,),
+    ),
+    Fault(
+        "a read of a row counts the whole array",
+        "ir/facts.py",
+        "() if same else array.shape if self._is_own(array, index, extents) else extents",
+        "() if same else array.shape",
+        (_FACTS,),
+    ),
+)

@@ -1,0 +1,127 @@
+"""Faults of the opencl backend: scalar code, orders of folds and scans, local memory, atomics, launches, memory."""
+
+from __future__ import annotations
+
+from tests.mutation.fault import Fault
+
+_NESTS = "tests/opencl/test_nests.py::test_bits_are_the_references"
+_ROWS = "tests/opencl/test_nests.py::test_rows_fold_as_on_a_gpu"
+_SCALAR = "tests/opencl/test_scalar.py::test_bits_are_the_references"
+_BACKEND = "tests/opencl/test_backend.py"
+_ERRORS = "tests/opencl/test_errors.py"
+
+FAULTS = (
+    Fault(
+        "a shift by the width is made",
+        "backends/opencl/scalar.py",
+        'inside = f"({amount} >= 0 && {amount} < {width})"',
+        'inside = f"({amount} >= 0 && {amount} <= {width})"',
+        (_SCALAR,),
+    ),
+    Fault(
+        "floors round toward zero",
+        "backends/opencl/scalar.py",
+        "floors = operator in (Operator.DIV, Operator.MOD)",
+        "floors = operator is Operator.MOD",
+        (_SCALAR,),
+    ),
+    Fault(
+        "the lesser of two zeros is the second",
+        "backends/opencl/scalar.py",
+        "return a == b ? (signbit(a) ? a : b) : a < b ? a : b;",
+        "return a < b ? a : b;",
+        (_SCALAR,),
+    ),
+    Fault(
+        "lanes of a block join without waiting",
+        "backends/opencl/folds.py",
+        'merge_into(writer, scaffold.types[state.name], shared[state.name], "lane", "lane + reach")\n'
+        '        writer.line("barrier(CLK_LOCAL_MEM_FENCE);")',
+        'merge_into(writer, scaffold.types[state.name], shared[state.name], "lane", "lane + reach")',
+        (_NESTS, _BACKEND),
+    ),
+    Fault(
+        "a lane's run ends with the array",
+        "backends/opencl/folds.py",
+        'f"block * {BLOCK}L + {count}" if kind.commutes else f"begin + {count}L"',
+        'f"block * {BLOCK}L + {BLOCK}"',
+        (_NESTS,),
+    ),
+    Fault(
+        "blocks join in one level only",
+        "backends/opencl/join.py",
+        "for (long stride = 1; stride < blocks; stride *= 2)",
+        "for (long stride = 1; stride < blocks; stride *= 4)",
+        (_NESTS,),
+    ),
+    Fault(
+        "blocks of other rows join",
+        "backends/opencl/join.py",
+        'merge_into(writer, kind, at, "first + b", "first + b + stride")',
+        'merge_into(writer, kind, at, "b", "b + stride")',
+        (_ROWS,),
+    ),
+    Fault(
+        "the seed is combined on the right",
+        "backends/opencl/join.py",
+        "{kind.merge(seed, f'{at.values}[first]')}",
+        "{kind.merge(f'{at.values}[first]', seed)}",
+        (_NESTS,),
+    ),
+    Fault(
+        "a scan combines its carry on the right",
+        "backends/opencl/states.py",
+        'scan->total = scan->carried ? {made.merge("scan->carry", "in_block")} : in_block;',
+        'scan->total = scan->carried ? {made.merge("in_block", "scan->carry")} : in_block;',
+        (_NESTS,),
+    ),
+    Fault(
+        "blocks before a scan's block are one too few",
+        "backends/opencl/scans.py",
+        '_keep(writer, carry, "b", value)',
+        '_keep(writer, carry, "b + 1", value)',
+        (_NESTS,),
+    ),
+    Fault(
+        "scatters that are not exact are atomic",
+        "backends/opencl/atomics.py",
+        "return scatter.exact and (features.atomics64 or not wide) and _independent(scatter.combine)",
+        "return (features.atomics64 or not wide) and _independent(scatter.combine)",
+        (f"{_BACKEND}::test_scatters_whose_order_shows_keep_it",),
+    ),
+    Fault(
+        "an atomic exchange is made once",
+        "backends/opencl/atomics.py",
+        'writer.line(f"if ({seen} == {expected}) break;")',
+        'writer.line("break;")',
+        ("tests/opencl/test_backend.py", "tests/opencl/test_scatters.py"),
+    ),
+    Fault(
+        "what a state was before is read after a step of its group",
+        "backends/opencl/body.py",
+        "if steps and len(group) > 1:",
+        "if steps and len(group) > 100:",
+        (_NESTS,),
+    ),
+    Fault(
+        "failed checks are not looked at",
+        "backends/opencl/launch.py",
+        "failed = self._checked and self._read(record)[0] != 0",
+        "failed = self._checked and self._read(record)[0] > RECORD",
+        (_ERRORS,),
+    ),
+    Fault(
+        "buffers are not counted in whole words",
+        "backends/opencl/memory.py",
+        "return -(-size // step) * step",
+        "return size // step * step",
+        (f"{_BACKEND}::test_size_classes_waste_at_most_an_eighth",),
+    ),
+    Fault(
+        "bools of other bytes are uploaded as they are",
+        "backends/opencl/memory.py",
+        "plain.dtype == np.bool_ and plain.view(np.uint8).max() > 1",
+        "plain.dtype == np.bool_ and plain.view(np.uint8).max() > 255",
+        ("tests/issues/test_bools_of_other_bytes.py",),
+    ),
+)

@@ -1,0 +1,74 @@
+"""Faults of what the compiling backends share: arguments, sizes, views, control flow, last uses, results."""
+
+from __future__ import annotations
+
+from tests.mutation.fault import Fault
+
+_RUN = "tests/run/test_run.py"
+_MESSAGES = "tests/run/test_messages.py"
+
+FAULTS = (
+    Fault(
+        "a reshape may change the number of elements",
+        "backends/executor.py",
+        "if size != prod(before):",
+        "if size < 0:",
+        (_MESSAGES, "tests/labelled/test_faults.py"),
+    ),
+    Fault(
+        "extents may be negative",
+        "backends/executor.py",
+        "if min(extents, default=0) < 0:",
+        "if min(extents, default=0) > 0 > len(extents):",
+        (_MESSAGES,),
+    ),
+    Fault(
+        "a state's sizes are those of its arrays without offsets",
+        "backends/executor.py",
+        "sizes[slot] = actual[axis] - offset",
+        "sizes[slot] = actual[axis]",
+        ("tests/backends/test_executor.py",),
+    ),
+    Fault(
+        "the other branch is taken",
+        "backends/executor.py",
+        "return None if device.scalar(_held(buffers[slot]), ScalarType.BOOL) else marks[item.mark]",
+        "return marks[item.mark] if device.scalar(_held(buffers[slot]), ScalarType.BOOL) else None",
+        ("tests/backends/test_executor.py::test_one_branch_is_taken",),
+    ),
+    Fault(
+        "what a loop uses is dropped in its first turn",
+        "backends/linear.py",
+        "while first[array] < start:",
+        "while first[array] < start < 0:",
+        ("tests/backends/test_linear.py",),
+    ),
+    Fault(
+        "the results of a branch are those of the other",
+        "backends/linear.py",
+        "Mark(other), *orelse.steps, Assign(arrays, orelse.results), Mark(end),",
+        "Mark(other), *orelse.steps, Assign(arrays, then.results), Mark(end),",
+        ("tests/backends/test_executor.py::test_one_branch_is_taken",),
+    ),
+    Fault(
+        "views count as buffers of their own",
+        "backends/linear.py",
+        "shared.update(arrays + sources)",
+        "shared.update(())",
+        ("tests/backends/test_linear.py",),
+    ),
+    Fault(
+        "extents that a program knows are not compared",
+        "backends/parameters.py",
+        "if arguments[position].shape[axis] != (offset if known is None else sizes[known] + offset):",
+        "if arguments[position].shape[axis] < (offset if known is None else sizes[known] + offset):",
+        (_MESSAGES, f"{_RUN}::test_shapes_that_do_not_fit_name_both_lines"),
+    ),
+    Fault(
+        "an argument that is returned is no copy",
+        "backends/llvm/device.py",
+        'return np.array(self.view(buffer, shape), order="C")',
+        "return self.view(buffer, shape)",
+        (f"{_RUN}::test_results_are_fresh_and_contiguous",),
+    ),
+)

@@ -1,0 +1,43 @@
+"""All faults, by stage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tests.mutation.fault import Fault
+from tests.mutation.faults import (
+    clustering,
+    execution,
+    explanation,
+    fused,
+    labelled,
+    language,
+    llvm,
+    loops,
+    opencl,
+    shared,
+)
+
+STAGES: Mapping[str, tuple[Fault, ...]] = {
+    "ast": language.FAULTS,
+    "labelled": labelled.FAULTS,
+    "ilp": clustering.FAULTS,
+    "fusedast": fused.FAULTS,
+    "ir": loops.FAULTS,
+    "backends": shared.FAULTS,
+    "llvm": llvm.FAULTS,
+    "opencl": opencl.FAULTS,
+    "execution": execution.FAULTS,
+    "explanation": explanation.FAULTS,
+}
+"""Stages as in `CONTRIBUTING.md`; `backends` is what they share, `execution` settings, caches and errors, too."""
+
+
+def chosen(words: list[str]) -> dict[str, tuple[Fault, ...]]:
+    """The faults of the stages that are named, and those whose names contain a word; all if there are no words."""
+    return {
+        stage: tuple(
+            fault for fault in faults if not words or stage in words or any(word in fault.name for word in words)
+        )
+        for stage, faults in STAGES.items()
+    }

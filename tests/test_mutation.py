@@ -1,0 +1,50 @@
+"""The faults of `python -m tests.mutation` can be planted: their texts are there, once, and the tests that they name, too."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from functools import cache
+
+import pytest
+
+from tests.mutation.copied import ROOT
+from tests.mutation.fault import Fault
+from tests.mutation.table import STAGES
+
+ALL = [fault for faults in STAGES.values() for fault in faults]
+
+
+@pytest.mark.parametrize("fault", ALL, ids=lambda fault: fault.name)
+def test_a_fault_can_be_planted(fault: Fault) -> None:
+    whole = (ROOT / "accel" / fault.file).read_text(encoding="utf-8")
+    assert whole.count(fault.old) == 1
+    assert fault.old != fault.new
+    compile(whole.replace(fault.old, fault.new), fault.file, "exec", dont_inherit=True)
+
+
+@cache
+def functions(file: str) -> frozenset[str]:
+    tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+    return frozenset(node.name for node in tree.body if isinstance(node, ast.FunctionDef))
+
+
+@pytest.mark.parametrize("fault", ALL, ids=lambda fault: fault.name)
+def test_the_tests_of_a_fault_are_there(fault: Fault) -> None:
+    assert fault.tests
+    for test in fault.tests:
+        file, _, name = test.partition("::")
+        assert (ROOT / file).is_file()
+        assert not name or name.partition("[")[0] in functions(file), test
+
+
+def test_names_are_unique() -> None:
+    assert [name for name, count in Counter(fault.name for fault in ALL).items() if count > 1] == []
+
+
+def test_the_documentation_counts_the_faults() -> None:
+    page = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| (\d+) \| (\d+) \|$", page, re.MULTILINE)
+    counts = [(stage, len(faults), sum(bool(fault.equivalent) for fault in faults)) for stage, faults in STAGES.items()]
+    assert [(stage, int(faults), int(argued)) for stage, faults, argued in rows] == counts
