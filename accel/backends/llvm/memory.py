@@ -67,13 +67,14 @@ class Memory:
             self._leave_if(wrong)
             return
         self._sites.append(site)
-        # Functions of states return to code that goes on: what was found first stays.
+        # Functions of states return to code that goes on: what was found first stays, and whoever fails later leaves, too.
         clear = routine.code.emit(f"icmp eq i64 {routine.load('i64', self.view.address(FAILED))}, 0")
-        with routine.when(routine.code.emit(f"and i1 {wrong}, {clear}")):
-            faults = self.view.word(FAULTS, "ptr")
-            routine.store("i64", str(len(self._sites) - 1), faults)
-            for place, position in enumerate(index):
-                routine.store("i64", self._writer.one(position), routine.offset(faults, place + 1))
+        with routine.when(wrong):
+            with routine.when(clear):
+                faults = self.view.word(FAULTS, "ptr")
+                routine.store("i64", str(len(self._sites) - 1), faults)
+                for place, position in enumerate(index):
+                    routine.store("i64", self._writer.one(position), routine.offset(faults, place + 1))
             self._fail()
             # What follows is never reached; the next block begins here.
             routine.place(routine.label())
