@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from accel.ast.operators import Operator
-from accel.ast.types import BOOL, F32, I32, ScalarType
-from accel.errors import AccelValueError
-from accel.ir.nodes import Launch, ManyToOne, OneToMaybe, Program, Stream
+from accel.ast.types import BOOL, F32, I32, I64, ScalarType
+from accel.errors import AccelIndexError, AccelValueError
+from accel.ir.nodes import Launch, Level, ManyToOne, OneToMaybe, Program, Read, Remap, State, Stream, Write
+from accel.labelled.nodes import Array
 from accel.labelled.scalar import constant
 from tests.llvm import nests
 
@@ -54,3 +55,26 @@ def test_fold1_of_what_no_lane_keeps(size: int, exact: bool) -> None:
         nests.run(program, [values])
     values[-1] = 2
     assert nests.run(program, [values])[0] == 2
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, 100, 5000])
+def test_an_index_that_no_lane_asks_for_is_not_checked(size: int) -> None:
+    """Only where an index is above zero is it an index."""
+    indices, source, result = Array(0, 0, I64, (nests.N,)), Array(1, 0, F32, (nests.M,)), Array(10, 0, F32, ())
+    (index,), reads = nests.reads([indices])
+    there, place, value, total = Stream("there", BOOL), Stream("place", I64), Stream("value", F32), Stream("t", F32)
+    state = State((total,), (constant(F32, 0),), nests.binary(Operator.MAX, F32), True, True, False)
+    body = [
+        *reads,
+        OneToMaybe(there, nests.binary(Operator.GT, I64, BOOL), (index, constant(I64, 0))),
+        Remap((place,), (index,), (nests.M,), there),
+        Read(value, source, (place,), there),
+        ManyToOne("t", (value,), when=there),
+    ]
+    level = Level((), nests.loop(body, [state]), (Write(result, (), total),))
+    program = nests.program(level, [indices, source], [(result, ())])
+    given = np.where(np.arange(size) % 3 == 1, np.arange(size) % 9, -(2**40))
+    nests.agrees(program, [given.astype(np.int64), np.arange(9, dtype=np.float32)], (1, 2))
+    given[-1] = 9
+    with pytest.raises(AccelIndexError, match=r"index \(9,\)"):
+        nests.run(program, [given.astype(np.int64), np.arange(9, dtype=np.float32)])

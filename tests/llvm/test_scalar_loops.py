@@ -46,6 +46,18 @@ def test_scans_beside_scatters(threads: int) -> None:
             assert np.array_equal(fast(bits, xs), np.concatenate([xs[bits == 0], xs[bits == 1]]))
 
 
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_scatters_stay_in_order(threads: int) -> None:
+    """One element after the other, on whatever threads there are: none is lost, and of equal targets the last wins."""
+    size = 1_000_003
+    targets, numbers, ones = np.arange(size) * 7919 % 5, np.arange(size), np.ones(size, np.int64)
+    last = A.runN(lambda to, xs: A.scatter(to, A.fill((5,), np.int64(-1)), xs), threads=threads)
+    count = A.runN(lambda to, xs: A.scatterWith(A.add, A.fill((5,), np.int64(0)), A.zip(to, xs)), threads=threads)
+    for _ in range(5):
+        assert last(targets, numbers).tolist() == [numbers[targets == slot][-1] for slot in range(5)]
+        assert count(targets, ones).tolist() == np.bincount(targets).tolist()
+
+
 def test_folds_and_scans_of_one_scalar_loop() -> None:
     assert A.explain(counted).loops == 2  # One fills the counters.
     fast = A.runN(counted)
