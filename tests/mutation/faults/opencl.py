@@ -97,13 +97,6 @@ FAULTS = (
         ("tests/opencl/test_backend.py", "tests/opencl/test_scatters.py"),
     ),
     Fault(
-        "what a state was before is read after a step of its group",
-        "backends/opencl/body.py",
-        "if steps and len(group) > 1:",
-        "if steps and len(group) > 100:",
-        (_NESTS,),
-    ),
-    Fault(
         "failed checks are not looked at",
         "backends/opencl/launch.py",
         "failed = self._checked and self._read(record)[0] != 0",
