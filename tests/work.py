@@ -42,9 +42,9 @@ def ran(number: int, elements: int = 300_000) -> None:
     assert np.allclose(_kernel(2)(xs), np.sqrt(xs * xs + 1) - xs)
 
 
-def ran_long(number: int) -> None:
+def ran_long(number: int, turns_each: int = 2000) -> None:
     """A kernel that lets Python look for signals several times."""
-    turns = np.full(1 << 16, 2000 + number % 7)
+    turns = np.full(1 << 16, turns_each + number % 7)
     step = A.runN(
         lambda xs: A.map(lambda x: A.while_(lambda i: i < x, lambda i: i + 1, A.constant(0, np.int64)), xs), threads=2
     )

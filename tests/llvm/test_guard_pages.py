@@ -22,7 +22,7 @@ from accel.backends.protocol import HostArray
 from accel.ir.nodes import For, Level, OneToMaybe, OneToOne, Order, Program, Read, Stream, Write
 from accel.labelled.nodes import Array
 from accel.labelled.scalar import Block, Function, Variable
-from tests.guard_pages import guarded
+from tests.guard_pages import PAGE, guarded
 from tests.llvm import nests
 from tests.llvm.test_errors import gathered
 from tests.llvm.test_filters import filtered

@@ -15,12 +15,13 @@ from tests.mutation.faults import (
     llvm,
     loops,
     opencl,
+    ranges,
     shared,
 )
 
 STAGES: Mapping[str, tuple[Fault, ...]] = {
     "ast": language.FAULTS,
-    "labelled": labelled.FAULTS,
+    "labelled": (*labelled.FAULTS, *ranges.FAULTS),
     "ilp": clustering.FAULTS,
     "fusedast": fused.FAULTS,
     "ir": loops.FAULTS,

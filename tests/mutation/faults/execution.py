@@ -11,6 +11,62 @@ _DISK = "tests/test_disk.py"
 
 FAULTS = (
     Fault(
+        "directories that others may write to hold plans",
+        "disk.py",
+        "if status.st_mode & 0o022:",
+        "if status.st_mode & 0o002:",
+        ("tests/test_disk.py",),
+    ),
+    Fault(
+        "directories of others hold plans",
+        "disk.py",
+        "if status.st_uid != os.getuid():",
+        "if False:",
+        ("tests/test_disk.py",),
+    ),
+    Fault(
+        "a child knows of the workers of its parent",
+        "backends/llvm/pool.py",
+        "ctypes.memset(self._memory, 0, len(self._memory))",
+        "ctypes.memset(self._memory, 0, 0)",
+        ("tests/llvm/test_fork.py", "tests/llvm/test_pool.py"),
+    ),
+    Fault(
+        "a fork waits for no compiler",
+        "backends/llvm/target.py",
+        "with FORKS.lock:\n            module = self._module(text)",
+        "if text:\n            module = self._module(text)",
+        ("tests/llvm/test_fork.py",),
+    ),
+    Fault(
+        "a cache has no bound",
+        "cache.py",
+        "while len(self._values) > self._capacity:",
+        "while False:",
+        ("tests/test_cache.py",),
+    ),
+    Fault(
+        "what was used last is forgotten first",
+        "cache.py",
+        "oldest, _ = min(self._values.copy().items()",
+        "oldest, _ = max(self._values.copy().items()",
+        ("tests/test_cache.py",),
+    ),
+    Fault(
+        "errors are pickled without their place",
+        "errors.py",
+        "return _made_again, (type(self), *self.args), self.__dict__",
+        "return _made_again, (type(self), *self.args), {}",
+        ("tests/issues/test_errors_in_process_pools.py",),
+    ),
+    Fault(
+        "small results keep large blocks",
+        "backends/llvm/device.py",
+        "return block is None or 2 * array.nbytes >= block.nbytes",
+        "return block is None or block.nbytes >= array.nbytes",
+        ("tests/run/test_results.py",),
+    ),
+    Fault(
         "programs with other names in their errors share code",
         "execution.py",
         "key = (text(program), names(program), setting.key(settings), tuple(sorted(actual.items())))",

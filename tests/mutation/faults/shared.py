@@ -9,6 +9,26 @@ _MESSAGES = "tests/run/test_messages.py"
 
 FAULTS = (
     Fault(
+        "a result that occurs twice is one array",
+        "backends/executor.py",
+        "program.results.count(array) == 1}",
+        "program.results.count(array) >= 1}",
+        ("tests/run/test_results.py",),
+    ),
+    Fault(
+        "nests that make nothing in place have no work",
+        "backends/executor.py",
+        "has_work = bool(shared)",
+        "has_work = False",
+        (
+            "tests/llvm/test_guards.py",
+            "tests/run/test_algorithms.py",
+            "tests/labelled/test_accelerate_regressions.py",
+            "tests/run/test_run.py",
+            "tests/run/test_extents.py",
+        ),
+    ),
+    Fault(
         "a reshape may change the number of elements",
         "backends/executor.py",
         "if size != prod(before):",
@@ -18,8 +38,8 @@ FAULTS = (
     Fault(
         "extents may be negative",
         "backends/executor.py",
-        "if min(extents, default=0) < 0:",
-        "if min(extents, default=0) > 0 > len(extents):",
+        "require_extents(extents, step.where)",
+        "require_extents(tuple(map(abs, extents)), step.where)",
         (_MESSAGES,),
     ),
     Fault(

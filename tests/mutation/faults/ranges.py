@@ -1,0 +1,124 @@
+"""Faults of the stage `labelled`: what is concluded from sizes, and how large they may be."""
+
+from __future__ import annotations
+
+from tests.mutation.fault import Fault
+
+_OVERFLOW = "tests/labelled/test_overflow.py"
+_EXTENTS = "tests/run/test_extents.py"
+_WRAPPING = "tests/issues/test_sums_that_wrap.py"
+
+FAULTS = (
+    Fault(
+        "sums that may wrap have bounds",
+        "labelled/ranges.py",
+        "if not not_below or not not_above:",
+        "if not (a and b):",
+        (_OVERFLOW, _WRAPPING),
+    ),
+    Fault(
+        "sums that may wrap below have bounds",
+        "labelled/ranges.py",
+        "if not not_below or not not_above:",
+        "if not not_above:",
+        (_OVERFLOW, _WRAPPING),
+    ),
+    Fault(
+        "sums that may wrap above have bounds",
+        "labelled/ranges.py",
+        "if not not_below or not not_above:",
+        "if not not_below:",
+        (_OVERFLOW,),
+    ),
+    Fault(
+        "sums of many sizes are followed",
+        "labelled/ranges.py",
+        " and times <= self._limits.times",
+        "",
+        (_OVERFLOW,),
+    ),
+    Fault(
+        "sums of large constants are followed",
+        "labelled/ranges.py",
+        "if exact is not None and self._is_small(exact) else UNKNOWN",
+        "if exact is not None else UNKNOWN",
+        (_OVERFLOW,),
+    ),
+    Fault(
+        "0 is negative",
+        "labelled/ranges.py",
+        "self._is_non_negative(_negative(linear).plus(ONE, -1))",
+        "self._is_non_negative(_negative(linear))",
+        (_OVERFLOW,),
+    ),
+    Fault(
+        "a remainder by what may be 0 has bounds",
+        "labelled/ranges.py",
+        "if any(self._is_non_negative(lower.plus(ONE, -1)) for lower in b.lowers)",
+        "if any(self._is_non_negative(lower) for lower in b.lowers)",
+        (_OVERFLOW,),
+    ),
+    Fault(
+        "the last index is the extent",
+        "labelled/ranges.py",
+        "self._last = [_linear(extent).plus(ONE, -1) for extent in shape]",
+        "self._last = [_linear(extent) for extent in shape]",
+        ("tests/labelled/test_bounds.py",),
+    ),
+    Fault(
+        "every extent is at least 1",
+        "labelled/ranges.py",
+        "self._least.get(variable, 0)",
+        "self._least.get(variable, 1)",
+        (_OVERFLOW, "tests/labelled/test_bounds.py", "tests/labelled/test_ranges.py"),
+    ),
+    Fault(
+        "an extent and any constant are an extent",
+        "labelled/laws.py",
+        "if 0 <= offset <= OFFSET else None",
+        "if 0 <= offset else None",
+        (_OVERFLOW,),
+    ),
+    Fault(
+        "extents are as large as arguments have them",
+        "backends/parameters.py",
+        "if stores and (offsets or max(sizes) > LARGEST_EXTENT):",
+        "if stores and offsets:",
+        (_EXTENTS,),
+    ),
+    Fault(
+        "extents are as large as they are computed",
+        "ast/extents.py",
+        "if max(known, default=0) > LARGEST_EXTENT:",
+        "if len(known) > 1 and max(known, default=0) > LARGEST_EXTENT:",
+        (_EXTENTS,),
+    ),
+    Fault(
+        "a size that nobody mentions is not computed",
+        "labelled/dead.py",
+        "return not gives_extents(function)",
+        "return False",
+        (_EXTENTS,),
+    ),
+    Fault(
+        "a sum of extents is an extent",
+        "labelled/hazards.py",
+        "_CHOOSING = frozenset({Operator.MIN, Operator.MAX})",
+        "_CHOOSING = frozenset({Operator.ADD, Operator.MIN, Operator.MAX})",
+        ("tests/labelled/test_hazards.py", _EXTENTS),
+    ),
+    Fault(
+        "work done again is not checked",
+        "labelled/inline.py",
+        "load.inside, not statements",
+        "load.inside, False",
+        ("tests/issues/test_checks_of_copied_work.py",),
+    ),
+    Fault(
+        "a check that nobody uses is dropped",
+        "labelled/simplify_scalars.py",
+        "return statement if check or out in needed else None",
+        "return statement if out in needed else None",
+        ("tests/issues/test_checks_of_copied_work.py",),
+    ),
+)
