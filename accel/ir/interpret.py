@@ -87,17 +87,20 @@ def _repeat(step: Repeat, env: Environment) -> None:
 
 def _launch(nest: Nest, env: Environment) -> None:
     """Allocate, run, and trim what filters made. A scatter's destination is gone afterwards; arguments are never written."""
+    has_work = bool(nest.in_place)
     for output in nest.outputs:
         extents = tuple(prod(env.shape(product)) for product in output.capacity)
         if faults.is_too_large(output.array.element, extents):
             raise faults.too_large(output.array.element, extents, output.where)
+        has_work = has_work or 0 not in extents
         try:
             env.arrays[output.array] = np.zeros(extents, output.array.element.dtype)
         except MemoryError as error:
             raise faults.no_memory(output.array.element, extents, output.where) from error
     for destination, result in nest.in_place:
         env.arrays[result] = env.arrays.pop(destination).copy()
-    run_nest(nest, env)
+    if has_work:  # there may be many rows without elements
+        run_nest(nest, env)
     for count in nest.counts:
         env.sizes[count.variable] = int(env.arrays[count.array].item())
     for output in nest.outputs:
