@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from accel.ast.types import ScalarType
 from accel.backends.device import Launcher, Slots
 from accel.backends.executor import Execution
+from accel.backends.opencl.binaries import binaries
 from accel.backends.opencl.devices import check_process, device
 from accel.backends.opencl.features import Features, features, uses_f64
 from accel.backends.opencl.kernel import NestKernels
@@ -57,9 +58,9 @@ class OpenCLBackend:
             warnings.simplefilter("ignore")
             options = list(self.features.options)
             try:
-                return pyopencl.Program(self.memory.context, text).build(options)
+                return pyopencl.Program(self.memory.context, text).build(options, cache_dir=binaries())
             except Exception:
-                # pyopencl keeps binaries in the user's cache directory. Where that cannot be written, or holds what another
+                # pyopencl keeps binaries in a cache directory. Where that cannot be written, or holds what another
                 # processor's compiler made, anything comes out, also a KeyError: from source there is nothing to go wrong.
                 pass
             try:
