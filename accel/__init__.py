@@ -10,38 +10,38 @@ from typing import TYPE_CHECKING
 # One name a line would hide in 500 lines what there is.
 # fmt: off
 # isort: off
-from accel.ast.acc import DIM0, DIM1, DIM2, DIM3, DIM4, DIM5, Acc, Array, Matrix, Num, Scalar, Segments, Vector
-from accel.ast.bits import (
+from accel.ast.handles.acc import DIM0, DIM1, DIM2, DIM3, DIM4, DIM5, Acc, Array, Matrix, Num, Scalar, Segments, Vector
+from accel.ast.scalars.bits import (
     clearBit, complementBit, countLeadingZeros, countTrailingZeros, popCount, rotateL, rotateR, setBit, shiftL,
     shiftR, testBit, xor,
 )
-from accel.ast.control import compute
-from accel.ast.elementwise import imap, map
-from accel.ast.exp import Exp
-from accel.ast.floats import (
+from accel.ast.combinators.control import compute
+from accel.ast.combinators.elementwise import imap, map
+from accel.ast.handles.exp import Exp
+from accel.ast.scalars.floats import (
     acos, acosh, asin, asinh, atan, atan2, atanh, bitcast, boolToInt, cast, cbrt, ceiling, copysign, cos, cosh, erf,
     erfc, exp, expm1, floor, fma, fromIntegral, hypot, isInfinite, isNaN, log, log1p, log2, log10, logBase, recip,
     round, sin, sinh, sqrt, tan, tanh, toFloating, truncate,
 )
-from accel.ast.folds import filter, fold1, fold1All, scanl1, scanr1
-from accel.ast.overloads import (
+from accel.ast.combinators.folds import filter, fold1, fold1All, scanl1, scanr1
+from accel.ast.combinators.overloads import (
     acond, awhile, backpermute, enumFromN, enumFromStepN, fill, fold, foldAll, generate, index, iterate, lift,
     postscanl, postscanr, prescanl, prescanr, replicate, reshape, scanl, scanlTotal, scanr, scanrTotal, slice,
     unindex, unit, unlift, unzip, unzip3, unzip4, unzip5, use, zip, zip3, zip4, zip5, zipWith, zipWith3, zipWith4,
     zipWith5,
 )
-from accel.ast.parts import (
+from accel.ast.combinators.parts import (
     drop, dropOn, init, initOn, reverse, reverseOn, slit, slitOn, tail, tailOn, take, takeOn, transpose, transposeOn,
 )
-from accel.ast.permutations import permute, scatter, scatterWith
-from accel.ast.prelude import (
+from accel.ast.combinators.permutations import permute, scatter, scatterWith
+from accel.ast.combinators.prelude import (
     all, and_, any, indexed, length, linearIndex, maximum, minimum, null, or_, product, shape, size, sum, the,
 )
-from accel.ast.reorder import All, AllType, flatten, gather
-from accel.ast.scalars import (
+from accel.ast.combinators.reorder import All, AllType, flatten, gather
+from accel.ast.scalars.conversions import (
     abs, add, div, eq, even, gcd, ge, gt, lcm, le, lt, max, min, mod, mul, ne, neg, odd, pow, quot, rem, signum, sub,
 )
-from accel.ast.tuples import (
+from accel.ast.handles.tuples import (
     Maybe, cond, constant, fromIndex, fromJust, fromMaybe, fst, indexHead, indexTail, intersect, isJust, isNothing,
     just, maybe, nothing, select, shapeSize, snd, toIndex, while_,
 )
@@ -56,8 +56,8 @@ if TYPE_CHECKING:
     from accel.device_list import Device, devices
     from accel.explanation.explain import explain
     from accel.explanation.explanation import Explanation
-    from accel.ilp.cost import CostLevel, CostModel
-    from accel.ilp.cost_function import CostCluster
+    from accel.ilp.problem.cost import CostLevel, CostModel
+    from accel.ilp.problem.cost_function import CostCluster
     from accel.running import run, runN
     from accel.settings import using
 else:
@@ -65,9 +65,9 @@ else:
 
     _LATER = MappingProxyType(
         {
-            "CostCluster": "accel.ilp.cost_function",
-            "CostLevel": "accel.ilp.cost",
-            "CostModel": "accel.ilp.cost",
+            "CostCluster": "accel.ilp.problem.cost_function",
+            "CostLevel": "accel.ilp.problem.cost",
+            "CostModel": "accel.ilp.problem.cost",
             "Device": "accel.device_list",
             "Explanation": "accel.explanation.explanation",
             "devices": "accel.device_list",

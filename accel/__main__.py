@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from accel.errors import AccelError
-from accel.ilp.options import STRATEGIES
+from accel.ilp.problem.options import STRATEGIES
 
 
 def parser() -> argparse.ArgumentParser:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import get_args, get_origin, get_type_hints
 
-from accel.ast.acc import Acc, Array
-from accel.ast.types import ArrayType, ElementType, ScalarType, TupleType
+from accel.ast.handles.acc import Acc, Array
+from accel.ast.tree.types import ArrayType, ElementType, ScalarType, TupleType
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
     user's Python -> ast -> labelled -> ilp -> fusedast -> ir -> backends
 
-`accel/ast` builds nodes as the user's calls run; `accel/labelled/build.py` makes the let-bound program; the rest is here.
+`accel/ast` builds nodes as the user's calls run; `accel/labelled/construction/build.py` makes the let-bound program; the rest
+is here.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from accel.errors import AccelDeviceError, AccelInternalError, here
 from accel.fusedast import nodes as fusedast
 from accel.fusedast.build import build as fuse
 from accel.fusedast.verify import verify as verify_fused
-from accel.ilp.clustering import Plan
-from accel.ilp.options import Options
 from accel.ilp.plan import plan
+from accel.ilp.problem.clustering import Plan
+from accel.ilp.problem.options import Options
 from accel.ilp.realise import realised
 from accel.ir import nodes as ir
 from accel.ir.lower import lower

@@ -25,9 +25,9 @@ def devices() -> tuple[Device, ...]:
 
     Without pyopencl or a device there are only the first two; asking for `backend="opencl"` then says how to get one.
     """
-    load("accel.backends.llvm.target")
+    load("accel.backends.llvm.machine.target")
     load("accel.backends.opencl.devices")
-    from accel.backends.llvm.target import cpu_name
+    from accel.backends.llvm.machine.target import cpu_name
     from accel.backends.opencl.devices import devices as opencl_devices
 
     threads = len(os.sched_getaffinity(0))

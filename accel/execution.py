@@ -16,20 +16,21 @@ import numpy as np
 
 from accel import settings as setting
 from accel.annotations import Demand, demands
-from accel.ast.acc import Acc
-from accel.ast.arrays import ArrayNode, ArrayParameter, Use
-from accel.ast.function import apply_to_arrays
-from accel.ast.host import use_array
-from accel.ast.literals import describe
-from accel.ast.types import ArrayType, leaves
+from accel.ast.combinators.host import use_array
+from accel.ast.handles.acc import Acc
+from accel.ast.handles.function import apply_to_arrays
+from accel.ast.handles.literals import describe
+from accel.ast.tree.nodes import ArrayNode, ArrayParameter, Use
+from accel.ast.tree.types import ArrayType, leaves
 from accel.backends.protocol import Executable, HostArray
 from accel.cache import Cache
 from accel.compile import compile
 from accel.errors import AccelError, AccelTypeError, Where, here
-from accel.ilp.options import Options
-from accel.labelled import bind
-from accel.labelled.build import build
-from accel.labelled.nodes import Program, SizeVariable
+from accel.ilp.problem.options import Options
+from accel.labelled.array import SizeVariable
+from accel.labelled.construction.build import build
+from accel.labelled.meaning import bind
+from accel.labelled.nodes import Program
 from accel.labelled.places import names
 from accel.labelled.text import text
 from accel.relocation import Relocated

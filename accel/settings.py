@@ -18,9 +18,9 @@ from typing import Literal, TypeAlias, TypedDict, get_args
 from typing_extensions import Unpack
 
 from accel.errors import AccelValueError, here
-from accel.ilp.cost import CostModel, CostName
-from accel.ilp.function_key import FunctionKey
-from accel.ilp.options import DUPLICATE, CostGiven, Duplicate, FormulationName, Strategy
+from accel.ilp.problem.cost import CostModel, CostName
+from accel.ilp.problem.function_key import FunctionKey
+from accel.ilp.problem.options import DUPLICATE, CostGiven, Duplicate, FormulationName, Strategy
 from accel.ilp.solvers import SolverName
 
 Sizes = Literal["nominal", "actual"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias, TypeVar, Union, assert_never
 
-from accel.ast.types import ElementType, MaybeType, ScalarType, TupleType
+from accel.ast.tree.types import ElementType, MaybeType, ScalarType, TupleType
 
 T = TypeVar("T")
 

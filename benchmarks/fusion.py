@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import get_args
 
 from accel.errors import AccelValueError
-from accel.ilp.cost import MODELS, CostName
-from accel.ilp.options import FormulationName, Options
 from accel.ilp.plan import search
+from accel.ilp.problem.cost import MODELS, CostName
+from accel.ilp.problem.options import FormulationName, Options
 from accel.ilp.solvers import NAMES, SolverName, is_installed
 from benchmarks.fusion_graph import graph_of
 from benchmarks.fusion_measure import measure, warm_up

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import assert_never
 
-from accel.ast.types import F32
-from accel.ilp.graph import Edge, Graph, Kind, Node, Role
-from accel.labelled.nodes import Array, Extent, Label, Shape, SizeVariable
+from accel.ast.tree.types import F32
+from accel.ilp.problem.graph import Edge, Graph, Kind, Node, Role
+from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
 from benchmarks.fusion_drawing import Drawing, DrawingError, Form, How, Item, Read, Size, found_sizes, in_order
 
 

@@ -16,12 +16,12 @@ from unittest import mock
 
 from accel.errors import AccelSolverWarning
 from accel.ilp import optimise
-from accel.ilp.answer import Answer
-from accel.ilp.graph import Graph
-from accel.ilp.linear import Linear, Variable
-from accel.ilp.options import Options
 from accel.ilp.plan import search
+from accel.ilp.problem.answer import Answer
+from accel.ilp.problem.graph import Graph
+from accel.ilp.problem.options import Options
 from accel.ilp.solvers import find
+from accel.ilp.solvers.linear import Linear, Variable
 from accel.ilp.solvers.protocol import Session, Solution, Solver
 
 _HALVINGS = 6

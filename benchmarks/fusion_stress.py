@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from typing import get_args
 
-from accel.ilp.cost import CostName
-from accel.ilp.options import Options
+from accel.ilp.problem.cost import CostName
+from accel.ilp.problem.options import Options
 from accel.ilp.solvers import NAMES
 from benchmarks.fusion_graph import graph_of
 from benchmarks.fusion_measure import planned

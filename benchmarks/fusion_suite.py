@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import accel as A
-from accel.ilp.build import build, sub_programs
-from accel.ilp.graph import Graph
-from accel.labelled.build import build as labelled
+from accel.ilp.problem.build import build, sub_programs
+from accel.ilp.problem.graph import Graph
+from accel.labelled.construction.build import build as labelled
 from accel.labelled.nodes import Program
 from benchmarks import fusion_families as families
 from benchmarks.flashattention import by_rows, inputs, naive, tiled

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from accel.ilp import plan_cache
+from accel.ilp.cache import plan_cache
 
 GOLDEN = Path(__file__).parent / "golden"
 

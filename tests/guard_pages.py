@@ -8,8 +8,8 @@ from math import prod
 
 import numpy as np
 
-from accel.ast.types import ScalarType
-from accel.backends.llvm.buffers import Buffers
+from accel.ast.tree.types import ScalarType
+from accel.backends.llvm.machine.buffers import Buffers
 from accel.backends.protocol import HostArray
 
 PAGE = mmap.PAGESIZE

@@ -11,7 +11,7 @@ from typing import get_args
 import pytest
 
 from accel.errors import AccelValueError
-from accel.ilp.cost import MODELS, CostName
+from accel.ilp.problem.cost import MODELS, CostName
 from accel.settings import Given, Settings, changed, current, using
 
 

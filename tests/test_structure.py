@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from accel.ast.types import F32, I64, ElementType, MaybeType, TupleType
+from accel.ast.tree.types import F32, I64, ElementType, MaybeType, TupleType
 from accel.structure import Nested, element_arrays, flatten
 
 

@@ -15,8 +15,8 @@ import numpy as np
 
 import accel as A
 from accel.backends.protocol import HostArray
-from accel.ilp.options import Options
 from accel.ilp.plan import search
+from accel.ilp.problem.options import Options
 from tests.ilp.random_graphs import draw
 
 

@@ -1,4 +1,4 @@
-"""Computes the polynomials and split constants of `accel/backends/llvm/coefficients.py`.
+"""Computes the polynomials and split constants of `accel/backends/llvm/scalar_code/coefficients.py`.
 
 Run `python tools/coefficients.py` after a change here. Each function is fitted at Chebyshev's points in 70 digits, which
 is within a small factor of the best polynomial there is; coefficients are then rounded to 64-bit floats, lowest first.

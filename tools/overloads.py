@@ -1,4 +1,4 @@
-"""Write `accel/ast/overloads.py`: the combinators whose static type depends on a rank or on a number of arguments.
+"""Write `accel/ast/combinators/overloads.py`: the combinators whose static type depends on a rank or on a number of arguments.
 
 Python has no way to say "for every n", so each n is spelt out. Run `python tools/overloads.py` after a change here;
 `tests/ast/test_overloads.py` checks that the file is up to date.
@@ -33,10 +33,10 @@ import numpy as np
 from typing_extensions import Buffer
 
 from accel.ast import construct, control, elementwise, folds, host, reorder, tuples
-from accel.ast.acc import Acc, Array, Num, Scalar, Sh
-from accel.ast.arrays import Direction, ScanForm
-from accel.ast.exp import E, Exp
-from accel.ast.reorder import AllType
+from accel.ast.handles.acc import Acc, Array, Num, Scalar, Sh
+from accel.ast.tree.nodes import Direction, ScanForm
+from accel.ast.handles.exp import E, Exp
+from accel.ast.combinators.reorder import AllType
 
 F = TypeVar("F")
 Sh2 = TypeVar("Sh2", bound=tuple[Any, ...])

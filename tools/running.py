@@ -27,7 +27,7 @@ from typing import Any, TypeVar, overload
 import numpy as np
 from typing_extensions import Unpack
 
-from accel.ast.acc import Acc, Array
+from accel.ast.handles.acc import Acc, Array
 from accel.execution import RunN, check_function, run_nodes
 from accel.settings import Given
 

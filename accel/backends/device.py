@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias, TypeVar
 
-from accel.ast.types import ScalarType
+from accel.ast.tree.types import ScalarType
 from accel.backends.protocol import HostArray
 from accel.ir.nodes import Nest
-from accel.labelled.nodes import Array, SizeVariable
+from accel.labelled.array import Array, SizeVariable
 
 B = TypeVar("B")
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Generic, TypeAlias, TypeVar, assert_never
 
-from accel.ast.extents import require_extents
-from accel.ast.types import ScalarType
+from accel.ast.handles.extents import require_extents
+from accel.ast.tree.types import ScalarType
 from accel.backends.device import Device, Slots
 from accel.backends.linear import Assign, Drop, Enter, Item, Jump, JumpUnless, Mark, arrays, linear
 from accel.backends.parameters import Binder, binder
@@ -21,9 +21,9 @@ from accel.backends.sites import NoSite, no_fault
 from accel.errors import AccelError, AccelMemoryError, Where, here
 from accel.ir.mentions import loaded
 from accel.ir.nodes import HostSizes, Launch, Output, Program, Require, View
-from accel.labelled import faults
-from accel.labelled.evaluate import evaluate
-from accel.labelled.nodes import Array, Shape
+from accel.labelled.array import Array, Shape
+from accel.labelled.meaning import faults
+from accel.labelled.meaning.evaluate import evaluate
 
 B = TypeVar("B")
 

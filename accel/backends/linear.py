@@ -11,7 +11,7 @@ from typing import TypeAlias, Union, assert_never
 
 from accel.ir import mentions
 from accel.ir.nodes import Branch, HostSizes, Launch, Program, Repeat, Require, Step, View
-from accel.labelled.nodes import Array
+from accel.labelled.array import Array
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from accel.ast.extents import LARGEST_EXTENT, require_extents
+from accel.ast.handles.extents import LARGEST_EXTENT, require_extents
 from accel.backends.device import Slots
 from accel.backends.protocol import HostArray
 from accel.errors import AccelError, here
 from accel.ir.nodes import Program
-from accel.labelled import faults
-from accel.labelled.nodes import SizeVariable
+from accel.labelled.array import SizeVariable
+from accel.labelled.meaning import faults
 
 Binder: TypeAlias = Callable[[Sequence[HostArray], list[int]], None]
 """Stores the arguments' extents in a call's sizes; raises `AccelShapeError` where shapes do not fit."""

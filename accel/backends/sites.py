@@ -12,8 +12,8 @@ from typing import TypeAlias, Union, assert_never
 
 from accel.errors import AccelError, AccelInternalError, AccelValueError, Where
 from accel.ir.nodes import State
-from accel.labelled import faults
-from accel.labelled.nodes import Extent, Shape, SizeVariable
+from accel.labelled.array import Extent, Shape, SizeVariable
+from accel.labelled.meaning import faults
 
 
 @dataclass(frozen=True, slots=True)

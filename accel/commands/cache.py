@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from accel.disk import Size
-from accel.ilp.plan_cache import PLANS
+from accel.ilp.cache.plan_cache import PLANS
 
 
 def cache(clear: bool) -> int:

@@ -12,9 +12,9 @@ import numpy as np
 import accel as A
 from accel.commands.cache import summary
 from accel.errors import AccelError
-from accel.ilp.linear import Linear, Variable
-from accel.ilp.plan_cache import PLANS
+from accel.ilp.cache.plan_cache import PLANS
 from accel.ilp.solvers import SolverName, find, is_installed
+from accel.ilp.solvers.linear import Linear, Variable
 
 
 def doctor() -> int:

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from accel.ast.acc import Acc
+from accel.ast.handles.acc import Acc
 from accel.errors import AccelError
 from accel.explanation.explain import explain as explanation_of
 from accel.explanation.explanation import Explanation
-from accel.ilp.options import Strategy
+from accel.ilp.problem.options import Strategy
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from accel.explanation.reasons import WhyNot, operation_name
-from accel.ilp.clustering import Plan
-from accel.ilp.copying import Bar, Bars, counts_traffic
-from accel.ilp.cost import Weights
-from accel.ilp.graph import Edge, Graph
-from accel.ilp.options import Options
-from accel.ilp.rules import CHEAP
-from accel.labelled.nodes import Binding, Label
+from accel.ilp.legality.rules import CHEAP
+from accel.ilp.problem.clustering import Plan
+from accel.ilp.problem.cost import Weights
+from accel.ilp.problem.graph import Edge, Graph
+from accel.ilp.problem.options import Options
+from accel.ilp.recompute.copying import Bar, Bars, counts_traffic
+from accel.labelled.array import Label
+from accel.labelled.nodes import Binding
 
 _REASONS: Mapping[Bar, tuple[str, str]] = MappingProxyType(
     {

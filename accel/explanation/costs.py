@@ -7,12 +7,12 @@ from itertools import zip_longest
 from types import MappingProxyType
 
 from accel.explanation.quantities import counted
-from accel.ilp.build import build, sub_programs
-from accel.ilp.cost import Weights
-from accel.ilp.decode import clustering
-from accel.ilp.graph import Graph
-from accel.ilp.options import Options
-from accel.ilp.price import Prices
+from accel.ilp.problem.build import build, sub_programs
+from accel.ilp.problem.cost import Weights
+from accel.ilp.problem.decode import clustering
+from accel.ilp.problem.graph import Graph
+from accel.ilp.problem.options import Options
+from accel.ilp.problem.price import Prices
 from accel.labelled.nodes import Program
 
 _NAMES: Mapping[str, str] = MappingProxyType(

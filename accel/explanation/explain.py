@@ -14,11 +14,11 @@ from typing_extensions import Unpack
 
 from accel import settings as setting
 from accel.annotations import demands
-from accel.ast.acc import Acc
-from accel.ast.arrays import ArrayNode, ArrayParameter, Use
-from accel.ast.function import apply_to_arrays
-from accel.ast.host import use_array
-from accel.ast.types import ArrayType
+from accel.ast.combinators.host import use_array
+from accel.ast.handles.acc import Acc
+from accel.ast.handles.function import apply_to_arrays
+from accel.ast.tree.nodes import ArrayNode, ArrayParameter, Use
+from accel.ast.tree.types import ArrayType
 from accel.backends.protocol import HostArray
 from accel.compile import Stages, stages
 from accel.errors import AccelTypeError, Where, here
@@ -29,11 +29,12 @@ from accel.explanation.parts import plans
 from accel.explanation.strategies import strategies
 from accel.explanation.summary import summarise
 from accel.explanation.texts import texts
-from accel.ilp.clustering import Plan
-from accel.ilp.options import Options
-from accel.labelled import bind
-from accel.labelled.build import build
-from accel.labelled.nodes import Program, SizeVariable
+from accel.ilp.problem.clustering import Plan
+from accel.ilp.problem.options import Options
+from accel.labelled.array import SizeVariable
+from accel.labelled.construction.build import build
+from accel.labelled.meaning import bind
+from accel.labelled.nodes import Program
 from accel.settings import Given
 
 

@@ -16,10 +16,10 @@ from importlib.resources import files
 from itertools import zip_longest
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from accel.errors import AccelError
 from accel.explanation.dot import dot
+from accel.explanation.explained import Explained
 from accel.explanation.facts import ClusterReport
 from accel.explanation.html_pieces import link, table, text
 from accel.explanation.html_sections import STATUS, Sections
@@ -29,11 +29,8 @@ from accel.explanation.report import counts, proof
 from accel.explanation.source import short_place
 from accel.explanation.svg import svg_or_none
 
-if TYPE_CHECKING:  # an explanation writes its page by this module
-    from accel.explanation.explanation import Explanation
 
-
-def write_page(explanation: Explanation, path: str | PathLike[str]) -> None:
+def write_page(explanation: Explained, path: str | PathLike[str]) -> None:
     """Writes the page beside its place and moves it there, so that no half page is ever found. Raises `AccelError`."""
     data = page(explanation).encode(errors="replace")
     problem = f"the page cannot be written to {os.fspath(path)!r}"
@@ -53,7 +50,7 @@ def write_page(explanation: Explanation, path: str | PathLike[str]) -> None:
         raise AccelError(f"{problem}: {reason}", hint=hint) from None
 
 
-def page(explanation: Explanation) -> str:
+def page(explanation: Explained) -> str:
     """The whole page."""
     style, script = (files("accel.explanation").joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -80,7 +77,7 @@ def page(explanation: Explanation) -> str:
     )
 
 
-def _facts(explanation: Explanation) -> str:
+def _facts(explanation: Explained) -> str:
     before, after = explanation.strategies["none"], explanation
     moved = [each.bytes_read + each.bytes_written for each in (before, after)]
     facts = [
@@ -96,7 +93,7 @@ def _facts(explanation: Explanation) -> str:
     return f'<ul class="facts">{items}</ul>'
 
 
-def _picture(explanation: Explanation) -> Iterator[str]:
+def _picture(explanation: Explained) -> Iterator[str]:
     picture = draw(explanation)
     drawn = svg_or_none(dot(picture, links=True))
     if drawn is None:
@@ -114,7 +111,7 @@ def _picture(explanation: Explanation) -> Iterator[str]:
     yield f"{text('; '.join(picture.notes[1:]))}</p></details>"
 
 
-def _loops(explanation: Explanation, sections: Sections) -> Iterator[str]:
+def _loops(explanation: Explained, sections: Sections) -> Iterator[str]:
     yield '<nav aria-label="Loops"><h2>Loops, in the order in which they run</h2>'
     yield '<p class="filter"><label>Show only <input type="search" placeholder="fold, %3, a file"></label></p><ol>'
     where = {operation.name: short_place(operation.where) for operation in explanation.operations}
@@ -134,7 +131,7 @@ def _card(cluster: ClusterReport, sections: Sections, places: list[str]) -> str:
     )
 
 
-def _arrays(explanation: Explanation, sections: Sections) -> Iterator[str]:
+def _arrays(explanation: Explained, sections: Sections) -> Iterator[str]:
     yield '<nav aria-label="Arrays"><h2>Arrays</h2>'
     rows = [
         (sections.chip(array.name), text(array.type), text(array.status), text(array.producer), text(short_place(array.where)))
@@ -147,7 +144,7 @@ def _number(number: int | None) -> str:
     return "unknown" if number is None else f"{number:,}"
 
 
-def _overview(explanation: Explanation) -> Iterator[str]:
+def _overview(explanation: Explained) -> Iterator[str]:
     """What is shown before anything is clicked: costs, strategies, rules."""
     yield '<section id="overview" class="detail" tabindex="-1"><h2>Overview</h2>'
     sizes = ", ".join(f"{name} = {value:,}" for name, value in explanation.sizes.items()) or "1,024 for every extent"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from accel.explanation.explained import Explained
 from accel.explanation.facts import ArrayReport, ClusterReport, CopyReport, OperationReport, PassReport
 from accel.explanation.html_pieces import block, link, linked, source, table, text
 from accel.explanation.picture import array_link, loop_link
@@ -13,9 +13,6 @@ from accel.explanation.quantities import counted
 from accel.explanation.reasons import RULES, WhyNot
 from accel.explanation.report import counts, drawing
 from accel.explanation.source import place
-
-if TYPE_CHECKING:  # an explanation writes its page by this module
-    from accel.explanation.explanation import Explanation
 
 STATUS: Mapping[str, str] = {
     "input": "given by the caller",
@@ -32,7 +29,7 @@ MOST_CODE = 8_000_000
 class Sections:
     """The sections of one explanation."""
 
-    def __init__(self, explanation: Explanation) -> None:
+    def __init__(self, explanation: Explained) -> None:
         self._explanation = explanation
         self._arrays: dict[str, ArrayReport] = {array.name: array for array in explanation.arrays}
         self._operations: dict[str, OperationReport] = {each.name: each for each in explanation.operations}

@@ -9,11 +9,12 @@ from typing import assert_never
 from accel.explanation.reasons import operation_name
 from accel.fusedast import nodes as fusedast
 from accel.fusedast.nodes import RootOfCluster, Unfused, UnfusedAcond, UnfusedAwhile
-from accel.ilp.clustering import Plan
+from accel.ilp.problem.clustering import Plan
 from accel.ir import nodes as ir
 from accel.ir.nodes import Branch, HostSizes, Launch, Repeat, Require, View
 from accel.labelled import nodes as labelled
-from accel.labelled.nodes import Array, Binding
+from accel.labelled.array import Array
+from accel.labelled.nodes import Binding
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from accel.explanation.explained import Explained
 from accel.explanation.facts import ArrayReport, ClusterReport, OperationReport
 from accel.explanation.quantities import counted
 from accel.explanation.source import short_place
-
-if TYPE_CHECKING:  # an explanation draws itself by this module
-    from accel.explanation.explanation import Explanation
 
 MOST_OPERATIONS = 150
 """Programs of more operations are drawn with one node for each loop."""
@@ -88,7 +85,7 @@ def array_link(name: str) -> str:
     return f"array-{name.removeprefix('%')}"
 
 
-def draw(explanation: Explanation) -> Picture:
+def draw(explanation: Explained) -> Picture:
     """The picture of a program."""
     return _Drawing(explanation).picture()
 
@@ -102,7 +99,7 @@ class _Arrays:
 
 
 class _Drawing:
-    def __init__(self, explanation: Explanation) -> None:
+    def __init__(self, explanation: Explained) -> None:
         self._explanation = explanation
         self._coarse = len(explanation.operations) > MOST_OPERATIONS
         self._arrays = {array.name: array for array in explanation.arrays}

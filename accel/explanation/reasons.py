@@ -14,13 +14,14 @@ from typing import TypeAlias
 from accel.errors import Where
 from accel.explanation.source import short_place
 from accel.fusedast.text import name
-from accel.ilp.checker import cluster_refusal
-from accel.ilp.clustering import Cluster, Clustering
-from accel.ilp.graph import ORDERED, Edge, Graph, Kind, Node, Role
-from accel.ilp.options import Duplicate
-from accel.ilp.orders import assign
-from accel.ilp.price import Prices
-from accel.labelled.nodes import Binding, Label
+from accel.ilp.legality.checker import cluster_refusal
+from accel.ilp.problem.clustering import Cluster, Clustering
+from accel.ilp.problem.graph import ORDERED, Edge, Graph, Kind, Node, Role
+from accel.ilp.problem.options import Duplicate
+from accel.ilp.problem.orders import assign
+from accel.ilp.problem.price import Prices
+from accel.labelled.array import Label
+from accel.labelled.nodes import Binding
 from accel.labelled.scalar_text import shape_text
 
 RULES: Mapping[str, str] = MappingProxyType(

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from accel.errors import Where
 from accel.explanation.costs import priced
+from accel.explanation.explained import Explained
 from accel.explanation.facts import ArrayReport, ClusterReport, PassReport, ViewReport
 from accel.explanation.quantities import counted
 from accel.explanation.source import place, short_place
-
-if TYPE_CHECKING:  # explanation.py prints itself by this module
-    from accel.explanation.explanation import Explanation
-
 
 LONG = 40
 """A loop of more operations is not shown whole: its tree is as deep as it is long. It is whole in the cluster's `tree`."""
@@ -23,7 +19,7 @@ MANY = 8
 """Of more arrays than this that a loop reads or writes, the number is printed."""
 
 
-def report(explanation: Explanation) -> str:
+def report(explanation: Explained) -> str:
     """Totals, then every loop with its fusion tree, then every array with what became of it."""
     views = map(_view, explanation.views)
     copies = ["", "work done again", *(f"  {copy}" for copy in explanation.copies)] if explanation.copies else []
@@ -40,7 +36,7 @@ def counts(passes: Mapping[str, int]) -> str:
     return ", ".join(found) or "nothing"
 
 
-def _head(explanation: Explanation) -> Iterator[str]:
+def _head(explanation: Explained) -> Iterator[str]:
     yield f"{counted(explanation.loops, 'loops')}; reads {counts(explanation.reads)}; writes {counts(explanation.writes)}"
     sizes = ", ".join(f"{name} = {value:,}" for name, value in explanation.sizes.items())
     moved = f"{counted(explanation.bytes_read, 'bytes')} read, {explanation.bytes_written:,} written"
@@ -50,14 +46,14 @@ def _head(explanation: Explanation) -> Iterator[str]:
     yield f"strategy {explanation.strategy}: {known(explanation)}, in {explanation.solve_seconds * 1e3:.1f} ms"
 
 
-def proof(explanation: Explanation) -> str:
+def proof(explanation: Explained) -> str:
     """Whether the clustering is known to be the best there is, and since when."""
     if not explanation.proved:
         return "not proved optimal"
     return "proved optimal by an earlier run" if explanation.recalled else "proved optimal"
 
 
-def known(explanation: Explanation) -> str:
+def known(explanation: Explained) -> str:
     """What is known about all other clusterings."""
     if explanation.proved or not explanation.bound:
         return proof(explanation)
@@ -67,7 +63,7 @@ def known(explanation: Explanation) -> str:
     )
 
 
-def _loops(explanation: Explanation) -> Iterator[str]:
+def _loops(explanation: Explained) -> Iterator[str]:
     places = {operation.name: operation.where for operation in explanation.operations}
     part: tuple[str, ...] = ()
     for cluster in explanation.clusters:

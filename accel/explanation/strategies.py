@@ -13,10 +13,11 @@ from accel.explanation.costs import added
 from accel.explanation.lazy import Lazy
 from accel.explanation.parts import loop_programs, plans
 from accel.explanation.summary import Sizes, bytes_of
-from accel.ilp.options import STRATEGIES, Options, Strategy
+from accel.ilp.problem.options import STRATEGIES, Options, Strategy
 from accel.ir.facts import fills, is_loop, traffic
 from accel.ir.nodes import Launch
-from accel.labelled.nodes import Array, Program
+from accel.labelled.array import Array
+from accel.labelled.nodes import Program
 
 LONGEST = 2.0
 """Seconds that a solver gets for a comparison."""

@@ -30,15 +30,16 @@ from accel.explanation.texts import code
 from accel.fusedast.nodes import Diagonal, Horizontal, LeafOfCluster, RootOfCluster, Vertical
 from accel.fusedast.text import tree_text
 from accel.fusedast.walk import leaves, preorder
-from accel.ilp.build import build as build_graph
-from accel.ilp.cost import NOMINAL_EXTENT
-from accel.ilp.graph import Graph
-from accel.ilp.options import Options
+from accel.ilp.problem.build import build as build_graph
+from accel.ilp.problem.cost import NOMINAL_EXTENT
+from accel.ilp.problem.graph import Graph
+from accel.ilp.problem.options import Options
 from accel.ilp.saved import saved
 from accel.ir import mentions
 from accel.ir.facts import Access, Traffic, fills, is_loop, size_text, traffic
 from accel.ir.nodes import Launch, Nest
-from accel.labelled.nodes import Array, Binding, Extent, Force, Label, Reshape, SizeVariable, Use
+from accel.labelled.array import Array, Extent, Label, SizeVariable
+from accel.labelled.nodes import Binding, Force, Reshape, Use
 from accel.labelled.scalar_text import plain_name, shape_text
 
 Sizes = Mapping[SizeVariable, int]

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from accel.ast.arrays import ArrayNode
-from accel.ast.text import text as ast_text
+from accel.ast.tree.nodes import ArrayNode
+from accel.ast.tree.text import text as ast_text
 from accel.compile import Stages
 from accel.explanation.lazy import Lazy
 from accel.forks import load
 from accel.fusedast.text import text as fused_text
-from accel.ilp.build import build as build_graph
-from accel.ilp.cost import Weights
 from accel.ilp.formulations.choose import pose
 from accel.ilp.optimise import study
-from accel.ilp.options import Options
+from accel.ilp.problem.build import build as build_graph
+from accel.ilp.problem.cost import Weights
+from accel.ilp.problem.options import Options
 from accel.ilp.text import graph_text, model_text
 from accel.ir import nodes as ir
 from accel.ir.text import nest_text

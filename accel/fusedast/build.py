@@ -23,9 +23,10 @@ from accel.fusedast.nodes import (
 )
 from accel.fusedast.ports import consumed
 from accel.fusedast.rules import join, leaf
-from accel.ilp.clustering import Cluster, Plan
+from accel.ilp.problem.clustering import Cluster, Plan
 from accel.labelled import nodes as labelled
-from accel.labelled.nodes import Acond, Array, Awhile, Binding, BindSizes, Force, Label, RequireEqual, Reshape, Use
+from accel.labelled.array import Array, Label
+from accel.labelled.nodes import Acond, Awhile, Binding, BindSizes, Force, RequireEqual, Reshape, Use
 
 
 def build(program: labelled.Program, plan: Plan) -> Program:

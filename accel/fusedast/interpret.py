@@ -23,9 +23,10 @@ from accel.fusedast.nodes import (
 )
 from accel.fusedast.walk import postorder
 from accel.labelled import nodes as labelled
-from accel.labelled.evaluate import HostArray
-from accel.labelled.interpret import Environment, run
-from accel.labelled.nodes import Array, Binding, Scatter
+from accel.labelled.array import Array
+from accel.labelled.meaning.evaluate import HostArray
+from accel.labelled.meaning.interpret import Environment, run
+from accel.labelled.nodes import Binding, Scatter
 
 
 def interpret(program: Program, arguments: Sequence[HostArray]) -> list[HostArray]:

@@ -12,8 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias, Union
 
-from accel.ilp.clustering import Order
-from accel.labelled.nodes import Array, Binding, Equality, Shape
+from accel.ilp.problem.clustering import Order
+from accel.labelled.array import Array, Shape
+from accel.labelled.nodes import Binding, Equality
 
 
 @dataclass(frozen=True, slots=True)

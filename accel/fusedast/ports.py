@@ -11,10 +11,10 @@ from typing import assert_never
 
 from accel.errors import AccelInternalError
 from accel.fusedast.nodes import Port, Signature
-from accel.ilp.clustering import Order
+from accel.ilp.problem.clustering import Order
+from accel.labelled.array import Array
 from accel.labelled.nodes import (
     Acond,
-    Array,
     Awhile,
     Backpermute,
     Binding,

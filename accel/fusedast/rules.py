@@ -24,8 +24,9 @@ from accel.fusedast.nodes import (
     Vertical,
 )
 from accel.fusedast.ports import signature
-from accel.ilp.clustering import Order
-from accel.labelled.nodes import Array, Binding
+from accel.ilp.problem.clustering import Order
+from accel.labelled.array import Array
+from accel.labelled.nodes import Binding
 
 
 def leaf(binding: Binding, order: Order) -> LeafOfCluster:

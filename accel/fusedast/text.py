@@ -27,7 +27,8 @@ from accel.fusedast.nodes import (
     Vertical,
 )
 from accel.fusedast.walk import preorder
-from accel.labelled.nodes import Array, Backpermute, Binding, Fold, Generate, Map, Scan
+from accel.labelled.array import Array
+from accel.labelled.nodes import Backpermute, Binding, Fold, Generate, Map, Scan
 from accel.labelled.scalar_text import plain_name, shape_text
 
 SHOWN = 16

@@ -22,7 +22,8 @@ from accel.fusedast.ports import signature
 from accel.fusedast.rules import merge
 from accel.fusedast.text import text, tree_text
 from accel.fusedast.walk import leaves, postorder
-from accel.labelled.nodes import Array, Binding, Label, Scatter
+from accel.labelled.array import Array, Label
+from accel.labelled.nodes import Binding, Scatter
 from accel.labelled.programs import reads
 
 

@@ -9,18 +9,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from accel.ilp.checker import cluster_refusal, refusal
-from accel.ilp.clustering import BACKWARD, FORWARD, Cluster, Clustering, Order
-from accel.ilp.copying import Pair, choices, moved
-from accel.ilp.cost import CostModel, Weights
-from accel.ilp.cost_function import Cost
-from accel.ilp.decode import in_order
-from accel.ilp.graph import Graph, Kind, Role
-from accel.ilp.options import Duplicate
-from accel.ilp.price import Prices
-from accel.ilp.substitute import substitute
-from accel.labelled.duplicate import Copied
-from accel.labelled.nodes import Label
+from accel.ilp.legality.checker import cluster_refusal, refusal
+from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Clustering, Order
+from accel.ilp.problem.cost import CostModel, Weights
+from accel.ilp.problem.cost_function import Cost
+from accel.ilp.problem.decode import in_order
+from accel.ilp.problem.graph import Graph, Kind, Role
+from accel.ilp.problem.options import Duplicate
+from accel.ilp.problem.price import Prices
+from accel.ilp.recompute.copying import Pair, choices, moved
+from accel.ilp.recompute.substitute import substitute
+from accel.labelled.array import Label
+from accel.labelled.passes.duplicate import Copied
 
 _Cost = tuple[int, ...]
 _Best = tuple[_Cost, Clustering]

@@ -8,41 +8,33 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from accel.ilp.analysis import Analysis, analyse
-from accel.ilp.checker import refusal
-from accel.ilp.clustering import Cluster, Clustering
-from accel.ilp.coarse import Coarse, merge_chains, unmerged
-from accel.ilp.copying import NOTHING, choices, moved
-from accel.ilp.cost import CostLevel, CostModel, Weights
-from accel.ilp.floor import floors, price_of
+from accel.ilp.facts.analysis import Analysis, analyse
+from accel.ilp.facts.coarse import Coarse, merge_chains, unmerged
+from accel.ilp.facts.floor import floors, price_of
+from accel.ilp.facts.limits import is_too_large, is_worth_solving, pairs_of_readers
 from accel.ilp.formulations.choose import as_formulated, pose
 from accel.ilp.formulations.own import Own
 from accel.ilp.formulations.protocol import Posed
-from accel.ilp.graph import ORDERED, Graph
-from accel.ilp.options import Duplicate, FormulationName, Options
-from accel.ilp.orders import assign
-from accel.ilp.price import Prices, constant_price
-from accel.ilp.settled import Settled, priced, settled, whole
+from accel.ilp.legality.checker import refusal
+from accel.ilp.model.settled import Settled, priced, settled, whole
+from accel.ilp.problem.clustering import Cluster, Clustering
+from accel.ilp.problem.cost import CostLevel, CostModel, Weights
+from accel.ilp.problem.graph import Graph
+from accel.ilp.problem.options import Duplicate, FormulationName, Options
+from accel.ilp.problem.orders import assign
+from accel.ilp.problem.price import Prices, constant_price
+from accel.ilp.recompute.copying import NOTHING, choices, moved
+from accel.ilp.recompute.substitute import Substituted
 from accel.ilp.solve import Clock, PartAnswer, described, solve
 from accel.ilp.solvers import find
 from accel.ilp.solvers.protocol import Solver
 from accel.ilp.strategies.first_fit import first_fit
 from accel.ilp.strategies.greedy import merge_greedily
-from accel.ilp.substitute import Substituted
-from accel.labelled.duplicate import Copied
-from accel.labelled.nodes import Label
-
-LARGEST = 300
-"""Parts with more operations than this are clustered greedily."""
-
-MOST_PAIRS = 2000
-"""So are parts with more pairs of operations that read one array."""
+from accel.labelled.array import Label
+from accel.labelled.passes.duplicate import Copied
 
 _WIDE = 3
 """Parts with so many times more pairs of such operations than operations get a second first answer."""
-
-MOST_OPERATIONS = 2000
-"""Graphs with more operations, chains counting one, are not analysed at all; nothing is known of how good greedy is."""
 
 Labels = tuple[Label, ...]
 Cost = tuple[int, ...]
@@ -91,18 +83,6 @@ class Problem:
         return [cluster for cluster in self.first if cluster.labels[0] in part]
 
 
-def is_too_large(graph: Graph) -> bool:
-    """Whether there are more operations, or pairs of them that read one array, than can be analysed."""
-    readers = [sum(edge.role in ORDERED for edge in edges) for edges in graph.readers.values()]
-    pairs = sum(count * (count - 1) // 2 for count in readers)
-    return len(graph.operations) > MOST_OPERATIONS or pairs > 20 * MOST_PAIRS
-
-
-def is_worth_solving(facts: Analysis, part: Labels) -> bool:
-    """Whether a solver can be expected to come to an end."""
-    return len(part) <= LARGEST and _pairs(facts, part) <= MOST_PAIRS
-
-
 def study(
     graph: Graph,
     model: CostModel,
@@ -133,7 +113,7 @@ def with_greedy(problem: Problem, duplicate: Duplicate) -> Problem:
     graph, facts = problem.coarse.graph, problem.facts
     prices = Prices(graph, CostModel(problem.model), problem.weights)
     problem = replace(problem, first=tuple(merge_greedily(graph, prices, duplicate)))
-    wide = () if facts is None else [part for part in facts.parts if _pairs(facts, part) >= _WIDE * len(part)]
+    wide = () if facts is None else [part for part in facts.parts if pairs_of_readers(facts, part) >= _WIDE * len(part)]
     if facts is None or not wide:
         return problem
     other = replace(problem, first=tuple(first_fit(graph, facts.separation, duplicate)))
@@ -141,12 +121,6 @@ def with_greedy(problem: Problem, duplicate: Duplicate) -> Problem:
     for part in wide:
         first += min(problem.inside(part), other.inside(part), key=lambda clusters: _priced(problem, clusters))
     return replace(problem, first=tuple(first))
-
-
-def _pairs(facts: Analysis, part: Labels) -> int:
-    """How many pairs of operations of a part read one array."""
-    inside = frozenset(part)
-    return sum(facts.bundles[number].readers[i][0] in inside for number, i, _ in facts.shares)
 
 
 def bound_of(problem: Problem, bounds: Mapping[Labels, tuple[int, ...]]) -> tuple[int, ...]:

@@ -7,21 +7,21 @@ from dataclasses import replace
 from typing import assert_never
 
 from accel.errors import AccelInternalError, AccelSolverWarning, warn
-from accel.ilp import plan_cache
-from accel.ilp.answer import Answer
-from accel.ilp.build import build, sub_programs
-from accel.ilp.checker import refusal
-from accel.ilp.clustering import Clustering, Plan
-from accel.ilp.copying import counts_traffic
-from accel.ilp.cost import CostModel, Weights
-from accel.ilp.cost_function import name_of
-from accel.ilp.decode import in_order
-from accel.ilp.floor import floors
+from accel.ilp.cache import plan_cache
+from accel.ilp.facts.floor import floors
 from accel.ilp.formulations.choose import demand
-from accel.ilp.graph import Graph
+from accel.ilp.legality.checker import refusal
 from accel.ilp.optimise import bound_of, optimise, study, with_greedy
-from accel.ilp.options import DEFAULT, Duplicate, Options, Strategy
-from accel.ilp.price import Prices
+from accel.ilp.problem.answer import Answer
+from accel.ilp.problem.build import build, sub_programs
+from accel.ilp.problem.clustering import Clustering, Plan
+from accel.ilp.problem.cost import CostModel, Weights
+from accel.ilp.problem.cost_function import name_of
+from accel.ilp.problem.decode import in_order
+from accel.ilp.problem.graph import Graph
+from accel.ilp.problem.options import DEFAULT, Duplicate, Options, Strategy
+from accel.ilp.problem.price import Prices
+from accel.ilp.recompute.copying import counts_traffic
 from accel.ilp.solve import described
 from accel.ilp.strategies.branch_and_bound import branch_and_bound
 from accel.ilp.strategies.by_edges import greedy_bottom_up, greedy_top_down
@@ -30,7 +30,8 @@ from accel.ilp.strategies.greedy import greedy
 from accel.ilp.strategies.linear import linear
 from accel.ilp.strategies.none import none
 from accel.ilp.strategies.unintrusive import unintrusive
-from accel.labelled.nodes import Label, Program
+from accel.labelled.array import Label
+from accel.labelled.nodes import Program
 
 QUICK: tuple[Strategy, ...] = ("greedy", "greedy_top_down", "greedy_bottom_up", "linear", "unintrusive")
 """Strategies that come to an end soon, the quickest first."""

@@ -10,17 +10,18 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from accel.errors import AccelInternalError
-from accel.ilp.build import build, sub_programs
-from accel.ilp.checker import refusal
-from accel.ilp.clustering import Asked, Cluster, Clustering, Order, Plan, Repeated
-from accel.ilp.cost import Weights
-from accel.ilp.options import Options
-from accel.ilp.price import price
-from accel.ilp.substitute import substitute
+from accel.ilp.legality.checker import refusal
+from accel.ilp.problem.build import build, sub_programs
+from accel.ilp.problem.clustering import Asked, Cluster, Clustering, Order, Plan, Repeated
+from accel.ilp.problem.cost import Weights
+from accel.ilp.problem.options import Options
+from accel.ilp.problem.price import price
+from accel.ilp.recompute.substitute import substitute
 from accel.labelled import programs
-from accel.labelled.duplicate import duplicate
-from accel.labelled.nodes import Acond, Awhile, Binding, Label, Program
+from accel.labelled.array import Label
+from accel.labelled.nodes import Acond, Awhile, Binding, Program
 from accel.labelled.number import number
+from accel.labelled.passes.duplicate import duplicate
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from accel.ilp.checker import refusal
-from accel.ilp.clustering import BACKWARD, Asked, Clustering
-from accel.ilp.cost import Weights
-from accel.ilp.decode import clustering
-from accel.ilp.graph import Graph
-from accel.ilp.options import Options
-from accel.ilp.price import price
-from accel.ilp.settled import loads
-from accel.ilp.substitute import Substituted, substitute
-from accel.labelled.duplicate import Copied
-from accel.labelled.nodes import Label
+from accel.ilp.legality.checker import refusal
+from accel.ilp.model.settled import loads
+from accel.ilp.problem.clustering import BACKWARD, Asked, Clustering
+from accel.ilp.problem.cost import Weights
+from accel.ilp.problem.decode import clustering
+from accel.ilp.problem.graph import Graph
+from accel.ilp.problem.options import Options
+from accel.ilp.problem.price import price
+from accel.ilp.recompute.substitute import Substituted, substitute
+from accel.labelled.array import Label
+from accel.labelled.passes.duplicate import Copied
 
 Cost = tuple[int, ...]
 _Sets = list[set[Label]]

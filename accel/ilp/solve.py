@@ -11,13 +11,13 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from accel.ilp.digits import carried, with_carries
-from accel.ilp.forest import circles, spanning
 from accel.ilp.formulations.protocol import Posed
-from accel.ilp.linear import Linear
+from accel.ilp.model.digits import carried, with_carries
+from accel.ilp.model.forest import circles, spanning
+from accel.ilp.model.stages import Stage, stages
+from accel.ilp.solvers.linear import Linear
 from accel.ilp.solvers.protocol import GAP, Session, Solver
-from accel.ilp.stages import Stage, stages
-from accel.labelled.nodes import Label
+from accel.labelled.array import Label
 
 _MOST_ROUNDS = 30
 """Of a relaxation."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from accel.ilp.graph import Graph, Node, Role
-from accel.ilp.linear import Linear, Model
-from accel.labelled.nodes import Array, Shape
+from accel.ilp.problem.graph import Graph, Node, Role
+from accel.ilp.solvers.linear import Linear, Model
+from accel.labelled.array import Array, Shape
 
 _SHORT: Mapping[Role, str] = {
     Role.STREAM: "",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
-from accel.ast.arrays import Direction as End
+from accel.ast.tree.nodes import Direction as End
 from accel.errors import AccelInternalError
 from accel.fusedast.nodes import Diagonal, Horizontal, LeafOfCluster, RootOfCluster, Tree, Vertical
 from accel.fusedast.walk import leaves, postorder
@@ -18,9 +18,9 @@ from accel.ir.nodes import Count, Nest, Order, Output, Write
 from accel.ir.reductions import lower_filter, lower_fold, lower_scan, total_array
 from accel.ir.simplify import simplified
 from accel.ir.sizes import found_size
+from accel.labelled.array import Array, SizeVariable
 from accel.labelled.nodes import (
     Acond,
-    Array,
     Awhile,
     Backpermute,
     BindSizes,
@@ -35,7 +35,6 @@ from accel.labelled.nodes import (
     Reshape,
     Scan,
     Scatter,
-    SizeVariable,
     Use,
 )
 

@@ -15,7 +15,7 @@ from typing import TypeVar
 from accel.errors import AccelInternalError
 from accel.ir.flow import made
 from accel.ir.nodes import LoopBody, ManyToOne, Read, Scatter, State, Write
-from accel.labelled.nodes import Array
+from accel.labelled.array import Array
 
 V = TypeVar("V")
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from accel.ast.types import BOOL
-from accel.ilp.clustering import Order as Traversal
+from accel.ast.tree.types import BOOL
+from accel.ilp.problem.clustering import Order as Traversal
 from accel.ir import names
 from accel.ir.draft import Draft, draft
 from accel.ir.frame import Frame
@@ -11,9 +11,10 @@ from accel.ir.names import element, elements
 from accel.ir.nodes import OneToMaybe, Operand, Remap, Scatter, Stream
 from accel.ir.streams import Placed, applied, copy, identity, reads, writes
 from accel.labelled import nodes as labelled
-from accel.labelled.nodes import Array, Binding
-from accel.labelled.ranges import always_inside
+from accel.labelled.array import Array
+from accel.labelled.nodes import Binding
 from accel.labelled.scalar import Function
+from accel.labelled.scalars.ranges import always_inside
 
 
 def lower_map(

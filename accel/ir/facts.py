@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from accel.ast.operators import Operator
+from accel.ast.tree.operators import Operator
 from accel.ir.flow import made, operands
 from accel.ir.mentions import function_statements, levels, statements
 from accel.ir.nodes import (
@@ -33,7 +33,7 @@ from accel.ir.nodes import (
     Write,
 )
 from accel.labelled import scalar
-from accel.labelled.nodes import Array, Extent
+from accel.labelled.array import Array, Extent
 from accel.labelled.scalar import Constant, Function, Variable
 from accel.labelled.scalar_text import extent_text
 

@@ -17,13 +17,14 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
-from accel.ast.operators import Operator
-from accel.ast.types import BOOL, I64
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import BOOL, I64
 from accel.errors import AccelInternalError
-from accel.ilp.clustering import Order as Traversal
+from accel.ilp.problem.clustering import Order as Traversal
 from accel.ir import names
 from accel.ir.nodes import Guard, LoopBody, OneToMaybe, OneToOne, Operand, Order, Stream
-from accel.labelled.nodes import Array, Backpermute, Binding, Extent, Filter, Gather, Label, Shape, SizeVariable
+from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
+from accel.labelled.nodes import Backpermute, Binding, Filter, Gather
 from accel.labelled.scalar import Block, Compute, Function, Variable, constant
 from accel.labelled.scalar_text import extent_text
 

@@ -1,7 +1,7 @@
 """The reference evaluator of loop programs: slow, sequential, complete.
 
 In: a program and one NumPy array per leaf of its parameters. Out: one array per result. Folds and scans combine in the
-order of `accel/labelled/order.py`, so the bits are those of the labelled program's interpreter.
+order of `accel/labelled/meaning/order.py`, so the bits are those of the labelled program's interpreter.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import assert_never
 
 import numpy as np
 
-from accel.ast.extents import require_extents
+from accel.ast.handles.extents import require_extents
 from accel.errors import Where
 from accel.ir.nest_run import run_nest
 from accel.ir.nodes import Branch, HostSizes, Launch, Nest, Program, Repeat, Require, Step, View
-from accel.labelled import faults
-from accel.labelled.evaluate import HostArray
-from accel.labelled.interpret import Environment
-from accel.labelled.nodes import Array
+from accel.labelled.array import Array
+from accel.labelled.meaning import faults
+from accel.labelled.meaning.evaluate import HostArray
+from accel.labelled.meaning.interpret import Environment
 
 
 def interpret(program: Program, arguments: Sequence[HostArray]) -> list[HostArray]:

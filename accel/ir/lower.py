@@ -15,7 +15,8 @@ from accel.fusedast.nodes import RootOfCluster, Unfused, UnfusedAcond, UnfusedAw
 from accel.ir.cluster import lower_cluster
 from accel.ir.nodes import Branch, HostSizes, Launch, Program, Repeat, Require, Step, View
 from accel.ir.sizes import mentioned_sizes
-from accel.labelled.nodes import Binding, BindSizes, Force, RequireEqual, Reshape, SizeVariable, Use
+from accel.labelled.array import SizeVariable
+from accel.labelled.nodes import Binding, BindSizes, Force, RequireEqual, Reshape, Use
 
 
 def lower(program: fusedast.Program) -> Program:

@@ -29,7 +29,7 @@ from accel.ir.nodes import (
     Write,
 )
 from accel.labelled import scalar
-from accel.labelled.nodes import Array, Extent
+from accel.labelled.array import Array, Extent
 
 
 def steps(program: Program) -> Iterator[Step]:

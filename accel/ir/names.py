@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from accel.ast.types import BOOL, I64
-from accel.ilp.clustering import Order as Traversal
+from accel.ast.tree.types import BOOL, I64
+from accel.ilp.problem.clustering import Order as Traversal
 from accel.ir.nodes import Stream
-from accel.labelled.nodes import Array, Label
+from accel.labelled.array import Array, Label
 
 
 def element(array: Array, traversal: Traversal) -> Stream:

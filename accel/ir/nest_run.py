@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias, assert_never
 
-from accel.ast.semantics import Value
+from accel.ast.meaning.semantics import Value
 from accel.errors import AccelInternalError
 from accel.ir.mentions import functions
 from accel.ir.nodes import (
@@ -30,10 +30,10 @@ from accel.ir.nodes import (
     Stream,
     Write,
 )
-from accel.labelled import faults, order
-from accel.labelled.evaluate import Prepared
-from accel.labelled.interpret import Element, Environment
-from accel.labelled.nodes import Extent
+from accel.labelled.array import Extent
+from accel.labelled.meaning import faults, order
+from accel.labelled.meaning.evaluate import Prepared
+from accel.labelled.meaning.interpret import Element, Environment
 from accel.labelled.scalar import Constant, Function
 
 Combine: TypeAlias = Callable[[Element, Element], Element]

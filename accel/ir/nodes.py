@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias, Union
 
-from accel.ast.types import ScalarType
+from accel.ast.tree.types import ScalarType
 from accel.errors import Where
-from accel.labelled.nodes import Array, Equality, Extent, Shape, SizeVariable
+from accel.labelled.array import Array, Extent, Shape, SizeVariable
+from accel.labelled.nodes import Equality
 from accel.labelled.scalar import Constant, Function
 
 

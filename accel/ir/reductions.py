@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from accel.ast.arrays import Direction, ScanForm
-from accel.ast.operators import Operator
-from accel.ast.types import I64
-from accel.ilp.clustering import Order as Traversal
+from accel.ast.tree.nodes import Direction, ScanForm
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import I64
+from accel.ilp.problem.clustering import Order as Traversal
 from accel.ir import names
 from accel.ir.draft import Draft, draft
 from accel.ir.frame import Frame
@@ -13,7 +13,8 @@ from accel.ir.names import elements
 from accel.ir.nodes import Guard, ManyToOne, OneToMaybe, Operand, State, Stream, Write
 from accel.ir.streams import Placed, applied, copy, pruned, reads, writes
 from accel.labelled import nodes as labelled
-from accel.labelled.nodes import Array, Binding
+from accel.labelled.array import Array
+from accel.labelled.nodes import Binding
 from accel.labelled.scalar import Block, Compute, Function, Variable, constant
 
 _A, _B, _SUM = Variable(0, I64), Variable(1, I64), Variable(2, I64)

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 
 from accel.fusedast.nodes import Program, RootOfCluster
 from accel.fusedast.walk import leaves
-from accel.labelled.nodes import Array, Binding, Filter, SizeVariable
+from accel.labelled.array import Array, SizeVariable
+from accel.labelled.nodes import Binding, Filter
 from accel.labelled.programs import extents_mentioned, parts, reads
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from accel.ast.types import ScalarType
-from accel.ilp.clustering import Order as Traversal
+from accel.ast.tree.types import ScalarType
+from accel.ilp.problem.clustering import Order as Traversal
 from accel.ir.frame import Frame
 from accel.ir.mentions import function_operands
 from accel.ir.names import element
 from accel.ir.nodes import Guard, LoopBody, OneToOne, Operand, Read, Stream, Write
-from accel.labelled.nodes import Array
+from accel.labelled.array import Array
 from accel.labelled.scalar import Block, Function, Variable
 
 Placed: TypeAlias = tuple[int, LoopBody]

@@ -42,7 +42,7 @@ from accel.ir.nodes import (
     View,
     Write,
 )
-from accel.labelled.nodes import Array, Extent
+from accel.labelled.array import Array, Extent
 from accel.labelled.scalar import Constant, Function
 from accel.labelled.scalar_text import constant_text, extent_text, function_text, plain_name, shape_text
 

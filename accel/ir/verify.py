@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import assert_never
 
-from accel.ast.types import BOOL, I64, ScalarType
+from accel.ast.tree.types import BOOL, I64, ScalarType
 from accel.errors import AccelInternalError
 from accel.ir.flow import made, needed, state_needs
 from accel.ir.mentions import functions, loaded, statements, states
@@ -36,9 +36,8 @@ from accel.ir.nodes import (
     Write,
 )
 from accel.ir.text import nest_text, statement_text, text
-from accel.labelled.evaluate import operand_type
-from accel.labelled.nodes import Array, Extent
-from accel.labelled.scalar import Function
+from accel.labelled.array import Array, Extent
+from accel.labelled.scalar import Function, operand_type
 
 
 def verify(program: Program) -> None:

@@ -1,7 +1,6 @@
 """The labelled program: let-bound, struct-of-arrays, sized [vB20 section 5.1; Rob section 1.3].
 
-Every operation has a label and works on variables only. One `Array` is one buffer; an operation whose element type is a
-tuple has several arrays of one shape under one label. Extents are symbolic: one program serves all sizes.
+Every operation has a label and works on variables only. `array.py` says what an array is.
 """
 
 from __future__ import annotations
@@ -9,45 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias, Union
 
-from accel.ast.arrays import Direction, ScanForm
-from accel.ast.types import ScalarType
+from accel.ast.tree.nodes import Direction, ScanForm
 from accel.errors import Where
+from accel.labelled.array import Array, Label, Shape, SizeVariable
 from accel.labelled.scalar import Function
-
-Label: TypeAlias = int
-"""Names an operation; unique in a program with all its sub-programs; printed `%3`. Bindings stand in rising order."""
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class SizeVariable:
-    """An extent that is known at run time only, printed `n0`."""
-
-    number: int
-
-
-@dataclass(frozen=True, slots=True)
-class Extent:
-    """`variable + offset`, or the constant `offset`: `n0`, `n0+1`, `16`."""
-
-    variable: SizeVariable | None
-    offset: int
-
-
-Shape: TypeAlias = tuple[Extent, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Array:
-    """One buffer: leaf `leaf` of what `label` computes; printed `%3`, or `%3.1` where there are several leaves."""
-
-    label: Label
-    leaf: int
-    element: ScalarType
-    shape: Shape
-
-    def __hash__(self) -> int:
-        # Label and leaf name a buffer; hashing the shape as well would only take time, and arrays are hashed a lot.
-        return hash((self.label, self.leaf))
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +170,7 @@ class Acond:
 
 @dataclass(frozen=True, slots=True)
 class Awhile:
-    """`condition` and `body` are sub-programs of the same number of parameters; see `accel.ast.arrays.Awhile`."""
+    """`condition` and `body` are sub-programs of the same number of parameters; see `accel.ast.tree.nodes.Awhile`."""
 
     condition: Program
     body: Program

@@ -10,20 +10,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from accel.labelled import programs, rewrite
-from accel.labelled.nodes import (
-    Acond,
-    Array,
-    Awhile,
-    Binding,
-    BindSizes,
-    Equality,
-    Extent,
-    Label,
-    Operation,
-    Program,
-    Shape,
-    SizeVariable,
-)
+from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
+from accel.labelled.nodes import Acond, Awhile, Binding, BindSizes, Equality, Operation, Program
 
 
 def number(program: Program) -> Program:

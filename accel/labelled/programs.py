@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
+from accel.labelled.array import Array, Extent, SizeVariable
 from accel.labelled.nodes import (
     Acond,
-    Array,
     Awhile,
     Backpermute,
     Binding,
     BindSizes,
     Copy,
-    Extent,
     Filter,
     Fold,
     Force,
@@ -26,7 +25,6 @@ from accel.labelled.nodes import (
     Reshape,
     Scan,
     Scatter,
-    SizeVariable,
     Use,
 )
 from accel.labelled.scalar import Block, Compute, Function, If, Load, Operand, Statement, Variable, While

@@ -6,14 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeVar, assert_never
 
+from accel.labelled.array import Array, Extent, Shape, SizeVariable
 from accel.labelled.nodes import (
     Acond,
-    Array,
     Awhile,
     Backpermute,
     BindSizes,
     Copy,
-    Extent,
     Filter,
     Fold,
     Force,
@@ -25,8 +24,6 @@ from accel.labelled.nodes import (
     Reshape,
     Scan,
     Scatter,
-    Shape,
-    SizeVariable,
     Use,
 )
 from accel.labelled.scalar import Block, Compute, Function, If, Load, Operand, Statement, Variable, While

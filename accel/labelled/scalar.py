@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias, Union
+from typing import TypeAlias, Union
 
-from accel.ast.operators import Operator
-from accel.ast.types import ScalarType
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import I64, ScalarType
 from accel.errors import Where
-
-if TYPE_CHECKING:  # nodes.py holds functions, loads name arrays
-    from accel.labelled.nodes import Array, Extent
+from accel.labelled.array import Array, Extent
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +57,13 @@ def constant(kind: ScalarType, value: bool | int | float) -> Constant:
     return Constant(kind, int(value) & ((1 << kind.bits) - 1))
 
 
-Operand: TypeAlias = Union[Variable, Constant, "Extent"]
+Operand: TypeAlias = Union[Variable, Constant, Extent]
 """What a statement may refer to; an extent is an i64."""
+
+
+def operand_type(operand: Operand) -> ScalarType:
+    """The type of what a statement refers to; extents are i64."""
+    return I64 if isinstance(operand, Extent) else operand.type
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from typing import TypeAlias, assert_never
 
 import numpy as np
 
-from accel.ast.operators import CONVERSIONS
-from accel.ast.types import BOOL, F64, I64
-from accel.labelled.nodes import Array, Extent, Shape
+from accel.ast.tree.operators import CONVERSIONS
+from accel.ast.tree.types import BOOL, F64, I64
+from accel.labelled.array import Array, Extent, Shape
 from accel.labelled.scalar import Block, Compute, Constant, Function, If, Load, Operand, Statement, Variable, While
 
 NameArray: TypeAlias = Callable[[Array], str]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from accel.labelled.nodes import Extent, Shape, SizeVariable
+from accel.labelled.array import Extent, Shape, SizeVariable
 
 
 class Verdict(Enum):

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
+from accel.labelled.array import Array, Label, Shape, SizeVariable
 from accel.labelled.nodes import (
     Acond,
-    Array,
     Awhile,
     Backpermute,
     Binding,
@@ -22,7 +22,6 @@ from accel.labelled.nodes import (
     Force,
     Gather,
     Generate,
-    Label,
     Map,
     Operation,
     Program,
@@ -30,8 +29,6 @@ from accel.labelled.nodes import (
     Reshape,
     Scan,
     Scatter,
-    Shape,
-    SizeVariable,
     Use,
 )
 from accel.labelled.programs import programs

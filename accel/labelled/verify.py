@@ -6,33 +6,29 @@ import os
 from collections.abc import Sequence
 from typing import assert_never
 
-from accel.ast.arrays import ScanForm
-from accel.ast.types import BOOL, I64, ScalarType
+from accel.ast.tree.nodes import ScanForm
+from accel.ast.tree.types import BOOL, I64, ScalarType
 from accel.errors import AccelInternalError
 from accel.labelled import programs
+from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
 from accel.labelled.nodes import (
     Acond,
-    Array,
     Awhile,
     Backpermute,
     Binding,
     BindSizes,
     Copy,
-    Extent,
     Filter,
     Fold,
     Force,
     Gather,
     Generate,
-    Label,
     Map,
     Program,
     RequireEqual,
     Reshape,
     Scan,
     Scatter,
-    Shape,
-    SizeVariable,
     Use,
 )
 from accel.labelled.scalar import Function

@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import assert_never
 
-from accel.ast.signatures import fits
-from accel.ast.types import BOOL, I64, ScalarType
+from accel.ast.tree.signatures import fits
+from accel.ast.tree.types import BOOL, I64, ScalarType
 from accel.errors import AccelInternalError
-from accel.labelled.evaluate import operand_type
-from accel.labelled.nodes import Array, SizeVariable
-from accel.labelled.scalar import Block, Compute, Constant, Function, If, Load, Operand, Statement, Variable, While
+from accel.labelled.array import Array, SizeVariable
+from accel.labelled.scalar import (
+    Block,
+    Compute,
+    Constant,
+    Function,
+    If,
+    Load,
+    Operand,
+    Statement,
+    Variable,
+    While,
+    operand_type,
+)
 from accel.labelled.scalar_text import function_text
 
 

@@ -8,8 +8,8 @@ import numpy as np
 
 import accel as A
 from accel.backends.protocol import HostArray
-from accel.labelled.build import build
-from accel.labelled.interpret import interpret
+from accel.labelled.construction.build import build
+from accel.labelled.meaning.interpret import interpret
 
 
 def values(*arrays: A.Acc[Any]) -> list[HostArray]:

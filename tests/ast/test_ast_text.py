@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import accel as A
-from accel.ast.text import text
+from accel.ast.tree.text import text
 
 x = np.arange(4, dtype=np.float32)
 m = np.ones((3, 4))

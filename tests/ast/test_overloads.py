@@ -1,4 +1,4 @@
-"""`accel/ast/overloads.py` is what `tools/overloads.py` writes."""
+"""`accel/ast/combinators/overloads.py` is what `tools/overloads.py` writes."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ast.arrays import Use
-from accel.ast.types import BOOL, F32, I64, ArrayType, ScalarType, TupleType
+from accel.ast.tree.nodes import Use
+from accel.ast.tree.types import BOOL, F32, I64, ArrayType, ScalarType, TupleType
 from tests.ast.evaluation import check, values
 
 

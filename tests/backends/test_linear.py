@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from accel.ast.types import BOOL, F32, ScalarType
+from accel.ast.tree.types import BOOL, F32, ScalarType
 from accel.backends.linear import Assign, Drop, Enter, Item, Jump, JumpUnless, Mark, linear
 from accel.ir.nodes import Branch, Launch, Level, Nest, Output, Program, Read, Repeat, Step, Stream, View, Write
-from accel.labelled.nodes import Array
+from accel.labelled.array import Array
 
 
 def array(label: int, element: ScalarType = F32) -> Array:

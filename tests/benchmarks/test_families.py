@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from accel.ilp.checker import refusal
-from accel.ilp.cost import MODELS, CostModel
-from accel.ilp.options import STRATEGIES, Options, Strategy
+from accel.ilp.legality.checker import refusal
 from accel.ilp.plan import search
-from accel.ilp.substitute import substitute
+from accel.ilp.problem.cost import MODELS, CostModel
+from accel.ilp.problem.options import STRATEGIES, Options, Strategy
+from accel.ilp.recompute.substitute import substitute
 from benchmarks.fusion_drawing import Drawing
 from benchmarks.fusion_graph import graph_of
 from benchmarks.fusion_suite import hard_ones, program_like, random_ones

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ilp.options import Options, Strategy
 from accel.ilp.plan import search
+from accel.ilp.problem.options import Options, Strategy
 from benchmarks.flashattention import Floats, Table, attention_numpy, by_rows, inputs, naive, tiled
 from benchmarks.fusion_graph import graph_of
 from benchmarks.fusion_reader import read

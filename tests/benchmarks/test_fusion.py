@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from accel.ilp.options import Options
+from accel.ilp.problem.options import Options
 from benchmarks import fusion
 from benchmarks.fusion_graph import graph_of
 from benchmarks.fusion_measure import measure

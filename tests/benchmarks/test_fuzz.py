@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from accel.ilp.checker import refusal
-from accel.ilp.options import Options
+from accel.ilp.legality.checker import refusal
 from accel.ilp.plan import search
+from accel.ilp.problem.options import Options
 from benchmarks.fusion_graph import graph_of
 from benchmarks.fusion_reader import KINDS, GraphFileError, read
 from benchmarks.fusion_suite import FILES

@@ -12,7 +12,7 @@ from accel.__main__ import main
 from accel.commands.demo import ITEMS, passes, summary
 from accel.commands.picture import blocks
 from accel.explanation.explain import explain
-from accel.ilp.options import STRATEGIES
+from accel.ilp.problem.options import STRATEGIES
 from tests.papers import programs
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

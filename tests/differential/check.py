@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import accel as A
 from accel.errors import AccelShapeError
-from accel.ilp.options import STRATEGIES, Duplicate, Strategy
+from accel.ilp.problem.options import STRATEGIES, Duplicate, Strategy
 from tests.differential.data import HostArray, inputs
 from tests.differential.generate import generate
 from tests.differential.oracle.run import outcomes

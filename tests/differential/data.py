@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from accel.ast.types import ScalarType
+from accel.ast.tree.types import ScalarType
 from tests.differential.elementwise import HOLLOW, Input
 from tests.differential.programs import Program
 from tests.differential.scalars import edge_values

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from accel.ast.types import BOOL, I64
+from accel.ast.tree.types import BOOL, I64
 from tests.differential.programs import ArrayType, Dim, Node, Ref, Types, require
 from tests.differential.scalars import check, function_text, index_parameter, parameter
 from tests.differential.world import World, dims

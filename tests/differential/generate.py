@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from accel.ast.types import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64
+from accel.ast.tree.types import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64
 from tests.differential import control, elementwise, movement, reductions, sizes
 from tests.differential.draw import Draw
 from tests.differential.programs import IllTyped, Node, Program, Ref, infer, live

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from accel.ast.types import BOOL, I64
+from accel.ast.tree.types import BOOL, I64
 from tests.differential.elementwise import name_of, shape_text
 from tests.differential.programs import ArrayType, Dim, Function, Node, Types, require
 from tests.differential.reductions import check_combiner

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol, TypeAlias, Union
 
-from accel.ast.types import I64, ScalarType
+from accel.ast.tree.types import I64, ScalarType
 
 Element: TypeAlias = tuple[ScalarType, ...]
 """The leaves of an element type; one leaf is a plain scalar, more are a tuple."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from accel.ast.types import BOOL, I64
+from accel.ast.tree.types import BOOL, I64
 from tests.differential.elementwise import name_of
 from tests.differential.programs import NEW, ArrayType, Dim, Node, Types, require
 from tests.differential.scalars import check, function_text, parameter

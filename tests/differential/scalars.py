@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from accel.ast.types import BOOL, F32, F64, I64, ScalarType
+from accel.ast.tree.types import BOOL, F32, F64, I64, ScalarType
 from tests.differential.draw import Draw
 from tests.differential.programs import (
     Apply,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from accel.ast.types import BOOL, I8, I64, U8
+from accel.ast.tree.types import BOOL, I8, I64, U8
 from tests.differential.draw import Draw
 from tests.differential.elementwise import HOLLOW, Input, name_of
 from tests.differential.programs import NEW, ArrayType, Dim, Node, Types, require

@@ -8,7 +8,7 @@ from tests.differential.programs import Program, Ref
 HEAD = """import numpy as np
 
 import accel as A
-from accel.ast.types import ScalarType
+from accel.ast.tree.types import ScalarType
 from tests.differential.data import array
 from tests.differential.subjects import report
 

@@ -16,16 +16,16 @@ from typing import TypeAlias
 import numpy as np
 
 import accel as A
-from accel.ast.operators import ELEMENTARY
+from accel.ast.tree.operators import ELEMENTARY
 from accel.backends.choose import backend
 from accel.backends.interpreter.backend import InterpreterBackend
 from accel.compile import Stages, stages
 from accel.errors import AccelError, AccelInternalError, AccelShapeError
 from accel.fusedast.interpret import interpret as interpret_fused
-from accel.ilp.options import STRATEGIES, Duplicate, Options, Strategy
+from accel.ilp.problem.options import STRATEGIES, Duplicate, Options, Strategy
 from accel.ir.interpret import interpret as interpret_loops
-from accel.labelled.build import build
-from accel.labelled.interpret import interpret as interpret_labelled
+from accel.labelled.construction.build import build
+from accel.labelled.meaning.interpret import interpret as interpret_labelled
 from accel.labelled.nodes import Program
 from accel.labelled.scalar import Compute
 from tests.differential.data import HostArray

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from accel.ast.types import BOOL, I64
-from accel.ilp.options import STRATEGIES
+from accel.ast.tree.types import BOOL, I64
+from accel.ilp.problem.options import STRATEGIES
 from accel.ir.interpret import interpret
 from accel.ir.nodes import Program as Loops
 from accel.ir.text import text

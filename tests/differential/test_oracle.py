@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ast.types import I8, I64
-from accel.labelled.interpret import interpret
+from accel.ast.tree.types import I8, I64
+from accel.labelled.meaning.interpret import interpret
 from accel.labelled.nodes import Program as Labelled
 from tests.differential import subjects
 from tests.differential.check import failing, loaded

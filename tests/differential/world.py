@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from accel.ast.types import BOOL, ScalarType
+from accel.ast.tree.types import BOOL, ScalarType
 from tests.differential.draw import Draw
 from tests.differential.programs import Apply, ArrayType, Dim, Element, Function, Ref, Variable
 from tests.differential.scalars import Scope, expression, function, parameter

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 import accel as A
-from accel.ilp.options import STRATEGIES, Strategy
+from accel.ilp.problem.options import STRATEGIES, Strategy
 from examples import black_scholes, canny, dotp, kmeans, normalise, pagerank
 
 ROOT = Path(__file__).parents[2]

@@ -8,7 +8,7 @@ import pytest
 import accel as A
 from accel.explanation.html import page
 from accel.explanation.report import report
-from accel.ilp.options import CostGiven, Duplicate, Strategy
+from accel.ilp.problem.options import CostGiven, Duplicate, Strategy
 from tests.labelled.programs import AnyAcc, AnyExp
 
 XS = np.arange(6.0)

@@ -7,23 +7,23 @@ from dataclasses import replace
 import numpy as np
 
 import accel as A
-from accel.ast.arrays import ArrayParameter
-from accel.ast.function import apply_to_arrays
-from accel.ast.types import F64, ArrayType
+from accel.ast.handles.function import apply_to_arrays
+from accel.ast.tree.nodes import ArrayParameter
+from accel.ast.tree.types import F64, ArrayType
 from accel.compile import Stages
 from accel.errors import here
 from accel.explanation.html import page
 from accel.explanation.report import report
 from accel.explanation.summary import Summary, summarise
 from accel.fusedast.build import build as fuse
-from accel.ilp.build import build as build_graph
-from accel.ilp.options import Options
 from accel.ilp.plan import plan, plan_graph
+from accel.ilp.problem.build import build as build_graph
+from accel.ilp.problem.options import Options
 from accel.ilp.realise import realised
-from accel.ilp.substitute import substitute
+from accel.ilp.recompute.substitute import substitute
 from accel.ir.lower import lower
-from accel.labelled.build import build
-from accel.labelled.duplicate import Copied
+from accel.labelled.construction.build import build
+from accel.labelled.passes.duplicate import Copied
 
 Floats = A.Acc[A.Vector[np.float64]]
 

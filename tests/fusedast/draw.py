@@ -8,15 +8,16 @@ from random import Random
 
 import numpy as np
 
-from accel.ast.arrays import Direction, ScanForm
-from accel.ast.operators import Operator
-from accel.ast.types import BOOL, F64, I64
-from accel.ilp.checker import cluster_refusal
-from accel.ilp.clustering import BACKWARD, FORWARD, Cluster, Order, Plan
-from accel.ilp.decode import in_order
-from accel.ilp.graph import Graph, Kind
-from accel.labelled.evaluate import HostArray
-from accel.labelled.nodes import Array, Extent, Program, Shape
+from accel.ast.tree.nodes import Direction, ScanForm
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import BOOL, F64, I64
+from accel.ilp.legality.checker import cluster_refusal
+from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Order, Plan
+from accel.ilp.problem.decode import in_order
+from accel.ilp.problem.graph import Graph, Kind
+from accel.labelled.array import Array, Extent, Shape
+from accel.labelled.meaning.evaluate import HostArray
+from accel.labelled.nodes import Program
 from accel.labelled.programs import reads
 from tests.fusedast.hand import Body, Hand, number
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from accel.ast.arrays import Direction, ScanForm
-from accel.ast.operators import Operator
-from accel.ast.types import BOOL, F32, F64, I64
-from accel.ilp.clustering import BACKWARD, Order, Plan
-from accel.labelled.evaluate import HostArray
-from accel.labelled.nodes import Array, Extent, Fold, Label, Program
+from accel.ast.tree.nodes import Direction, ScanForm
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import BOOL, F32, F64, I64
+from accel.ilp.problem.clustering import BACKWARD, Order, Plan
+from accel.labelled.array import Array, Extent, Label
+from accel.labelled.meaning.evaluate import HostArray
+from accel.labelled.nodes import Fold, Program
 from tests.fusedast.hand import Body, Hand, at, binary, number, plan
 
 

@@ -4,31 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from accel.ast.arrays import Direction, ScanForm
-from accel.ast.operators import COMPARISONS, Operator
-from accel.ast.types import BOOL, F32, F64, I64, ScalarType
-from accel.ilp.clustering import BACKWARD, FORWARD, Cluster, Clustering, Order, Plan
+from accel.ast.tree.nodes import Direction, ScanForm
+from accel.ast.tree.operators import COMPARISONS, Operator
+from accel.ast.tree.types import BOOL, F32, F64, I64, ScalarType
+from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Clustering, Order, Plan
+from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
 from accel.labelled.nodes import (
-    Array,
     Backpermute,
     Binding,
     BindSizes,
     Copy,
-    Extent,
     Filter,
     Fold,
     Force,
     Gather,
     Generate,
-    Label,
     Map,
     Operation,
     Program,
     Reshape,
     Scan,
     Scatter,
-    Shape,
-    SizeVariable,
     Use,
 )
 from accel.labelled.scalar import Block, Compute, Constant, Function, Load, Operand, Statement, Variable, constant

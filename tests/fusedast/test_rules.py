@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from accel.ast.operators import Operator
-from accel.ast.types import F64, I64
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import F64, I64
 from accel.errors import AccelInternalError
 from accel.fusedast.build import build
 from accel.fusedast.nodes import (
@@ -20,8 +20,9 @@ from accel.fusedast.nodes import (
     Vertical,
 )
 from accel.fusedast.rules import join, leaf
-from accel.ilp.clustering import BACKWARD, FORWARD
-from accel.labelled.nodes import Array, Program
+from accel.ilp.problem.clustering import BACKWARD, FORWARD
+from accel.labelled.array import Array
+from accel.labelled.nodes import Program
 from tests.fusedast.examples import normalise2_expanded
 from tests.fusedast.hand import Hand, at, plan
 

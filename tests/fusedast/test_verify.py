@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from accel.ast.types import F64
+from accel.ast.tree.types import F64
 from accel.errors import AccelInternalError
 from accel.fusedast.build import build
 from accel.fusedast.interpret import interpret

@@ -18,13 +18,13 @@ from itertools import product
 from typing import Literal, TypeAlias, get_args
 
 from accel.ilp.brute import brute_all
-from accel.ilp.cost import MODELS, CostName, Weights
-from accel.ilp.graph import Graph, Kind
-from accel.ilp.options import Duplicate, FormulationName, Options
 from accel.ilp.plan import search
+from accel.ilp.problem.cost import MODELS, CostName, Weights
+from accel.ilp.problem.graph import Graph, Kind
+from accel.ilp.problem.options import Duplicate, FormulationName, Options
 from accel.ilp.solvers import NAMES, SolverName, is_installed
 from accel.ilp.text import graph_text
-from accel.labelled.nodes import SizeVariable
+from accel.labelled.array import SizeVariable
 from tests.ilp.random_graphs import draw, odd_sizes
 
 SizesName: TypeAlias = Literal["nominal", "actual"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from accel.ilp import plan as planner
-from accel.ilp.answer import Answer
-from accel.ilp.graph import Graph
-from accel.ilp.options import Options
 from accel.ilp.plan import search
+from accel.ilp.problem.answer import Answer
+from accel.ilp.problem.graph import Graph
+from accel.ilp.problem.options import Options
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from accel.ast.types import F32, F64, ScalarType
-from accel.ilp.graph import Edge, Graph
-from accel.labelled.nodes import Array, SizeVariable
+from accel.ast.tree.types import F32, F64, ScalarType
+from accel.ilp.problem.graph import Edge, Graph
+from accel.labelled.array import Array, SizeVariable
 from tests.ilp.sketch import Sketch
 
 _SHAPES = ("n", "n", "n", "n", "m", "n k", "n k", "n j", "16")

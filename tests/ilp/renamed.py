@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from accel.ilp.graph import Graph, Node
-from accel.labelled.nodes import Array, Extent, SizeVariable
+from accel.ilp.problem.graph import Graph, Node
+from accel.labelled.array import Array, Extent, SizeVariable
 
 
 def renamed(graph: Graph, step: int = 3, first: int = 7, shift: int = 5) -> Graph:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from accel.ilp.checker import Merged, Signature
-from accel.labelled.nodes import Array
+from accel.ilp.legality.checker import Merged, Signature
+from accel.labelled.array import Array
 
 
 def merge(first: Signature, second: Signature, kept: Iterable[Array]) -> Signature | None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from accel.ast.types import F32, F64, I64, ScalarType
-from accel.ilp.clustering import Clustering
-from accel.ilp.graph import Edge, Graph, Kind, Node, Role
-from accel.labelled.nodes import Array, Extent, Shape, SizeVariable
+from accel.ast.tree.types import F32, F64, I64, ScalarType
+from accel.ilp.problem.clustering import Clustering
+from accel.ilp.problem.graph import Edge, Graph, Kind, Node, Role
+from accel.labelled.array import Array, Extent, Shape, SizeVariable
 
 Names = str | Sequence[str]
 

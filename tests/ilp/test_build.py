@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ast.types import F64, I64
-from accel.ilp.build import build
-from accel.ilp.graph import Kind
+from accel.ast.tree.types import F64, I64
 from accel.ilp.plan import plan, plan_graph
+from accel.ilp.problem.build import build
+from accel.ilp.problem.graph import Kind
 from accel.ilp.text import graph_text
-from accel.labelled.nodes import Extent, Program
+from accel.labelled.array import Extent
+from accel.labelled.nodes import Program
 from tests.fusedast.hand import Hand
 from tests.ilp.sketch import Sketch
 from tests.labelled.programs import AnyAcc, program

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from accel.ilp.checker import Signature, cluster_refusal, refusal
-from accel.ilp.clustering import BACKWARD, FORWARD, Cluster, Clustering, Order
-from accel.ilp.options import Duplicate
-from accel.labelled.nodes import Array
+from accel.ilp.legality.checker import Signature, cluster_refusal, refusal
+from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Clustering, Order
+from accel.ilp.problem.options import Duplicate
+from accel.labelled.array import Array
 from tests.ilp.rules import merge
 from tests.ilp.sketch import Sketch
 

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ast.operators import Operator
-from accel.ast.semantics import Implementation, Value, implementation
-from accel.ast.types import ScalarType
+from accel.ast.meaning.semantics import Implementation, Value, implementation
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import ScalarType
 from accel.compile import stages
-from accel.ilp.options import Duplicate, Options
+from accel.ilp.problem.options import Duplicate, Options
 from accel.ir.interpret import interpret
-from accel.labelled import evaluate
-from accel.labelled.interpret import interpret as mean
+from accel.labelled.meaning import evaluate
+from accel.labelled.meaning.interpret import interpret as mean
 from tests.labelled.programs import AnyAcc, AnyExp, built
 
 Counted = Callable[..., int]

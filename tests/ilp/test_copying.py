@@ -16,18 +16,18 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ast.types import F64
+from accel.ast.tree.types import F64
 from accel.compile import stages
 from accel.ilp.brute import brute, brute_with_copies
-from accel.ilp.checker import refusal
-from accel.ilp.clustering import Plan, Repeated
-from accel.ilp.coarse import merge_chains
-from accel.ilp.copying import choices, counts_traffic
-from accel.ilp.cost import MODELS, CostModel, CostName, Weights
-from accel.ilp.graph import Graph
-from accel.ilp.options import Options
+from accel.ilp.facts.coarse import merge_chains
+from accel.ilp.legality.checker import refusal
 from accel.ilp.plan import plan_graph
-from accel.ilp.substitute import substitute
+from accel.ilp.problem.clustering import Plan, Repeated
+from accel.ilp.problem.cost import MODELS, CostModel, CostName, Weights
+from accel.ilp.problem.graph import Graph
+from accel.ilp.problem.options import Options
+from accel.ilp.recompute.copying import choices, counts_traffic
+from accel.ilp.recompute.substitute import substitute
 from accel.ilp.text import graph_text
 from tests.ilp.agreement import installed
 from tests.ilp.random_graphs import draw

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from accel.ilp.brute import brute
-from accel.ilp.cost import Weights
-from accel.ilp.options import Options
 from accel.ilp.plan import plan_graph
+from accel.ilp.problem.cost import Weights
+from accel.ilp.problem.options import Options
 from tests.ilp.agreement import FORMULATIONS, expressible
 from tests.ilp.sketch import Sketch
 

@@ -7,10 +7,10 @@ from random import Random
 
 import pytest
 
-from accel.ilp import digits as splitting
-from accel.ilp.digits import LARGEST_SPAN, Carry, Digit, carried, digits
-from accel.ilp.linear import Linear
-from accel.ilp.stages import stages
+from accel.ilp.model import digits as splitting
+from accel.ilp.model.digits import LARGEST_SPAN, Carry, Digit, carried, digits
+from accel.ilp.model.stages import stages
+from accel.ilp.solvers.linear import Linear
 
 _COUNT = 8
 

@@ -9,12 +9,12 @@ import pytest
 
 from accel.errors import AccelSolverWarning
 from accel.ilp import optimise
-from accel.ilp.checker import refusal
-from accel.ilp.graph import Graph
-from accel.ilp.linear import Linear, Variable
-from accel.ilp.options import Options
+from accel.ilp.legality.checker import refusal
 from accel.ilp.plan import QUICK, plan_graph, search
+from accel.ilp.problem.graph import Graph
+from accel.ilp.problem.options import Options
 from accel.ilp.solvers import NAMES, SolverName, find
+from accel.ilp.solvers.linear import Linear, Variable
 from accel.ilp.solvers.protocol import Session, Solution
 from tests.ilp.random_graphs import draw
 from tests.ilp.sketch import Sketch

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from accel.ilp import optimise
-from accel.ilp.analysis import analyse
-from accel.ilp.checker import refusal
-from accel.ilp.clustering import Clustering
-from accel.ilp.decode import in_order
-from accel.ilp.graph import Graph
-from accel.ilp.options import Options
+from accel.ilp.facts.analysis import analyse
+from accel.ilp.legality.checker import refusal
 from accel.ilp.plan import search
+from accel.ilp.problem.clustering import Clustering
+from accel.ilp.problem.decode import in_order
+from accel.ilp.problem.graph import Graph
+from accel.ilp.problem.options import Options
 from accel.ilp.strategies.first_fit import first_fit
 from tests.ilp.random_graphs import draw
 from tests.ilp.sketch import Sketch

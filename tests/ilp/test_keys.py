@@ -8,9 +8,10 @@ from dataclasses import fields, replace
 import numpy as np
 
 import accel as A
-from accel.ilp.graph import Edge, Graph, Node
-from accel.ilp.keys import graph_key, program_key
-from accel.labelled.nodes import Extent, Program, SizeVariable
+from accel.ilp.cache.keys import graph_key, program_key
+from accel.ilp.problem.graph import Edge, Graph, Node
+from accel.labelled.array import Extent, SizeVariable
+from accel.labelled.nodes import Program
 from tests.ilp.random_graphs import draw
 from tests.ilp.renamed import renamed
 from tests.labelled.programs import AnyAcc, program

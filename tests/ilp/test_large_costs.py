@@ -12,12 +12,12 @@ from typing import get_args
 import pytest
 
 from accel.ilp import optimise
-from accel.ilp.cost import CostName
-from accel.ilp.digits import LARGEST_SPAN
-from accel.ilp.linear import Linear, Variable
-from accel.ilp.options import Duplicate, Options
+from accel.ilp.model.digits import LARGEST_SPAN
 from accel.ilp.plan import search
+from accel.ilp.problem.cost import CostName
+from accel.ilp.problem.options import Duplicate, Options
 from accel.ilp.solvers import SolverName, find
+from accel.ilp.solvers.linear import Linear, Variable
 from accel.ilp.solvers.protocol import Session, Solution
 from tests.ilp.agreement import FORMULATIONS, SIZES, SizesName, disagreements, graph_of, installed, sizes_of
 

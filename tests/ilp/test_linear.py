@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from accel.ilp.linear import Linear, Model, total
+from accel.ilp.solvers.linear import Linear, Model, total
 
 
 def test_expressions_are_added_and_scaled_exactly() -> None:

@@ -19,17 +19,17 @@ import accel as A
 from accel import disk
 from accel.errors import AccelSolverWarning
 from accel.ilp import plan as planner
-from accel.ilp import plan_cache
-from accel.ilp.answer import Answer
-from accel.ilp.build import build
-from accel.ilp.checker import refusal
-from accel.ilp.cost import CostLevel, CostModel
-from accel.ilp.cost_function import CostCluster
-from accel.ilp.graph import Graph
-from accel.ilp.keys import graph_key, settings_key
-from accel.ilp.options import Options
+from accel.ilp.cache import plan_cache
+from accel.ilp.cache.keys import graph_key, settings_key
+from accel.ilp.legality.checker import refusal
 from accel.ilp.plan import plan, plan_graph, search
-from accel.labelled.nodes import SizeVariable
+from accel.ilp.problem.answer import Answer
+from accel.ilp.problem.build import build
+from accel.ilp.problem.cost import CostLevel, CostModel
+from accel.ilp.problem.cost_function import CostCluster
+from accel.ilp.problem.graph import Graph
+from accel.ilp.problem.options import Options
+from accel.labelled.array import SizeVariable
 from tests.ilp.random_graphs import draw
 from tests.ilp.renamed import renamed
 from tests.labelled.programs import AnyAcc, program

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ilp import plan_cache
-from accel.ilp.build import build
-from accel.ilp.graph import Graph
-from accel.ilp.keys import graph_key
-from accel.ilp.options import Options
+from accel.ilp.cache import plan_cache
+from accel.ilp.cache.keys import graph_key
 from accel.ilp.plan import plan_graph
+from accel.ilp.problem.build import build
+from accel.ilp.problem.graph import Graph
+from accel.ilp.problem.options import Options
 from tests.ilp.renamed import renamed
 from tests.labelled.programs import program
 

@@ -16,8 +16,8 @@ import pytest
 
 import accel as A
 from accel import disk
-from accel.ilp import plan_cache
-from accel.ilp.graph import Graph
+from accel.ilp.cache import plan_cache
+from accel.ilp.problem.graph import Graph
 
 Entry = list[Any]
 """Any: JSON. Clusters, copies, cost, bound, proved, strategy, solver."""

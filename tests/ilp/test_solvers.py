@@ -10,11 +10,11 @@ import pytest
 
 from accel.errors import AccelSolverWarning
 from accel.ilp import optimise, solvers
-from accel.ilp.checker import refusal
-from accel.ilp.linear import Linear, Variable
-from accel.ilp.options import Options
+from accel.ilp.legality.checker import refusal
 from accel.ilp.plan import QUICK, plan_graph
+from accel.ilp.problem.options import Options
 from accel.ilp.solvers import NAMES, SolverName, find
+from accel.ilp.solvers.linear import Linear, Variable
 from accel.ilp.solvers.protocol import Solver
 from tests.ilp.random_graphs import draw
 

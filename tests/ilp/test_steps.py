@@ -7,9 +7,9 @@ from functools import partial
 
 import pytest
 
-from accel.ilp.graph import Graph
-from accel.ilp.options import Options, Strategy
 from accel.ilp.plan import search
+from accel.ilp.problem.graph import Graph
+from accel.ilp.problem.options import Options, Strategy
 from tests.ilp.sketch import Sketch
 from tests.steps import steps
 

@@ -14,13 +14,13 @@ import pytest
 import accel as A
 from accel.errors import AccelSolverWarning
 from accel.ilp.brute import brute
-from accel.ilp.checker import refusal
-from accel.ilp.cost import MODELS, CostName, Weights
-from accel.ilp.decode import in_order
-from accel.ilp.graph import Graph
-from accel.ilp.options import STRATEGIES, Options, Strategy
-from accel.ilp.orders import assign
+from accel.ilp.legality.checker import refusal
 from accel.ilp.plan import plan_graph
+from accel.ilp.problem.cost import MODELS, CostName, Weights
+from accel.ilp.problem.decode import in_order
+from accel.ilp.problem.graph import Graph
+from accel.ilp.problem.options import STRATEGIES, Options, Strategy
+from accel.ilp.problem.orders import assign
 from accel.ilp.text import graph_text
 from tests.ilp.random_graphs import draw
 from tests.ilp.sketch import Sketch

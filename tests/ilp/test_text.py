@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from accel.ilp.analysis import analyse
-from accel.ilp.cost import MODELS, Weights
-from accel.ilp.model import formulate
+from accel.ilp.facts.analysis import analyse
+from accel.ilp.model.model import formulate
+from accel.ilp.problem.cost import MODELS, Weights
 from accel.ilp.text import model_text
 from tests.ilp.sketch import Sketch
 

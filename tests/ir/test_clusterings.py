@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from accel.ilp.build import build as build_graph
-from accel.labelled.evaluate import HostArray
+from accel.ilp.problem.build import build as build_graph
+from accel.labelled.meaning.evaluate import HostArray
 from accel.labelled.nodes import Program
 from tests.fusedast.draw import Draw, arguments, around, legal_clusters
 from tests.fusedast.examples import EXAMPLES, Example

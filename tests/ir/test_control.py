@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from accel.ast.operators import Operator
-from accel.ast.types import BOOL, F64, I64
-from accel.ilp.clustering import Plan
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import BOOL, F64, I64
+from accel.ilp.problem.clustering import Plan
 from accel.labelled.nodes import Acond, Awhile, Program
 from tests.fusedast.hand import Body, Hand, number, plan
 from tests.ir.test_lower import check

@@ -7,16 +7,16 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from accel.ast.operators import Operator
-from accel.ast.types import F64, I64
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import F64, I64
 from accel.errors import AccelError, AccelIndexError, AccelShapeError, AccelValueError
 from accel.fusedast import interpret as fused_interpreter
 from accel.fusedast.build import build
-from accel.ilp.clustering import Plan
+from accel.ilp.problem.clustering import Plan
 from accel.ir import interpret as loop_interpreter
 from accel.ir.lower import lower
-from accel.labelled import interpret as labelled_interpreter
-from accel.labelled.evaluate import HostArray
+from accel.labelled.meaning import interpret as labelled_interpreter
+from accel.labelled.meaning.evaluate import HostArray
 from accel.labelled.nodes import Program, RequireEqual
 from tests.fusedast.examples import EXAMPLES, Example, one
 from tests.fusedast.hand import Body, Hand, at, number, plan

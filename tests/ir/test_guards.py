@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from accel.ast.operators import Operator
-from accel.ast.types import F64
-from accel.ilp.clustering import FORWARD
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import F64
+from accel.ilp.problem.clustering import FORWARD
 from accel.ir.frame import Frame
 from accel.ir.nodes import ManyToOne, State
 from accel.ir.reductions import lower_filter, lower_fold
-from accel.labelled.nodes import Array, Binding, Extent, Filter, Fold
+from accel.labelled.array import Array, Extent
+from accel.labelled.nodes import Binding, Filter, Fold
 from tests.fusedast.hand import Hand
 
 

@@ -8,9 +8,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from accel.ast.operators import Operator
-from accel.ast.types import F64, I64
-from accel.ilp.clustering import Plan
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import F64, I64
+from accel.ilp.problem.clustering import Plan
 from accel.labelled.nodes import Program
 from tests.fusedast.hand import Hand, at, plan
 from tests.ir.test_lower import check

@@ -11,13 +11,13 @@ from accel.fusedast import interpret as fused_interpreter
 from accel.fusedast.build import build
 from accel.fusedast.text import text as fused_text
 from accel.fusedast.verify import verify as verify_fused
-from accel.ilp.clustering import Plan
+from accel.ilp.problem.clustering import Plan
 from accel.ir import interpret as loop_interpreter
 from accel.ir.lower import lower
 from accel.ir.text import text
 from accel.ir.verify import verify as verify_loops
-from accel.labelled import interpret as labelled_interpreter
-from accel.labelled.evaluate import HostArray
+from accel.labelled.meaning import interpret as labelled_interpreter
+from accel.labelled.meaning.evaluate import HostArray
 from accel.labelled.nodes import Program
 from tests.fusedast.examples import EXAMPLES, Example
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from accel.ast.arrays import Direction
-from accel.ast.operators import Operator
-from accel.ast.types import BOOL, F64, I64
+from accel.ast.tree.nodes import Direction
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import BOOL, F64, I64
 from accel.errors import AccelInternalError
 from accel.fusedast.build import build
-from accel.ilp.clustering import BACKWARD, FORWARD
+from accel.ilp.problem.clustering import BACKWARD, FORWARD
 from accel.ir.lower import lower
 from accel.ir.nodes import (
     Count,
@@ -34,7 +34,7 @@ from accel.ir.nodes import (
 )
 from accel.ir.nodes import Order as Way
 from accel.ir.verify import verify, verify_nest
-from accel.labelled.nodes import Array, Extent, SizeVariable
+from accel.labelled.array import Array, Extent, SizeVariable
 from tests.fusedast.examples import EXAMPLES, scatter_example
 from tests.fusedast.hand import Body, Hand, affine, always, at, binary, number, plan
 

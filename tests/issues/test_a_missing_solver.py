@@ -11,8 +11,8 @@ import pytest
 
 from accel.errors import AccelSolverWarning
 from accel.ilp import solvers
-from accel.ilp.options import Options
 from accel.ilp.plan import plan_graph
+from accel.ilp.problem.options import Options
 from tests.ilp.random_graphs import draw
 
 

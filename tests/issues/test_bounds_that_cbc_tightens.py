@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ilp.linear import Linear, Variable
 from accel.ilp.solvers import find
+from accel.ilp.solvers.linear import Linear, Variable
 
 ROWS = [
     Linear(-1, {2: 1, 6: 1}), Linear(1, {2: -1, 6: -1}), Linear(1, {0: -1, 7: -1}), Linear(1, {6: -1, 7: -1}),

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import pytest
 
-from accel.ilp.graph import Graph
-from accel.ilp.options import Options
 from accel.ilp.plan import search
+from accel.ilp.problem.graph import Graph
+from accel.ilp.problem.options import Options
 from tests.ilp.agreement import Sizes, SizesName, installed, sizes_of
 from tests.ilp.random_graphs import draw
 

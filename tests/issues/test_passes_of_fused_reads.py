@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ast.arrays import ArrayNode
+from accel.ast.tree.nodes import ArrayNode
 from accel.compile import stages
-from accel.ilp.options import Options
+from accel.ilp.problem.options import Options
 from accel.ir.interpret import interpret
-from accel.labelled.build import build
+from accel.labelled.construction.build import build
 
 XS = A.use(np.arange(5.0))
 INDICES = A.use(np.arange(5))

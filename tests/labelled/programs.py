@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 import accel as A
-from accel.ast.arrays import ArrayParameter
-from accel.ast.types import ArrayType, ElementType
-from accel.labelled.build import Built, build
-from accel.labelled.interpret import interpret
+from accel.ast.tree.nodes import ArrayParameter
+from accel.ast.tree.types import ArrayType, ElementType
+from accel.labelled.construction.build import Built, build
+from accel.labelled.meaning.interpret import interpret
 from accel.labelled.nodes import Program
 from accel.labelled.text import text
 

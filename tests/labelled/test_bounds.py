@@ -6,12 +6,12 @@ from itertools import product
 
 import pytest
 
-from accel.ast.operators import Operator
-from accel.ast.types import I64
-from accel.labelled.evaluate import evaluate
-from accel.labelled.nodes import Extent, Shape, SizeVariable
-from accel.labelled.ranges import always_inside
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import I64
+from accel.labelled.array import Extent, Shape, SizeVariable
+from accel.labelled.meaning.evaluate import evaluate
 from accel.labelled.scalar import Function, Operand
+from accel.labelled.scalars.ranges import always_inside
 from tests.fusedast.hand import Body, number
 
 N, M = Extent(SizeVariable(0), 0), Extent(SizeVariable(1), 0)

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ast.types import F64
+from accel.ast.tree.types import F64
 from accel.errors import AccelStagingError
-from accel.labelled.cuts import cost, limit_components
 from accel.labelled.nodes import Force
 from accel.labelled.number import number
+from accel.labelled.passes.cuts import cost, limit_components
 from accel.labelled.text import text
 from accel.labelled.verify import verify
 from tests.labelled.programs import AnyAcc, AnyExp, integers, parameter, program, program_text, run, same, use

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from accel.ast.types import F64
-from accel.labelled import order
+from accel.ast.tree.types import F64
+from accel.labelled.meaning import order
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ast.operators import Operator
-from accel.ast.types import BOOL, F32, I64
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import BOOL, F32, I64
 from accel.errors import AccelIndexError
-from accel.labelled.evaluate import evaluate, prepare
-from accel.labelled.nodes import Array, Extent, Generate, Map, SizeVariable
+from accel.labelled.array import Array, Extent, SizeVariable
+from accel.labelled.meaning.evaluate import evaluate, prepare
+from accel.labelled.nodes import Generate, Map
 from accel.labelled.scalar import Block, Compute, Function, If, Load, Variable, While, constant
 from accel.labelled.scalar_text import function_text
 from tests.labelled.programs import AnyExp, parameter, program

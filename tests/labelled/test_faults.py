@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ast.types import F64, I64
+from accel.ast.tree.types import F64, I64
 from accel.errors import AccelError, AccelIndexError, AccelShapeError, AccelValueError
-from accel.labelled.interpret import interpret
+from accel.labelled.meaning.interpret import interpret
 from tests.labelled.programs import AnyAcc, parameter, program, run, use
 
 Golden = Callable[[str], None]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from accel.ast.operators import Operator
-from accel.ast.types import F64, I64
-from accel.labelled.hazards import may_fail
-from accel.labelled.nodes import Extent
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import F64, I64
+from accel.labelled.array import Extent
+from accel.labelled.passes.hazards import may_fail
 from tests.fusedast.hand import Body, Hand, number
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from accel.ast.operators import Operator
-from accel.ast.types import F64, I64
-from accel.labelled.inline import inlined
-from accel.labelled.interpret import interpret
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import F64, I64
+from accel.labelled.meaning.interpret import interpret
 from accel.labelled.nodes import Map
+from accel.labelled.passes.inline import inlined
 from accel.labelled.scalar import Load
 from tests.fusedast.hand import Body, Hand
 

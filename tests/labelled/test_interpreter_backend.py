@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ast.types import F64
+from accel.ast.tree.types import F64
 from accel.backends.interpreter.backend import InterpreterBackend
 from accel.errors import AccelShapeError
 from tests.labelled.programs import parameter, program, same

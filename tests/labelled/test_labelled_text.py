@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 import accel as A
-from accel.ast.types import BOOL, F32, F64, I64, TupleType
+from accel.ast.tree.types import BOOL, F32, F64, I64, TupleType
 from tests.labelled.programs import parameter, program_text
 
 Golden = Callable[[str], None]

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from accel.ast.operators import COMPARISONS, ELEMENTARY, Operator
-from accel.ast.semantics import Value
-from accel.ast.signatures import fits
-from accel.ast.types import BOOL, F32, F64, I8, I16, I64, U8, ScalarType
-from accel.labelled.evaluate import operand_type, prepare
-from accel.labelled.scalar import Block, Compute, Function, Operand, Variable, constant
-from accel.labelled.simplify_scalars import simplify
+from accel.ast.meaning.semantics import Value
+from accel.ast.tree.operators import COMPARISONS, ELEMENTARY, Operator
+from accel.ast.tree.signatures import fits
+from accel.ast.tree.types import BOOL, F32, F64, I8, I16, I64, U8, ScalarType
+from accel.labelled.meaning.evaluate import prepare
+from accel.labelled.scalar import Block, Compute, Function, Operand, Variable, constant, operand_type
+from accel.labelled.scalars.simplify import simplify
 
 FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, 3.0, math.inf, -math.inf, math.nan)
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ast.types import I64
+from accel.ast.tree.types import I64
 from accel.errors import AccelIndexError
-from accel.labelled.interpret import interpret
+from accel.labelled.meaning.interpret import interpret
 from tests.labelled.programs import AnyExp, parameter, program, program_text, run, same, use
 
 X = np.arange(10) * 3

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ast.types import F64, I64
+from accel.ast.tree.types import F64, I64
 from accel.errors import AccelIndexError, AccelShapeError, AccelValueError
-from accel.labelled import interpret, programs
+from accel.labelled import programs
+from accel.labelled.meaning import interpret
 from accel.labelled.nodes import Awhile, Binding, Program
 from tests.labelled.programs import AnyAcc, AnyArray, built, parameter, program, program_text, run, same, use
 

@@ -1,7 +1,7 @@
 """Nothing that is concluded from sizes is false where numbers wrap around: all values of eight bits, and the edges of i64.
 
-`accel/labelled/ranges.py` says what it assumes in `Limits`. With limits for numbers of eight bits each of its rules is tried on
-every value; the arithmetic here is NumPy's, on wider numbers, wrapped by hand.
+`accel/labelled/scalars/ranges.py` says what it assumes in `Limits`. With limits for numbers of eight bits each of its rules is
+tried on every value; the arithmetic here is NumPy's, on wider numbers, wrapped by hand.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from itertools import product
 import numpy as np
 import pytest
 
-from accel.ast.extents import LARGEST_EXTENT
-from accel.ast.operators import Operator
-from accel.ast.types import BOOL, I64
-from accel.labelled.evaluate import evaluate
-from accel.labelled.nodes import Extent, SizeVariable
-from accel.labelled.ranges import LIMITS, OFFSET, Limits, Linear, Range, Ranges
+from accel.ast.handles.extents import LARGEST_EXTENT
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import BOOL, I64
+from accel.labelled.array import Extent, SizeVariable
+from accel.labelled.meaning.evaluate import evaluate
 from accel.labelled.scalar import Block, Compute, Constant, Function, Operand, Variable, constant
-from accel.labelled.simplify_scalars import simplify
+from accel.labelled.scalars.ranges import LIMITS, OFFSET, Limits, Linear, Range, Ranges
+from accel.labelled.scalars.simplify import simplify
 
 N = SizeVariable(0)
 INDEX, LEFT, RIGHT = Variable(0, I64), Variable(1, I64), Variable(2, I64)

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ast.operators import Operator
-from accel.ast.types import BOOL, F64, I64
-from accel.labelled.evaluate import evaluate
-from accel.labelled.nodes import Extent, SizeVariable
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import BOOL, F64, I64
+from accel.labelled.array import Extent, SizeVariable
+from accel.labelled.meaning.evaluate import evaluate
 from accel.labelled.programs import blocks, functions
-from accel.labelled.ranges import Ranges
 from accel.labelled.scalar import Block, Compute, Function, If, Load, Operand, Variable, constant
 from accel.labelled.scalar_text import function_text
-from accel.labelled.simplify_scalars import simplify
+from accel.labelled.scalars.ranges import Ranges
+from accel.labelled.scalars.simplify import simplify
 from tests.labelled.programs import AnyAcc, AnyExp, integers, parameter, program, run, same, use
 
 N, M = SizeVariable(0), SizeVariable(1)

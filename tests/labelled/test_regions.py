@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from accel.errors import AccelStagingError, Where
-from accel.labelled.regions import Region, Shape, place, postorder
+from accel.labelled.construction.regions import Region, Shape, place, postorder
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ast.types import F32, F64, I64
+from accel.ast.tree.types import F32, F64, I64
 from accel.labelled.nodes import Backpermute, Copy, Filter, Fold, Generate, Map, Operation, Reshape, Scan, Scatter
 from tests.labelled.programs import AnyAcc, AnyExp, parameter, program, program_text, run, run_all, same, use
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ast.types import BOOL, F64, I64
+from accel.ast.tree.types import BOOL, F64, I64
 from accel.errors import AccelShapeError
-from accel.labelled.nodes import BindSizes, Extent, RequireEqual, SizeVariable
+from accel.labelled.array import Extent, SizeVariable
+from accel.labelled.nodes import BindSizes, RequireEqual
 from accel.labelled.sizes import Sizes, Verdict
 from tests.labelled.programs import AnyAcc, parameter, program, run, run_all, same, use
 
@@ -132,7 +133,7 @@ def test_constants_are_known() -> None:
 
 
 def test_one_program_serves_all_sizes() -> None:
-    from accel.labelled.interpret import interpret
+    from accel.labelled.meaning.interpret import interpret
 
     xs, ys = vector(), vector()
     once = program([A.zipWith(A.add, xs, ys)], [xs, ys])

@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 import accel as A
-from accel.ast.operators import Operator
-from accel.ast.types import BOOL, F64, I64
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import BOOL, F64, I64
 from accel.errors import AccelInternalError
-from accel.labelled.nodes import Array, Awhile, Binding, Copy, Extent, Fold, Map, Program, Scatter, SizeVariable
+from accel.labelled.array import Array, Extent, SizeVariable
+from accel.labelled.nodes import Awhile, Binding, Copy, Fold, Map, Program, Scatter
 from accel.labelled.scalar import Block, Compute, Constant, Function, If, Load, Statement, Variable, While, constant
 from accel.labelled.verify import verify
 from accel.labelled.verify_scalars import verify_function

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from accel.ast.operators import Operator
-from accel.ast.types import BOOL, I64, ScalarType
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import BOOL, I64, ScalarType
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.protocol import HostArray
 from accel.ir.interpret import interpret
@@ -29,7 +29,7 @@ from accel.ir.nodes import (
     Stream,
     Write,
 )
-from accel.labelled.nodes import Array, Extent, SizeVariable
+from accel.labelled.array import Array, Extent, SizeVariable
 from accel.labelled.scalar import Block, Compute, Function, Variable, constant
 
 N = Extent(SizeVariable(0), 0)

@@ -7,8 +7,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from accel.ast.types import F32, F64, U8
-from accel.backends.llvm.buffers import ALIGNMENT, KEPT, Buffers
+from accel.ast.tree.types import F32, F64, U8
+from accel.backends.llvm.machine.buffers import ALIGNMENT, KEPT, Buffers
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0), (7, 5), (5000,), (300_000,), (1000, 1001)])

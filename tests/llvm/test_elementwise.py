@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ast.operators import Operator
-from accel.ast.types import BOOL, F32, F64, I8, I16, I32, I64, U8, ScalarType
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import BOOL, F32, F64, I8, I16, I32, I64, U8, ScalarType
 from accel.ir.nodes import Order
-from accel.labelled.nodes import Array
+from accel.labelled.array import Array
 from tests.llvm import nests
 
 Row: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float32]]

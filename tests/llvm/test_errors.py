@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from accel.ast.operators import Operator
-from accel.ast.types import F32, I64
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import F32, I64
 from accel.backends.llvm.backend import LLVMBackend
 from accel.errors import AccelIndexError, AccelValueError
 from accel.ir.nodes import Level, OneToOne, Order, Program, Read, Remap, Stream, Write
-from accel.labelled.nodes import Array
+from accel.labelled.array import Array
 from accel.labelled.scalar import Block, Function, Load, Variable
 from tests.llvm import nests
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from accel.ast.operators import Operator
-from accel.ast.types import BOOL, F32, F64, I8, I16, I32, I64, ScalarType
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import BOOL, F32, F64, I8, I16, I32, I64, ScalarType
 from accel.backends.protocol import HostArray
 from accel.ir.nodes import Level, ManyToOne, OneToMaybe, Program, State, Stream, Write
-from accel.labelled.nodes import Array
+from accel.labelled.array import Array
 from accel.labelled.scalar import constant
 from tests.llvm import nests
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from accel.ast.operators import Operator
-from accel.ast.types import BOOL, F32, F64, I32, I64, U8, ScalarType
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import BOOL, F32, F64, I32, I64, U8, ScalarType
 from accel.labelled.scalar import Block, Compute, Function, Variable
 from tests.llvm import nests
 

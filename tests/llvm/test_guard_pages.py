@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ast.operators import Operator
-from accel.ast.types import BOOL, F32, F64, I8, I32, I64, ScalarType
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import BOOL, F32, F64, I8, I32, I64, ScalarType
 from accel.backends.llvm.backend import LLVMBackend
-from accel.backends.llvm.buffers import Buffers
+from accel.backends.llvm.machine.buffers import Buffers
 from accel.backends.protocol import HostArray
 from accel.ir.nodes import For, Level, OneToMaybe, OneToOne, Order, Program, Read, Stream, Write
-from accel.labelled.nodes import Array
+from accel.labelled.array import Array
 from accel.labelled.scalar import Block, Function, Variable
 from tests.guard_pages import PAGE, guarded
 from tests.llvm import nests

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from accel.ast.operators import Operator
-from accel.ast.types import BOOL, F32, I32, I64, ScalarType
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import BOOL, F32, I32, I64, ScalarType
 from accel.errors import AccelIndexError, AccelValueError
 from accel.ir.nodes import Launch, Level, ManyToOne, OneToMaybe, Program, Read, Remap, State, Stream, Write
-from accel.labelled.nodes import Array
+from accel.labelled.array import Array
 from accel.labelled.scalar import constant
 from tests.llvm import nests
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ast.operators import Operator
-from accel.ast.types import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, ScalarType
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, ScalarType
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.protocol import HostArray
 from accel.ir.nodes import Order

@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from accel.ast.operators import Operator
-from accel.ast.types import F32, F64, I64
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import F32, F64, I64
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.protocol import Executable
 from accel.ir.nodes import For, Level, ManyToOne, OneToOne, Order, Program, State, Stream, Write
-from accel.labelled.nodes import Array
+from accel.labelled.array import Array
 from accel.labelled.scalar import Block, Compute, Function, Variable, constant
 from tests.llvm import nests
 

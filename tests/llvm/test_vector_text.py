@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from accel.ast.operators import Operator
-from accel.ast.types import F32
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import F32
 from accel.backends.llvm.module import module_text, nests
 from accel.ir.nodes import Level, ManyToOne, OneToOne, State, Stream, Write
-from accel.labelled.nodes import Array
+from accel.labelled.array import Array
 from accel.labelled.scalar import constant
 from tests.llvm import nests as hand
 

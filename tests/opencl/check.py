@@ -12,10 +12,10 @@ import accel as A
 from accel.backends.opencl.backend import OpenCLBackend
 from accel.backends.protocol import Executable, HostArray
 from accel.compile import stages
-from accel.ilp.options import Options
+from accel.ilp.problem.options import Options
 from accel.ir.interpret import interpret
 from accel.ir.nodes import Program
-from accel.labelled.build import build
+from accel.labelled.construction.build import build
 from tests.opencl.programs import ALL
 
 Strategy: TypeAlias = Literal["greedy", "none"]

@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pytest
 
 import accel as A
-from accel.ast.operators import Operator
-from accel.ast.types import F32, F64, ScalarType
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import F32, F64, ScalarType
 from accel.backends.opencl import spelling
 from accel.backends.opencl.backend import OpenCLBackend
 from accel.backends.opencl.program import unit

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from accel.ast.types import F32, F64, ScalarType
+from accel.ast.tree.types import F32, F64, ScalarType
 from accel.backends.opencl.backend import OpenCLBackend
 from accel.backends.opencl.features import Features
 from accel.backends.opencl.program import unit

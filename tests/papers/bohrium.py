@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TypeAlias
 
-from accel.ilp.clustering import Clustering, Order
-from accel.ilp.graph import Graph, Kind, Role
-from accel.labelled.nodes import Array, Shape
+from accel.ilp.problem.clustering import Clustering, Order
+from accel.ilp.problem.graph import Graph, Kind, Role
+from accel.labelled.array import Array, Shape
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from random import Random
 
-from accel.ilp.checker import refusal
-from accel.ilp.clustering import Clustering
-from accel.ilp.decode import clustering
-from accel.ilp.graph import Graph, Kind
-from accel.ilp.options import Duplicate
+from accel.ilp.legality.checker import refusal
+from accel.ilp.problem.clustering import Clustering
+from accel.ilp.problem.decode import clustering
+from accel.ilp.problem.graph import Graph, Kind
+from accel.ilp.problem.options import Duplicate
 from tests.ilp.random_graphs import draw
 from tests.ilp.sketch import Sketch
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import TypeAlias
 
-from accel.ilp.graph import Graph, Kind, Role
-from accel.labelled.nodes import Label
+from accel.ilp.problem.graph import Graph, Kind, Role
+from accel.labelled.array import Label
 
 Block: TypeAlias = frozenset[Label]
 Partition: TypeAlias = tuple[Block, ...]

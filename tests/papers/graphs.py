@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from accel.ilp.brute import brute
-from accel.ilp.cost import Weights
-from accel.ilp.graph import Graph, Kind
-from accel.ilp.options import Options
 from accel.ilp.plan import plan_graph
+from accel.ilp.problem.cost import Weights
+from accel.ilp.problem.graph import Graph, Kind
+from accel.ilp.problem.options import Options
 from tests.ilp.sketch import Sketch
 
 Draw: TypeAlias = Callable[[Sketch], None]

@@ -11,8 +11,8 @@ from functools import cached_property
 from itertools import combinations
 from typing import TypeAlias
 
-from accel.ilp.graph import Graph, Kind, Node, Role
-from accel.labelled.nodes import Label
+from accel.ilp.problem.graph import Graph, Kind, Node, Role
+from accel.labelled.array import Label
 from tests.papers.fusion_models import Partition, is_acyclic, partitions, separated, weight
 
 Pair: TypeAlias = frozenset[Label]

@@ -13,7 +13,7 @@ from types import MappingProxyType
 import numpy as np
 
 import accel as A
-from accel.ilp.options import Duplicate, Options
+from accel.ilp.problem.options import Duplicate, Options
 from tests.papers import berenyi_programs as ber
 from tests.papers import (
     bohrium,

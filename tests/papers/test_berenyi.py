@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pytest
 
 import accel as A
-from accel.ilp.options import STRATEGIES, Duplicate, Strategy
+from accel.ilp.problem.options import STRATEGIES, Duplicate, Strategy
 from tests.papers import berenyi_programs as programs
 from tests.papers.reading import passes, trees
 

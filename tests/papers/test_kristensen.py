@@ -1,4 +1,4 @@
-"""[Kri]: the cost models of Definitions 13 and 19 to 21 against `accel/ilp/price.py`, and the examples of Figs. 2, 3 and 21.
+"""[Kri]: the cost models of Definitions 13 and 19 to 21 against `accel/ilp/problem/price.py`; examples of Figs. 2, 3 and 21.
 
 `bohrium.py` has the definitions by the letter. Our text of the paper has no pictures: what text and captions say of the
 examples is tested on programs of which it holds.
@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ilp.checker import refusal
-from accel.ilp.clustering import Clustering
-from accel.ilp.cost import MODELS, Weights
-from accel.ilp.decode import clustering
-from accel.ilp.graph import Graph
-from accel.ilp.options import Options
-from accel.ilp.price import price
+from accel.ilp.legality.checker import refusal
+from accel.ilp.problem.clustering import Clustering
+from accel.ilp.problem.cost import MODELS, Weights
+from accel.ilp.problem.decode import clustering
+from accel.ilp.problem.graph import Graph
+from accel.ilp.problem.options import Options
+from accel.ilp.problem.price import price
 from tests.ilp.random_graphs import draw
 from tests.ilp.sketch import Sketch
 from tests.papers import bohrium, graphs, programs

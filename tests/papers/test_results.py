@@ -10,7 +10,7 @@ import pytest
 
 import accel as A
 from accel.backends.protocol import HostArray
-from accel.ilp.options import STRATEGIES, Strategy
+from accel.ilp.problem.options import STRATEGIES, Strategy
 from tests.papers import programs
 
 SIZES = (0, 1, 2, 1000, 10_000)

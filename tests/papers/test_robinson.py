@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ilp.checker import refusal
-from accel.ilp.cost import MODELS, Weights
-from accel.ilp.decode import clustering
-from accel.ilp.graph import Graph
-from accel.ilp.options import Options
+from accel.ilp.legality.checker import refusal
 from accel.ilp.plan import plan_graph
-from accel.ilp.price import price
+from accel.ilp.problem.cost import MODELS, Weights
+from accel.ilp.problem.decode import clustering
+from accel.ilp.problem.graph import Graph
+from accel.ilp.problem.options import Options
+from accel.ilp.problem.price import price
 from tests.ilp.sketch import Sketch
 from tests.papers import graphs, programs, robinson_programs
 from tests.papers.clusterings import named

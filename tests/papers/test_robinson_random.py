@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from random import Random
 
-from accel.ilp.checker import refusal
-from accel.ilp.decode import clustering
-from accel.ilp.graph import Graph, Role
+from accel.ilp.legality.checker import refusal
+from accel.ilp.problem.decode import clustering
+from accel.ilp.problem.graph import Graph, Role
 from tests.ilp.sketch import Sketch
 from tests.papers.fusion_models import Block, partitions
 from tests.papers.robinson_model import Robinson

@@ -7,15 +7,15 @@ from typing import cast
 import pytest
 
 from accel.ilp.brute import brute
-from accel.ilp.checker import cluster_refusal, refusal
-from accel.ilp.cost import MODELS, CostName, Weights
-from accel.ilp.decode import clustering
-from accel.ilp.graph import Graph, Kind
-from accel.ilp.options import Options, Strategy
-from accel.ilp.orders import assign
+from accel.ilp.legality.checker import cluster_refusal, refusal
 from accel.ilp.plan import plan_graph
-from accel.ilp.price import price
-from accel.labelled.nodes import Label
+from accel.ilp.problem.cost import MODELS, CostName, Weights
+from accel.ilp.problem.decode import clustering
+from accel.ilp.problem.graph import Graph, Kind
+from accel.ilp.problem.options import Options, Strategy
+from accel.ilp.problem.orders import assign
+from accel.ilp.problem.price import price
+from accel.labelled.array import Label
 from tests.papers import graphs
 from tests.papers.clusterings import forward_graphs
 from tests.papers.fusion_models import partitions

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ilp.checker import refusal
-from accel.ilp.clustering import Clustering
-from accel.ilp.decode import clustering
-from accel.ilp.graph import Graph
+from accel.ilp.legality.checker import refusal
+from accel.ilp.problem.clustering import Clustering
+from accel.ilp.problem.decode import clustering
+from accel.ilp.problem.graph import Graph
 from tests.papers import graphs, programs
 from tests.papers.fusion_models import Partition, accesses, partitions, stream_fusion, unfused
 from tests.papers.graphs import Draw, drawn, groups, planned

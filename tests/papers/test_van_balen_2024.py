@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ilp.analysis import analyse
-from accel.ilp.clustering import Clustering
-from accel.ilp.cost import MODELS, Weights
-from accel.ilp.graph import Graph, Kind, Role
-from accel.ilp.options import Options
-from accel.ilp.price import price
+from accel.ilp.facts.analysis import analyse
+from accel.ilp.problem.clustering import Clustering
+from accel.ilp.problem.cost import MODELS, Weights
+from accel.ilp.problem.graph import Graph, Kind, Role
+from accel.ilp.problem.options import Options
+from accel.ilp.problem.price import price
 from tests.ilp.random_graphs import draw
 from tests.ilp.sketch import Sketch
 from tests.papers import graphs, programs

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ast.types import F32
-from accel.ilp.checker import Signature, cluster_refusal, refusal, singleton
-from accel.ilp.clustering import BACKWARD, FORWARD, Cluster, Order
-from accel.ilp.decode import clustering
-from accel.ilp.graph import Graph
-from accel.labelled.nodes import Array
+from accel.ast.tree.types import F32
+from accel.ilp.legality.checker import Signature, cluster_refusal, refusal, singleton
+from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Order
+from accel.ilp.problem.decode import clustering
+from accel.ilp.problem.graph import Graph
+from accel.labelled.array import Array
 from tests.ilp.rules import merge
 from tests.ilp.sketch import Sketch
 from tests.papers import programs

@@ -9,7 +9,7 @@ import pytest
 
 import accel as A
 from accel.annotations import ANYTHING, Demand, demands
-from accel.ast.types import F32, I64, TupleType
+from accel.ast.tree.types import F32, I64, TupleType
 
 N = TypeVar("N", bound=np.generic)
 Vector = A.Acc[A.Vector[np.float32]]

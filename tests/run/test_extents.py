@@ -10,7 +10,7 @@ import pytest
 from numpy.lib.stride_tricks import as_strided
 
 import accel as A
-from accel.ast.extents import LARGEST_EXTENT
+from accel.ast.handles.extents import LARGEST_EXTENT
 
 AnyAcc = A.Acc[Any]  # programs of many types
 Host = np.ndarray[Any, np.dtype[Any]]

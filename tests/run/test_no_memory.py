@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ast.types import ScalarType
-from accel.backends.llvm.buffers import Buffers
+from accel.ast.tree.types import ScalarType
+from accel.backends.llvm.machine.buffers import Buffers
 from accel.backends.opencl.memory import Held, Memory
 from accel.backends.protocol import HostArray
 

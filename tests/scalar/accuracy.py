@@ -15,8 +15,8 @@ import mpmath
 import numpy as np
 from mpmath import mpf
 
-from accel.ast.operators import ELEMENTARY, Operator
-from accel.ast.types import F32, F64, ScalarType
+from accel.ast.tree.operators import ELEMENTARY, Operator
+from accel.ast.tree.types import F32, F64, ScalarType
 from tests.scalar.jit import Compiled, compile_cases
 from tests.scalar.table import Array, Case, all_cases, operands, random_values, reference
 

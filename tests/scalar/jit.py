@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import llvmlite.binding as llvm
 import numpy as np
 
-from accel.ast.types import BOOL, ScalarType
-from accel.backends.llvm.code import METADATA, WIDTH_ATTRIBUTES, Code, memory_type
-from accel.backends.llvm.scalar import operation
+from accel.ast.tree.types import BOOL, ScalarType
+from accel.backends.llvm.scalar_code.scalar import operation
+from accel.backends.llvm.text.code import METADATA, WIDTH_ATTRIBUTES, Code, memory_type
 from tests.scalar.table import Array, Case
 
 

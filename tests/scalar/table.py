@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from accel.ast.operators import ELEMENTARY, SHIFTS, Operator
-from accel.ast.semantics import implementation
-from accel.ast.signatures import accepts, fits, operand_types, result_type
-from accel.ast.types import BOOL, F32, ScalarType
+from accel.ast.meaning.semantics import implementation
+from accel.ast.tree.operators import ELEMENTARY, SHIFTS, Operator
+from accel.ast.tree.signatures import accepts, fits, operand_types, result_type
+from accel.ast.tree.types import BOOL, F32, ScalarType
 
 # Operands of all types go through the same code, so their element type is not known statically.
 Array = npt.NDArray[Any]

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from accel.ast.types import F32
-from accel.backends.llvm import coefficients
+from accel.ast.tree.types import F32
+from accel.backends.llvm.scalar_code import coefficients
 from tests.scalar.accuracy import elementary_cases, sample, worst, worst_of_singles
 from tests.scalar.jit import compile_cases
 from tests.scalar.table import differences, reference

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from accel.ast.operators import Operator
-from accel.ast.types import F32, I8, I32, I64, U64, ScalarType
-from accel.backends.llvm.code import Code
-from accel.backends.llvm.scalar import operation
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import F32, I8, I32, I64, U64, ScalarType
+from accel.backends.llvm.scalar_code.scalar import operation
+from accel.backends.llvm.text.code import Code
 from tests.scalar.jit import compile_cases, module_text
 from tests.scalar.table import Case, all_cases, constant_cases, differences, truth
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from accel.ast.operators import ELEMENTARY, Operator
-from accel.ast.semantics import Value, evaluate, fold, implementation
-from accel.ast.types import BOOL, F32, F64, I8, I32, I64, U8, U64, ScalarType
+from accel.ast.meaning.semantics import Value, evaluate, fold, implementation
+from accel.ast.tree.operators import ELEMENTARY, Operator
+from accel.ast.tree.types import BOOL, F32, F64, I8, I32, I64, U8, U64, ScalarType
 from accel.errors import AccelInternalError
 from tests.scalar.table import Array, Case, all_cases, differences, operands, truth
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from accel.backends.protocol import Executable, HostArray
-from accel.labelled.interpret import interpret
+from accel.labelled.meaning.interpret import interpret
 from accel.labelled.nodes import Program
 
 

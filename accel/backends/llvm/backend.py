@@ -7,7 +7,7 @@ import sys
 from accel.backends.executor import Execution
 from accel.backends.llvm.device import CPU
 from accel.backends.llvm.module import load, module_text, nests
-from accel.backends.llvm.pool import participants
+from accel.backends.llvm.threads.pool import participants
 from accel.backends.protocol import Executable
 from accel.errors import AccelDeviceError
 from accel.ir.nodes import Program

@@ -15,11 +15,11 @@ from math import prod
 
 import numpy as np
 
-from accel.ast.types import ScalarType
+from accel.ast.tree.types import ScalarType
 from accel.backends.device import Launcher, Slots
-from accel.backends.llvm.buffers import buffers
-from accel.backends.llvm.frame import Frame
+from accel.backends.llvm.machine.buffers import buffers
 from accel.backends.llvm.module import Kernel, Kernels, load, recording_text
+from accel.backends.llvm.text.frame import Frame
 from accel.backends.protocol import HostArray
 from accel.backends.sites import NoSite, fault
 from accel.errors import AccelDeviceError, AccelError

@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from accel.backends.llvm import schedule
-from accel.backends.llvm.analysis import plan
-from accel.backends.llvm.code import METADATA
-from accel.backends.llvm.frame import Frame
-from accel.backends.llvm.nest import NestText
-from accel.backends.llvm.pool import pool
-from accel.backends.llvm.routine import Routine
-from accel.backends.llvm.target import HOST_ATTRIBUTES, Library, host
+from accel.backends.llvm.loops import schedule
+from accel.backends.llvm.loops.nest import NestText
+from accel.backends.llvm.machine.target import HOST_ATTRIBUTES, Library, host
+from accel.backends.llvm.states.analysis import plan
+from accel.backends.llvm.text.code import METADATA
+from accel.backends.llvm.text.frame import Frame
+from accel.backends.llvm.text.routine import Routine
+from accel.backends.llvm.threads.pool import pool
 from accel.backends.sites import Site
 from accel.ir import mentions
 from accel.ir.nodes import Nest, Program

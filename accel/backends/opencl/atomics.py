@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from accel.ast.operators import Operator
-from accel.ast.types import ScalarType
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import ScalarType
 from accel.backends.opencl.features import Features
 from accel.backends.opencl.functions import Context, inline
 from accel.backends.opencl.spelling import c_type, unsigned

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
-from accel.ast.types import ScalarType
+from accel.ast.tree.types import ScalarType
 from accel.backends.device import Launcher, Slots
 from accel.backends.executor import Execution
 from accel.backends.opencl.binaries import binaries
@@ -25,7 +25,7 @@ from accel.backends.protocol import Executable, HostArray
 from accel.errors import AccelDeviceError
 from accel.forks import calmly
 from accel.ir.nodes import Nest, Program
-from accel.labelled import faults
+from accel.labelled.meaning import faults
 from accel.lazy import lazy
 
 if TYPE_CHECKING:

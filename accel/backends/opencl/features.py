@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from accel.ast.types import F64
+from accel.ast.tree.types import F64
 from accel.backends.opencl.devices import has_fp64
 from accel.ir import mentions
 from accel.ir.flow import made

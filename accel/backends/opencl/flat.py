@@ -12,7 +12,7 @@ from accel.backends.opencl.body import Body
 from accel.backends.opencl.naming import extent_text, stream_name
 from accel.backends.opencl.writer import Writer
 from accel.ir.nodes import For, Level, LoopBody, ManyToOne, Order, Scatter, Write
-from accel.labelled.nodes import Extent
+from accel.labelled.array import Extent
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from accel.ast.operators import Operator
+from accel.ast.tree.operators import Operator
 from accel.backends.opencl.body import Body
 from accel.backends.opencl.flat import Flat
 from accel.backends.opencl.join import Partials, join, merge_into, partials
@@ -18,7 +18,7 @@ from accel.backends.opencl.slices import needed_for, steps, stores
 from accel.backends.opencl.states import Machine
 from accel.backends.opencl.writer import Writer
 from accel.ir.nodes import For, LoopBody, Nest, OneToMaybe, Order, State
-from accel.labelled.order import BLOCK, lanes
+from accel.labelled.meaning.order import BLOCK, lanes
 from accel.labelled.scalar import Compute
 
 

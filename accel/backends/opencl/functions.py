@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from accel.ast.types import ScalarType
+from accel.ast.tree.types import ScalarType
 from accel.backends.opencl.features import Features
 from accel.backends.opencl.naming import ERROR, element, extent_text
 from accel.backends.opencl.scalar import Prelude, expression
@@ -18,7 +18,7 @@ from accel.backends.opencl.spelling import c_type, constant
 from accel.backends.opencl.writer import Writer
 from accel.backends.sites import IndexSite, Site
 from accel.ir.mentions import loaded
-from accel.labelled.nodes import Extent
+from accel.labelled.array import Extent
 from accel.labelled.scalar import Block, Compute, Constant, Function, If, Load, Operand, Statement, Variable, While
 
 

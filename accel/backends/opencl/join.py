@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from accel.ast.types import BOOL
+from accel.ast.tree.types import BOOL
 from accel.backends.opencl.body import Body
 from accel.backends.opencl.flat import Flat
 from accel.backends.opencl.kernel import Amount, Choice, Scaffold

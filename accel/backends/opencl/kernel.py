@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
 
-from accel.ast.operators import Operator
+from accel.ast.tree.operators import Operator
 from accel.backends.opencl.functions import Context
 from accel.backends.opencl.naming import ERROR, Parameters, parameters
 from accel.backends.opencl.states import StateType, state_type
 from accel.ir import mentions
 from accel.ir.nodes import Nest
-from accel.labelled.nodes import Extent, SizeVariable
+from accel.labelled.array import Extent, SizeVariable
 from accel.labelled.scalar import Compute, While
 
 

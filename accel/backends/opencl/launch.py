@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from accel.ast.types import I64
+from accel.ast.tree.types import I64
 from accel.backends.device import Launcher, Slots
 from accel.backends.opencl.features import Features
 from accel.backends.opencl.kernel import Kernel, NestKernels
@@ -23,7 +23,7 @@ from accel.errors import AccelDeviceError, AccelError
 from accel.forks import calmly
 from accel.ir import mentions
 from accel.ir.nodes import Nest, Remap, Scatter
-from accel.labelled.nodes import SizeVariable
+from accel.labelled.array import SizeVariable
 
 if TYPE_CHECKING:
     import pyopencl

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from accel.ast.types import BOOL, ScalarType
+from accel.ast.tree.types import BOOL, ScalarType
 from accel.backends.opencl.devices import check_process
 from accel.backends.protocol import HostArray
 from accel.forks import FORKS

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from accel.ast.types import I64
+from accel.ast.tree.types import I64
 from accel.backends.opencl.spelling import c_type, constant
 from accel.ir import mentions
 from accel.ir.nodes import Nest, Operand, Stream
-from accel.labelled.nodes import Array, Extent, SizeVariable
+from accel.labelled.array import Array, Extent, SizeVariable
 from accel.labelled.scalar import Constant
 
 ERROR = "error"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from accel.backends.opencl.body import Body
 from accel.backends.opencl.flat import Flat, is_repeatable
 from accel.ir.nodes import Level, LoopBody, Nest
-from accel.labelled.nodes import Extent
+from accel.labelled.array import Extent
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Every scalar operator in OpenCL C 1.2, with the meaning of `accel.ast.semantics` bit for bit (design section 8).
+"""Every scalar operator in OpenCL C 1.2, with the meaning of `accel.ast.meaning.semantics` bit for bit (design section 8).
 
 In: an operator, types, and operands as C atoms: names or constants, so that they may be repeated. Out: an expression, and
 the helper functions that it calls, collected in a `Prelude`. Nothing is inherited from C where C leaves it open: divisors
@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from accel.ast.operators import COMPARISONS, COUNTS, ELEMENTARY, SHIFTS, Operator
-from accel.ast.types import BOOL, F32, ScalarType
+from accel.ast.tree.operators import COMPARISONS, COUNTS, ELEMENTARY, SHIFTS, Operator
+from accel.ast.tree.types import BOOL, F32, ScalarType
 from accel.backends.opencl.features import Features
 from accel.backends.opencl.spelling import c_type, integer, unsigned, wide
 from accel.backends.opencl.writer import SCALAR_LOOP

@@ -18,7 +18,7 @@ from accel.backends.opencl.sequential import ONE
 from accel.backends.opencl.slices import needed_for, rounds, steps, stores
 from accel.backends.opencl.writer import ZEROS, Writer
 from accel.ir.nodes import LoopBody, Nest, State
-from accel.labelled.order import BLOCK
+from accel.labelled.meaning.order import BLOCK
 
 EXACT_BLOCK = 1024
 """Elements of a block where no order shows."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from accel.ast.types import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, ScalarType
+from accel.ast.tree.types import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, ScalarType
 from accel.labelled.scalar import Constant
 
 _NAMES: Mapping[ScalarType, str] = {

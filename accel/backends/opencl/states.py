@@ -2,7 +2,7 @@
 
 In: a `State`. Out: type and function definitions in the prelude, and an `Accumulator` that writes how the state is reset,
 stepped and read. An exact state is merged as elements come. The others go through `docs/order.md`'s order of folds or of
-scans, emulated by one work-item: `accel.labelled.order` is the reference for both.
+scans, emulated by one work-item: `accel.labelled.meaning.order` is the reference for both.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from accel.backends.opencl.spelling import c_type
 from accel.backends.opencl.writer import ROLLED_LOOP, ZEROS, Writer
 from accel.ir import mentions
 from accel.ir.nodes import State
-from accel.labelled.nodes import Extent
-from accel.labelled.order import BLOCK, SCAN_VECTOR, lanes
+from accel.labelled.array import Extent
+from accel.labelled.meaning.order import BLOCK, SCAN_VECTOR, lanes
 
 
 class Machine(Enum):

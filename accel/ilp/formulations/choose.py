@@ -7,16 +7,16 @@ from dataclasses import replace
 from typing import assert_never
 
 from accel.errors import AccelValueError, here
-from accel.ilp.analysis import Analysis
-from accel.ilp.cost import CostLevel, Weights
+from accel.ilp.facts.analysis import Analysis
 from accel.ilp.formulations.own import Own
 from accel.ilp.formulations.protocol import Posed
 from accel.ilp.formulations.published import Published
 from accel.ilp.formulations.robinson import Robinson
-from accel.ilp.graph import Graph, Kind
-from accel.ilp.model import formulate
-from accel.ilp.options import Duplicate, FormulationName
-from accel.labelled.nodes import Label
+from accel.ilp.model.model import formulate
+from accel.ilp.problem.cost import CostLevel, Weights
+from accel.ilp.problem.graph import Graph, Kind
+from accel.ilp.problem.options import Duplicate, FormulationName
+from accel.labelled.array import Label
 
 
 def demand(name: FormulationName, graph: Graph) -> None:

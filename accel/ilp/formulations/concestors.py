@@ -7,9 +7,9 @@ are shapes, and of one size are a shape and its prefix, and n and n+1 of an excl
 
 from __future__ import annotations
 
-from accel.ilp.graph import Graph, Node
-from accel.ilp.spaces import Spaces
-from accel.labelled.nodes import Label
+from accel.ilp.facts.spaces import Spaces
+from accel.ilp.problem.graph import Graph, Node
+from accel.labelled.array import Label
 
 Concestors = tuple[Label, Label]
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
-from accel.ilp.analysis import Bundle
-from accel.ilp.clustering import FORWARD, Order
-from accel.ilp.cost import CostLevel, Weights
-from accel.ilp.forest import NO_FOREST, Forest, plant
+from accel.ilp.facts.analysis import Bundle
 from accel.ilp.formulations.draft import Draft
-from accel.ilp.graph import ORDERED, Role
-from accel.ilp.linear import Linear, total
+from accel.ilp.model.forest import NO_FOREST, Forest, plant
+from accel.ilp.problem.clustering import FORWARD, Order
+from accel.ilp.problem.cost import CostLevel, Weights
+from accel.ilp.problem.graph import ORDERED, Role
+from accel.ilp.solvers.linear import Linear, total
 
 
 class Costs:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
-from accel.ilp.analysis import Bundle
-from accel.ilp.graph import Edge, Graph
-from accel.ilp.linear import Linear, Model
-from accel.ilp.rules import may_fuse
-from accel.ilp.variables import Pair, pair
-from accel.labelled.nodes import Label
+from accel.ilp.facts.analysis import Bundle
+from accel.ilp.legality.rules import may_fuse
+from accel.ilp.model.variables import Pair, pair
+from accel.ilp.problem.graph import Edge, Graph
+from accel.ilp.solvers.linear import Linear, Model
+from accel.labelled.array import Label
 
 
 class Draft(ABC):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from accel.ilp import cuts
-from accel.ilp.linear import Linear, Model
-from accel.ilp.model import Formulation
-from accel.ilp.variables import Pair
-from accel.labelled.nodes import Label
+from accel.ilp.model import cuts
+from accel.ilp.model.model import Formulation
+from accel.ilp.model.variables import Pair
+from accel.ilp.solvers.linear import Linear, Model
+from accel.labelled.array import Label
 
 
 class Own:

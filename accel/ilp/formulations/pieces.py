@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from itertools import pairwise
 
-from accel.ilp.decode import components
-from accel.ilp.forest import tree_path
 from accel.ilp.formulations.draft import Draft
-from accel.ilp.linear import Linear
-from accel.ilp.variables import Pair, pair
-from accel.labelled.nodes import Label
+from accel.ilp.model.forest import tree_path
+from accel.ilp.model.variables import Pair, pair
+from accel.ilp.problem.decode import components
+from accel.ilp.solvers.linear import Linear
+from accel.labelled.array import Label
 
 
 class Pieces:

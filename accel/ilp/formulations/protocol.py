@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from accel.ilp.forest import Forest
-from accel.ilp.linear import Linear, Model
-from accel.labelled.nodes import Label
+from accel.ilp.model.forest import Forest
+from accel.ilp.solvers.linear import Linear, Model
+from accel.labelled.array import Label
 
 
 class Posed(Protocol):

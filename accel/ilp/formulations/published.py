@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from accel.ilp.analysis import Bundle
-from accel.ilp.cost import CostLevel, Weights
+from accel.ilp.facts.analysis import Bundle
+from accel.ilp.facts.spaces import Conflict, Spaces
 from accel.ilp.formulations.costs import add_costs
 from accel.ilp.formulations.draft import Draft
 from accel.ilp.formulations.pieces import Pieces
 from accel.ilp.formulations.traversal import Traversal
-from accel.ilp.graph import Graph, Role
-from accel.ilp.linear import Linear, Model, total
-from accel.ilp.options import Duplicate
-from accel.ilp.spaces import Conflict, Spaces
-from accel.labelled.nodes import Label
+from accel.ilp.problem.cost import CostLevel, Weights
+from accel.ilp.problem.graph import Graph, Role
+from accel.ilp.problem.options import Duplicate
+from accel.ilp.solvers.linear import Linear, Model, total
+from accel.labelled.array import Label
 
 
 class _Figure4(Draft):

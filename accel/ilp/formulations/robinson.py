@@ -11,17 +11,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from accel.ilp.analysis import Bundle
-from accel.ilp.cost import CostLevel, Weights
+from accel.ilp.facts.analysis import Bundle
 from accel.ilp.formulations.concestors import Sizes
 from accel.ilp.formulations.costs import add_costs
 from accel.ilp.formulations.draft import Draft
 from accel.ilp.formulations.pieces import Pieces
-from accel.ilp.graph import Graph
-from accel.ilp.linear import Linear, Model, total
-from accel.ilp.rules import fixed_direction
-from accel.ilp.variables import Pair, pair
-from accel.labelled.nodes import Label
+from accel.ilp.legality.rules import fixed_direction
+from accel.ilp.model.variables import Pair, pair
+from accel.ilp.problem.cost import CostLevel, Weights
+from accel.ilp.problem.graph import Graph
+from accel.ilp.solvers.linear import Linear, Model, total
+from accel.labelled.array import Label
 
 
 class _Figure114(Draft):

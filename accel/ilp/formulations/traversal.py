@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from accel.ilp.facts.spaces import is_loop_free
 from accel.ilp.formulations.draft import Draft
-from accel.ilp.graph import Graph, Kind, Role
-from accel.ilp.linear import Linear, total
-from accel.ilp.options import Duplicate
-from accel.ilp.rules import CHEAP, fixed_direction, may_be_pushed
-from accel.ilp.spaces import is_loop_free
-from accel.ilp.variables import Pair
-from accel.labelled.nodes import Label
+from accel.ilp.legality.rules import CHEAP, fixed_direction, may_be_pushed
+from accel.ilp.model.variables import Pair
+from accel.ilp.problem.graph import Graph, Kind, Role
+from accel.ilp.problem.options import Duplicate
+from accel.ilp.solvers.linear import Linear, total
+from accel.labelled.array import Label
 
 
 def _targets(graph: Graph, fusible: frozenset[Pair], duplicate: Duplicate) -> dict[Label, tuple[Label, ...]]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 import gurobipy
 
-from accel.ilp.linear import Linear, Variable
+from accel.ilp.solvers.linear import Linear, Variable
 from accel.ilp.solvers.protocol import GAP, Solution
 
 _SEED = 1

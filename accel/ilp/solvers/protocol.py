@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from accel.ilp.linear import Linear, Variable
+from accel.ilp.solvers.linear import Linear, Variable
 
 GAP = 0.99
 """Objectives are integral: what is better by less than 1 is no better, and by that much a solver's best may be worse."""

@@ -13,7 +13,7 @@ import mip
 from mip.cbc import cbc_set_parameter, cbclib
 
 from accel.forks import Once
-from accel.ilp.linear import Linear, Variable
+from accel.ilp.solvers.linear import Linear, Variable
 from accel.ilp.solvers.protocol import GAP, Solution
 
 _SEED = 1

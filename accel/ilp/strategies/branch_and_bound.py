@@ -7,13 +7,13 @@ what it costs, and the part is covered by them (`cover.py`). Greedy's answer is 
 
 from __future__ import annotations
 
-from accel.ilp.analysis import analyse
-from accel.ilp.cost import CostModel
-from accel.ilp.floor import floors
-from accel.ilp.graph import Graph
-from accel.ilp.optimise import is_too_large
-from accel.ilp.options import Duplicate
-from accel.ilp.price import Prices
+from accel.ilp.facts.analysis import analyse
+from accel.ilp.facts.floor import floors
+from accel.ilp.facts.limits import is_too_large
+from accel.ilp.problem.cost import CostModel
+from accel.ilp.problem.graph import Graph
+from accel.ilp.problem.options import Duplicate
+from accel.ilp.problem.price import Prices
 from accel.ilp.strategies.candidates import Neighbours, candidates
 from accel.ilp.strategies.coarsely import coarsely
 from accel.ilp.strategies.cover import cover

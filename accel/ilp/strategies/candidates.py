@@ -10,14 +10,14 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from accel.ilp.analysis import Analysis
-from accel.ilp.checker import cluster_refusal
-from accel.ilp.clustering import Cluster
-from accel.ilp.graph import Graph
-from accel.ilp.options import Duplicate
-from accel.ilp.orders import assign
-from accel.ilp.price import Prices
-from accel.labelled.nodes import Label
+from accel.ilp.facts.analysis import Analysis
+from accel.ilp.legality.checker import cluster_refusal
+from accel.ilp.problem.clustering import Cluster
+from accel.ilp.problem.graph import Graph
+from accel.ilp.problem.options import Duplicate
+from accel.ilp.problem.orders import assign
+from accel.ilp.problem.price import Prices
+from accel.labelled.array import Label
 
 _MOST = 100_000
 """With more legal clusters than this the search is given up."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from accel.ilp.clustering import Cluster
-from accel.ilp.coarse import Coarse, merge_chains
-from accel.ilp.cost import CostModel, Weights
-from accel.ilp.graph import Graph
-from accel.ilp.options import Duplicate
-from accel.ilp.price import Prices
+from accel.ilp.facts.coarse import Coarse, merge_chains
+from accel.ilp.problem.clustering import Cluster
+from accel.ilp.problem.cost import CostModel, Weights
+from accel.ilp.problem.graph import Graph
+from accel.ilp.problem.options import Duplicate
+from accel.ilp.problem.price import Prices
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from accel.ilp.clustering import Cluster
+from accel.ilp.problem.clustering import Cluster
 from accel.ilp.strategies.candidates import Candidate, Neighbours, places
 
 _ROUNDS = 20

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from accel.ilp.analysis import Separation
-from accel.ilp.clustering import Cluster
-from accel.ilp.graph import ORDERED, Graph
-from accel.ilp.options import Duplicate
+from accel.ilp.facts.analysis import Separation
+from accel.ilp.problem.clustering import Cluster
+from accel.ilp.problem.graph import ORDERED, Graph
+from accel.ilp.problem.options import Duplicate
 from accel.ilp.strategies.partition import Partition
-from accel.labelled.nodes import Array, Label
+from accel.labelled.array import Array, Label
 
 
 def first_fit(graph: Graph, separation: Separation, duplicate: Duplicate) -> list[Cluster]:

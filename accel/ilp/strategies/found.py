@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from accel.ilp.clustering import Cluster
-from accel.ilp.graph import Graph
-from accel.ilp.orders import assign
-from accel.labelled.nodes import Label
+from accel.ilp.problem.clustering import Cluster
+from accel.ilp.problem.graph import Graph
+from accel.ilp.problem.orders import assign
+from accel.labelled.array import Label
 
 
 @dataclass(frozen=True, slots=True)

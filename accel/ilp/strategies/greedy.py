@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from accel.ilp.clustering import Cluster
-from accel.ilp.coarse import only_reader
-from accel.ilp.cost import CostModel
-from accel.ilp.graph import Graph
-from accel.ilp.options import Duplicate
-from accel.ilp.price import Prices
+from accel.ilp.facts.coarse import only_reader
+from accel.ilp.problem.clustering import Cluster
+from accel.ilp.problem.cost import CostModel
+from accel.ilp.problem.graph import Graph
+from accel.ilp.problem.options import Duplicate
+from accel.ilp.problem.price import Prices
 from accel.ilp.strategies.coarsely import coarsely
 from accel.ilp.strategies.found import Found
 from accel.ilp.strategies.partition import Partition, data_pairs, reader_pairs
-from accel.labelled.nodes import Label
+from accel.labelled.array import Label
 
 _PATIENT = 64
 """With no more clusters than this, one that could not have its best partner in a round waits for the next."""

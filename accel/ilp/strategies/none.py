@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from accel.ilp.graph import Graph
-from accel.ilp.options import Duplicate
-from accel.ilp.price import Prices
+from accel.ilp.problem.graph import Graph
+from accel.ilp.problem.options import Duplicate
+from accel.ilp.problem.price import Prices
 from accel.ilp.strategies.found import Found, alone
 
 

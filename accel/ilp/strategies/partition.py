@@ -10,12 +10,12 @@ from __future__ import annotations
 import heapq
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from accel.ilp.checker import cluster_refusal
-from accel.ilp.clustering import Cluster
-from accel.ilp.graph import ORDERED, Graph, Kind
-from accel.ilp.options import Duplicate
-from accel.ilp.orders import assign
-from accel.labelled.nodes import Label
+from accel.ilp.legality.checker import cluster_refusal
+from accel.ilp.problem.clustering import Cluster
+from accel.ilp.problem.graph import ORDERED, Graph, Kind
+from accel.ilp.problem.options import Duplicate
+from accel.ilp.problem.orders import assign
+from accel.labelled.array import Label
 
 _SEARCH_LIMIT = 2000
 """Clusters looked at to find what stands between two; where that is not enough, they stay apart."""

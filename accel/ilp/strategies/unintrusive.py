@@ -7,14 +7,14 @@ dependences leads, either way, over a pair that may not fuse.
 
 from __future__ import annotations
 
-from accel.ilp.graph import Graph
-from accel.ilp.options import Duplicate
-from accel.ilp.price import Prices
+from accel.ilp.problem.graph import Graph
+from accel.ilp.problem.options import Duplicate
+from accel.ilp.problem.price import Prices
 from accel.ilp.strategies.coarsely import coarsely
 from accel.ilp.strategies.found import Found
 from accel.ilp.strategies.greedy import Savings
 from accel.ilp.strategies.partition import Partition, data_pairs, reader_pairs
-from accel.labelled.nodes import Label
+from accel.labelled.array import Label
 
 _LARGE = 256
 """In graphs with more operations, chains counting one, no cluster grows beyond `_LONGEST`: judging it would take too long."""

@@ -26,14 +26,14 @@ FAULTS = (
     ),
     Fault(
         "a child knows of the workers of its parent",
-        "backends/llvm/pool.py",
+        "backends/llvm/threads/pool.py",
         "ctypes.memset(self._memory, 0, len(self._memory))",
         "ctypes.memset(self._memory, 0, 0)",
         ("tests/llvm/test_fork.py", "tests/llvm/test_pool.py"),
     ),
     Fault(
         "a fork waits for no compiler",
-        "backends/llvm/target.py",
+        "backends/llvm/machine/target.py",
         "with FORKS.lock:\n            module = self._module(text)",
         "if text:\n            module = self._module(text)",
         ("tests/llvm/test_fork.py",),

@@ -1,0 +1,1 @@
+"""Functions of arrays, and how arrays of the host enter."""

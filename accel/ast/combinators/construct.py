@@ -1,0 +1,65 @@
+"""Arrays from functions and scalars: `unit`, `generate`, `fill`, all as `Generate` nodes.
+
+In: shapes, functions, scalars. Out: handles. The typed functions stand in `accel/ast/combinators/overloads.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from accel.ast.handles import operations
+from accel.ast.handles.acc import Acc
+from accel.ast.handles.exp import Exp, raw
+from accel.ast.handles.function import forbid_nested, trace
+from accel.ast.handles.literals import typed, untyped
+from accel.ast.handles.shapes import shape_of
+from accel.ast.handles.tuples import toIndex
+from accel.ast.tree.nodes import Function, Generate, Parameter
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import BOOL, ArrayType, ScalarType, index_type
+from accel.errors import AccelTypeError, here
+
+
+def unit_array(e: object) -> Acc[Any]:
+    """The array of rank 0 that holds `e`."""
+    return fill_array("unit", (), e)
+
+
+def fill_array(name: str, sh: object, e: object) -> Acc[Any]:
+    """The array of shape `sh` that holds `e` everywhere."""
+    where = here()
+    shape, extents = shape_of(name, sh, where)
+    value = untyped(raw(e), f"the element of {name}", where)
+    function = Function((Parameter(index_type(len(extents)), where),), value)
+    forbid_nested(name, (shape, function), where)
+    kind = ArrayType(len(extents), value.type)
+    return Acc(Generate(shape, function, name, (kind,), where), extents)
+
+
+def generate_array(name: str, sh: object, f: Callable[..., object]) -> Acc[Any]:
+    """The array of shape `sh` that holds `f(index)` at every index."""
+    where = here()
+    shape, extents = shape_of(name, sh, where)
+    function = trace(f, (index_type(len(extents)),), f"the function of {name}", where)
+    forbid_nested(name, (shape, function), where)
+    kind = ArrayType(len(extents), function.body.type)
+    return Acc(Generate(shape, function, name, (kind,), where), extents)
+
+
+def enumerate_array(name: str, sh: object, start: object, step: object) -> Acc[Any]:
+    """`start + i * step` in row-major order, i being the position."""
+    where = here()
+    kind = operations.common_type(name, (raw(start), raw(step)), where)
+    if not isinstance(kind, ScalarType) or kind is BOOL:
+        raise AccelTypeError(f"{name} counts numbers, not {kind}", where)
+    first = typed(raw(start), kind, f"the start of {name}", where)
+    by = typed(raw(step), kind, f"the step of {name}", where)
+    shape, _ = shape_of(name, sh, where)
+
+    def element(ix: Exp[Any]) -> Exp[Any]:
+        position = toIndex(Exp[Any](shape), ix)
+        count = operations.convert(Operator.CAST, position.node, kind, where, name)
+        return Exp(first) + Exp(count) * Exp(by)
+
+    return generate_array(name, sh, element)

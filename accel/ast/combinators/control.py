@@ -1,0 +1,151 @@
+"""Control over array computations: `acond`, `awhile`, `iterate`, `compute`.
+
+In: handles, or (nested) tuples of them, called a structure here. Out: the same structure. A tuple's static type is spelt
+out per length in `accel/ast/combinators/overloads.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias, Union
+
+import numpy as np
+
+from accel.ast.combinators.construct import unit_array
+from accel.ast.combinators.elementwise import map_arrays
+from accel.ast.handles.acc import Acc, Array, Extents, Sh, result_of
+from accel.ast.handles.checks import arrays_of
+from accel.ast.handles.exp import E, Exp, raw
+from accel.ast.handles.function import apply, forbid_nested
+from accel.ast.handles.literals import describe, typed, untyped
+from accel.ast.handles.tuples import lift_items, while_
+from accel.ast.tree.nodes import Acond, ArrayParameter, Awhile, Compute
+from accel.ast.tree.types import BOOL, I64, ArrayType
+from accel.errors import AccelTypeError, Where, here
+
+Structure: TypeAlias = Union[Acc[Any], tuple["Structure", ...]]
+"""An array computation, or a nested tuple of them."""
+
+
+def flatten_structure(what: str, value: object, where: Where | None) -> tuple[Acc[Any], ...]:
+    """The handles in a structure, left to right. Raises `AccelTypeError` for anything else in it."""
+    if isinstance(value, Acc):
+        return (value,)
+    if isinstance(value, tuple):
+        return tuple(array for item in value for array in flatten_structure(what, item, where))
+    hint = "write `A.unit(e)`" if isinstance(value, Exp) else None
+    raise AccelTypeError(f"{what} must be an Acc or a tuple of them, got {describe(raw(value))}", where, hint=hint)
+
+
+def rebuild_structure(template: object, arrays: list[Acc[Any]]) -> Any:  # Any: the structure's type, as the template's
+    """`template` with its handles replaced, left to right, by `arrays`, which are consumed."""
+    if isinstance(template, tuple):
+        return tuple(rebuild_structure(item, arrays) for item in template)
+    return arrays.pop(0)
+
+
+def compute(xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, E]]:
+    """`xs` itself, computed and stored before anything that uses it: nothing fuses across."""
+    where = here()
+    (array,) = arrays_of("compute", (xs,), where)
+    return Acc(Compute(array.node, (array.type,), where), array.extents)
+
+
+def acond_arrays(c: object, a: object, b: object) -> Any:  # Any: the structure's type, as `a`'s
+    """The arrays `a` if `c` else `b`; the others are not computed."""
+    where = here()
+    condition = typed(raw(_condition(c, where)), BOOL, "the condition of acond", where)
+    forbid_nested("acond", (condition,), where)
+    then, orelse = (flatten_structure("a branch of acond", branch, where) for branch in (a, b))
+    if (left := _form(a)) != (right := _form(b)):
+        raise AccelTypeError(f"the branches of acond must have one form, got {left} and {right}", where)
+    kinds = _common_types("the branches of acond", then, orelse, where)
+    node = Acond(condition, tuple(x.node for x in then), tuple(x.node for x in orelse), kinds, where)
+    results = [
+        result_of(node, i, _joined(x.extents, y.extents)) for i, (x, y) in enumerate(zip(then, orelse, strict=True))
+    ]
+    return rebuild_structure(a, results)
+
+
+def awhile_arrays(
+    cond: Callable[[Any], object], step: Callable[[Any], object], init: object
+) -> Any:  # Any: the structure's type, as `init`'s
+    """From the arrays `init`, `step` applied as long as `cond` of them holds."""
+    where = here()
+    initial = flatten_structure("the start of awhile", init, where)
+    parameters = tuple(ArrayParameter((array.type,), where) for array in initial)
+    state = [_parameter(parameter) for parameter in parameters]
+    hint = "a state of several arrays is one tuple: `lambda s: …`, with `s[0]`, `s[1]`"
+    holds = apply(cond, [rebuild_structure(init, list(state))], "the condition of awhile", where, hint)
+    condition = _holds(holds, where)
+    stepped = apply(step, [rebuild_structure(init, list(state))], "the step of awhile", where, hint)
+    body = flatten_structure("the result of awhile's step", stepped, where)
+    if (given := _form(init)) != (made := _form(stepped)):
+        hint = "the step returns every part of the state, also those that it does not change"
+        raise AccelTypeError(f"awhile's step gets {given} and must return as much, got {made}", where, hint=hint)
+    kinds = _common_types("awhile's start and step", initial, body, where)
+    node = Awhile(parameters, condition.node, tuple(x.node for x in body), tuple(x.node for x in initial), kinds, where)
+    return rebuild_structure(init, [result_of(node, i, (None,) * kind.rank) for i, kind in enumerate(kinds)])
+
+
+def iterate_any(
+    n: object, f: Callable[[Any], object], x: object
+) -> Any:  # Any: an Exp, or the structure's type, as `x`'s
+    """`f` applied `n` times to a scalar or to arrays."""
+    where = here()
+    count: Exp[np.int64] = Exp(typed(raw(n), I64, "the number of iterations", where))
+
+    def once(value: object) -> object:
+        return apply(f, [value], "the function of iterate", where)
+
+    if isinstance(x, Acc) or (isinstance(x, tuple) and x):
+        state = (unit_array(count), x)
+        _, result = awhile_arrays(
+            lambda s: map_arrays("iterate", lambda i: i > 0, (s[0],)),
+            lambda s: (map_arrays("iterate", lambda i: i - 1, (s[0],)), once(s[1])),
+            state,
+        )
+        return result
+    scalar: Exp[Any] = Exp(untyped(raw(x), "the start of iterate", where))
+    looped = while_(lambda s: s[0] > 0, lambda s: lift_items((s[0] - 1, once(s[1]))), lift_items((count, scalar)))
+    return looped[1]
+
+
+def _condition(c: object, where: Where | None) -> object:
+    if isinstance(c, Acc):
+        hint = "write `A.the(c)`" if c.rank == 0 else "write `A.the(A.foldAll(...))`"
+        raise AccelTypeError("the condition of acond must be an Exp, got an Acc", where, hint=hint)
+    return c
+
+
+def _holds(value: object, where: Where | None) -> Acc[Any]:
+    if isinstance(value, Acc) and value.type == ArrayType(0, BOOL):
+        return value
+    hint = "the condition is an array of rank 0: write `A.unit(e)`" if isinstance(value, Exp) else None
+    shown = f"an {type(value).__name__} of type {value.type}" if isinstance(value, (Acc, Exp)) else describe(value)
+    raise AccelTypeError(f"awhile's condition must return a scalar array of bool, got {shown}", where, hint=hint)
+
+
+def _form(value: object) -> str:
+    """The form of a structure, as Python would write it: nested tuples of arrays."""
+    if not isinstance(value, tuple):
+        return "array"
+    return f"({', '.join(map(_form, value))}{',' * (len(value) == 1)})"
+
+
+def _common_types(
+    what: str, left: tuple[Acc[Any], ...], right: tuple[Acc[Any], ...], where: Where | None
+) -> tuple[ArrayType, ...]:
+    for x, y in zip(left, right, strict=True):
+        if x.type != y.type:
+            others = ((f"the {x.type} was made here:", x.node.where), (f"the {y.type} was made here:", y.node.where))
+            raise AccelTypeError(f"{what} must have one type, got {x.type} and {y.type}", where, others=others)
+    return tuple(x.type for x in left)
+
+
+def _joined(left: Extents, right: Extents) -> Extents:
+    return tuple(x if x == y else None for x, y in zip(left, right, strict=True))
+
+
+def _parameter(node: ArrayParameter) -> Acc[Any]:
+    return Acc(node, (None,) * node.types[0].rank)

@@ -1,0 +1,130 @@
+"""Reductions along the innermost dimension: folds, scans and `filter`.
+
+In: functions, seeds, handles. Out: handles. The order of combination is fixed (design section 8, `docs/order.md`). A fold's
+seed is combined once, on the left; a Python number takes the elements' type. What takes a seed is typed in
+`accel/ast/combinators/overloads.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, TypeVarTuple
+
+import numpy as np
+
+from accel.ast.combinators.elementwise import map_arrays
+from accel.ast.combinators.reorder import flatten_array
+from accel.ast.handles.acc import Acc, Array, Scalar, Sh, Vector, result_of
+from accel.ast.handles.checks import inner_array, seed
+from accel.ast.handles.exp import E, Exp
+from accel.ast.handles.function import forbid_nested, trace
+from accel.ast.tree.nodes import Direction, Filter, Fold, Scan, ScanForm
+from accel.ast.tree.types import BOOL, I64, ArrayType
+from accel.errors import here
+
+Ix = TypeVarTuple("Ix")
+
+UNSEEDED: Final = object()
+"""Stands for no seed. None would let a user's `None` through."""
+
+LEFT, RIGHT = Direction.LEFT, Direction.RIGHT
+
+
+def fold1(f: Callable[[Exp[E], Exp[E]], Exp[E]], xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix], E]]:
+    """The innermost dimension reduced by the associative `f`. An empty row raises `AccelValueError` when run."""
+    return fold_array("fold1", f, UNSEEDED, xs)
+
+
+def fold1All(f: Callable[[Exp[E], Exp[E]], Exp[E]], xs: Acc[Array[Sh, E]]) -> Acc[Scalar[E]]:
+    """All elements reduced by the associative `f`. An empty array raises `AccelValueError` when run."""
+    return fold_array("fold1All", f, UNSEEDED, flatten_array("fold1All", xs))
+
+
+def scanl1(f: Callable[[Exp[E], Exp[E]], Exp[E]], xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix, int], E]]:
+    """Running reductions from the left, each with its own element."""
+    return scan_array("scanl1", f, UNSEEDED, xs, LEFT, ScanForm.INCLUSIVE)
+
+
+def scanr1(f: Callable[[Exp[E], Exp[E]], Exp[E]], xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix, int], E]]:
+    """Running reductions from the right, each with its own element."""
+    return scan_array("scanr1", f, UNSEEDED, xs, RIGHT, ScanForm.INCLUSIVE)
+
+
+def filter(
+    p: Callable[[Exp[E]], Exp[np.bool_]], xs: Acc[Array[tuple[*Ix, int], E]]
+) -> tuple[Acc[Vector[E]], Acc[Array[tuple[*Ix], np.int64]]]:
+    """The elements that satisfy `p`, in order, as a vector; and how many there were in each row."""
+    where = here()
+    array = inner_array("filter", xs, where)
+    element = array.type.element
+    predicate = trace(p, (element,), "the predicate of filter", where, result=BOOL)
+    forbid_nested("filter", (predicate,), where)
+    kinds = (ArrayType(1, element), ArrayType(array.rank - 1, I64))
+    node = Filter(predicate, array.node, kinds, where)
+    return result_of(node, 0, (None,)), result_of(node, 1, array.extents[:-1])
+
+
+def fold_array(name: str, f: Callable[..., object], z: object, xs: object) -> Acc[Any]:
+    """A fold that the user knows as `name`, without a seed if `z` is `UNSEEDED`."""
+    where = here()
+    array = inner_array(name, xs, where)
+    element = array.type.element
+    function = trace(f, (element, element), f"the function of {name}", where, result=element)
+    initial = None if z is UNSEEDED else seed(name, z, element, where)
+    forbid_nested(name, (function, initial), where)
+    kind = ArrayType(array.rank - 1, element)
+    return Acc(Fold(function, initial, array.node, name, (kind,), where), array.extents[:-1])
+
+
+def fold_all(name: str, f: Callable[..., object], z: object, xs: object) -> Acc[Any]:
+    """A fold of all elements, in row-major order."""
+    return fold_array(name, f, z, flatten_array(name, xs))
+
+
+def scan_array(
+    name: str, f: Callable[..., object], z: object, xs: object, direction: Direction, form: ScanForm
+) -> Acc[Any]:
+    """An inclusive or exclusive scan that the user knows as `name`; without a seed if `z` is `UNSEEDED`."""
+    node, array = _scan(name, f, z, xs, direction, form)
+    *outer, inner = array.extents
+    extra = 1 if form is ScanForm.EXCLUSIVE else 0
+    return Acc(node, (*outer, None if inner is None else inner + extra))
+
+
+def scan_total(
+    name: str, f: Callable[..., object], z: object, xs: object, direction: Direction
+) -> tuple[Acc[Any], Acc[Any]]:
+    """An exclusive scan of as many results as elements, and the totals aside."""
+    node, array = _scan(name, f, z, xs, direction, ScanForm.TOTAL)
+    return result_of(node, 0, array.extents), result_of(node, 1, array.extents[:-1])
+
+
+def prescan_array(name: str, f: Callable[..., object], z: object, xs: object, direction: Direction) -> Acc[Any]:
+    """An exclusive scan without its total."""
+    return scan_total(name, f, z, xs, direction)[0]
+
+
+def postscan_array(name: str, f: Callable[..., object], z: object, xs: object, direction: Direction) -> Acc[Any]:
+    """An inclusive scan with a seed: as many results as elements, `z` combined into each."""
+    where = here()
+    array = inner_array(name, xs, where)
+    start: Exp[Any] = Exp(seed(name, z, array.type.element, where))
+    inclusive = scan_array(name, f, UNSEEDED, array, direction, ScanForm.INCLUSIVE)
+    if direction is LEFT:
+        return map_arrays(name, lambda x: f(start, x), (inclusive,))
+    return map_arrays(name, lambda x: f(x, start), (inclusive,))
+
+
+def _scan(
+    name: str, f: Callable[..., object], z: object, xs: object, direction: Direction, form: ScanForm
+) -> tuple[Scan, Acc[Any]]:
+    where = here()
+    array = inner_array(name, xs, where)
+    element = array.type.element
+    function = trace(f, (element, element), f"the function of {name}", where, result=element)
+    initial = None if z is UNSEEDED else seed(name, z, element, where)
+    forbid_nested(name, (function, initial), where)
+    kinds: tuple[ArrayType, ...] = (ArrayType(array.rank, element),)
+    if form is ScanForm.TOTAL:
+        kinds = (*kinds, ArrayType(array.rank - 1, element))
+    return Scan(function, initial, array.node, direction, form, name, kinds, where), array

@@ -1,0 +1,83 @@
+"""Arrays of other libraries, seen by NumPy: `__array__`, NumPy's array interface, DLPack, the buffer protocol.
+
+In: any object. Out: a NumPy array of any dtype, not copied where the protocol allows that. What goes wrong in the object's own
+code, or in what it says of itself, is an `AccelTypeError`. That an address is one cannot be checked, and is believed.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+
+from accel.ast.handles.literals import describe
+from accel.errors import AccelError, AccelTypeError, Where
+
+HostArray: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
+
+_BY_NUMPY = ("__array__", "__array_interface__", "__array_struct__")
+
+
+def to_numpy(value: object, where: Where | None) -> HostArray:
+    """`value` as an array. Raises `AccelTypeError` for what is none or fails to show one; lack of memory is passed on."""
+    try:
+        array = _shown(value)
+        on_a_gpu = array is None and hasattr(value, "__cuda_array_interface__")
+    except (AccelError, MemoryError):
+        raise
+    except Exception as error:  # the object's own code: anything
+        message = f"use takes arrays, and {describe(value)} failed to give one: {_described(error)}"
+        hint = "convert it before: `A.use(np.array(...))`"
+        raise AccelTypeError(message, where, hint=hint) from error
+    if on_a_gpu:
+        hint = "copy it to the host: `x.get()`, `x.copy_to_host()` or `x.cpu().numpy()`, as its library has it"
+        raise AccelTypeError(f"use takes arrays of the host, got {describe(value)} in a GPU's memory", where, hint=hint)
+    if array is None:
+        hint = "write `A.use(np.array(value, dtype=np.float32))`, with the type that is meant"
+        raise AccelTypeError(f"use takes arrays, got {describe(value)}", where, hint=hint)
+    return array
+
+
+def _shown(value: object) -> HostArray | None:
+    """By the first protocol that the object has. Raises whatever the object does, and whatever NumPy finds wrong."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return np.asarray(value)
+    if any(hasattr(value, name) for name in _BY_NUMPY):
+        array = np.asarray(value)
+        if _leaves_its_buffer(array):
+            raise ValueError("more elements than its buffer has bytes for")
+        return array
+    if hasattr(value, "__dlpack__"):
+        array = np.from_dlpack(value)
+        if array.size and array.flags.owndata:  # NumPy allocates what has no address, and leaves it as it is
+            raise ValueError("elements at no address")
+        return array
+    try:
+        buffer = memoryview(value)  # type: ignore[arg-type]  # what is no buffer raises
+    except TypeError:
+        return None
+    return np.asarray(buffer)
+
+
+def _leaves_its_buffer(array: HostArray) -> bool:
+    """Whether an array has elements outside of the buffer that it is said to be a part of, which NumPy does not check."""
+    if array.base is None or not array.size:
+        return False
+    try:
+        buffer = np.frombuffer(array.base, np.uint8)
+    except (TypeError, ValueError, BufferError):  # no plain buffer: an object, a capsule
+        return False
+    steps = [(extent - 1) * stride for extent, stride in zip(array.shape, array.strides, strict=True)]
+    first = array.ctypes.data - buffer.ctypes.data + sum(min(step, 0) for step in steps)
+    last = array.ctypes.data - buffer.ctypes.data + sum(max(step, 0) for step in steps) + array.itemsize
+    return first < 0 or last > buffer.size
+
+
+def _described(error: Exception) -> str:
+    """The kind of an exception and the first line of its text, which is the object's own code, too."""
+    try:
+        text = str(error)
+    except Exception:  # whatever that raises
+        text = ""
+    line, _, _ = text.partition("\n")
+    return f"{type(error).__name__}{line and f': {line}'}"

@@ -1,0 +1,80 @@
+"""`use`: arrays of the host enter a program.
+
+In: NumPy arrays of any strides and byte order, objects that NumPy can see as arrays (`foreign.py`), nested tuples of
+arrays of one shape (struct of arrays). Out: `Use` nodes. Native arrays are not copied. Raises
+`AccelTypeError` for element types that accel lacks, `AccelShapeError` for tuples of arrays of different shapes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from accel.ast.combinators.foreign import HostArray, to_numpy
+from accel.ast.handles.acc import Acc
+from accel.ast.handles.extents import require_extents
+from accel.ast.tree.nodes import Use
+from accel.ast.tree.types import ArrayType, ElementType, TupleType, scalar_type
+from accel.errors import AccelShapeError, AccelTypeError, Where, here
+
+
+def use_array(value: object) -> Acc[Any]:
+    """`value` as an array of the program; see the typed `use` in `accel/ast/combinators/overloads.py`."""
+    where = here()
+    element, data = _take(value, where)
+    shapes = {array.shape for array in data}
+    if len(shapes) > 1:
+        listed = " and ".join(str(shape) for shape in dict.fromkeys(array.shape for array in data))
+        hint = "arrays of different shapes enter one by one: `A.use(x), A.use(y)`"
+        raise AccelShapeError(f"use of a tuple needs arrays of one shape, got {listed}", where, hint=hint)
+    (shape,) = shapes
+    require_extents(shape, where)
+    return Acc(Use(data, (ArrayType(len(shape), element),), where), shape)
+
+
+def _take(value: object, where: Where | None) -> tuple[ElementType, tuple[HostArray, ...]]:
+    if isinstance(value, tuple):
+        if not value:
+            raise AccelTypeError(
+                "use of an empty tuple: there is no shape", where, hint="for one `()` write `A.unit(A.lift())`"
+            )
+        parts = [_take(item, where) for item in value]
+        return TupleType(tuple(kind for kind, _ in parts)), tuple(array for _, data in parts for array in data)
+    return _leaves(_to_numpy(value, where), where)
+
+
+def _to_numpy(value: object, where: Where | None) -> HostArray:
+    if isinstance(value, Acc):
+        raise AccelTypeError("use takes arrays of the host, got an Acc", where, hint="it is in the program already")
+    if isinstance(value, np.ma.MaskedArray):
+        hint = "write `A.use(x.filled(value))`, or use data and mask: `A.use((x.data, np.ma.getmaskarray(x)))`"
+        raise AccelTypeError("use takes plain arrays, got a masked one", where, hint=hint)
+    return to_numpy(value, where)
+
+
+# Any: a structured array and a plain one differ only in their dtype's value.
+def _leaves(array: np.ndarray[Any, np.dtype[Any]], where: Where | None) -> tuple[ElementType, tuple[HostArray, ...]]:
+    if array.dtype.names:
+        parts = [_leaves(array[name], where) for name in array.dtype.names]
+        return TupleType(tuple(kind for kind, _ in parts)), tuple(leaf for _, data in parts for leaf in data)
+    element = scalar_type(array.dtype)
+    if element is None:
+        raise AccelTypeError(f"accel has no element type for NumPy's {array.dtype}", where, hint=_remedy(array.dtype))
+    native = array.astype(element.dtype, copy=False)
+    # Fields of packed records may lie anywhere; what reads arrays counts in whole elements.
+    in_place = native.flags.aligned and not any(stride % native.itemsize for stride in native.strides)
+    return element, (native if in_place else native.copy(),)
+
+
+def _remedy(dtype: np.dtype[Any]) -> str:
+    match dtype.kind:
+        case "f":
+            wider = "np.float32" if dtype.itemsize < 4 else "np.float64"
+            return f"write `A.use(x.astype({wider}))`"
+        case "c":
+            return "write `A.use((x.real, x.imag))`, an array of pairs"
+        case "M" | "m":
+            return "write `A.use(x.astype(np.int64))`"
+        case _:
+            return "accel computes with bools, integers and floats; write `A.use(x.astype(np.float64))` if they are numbers"

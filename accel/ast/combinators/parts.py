@@ -1,0 +1,184 @@
+"""Parts and orders of arrays along one dimension: `take`, `drop`, `reverse`, `transpose`, …, as backpermutes.
+
+In: handles, counts, axes as NumPy's (0 outermost, negative from the end). Out: handles. All are known never to have more
+elements than their array (`shrinking`), so that fusion may push any work through them. Counts clamp at both ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVarTuple
+
+from accel.ast.combinators.reorder import permuted
+from accel.ast.handles.acc import Acc, Array, Extents, Matrix, Num, Sh
+from accel.ast.handles.checks import arrays_of, inner_array, of_rank
+from accel.ast.handles.exp import E, Exp, raw
+from accel.ast.handles.literals import typed
+from accel.ast.handles.tuples import index_of, unlift_items
+from accel.ast.scalars.conversions import max, min
+from accel.ast.tree.nodes import Literal
+from accel.ast.tree.types import I64
+from accel.errors import AccelTypeError, AccelValueError, Where, here
+
+Ix = TypeVarTuple("Ix")
+
+
+def take(n: Num, xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix, int], E]]:
+    """The first `n` of the innermost dimension; all if there are fewer, none if `n` is negative."""
+    return _take("take", -1, n, xs)
+
+
+def takeOn(axis: int, n: Num, xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, E]]:
+    """The first `n` of a dimension; all if there are fewer, none if `n` is negative."""
+    return _take("takeOn", axis, n, xs)
+
+
+def drop(n: Num, xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix, int], E]]:
+    """The innermost dimension without its first `n`; all of it if `n` is negative."""
+    return _drop("drop", -1, n, xs)
+
+
+def dropOn(axis: int, n: Num, xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, E]]:
+    """A dimension without its first `n`; all of it if `n` is negative."""
+    return _drop("dropOn", axis, n, xs)
+
+
+def init(xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix, int], E]]:
+    """The innermost dimension without its last; empty if it was."""
+    return initOn(-1, xs)
+
+
+def initOn(axis: int, xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, E]]:
+    """A dimension without its last; empty if it was."""
+    array, at = _dimension("init", axis, xs)
+    extents = unlift_items("init", array.shape)
+    known = array.extents[at]
+    left = None if known is None else _clamp(known - 1, known)
+    return _part("init", array, at, max(extents[at] - 1, 0), lambda i: i, left)
+
+
+def tail(xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix, int], E]]:
+    """The innermost dimension without its first; empty if it was."""
+    return _drop("tail", -1, 1, xs)
+
+
+def tailOn(axis: int, xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, E]]:
+    """A dimension without its first; empty if it was."""
+    return _drop("tailOn", axis, 1, xs)
+
+
+def slit(i: Num, n: Num, xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix, int], E]]:
+    """`n` of the innermost dimension from `i` on: `take(n, drop(i, xs))`."""
+    return _take("slit", -1, n, _drop("slit", -1, i, xs))
+
+
+def slitOn(axis: int, i: Num, n: Num, xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, E]]:
+    """`n` of a dimension from `i` on."""
+    return _take("slitOn", axis, n, _drop("slitOn", axis, i, xs))
+
+
+def reverse(xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix, int], E]]:
+    """The innermost dimension from its end to its start."""
+    return _reverse("reverse", -1, xs)
+
+
+def reverseOn(axis: int, xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, E]]:
+    """A dimension from its end to its start."""
+    return _reverse("reverseOn", axis, xs)
+
+
+def transpose(xs: Acc[Matrix[E]]) -> Acc[Matrix[E]]:
+    """Rows become columns."""
+    return _exchange("transpose", 0, 1, of_rank("transpose", xs, 2, here()))
+
+
+def transposeOn(a: int, b: int, xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, E]]:
+    """Two dimensions exchanged."""
+    array, first = _dimension("transposeOn", a, xs)
+    return _exchange("transposeOn", first, _dimension("transposeOn", b, xs)[1], array)
+
+
+def _take(name: str, axis: int, n: object, xs: object) -> Acc[Any]:
+    array, at = _dimension(name, axis, xs)
+    count, number = _count(name, n)
+    extent = unlift_items(name, array.shape)[at]
+    size = min(count, extent) if number is not None and number >= 0 else min(max(count, 0), extent)
+    known = array.extents[at]
+    left = None if known is None or number is None else _clamp(number, known)
+    return _part(name, array, at, size, lambda i: i, left)
+
+
+def _drop(name: str, axis: int, n: object, xs: object) -> Acc[Any]:
+    array, at = _dimension(name, axis, xs)
+    count, number = _count(name, n)
+    extent = unlift_items(name, array.shape)[at]
+    dropped = count if number is not None and number >= 0 else max(count, 0)
+    known = array.extents[at]
+    left = None if known is None or number is None else known - _clamp(number, known)
+    return _part(name, array, at, max(extent - dropped, 0), lambda i: i + dropped, left)
+
+
+def _reverse(name: str, axis: int, xs: object) -> Acc[Any]:
+    array, at = _dimension(name, axis, xs)
+    extent = unlift_items(name, array.shape)[at]
+    return _part(name, array, at, extent, lambda i: extent - 1 - i, array.extents[at])
+
+
+def _exchange(name: str, a: int, b: int, array: Acc[Any]) -> Acc[Any]:
+    def swapped(items: Sequence[Any]) -> list[Any]:
+        result = list(items)
+        result[a], result[b] = items[b], items[a]
+        return result
+
+    shape = index_of(swapped(unlift_items(name, array.shape)))
+    known = tuple(swapped(array.extents))
+
+    def source(ix: Exp[Any]) -> Exp[Any]:
+        return index_of(swapped(unlift_items(name, ix)))
+
+    return permuted(name, shape, source, array, shrinking=True, known=known)
+
+
+def _part(
+    name: str,
+    array: Acc[Any],
+    axis: int,
+    size: Exp[Any],
+    place: Callable[[Exp[Any]], Exp[Any]],
+    left: int | None,
+) -> Acc[Any]:
+    """The backpermute that has `size` (`left`, if known) elements along `axis`, from the places that `place` gives."""
+    extents = list(unlift_items(name, array.shape))
+    extents[axis] = size
+    known: Extents = (*array.extents[:axis], left, *array.extents[axis + 1 :])
+
+    def source(ix: Exp[Any]) -> Exp[Any]:
+        coordinates = list(unlift_items(name, ix))
+        coordinates[axis] = place(coordinates[axis])
+        return index_of(coordinates)
+
+    return permuted(name, index_of(extents), source, array, shrinking=True, known=known)
+
+
+def _dimension(name: str, axis: int, xs: object) -> tuple[Acc[Any], int]:
+    """The array, and the dimension of it that `axis` names."""
+    where = here()
+    if axis == -1:
+        array = inner_array(name, xs, where)
+        return array, array.rank - 1
+    (array,) = arrays_of(name, (xs,), where)
+    if not isinstance(axis, int):
+        raise AccelTypeError(f"{name} needs an int as its axis, got {type(axis).__name__}", where)
+    if not -array.rank <= axis < array.rank:
+        raise AccelValueError(f"{name}: an array of rank {array.rank} has no axis {axis}", where)
+    return array, axis % array.rank
+
+
+def _count(name: str, n: object) -> tuple[Exp[Any], int | None]:
+    where: Where | None = here()
+    node = typed(raw(n), I64, f"the count of {name}", where)
+    return Exp(node), int(node.value) if isinstance(node, Literal) else None
+
+
+def _clamp(number: int, extent: int) -> int:
+    return sorted((0, number, extent))[1]

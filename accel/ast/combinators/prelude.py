@@ -1,0 +1,114 @@
+"""Combinators that are made of others: sums, tests of all elements, sizes, `indexed`, joins.
+
+In and out: handles. Each is an ordinary accel program; what it costs after fusion is what its parts cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVarTuple
+
+import numpy as np
+
+from accel.ast.combinators.elementwise import map_arrays
+from accel.ast.combinators.folds import UNSEEDED, fold_array
+from accel.ast.handles import operations
+from accel.ast.handles.acc import Acc, Array, Num, Scalar, Sh, Vector
+from accel.ast.handles.checks import of_rank
+from accel.ast.handles.exp import E, Exp, raw
+from accel.ast.handles.tuples import fromIndex, indexHead, lift_items, shapeSize
+from accel.ast.scalars.conversions import N, O, add, max, min, mul
+from accel.ast.tree.operators import Operator
+from accel.errors import here
+
+Ix = TypeVarTuple("Ix")
+
+
+# Reductions of the innermost dimension.
+
+
+def sum(xs: Acc[Array[tuple[*Ix, int], N]]) -> Acc[Array[tuple[*Ix], N]]:
+    """The sum of each row; 0 if it is empty."""
+    return fold_array("sum", add, 0, xs)
+
+
+def product(xs: Acc[Array[tuple[*Ix, int], N]]) -> Acc[Array[tuple[*Ix], N]]:
+    """The product of each row; 1 if it is empty."""
+    return fold_array("product", mul, 1, xs)
+
+
+def minimum(xs: Acc[Array[tuple[*Ix, int], O]]) -> Acc[Array[tuple[*Ix], O]]:
+    """The least of each row. An empty row raises `AccelValueError` when run."""
+    return fold_array("minimum", min, UNSEEDED, xs)
+
+
+def maximum(xs: Acc[Array[tuple[*Ix, int], O]]) -> Acc[Array[tuple[*Ix], O]]:
+    """The greatest of each row. An empty row raises `AccelValueError` when run."""
+    return fold_array("maximum", max, UNSEEDED, xs)
+
+
+def all(p: Callable[[Exp[E]], Exp[np.bool_]], xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix], np.bool_]]:
+    """Whether `p` holds for all of each row."""
+    return fold_array("all", _both, True, map_arrays("all", p, (xs,)))
+
+
+def any(p: Callable[[Exp[E]], Exp[np.bool_]], xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix], np.bool_]]:
+    """Whether `p` holds for any of each row."""
+    return fold_array("any", _either, False, map_arrays("any", p, (xs,)))
+
+
+def and_(xs: Acc[Array[tuple[*Ix, int], np.bool_]]) -> Acc[Array[tuple[*Ix], np.bool_]]:
+    """Whether all of each row are true."""
+    return fold_array("and_", _both, True, xs)
+
+
+def or_(xs: Acc[Array[tuple[*Ix, int], np.bool_]]) -> Acc[Array[tuple[*Ix], np.bool_]]:
+    """Whether any of each row is true."""
+    return fold_array("or_", _either, False, xs)
+
+
+def _both(x: Exp[np.bool_], y: Exp[np.bool_]) -> Exp[np.bool_]:
+    # The strict operator: a fold reads both sides anyway, and its order is free.
+    return Exp(operations.apply(Operator.AND, raw(x), raw(y), where=here(), name="and_"))
+
+
+def _either(x: Exp[np.bool_], y: Exp[np.bool_]) -> Exp[np.bool_]:
+    return Exp(operations.apply(Operator.OR, raw(x), raw(y), where=here(), name="or_"))
+
+
+# Sizes and elements.
+
+
+def the(xs: Acc[Scalar[E]]) -> Exp[E]:
+    """The element of an array of rank 0."""
+    return of_rank("the", xs, 0, here())[()]
+
+
+def shape(xs: Acc[Array[Sh, E]]) -> Exp[Sh]:
+    """The shape as an index; also `xs.shape`."""
+    return xs.shape
+
+
+def size(xs: Acc[Array[Sh, E]]) -> Exp[np.int64]:
+    """The number of elements."""
+    return shapeSize(xs.shape)
+
+
+def length(xs: Acc[Vector[E]]) -> Exp[np.int64]:
+    """The extent of a vector."""
+    return indexHead(of_rank("length", xs, 1, here()).shape)
+
+
+def null(xs: Acc[Array[Sh, E]]) -> Exp[np.bool_]:
+    """Whether there are no elements."""
+    return size(xs) == 0
+
+
+def linearIndex(xs: Acc[Array[Sh, E]], position: Num) -> Exp[E]:
+    """The element at `position` in row-major order; a position outside raises `AccelIndexError`."""
+    return xs[fromIndex(xs.shape, position)]
+
+
+def indexed(xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, tuple[Sh, E]]]:
+    """Each element with its index before it."""
+    return map_arrays("indexed", lambda ix, x: lift_items((ix, x)), (xs,), indexed=True)

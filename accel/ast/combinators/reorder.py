@@ -1,0 +1,185 @@
+"""The same elements in another shape or order: `reshape`, `replicate`, `slice`, `backpermute`, `gather`.
+
+In: shapes, functions, handles. Out: handles. Raises `AccelTypeError` for ranks, `AccelShapeError` and `AccelIndexError` for
+what is known while the program is built. The functions typed by rank stand in `accel/ast/combinators/overloads.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, TypeVar, final, overload
+
+import numpy as np
+
+from accel.ast.handles.acc import Acc, Array, Extents, Sh, Vector
+from accel.ast.handles.checks import arrays_of
+from accel.ast.handles.exp import E, raw
+from accel.ast.handles.extents import product, require_extents, show
+from accel.ast.handles.function import forbid_nested, trace
+from accel.ast.handles.literals import describe, typed
+from accel.ast.handles.shapes import shape_of
+from accel.ast.handles.tuples import shapeSize
+from accel.ast.tree.nodes import Backpermute, Gather, Literal, MakeTuple, Replicate, Reshape, ScalarNode, Slice
+from accel.ast.tree.types import I64, ArrayType, ScalarType, TupleType, index_type
+from accel.errors import AccelIndexError, AccelShapeError, AccelTypeError, Where, here
+
+Sh2 = TypeVar("Sh2", bound=tuple[Any, ...])
+
+
+@final
+class AllType:
+    """The type of `All`."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "All"
+
+
+All: Final = AllType()
+"""In `replicate` and `slice`: this dimension is kept whole."""
+
+
+def reshape_array(name: str, sh: object, xs: object) -> Acc[Any]:
+    """The elements of `xs` in row-major order under another shape of equal size."""
+    where = here()
+    (array,) = arrays_of(name, (xs,), where)
+    shape, extents = shape_of(name, sh, where)
+    forbid_nested(name, (shape,), where)
+    old, new = product(array.extents), product(extents)
+    if old is not None and new is not None and old != new:
+        message = f"{name} from {show(array.extents)} to {show(extents)}: {old} elements cannot become {new}"
+        raise AccelShapeError(message, where, others=(("the array was made here:", array.node.where),))
+    return _reshaped(shape, extents, array, where)
+
+
+def flatten(xs: Acc[Array[Sh, E]]) -> Acc[Vector[E]]:
+    """All elements in row-major order as a vector."""
+    return flatten_array("flatten", xs)
+
+
+def flatten_array(name: str, xs: object) -> Acc[Any]:
+    """All elements in row-major order as a vector; the vector itself if it is one."""
+    where = here()
+    (array,) = arrays_of(name, (xs,), where)
+    if array.rank == 1:
+        return array
+    shape = MakeTuple((shapeSize(array.shape).node,), index_type(1), where)
+    return _reshaped(shape, (product(array.extents),), array, where)
+
+
+def replicate_array(spec: object, xs: object) -> Acc[Any]:
+    """`xs` repeated along the dimensions that `spec` gives extents for."""
+    where = here()
+    (array,) = arrays_of("replicate", (xs,), where)
+    entries = _spec("replicate", spec, where)
+    kept = entries.count(None)
+    if kept != array.rank:
+        message = f"replicate by {_show_spec(spec)} keeps {kept} dimensions, but the array has rank {array.rank}"
+        raise AccelTypeError(message, where, hint="one `A.All` for each dimension of the array")
+    forbid_nested("replicate", entries, where)
+    inner = iter(array.extents)
+    extents = tuple(next(inner) if entry is None else _literal(entry) for entry in entries)
+    require_extents(extents, where)
+    kind = ArrayType(len(entries), array.type.element)
+    return Acc(Replicate(entries, array.node, (kind,), where), extents)
+
+
+def slice_array(xs: object, spec: object) -> Acc[Any]:
+    """The part of `xs` at the indices that `spec` gives, whole in the other dimensions."""
+    where = here()
+    (array,) = arrays_of("slice", (xs,), where)
+    entries = _spec("slice", spec, where)
+    if len(entries) != array.rank:
+        message = f"slice by {_show_spec(spec)} of {len(entries)} dimensions, but the array has rank {array.rank}"
+        raise AccelTypeError(message, where, hint="one index or `A.All` for each dimension of the array")
+    forbid_nested("slice", entries, where)
+    for axis, (entry, extent) in enumerate(zip(entries, array.extents, strict=True)):
+        index = None if entry is None else _literal(entry)
+        if index is not None and (index < 0 or (extent is not None and index >= extent)):
+            bound = "" if extent is None else f" of extent {extent}"
+            raise AccelIndexError(f"slice picks index {index} of dimension {axis}{bound}", where)
+    pairs = zip(entries, array.extents, strict=True)
+    extents = tuple(extent for entry, extent in pairs if entry is None)
+    kind = ArrayType(len(extents), array.type.element)
+    return Acc(Slice(array.node, entries, (kind,), where), extents)
+
+
+def backpermute_array(name: str, sh: object, f: Callable[..., object], xs: object) -> Acc[Any]:
+    """`result[ix] = xs[f(ix)]` for every index of `sh`."""
+    return permuted(name, sh, f, xs, shrinking=False)
+
+
+def permuted(
+    name: str,
+    sh: object,
+    f: Callable[..., object],
+    xs: object,
+    *,
+    shrinking: bool,
+    known: Extents | None = None,
+) -> Acc[Any]:
+    """A backpermute that the user knows as `name`; `shrinking` if it never has more elements than `xs`."""
+    where = here()
+    (array,) = arrays_of(name, (xs,), where)
+    shape, extents = shape_of(name, sh, where)
+    target = index_type(array.rank)
+    function = trace(f, (index_type(len(extents)),), f"the function of {name}", where, result=target)
+    forbid_nested(name, (shape, function), where)
+    kind = ArrayType(len(extents), array.type.element)
+    node = Backpermute(shape, function, array.node, shrinking, name, (kind,), where)
+    return Acc(node, extents if known is None else known)
+
+
+@overload
+def gather(indices: Acc[Array[Sh, np.int64]], xs: Acc[Vector[E]]) -> Acc[Array[Sh, E]]: ...
+@overload
+def gather(indices: Acc[Array[Sh, Sh2]], xs: Acc[Array[Sh2, E]]) -> Acc[Array[Sh, E]]: ...
+def gather(indices: Acc[Any], xs: Acc[Any]) -> Acc[Any]:
+    """`result[ix] = xs[indices[ix]]`; indices are i64 for a vector, tuples of them for other ranks.
+
+    An index outside of `xs` raises `AccelIndexError`.
+    """
+    where = here()
+    at, array = arrays_of("gather", (indices, xs), where)
+    element = at.type.element
+    if element != index_type(array.rank) and not (element is I64 and array.rank == 1):
+        due = "i64" if array.rank == 1 else str(index_type(array.rank))
+        hint = None
+        if array.type.element is I64 or array.type.element == index_type(array.rank):
+            hint = "the indices come first: `A.gather(indices, xs)`"
+        elif array.rank == 1 and isinstance(element, ScalarType) and element.is_integer:
+            hint = "convert them: `A.map(lambda i: A.fromIntegral(i, np.int64), indices)`"
+        raise AccelTypeError(
+            f"gather from an array of rank {array.rank} needs indices of type {due}, got {element}", where, hint=hint
+        )
+    kind = ArrayType(at.rank, array.type.element)
+    return Acc(Gather(at.node, array.node, (kind,), where), at.extents)
+
+
+def _reshaped(shape: ScalarNode, extents: Extents, array: Acc[Any], where: Where | None) -> Acc[Any]:
+    assert isinstance(shape.type, TupleType)
+    kind = ArrayType(len(shape.type.items), array.type.element)
+    return Acc(Reshape(shape, array.node, (kind,), where), extents)
+
+
+def _spec(name: str, spec: object, where: Where | None) -> tuple[ScalarNode | None, ...]:
+    if not isinstance(spec, tuple):
+        hint = "write a tuple, of one entry as well: `(A.All,)`"
+        raise AccelTypeError(
+            f"{name} needs a tuple of extents or indices and `A.All`, got {describe(raw(spec))}", where, hint=hint
+        )
+    return tuple(
+        None if entry is All else typed(raw(entry), I64, f"entry {i} of {name}'s tuple", where)
+        for i, entry in enumerate(spec)
+    )
+
+
+def _show_spec(spec: object) -> str:
+    assert isinstance(spec, tuple)
+    inner = ", ".join(str(entry) if isinstance(entry, (int, AllType)) else "…" for entry in spec)
+    return f"({inner},)" if len(spec) == 1 else f"({inner})"
+
+
+def _literal(node: ScalarNode) -> int | None:
+    return int(node.value) if isinstance(node, Literal) else None

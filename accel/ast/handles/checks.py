@@ -1,0 +1,61 @@
+"""The argument checks that all combinators share: handles where handles are due, ranks, and seeds of their type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from accel.ast.handles.acc import Acc
+from accel.ast.handles.exp import Exp, raw
+from accel.ast.handles.literals import describe, typed
+from accel.ast.tree.nodes import ScalarNode
+from accel.ast.tree.types import ElementType
+from accel.errors import AccelTypeError, Where
+
+
+def arrays_of(name: str, values: Sequence[object], where: Where | None) -> tuple[Acc[Any], ...]:
+    """The arguments of `name`, each an `Acc`. Raises `AccelTypeError` that says how to make one of what was given."""
+    return tuple(_array(name, value, where) for value in values)
+
+
+def inner_array(name: str, value: object, where: Where | None) -> Acc[Any]:
+    """An `Acc` that has an innermost dimension for `name` to work along."""
+    array = _array(name, value, where)
+    if array.rank == 0:
+        raise AccelTypeError(
+            f"{name} works along the innermost dimension, but the array has rank 0",
+            where,
+            others=(("the array was made here:", array.node.where),),
+        )
+    return array
+
+
+def of_rank(name: str, value: object, rank: int, where: Where | None) -> Acc[Any]:
+    """An `Acc` of that rank."""
+    array = _array(name, value, where)
+    if array.rank != rank:
+        places = (("the array was made here:", array.node.where),)
+        raise AccelTypeError(f"{name} takes an array of rank {rank}, got rank {array.rank}", where, others=places)
+    return array
+
+
+def seed(name: str, value: object, kind: ElementType, where: Where | None) -> ScalarNode:
+    """The seed of a fold or scan as a node of the elements' type."""
+    return typed(raw(value), kind, f"the seed of {name}", where)
+
+
+def _array(name: str, value: object, where: Where | None) -> Acc[Any]:
+    if isinstance(value, Acc):
+        return value
+    hint = None
+    if isinstance(value, np.ndarray):
+        hint = "an array enters a program by `A.use(array)`"
+    elif isinstance(value, Exp):
+        hint = "a scalar becomes an array of rank 0 by `A.unit(e)`"
+    elif callable(value):
+        hint = f"the function comes first: `A.{name}(f, xs)`"
+    elif isinstance(value, tuple):
+        hint = "arrays of equal shape become one array of tuples by `A.zip`"
+    raise AccelTypeError(f"{name} takes an Acc, got {describe(value)}", where, hint=hint)

@@ -1,0 +1,339 @@
+"""`Exp[E]`: the typed handle of a scalar expression, with Python's operators.
+
+In: nodes of `accel/ast/tree/nodes.py`. Out: the same; the handle only adds operators and static types. mypy never checks the
+bound of a self type, so each operator takes a Protocol over the phantom property `element` as its self
+(design section 2): `bool + bool` and `int / int` are errors for mypy as well as at run time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, Self, TypeVar, overload
+
+import numpy as np
+
+from accel.ast.handles import operations
+from accel.ast.handles.elements import At0, At1, At2, At3, At4, Bits, Inexact, Integral, Number, Unknown
+from accel.ast.handles.literals import describe
+from accel.ast.tree.nodes import ScalarNode
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.text import scalar_text
+from accel.ast.tree.types import ElementType, TupleType
+from accel.errors import AccelStagingError, AccelTypeError, here
+
+E = TypeVar("E")
+T = TypeVar("T")
+
+NUMPY_FUNCTION = "NumPy's functions do not take what has no value yet"
+"""What to say to a NumPy function of an `Exp` or an `Acc`."""
+
+
+def raw(value: object) -> object:
+    """What builders take: a handle's node, tuples item by item, anything else as it is."""
+    if isinstance(value, Exp):
+        return value.node
+    if type(value) is tuple:
+        return tuple(raw(item) for item in value)
+    return value
+
+
+def _binary(operator: Operator, left: object, right: object, name: str) -> Exp[Any]:
+    return Exp(operations.apply(operator, raw(left), raw(right), where=here(), name=name))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Exp(Generic[E]):
+    """A scalar expression of element type `E`: a NumPy scalar type, or a tuple of element types.
+
+    It has no value yet: what needs one (`if`, `len`, iteration, `float`) raises `AccelStagingError` that says what to write.
+    """
+
+    __slots__ = ("node",)  # by hand: `slots=True` makes a second class, and then `Exp[Any](node)` fails
+
+    node: ScalarNode
+
+    # NumPy would make `array * exp` an array of objects; None makes it ask `exp` instead.
+    __array_ufunc__ = None
+
+    if TYPE_CHECKING:
+
+        @property
+        def element(self) -> E:
+            """No such thing at run time: it carries `E` to the Protocols above."""
+
+    @property
+    def type(self) -> ElementType:
+        """The element type."""
+        return self.node.type
+
+    def __repr__(self) -> str:
+        shown = scalar_text(self.node)
+        return f"Exp[{self.node.type}]{chr(10) if chr(10) in shown else ' '}{shown}"
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Itself, too: nothing changes it, and what is one node is computed once."""
+        return self
+
+    # Arithmetic.
+
+    @overload
+    def __add__(self: Integral, other: Exp[E] | E | int) -> Exp[E]: ...
+    @overload
+    def __add__(self: Inexact, other: Exp[E] | E | float) -> Exp[E]: ...
+    def __add__(self, other: object) -> Exp[Any]:
+        return _binary(Operator.ADD, self, other, "+")
+
+    @overload
+    def __radd__(self: Integral, other: E | int) -> Exp[E]: ...
+    @overload
+    def __radd__(self: Inexact, other: E | float) -> Exp[E]: ...
+    def __radd__(self, other: object) -> Exp[Any]:
+        return _binary(Operator.ADD, other, self, "+")
+
+    @overload
+    def __sub__(self: Integral, other: Exp[E] | E | int) -> Exp[E]: ...
+    @overload
+    def __sub__(self: Inexact, other: Exp[E] | E | float) -> Exp[E]: ...
+    def __sub__(self, other: object) -> Exp[Any]:
+        return _binary(Operator.SUB, self, other, "-")
+
+    @overload
+    def __rsub__(self: Integral, other: E | int) -> Exp[E]: ...
+    @overload
+    def __rsub__(self: Inexact, other: E | float) -> Exp[E]: ...
+    def __rsub__(self, other: object) -> Exp[Any]:
+        return _binary(Operator.SUB, other, self, "-")
+
+    @overload
+    def __mul__(self: Integral, other: Exp[E] | E | int) -> Exp[E]: ...
+    @overload
+    def __mul__(self: Inexact, other: Exp[E] | E | float) -> Exp[E]: ...
+    def __mul__(self, other: object) -> Exp[Any]:
+        return _binary(Operator.MUL, self, other, "*")
+
+    @overload
+    def __rmul__(self: Integral, other: E | int) -> Exp[E]: ...
+    @overload
+    def __rmul__(self: Inexact, other: E | float) -> Exp[E]: ...
+    def __rmul__(self, other: object) -> Exp[Any]:
+        return _binary(Operator.MUL, other, self, "*")
+
+    def __truediv__(self: Inexact, other: Exp[E] | E | float) -> Exp[E]:
+        return Exp(operations.divide(raw(self), raw(other), here()))
+
+    def __rtruediv__(self: Inexact, other: E | float) -> Exp[E]:
+        return Exp(operations.divide(raw(other), raw(self), here()))
+
+    def __floordiv__(self: Integral, other: Exp[E] | E | int) -> Exp[E]:
+        return Exp(operations.floor_divide(raw(self), raw(other), here()))
+
+    def __rfloordiv__(self: Integral, other: E | int) -> Exp[E]:
+        return Exp(operations.floor_divide(raw(other), raw(self), here()))
+
+    @overload
+    def __mod__(self: Integral, other: Exp[E] | E | int) -> Exp[E]: ...
+    @overload
+    def __mod__(self: Inexact, other: Exp[E] | E | float) -> Exp[E]: ...
+    def __mod__(self, other: object) -> Exp[Any]:
+        return _binary(Operator.MOD, self, other, "%")
+
+    @overload
+    def __rmod__(self: Integral, other: E | int) -> Exp[E]: ...
+    @overload
+    def __rmod__(self: Inexact, other: E | float) -> Exp[E]: ...
+    def __rmod__(self, other: object) -> Exp[Any]:
+        return _binary(Operator.MOD, other, self, "%")
+
+    def __divmod__(self: Integral, other: Exp[E] | E | int) -> tuple[Exp[E], Exp[E]]:
+        quotient = operations.floor_divide(raw(self), raw(other), here())
+        return Exp(quotient), _binary(Operator.MOD, self, other, "%")
+
+    def __rdivmod__(self: Integral, other: E | int) -> tuple[Exp[E], Exp[E]]:
+        quotient = operations.floor_divide(raw(other), raw(self), here())
+        return Exp(quotient), _binary(Operator.MOD, other, self, "%")
+
+    @overload
+    def __pow__(self: Integral, other: Exp[E] | E | int) -> Exp[E]: ...
+    @overload
+    def __pow__(self: Inexact, other: Exp[E] | E | float) -> Exp[E]: ...
+    def __pow__(self, other: object) -> Exp[Any]:
+        return _binary(Operator.POW, self, other, "**")
+
+    @overload
+    def __rpow__(self: Integral, other: E | int) -> Exp[E]: ...
+    @overload
+    def __rpow__(self: Inexact, other: E | float) -> Exp[E]: ...
+    def __rpow__(self, other: object) -> Exp[Any]:
+        return _binary(Operator.POW, other, self, "**")
+
+    def __neg__(self: Number) -> Exp[E]:
+        return Exp(operations.apply(Operator.NEG, raw(self), where=here(), name="-"))
+
+    def __pos__(self: Number) -> Exp[E]:
+        negated = operations.apply(Operator.NEG, raw(self), where=here(), name="+")  # for its check of the type
+        return Exp(negated.arguments[0])
+
+    def __abs__(self: Number) -> Exp[E]:
+        return Exp(operations.apply(Operator.ABS, raw(self), where=here(), name="abs"))
+
+    # Comparisons.
+
+    @overload
+    def __lt__(self: Integral, other: Exp[E] | E | int) -> Exp[np.bool_]: ...
+    @overload
+    def __lt__(self: Inexact, other: Exp[E] | E | float) -> Exp[np.bool_]: ...
+    def __lt__(self, other: object) -> Exp[np.bool_]:
+        return _binary(Operator.LT, self, other, "<")
+
+    @overload
+    def __le__(self: Integral, other: Exp[E] | E | int) -> Exp[np.bool_]: ...
+    @overload
+    def __le__(self: Inexact, other: Exp[E] | E | float) -> Exp[np.bool_]: ...
+    def __le__(self, other: object) -> Exp[np.bool_]:
+        return _binary(Operator.LE, self, other, "<=")
+
+    @overload
+    def __gt__(self: Integral, other: Exp[E] | E | int) -> Exp[np.bool_]: ...
+    @overload
+    def __gt__(self: Inexact, other: Exp[E] | E | float) -> Exp[np.bool_]: ...
+    def __gt__(self, other: object) -> Exp[np.bool_]:
+        return _binary(Operator.GT, self, other, ">")
+
+    @overload
+    def __ge__(self: Integral, other: Exp[E] | E | int) -> Exp[np.bool_]: ...
+    @overload
+    def __ge__(self: Inexact, other: Exp[E] | E | float) -> Exp[np.bool_]: ...
+    def __ge__(self, other: object) -> Exp[np.bool_]:
+        return _binary(Operator.GE, self, other, ">=")
+
+    # `object` promises a bool from == and !=; an expression gives an expression.
+    def __eq__(self, other: Exp[E] | E | float) -> Exp[np.bool_]:  # type: ignore[override]
+        return Exp(operations.equal(raw(self), raw(other), here()))
+
+    def __ne__(self, other: Exp[E] | E | float) -> Exp[np.bool_]:  # type: ignore[override]
+        return Exp(operations.differ(raw(self), raw(other), here()))
+
+    __hash__ = object.__hash__
+
+    # Bits and bools.
+
+    def __and__(self: Bits, other: Exp[E] | E | int) -> Exp[E]:
+        return Exp(operations.conjunction(raw(self), raw(other), here()))
+
+    def __rand__(self: Bits, other: E | int) -> Exp[E]:
+        return Exp(operations.conjunction(raw(other), raw(self), here()))
+
+    def __or__(self: Bits, other: Exp[E] | E | int) -> Exp[E]:
+        return Exp(operations.disjunction(raw(self), raw(other), here()))
+
+    def __ror__(self: Bits, other: E | int) -> Exp[E]:
+        return Exp(operations.disjunction(raw(other), raw(self), here()))
+
+    def __xor__(self: Bits, other: Exp[E] | E | int) -> Exp[E]:
+        return _binary(Operator.XOR, self, other, "^")
+
+    def __rxor__(self: Bits, other: E | int) -> Exp[E]:
+        return _binary(Operator.XOR, other, self, "^")
+
+    def __invert__(self: Bits) -> Exp[E]:
+        return Exp(operations.apply(Operator.NOT, raw(self), where=here(), name="~"))
+
+    def __lshift__(self: Integral, amount: Exp[np.int64] | int) -> Exp[E]:
+        return Exp(operations.shift(Operator.SHIFT_LEFT, raw(self), raw(amount), here(), "<<"))
+
+    def __rshift__(self: Integral, amount: Exp[np.int64] | int) -> Exp[E]:
+        return Exp(operations.shift(Operator.SHIFT_RIGHT, raw(self), raw(amount), here(), ">>"))
+
+    # Items of tuples. An index or shape is a tuple of `int` for mypy, its items are i64.
+
+    @overload
+    def __getitem__(self: Exp[Unknown], position: int) -> Exp[Any]: ...
+    @overload
+    def __getitem__(self: At0[int], position: Literal[0]) -> Exp[np.int64]: ...
+    @overload
+    def __getitem__(self: At0[T], position: Literal[0]) -> Exp[T]: ...
+    @overload
+    def __getitem__(self: At1[int], position: Literal[1]) -> Exp[np.int64]: ...
+    @overload
+    def __getitem__(self: At1[T], position: Literal[1]) -> Exp[T]: ...
+    @overload
+    def __getitem__(self: At2[int], position: Literal[2]) -> Exp[np.int64]: ...
+    @overload
+    def __getitem__(self: At2[T], position: Literal[2]) -> Exp[T]: ...
+    @overload
+    def __getitem__(self: At3[int], position: Literal[3]) -> Exp[np.int64]: ...
+    @overload
+    def __getitem__(self: At3[T], position: Literal[3]) -> Exp[T]: ...
+    @overload
+    def __getitem__(self: At4[int], position: Literal[4]) -> Exp[np.int64]: ...
+    @overload
+    def __getitem__(self: At4[T], position: Literal[4]) -> Exp[T]: ...
+    def __getitem__(self, position: int) -> Exp[Any]:
+        return Exp(_item(self.node, position))
+
+    # What needs a value. Each says what to write instead.
+
+    def __bool__(self) -> NoReturn:
+        raise _no_value("has no truth value while the program is built", "write `A.cond(c, a, b)`, `&`, `|` or `~`")
+
+    def __len__(self) -> NoReturn:
+        raise _no_value("has no length", "write `A.length(xs)` or `A.size(xs)` for arrays, `A.unlift(p)` for tuples")
+
+    def __iter__(self) -> NoReturn:
+        raise _no_value("cannot be iterated over", "take a tuple apart by `a, b = A.unlift(p)`")
+
+    def __contains__(self, item: object) -> NoReturn:
+        raise _no_value("does not support `in`", "compare the items: `(p[0] == x) | (p[1] == x)`")
+
+    def __float__(self) -> NoReturn:
+        hint = "write `A.sqrt(e)` for `math.sqrt(e)`, `A.toFloating(e, np.float64)` for `float(e)`, or `A.run` first"
+        raise _no_value("has no value as a float yet", hint)
+
+    def __int__(self) -> NoReturn:
+        raise _no_value(
+            "has no value as an int yet", "write `A.truncate(e)` or `A.cast(e, np.int64)`, or `A.run` first"
+        )
+
+    def __round__(self, digits: object = None) -> NoReturn:
+        raise _no_value("has no value to round yet", "write `A.round(e)`; as a float, `A.round(e, np.float64)`")
+
+    def __format__(self, specification: str) -> str:
+        if specification:
+            raise _no_value(
+                "has no value to format yet", "an empty format shows its expression; `A.run` gives its value"
+            )
+        return repr(self)
+
+    def __index__(self) -> NoReturn:
+        raise _no_value("cannot index a Python sequence", "put the sequence into an array: `A.use(array)[e]`")
+
+    def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
+        hint = (
+            "write `A.use(array)[e]` for `array[e]`, `A.cond(c, x, y)` for `np.where`; its value is `A.run(A.unit(e))`"
+        )
+        raise _no_value("cannot become a NumPy array", hint)
+
+
+def _no_value(what: str, hint: str) -> AccelStagingError:
+    return AccelStagingError(f"an Exp {what}", here(), hint=hint)
+
+
+def _item(node: ScalarNode, position: int) -> ScalarNode:
+    """Item `position` of a tuple, counted from its end if negative. Raises `AccelTypeError` if there is none."""
+    kind = node.type
+    if not isinstance(kind, TupleType):
+        hint = "only tuples have items; an array is indexed before it becomes a scalar: `xs[i]`"
+        raise AccelTypeError(f"an Exp of type {kind} has no items", here(), hint=hint)
+    if isinstance(position, Exp):
+        raise AccelTypeError(
+            "the item of a tuple is chosen by a Python int, not by an Exp", here(), hint="see `A.cond`"
+        )
+    if not isinstance(position, int | np.integer):
+        hint = "several items: `a, b = A.unlift(p)`"
+        raise AccelTypeError(f"the item of a tuple is chosen by an int, got {describe(position)}", here(), hint=hint)
+    if not -len(kind.items) <= position < len(kind.items):
+        raise AccelTypeError(f"an Exp of type {kind} has no item {position}", here())
+    return operations.project(node, position % len(kind.items), here())

@@ -1,0 +1,123 @@
+"""What is known about extents while the program is built, and the errors that can be found from it.
+
+In: handles. Out: extents, None where one is known at run time only. Raises `AccelTypeError` for ranks and
+`AccelShapeError` for extents that do not fit, naming the user's call and the lines that built the operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from accel.ast.handles.acc import Acc, Extents
+from accel.ast.tree.nodes import Literal, MakeTuple, ScalarNode
+from accel.errors import AccelShapeError, AccelTypeError, Where
+
+LARGEST_EXTENT: Final = 1 << 47
+"""The largest extent that an array may have: a vector of that many bytes fills the addresses that a process has.
+
+Every extent is compared with it where it enters a program: those of arguments, also of arrays that hold no element or repeat
+one, those that are written, and those that are computed. What is concluded from sizes assumes no more than this
+(`accel/labelled/scalars/ranges.py`).
+"""
+
+
+def require_extents(extents: Extents, where: Where | None, hint: str | None = None) -> None:
+    """Raises `AccelShapeError` if an extent is negative (then with the hint) or larger than `LARGEST_EXTENT`."""
+    known = [extent for extent in extents if extent is not None]
+    if min(known, default=0) < 0:
+        raise AccelShapeError(f"an extent is negative: {_listed(extents)}", where, hint=hint)
+    if max(known, default=0) > LARGEST_EXTENT:
+        raise AccelShapeError(f"an extent is too large: {_listed(extents)}; the largest is 2**47", where)
+
+
+def _listed(extents: Extents) -> str:
+    """One extent as a number, several as a shape."""
+    return str(extents[0]) if len(extents) == 1 else show(extents)
+
+
+def equal_extents(name: str, arrays: Sequence[Acc[Any]], where: Where | None) -> Extents:
+    """The common extents of arrays that `name` needs to be of equal shape."""
+    require_one_rank(name, arrays, where)
+    first = arrays[0]
+    known = list(first.extents)
+    givers = [first] * first.rank
+    for array in arrays[1:]:
+        for axis, extent in enumerate(array.extents):
+            if known[axis] is None:
+                known[axis], givers[axis] = extent, array
+            elif extent is not None and extent != known[axis]:
+                giver = givers[axis]
+                texts = show(giver.extents), show(array.extents)
+                raise unequal(name, *texts, where, giver.node.where, array.node.where)
+    return tuple(known)
+
+
+def require_one_rank(name: str, arrays: Sequence[Acc[Any]], where: Where | None) -> None:
+    """Raises `AccelTypeError` unless the arrays, of which `name` reads elements together, have one rank."""
+    first = arrays[0]
+    for array in arrays[1:]:
+        if array.rank != first.rank:
+            others = tuple(_made_here(show(each.extents), each.node.where) for each in (first, array))
+            message = f"{name} needs arrays of one rank, got {first.rank} and {array.rank}"
+            hint = "nothing is repeated by itself: `A.replicate((n, A.All), xs)` makes n rows of a vector"
+            raise AccelTypeError(message, where, others=others, hint=hint)
+
+
+def intersection(arrays: Sequence[Acc[Any]]) -> Extents:
+    """The extents of the largest shape that fits into all `arrays`, where all of theirs are known."""
+    columns = zip(*(array.extents for array in arrays), strict=True)
+    return tuple(_least(column) for column in columns)
+
+
+def shape_extents(shape: ScalarNode, where: Where | None) -> Extents:
+    """The extents of a shape that was written with numbers. Raises `AccelShapeError` if one is negative or too large."""
+    assert isinstance(shape, MakeTuple)
+    extents = tuple(int(item.value) if isinstance(item, Literal) else None for item in shape.items)
+    require_extents(extents, where, "no extent is inferred: write `A.size(xs) // n`" if -1 in extents else None)
+    return extents
+
+
+def show(extents: Extents) -> str:
+    """Extents as users write shapes, `?` for those not yet known."""
+    inner = ", ".join("?" if extent is None else str(extent) for extent in extents)
+    return f"({inner},)" if len(extents) == 1 else f"({inner})"
+
+
+def product(extents: Extents) -> int | None:
+    """The number of elements, if known."""
+    total = 1
+    for extent in extents:
+        if extent == 0:
+            return 0
+    for extent in extents:
+        if extent is None:
+            return None
+        total *= extent
+    return total
+
+
+def _least(column: tuple[int | None, ...]) -> int | None:
+    known = [extent for extent in column if extent is not None]
+    return min(known) if len(known) == len(column) else None
+
+
+def unequal(
+    name: str,
+    left: str,
+    right: str,
+    where: Where | None,
+    left_where: Where | None,
+    right_where: Where | None,
+) -> AccelShapeError:
+    """Two operands of the combinator `name` have different shapes, which are given as texts: `(3, ?)`, `(n0, 3)`."""
+    return AccelShapeError(
+        f"{name} needs arrays of equal shape, got {left} and {right}",
+        where,
+        others=(_made_here(left, left_where), _made_here(right, right_where)),
+        hint="for the part that they share write `trim=True`" if name.startswith("zip") else None,
+    )
+
+
+def _made_here(shape: str, where: Where | None) -> tuple[str, Where | None]:
+    return f"{shape} was made here:", where

@@ -1,0 +1,185 @@
+"""Tracing: a Python function over handles becomes a closed scalar function, once.
+
+In: what the user passes to a combinator, and the types of its parameters. Out: `Function`. Raises `AccelTypeError` for
+results that are no `Exp`, and `AccelStagingError` where an array computation depends on a scalar variable (nested
+parallelism, design section 2).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from accel.ast.handles.exp import NUMPY_FUNCTION, Exp
+from accel.ast.handles.literals import describe, typed
+from accel.ast.tree.nodes import Function, Parameter, ScalarNode, While
+from accel.ast.tree.types import ElementType, TupleType
+from accel.ast.tree.walk import operands, postorder
+from accel.errors import NUMPY, AccelStagingError, AccelTypeError, Where
+
+
+def trace(
+    function: Callable[..., object],
+    parameters: Sequence[ElementType],
+    what: str,
+    where: Where | None,
+    *,
+    result: ElementType | None = None,
+) -> Function:
+    """`function` as a scalar function of parameters of these types.
+
+    `what` names its role in errors, such as "the function of map"; `result` is the type it must give, if that is fixed.
+    """
+    bound = tuple(Parameter(kind, where) for kind in parameters)
+    return Function(bound, call(function, bound, what, where, result=result))
+
+
+def call(
+    function: Callable[..., object],
+    parameters: Sequence[Parameter],
+    what: str,
+    where: Where | None,
+    *,
+    result: ElementType | None = None,
+) -> ScalarNode:
+    """What `function` returns at these variables, of type `result` if that is fixed."""
+    handles: list[Exp[Any]] = [Exp(parameter) for parameter in parameters]
+    hint = None
+    if len(parameters) == 1 and isinstance(parameters[0].type, TupleType):
+        hint = "it takes one tuple: `lambda p: …`, with `p[0]` or `a, b = A.unlift(p)`"
+    value = apply(function, handles, what, where, hint)
+    body = expect_exp(value, what, where)
+    return body if result is None else typed(body, result, f"the result of {what}", where)
+
+
+def apply(
+    function: Callable[..., object],
+    arguments: Sequence[object],
+    what: str,
+    where: Where | None,
+    hint: str | None = None,
+) -> object:
+    """What the user's `function` returns. Raises `AccelTypeError` if it is not a function of that many arguments."""
+    count = len(arguments)
+    if isinstance(function, Exp) or not callable(function):
+        wanted = f"a function of {count} argument{'s' * (count != 1)}"
+        raise AccelTypeError(f"{what} must be {wanted}, got {describe(function)}", where, hint=hint)
+    try:
+        return function(*arguments)
+    except TypeError as error:
+        if not _takes(function, count):
+            raise AccelTypeError(f"{what} must take {count} argument{'s' * (count != 1)}", where, hint=hint) from None
+        if "__array_ufunc__" in str(error):  # NumPy's way to say so
+            raise _numpy_function(error, where) from None
+        raise
+
+
+def apply_to_arrays(function: Callable[..., object], arrays: Sequence[object], where: Where | None) -> object:
+    """What the user's function over arrays returns. Raises `AccelTypeError` if it does not take so many."""
+    count = len(arrays)
+    if not _takes(function, count):
+        name = getattr(function, "__name__", "the function")
+        hint = f"its parameters are {inspect.signature(function)}"
+        raise AccelTypeError(f"{name} does not take {count} array{'s' * (count != 1)}", where, hint=hint)
+    return apply(function, arrays, "the function", where)
+
+
+def _takes(function: Callable[..., object], count: int) -> bool:
+    """Whether a function may be called with `count` arguments; True where Python cannot tell."""
+    try:
+        inspect.signature(function).bind(*range(count))
+    except TypeError:
+        return False
+    except ValueError:  # a builtin without a signature
+        return True
+    return True
+
+
+def _numpy_function(error: TypeError, where: Where | None) -> AccelTypeError:
+    """What to say to a NumPy function in scalar code: where it stands, if it is not itself what the combinator was given."""
+    trace = None if error.__traceback__ is None else error.__traceback__.tb_next
+    while trace is not None and not trace.tb_frame.f_code.co_filename.startswith(NUMPY):
+        where = Where(trace.tb_frame.f_code, trace.tb_lasti)
+        trace = trace.tb_next
+    hint = "write accel's: `A.sqrt(x)` for `np.sqrt(x)`, `A.max(x, y)` for `np.maximum(x, y)`"
+    return AccelTypeError(NUMPY_FUNCTION, where, hint=hint)
+
+
+def expect_exp(value: object, what: str, where: Where | None) -> ScalarNode:
+    """The node of an `Exp` that the user's function returned; anything else is an error that says what to return."""
+    if isinstance(value, Exp):
+        return value.node
+    if isinstance(value, tuple):
+        items = ", ".join("…" for _ in value)
+        hint = f"write `A.lift({items})`, or `A.index({items})` for an index"
+    elif value is None:
+        hint = "is a `return` missing?"
+    elif isinstance(value, np.generic):
+        hint = f"write `A.constant(np.{value.dtype}({value.item()!r}))`"
+    elif isinstance(value, (bool, int, float)):
+        hint = f"write `A.constant({value!r}, np.float32)`, with the type that is meant"
+    else:
+        hint = "one element of an array is read by `xs[index]`, that of a scalar array by `A.the(xs)`"
+    message = f"{what} must return an Exp, but returned {describe(value)}"
+    raise AccelTypeError(message, where, hint=hint)
+
+
+def forbid_nested(name: str, nodes: Sequence[ScalarNode | Function | None], where: Where | None) -> None:
+    """Raise `AccelStagingError` if scalar code of the array computation `name` depends on a variable of an outer function.
+
+    Arrays that the code indexes have passed this check when they were built.
+    """
+    roots = [node.body if isinstance(node, Function) else node for node in nodes if node is not None]
+    bound = {parameter for node in nodes if isinstance(node, Function) for parameter in node.parameters}
+    code = postorder(roots, operands)
+    loops = [node for node in code if isinstance(node, While)]
+    bound.update(loop.parameter for loop in loops)
+    for node in code:
+        if isinstance(node, Parameter) and node not in bound:
+            raise _nested(name, node, where)
+    if loops:
+        _forbid_leaks(roots, code, loops, where)
+
+
+def _forbid_leaks(
+    roots: Sequence[ScalarNode], code: Sequence[ScalarNode], loops: Sequence[While], where: Where | None
+) -> None:
+    """Raise `AccelStagingError` if the variable of one of these scalar loops is used outside of it."""
+    bound = {loop.parameter for loop in loops}
+    needs: dict[ScalarNode, frozenset[ScalarNode]] = {}
+    for node in code:
+        found: frozenset[ScalarNode] = frozenset({node}) if node in bound else frozenset()
+        for operand in operands(node):
+            if not needs[operand] <= found:
+                found |= needs[operand]
+        needs[node] = found - {node.parameter} if isinstance(node, While) else found
+    free = frozenset[ScalarNode]().union(*[needs[root] for root in roots])
+    for loop in loops:
+        if loop.parameter in free:
+            raise _leaked(loop, roots, where)
+
+
+def _nested(name: str, parameter: Parameter, where: Where | None) -> AccelStagingError:
+    return AccelStagingError(
+        f"{name} starts an array computation that depends on a variable of a scalar function (nested parallelism)",
+        where,
+        others=(("the scalar function belongs to the combinator here:", parameter.where),),
+        hint="compute all its results at once in an array of one more dimension (`A.replicate`, `A.generate`) and index"
+        " that, or loop over the elements by `A.while_`",
+    )
+
+
+def _leaked(loop: While, roots: Sequence[ScalarNode], where: Where | None) -> AccelStagingError:
+    def outside(node: ScalarNode) -> tuple[ScalarNode, ...]:
+        return (loop.initial,) if node is loop else operands(node)
+
+    users = (node.where for node in postorder(roots, outside) if loop.parameter in outside(node))
+    return AccelStagingError(
+        "the variable of a while_ is used outside of its functions",
+        next(users, where),
+        others=(("the while_ is here:", loop.where),),
+        hint="return it from the step; several values are carried in one tuple: `A.lift(…, …)`",
+    )

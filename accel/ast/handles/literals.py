@@ -1,0 +1,173 @@
+"""Python numbers, NumPy scalars and Python tuples as scalar nodes: they take the type of what they meet.
+
+In: what a user wrote where an `Exp` could stand, handles already replaced by their nodes: a node, a Python number, a NumPy
+scalar, a Python tuple of such; anything else is refused. Out: scalar nodes.
+The rules are design section 2's: a Python number that does not fit its type is an `AccelTypeError`, a NumPy scalar must
+have exactly that type, and a number that meets nothing is i64, f64 or bool.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import assert_never, get_args
+
+import numpy as np
+from typing_extensions import TypeIs
+
+from accel.ast.handles.nothings import NOTHING_YET, filled
+from accel.ast.tree.nodes import Literal, MakeTuple, ScalarNode
+from accel.ast.tree.types import BOOL, F64, I64, ElementType, MaybeType, ScalarType, TupleType, scalar_type
+from accel.errors import AccelTypeError, Where
+
+_NODES = get_args(ScalarNode)
+
+
+def is_node(value: object) -> TypeIs[ScalarNode]:
+    """Whether `value` is a scalar node."""
+    return isinstance(value, _NODES)
+
+
+def typed(value: object, expected: ElementType, what: str, where: Where | None) -> ScalarNode:
+    """`value` as a node of type `expected`; `what` names its role in the error, such as "the seed of fold".
+
+    Raises `AccelTypeError` if its type differs or it does not fit.
+    """
+    if is_node(value):
+        return _node(value, expected, what, where)
+    match expected:
+        case ScalarType():
+            return number(value, expected, what, where)
+        case TupleType(items):
+            if not isinstance(value, tuple) or len(value) != len(items):
+                hint = f"write a tuple: `A.lift({', '.join('…' for _ in items)})`"
+                raise AccelTypeError(f"{what} must be {expected}, got {describe(value)}", where, hint=hint)
+            parts = tuple(
+                typed(v, t, f"item {i} of {what}", where) for i, (v, t) in enumerate(zip(value, items, strict=True))
+            )
+            return MakeTuple(parts, expected, where)
+        case MaybeType():
+            hint = "write `A.just(value)` or `A.nothing()`"
+            raise AccelTypeError(f"{what} must be {expected}, got {describe(value)}", where, hint=hint)
+        case _:
+            assert_never(expected)
+
+
+def untyped(value: object, what: str, where: Where | None) -> ScalarNode:
+    """`value` as a node of its own type: for a Python number that meets nothing, i64, f64 or bool."""
+    if is_node(value):
+        return value
+    if isinstance(value, tuple):
+        parts = tuple(untyped(v, f"item {i} of {what}", where) for i, v in enumerate(value))
+        return MakeTuple(parts, TupleType(tuple(part.type for part in parts)), where)
+    return number(value, natural_type(value, what, where), what, where)
+
+
+def natural_type(value: object, what: str, where: Where | None) -> ScalarType:
+    """The type of a number that meets nothing. Raises `AccelTypeError` if accel has no such type."""
+    if isinstance(value, np.generic):
+        found = scalar_type(value.dtype)
+        if found is None:
+            raise AccelTypeError(f"{what} has dtype {value.dtype}, which accel has no type for", where)
+        return found
+    if isinstance(value, bool):
+        return BOOL
+    if isinstance(value, int):
+        return I64
+    if isinstance(value, float):
+        return F64
+    raise AccelTypeError(f"{what} must be an Exp or a number, got {describe(value)}", where, hint=_advice(value))
+
+
+def number(value: object, expected: ScalarType, what: str, where: Where | None) -> Literal:
+    """A Python number or NumPy scalar as a literal of type `expected`, checked to fit."""
+    if isinstance(value, np.generic):
+        found = natural_type(value, what, where)
+        if found is not expected:
+            hint = f"a NumPy scalar keeps its type; write `np.{expected.dtype}({value.item()!r})` or a Python number"
+            raise AccelTypeError(f"{what} must be {expected}, got {describe(value)}", where, hint=hint)
+        return Literal(expected, value.item(), where)
+    found = natural_type(value, what, where)
+    assert isinstance(value, (bool, int, float))
+    if found is BOOL or expected is BOOL:
+        if found is not expected:
+            hint = f"write `{bool(value)}`" if expected is BOOL else f"write `{int(value)}`"
+            raise AccelTypeError(f"{what} must be {expected}, got {describe(value)}", where, hint=hint)
+    elif expected.is_integer:
+        _check_integer(value, expected, what, where)
+    elif not _fits_float(value, expected):
+        raise AccelTypeError(f"{what}: {value!r} does not fit {expected}", where)
+    return Literal(expected, float(value) if expected.is_float else value, where)
+
+
+def describe(value: object) -> str:
+    """A value in words for an error message, with its type."""
+    if is_node(value):
+        return str(value.type)
+    if isinstance(value, np.generic):
+        return f"the NumPy scalar {value.item()!r} of type {value.dtype}"
+    if isinstance(value, (bool, int, float)):
+        return f"the Python {type(value).__name__} {value!r}"
+    if isinstance(value, tuple):
+        return f"a Python tuple of {len(value)}"
+    if value is None:
+        return "None"
+    if isinstance(value, np.ndarray):
+        return "a NumPy array"
+    name = type(value).__name__
+    return f"{'an' if name[:1] in 'AEIOUaeiou' else 'a'} {name}"
+
+
+def same_place(place: Where | None, other: Where | None) -> bool:
+    """Whether two places are one, so that an error need not show it twice."""
+    if place is None or other is None:
+        return place is other
+    return place.code is other.code and place.instruction == other.instruction
+
+
+def _node(node: ScalarNode, expected: ElementType, what: str, where: Where | None) -> ScalarNode:
+    if node.type == expected:
+        return node
+    definite = filled(node, expected)
+    if definite is not None:
+        return definite
+    hint = None
+    if expected == NOTHING_YET:
+        hint = "the nothing() has no type yet: write `A.cond(A.constant(False), A.just(e), A.nothing())`, with an `e` of it"
+    elif isinstance(expected, MaybeType):
+        index = isinstance(expected.value, TupleType) and node.type == MaybeType(I64) and expected.value.items == (I64,)
+        hint = "an index is a tuple: `A.just(A.index(i))`" if index else "write `A.just(e)` or `A.nothing()`"
+    elif expected is BOOL and isinstance(node.type, ScalarType):
+        hint = "compare it: `e != 0`"
+    elif isinstance(expected, ScalarType) and isinstance(node.type, ScalarType):
+        hint = f"convert it: `A.cast(e, np.{expected.dtype})`"
+    made = () if same_place(node.where, where) else (("made here:", node.where),)
+    raise AccelTypeError(f"{what} must be {expected}, got {node.type}", where, others=made, hint=hint)
+
+
+def _check_integer(value: float, expected: ScalarType, what: str, where: Where | None) -> None:
+    if isinstance(value, float):
+        hint = "write an integer"
+        if what.startswith("operand"):
+            hint += f", or convert the other side: `A.toFloating(e, np.{F64.dtype})`"
+        raise AccelTypeError(f"{what} must be {expected}, got {describe(value)}", where, hint=hint)
+    if not expected.minimum <= value <= expected.maximum:
+        limits = f"{expected.minimum} to {expected.maximum}"
+        raise AccelTypeError(f"{what}: {value} does not fit {expected} ({limits})", where)
+
+
+def _fits_float(value: float, expected: ScalarType) -> bool:
+    if isinstance(value, float) and not math.isfinite(value):
+        return True
+    # Half a unit in the last place above the greatest float still rounds down to it; one is enough of a bound.
+    largest = np.finfo(expected.dtype.name).max
+    return abs(value) <= int(largest)
+
+
+def _advice(value: object) -> str | None:
+    if isinstance(value, np.ndarray):
+        return "an array enters a program by `A.use(array)`; one element of it is read by `A.use(array)[index]`"
+    if type(value).__name__ == "Acc":
+        return "one element of an array is read by `xs[index]`, that of a scalar array by `A.the(xs)`"
+    if isinstance(value, complex):
+        return "complex numbers are not supported yet; use a tuple of two floats"
+    return None

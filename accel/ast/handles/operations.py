@@ -1,0 +1,238 @@
+"""Applications of scalar operators, checked: which types each operator takes, and what it gives.
+
+In: operators and raw operands (nodes, numbers). Out: scalar nodes. Raises `AccelTypeError` that says what to write
+instead. `accel/ast/handles/exp.py` and `accel/ast/scalars/conversions.py` are the user's spellings of what is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from accel.ast.handles.literals import is_node, natural_type, same_place, typed, untyped
+from accel.ast.handles.nothings import joined
+from accel.ast.tree.nodes import Conditional, Literal, MakeTuple, Operation, Project, ScalarNode
+from accel.ast.tree.operators import COMPARISONS, COUNTS, ELEMENTARY, PREDICATES, SHIFTS, Operator
+from accel.ast.tree.types import BOOL, I64, ElementType, MaybeType, ScalarType, TupleType
+from accel.errors import AccelTypeError, Where
+
+_FLOATS = (
+    (ELEMENTARY - {Operator.POW})
+    | PREDICATES
+    | {Operator.SQRT, Operator.FMA, Operator.FLOOR, Operator.CEIL, Operator.TRUNC, Operator.ROUND, Operator.COPYSIGN}
+)
+_INTEGERS = COUNTS | SHIFTS | {Operator.QUOT, Operator.REM}
+_INTEGERS_OR_BOOL = frozenset({Operator.AND, Operator.OR, Operator.XOR, Operator.NOT})
+_ANY_SCALAR = COMPARISONS | {Operator.MIN, Operator.MAX}
+
+_INDEX_HINT = "an index is a tuple, also of one item: `ix[0]`, or `i, j = A.unlift(ix)`"
+
+_KINDS: tuple[tuple[frozenset[Operator], str, Callable[[ScalarType], bool]], ...] = (
+    (_FLOATS, "floats", lambda kind: kind.is_float),
+    (_INTEGERS, "integers", lambda kind: kind.is_integer),
+    (_INTEGERS_OR_BOOL, "integers or bools", lambda kind: not kind.is_float),
+    (_ANY_SCALAR, "numbers or bools", lambda kind: True),
+)
+
+
+def apply(operator: Operator, *operands: object, where: Where | None, name: str | None = None) -> Operation:
+    """`operator` at operands of one type, to which Python numbers adapt; `name` is what the user wrote.
+
+    Raises `AccelTypeError` if types differ or the operator does not take them.
+    """
+    name = name or str(operator)
+    scalar = _require_scalar(operator, name, common_type(name, operands, where), where)
+    return Operation(operator, alike(name, operands, where), _result_type(operator, scalar), where)
+
+
+def divide(left: object, right: object, where: Where | None) -> Operation:
+    """`left / right` of floats. Integers are refused: they divide by `//`."""
+    kind = common_type("/", (left, right), where)
+    if isinstance(kind, ScalarType) and kind.is_integer:
+        hint = "write `//`, or convert first: `A.toFloating(e, np.float64)`"
+        raise AccelTypeError(f"/ takes floats, got {kind}", where, hint=hint)
+    return apply(Operator.DIV, left, right, where=where, name="/")
+
+
+def floor_divide(left: object, right: object, where: Where | None) -> Operation:
+    """`left // right` of integers, rounded down. Floats are refused: they divide by `/`."""
+    kind = common_type("//", (left, right), where)
+    if isinstance(kind, ScalarType) and kind.is_float:
+        hint = "write `A.floor(x / y)`"
+        raise AccelTypeError(f"// takes integers, got {kind}", where, hint=hint)
+    return apply(Operator.DIV, left, right, where=where, name="//")
+
+
+def shift(operator: Operator, value: object, amount: object, where: Where | None, name: str) -> Operation:
+    """A shift or rotation of an integer by an i64 amount."""
+    node = untyped(value, f"operand 1 of {name}", where)
+    kind = _require_scalar(operator, name, node.type, where)
+    return Operation(operator, (node, typed(amount, I64, f"the amount of {name}", where)), kind, where)
+
+
+def convert(operator: Operator, value: object, target: ScalarType, where: Where | None, name: str) -> ScalarNode:
+    """`cast` or `bitcast` of a scalar to `target`; the identity where it changes nothing."""
+    node = untyped(value, f"operand of {name}", where)
+    kind = node.type
+    if not isinstance(kind, ScalarType):
+        raise AccelTypeError(f"{name} takes a scalar, got {kind}", where, hint="convert item by item: `A.lift(...)`")
+    if kind is target:
+        return node
+    if operator is Operator.BITCAST and (BOOL in (kind, target) or kind.bits != target.bits):
+        raise AccelTypeError(f"{name} needs types of equal width, got {kind} and {target}", where)
+    return Operation(operator, (node,), target, where)
+
+
+def common_type(name: str, operands: tuple[object, ...], where: Where | None) -> ElementType:
+    """The type that the operands share. Python numbers have none, unless they are alone."""
+    nodes = [operand for operand in operands if is_node(operand)]
+    if not nodes:
+        kinds = [natural_type(operand, f"operand of {name}", where) for operand in operands]
+        return max(kinds, key=lambda kind: (kind is not BOOL, kind.is_float))
+    first = nodes[0]
+    for node in nodes[1:]:
+        if node.type != first.type and MaybeType not in (type(first.type), type(node.type)):
+            places = tuple(
+                (f"the {n.type} is made here:", n.where) for n in (first, node) if not same_place(n.where, where)
+            )
+            message = f"{name} needs operands of one type, got {first.type} and {node.type}"
+            raise AccelTypeError(message, where, others=places, hint=_conversion_hint(first.type, node.type))
+    return first.type
+
+
+def alike(name: str, operands: tuple[object, ...], where: Where | None) -> tuple[ScalarNode, ...]:
+    """The operands as nodes of the type that they share."""
+    kind = common_type(name, operands, where)
+    return tuple(typed(operand, kind, f"operand {i} of {name}", where) for i, operand in enumerate(operands, 1))
+
+
+def equal(left: object, right: object, where: Where | None) -> ScalarNode:
+    """`left == right`; of tuples: of all their items, left to right, as far as needed."""
+    kind = common_type("==", (left, right), where)
+    if isinstance(kind, ScalarType):
+        return apply(Operator.EQ, left, right, where=where, name="==")
+    if isinstance(kind, MaybeType):
+        raise AccelTypeError(f"== takes numbers, bools or tuples of them, got {kind}", where, hint="see `A.maybe`")
+    a, b = (typed(side, kind, "operand of ==", where) for side in (left, right))
+    result: ScalarNode = Literal(BOOL, True, where)
+    for i in reversed(range(len(kind.items))):
+        same = equal(project(a, i, where), project(b, i, where), where)
+        result = same if i == len(kind.items) - 1 else both(same, result, where)
+    return result
+
+
+def differ(left: object, right: object, where: Where | None) -> ScalarNode:
+    """`left != right`; of tuples: whether any items differ."""
+    if isinstance(common_type("!=", (left, right), where), ScalarType):
+        return apply(Operator.NE, left, right, where=where, name="!=")
+    return apply(Operator.NOT, equal(left, right, where), where=where, name="!=")
+
+
+def conjunction(left: object, right: object, where: Where | None) -> ScalarNode:
+    """`left & right`: bit by bit for integers, lazy for bools."""
+    if common_type("&", (left, right), where) is BOOL:
+        return both(left, right, where)
+    return apply(Operator.AND, left, right, where=where, name="&")
+
+
+def disjunction(left: object, right: object, where: Where | None) -> ScalarNode:
+    """`left | right`: bit by bit for integers, lazy for bools."""
+    if common_type("|", (left, right), where) is BOOL:
+        return either(left, right, where)
+    return apply(Operator.OR, left, right, where=where, name="|")
+
+
+def both(left: object, right: object, where: Where | None) -> Conditional:
+    """`left and right` of bools; the right side is not evaluated when the left is false."""
+    left, right = (typed(side, BOOL, "operand of &", where) for side in (left, right))
+    return Conditional(left, right, Literal(BOOL, False, where), BOOL, where)
+
+
+def either(left: object, right: object, where: Where | None) -> Conditional:
+    """`left or right` of bools; the right side is not evaluated when the left is true."""
+    left, right = (typed(side, BOOL, "operand of |", where) for side in (left, right))
+    return Conditional(left, Literal(BOOL, True, where), right, BOOL, where)
+
+
+def choose(condition: object, then: object, orelse: object, where: Where | None, name: str) -> Conditional:
+    """A lazy choice between values of one type. A `nothing()` takes the other branch's type."""
+    test = typed(condition, BOOL, f"the condition of {name}", where)
+    kind = branch_type(then, orelse, where, name)
+    a, b = (typed(branch, kind, f"a branch of {name}", where) for branch in (then, orelse))
+    return Conditional(test, a, b, kind, where)
+
+
+def select(condition: ScalarNode, then: ScalarNode, orelse: ScalarNode, where: Where | None) -> ScalarNode:
+    """A strict choice between nodes of one type, leaf by leaf."""
+    kind = then.type
+    if isinstance(kind, ScalarType):
+        return Operation(Operator.SELECT, (condition, then, orelse), kind, where)
+    count = 2 if isinstance(kind, MaybeType) else len(kind.items)
+    pairs = [(project(then, i, where), project(orelse, i, where)) for i in range(count)]
+    return MakeTuple(tuple(select(condition, a, b, where) for a, b in pairs), kind, where)
+
+
+def branch_type(then: object, orelse: object, where: Where | None, name: str) -> ElementType:
+    """The type that two branches share; a `nothing()` in one takes its type from the other."""
+    nodes = [node for node in (then, orelse) if is_node(node)]
+    if not nodes and not isinstance(then, tuple):
+        return common_type(name, (then, orelse), where)
+    if not nodes:
+        return untyped(then, f"a branch of {name}", where).type
+    if len(nodes) == 2:
+        both_ways = joined(nodes[0].type, nodes[1].type)
+        if both_ways is not None:
+            return both_ways
+    return common_type(name, tuple(nodes), where)
+
+
+def project(source: ScalarNode, position: int, where: Where | None) -> ScalarNode:
+    """Item `position` of a tuple, part `position` of a maybe; of one that was just made, the item itself."""
+    kind = source.type
+    assert not isinstance(kind, ScalarType)
+    if isinstance(source, MakeTuple):
+        return source.items[position]
+    items = (BOOL, kind.value) if isinstance(kind, MaybeType) else kind.items
+    return Project(source, position, items[position], where)
+
+
+def _result_type(operator: Operator, kind: ScalarType) -> ScalarType:
+    if operator in COMPARISONS or operator in PREDICATES:
+        return BOOL
+    return I64 if operator in COUNTS else kind
+
+
+def _require_scalar(operator: Operator, name: str, kind: ElementType, where: Where | None) -> ScalarType:
+    takes, accepts = next(
+        ((words, test) for operators, words, test in _KINDS if operator in operators),
+        ("integers or floats", _is_number),
+    )
+    if isinstance(kind, ScalarType) and accepts(kind):
+        return kind
+    raise AccelTypeError(f"{name} takes {takes}, got {kind}", where, hint=_operand_hint(operator, kind))
+
+
+def _is_number(kind: ScalarType) -> bool:
+    return kind is not BOOL
+
+
+def _operand_hint(operator: Operator, kind: ElementType) -> str | None:
+    if isinstance(kind, TupleType) and set(kind.items) == {I64}:
+        return _INDEX_HINT
+    if isinstance(kind, TupleType):
+        return "work on the items: `A.lift(p[0] + q[0], p[1] + q[1])`"
+    if isinstance(kind, MaybeType):
+        return "take the value out first: `A.fromMaybe(default, m)`"
+    if kind is BOOL:
+        return "use `&`, `|`, `~` on bools, or count them: `A.boolToInt(b)`"
+    if kind.is_integer and operator in _FLOATS:
+        return "convert first: `A.toFloating(e, np.float64)`"
+    return "convert first: `A.floor(e)` or `A.truncate(e)`" if kind.is_float else None
+
+
+def _conversion_hint(left: ElementType, right: ElementType) -> str | None:
+    if TupleType((I64,)) in (left, right):
+        return _INDEX_HINT
+    if not isinstance(left, ScalarType) or not isinstance(right, ScalarType):
+        return None
+    target = max(left, right, key=lambda kind: (kind.is_float, kind.bits))
+    return f"convert one of them, such as `A.cast(e, np.{target.dtype})`"

@@ -1,0 +1,303 @@
+"""Tuples, indices, maybes and choices among scalars.
+
+In: `Exp`s and numbers. Out: `Exp`s. A bare Python tuple is never an expression: `lift` makes one, `unlift` takes it apart.
+The functions typed by arity (`lift`, `unlift`, `index`) stand in `accel/ast/combinators/overloads.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Generic, TypeVar, TypeVarTuple, overload
+
+import numpy as np
+
+from accel.ast.handles import operations
+from accel.ast.handles.acc import Num, Sh
+from accel.ast.handles.exp import E, Exp, raw
+from accel.ast.handles.function import apply, call
+from accel.ast.handles.literals import describe, natural_type, typed, untyped
+from accel.ast.handles.nothings import NOTHING_YET, zero
+from accel.ast.tree.nodes import Literal, MakeTuple, Parameter, ScalarNode, While
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import BOOL, I64, MaybeType, ScalarType, TupleType, index_type, scalar_type
+from accel.errors import AccelTypeError, Where, here
+
+Ix = TypeVarTuple("Ix")
+E1 = TypeVar("E1")
+E2 = TypeVar("E2")
+F = TypeVar("F")
+G = TypeVar("G", bound=np.generic)
+Fl = TypeVar("Fl", bound=np.inexact[Any])
+
+
+class Maybe(Generic[E]):
+    """The element type of an `E` or nothing. It has no instances."""
+
+
+def lift_items(items: Sequence[object]) -> Exp[Any]:
+    """The tuple of expressions and numbers."""
+    where = here()
+    return Exp(untyped(tuple(raw(item) for item in items), "lift", where))
+
+
+def unlift_items(name: str, p: object) -> tuple[Exp[Any], ...]:
+    """The items of a tuple, as a Python tuple."""
+    node = _tuple(name, p)
+    assert isinstance(node.type, TupleType)
+    where = here()
+    return tuple(Exp(operations.project(node, i, where)) for i in range(len(node.type.items)))
+
+
+def index_items(name: str, ix: object) -> tuple[Exp[np.int64], ...]:
+    """The coordinates of an index or the extents of a shape. Raises `AccelTypeError` for anything but a tuple of i64."""
+    node = _tuple(name, ix, "`A.index(…)`")
+    assert isinstance(node.type, TupleType)
+    if node.type != index_type(len(node.type.items)):
+        hint = "an index is a tuple of i64: `A.index(i, j)`"
+        raise AccelTypeError(f"{name} takes an index or a shape, got {node.type}", here(), hint=hint)
+    return unlift_items(name, ix)
+
+
+def index_of(coordinates: Sequence[object]) -> Exp[Any]:
+    """The index with these coordinates, outermost first."""
+    return Exp(typed(tuple(raw(c) for c in coordinates), index_type(len(coordinates)), "the index", here()))
+
+
+def fst(p: Exp[tuple[E1, E2]]) -> Exp[E1]:
+    """The first item of a pair."""
+    return Exp(operations.project(_pair("fst", p), 0, here()))
+
+
+def snd(p: Exp[tuple[E1, E2]]) -> Exp[E2]:
+    """The second item of a pair."""
+    return Exp(operations.project(_pair("snd", p), 1, here()))
+
+
+def indexHead(ix: Exp[tuple[*Ix, int]]) -> Exp[np.int64]:
+    """The innermost coordinate of an index."""
+    return _some_items("indexHead", ix)[-1]
+
+
+def indexTail(ix: Exp[tuple[*Ix, int]]) -> Exp[tuple[*Ix]]:
+    """An index without its innermost coordinate."""
+    return index_of(_some_items("indexTail", ix)[:-1])
+
+
+def toIndex(sh: Exp[Sh], ix: Exp[Sh]) -> Exp[np.int64]:
+    """The position of index `ix` in the row-major order of shape `sh`."""
+    position: Exp[np.int64] = Exp(Literal(I64, 0, here()))
+    for axis, (extent, coordinate) in enumerate(_item_pairs("toIndex", sh, ix)):
+        position = coordinate if axis == 0 else position * extent + coordinate
+    return position
+
+
+def fromIndex(sh: Exp[Sh], position: Num) -> Exp[Sh]:
+    """The index at `position` in the row-major order of shape `sh`; the inverse of `toIndex`."""
+    rest: Exp[np.int64] = Exp(typed(raw(position), I64, "the position of fromIndex", here()))
+    extents = index_items("fromIndex", sh)
+    coordinates: list[Exp[np.int64]] = []
+    for axis in reversed(range(len(extents))):
+        coordinates.append(rest if axis == 0 else _remainder(rest, extents[axis]))
+        rest = _quotient(rest, extents[axis])
+    return index_of(coordinates[::-1])
+
+
+def intersect(a: Exp[Sh], b: Exp[Sh]) -> Exp[Sh]:
+    """The largest shape that fits into both."""
+    where = here()
+    pairs = _item_pairs("intersect", a, b)
+    return index_of([Exp(operations.apply(Operator.MIN, x.node, y.node, where=where)) for x, y in pairs])
+
+
+def shapeSize(sh: Exp[Sh]) -> Exp[np.int64]:
+    """The number of elements of a shape."""
+    extents = index_items("shapeSize", sh)
+    size: Exp[np.int64] = extents[0] if extents else Exp(Literal(I64, 1, here()))
+    for extent in extents[1:]:
+        size = size * extent
+    return size
+
+
+# Constants and choices.
+
+
+@overload
+def constant(value: G) -> Exp[G]: ...
+@overload
+def constant(value: float, dtype: type[G]) -> Exp[G]: ...
+@overload
+def constant(value: bool) -> Exp[np.bool_]: ...  # type: ignore[overload-overlap]  # True is an int, too: bool comes first
+@overload
+def constant(value: int) -> Exp[np.int64]: ...
+@overload
+def constant(value: float) -> Exp[np.float64]: ...
+def constant(value: object, dtype: object = None) -> Exp[Any]:
+    """A number as an expression of type `dtype`; without it, of the NumPy scalar's own, else int64, float64 or bool."""
+    where = here()
+    kind = natural_type(value, "the constant", where) if dtype is None else target_type(dtype, "constant", where)
+    return Exp(typed(raw(value), kind, "the constant", where))
+
+
+@overload
+def cond(c: Exp[np.bool_], a: Exp[E], b: Exp[E] | E | int) -> Exp[E]: ...
+@overload
+def cond(c: Exp[np.bool_], a: Exp[Fl], b: float) -> Exp[Fl]: ...
+@overload
+def cond(c: Exp[np.bool_], a: E | int, b: Exp[E]) -> Exp[E]: ...
+@overload
+def cond(c: Exp[np.bool_], a: float, b: Exp[Fl]) -> Exp[Fl]: ...
+@overload
+def cond(c: Exp[np.bool_], a: bool, b: bool) -> Exp[np.bool_]: ...  # type: ignore[overload-overlap]  # as for constant
+@overload
+def cond(c: Exp[np.bool_], a: int, b: int) -> Exp[np.int64]: ...
+@overload
+def cond(c: Exp[np.bool_], a: float, b: float) -> Exp[np.float64]: ...
+def cond(c: object, a: object, b: object) -> Exp[Any]:
+    """`a` if `c` else `b`; only the one that is chosen is evaluated."""
+    return Exp(operations.choose(raw(c), raw(a), raw(b), here(), "cond"))
+
+
+@overload
+def select(c: Exp[np.bool_], a: Exp[E], b: Exp[E] | E | int) -> Exp[E]: ...
+@overload
+def select(c: Exp[np.bool_], a: Exp[Fl], b: float) -> Exp[Fl]: ...
+@overload
+def select(c: Exp[np.bool_], a: E | int, b: Exp[E]) -> Exp[E]: ...
+@overload
+def select(c: Exp[np.bool_], a: float, b: Exp[Fl]) -> Exp[Fl]: ...
+@overload
+def select(c: Exp[np.bool_], a: bool, b: bool) -> Exp[np.bool_]: ...  # type: ignore[overload-overlap]  # as for constant
+@overload
+def select(c: Exp[np.bool_], a: int, b: int) -> Exp[np.int64]: ...
+@overload
+def select(c: Exp[np.bool_], a: float, b: float) -> Exp[np.float64]: ...
+def select(c: object, a: object, b: object) -> Exp[Any]:
+    """`a` if `c` else `b`; both are evaluated. Faster than `cond` where both are cheap."""
+    where = here()
+    choice = operations.choose(raw(c), raw(a), raw(b), where, "select")
+    return Exp(operations.select(choice.condition, choice.then, choice.orelse, where))
+
+
+def while_(p: Callable[[Exp[E]], Exp[np.bool_]], f: Callable[[Exp[E]], Exp[E]], x: Exp[E]) -> Exp[E]:
+    """From `x`, `f` applied as long as `p` holds. Several values are carried in one `lift`ed tuple."""
+    where = here()
+    initial = untyped(raw(x), "the start of while_", where)
+    parameter = Parameter(initial.type, where)
+    condition = call(p, (parameter,), "the condition of while_", where, result=BOOL)
+    body = call(f, (parameter,), "the step of while_", where, result=initial.type)
+    return Exp(While(parameter, condition, body, initial, initial.type, where))
+
+
+# Maybes.
+
+
+def just(e: Exp[E]) -> Exp[Maybe[E]]:
+    """The maybe that holds `e`."""
+    where = here()
+    node = untyped(raw(e), "the value of just", where)
+    return Exp(MakeTuple((Literal(BOOL, True, where), node), MaybeType(node.type), where))
+
+
+def nothing() -> Exp[Maybe[Any]]:
+    """The maybe that holds nothing; it takes its type from what it meets."""
+    return Exp(zero(NOTHING_YET, here()))
+
+
+def isJust(m: Exp[Maybe[E]]) -> Exp[np.bool_]:
+    """Whether a maybe holds a value."""
+    return Exp(_maybe_part("isJust", m, 0))
+
+
+def isNothing(m: Exp[Maybe[E]]) -> Exp[np.bool_]:
+    """Whether a maybe holds nothing."""
+    return Exp(operations.apply(Operator.NOT, _maybe_part("isNothing", m, 0), where=here()))
+
+
+def fromJust(m: Exp[Maybe[E]]) -> Exp[E]:
+    """The value of a maybe; zero (of each leaf) where it holds nothing."""
+    return Exp(_maybe_part("fromJust", m, 1))
+
+
+@overload
+def fromMaybe(default: Exp[E] | E | int, m: Exp[Maybe[E]]) -> Exp[E]: ...
+@overload
+def fromMaybe(default: float, m: Exp[Maybe[Fl]]) -> Exp[Fl]: ...
+def fromMaybe(default: object, m: Exp[Any]) -> Exp[Any]:
+    """The value of a maybe, `default` where it holds nothing."""
+    flag, value = _maybe_part("fromMaybe", m, 0), _maybe_part("fromMaybe", m, 1)
+    return Exp(operations.choose(flag, value, raw(default), here(), "fromMaybe"))
+
+
+@overload
+def maybe(default: Exp[F] | F | int, f: Callable[[Exp[E]], Exp[F]], m: Exp[Maybe[E]]) -> Exp[F]: ...
+@overload
+def maybe(default: float, f: Callable[[Exp[E]], Exp[Fl]], m: Exp[Maybe[E]]) -> Exp[Fl]: ...
+def maybe(default: object, f: Callable[[Exp[Any]], Exp[Any]], m: Exp[Any]) -> Exp[Any]:
+    """`f` of the value of a maybe, `default` where it holds nothing."""
+    where = here()
+    flag, value = _maybe_part("maybe", m, 0), _maybe_part("maybe", m, 1)
+    found: Exp[Any] = Exp(value)
+    return Exp(
+        operations.choose(flag, raw(apply(f, [found], "the function of maybe", where)), raw(default), where, "maybe")
+    )
+
+
+def target_type(dtype: object, name: str, where: Where | None) -> ScalarType:
+    """The scalar type that a conversion is asked for: a NumPy scalar class or dtype."""
+    if isinstance(dtype, np.dtype) or (isinstance(dtype, type) and issubclass(dtype, np.generic)):
+        found = scalar_type(np.dtype(dtype))
+        if found is not None:
+            return found
+        raise AccelTypeError(f"{name}: accel has no element type for NumPy's {np.dtype(dtype)}", where)
+    names = {int: "np.int64", float: "np.float64", bool: "np.bool_"}
+    hint = f"write `{names[dtype]}`" if isinstance(dtype, type) and dtype in names else "write `np.float32`"
+    shown = dtype.__name__ if isinstance(dtype, type) else repr(dtype)
+    raise AccelTypeError(f"{name} needs a NumPy type as its target, got {shown}", where, hint=hint)
+
+
+def _tuple(name: str, p: object, made_by: str = "`A.lift(…)`") -> ScalarNode:
+    if isinstance(p, Exp) and isinstance(p.node.type, TupleType):
+        return p.node
+    hint = f"one is made by {made_by}"
+    raise AccelTypeError(f"{name} takes an expression of a tuple, got {describe(raw(p))}", here(), hint=hint)
+
+
+def _some_items(name: str, ix: object) -> tuple[Exp[np.int64], ...]:
+    """The coordinates of an index that has one at least."""
+    items = index_items(name, ix)
+    if not items:
+        raise AccelTypeError(f"{name} takes an index of rank 1 or more, got ()", here())
+    return items
+
+
+def _item_pairs(name: str, a: object, b: object) -> Iterator[tuple[Exp[np.int64], Exp[np.int64]]]:
+    """The coordinates of two indices of one rank, side by side."""
+    left, right = index_items(name, a), index_items(name, b)
+    if len(left) != len(right):
+        raise AccelTypeError(f"{name} takes indices of one rank, got {len(left)} and {len(right)}", here())
+    return zip(left, right, strict=True)
+
+
+def _pair(name: str, p: object) -> ScalarNode:
+    node = _tuple(name, p)
+    assert isinstance(node.type, TupleType)
+    if len(node.type.items) != 2:
+        raise AccelTypeError(f"{name} takes a pair, got {node.type}", here(), hint="write `p[0]`, `p[1]`, …")
+    return node
+
+
+def _maybe_part(name: str, m: object, position: int) -> ScalarNode:
+    where = here()
+    if not isinstance(m, Exp) or not isinstance(m.node.type, MaybeType):
+        raise AccelTypeError(
+            f"{name} takes a maybe, got {describe(raw(m))}", where, hint="one is made by `A.just(e)` and `A.nothing()`"
+        )
+    return operations.project(m.node, position, where)
+
+
+def _quotient(x: Exp[np.int64], y: Exp[np.int64]) -> Exp[np.int64]:
+    return Exp(operations.apply(Operator.QUOT, x.node, y.node, where=here()))
+
+
+def _remainder(x: Exp[np.int64], y: Exp[np.int64]) -> Exp[np.int64]:
+    return Exp(operations.apply(Operator.REM, x.node, y.node, where=here()))

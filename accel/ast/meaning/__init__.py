@@ -1,0 +1,1 @@
+"""What scalar operators mean: the one definition that all backends are compared with."""

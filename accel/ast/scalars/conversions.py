@@ -1,0 +1,161 @@
+"""Arithmetic by name, for passing along: `add`, `min`, `lt`, `gcd`, …
+
+In: `Exp`s, where one may be a Python number. Out: `Exp`s. What each means is fixed in `accel/ast/meaning/semantics.py`;
+Python's builtins of the same names are shadowed under `A.` only. Functions of floats stand in `floats.py`, those of
+bits in `bits.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+
+from accel.ast.handles import operations
+from accel.ast.handles.exp import E, Exp, raw
+from accel.ast.handles.tuples import lift_items, while_
+from accel.ast.tree.operators import Operator
+from accel.errors import here
+
+N = TypeVar("N", bound=np.number[Any])
+I = TypeVar("I", bound=np.integer[Any])  # noqa: E741  # the letter of the integers
+Fl = TypeVar("Fl", bound=np.inexact[Any])
+O = TypeVar("O", bound=np.generic)  # noqa: E741  # what is ordered
+
+
+def apply(operator: Operator, name: str, *operands: object) -> Exp[Any]:
+    """`operator` at what the user gave to the function `name`."""
+    return Exp(operations.apply(operator, *[raw(operand) for operand in operands], where=here(), name=name))
+
+
+def add(x: Exp[N] | N | float, y: Exp[N] | N | float) -> Exp[N]:
+    """`x + y`; integers wrap."""
+    return apply(Operator.ADD, "add", x, y)
+
+
+def sub(x: Exp[N] | N | float, y: Exp[N] | N | float) -> Exp[N]:
+    """`x - y`; integers wrap."""
+    return apply(Operator.SUB, "sub", x, y)
+
+
+def mul(x: Exp[N] | N | float, y: Exp[N] | N | float) -> Exp[N]:
+    """`x * y`; integers wrap."""
+    return apply(Operator.MUL, "mul", x, y)
+
+
+def div(x: Exp[N] | N | float, y: Exp[N] | N | float) -> Exp[N]:
+    """`x / y` of floats, `x // y` (rounded down) of integers; integer division by zero gives 0."""
+    return apply(Operator.DIV, "div", x, y)
+
+
+def mod(x: Exp[N] | N | float, y: Exp[N] | N | float) -> Exp[N]:
+    """`x % y`, with the sign of `y`; of integers, modulo zero gives 0."""
+    return apply(Operator.MOD, "mod", x, y)
+
+
+def quot(x: Exp[I] | I | int, y: Exp[I] | I | int) -> Exp[I]:
+    """Integer division rounded toward zero; by zero it gives 0."""
+    return apply(Operator.QUOT, "quot", x, y)
+
+
+def rem(x: Exp[I] | I | int, y: Exp[I] | I | int) -> Exp[I]:
+    """The remainder of `quot`, with the sign of `x`; by zero it gives 0."""
+    return apply(Operator.REM, "rem", x, y)
+
+
+def pow(x: Exp[N] | N | float, y: Exp[N] | N | float) -> Exp[N]:
+    """`x ** y`; of integers, a negative exponent gives the truncated true value."""
+    return apply(Operator.POW, "pow", x, y)
+
+
+def neg(x: Exp[N]) -> Exp[N]:
+    """`-x`."""
+    return apply(Operator.NEG, "neg", x)
+
+
+def abs(x: Exp[N]) -> Exp[N]:
+    """The absolute value; of the least integer, itself."""
+    return apply(Operator.ABS, "abs", x)
+
+
+def signum(x: Exp[N]) -> Exp[N]:
+    """-1, 0 or 1; zeros keep their sign, NaN stays."""
+    return apply(Operator.SIGNUM, "signum", x)
+
+
+def min(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[O]:
+    """The lesser; NaN if either is, and -0.0 < +0.0."""
+    return apply(Operator.MIN, "min", x, y)
+
+
+def max(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[O]:
+    """The greater; NaN if either is, and -0.0 < +0.0."""
+    return apply(Operator.MAX, "max", x, y)
+
+
+# Comparisons.
+
+
+def eq(x: Exp[E], y: Exp[E] | E | float) -> Exp[np.bool_]:
+    """`x == y`; of tuples, item by item."""
+    return Exp(operations.equal(raw(x), raw(y), here()))
+
+
+def ne(x: Exp[E], y: Exp[E] | E | float) -> Exp[np.bool_]:
+    """`x != y`; of tuples, whether any items differ."""
+    return Exp(operations.differ(raw(x), raw(y), here()))
+
+
+def lt(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]:
+    """`x < y`."""
+    return apply(Operator.LT, "lt", x, y)
+
+
+def le(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]:
+    """`x <= y`."""
+    return apply(Operator.LE, "le", x, y)
+
+
+def gt(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]:
+    """`x > y`."""
+    return apply(Operator.GT, "gt", x, y)
+
+
+def ge(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]:
+    """`x >= y`."""
+    return apply(Operator.GE, "ge", x, y)
+
+
+# Integers.
+
+
+def even(x: Exp[I]) -> Exp[np.bool_]:
+    """Whether an integer is even."""
+    return apply(Operator.EQ, "even", apply(Operator.AND, "even", x, 1), 0)
+
+
+def odd(x: Exp[I]) -> Exp[np.bool_]:
+    """Whether an integer is odd."""
+    return apply(Operator.NE, "odd", apply(Operator.AND, "odd", x, 1), 0)
+
+
+def gcd(x: Exp[I] | I | int, y: Exp[I] | I | int) -> Exp[I]:
+    """The greatest common divisor, not negative; `gcd(0, 0)` is 0."""
+    # Euclid's algorithm. The least integer has no absolute value; it stays as it is.
+    start = lift_items(_integers("gcd", x, y))
+    pair: Exp[tuple[I, I]] = while_(lambda s: s[1] != 0, lambda s: lift_items((s[1], rem(s[0], s[1]))), start)
+    return abs(pair[0])
+
+
+def lcm(x: Exp[I] | I | int, y: Exp[I] | I | int) -> Exp[I]:
+    """The least common multiple; 0 if either is 0. One that does not fit wraps, and then loses its sign."""
+    a, b = _integers("lcm", x, y)
+    return abs(mul(quot(a, gcd(a, b)), b))  # quot by gcd(0, 0) gives 0
+
+
+def _integers(name: str, *operands: object) -> tuple[Exp[Any], ...]:
+    """The operands of `name` as expressions of one integer type."""
+    where = here()
+    nodes = operations.alike(name, tuple(raw(operand) for operand in operands), where)
+    operations.apply(Operator.QUOT, *nodes, where=where, name=name)  # for its check of the type
+    return tuple(Exp(node) for node in nodes)

@@ -1,0 +1,266 @@
+"""Functions of floats, and conversions between types.
+
+In: `Exp`s of floats (of any scalar, for conversions). Out: `Exp`s. `sqrt`, `fma`, roundings and conversions are correctly
+rounded, elementary functions within 4 ulp; what each means is fixed in `accel/ast/meaning/semantics.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, overload
+
+import numpy as np
+
+from accel.ast.handles import operations
+from accel.ast.handles.exp import Exp, raw
+from accel.ast.handles.literals import untyped
+from accel.ast.handles.tuples import G, target_type
+from accel.ast.scalars.conversions import Fl, I, N, apply
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import BOOL, I64, ScalarType
+from accel.errors import AccelTypeError, here
+
+
+def recip(x: Exp[Fl]) -> Exp[Fl]:
+    """`1 / x`."""
+    return apply(Operator.DIV, "recip", 1.0, x)
+
+
+def fma(x: Exp[Fl] | Fl | float, y: Exp[Fl] | Fl | float, z: Exp[Fl] | Fl | float) -> Exp[Fl]:
+    """`x * y + z` with one rounding."""
+    return apply(Operator.FMA, "fma", x, y, z)
+
+
+def sqrt(x: Exp[Fl]) -> Exp[Fl]:
+    """The square root, correctly rounded."""
+    return apply(Operator.SQRT, "sqrt", x)
+
+
+def cbrt(x: Exp[Fl]) -> Exp[Fl]:
+    """The cube root."""
+    return apply(Operator.CBRT, "cbrt", x)
+
+
+def hypot(x: Exp[Fl] | Fl | float, y: Exp[Fl] | Fl | float) -> Exp[Fl]:
+    """`sqrt(x*x + y*y)` without overflow on the way."""
+    return apply(Operator.HYPOT, "hypot", x, y)
+
+
+def exp(x: Exp[Fl]) -> Exp[Fl]:
+    """e to the power of `x`."""
+    return apply(Operator.EXP, "exp", x)
+
+
+def expm1(x: Exp[Fl]) -> Exp[Fl]:
+    """`exp(x) - 1`, accurate for small `x`."""
+    return apply(Operator.EXPM1, "expm1", x)
+
+
+def log(x: Exp[Fl]) -> Exp[Fl]:
+    """The natural logarithm."""
+    return apply(Operator.LOG, "log", x)
+
+
+def log2(x: Exp[Fl]) -> Exp[Fl]:
+    """The logarithm to base 2."""
+    return apply(Operator.LOG2, "log2", x)
+
+
+def log10(x: Exp[Fl]) -> Exp[Fl]:
+    """The logarithm to base 10."""
+    return apply(Operator.LOG10, "log10", x)
+
+
+def log1p(x: Exp[Fl]) -> Exp[Fl]:
+    """`log(1 + x)`, accurate for small `x`."""
+    return apply(Operator.LOG1P, "log1p", x)
+
+
+def logBase(base: Exp[Fl] | Fl | float, x: Exp[Fl] | Fl | float) -> Exp[Fl]:
+    """The logarithm of `x` to base `base`."""
+    nodes = operations.alike("logBase", (raw(base), raw(x)), here())
+    below, above = (apply(Operator.LOG, "logBase", Exp(node)) for node in nodes)
+    return apply(Operator.DIV, "logBase", above, below)
+
+
+def sin(x: Exp[Fl]) -> Exp[Fl]:
+    """The sine."""
+    return apply(Operator.SIN, "sin", x)
+
+
+def cos(x: Exp[Fl]) -> Exp[Fl]:
+    """The cosine."""
+    return apply(Operator.COS, "cos", x)
+
+
+def tan(x: Exp[Fl]) -> Exp[Fl]:
+    """The tangent."""
+    return apply(Operator.TAN, "tan", x)
+
+
+def asin(x: Exp[Fl]) -> Exp[Fl]:
+    """The arc sine."""
+    return apply(Operator.ASIN, "asin", x)
+
+
+def acos(x: Exp[Fl]) -> Exp[Fl]:
+    """The arc cosine."""
+    return apply(Operator.ACOS, "acos", x)
+
+
+def atan(x: Exp[Fl]) -> Exp[Fl]:
+    """The arc tangent."""
+    return apply(Operator.ATAN, "atan", x)
+
+
+def atan2(y: Exp[Fl] | Fl | float, x: Exp[Fl] | Fl | float) -> Exp[Fl]:
+    """The angle of the point (x, y)."""
+    return apply(Operator.ATAN2, "atan2", y, x)
+
+
+def sinh(x: Exp[Fl]) -> Exp[Fl]:
+    """The hyperbolic sine."""
+    return apply(Operator.SINH, "sinh", x)
+
+
+def cosh(x: Exp[Fl]) -> Exp[Fl]:
+    """The hyperbolic cosine."""
+    return apply(Operator.COSH, "cosh", x)
+
+
+def tanh(x: Exp[Fl]) -> Exp[Fl]:
+    """The hyperbolic tangent."""
+    return apply(Operator.TANH, "tanh", x)
+
+
+def asinh(x: Exp[Fl]) -> Exp[Fl]:
+    """The inverse hyperbolic sine."""
+    return apply(Operator.ASINH, "asinh", x)
+
+
+def acosh(x: Exp[Fl]) -> Exp[Fl]:
+    """The inverse hyperbolic cosine."""
+    return apply(Operator.ACOSH, "acosh", x)
+
+
+def atanh(x: Exp[Fl]) -> Exp[Fl]:
+    """The inverse hyperbolic tangent."""
+    return apply(Operator.ATANH, "atanh", x)
+
+
+def erf(x: Exp[Fl]) -> Exp[Fl]:
+    """The error function."""
+    return apply(Operator.ERF, "erf", x)
+
+
+def erfc(x: Exp[Fl]) -> Exp[Fl]:
+    """`1 - erf(x)`, accurate for large `x`."""
+    return apply(Operator.ERFC, "erfc", x)
+
+
+def copysign(x: Exp[Fl] | Fl | float, y: Exp[Fl] | Fl | float) -> Exp[Fl]:
+    """`x` with the sign of `y`."""
+    return apply(Operator.COPYSIGN, "copysign", x, y)
+
+
+def isNaN(x: Exp[Fl]) -> Exp[np.bool_]:
+    """Whether a float is not a number."""
+    return apply(Operator.IS_NAN, "isNaN", x)
+
+
+def isInfinite(x: Exp[Fl]) -> Exp[np.bool_]:
+    """Whether a float is infinite."""
+    return apply(Operator.IS_INFINITE, "isInfinite", x)
+
+
+# Roundings: to an integer type, saturating; to a float type, exact.
+
+
+@overload
+def floor(x: Exp[Fl]) -> Exp[np.int64]: ...
+@overload
+def floor(x: Exp[Fl], to: type[N]) -> Exp[N]: ...
+def floor(x: Exp[Any], to: type[Any] = np.int64) -> Exp[Any]:
+    """Rounded down."""
+    return _rounded(Operator.FLOOR, "floor", x, to)
+
+
+@overload
+def ceiling(x: Exp[Fl]) -> Exp[np.int64]: ...
+@overload
+def ceiling(x: Exp[Fl], to: type[N]) -> Exp[N]: ...
+def ceiling(x: Exp[Any], to: type[Any] = np.int64) -> Exp[Any]:
+    """Rounded up."""
+    return _rounded(Operator.CEIL, "ceiling", x, to)
+
+
+@overload
+def truncate(x: Exp[Fl]) -> Exp[np.int64]: ...
+@overload
+def truncate(x: Exp[Fl], to: type[N]) -> Exp[N]: ...
+def truncate(x: Exp[Any], to: type[Any] = np.int64) -> Exp[Any]:
+    """Rounded toward zero."""
+    return _rounded(Operator.TRUNC, "truncate", x, to)
+
+
+@overload
+def round(x: Exp[Fl]) -> Exp[np.int64]: ...
+@overload
+def round(x: Exp[Fl], to: type[N]) -> Exp[N]: ...
+def round(x: Exp[Any], to: type[Any] = np.int64) -> Exp[Any]:
+    """Rounded to the nearest, halves to even."""
+    return _rounded(Operator.ROUND, "round", x, to)
+
+
+# Conversions.
+
+
+def cast(x: Exp[Any], to: type[G]) -> Exp[G]:
+    """`x` as type `to`: integers wrap, floats to integers saturate (NaN gives 0), to bool `x != 0`."""
+    return _converted(Operator.CAST, "cast", x, to)
+
+
+def fromIntegral(x: Exp[I], to: type[N]) -> Exp[N]:
+    """An integer as type `to`; it wraps if `to` is a narrower integer."""
+    kind = _kind("fromIntegral", x)
+    if not kind.is_integer:
+        raise AccelTypeError(f"fromIntegral takes integers, got {kind}", here(), hint="see `A.cast`")
+    return _converted(Operator.CAST, "fromIntegral", x, to)
+
+
+def toFloating(x: Exp[N], to: type[Fl]) -> Exp[Fl]:
+    """A number as the float type `to`."""
+    where = here()
+    if not target_type(to, "toFloating", where).is_float:
+        raise AccelTypeError("toFloating needs a float type as its target", where, hint="see `A.cast`, `A.truncate`")
+    return _converted(Operator.CAST, "toFloating", x, to)
+
+
+def bitcast(x: Exp[Any], to: type[G]) -> Exp[G]:
+    """The bits of `x` as type `to` of equal width."""
+    return _converted(Operator.BITCAST, "bitcast", x, to)
+
+
+def boolToInt(x: Exp[np.bool_]) -> Exp[np.int64]:
+    """1 or 0."""
+    kind = _kind("boolToInt", x)
+    if kind is not BOOL:
+        raise AccelTypeError(f"boolToInt takes a bool, got {kind}", here(), hint="see `A.cast`")
+    return Exp(operations.convert(Operator.CAST, raw(x), I64, here(), "boolToInt"))
+
+
+def _rounded(operator: Operator, name: str, x: Exp[Any], to: type[Any]) -> Exp[Any]:
+    target = target_type(to, name, here())
+    return Exp(operations.convert(Operator.CAST, apply(operator, name, x).node, target, here(), name))
+
+
+def _converted(operator: Operator, name: str, x: object, to: type[Any]) -> Exp[Any]:
+    where = here()
+    return Exp(operations.convert(operator, raw(x), target_type(to, name, where), where, name))
+
+
+def _kind(name: str, x: object) -> ScalarType:
+    where = here()
+    kind = untyped(raw(x), f"the operand of {name}", where).type
+    if isinstance(kind, ScalarType):
+        return kind
+    raise AccelTypeError(f"{name} takes a scalar, got {kind}", where)

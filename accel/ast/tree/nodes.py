@@ -1,0 +1,336 @@
+"""The nodes of programs: plain data under the handles `Exp` (scalars) and `Acc` (arrays).
+
+In: built by the combinators. Out: read by `accel/labelled/`. Sharing is Python's object identity, so nodes compare by
+identity and every walk memoises by node (design section 2). Nodes have no `repr` of their own, which would unfold all sharing:
+`text.py` prints them.
+
+A scalar node's `type` is an element type, so tuples are still whole here; `labelled` flattens them. An array node has `types`,
+one array type for each result; nodes with several results (`Filter`, `Scan` with totals, `Acond`, `Awhile`) are seen through
+`Result`, the others have exactly one. The two levels refer to each other: scalar code indexes arrays, and makes them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias, Union
+
+import numpy as np
+
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import ArrayType, ElementType, MaybeType, ScalarType, TupleType
+from accel.errors import Where
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Literal:
+    """A constant that has its type."""
+
+    type: ScalarType
+    value: bool | int | float
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Parameter:
+    """The bound variable of a scalar function, or of a scalar loop."""
+
+    type: ElementType
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Operation:
+    """A scalar operator applied to scalars."""
+
+    operator: Operator
+    arguments: tuple[ScalarNode, ...]
+    type: ScalarType
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MakeTuple:
+    """A tuple of elements; of a `MaybeType`, the flag (bool) and the value."""
+
+    items: tuple[ScalarNode, ...]
+    type: TupleType | MaybeType
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Project:
+    """One item of a tuple; of a maybe, 0 is the flag and 1 the value."""
+
+    source: ScalarNode
+    position: int
+    type: ElementType
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Conditional:
+    """Lazy choice: only the branch that is taken is evaluated. `&` and `|` on bools are this too."""
+
+    condition: ScalarNode
+    then: ScalarNode
+    orelse: ScalarNode
+    type: ElementType
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class While:
+    """From `initial`, `parameter := body` as long as `condition` holds."""
+
+    parameter: Parameter
+    condition: ScalarNode
+    body: ScalarNode
+    initial: ScalarNode
+    type: ElementType
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Index:
+    """An element of an array; out of bounds is an error. `index` has the array's `index_type`."""
+
+    array: ArrayNode
+    index: ScalarNode
+    type: ElementType
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ShapeOf:
+    """The shape of an array: a tuple of i64."""
+
+    array: ArrayNode
+    type: TupleType
+    where: Where | None
+
+
+ScalarNode: TypeAlias = Union[Literal, Parameter, Operation, MakeTuple, Project, Conditional, While, Index, ShapeOf]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Function:
+    """A scalar function: what a combinator was given, traced once on fresh parameters."""
+
+    parameters: tuple[Parameter, ...]
+    body: ScalarNode
+
+
+class Direction(Enum):
+    """Which end a scan starts from."""
+
+    LEFT = "left"
+    RIGHT = "right"
+
+
+class ScanForm(Enum):
+    """What a scan returns, n being the inner extent of its input."""
+
+    INCLUSIVE = "inclusive"  # scanl1: n results, no seed
+    EXCLUSIVE = "exclusive"  # scanl: n + 1 results, the first the seed
+    TOTAL = "total"  # scanlTotal: n exclusive results, and the totals aside
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Use:
+    """Arrays of the host: one per leaf of the element type, all of one shape."""
+
+    data: tuple[np.ndarray[tuple[int, ...], np.dtype[np.generic]], ...]
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ArrayParameter:
+    """An array that is given later: an argument of a `runN` function, or the state of an `awhile`."""
+
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Generate:
+    """`function` at every index of `shape`. `unit` is rank 0, `fill` a constant function."""
+
+    shape: ScalarNode
+    function: Function
+    name: str
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Map:
+    """`function` at the elements of arrays of equal shape; `indexed` puts the index before them."""
+
+    function: Function
+    arrays: tuple[ArrayNode, ...]
+    indexed: bool
+    name: str
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Backpermute:
+    """`result[ix] = array[function(ix)]`. `shrinking`: known to have at most as many elements as `array`."""
+
+    shape: ScalarNode
+    function: Function
+    array: ArrayNode
+    shrinking: bool
+    name: str
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Gather:
+    """`result[ix] = array[indices[ix]]`; indices are i64 for a vector, else tuples."""
+
+    indices: ArrayNode
+    array: ArrayNode
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Permute:
+    """`result[j] = combine(array[i], result[j])` in source order, where `function(i)` is just `j`; starts from `defaults`."""
+
+    combine: Function
+    defaults: ArrayNode
+    function: Function
+    array: ArrayNode
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ScatterWith:
+    """Like `Permute`, with the indices beside the values: `pairs` of (index, value) [vB24 section 2]."""
+
+    combine: Function
+    defaults: ArrayNode
+    pairs: ArrayNode
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Fold:
+    """Reduction of the innermost dimension; `initial` is combined once, on the left; without it rows must not be empty."""
+
+    function: Function
+    initial: ScalarNode | None
+    array: ArrayNode
+    name: str
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Scan:
+    """Running reduction of the innermost dimension. With `ScanForm.TOTAL` two results: the scan, the totals."""
+
+    function: Function
+    initial: ScalarNode | None
+    array: ArrayNode
+    direction: Direction
+    form: ScanForm
+    name: str
+    types: tuple[ArrayType, ...]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Filter:
+    """The elements that satisfy `predicate`, in order, as a vector; and how many there were in each outer row (i64)."""
+
+    predicate: Function
+    array: ArrayNode
+    types: tuple[ArrayType, ArrayType]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Replicate:
+    """`array` repeated along new dimensions: in `spec`, None keeps a dimension of `array`, a scalar (i64) is a new extent."""
+
+    spec: tuple[ScalarNode | None, ...]
+    array: ArrayNode
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Slice:
+    """A part of `array` with fewer dimensions: in `spec`, None keeps a dimension, a scalar (i64) picks one index of it."""
+
+    array: ArrayNode
+    spec: tuple[ScalarNode | None, ...]
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Reshape:
+    """The same elements in row-major order under another shape of equal size; `flatten` is one."""
+
+    shape: ScalarNode
+    array: ArrayNode
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Compute:
+    """`array`, with a fusion barrier after it."""
+
+    array: ArrayNode
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Acond:
+    """The arrays of one branch; the other branch is not evaluated."""
+
+    condition: ScalarNode
+    then: tuple[ArrayNode, ...]
+    orelse: tuple[ArrayNode, ...]
+    types: tuple[ArrayType, ...]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Awhile:
+    """From `initial`, `parameters := body` as long as `condition` (a scalar array of bool) holds."""
+
+    parameters: tuple[ArrayParameter, ...]
+    condition: ArrayNode
+    body: tuple[ArrayNode, ...]
+    initial: tuple[ArrayNode, ...]
+    types: tuple[ArrayType, ...]
+    where: Where | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Result:
+    """One result of a node that has several."""
+
+    node: Filter | Scan | Acond | Awhile
+    position: int
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+ArrayNode: TypeAlias = Union[
+    Use, ArrayParameter, Generate, Map, Backpermute, Gather, Permute, ScatterWith, Fold, Scan, Filter, Replicate,
+    Slice, Reshape, Compute, Acond, Awhile, Result,
+]  # fmt: skip

@@ -1,0 +1,150 @@
+"""Walks over the nodes of stage 1: what a node is made of, and nodes in the order of evaluation.
+
+Nothing here recurses, so that programs of any depth can be walked; sharing is kept, each node is met once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar, assert_never
+
+from accel.ast.tree.nodes import (
+    Acond,
+    ArrayNode,
+    ArrayParameter,
+    Awhile,
+    Backpermute,
+    Compute,
+    Conditional,
+    Filter,
+    Fold,
+    Function,
+    Gather,
+    Generate,
+    Index,
+    Literal,
+    MakeTuple,
+    Map,
+    Operation,
+    Parameter,
+    Permute,
+    Project,
+    Replicate,
+    Reshape,
+    Result,
+    ScalarNode,
+    Scan,
+    ScatterWith,
+    ShapeOf,
+    Slice,
+    Use,
+    While,
+)
+
+T = TypeVar("T")
+
+
+def postorder(roots: Iterable[T], children: Callable[[T], Iterable[T]]) -> list[T]:
+    """All nodes that `roots` are made of, each once, after its children, from left to right."""
+    order: list[T] = []
+    done: set[T] = set()
+    work = [(root, False) for root in reversed(list(roots))]
+    while work:
+        node, expanded = work.pop()
+        if node in done:
+            continue
+        if expanded:
+            done.add(node)
+            order.append(node)
+        else:
+            work.append((node, True))
+            work += [(child, False) for child in reversed(list(children(node))) if child not in done]
+    return order
+
+
+def operands(node: ScalarNode) -> tuple[ScalarNode, ...]:
+    """The scalar nodes that a node is made of, those of a loop's functions included, left to right."""
+    match node:
+        case Literal() | Parameter() | ShapeOf():
+            return ()
+        case Operation(arguments=arguments):
+            return arguments
+        case MakeTuple(items=items):
+            return items
+        case Project(source=source):
+            return (source,)
+        case Conditional(condition, then, orelse):
+            return (condition, then, orelse)
+        case While(_, condition, body, initial):
+            return (initial, condition, body)
+        case Index(index=index):
+            return (index,)
+        case _:
+            assert_never(node)
+
+
+def scalars_of(node: ArrayNode) -> tuple[ScalarNode, ...]:
+    """The scalar expressions of an array node: shapes, seeds, and the bodies of its functions."""
+    found: tuple[ScalarNode | Function | None, ...]
+    match node:
+        case Use() | ArrayParameter() | Gather() | Compute() | Awhile() | Result():
+            found = ()
+        case Generate(shape, function) | Backpermute(shape, function):
+            found = (shape, function)
+        case Map(function=function) | Filter(predicate=function):
+            found = (function,)
+        case ScatterWith(combine=combine):
+            found = (combine,)
+        case Permute(combine=combine, function=function):
+            found = (combine, function)
+        case Fold(function, initial) | Scan(function, initial):
+            found = (function, initial)
+        case Replicate(spec=spec) | Slice(spec=spec):
+            found = spec
+        case Reshape(shape=shape):
+            found = (shape,)
+        case Acond(condition=condition):
+            found = (condition,)
+        case _:
+            assert_never(node)
+    return tuple(part.body if isinstance(part, Function) else part for part in found if part is not None)
+
+
+def arrays_of(node: ArrayNode) -> tuple[ArrayNode, ...]:
+    """The array nodes that a node is made of: its arguments, a loop's parameters and body, what its scalars read."""
+    arguments: tuple[ArrayNode, ...]
+    match node:
+        case Use() | ArrayParameter() | Generate():
+            arguments = ()
+        case Map(arrays=arrays):
+            arguments = arrays
+        case Gather(indices, array):
+            arguments = (indices, array)
+        case Permute(defaults=defaults, array=array) | ScatterWith(defaults=defaults, pairs=array):
+            arguments = (defaults, array)
+        case Result(node=inner):
+            arguments = (inner,)
+        case Acond(then=then, orelse=orelse):
+            arguments = (*then, *orelse)
+        case Awhile(parameters, condition, body, initial):
+            arguments = (*initial, *parameters, condition, *body)
+        case (
+            Backpermute(array=array)
+            | Fold(array=array)
+            | Scan(array=array)
+            | Filter(array=array)
+            | Replicate(array=array)
+            | Slice(array=array)
+            | Reshape(array=array)
+            | Compute(array=array)
+        ):
+            arguments = (array,)
+        case _:
+            assert_never(node)
+    return (*arguments, *arrays_read(scalars_of(node)))
+
+
+def arrays_read(roots: Iterable[ScalarNode]) -> tuple[ArrayNode, ...]:
+    """The arrays that scalar expressions index or ask for their shape, in order of occurrence, each once."""
+    nodes = postorder(roots, operands)
+    return tuple(dict.fromkeys(node.array for node in nodes if isinstance(node, (Index, ShapeOf))))

@@ -1,0 +1,1 @@
+"""Statements of a loop body: operators, loads and stores, scalar functions."""

@@ -1,0 +1,171 @@
+"""Writes scalar functions: blocks of operators, loads, conditionals and loops.
+
+In scalar code conditionals and loops are branches. In vector code a conditional computes both blocks under masks and
+selects, and a loop runs until no lane is active: loads of lanes that are not active are masked away, everything else is
+total. Nested blocks are a stack of generators, so nothing here recurses on the depth of the user's expression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import TypeAlias, assert_never
+
+from accel.ast.tree.types import BOOL
+from accel.backends.llvm.emit.memory import Memory
+from accel.backends.llvm.emit.values import Fixed, Uniform, Value, Writer
+from accel.backends.llvm.text.code import register_type
+from accel.labelled import scalar
+from accel.labelled.array import Extent
+
+Task: TypeAlias = Generator["Task", list[Value], list[Value]]
+Environment: TypeAlias = dict[int, Value]
+"""Values of variables by their number."""
+
+
+TURNS = 1 << 16
+"""Turns of a loop between two looks at whether it is still wanted."""
+
+
+def finish(task: Task) -> list[Value]:
+    """Runs a task with all the tasks that it yields, and gives its result."""
+    stack = [task]
+    result: list[Value] = []
+    started = False
+    while stack:
+        try:
+            inner = stack[-1].send(result) if started else next(stack[-1])
+        except StopIteration as stop:
+            stack.pop()
+            result, started = stop.value, True
+        else:
+            stack.append(inner)
+            started = False
+    return result
+
+
+class Functions:
+    """Writes the bodies of scalar functions into a routine, in lanes or in scalars."""
+
+    def __init__(self, writer: Writer, memory: Memory) -> None:
+        self._writer = writer
+        self._memory = memory
+        self._routine = memory.routine
+
+    def one(self, value: Value) -> str:
+        """The register or constant of a uniform value."""
+        return self._writer.one(value)
+
+    def apply(self, function: scalar.Function, arguments: Sequence[Value], mask: str | None) -> list[Value]:
+        """The results of `function` where `mask` is set (None: everywhere); no load happens elsewhere."""
+        environment: Environment = {
+            parameter.number: value for parameter, value in zip(function.parameters, arguments, strict=True)
+        }
+        return finish(self._block(function.body, environment, mask))
+
+    def _operand(self, operand: scalar.Operand, environment: Environment) -> Value:
+        match operand:
+            case scalar.Variable(number):
+                return environment[number]
+            case scalar.Constant():
+                return Fixed(operand)
+            case Extent():
+                return self._memory.extent(operand)
+            case _:
+                assert_never(operand)
+
+    def _block(self, block: scalar.Block, environment: Environment, mask: str | None) -> Task:
+        for statement in block.statements:
+            match statement:
+                case scalar.Compute(out, operator, arguments):
+                    values = [self._operand(argument, environment) for argument in arguments]
+                    environment[out.number] = self._writer.operator(operator, out.type, values)
+                case scalar.Load(out, array, index, where, inside):
+                    position = [self._operand(operand, environment) for operand in index]
+                    if not inside:
+                        self._memory.check(position, array.shape, mask, where)
+                    environment[out.number] = self._memory.read(array, position, mask)
+                case scalar.If(outs):
+                    results = yield self._conditional(statement, environment, mask)
+                    environment.update(zip([out.number for out in outs], results, strict=True))
+                case scalar.While(outs):
+                    results = yield self._loop(statement, environment, mask)
+                    environment.update(zip([out.number for out in outs], results, strict=True))
+                case _:
+                    assert_never(statement)
+        return [self._operand(operand, environment) for operand in block.results]
+
+    def _conditional(self, statement: scalar.If, environment: Environment, mask: str | None) -> Task:
+        condition = self._operand(statement.condition, environment)
+        if self._writer.lanes > 1:
+            return (yield self._masked_conditional(statement, condition, environment, mask))
+        routine, one = self._routine, self._writer.one
+        slots = [routine.slot(register_type(out.type)) for out in statement.outs]
+        then, orelse, after = routine.label(), routine.label(), routine.label()
+        routine.branch(one(condition), then, orelse)
+        for label, block in ((then, statement.then), (orelse, statement.orelse)):
+            routine.place(label)
+            results = yield self._block(block, environment, None)
+            for slot, result in zip(slots, results, strict=True):
+                routine.store(register_type(result.type), one(result), slot)
+            routine.jump(after)
+        routine.place(after)
+        return [
+            Uniform(routine.load(register_type(out.type), slot), out.type)
+            for out, slot in zip(statement.outs, slots, strict=True)
+        ]
+
+    def _masked_conditional(
+        self, statement: scalar.If, condition: Value, environment: Environment, mask: str | None
+    ) -> Task:
+        writer = self._writer
+        chosen = writer.every(condition)
+        then = yield self._block(statement.then, environment, writer.both(mask, chosen))
+        orelse = yield self._block(statement.orelse, environment, writer.without(mask, chosen))
+        return [writer.select(chosen, first, second) for first, second in zip(then, orelse, strict=True)]
+
+    def _loop(self, statement: scalar.While, environment: Environment, mask: str | None) -> Task:
+        """Parameters live in slots of all lanes; with several lanes a mask says which still run."""
+        routine, writer = self._routine, self._writer
+        types = [writer.code.type(parameter.type) for parameter in statement.parameters]
+        slots = [routine.slot(type_, align=64) for type_ in types]
+        for slot, type_, operand in zip(slots, types, statement.initial, strict=True):
+            routine.store(type_, writer.every(self._operand(operand, environment)), slot)
+        active = routine.slot(writer.code.type(BOOL), align=64)
+        everywhere = writer.code.splat("i1", "true")
+        routine.store(writer.code.type(BOOL), mask or everywhere, active)
+        turns = routine.slot("i64")
+        routine.store("i64", str(TURNS), turns)
+        head, body, after = routine.label(), routine.label(), routine.label()
+        routine.jump(head)
+        routine.place(head)
+        self._reload(statement, types, slots, environment)
+        running = None if writer.lanes == 1 else routine.load(writer.code.type(BOOL), active)
+        (going,) = yield self._block(statement.condition, environment, running)
+        still = writer.both(running, writer.every(going)) or everywhere
+        routine.store(writer.code.type(BOOL), still, active)
+        routine.branch(writer.any(still), body, after)
+        routine.place(body)
+        self._poll(turns)
+        results = yield self._block(statement.body, environment, None if writer.lanes == 1 else still)
+        for slot, type_, parameter, result in zip(slots, types, statement.parameters, results, strict=True):
+            if writer.lanes > 1:
+                result = writer.select(still, result, environment[parameter.number])
+            routine.store(type_, writer.every(result), slot)
+        routine.jump(head)
+        routine.place(after)
+        self._reload(statement, types, slots, environment)
+        return [environment[parameter.number] for parameter in statement.parameters]
+
+    def _poll(self, turns: str) -> None:
+        """Counts a turn of a loop down in the slot `turns`; at 0 looks whether the loop is still wanted."""
+        routine = self._routine
+        left = routine.code.emit(f"sub i64 {routine.load('i64', turns)}, 1")
+        routine.store("i64", left, turns)
+        with routine.when(routine.code.emit(f"icmp eq i64 {left}, 0")):
+            self._memory.poll()
+            routine.store("i64", str(TURNS), turns)
+
+    def _reload(self, statement: scalar.While, types: list[str], slots: list[str], environment: Environment) -> None:
+        for parameter, type_, slot in zip(statement.parameters, types, slots, strict=True):
+            value = self._writer.varying(self._routine.load(type_, slot), parameter.type)
+            environment[parameter.number] = value

@@ -1,0 +1,341 @@
+"""Writes accesses to arrays: bounds checks, loads and stores, plain, masked, gathered and packed.
+
+No access leaves its array: checks come first, lanes that are not active are masked away. Elements of the last dimension
+are adjacent (the device copies arguments whose are not); other strides are read from the frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from accel.ast.tree.types import BOOL, I64, ScalarType
+from accel.backends.llvm.emit.values import Packed, Progression, Uniform, Value, Writer
+from accel.backends.llvm.machine.target import host
+from accel.backends.llvm.text.code import Code, memory_type
+from accel.backends.llvm.text.frame import FAILED, FAULTS, STREAMING, FrameView
+from accel.backends.llvm.text.routine import Routine
+from accel.backends.sites import IndexSite, Site
+from accel.errors import Where
+from accel.labelled.array import Array, Extent, Shape
+
+
+class Memory:
+    """Accesses of one function. `sites` is None in the fast form of a kernel, which only says that something failed."""
+
+    def __init__(self, view: FrameView, writer: Writer, leave: str, sites: list[Site] | None) -> None:
+        """`leave` is the instruction that leaves the function once a check has failed."""
+        self.routine: Routine = view.routine
+        self.view = view
+        self._writer = writer
+        self._leave = leave
+        self._sites = sites
+        self._failure: str | None = None
+        self._true: str | None = None
+        self._others: list[Memory] = []
+
+    def with_writer(self, writer: Writer) -> Memory:
+        """The same function's accesses in another number of lanes."""
+        other = Memory(self.view, writer, self._leave, self._sites)
+        self._others.append(other)
+        return other
+
+    def extent(self, extent: Extent) -> Value:
+        """The extent as a value."""
+        return Uniform(self.view.extent(extent), I64)
+
+    # Checks.
+
+    def check(self, index: Sequence[Value], shape: Shape, mask: str | None, where: Where | None) -> None:
+        """Leaves the function if, where `mask` is set, an index lies outside of `shape`."""
+        wrong: list[str] = []
+        writer, type_ = self._writer, self._writer.code.type(I64)
+        for position, extent in zip(index, shape, strict=True):
+            bound = self.view.extent(extent)
+            if writer.is_uniform(position) and mask is None:
+                wrong.append(writer.scalar.emit(f"icmp uge i64 {writer.one(position)}, {bound}"))
+            else:
+                limit = bound if bound.isdigit() and writer.lanes == 1 else writer.splat(bound, "i64")
+                outside = writer.code.emit(f"icmp uge {type_} {writer.every(position)}, {limit}")
+                wrong.append(writer.any(writer.both(mask, outside) or outside))
+        for one in wrong:
+            self.fail_if(one, index, IndexSite(shape, where))
+
+    def fail_if(self, wrong: str, index: Sequence[Value], site: Site) -> None:
+        """Leaves the function where the i1 holds; in the recording form says which site, at which index, first."""
+        routine = self.routine
+        if self._sites is None:
+            self._leave_if(wrong)
+            return
+        self._sites.append(site)
+        # Functions of states return to code that goes on: what was found first stays, and whoever fails later leaves, too.
+        clear = routine.code.emit(f"icmp eq i64 {routine.load('i64', self.view.address(FAILED))}, 0")
+        with routine.when(wrong):
+            with routine.when(clear):
+                faults = self.view.word(FAULTS, "ptr")
+                routine.store("i64", str(len(self._sites) - 1), faults)
+                for place, position in enumerate(index):
+                    routine.store("i64", self._writer.one(position), routine.offset(faults, place + 1))
+            self._fail()
+            # What follows is never reached; the next block begins here.
+            routine.place(routine.label())
+
+    def _leave_if(self, stopped: str) -> None:
+        self._failure = self._failure or self.routine.label()
+        after = self.routine.label()
+        self.routine.branch(stopped, self._failure, after)
+        self.routine.place(after)
+
+    def poll(self) -> None:
+        """Leaves the function if another thread has failed, or the user has interrupted: for loops that may never end."""
+        code = self.routine.code
+        code.declarations.setdefault("accel_poll", "declare i64 @accel_poll(ptr) cold")
+        stopped = code.emit(f"call i64 @accel_poll(ptr {self.view.address(FAILED)})")
+        self._leave_if(code.emit(f"icmp ne i64 {stopped}, 0"))
+
+    def _fail(self) -> None:
+        self.routine.store("i64", "1", self.view.address(FAILED))
+        self.routine.code.line(self._leave)
+
+    def close(self) -> None:
+        """Writes where failing checks go; the last thing of a function."""
+        for other in self._others:
+            other.close()
+        if self._failure is not None:
+            self.routine.place(self._failure)
+            self._fail()
+
+    # Addresses.
+
+    def _address(self, array: Array, index: Sequence[Value]) -> str:
+        """The address of an element at a uniform index, or of lane 0."""
+        code, pointer = self.routine.code, self.view.data(array)
+        for dimension, position in enumerate(index):
+            base = self._first(position)
+            stride = self.view.stride(array, dimension)
+            offset = base if stride == "1" else code.emit(f"mul i64 {base}, {stride}")
+            pointer = code.emit(f"getelementptr i8, ptr {pointer}, i64 {offset}")
+        return pointer
+
+    def _last_address(self, array: Array, index: Sequence[Value]) -> str:
+        """The address of the last lane, of a row in reverse."""
+        back = array.element.bytes * (self._writer.lanes - 1)
+        return self.routine.code.emit(f"getelementptr i8, ptr {self._address(array, index)}, i64 {-back}")
+
+    def _first(self, position: Value) -> str:
+        match position:
+            case Progression(base):
+                return base
+            case Packed(carry):
+                return carry
+            case _:
+                return self._writer.one(position)
+
+    def _addresses(self, array: Array, index: Sequence[Value]) -> str:
+        """The addresses of all lanes' elements."""
+        writer = self._writer
+        type_, pointers = writer.code.type(I64), writer.code.vector("ptr")
+        text = f"ptr {self.view.data(array)}"
+        for dimension, position in enumerate(index):
+            stride = self.view.stride(array, dimension)
+            splat = writer.code.splat("i64", stride) if stride.isdigit() else writer.splat(stride, "i64")
+            offset = writer.code.emit(f"mul {type_} {writer.every(position)}, {splat}")
+            text = f"{pointers} {writer.code.emit(f'getelementptr i8, {text}, {type_} {offset}')}"
+        return text
+
+    def _is_row(self, index: Sequence[Value], stride: int = 1) -> bool:
+        """Whether lanes are adjacent in memory, in order (stride 1) or in reverse (-1)."""
+        if not index or not isinstance(index[-1], Progression) or index[-1].stride != stride:
+            return False
+        return all(self._writer.is_uniform(position) for position in index[:-1])
+
+    # Loads.
+
+    def read(self, array: Array, index: Sequence[Value], mask: str | None) -> Value:
+        """The elements at `index`, which is in bounds; where `mask` is not set, anything."""
+        writer, kind = self._writer, array.element
+        if all(writer.is_uniform(position) for position in index):
+            address = self._address(array, index)
+            if mask is not None and index:
+                address = self._guarded(address, mask)
+            type_ = memory_type(kind)
+            text = writer.scalar.emit(f"load {type_}, ptr {address}, align {kind.bytes}")
+            return Uniform(_from_memory(writer.scalar, kind, text), kind)
+        if self._is_row(index):
+            text = self._load_row(kind, self._address(array, index), mask)
+        elif self._is_row(index, -1):
+            backwards = None if mask is None else writer.reversed(mask, "i1")
+            row = self._load_row(kind, self._last_address(array, index), backwards)
+            text = writer.reversed(row, memory_type(kind))
+        else:
+            text = self._gather(kind, self._addresses(array, index), mask)
+        return writer.varying(_from_memory(writer.code, kind, text), kind)
+
+    def _guarded(self, address: str, mask: str) -> str:
+        """The address if a lane is active, else one of a word that nobody needs."""
+        somewhere = self.routine.slot("i64")
+        self.routine.store("i64", "0", somewhere)
+        return self.routine.code.emit(f"select i1 {self._writer.any(mask)}, ptr {address}, ptr {somewhere}")
+
+    def _load_row(self, kind: ScalarType, address: str, mask: str | None) -> str:
+        code = self._writer.code
+        vector = code.vector(memory_type(kind))
+        if mask is None:
+            return code.emit(f"load {vector}, ptr {address}, align {kind.bytes}")
+        name = f"llvm.masked.load.{_suffix(code, kind)}.p0"
+        masks = code.vector("i1")
+        code.declarations.setdefault(name, f"declare {vector} @{name}(ptr, {masks}, {vector})")
+        text = f"call {vector} @{name}(ptr align {kind.bytes} {address}, {masks} {mask}, {vector} zeroinitializer)"
+        return code.emit(text)
+
+    def _gather(self, kind: ScalarType, addresses: str, mask: str | None) -> str:
+        code = self._writer.code
+        vector, masks, pointers = code.vector(memory_type(kind)), code.vector("i1"), code.vector("ptr")
+        name = f"llvm.masked.gather.{_suffix(code, kind)}.v{code.lanes}p0"
+        code.declarations.setdefault(name, f"declare {vector} @{name}({pointers}, {masks}, {vector})")
+        addresses = addresses.replace(pointers, f"{pointers} align {kind.bytes}", 1)
+        active = mask or code.splat("i1", "true")
+        return code.emit(f"call {vector} @{name}({addresses}, {masks} {active}, {vector} zeroinitializer)")
+
+    # Stores.
+
+    def goes_past_caches(self, array: Array, index: Sequence[Value]) -> str:
+        """Whether rows of vectors from a uniform index on are to be stored past the caches: large, and aligned; an i1."""
+        code = self.routine.code
+        size = array.element.bytes * self._writer.lanes
+        address = code.emit(f"ptrtoint ptr {self._address(array, index)} to i64")
+        odd = code.emit(f"and i64 {address}, {size - 1}")
+        aligned = code.emit(f"icmp eq i64 {odd}, 0")
+        large = code.emit(f"icmp ne i64 {self.view.word(STREAMING)}, 0")
+        return code.emit(f"and i1 {aligned}, {large}")
+
+    def write(
+        self, array: Array, index: Sequence[Value], value: Value, mask: str | None, past_caches: str | None = None
+    ) -> None:
+        """Stores `value` at `index` where `mask` is set; past the caches where the i1 `past_caches` holds."""
+        writer, kind = self._writer, array.element
+        if writer.lanes == 1:
+            text = _to_memory(writer.scalar, kind, writer.one(value))
+            address = self._address(array, index)
+            writer.scalar.line(f"store {memory_type(kind)} {text}, ptr {address}, align {kind.bytes}")
+            return
+        text = _to_memory(writer.code, kind, writer.every(value))
+        if self._is_row(index):
+            address = self._address(array, index)
+            if mask is None and past_caches is not None:
+                self._store_past_caches(kind, text, address, past_caches)
+            else:
+                self._store_row(kind, text, address, mask)
+        elif self._is_row(index, -1):
+            backwards = None if mask is None else writer.reversed(mask, "i1")
+            row = writer.reversed(text, memory_type(kind))
+            self._store_row(kind, row, self._last_address(array, index), backwards)
+        elif len(index) == 1 and isinstance(index[0], Packed) and index[0].mask == mask:
+            self._store_packed(kind, text, self._address(array, index), mask)
+        else:
+            self._scatter(kind, text, self._addresses(array, index), mask)
+
+    def _store_row(self, kind: ScalarType, text: str, address: str, mask: str | None) -> None:
+        code = self._writer.code
+        vector, masks = code.vector(memory_type(kind)), code.vector("i1")
+        if mask is None:
+            code.line(f"store {vector} {text}, ptr {address}, align {kind.bytes}")
+            return
+        name = f"llvm.masked.store.{_suffix(code, kind)}.p0"
+        code.declarations.setdefault(name, f"declare void @{name}({vector}, ptr, {masks})")
+        code.line(f"call void @{name}({vector} {text}, ptr align {kind.bytes} {address}, {masks} {mask})")
+
+    def finish_past_caches(self) -> None:
+        """Makes such stores visible before what follows."""
+        if host().is_x86:
+            self.routine.code.declarations.setdefault("llvm.x86.sse.sfence", "declare void @llvm.x86.sse.sfence()")
+            self.routine.code.line("call void @llvm.x86.sse.sfence()")
+        else:
+            self.routine.code.line("fence seq_cst")
+
+    def _store_past_caches(self, kind: ScalarType, text: str, address: str, past_caches: str) -> None:
+        code, routine = self._writer.code, self.routine
+        vector = code.vector(memory_type(kind))
+        past, plain, after = routine.label(), routine.label(), routine.label()
+        routine.branch(past_caches, past, plain)
+        routine.place(past)
+        code.line(f"store {vector} {text}, ptr {address}, align {kind.bytes * code.lanes}, !nontemporal !0")
+        routine.jump(after)
+        routine.place(plain)
+        self._store_row(kind, text, address, None)
+        routine.jump(after)
+        routine.place(after)
+
+    def pack(self, kind: ScalarType, value: Value, mask: str) -> str:
+        """The set lanes of a value first, as in memory. Narrow elements go through 32 bits, which processors can compress."""
+        text = _to_memory(self._writer.code, kind, self._writer.every(value))
+        return self._packed(kind, text, mask)
+
+    def _packed(self, kind: ScalarType, text: str, mask: str) -> str:
+        code = self._writer.code
+        vector, masks = code.vector(memory_type(kind)), code.vector("i1")
+        wide = vector if kind.bytes >= 4 else code.vector("i32")
+        if wide != vector:
+            text = code.emit(f"zext {vector} {text} to {wide}")
+        suffix = f"v{code.lanes}i32" if wide != vector else _suffix(code, kind)
+        # LLVM 22 compresses by nothing where it finds out while selecting instructions that the mask is a constant.
+        unknown = code.emit(f"and {masks} {mask}, {self._true_lanes()}")
+        operands = [f"{wide} {text}", f"{masks} {unknown}", f"{wide} poison"]
+        packed = code.call(f"llvm.experimental.vector.compress.{suffix}", wide, [wide, masks, wide], operands)
+        return code.emit(f"trunc {wide} {packed} to {vector}") if wide != vector else packed
+
+    def _true_lanes(self) -> str:
+        """A mask of all lanes, of which LLVM cannot know that it is: the frame's address is not null."""
+        if self._true is None:
+            masks, enter = self._writer.code.vector("i1"), self.routine.enter
+            here = enter(f"icmp ne ptr {self.view.pointer}, null")
+            first = enter(f"insertelement {masks} poison, i1 {here}, i32 0")
+            self._true = enter(
+                f"shufflevector {masks} {first}, {masks} poison, <{self._writer.lanes} x i32> zeroinitializer"
+            )
+        return self._true
+
+    def _store_packed(self, kind: ScalarType, text: str, address: str, mask: str) -> None:
+        """The set lanes, adjacent, from `address` on."""
+        kept = self._writer.first_lanes(set_lanes(self._writer, mask))
+        self._store_row(kind, self._packed(kind, text, mask), address, kept)
+
+    def load_vector(self, kind: ScalarType, address: str, mask: str | None) -> Value:
+        """Adjacent elements from an address on, where the mask is set."""
+        text = self._load_row(kind, address, mask)
+        return self._writer.varying(_from_memory(self._writer.code, kind, text), kind)
+
+    def _scatter(self, kind: ScalarType, text: str, addresses: str, mask: str | None) -> None:
+        code = self._writer.code
+        vector, masks, pointers = code.vector(memory_type(kind)), code.vector("i1"), code.vector("ptr")
+        name = f"llvm.masked.scatter.{_suffix(code, kind)}.v{code.lanes}p0"
+        code.declarations.setdefault(name, f"declare void @{name}({vector}, {pointers}, {masks})")
+        addresses = addresses.replace(pointers, f"{pointers} align {kind.bytes}", 1)
+        active = mask or code.splat("i1", "true")
+        code.line(f"call void @{name}({vector} {text}, {addresses}, {masks} {active})")
+
+
+def set_lanes(writer: Writer, mask: str) -> str:
+    """How many lanes of a mask are set: an i64 register."""
+    bits = f"i{writer.lanes}"
+    word = writer.scalar.emit(f"bitcast {writer.code.vector('i1')} {mask} to {bits}")
+    count = writer.scalar.call(f"llvm.ctpop.{bits}", bits, [bits], [f"{bits} {word}"])
+    return writer.scalar.emit(f"zext {bits} {count} to i64") if writer.lanes < 64 else count
+
+
+def _suffix(code: Code, kind: ScalarType) -> str:
+    scalar = {"f32": "f32", "f64": "f64"}.get(kind.value, memory_type(kind))
+    return f"v{code.lanes}{scalar}"
+
+
+def _from_memory(code: Code, kind: ScalarType, text: str) -> str:
+    """A bool is true unless its byte is 0."""
+    if kind is not BOOL:
+        return text
+    bytes_ = code.vector("i8")
+    return code.emit(f"icmp ne {bytes_} {text}, {code.splat('i8', '0')}")
+
+
+def _to_memory(code: Code, kind: ScalarType, text: str) -> str:
+    if kind is not BOOL:
+        return text
+    return code.emit(f"zext {code.type(BOOL)} {text} to {code.vector('i8')}")

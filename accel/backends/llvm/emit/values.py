@@ -1,0 +1,237 @@
+"""What a scalar of the loop program is while its code is written: one register for all lanes, or one per lane.
+
+Vector code works on `lanes` consecutive iterations at once. What does not differ between them stays scalar until somebody
+needs it in lanes, and an index that rises evenly stays a progression, so that reads at it are plain vector loads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, Union, assert_never
+
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import I64, ScalarType
+from accel.backends.llvm.scalar_code.scalar import operation
+from accel.backends.llvm.text.code import Code, constant_text, register_type
+from accel.labelled.scalar import Constant
+
+
+@dataclass(frozen=True, slots=True)
+class Uniform:
+    """The same in every lane: a scalar register."""
+
+    text: str
+    type: ScalarType
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A constant."""
+
+    constant: Constant
+
+    @property
+    def type(self) -> ScalarType:
+        """The constant's type."""
+        return self.constant.type
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """A vector register."""
+
+    text: str
+    type: ScalarType
+
+
+@dataclass(frozen=True, slots=True)
+class Progression:
+    """An i64: lane l holds `base + stride * l`."""
+
+    base: str
+    stride: int
+
+    @property
+    def type(self) -> ScalarType:
+        """i64."""
+        return I64
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """An i64: lane l holds `carry` + how many lanes before l are set in `mask`. Where a filter puts what it keeps."""
+
+    carry: str
+    mask: str
+
+    @property
+    def type(self) -> ScalarType:
+        """i64."""
+        return I64
+
+
+Value: TypeAlias = Union[Uniform, Fixed, Lanes, Progression, Packed]
+
+
+class Writer:
+    """Writes operators on values; `lanes` is 1 in scalar code, where every value is uniform or fixed."""
+
+    def __init__(self, code: Code, lanes: int) -> None:
+        self.scalar = code
+        self.code = code.at(lanes)
+        self.lanes = lanes
+
+    def varying(self, text: str, kind: ScalarType) -> Value:
+        """A register that the code of `lanes` lanes made."""
+        return Uniform(text, kind) if self.lanes == 1 else Lanes(text, kind)
+
+    def is_uniform(self, value: Value) -> bool:
+        """Whether all lanes hold the same."""
+        return isinstance(value, Uniform | Fixed)
+
+    def one(self, value: Value) -> str:
+        """The register or constant of a uniform value."""
+        match value:
+            case Uniform(text):
+                return text
+            case Fixed(constant):
+                return constant_text(constant)
+            case Lanes() | Progression() | Packed():
+                raise AssertionError(f"{value} differs between lanes")
+            case _:
+                assert_never(value)
+
+    def every(self, value: Value) -> str:
+        """The value in all lanes: a register or constant of `lanes` lanes."""
+        match value:
+            case Fixed(constant):
+                return self.code.constant(constant)
+            case Uniform(text, kind):
+                return self.splat(text, register_type(kind))
+            case Lanes(text):
+                return text
+            case Progression(base, stride):
+                steps = ", ".join(f"i64 {stride * lane}" for lane in range(self.lanes))
+                return self.code.emit(f"add {self.code.type(I64)} {self.splat(base, 'i64')}, <{steps}>")
+            case Packed(carry, mask):
+                return self._packed(carry, mask)
+            case _:
+                assert_never(value)
+
+    def splat(self, text: str, type_: str) -> str:
+        """A scalar register in every lane."""
+        if self.lanes == 1:
+            return text
+        vector = self.code.vector(type_)
+        first = self.code.emit(f"insertelement {vector} poison, {type_} {text}, i32 0")
+        zeros = f"<{self.lanes} x i32> zeroinitializer"
+        return self.code.emit(f"shufflevector {vector} {first}, {vector} poison, {zeros}")
+
+    def operator(self, operator: Operator, result: ScalarType, arguments: Sequence[Value]) -> Value:
+        """`operator` on values."""
+        types = [argument.type for argument in arguments]
+        if all(self.is_uniform(argument) for argument in arguments):
+            return Uniform(operation(self.scalar, operator, result, types, [self.one(a) for a in arguments]), result)
+        if result is I64 and set(types) == {I64}:
+            moved = self._progression(operator, arguments)
+            if moved is not None:
+                return moved
+        return Lanes(operation(self.code, operator, result, types, [self.every(a) for a in arguments]), result)
+
+    def _progression(self, operator: Operator, arguments: Sequence[Value]) -> Value | None:
+        """The result as a progression, if it is one."""
+        strides = [a.stride if isinstance(a, Progression) else 0 for a in arguments]
+        if any(isinstance(argument, Lanes | Packed) for argument in arguments):
+            return None
+        match operator, arguments:
+            case Operator.ADD, _:
+                stride = strides[0] + strides[1]
+            case Operator.SUB, _:
+                stride = strides[0] - strides[1]
+            case Operator.NEG, _:
+                stride = -strides[0]
+            case Operator.MUL, (Progression(), Fixed(constant)):
+                stride = strides[0] * int(constant.value)
+            case Operator.MUL, (Fixed(constant), Progression()):
+                stride = strides[1] * int(constant.value)
+            case _:
+                return None
+        if abs(stride) >= 1 << 31:
+            return None
+        bases = [a.base if isinstance(a, Progression) else self.one(a) for a in arguments]
+        return Progression(operation(self.scalar, operator, I64, [I64] * len(bases), bases), stride)
+
+    def select(self, mask: str, then: Value, orelse: Value) -> Value:
+        """Lane by lane `then` where the mask (of `lanes` lanes) is set."""
+        kind = then.type
+        type_ = self.code.type(kind)
+        text = f"select {self.code.vector('i1')} {mask}, {type_} {self.every(then)}, {type_} {self.every(orelse)}"
+        return self.varying(self.code.emit(text), kind)
+
+    def _packed(self, carry: str, mask: str) -> str:
+        """`carry` plus the exclusive prefix sum of the mask."""
+        vector = self.code.type(I64)
+        bits = self.code.emit(f"zext {self.code.vector('i1')} {mask} to {vector}")
+        total, distance = bits, 1
+        while distance < self.lanes:
+            moved = self.shifted(total, "i64", distance, "zeroinitializer")
+            total = self.code.emit(f"add {vector} {total}, {moved}")
+            distance *= 2
+        before = self.code.emit(f"sub {vector} {total}, {bits}")
+        return self.code.emit(f"add {vector} {before}, {self.splat(carry, 'i64')}")
+
+    def shifted(self, text: str, type_: str, distance: int, incoming: str) -> str:
+        """Every lane's value `distance` lanes later; the first lanes get the last ones of `incoming`."""
+        vector = self.code.vector(type_)
+        order = ", ".join(f"i32 {self.lanes - distance + lane}" for lane in range(self.lanes))
+        mask = f"<{self.lanes} x i32> <{order}>"
+        return self.code.emit(f"shufflevector {vector} {incoming}, {vector} {text}, {mask}")
+
+    def rotated(self, text: str, type_: str, distance: int) -> str:
+        """Lane l gets the value of lane (l + distance) mod lanes."""
+        vector = self.code.vector(type_)
+        order = ", ".join(f"i32 {(lane + distance) % self.lanes}" for lane in range(self.lanes))
+        return self.code.emit(f"shufflevector {vector} {text}, {vector} poison, <{self.lanes} x i32> <{order}>")
+
+    def reversed(self, text: str, type_: str) -> str:
+        """The lanes from last to first."""
+        vector = self.code.vector(type_)
+        order = ", ".join(f"i32 {lane}" for lane in reversed(range(self.lanes)))
+        return self.code.emit(f"shufflevector {vector} {text}, {vector} poison, <{self.lanes} x i32> <{order}>")
+
+    def first_lanes(self, count: str) -> str:
+        """The mask of the lanes below `count` (an i64 register)."""
+        if self.lanes > 32:
+            return self._first_bytes(count)
+        order = ", ".join(f"i64 {lane}" for lane in range(self.lanes))
+        vector = self.code.type(I64)
+        return self.code.emit(f"icmp slt {vector} <{order}>, {self.splat(count, 'i64')}")
+
+    def _first_bytes(self, count: str) -> str:
+        """The same for many lanes, at most 127, by comparing bytes."""
+        code = self.scalar
+        above = code.call("llvm.smax.i64", "i64", ["i64", "i64"], [f"i64 {count}", "i64 0"])
+        inside = code.call("llvm.smin.i64", "i64", ["i64", "i64"], [f"i64 {above}", f"i64 {self.lanes}"])
+        byte = code.emit(f"trunc i64 {inside} to i8")
+        order = ", ".join(f"i8 {lane}" for lane in range(self.lanes))
+        return self.code.emit(f"icmp slt {self.code.vector('i8')} <{order}>, {self.splat(byte, 'i8')}")
+
+    def both(self, first: str | None, second: str | None) -> str | None:
+        """The conjunction of two masks; None is all lanes."""
+        if first is None or second is None:
+            return first or second
+        return self.code.emit(f"and {self.code.vector('i1')} {first}, {second}")
+
+    def without(self, mask: str | None, excluded: str) -> str:
+        """The lanes of `mask` that are not in `excluded`."""
+        vector = self.code.vector("i1")
+        rest = self.code.emit(f"xor {vector} {excluded}, {self.code.splat('i1', 'true')}")
+        return self.both(mask, rest) or rest
+
+    def any(self, mask: str) -> str:
+        """An i1: whether some lane is set."""
+        if self.lanes == 1:
+            return mask
+        vector = self.code.vector("i1")
+        return self.code.call(f"llvm.vector.reduce.or.v{self.lanes}i1", "i1", [vector], [f"{vector} {mask}"])

@@ -1,0 +1,1 @@
+"""Loop nests: what runs on several threads, in vectors, in blocks."""

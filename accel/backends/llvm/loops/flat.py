@@ -1,0 +1,149 @@
+"""Elementwise nests as one loop over all elements, so that chunks and vectors do not care how long rows are.
+
+A nest whose loops stand directly inside of each other and carry nothing runs over positions 0 .. rows * row - 1. Where all
+arrays lie in memory as the loops run, which is known at the call, dimensions merge into the last one: usually everything is
+one row. Otherwise rows are taken one by one, and a chunk may begin and end inside of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from accel.ast.tree.types import I64
+from accel.backends.llvm.emit.values import Uniform
+from accel.backends.llvm.loops.nest import Levels, NestText
+from accel.backends.llvm.text.routine import Routine
+from accel.ir import mentions
+from accel.ir.nodes import For, Nest, Operand, Order, Read, Stream, Write
+from accel.labelled.array import Array, Extent
+from accel.labelled.scalar import Constant
+
+
+def flat_loops(nest: Nest) -> list[For] | None:
+    """The loops of a nest that runs over positions, outermost first; None for all other nests."""
+    loops: list[For] = []
+    for level in mentions.levels(nest):
+        if level.loop is None:
+            break
+        loop = level.loop
+        inside = bool(loops)
+        if loop.states or loop.order is not Order.UP or not isinstance(loop.extent, Extent | Constant):
+            return None
+        if inside and (level.before or level.after):
+            return None
+        loops.append(loop)
+    return loops if len(loops) > 1 else None
+
+
+def _accesses(nest: Nest) -> Iterator[tuple[Array, tuple[Operand, ...]]]:
+    for statement in mentions.statements(nest):
+        if isinstance(statement, Read | Write):
+            yield statement.array, statement.index
+
+
+def merging(nest: Nest, loops: Sequence[For]) -> int:
+    """The first dimension that may merge with all behind it, as far as the text tells: these indices occur only together,
+    in order, at the end of an array's index."""
+    indices = [loop.index for loop in loops]
+    used = [operand for operand in mentions.operands(nest) if isinstance(operand, Stream)]
+    accesses = list(_accesses(nest))
+    for first in range(len(loops) - 1):
+        tail = tuple(indices[first:])
+        whole = 0
+        for _, index in accesses:
+            if index[-len(tail) :] == tail and not set(index[: -len(tail)]) & set(tail):
+                whole += 1
+        if all(used.count(each) == whole for each in tail):
+            return first
+    return len(loops) - 1
+
+
+class Flat:
+    """One nest that runs over positions: what its functions share."""
+
+    def __init__(self, text: NestText, loops: list[For]) -> None:
+        self._text = text
+        self._loops = loops
+        self._indices = [loop.index for loop in loops]
+
+    def _name(self, dimension: int) -> str:
+        # No stream's name has a space.
+        return f"extent {dimension}"
+
+    def positions(self, levels: Levels) -> str:
+        """How many there are; puts the extents, merged where memory allows it, into the frame."""
+        routine, code = levels.routine, levels.routine.code
+        extents = [levels.extent(loop) for loop in self._loops]
+        row = routine.slot("i64")
+        routine.store("i64", extents[-1], row)
+        merges = routine.slot("i1")
+        routine.store("i1", "true", merges)
+        total = extents[-1]
+        for dimension in range(len(extents) - 2, -1, -1):
+            total = code.emit(f"mul i64 {total}, {extents[dimension]}")
+            rest = extents[dimension]
+            if dimension >= merging(self._text.nest, self._loops):
+                together = code.emit(
+                    f"and i1 {routine.load('i1', merges)}, {self._adjacent(levels, dimension, extents)}"
+                )
+                routine.store("i1", together, merges)
+                factor = code.emit(f"select i1 {together}, i64 {rest}, i64 1")
+                routine.store("i64", code.emit(f"mul i64 {routine.load('i64', row)}, {factor}"), row)
+                rest = code.emit(f"select i1 {together}, i64 1, i64 {rest}")
+            levels.view.keep(self._name(dimension), I64, rest)
+        levels.view.keep(self._name(len(extents) - 1), I64, routine.load("i64", row))
+        return total
+
+    def _adjacent(self, levels: Levels, dimension: int, extents: Sequence[str]) -> str:
+        """Whether in all arrays a step of this dimension is as far as the whole next dimension."""
+        code, index = levels.routine.code, self._indices[dimension]
+        result = "true"
+        seen: set[tuple[Array, int]] = set()
+        for array, operands in _accesses(self._text.nest):
+            if index not in operands or (array, operands.index(index)) in seen:
+                continue
+            place = operands.index(index)
+            seen.add((array, place))
+            step, inner = levels.view.stride(array, place), levels.view.stride(array, place + 1)
+            whole = code.emit(f"mul i64 {inner}, {extents[dimension + 1]}")
+            same = code.emit(f"icmp eq i64 {step}, {whole}")
+            result = code.emit(f"and i1 {result}, {same}")
+        return result
+
+    def body(self) -> Routine:
+        """`@<name>_body`: positions low .. high-1, row by row."""
+        routine = Routine(f"void @{self._text.name}_body(ptr %frame, ptr %records, i64 %low, i64 %high)")
+        levels = Levels(self._text, routine, "ret void")
+        code, last = routine.code, len(self._loops) - 1
+        extents = [self._extent(levels, dimension) for dimension in range(last + 1)]
+        with routine.when(code.emit("icmp slt i64 %low, %high")):
+            number, column, position = (routine.slot("i64") for _ in range(3))
+            routine.store("i64", code.emit(f"udiv i64 %low, {extents[last]}"), number)
+            routine.store("i64", code.emit(f"urem i64 %low, {extents[last]}"), column)
+            routine.store("i64", "%low", position)
+            with routine.advance(position, "%high", 0) as at:
+                self._bind_indices(levels, routine.load("i64", number), extents)
+                start = routine.load("i64", column)
+                rest = code.emit(f"sub i64 %high, {at}")
+                end = routine.least(extents[last], code.emit(f"add i64 {start}, {rest}"))
+                levels.loop(self._loops[last], start, end, extents[last])
+                done = code.emit(f"sub i64 {end}, {start}")
+                routine.store("i64", code.emit(f"add i64 {at}, {done}"), position)
+                routine.store("i64", "0", column)
+                routine.store("i64", code.emit(f"add i64 {routine.load('i64', number)}, 1"), number)
+        code.line("ret void")
+        levels.memory.close()
+        return routine
+
+    def _extent(self, levels: Levels, dimension: int) -> str:
+        return levels.view.stream(Stream(self._name(dimension), I64))
+
+    def _bind_indices(self, levels: Levels, row: str, extents: Sequence[str]) -> None:
+        """The outer indices of a row's number."""
+        code = levels.routine.code
+        for dimension in range(len(self._loops) - 2, -1, -1):
+            index = row
+            if dimension:
+                index = code.emit(f"urem i64 {row}, {extents[dimension]}")
+                row = code.emit(f"udiv i64 {row}, {extents[dimension]}")
+            levels.streams.made[self._indices[dimension].name] = Uniform(index, I64)

@@ -1,0 +1,206 @@
+"""One nest as LLVM functions: levels and loops in scalar code around an innermost loop that may be in vectors.
+
+`@<name>_body(frame, records, low, high)` runs some iterations of the outermost loop, in order. What calls it is in
+`schedule.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from accel.ast.tree.types import I64
+from accel.backends.llvm.emit.functions import Functions
+from accel.backends.llvm.emit.memory import Memory
+from accel.backends.llvm.emit.statements import Statements, Streams
+from accel.backends.llvm.emit.values import Uniform, Value, Writer
+from accel.backends.llvm.loops.vector_loop import VectorLoop
+from accel.backends.llvm.states.analysis import NestPlan
+from accel.backends.llvm.states.kinds import Kind
+from accel.backends.llvm.states.records import Record
+from accel.backends.llvm.states.staging import tile_routine
+from accel.backends.llvm.text.frame import Frame, FrameView
+from accel.backends.llvm.text.routine import Routine
+from accel.backends.sites import EmptySite, Site
+from accel.ir import mentions
+from accel.ir.nodes import For, LoopBody, ManyToOne, Nest, Order, State
+
+
+class NestText:
+    """What the functions of one nest have in common."""
+
+    def __init__(self, name: str, nest: Nest, plan: NestPlan, sites: list[Site] | None) -> None:
+        """`sites` collects the checks of the recording form; None for the fast form."""
+        self.name = name
+        self.nest = nest
+        self.plan = plan
+        self.sites = sites
+        self.frame = Frame(nest)
+        self.routines: list[Routine] = []
+        self.records = {
+            state.name: Record(f"{name}_{number}", state, plan.kinds[state.name], self.frame, sites)
+            for number, state in enumerate(mentions.states(nest))
+        }
+
+    def add_records(self) -> None:
+        """The functions of all records."""
+        for record in self.records.values():
+            self.routines += record.functions()
+            if record.kind is Kind.STAGED:
+                self.routines.append(tile_routine(record))
+
+
+class Levels:
+    """Writes levels of a nest into one function, in scalar code."""
+
+    def __init__(self, text: NestText, routine: Routine, leave: str) -> None:
+        """`leave` is the instruction that leaves the function when a check failed."""
+        self._text = text
+        self.routine = routine
+        self.view = FrameView(routine, text.frame)
+        self.writer = Writer(routine.code, 1)
+        self.memory = Memory(self.view, self.writer, leave, text.sites)
+        self.streams = Streams(self.memory, {})
+        self.functions = Functions(self.writer, self.memory)
+        self._statements = Statements(self.writer, self.memory, self.streams, self._step)
+        self.pointers: dict[str, str] = {}
+        """Where the records of the states in scope are."""
+
+    def statements(self, statements: Sequence[LoopBody]) -> None:
+        """Statements between loops."""
+        for statement in statements:
+            self._statements.branching(statement)
+
+    def extent(self, loop: For) -> str:
+        """The loop's extent."""
+        return self.writer.one(self.streams.value(loop.extent))
+
+    def _step(
+        self, statement: ManyToOne, values: Sequence[Value], guard: str | None
+    ) -> tuple[Sequence[Value], Sequence[Value]]:
+        record, pointer = self._text.records[statement.state], self.pointers[statement.state]
+        before = record.current(self.routine, pointer) if statement.before else ()
+        leaves = [self.writer.one(value) for value in values]
+        if guard is None:
+            record.step(self.routine, pointer, leaves)
+        else:
+            with self.routine.when(guard):
+                record.step(self.routine, pointer, leaves)
+        after = record.current(self.routine, pointer) if statement.after else ()
+        return before, after
+
+    def initial(self, state: State) -> list[Value] | None:
+        """The initial value of a state."""
+        return None if state.initial is None else self.streams.values(state.initial)
+
+    def reset(self, state: State, pointer: str) -> None:
+        """An empty record at `pointer`, in scope from here on."""
+        initial = self.initial(state)
+        leaves = None if initial is None else [self.writer.one(value) for value in initial]
+        self._text.records[state.name].reset(self.routine, pointer, leaves)
+        self.pointers[state.name] = pointer
+
+    def loop(self, loop: For, low: str, high: str, extent: str) -> None:
+        """Iterations low .. high-1 in the order in which the loop runs; the records of its states are in scope."""
+        plan = self._text.plan.vector
+        if plan is not None and loop.body.loop is None:
+            scope = {name: (self._text.records[name], pointer) for name, pointer in self.pointers.items()}
+            VectorLoop(loop, plan, self.memory, self.streams, scope).write(low, high, extent)
+            return
+        code, rows_down = self.routine.code, self._text.plan.rows_down and loop.body.loop is not None
+        last = code.emit(f"sub i64 {code.emit(f'add i64 {low}, {high}')}, 1") if rows_down else None
+        with self.routine.count(low, high) as turn:
+            index = turn
+            if last is not None:
+                index = code.emit(f"sub i64 {last}, {turn}")
+            elif loop.order is Order.DOWN:
+                top = self.routine.code.emit(f"sub i64 {extent}, 1")
+                index = self.routine.code.emit(f"sub i64 {top}, {turn}")
+            self.streams.made[loop.index.name] = Uniform(index, I64)
+            self.statements(loop.body.before)
+            if loop.body.loop is not None:
+                self.inner(loop.body.loop)
+            self.statements(loop.body.after)
+
+    @contextmanager
+    def in_slots(self, loop: For) -> Iterator[None]:
+        """Scalar code inside steps simple states in slots, hence in registers; vector code has registers of its own.
+
+        If it leaves the function, because a check failed, nobody asks for the records.
+        """
+        outside = dict(self.pointers)
+        scalar = self._text.plan.vector is None or loop.body.loop is not None
+        held = [s.name for s in loop.states if scalar and self._text.plan.kinds[s.name] is Kind.SIMPLE]
+        for name in held:
+            record = self._text.records[name]
+            self.pointers[name] = self.routine.slot("i64", record.words)
+            record.copy(self.routine, outside[name], self.pointers[name])
+        yield
+        for name in held:
+            self._text.records[name].copy(self.routine, self.pointers[name], outside[name])
+        self.pointers.update(outside)
+
+    def inner(self, loop: For) -> None:
+        """A loop inside of another, from its first iteration to its last."""
+        for state in loop.states:
+            self.reset(state, self.routine.slot("i64", self._text.records[state.name].words))
+        extent = self.extent(loop)
+        self.loop(loop, "0", extent, extent)
+        self.finish(loop.states)
+
+    def finish(self, states: Sequence[State]) -> None:
+        """Binds the final values of states."""
+        for state in states:
+            self.streams.bind(state.finals, self._final(state))
+
+    def _final(self, state: State) -> list[Value]:
+        routine, record = self.routine, self._text.records[state.name]
+        if state.running:
+            return record.current(routine, self.pointers[state.name])
+        total = record.collapse(routine, self.pointers[state.name])
+        present = routine.code.emit(f"icmp ne i64 {routine.load('i64', total)}, 0")
+        initial = self.initial(state)
+        if initial is None:
+            absent = routine.code.emit(f"xor i1 {present}, true")
+            if state.when is not None:
+                exists = self.writer.one(self.streams.value(state.when))
+                absent = routine.code.emit(f"and i1 {absent}, {exists}")
+            self.memory.fail_if(absent, [], EmptySite(state))
+            return record.load(routine, total, 1)
+        slots = [routine.slot(type_) for type_ in record.types]
+        for slot, type_, value in zip(slots, record.types, initial, strict=True):
+            routine.store(type_, self.writer.one(value), slot)
+        with routine.when(present):
+            merged = self.functions.apply(state.merge, [*initial, *record.load(routine, total, 1)], None)
+            for slot, type_, value in zip(slots, record.types, merged, strict=True):
+                routine.store(type_, self.writer.one(value), slot)
+        return [
+            Uniform(routine.load(type_, slot), final.type)
+            for slot, type_, final in zip(slots, record.types, state.finals, strict=True)
+        ]
+
+    def keep_streams(self) -> None:
+        """Stores all streams made so far, for the functions that are called from here on."""
+        for name, value in self.streams.made.items():
+            self.view.keep(name, value.type, self.writer.one(value))
+
+
+def body(text: NestText, loop: For) -> Routine:
+    """`@<name>_body`: some iterations of the outermost loop; streams of the level around it are in the frame."""
+    routine = Routine(f"void @{text.name}_body(ptr %frame, ptr %records, i64 %low, i64 %high)")
+    levels = Levels(text, routine, "ret void")
+    place_records(text, levels, loop, "%records")
+    with levels.in_slots(loop):
+        levels.loop(loop, "%low", "%high", levels.extent(loop))
+    routine.code.line("ret void")
+    levels.memory.close()
+    return routine
+
+
+def place_records(text: NestText, levels: Levels, loop: For, start: str) -> int:
+    """Puts the records of a loop's states in scope, one after the other from `start` on; gives their words."""
+    words = 0
+    for state in loop.states:
+        levels.pointers[state.name] = levels.routine.offset(start, words)
+        words += text.records[state.name].words
+    return words

@@ -1,0 +1,273 @@
+"""Who runs which iterations of a nest's outermost loop: the calling thread, or all threads of the pool, chunk by chunk.
+
+A chunk is a power of two of iterations, of whole blocks of 4096 where the loop folds in order; every chunk's result is a
+partial result that the caller joins in order, so that results have the same bits whatever the number of threads. Loops
+with running states or scatters go through the chunks in order on one thread. Small problems are one call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from accel.backends.llvm.loops.flat import Flat, flat_loops
+from accel.backends.llvm.loops.nest import Levels, NestText, body, place_records
+from accel.backends.llvm.states.analysis import weight
+from accel.backends.llvm.text.frame import CHUNK, FAILED, FAULTS, PARTIALS, RECORDS, STREAMING, THREADS
+from accel.backends.llvm.text.routine import Routine
+from accel.ir import mentions
+from accel.ir.nodes import For, ManyToOne, Nest, Scatter, Write
+from accel.labelled.array import Extent
+from accel.labelled.meaning.order import BLOCK
+from accel.labelled.scalar import Constant
+
+SMALL = 131072.0
+"""Instructions (as `analysis.weight` counts) below which a nest is one call on the calling thread, holding the GIL."""
+
+CHUNK_WORK = 65536.0
+"""The least instructions of a chunk."""
+
+MOST_CHUNKS = 256
+
+SCALAR_FACTOR = 8
+"""How much slower scalar code is, in the units of `weight`."""
+
+CACHE_BYTES = 32 << 20
+"""More than this does not stay in caches until it is read again."""
+
+BLOCK_HEAD = 2
+"""Words of a block of arguments before the arrays: participants, and where a recording nest writes what failed."""
+
+
+def is_parallel(nest: Nest, loop: For) -> bool:
+    """Whether chunks of the outermost loop may run in any order."""
+    if any(state.running for state in loop.states):
+        return False
+    if any(isinstance(statement, Scatter) for statement in mentions.statements(nest)):
+        return False
+    ordered = {state.name for state in loop.states if not state.exact}
+    return all(
+        not (isinstance(s, ManyToOne) and s.state in ordered) or _aligned(s, loop) for s in mentions.statements(nest)
+    )
+
+
+def _aligned(step: ManyToOne, loop: For) -> bool:
+    """Whether the k-th step is made by the k-th iteration."""
+    return step.when is None and step in (*loop.body.before, *loop.body.after)
+
+
+def write(text: NestText) -> None:
+    """All functions of the nest: `@<name>(block)` is what Python calls."""
+    level = text.nest.body
+    routine = Routine(f"i64 @{text.name}_run(ptr %frame)", hot=False)
+    levels = Levels(text, routine, "ret i64 1")
+    levels.statements(level.before)
+    if level.loop is not None:
+        _outermost(text, levels, level.loop)
+        levels.finish(level.loop.states)
+    levels.statements(level.after)
+    # Functions of states only note that something failed.
+    routine.code.line(f"ret i64 {routine.load('i64', levels.view.address(FAILED))}")
+    levels.memory.close()
+    text.routines.append(routine)
+    text.add_records()
+    text.routines.append(_entry(text))
+
+
+def _entry(text: NestText) -> Routine:
+    """Fills the frame from the block of arguments: NumPy arrays (their objects' addresses) and sizes."""
+    frame = text.frame
+    routine = Routine(f"i64 @{text.name}(ptr %block)", hot=False)
+    start = routine.slot("i64", frame.words)
+
+    def put(word: int, type_: str, value: str) -> None:
+        routine.store(type_, value, routine.offset(start, word))
+
+    def argument(number: int, type_: str = "i64") -> str:
+        return routine.load(type_, routine.offset("%block", number))
+
+    put(FAILED, "i64", "0")
+    put(THREADS, "i64", argument(0))
+    put(FAULTS, "ptr", argument(1, "ptr"))
+    for number, array in enumerate(frame.arrays):
+        header = argument(BLOCK_HEAD + number, "ptr")
+        put(frame.data(array), "ptr", routine.load("ptr", routine.offset(header, 2)))
+        if len(array.shape) > 1:
+            strides = routine.load("ptr", routine.offset(header, 5))
+            for dimension in range(len(array.shape) - 1):
+                put(frame.stride(array, dimension), "i64", routine.load("i64", routine.offset(strides, dimension)))
+    for number, variable in enumerate(frame.sizes):
+        put(frame.size(variable), "i64", argument(BLOCK_HEAD + len(frame.arrays) + number))
+    routine.code.line(f"ret i64 {routine.code.emit(f'call i64 @{text.name}_run(ptr {start})')}")
+    return routine
+
+
+def _outermost(text: NestText, levels: Levels, loop: For) -> None:
+    routine, code = levels.routine, levels.routine.code
+    words = sum(text.records[state.name].words for state in loop.states)
+    records = routine.slot("i64", max(1, words))
+    place_records(text, levels, loop, records)
+    for state in loop.states:
+        levels.reset(state, levels.pointers[state.name])
+    levels.keep_streams()
+    routine.store("ptr", records, levels.view.address(RECORDS))
+    parallel = is_parallel(text.nest, loop)
+    loops = flat_loops(text.nest)
+    if loops is None:
+        extent, work = levels.extent(loop), _work(text, levels, loop)
+        text.routines.append(body(text, loop))
+    else:
+        flat = Flat(text, loops)
+        extent, work = flat.positions(levels), _work_of_iteration(text)
+        text.routines.append(flat.body())
+    _note_streaming(text, levels, extent, loops is not None or loop.body.loop is None)
+    total = code.emit(f"fmul double {code.emit(f'sitofp i64 {extent} to double')}, {work}")
+    small, large, after = routine.label(), routine.label(), routine.label()
+    routine.branch(code.emit(f"fcmp olt double {total}, {SMALL:e}"), small, large)
+    routine.place(small)
+    code.line(f"call void @{text.name}_body(ptr %frame, ptr {records}, i64 0, i64 {extent})")
+    routine.jump(after)
+    routine.place(large)
+    blocks = loops is not None or loop.body.loop is None or any(not state.exact for state in loop.states)
+    chunk = _chunk(levels, BLOCK if blocks else 1, extent, work)
+    if parallel:
+        _in_parallel(text, levels, loop, extent, chunk)
+    else:
+        text.routines.append(_next_chunk(text))
+        _run(text, levels, extent, chunk, "1")
+    routine.jump(after)
+    routine.place(after)
+    failed = routine.load("i64", levels.view.address(FAILED))
+    with routine.when(code.emit(f"icmp ne i64 {failed}, 0")):
+        code.line("ret i64 1")
+        routine.place(routine.label())
+
+
+def _note_streaming(text: NestText, levels: Levels, extent: str, is_flat: bool) -> None:
+    """Says whether the nest writes more than caches hold: then its stores go past them."""
+    written = (
+        sum(s.array.element.bytes for s in mentions.statements(text.nest) if isinstance(s, Write)) if is_flat else 0
+    )
+    code = levels.routine.code
+    large = code.emit(f"icmp sgt i64 {code.emit(f'mul i64 {extent}, {written}')}, {CACHE_BYTES}")
+    levels.routine.store("i64", code.emit(f"zext i1 {large} to i64"), levels.view.address(STREAMING))
+
+
+def _run(text: NestText, levels: Levels, extent: str, chunk: str, threads: str) -> None:
+    """All chunks; leaves the function if the user interrupted."""
+    routine = levels.routine
+    arguments = f"ptr @{text.name}_chunk, ptr %frame, i64 {extent}, i64 {chunk}, i64 {threads}"
+    stopped = routine.code.emit(f"call i64 @accel_run({arguments})")
+    with routine.when(routine.code.emit(f"icmp ne i64 {stopped}, 0")):
+        routine.code.line("ret i64 2")
+        routine.place(routine.label())
+
+
+def _work(text: NestText, levels: Levels, loop: For) -> str:
+    """Instructions of one iteration of the outermost loop: a double."""
+    code = levels.routine.code
+    work = _work_of_iteration(text)
+    for level in mentions.levels(text.nest):
+        if level.loop is None or level.loop is loop:
+            continue
+        extent = level.loop.extent
+        # What an outer iteration finds out is not known here: some number.
+        inner = levels.writer.one(levels.streams.value(extent)) if isinstance(extent, Extent | Constant) else "64"
+        work = code.emit(f"fmul double {work}, {code.emit(f'sitofp i64 {inner} to double')}")
+    return work
+
+
+def _work_of_iteration(text: NestText) -> str:
+    """Instructions of one iteration of the innermost loop: a double."""
+    factor = 1 if text.plan.vector is not None else SCALAR_FACTOR
+    return f"{float(weight(text.nest) * factor):e}"
+
+
+def _chunk(levels: Levels, least: int, extent: str, work: str) -> str:
+    """`least` iterations times a power of two."""
+    routine, code = levels.routine, levels.routine.code
+    slot = routine.slot("i64")
+    routine.store("i64", str(least), slot)
+    head, grow, done = routine.label(), routine.label(), routine.label()
+    routine.jump(head)
+    routine.place(head)
+    chunk = routine.load("i64", slot)
+    work_of_chunk = code.emit(f"fmul double {code.emit(f'sitofp i64 {chunk} to double')}, {work}")
+    light = code.emit(f"fcmp olt double {work_of_chunk}, {CHUNK_WORK:e}")
+    many = code.emit(f"icmp sgt i64 {code.emit(f'sdiv i64 {extent}, {chunk}')}, {MOST_CHUNKS - 1}")
+    more = code.emit(f"icmp slt i64 {chunk}, {extent}")
+    routine.branch(code.emit(f"and i1 {more}, {code.emit(f'or i1 {light}, {many}')}"), grow, done)
+    routine.place(grow)
+    routine.store("i64", code.emit(f"shl i64 {chunk}, 1"), slot)
+    routine.jump(head)
+    routine.place(done)
+    return chunk
+
+
+def _partial_words(text: NestText, loop: For) -> Sequence[int]:
+    return [1 + text.records[state.name].leaves for state in loop.states]
+
+
+def _in_parallel(text: NestText, levels: Levels, loop: For, extent: str, chunk: str) -> None:
+    """Chunks on all threads; then their partial results join the caller's records in order."""
+    routine, code = levels.routine, levels.routine.code
+    text.routines.append(_partial_chunk(text, loop))
+    words = sum(_partial_words(text, loop))
+    partials = routine.slot("i64", max(1, words * MOST_CHUNKS))
+    routine.store("ptr", partials, levels.view.address(PARTIALS))
+    routine.store("i64", chunk, levels.view.address(CHUNK))
+    _run(text, levels, extent, chunk, routine.load("i64", levels.view.address(THREADS)))
+    if not loop.states:
+        return
+    less = code.emit(f"sub i64 {extent}, 1")
+    chunks = code.emit(f"add i64 {code.emit(f'sdiv i64 {less}, {chunk}')}, 1")
+    with routine.count("0", chunks) as number:
+        partial = routine.offset(partials, code.emit(f"mul i64 {number}, {words}"))
+        for state, size in zip(loop.states, _partial_words(text, loop), strict=True):
+            with routine.when(code.emit(f"icmp ne i64 {routine.load('i64', partial)}, 0")):
+                text.records[state.name].absorb(routine, levels.pointers[state.name], routine.offset(partial, 1))
+            partial = routine.offset(partial, size)
+
+
+def _partial_chunk(text: NestText, loop: For) -> Routine:
+    """`@<name>_chunk` of a parallel loop: a chunk with records of its own, then its results to its partials."""
+    routine = Routine(f"void @{text.name}_chunk(ptr %frame, i64 %low, i64 %high)", hot=False)
+    levels = Levels(text, routine, "ret void")
+    code, view = routine.code, levels.view
+    _leave_if_failed(levels)
+    records = routine.slot("i64", max(1, sum(text.records[state.name].words for state in loop.states)))
+    place_records(text, levels, loop, records)
+    for state in loop.states:
+        text.records[state.name].reset(routine, levels.pointers[state.name], None)
+    code.line(f"call void @{text.name}_body(ptr %frame, ptr {records}, i64 %low, i64 %high)")
+    if loop.states:
+        number = code.emit(f"sdiv i64 %low, {view.word(CHUNK)}")
+        first = code.emit(f"mul i64 {number}, {sum(_partial_words(text, loop))}")
+        partial = routine.offset(view.word(PARTIALS, "ptr"), first)
+        for state, size in zip(loop.states, _partial_words(text, loop), strict=True):
+            record = text.records[state.name]
+            total = record.collapse(routine, levels.pointers[state.name])
+            routine.store("i64", routine.load("i64", total), partial)
+            record.store(routine, [levels.writer.one(v) for v in record.load(routine, total, 1)], partial, 1)
+            partial = routine.offset(partial, size)
+    code.line("ret void")
+    levels.memory.close()
+    return routine
+
+
+def _next_chunk(text: NestText) -> Routine:
+    """`@<name>_chunk` of a loop that runs in order: the caller's records go on."""
+    routine = Routine(f"void @{text.name}_chunk(ptr %frame, i64 %low, i64 %high)", hot=False)
+    levels = Levels(text, routine, "ret void")
+    _leave_if_failed(levels)
+    records = levels.view.word(RECORDS, "ptr")
+    routine.code.line(f"call void @{text.name}_body(ptr %frame, ptr {records}, i64 %low, i64 %high)")
+    routine.code.line("ret void")
+    return routine
+
+
+def _leave_if_failed(levels: Levels) -> None:
+    routine = levels.routine
+    failed = routine.load("i64", levels.view.address(FAILED))
+    with routine.when(routine.code.emit(f"icmp ne i64 {failed}, 0")):
+        routine.code.line("ret void")
+        routine.place(routine.label())

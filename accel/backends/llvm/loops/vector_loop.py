@@ -1,0 +1,148 @@
+"""Writes an innermost loop in vectors: groups written side by side, then what is left under masks.
+
+The order of folds and scans is the reference's whatever the loop's length: a loop with ordered states runs in blocks of
+4096 from multiples of it, every block in groups of vectors from its start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from accel.ast.tree.types import BOOL, I64
+from accel.backends.llvm.emit.functions import Functions
+from accel.backends.llvm.emit.memory import Memory
+from accel.backends.llvm.emit.statements import TRUE, Statements, Streams
+from accel.backends.llvm.emit.values import Lanes, Progression, Uniform, Value, Writer
+from accel.backends.llvm.states.analysis import BYTE_LANES, Prefix, VectorPlan, any_order, counts_lanes
+from accel.backends.llvm.states.carriers import Carrier, ExactFold, OrderedFold, Tools, Unit
+from accel.backends.llvm.states.exact_scans import ExactScan
+from accel.backends.llvm.states.kinds import Kind
+from accel.backends.llvm.states.records import Record
+from accel.backends.llvm.states.scans import OrderedScan, Position
+from accel.backends.llvm.states.staging import StagedFold
+from accel.ir import flow
+from accel.ir.nodes import For, LoopBody, ManyToOne, OneToMaybe, Order, Stream, Write
+from accel.labelled.array import Array
+from accel.labelled.meaning.order import BLOCK
+
+
+class VectorLoop:
+    """One loop of one function. `records` are those of all states in scope, with their addresses."""
+
+    def __init__(
+        self, loop: For, plan: VectorPlan, outer: Memory, streams: Streams, records: dict[str, tuple[Record, str]]
+    ) -> None:
+        self._loop = loop
+        self._plan = plan
+        self._routine = outer.routine
+        self._writer = Writer(self._routine.code, plan.lanes)
+        self._memory = outer.with_writer(self._writer)
+        self._outer = streams
+        self._tools = Tools(self._routine, self._writer, Functions(self._writer, self._memory))
+        self._statements: list[LoopBody] = [*loop.body.before, *loop.body.after]
+        self._steps = {s.state: s for s in self._statements if isinstance(s, ManyToOne)}
+        self._past_caches: dict[Array, str] = {}
+        self._carriers = {name: self._carrier(*records[name], step) for name, step in self._steps.items()}
+
+    def _carrier(self, record: Record, pointer: str, step: ManyToOne) -> Carrier:
+        state, tools = record.state, self._tools
+        if not state.running:
+            if record.kind is Kind.STAGED:
+                return StagedFold(tools, self._memory, record, pointer)
+            make = ExactFold if any_order(state) else OrderedFold
+            return make(tools, record, pointer, self._plan.unroll)
+        if counts_lanes(state, step):
+            return Position(tools, record, pointer, bool(step.after))
+        return ExactScan(tools, record, pointer) if any_order(state) else OrderedScan(tools, record, pointer)
+
+    def write(self, low: str, high: str, extent: str) -> None:
+        """Iterations low .. high-1 of a loop of `extent`, counted in the order in which it runs."""
+        bounds = {guard: self._count(prefix, extent) for guard, prefix in self._plan.prefixes.items()}
+        self._past_caches = self._rows_past_caches(low)
+        for carrier in self._carriers.values():
+            carrier.begin()
+        if self._plan.blocks:
+            with self._routine.count(low, high, BLOCK) as start:
+                end = self._routine.least(self._routine.code.emit(f"add i64 {start}, {BLOCK}"), high)
+                self._block(start, end, extent, bounds)
+        else:
+            self._block(low, high, extent, bounds)
+        for carrier in self._carriers.values():
+            carrier.end()
+        for past in self._past_caches.values():
+            with self._routine.when(past):
+                self._memory.finish_past_caches()
+
+    def _rows_past_caches(self, low: str) -> dict[Array, str]:
+        """For arrays written at the loop's own index, whether their vectors may be stored past the caches: an i1."""
+        rows: dict[Array, str] = {}
+        made = {stream.name for statement in self._statements for stream in flow.made(statement)} | {
+            self._loop.index.name
+        }
+        for statement in self._statements:
+            if not isinstance(statement, Write) or statement.when is not None or self._loop.order is not Order.UP:
+                continue
+            *outer, last = statement.index or (None,)
+            if last == self._loop.index and not any(isinstance(o, Stream) and o.name in made for o in outer):
+                index = [self._outer.value(operand) for operand in outer if operand is not None]
+                rows[statement.array] = self._memory.goes_past_caches(statement.array, [*index, Uniform(low, I64)])
+        return rows
+
+    def _block(self, start: str, end: str, extent: str, bounds: Mapping[str, str]) -> None:
+        routine, code, lanes = self._routine, self._routine.code, self._plan.lanes
+        for carrier in self._carriers.values():
+            carrier.begin_block()
+        full = end
+        for limit in bounds.values():
+            full = routine.least(full, limit)
+        position = routine.slot("i64")
+        routine.store("i64", start, position)
+        group = lanes * self._plan.unroll
+        last = code.emit(f"sub i64 {full}, {group - 1}")
+        with routine.advance(position, last, group) as first:
+            for place in range(self._plan.unroll):
+                at = code.emit(f"add i64 {first}, {place * lanes}") if place else first
+                self._body(Unit(at, place if self._plan.unroll > 1 else None, start), None, extent, {})
+        with routine.when(code.emit(f"icmp slt i64 {routine.load('i64', position)}, {end}")):
+            for carrier in self._carriers.values():
+                carrier.begin_tail()
+            with routine.advance(position, end, lanes) as at:
+                mask = self._writer.first_lanes(code.emit(f"sub i64 {end}, {at}"))
+                self._body(Unit(at, None, start), mask, extent, bounds)
+            for carrier in self._carriers.values():
+                carrier.end_tail()
+        for name, carrier in self._carriers.items():
+            guard = self._steps[name].when
+            bound = None if guard is None else bounds.get(guard.name)
+            carrier.end_block(start, end if bound is None else routine.least(end, bound))
+
+    def _count(self, prefix: Prefix, extent: str) -> str:
+        """The iterations of a prefix: an i64."""
+        count = self._writer.one(self._outer.value(prefix.count))
+        return self._routine.code.emit(f"sub i64 {extent}, {count}") if prefix.but else count
+
+    def _body(self, unit: Unit, mask: str | None, extent: str, bounds: Mapping[str, str]) -> None:
+        made: dict[str, Value] = dict(self._outer.made)
+        if self._loop.order is Order.UP:
+            made[self._loop.index.name] = Progression(unit.position, 1)
+        else:
+            top = self._routine.code.emit(f"sub i64 {extent}, 1")
+            base = self._routine.code.emit(f"sub i64 {top}, {unit.position}")
+            made[self._loop.index.name] = Progression(base, -1)
+
+        def step(
+            statement: ManyToOne, values: Sequence[Value], active: str | None
+        ) -> tuple[Sequence[Value], Sequence[Value]]:
+            return self._carriers[statement.state].step(values, active, unit)
+
+        streams = Streams(self._memory, made)
+        statements = Statements(self._writer, self._memory, streams, step, self._past_caches)
+        for statement in self._statements:
+            if mask is None and isinstance(statement, OneToMaybe) and statement.out.name in self._plan.prefixes:
+                made[statement.out.name] = TRUE
+            elif isinstance(statement, OneToMaybe) and statement.out.name in bounds and self._plan.lanes == BYTE_LANES:
+                # Positions are compared as bytes, indices would be compared as so many words.
+                bound = self._routine.code.emit(f"sub i64 {bounds[statement.out.name]}, {unit.position}")
+                made[statement.out.name] = Lanes(self._writer.first_lanes(bound), BOOL)
+            else:
+                statements.masked(statement, mask)

@@ -1,0 +1,101 @@
+"""Memory for arrays: aligned, and large blocks used again while their pages are warm.
+
+Fresh pages cost more than what most kernels do with them. A block of 1 MB or more that no array refers to any more goes to a
+free list, by its size; the next array of about that size gets it. Blocks belong to leases: an array holds its lease as its
+base, so views of it, which users may keep, hold it too.
+
+Leases end wherever the last reference is dropped, also in the middle of `take`, and programs run in signal handlers and forked
+children. So there is no lock: every change is one operation of a list or a dictionary, which Python does whole or not at all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import weakref
+from math import prod
+
+import numpy as np
+
+from accel.ast.tree.types import ScalarType
+from accel.backends.protocol import HostArray
+from accel.forks import Once
+
+ALIGNMENT = 64
+"""Bytes: a cache line, and the widest vector."""
+
+SMALL = 4096
+"""Bytes below which a buffer is not aligned: it would cost more than it gives."""
+
+LARGE = 1 << 20
+"""Bytes from which on blocks are kept."""
+
+KEPT = 1 << 30
+"""The most bytes that wait in the free list."""
+
+Block = np.ndarray[tuple[int], np.dtype[np.uint8]]
+
+
+class _Lease:
+    """A block in use, as NumPy sees it."""
+
+    def __init__(self, block: Block) -> None:
+        self.__array_interface__ = block.__array_interface__
+
+
+class Buffers:
+    """The process's free list."""
+
+    def __init__(self) -> None:
+        self._free: dict[int, list[Block]] = {}
+
+    def take(self, element: ScalarType, shape: tuple[int, ...]) -> HostArray:
+        """An uninitialised C-contiguous array. Raises `MemoryError`."""
+        size = prod(shape) * element.bytes
+        if size < SMALL:
+            return np.empty(shape, element.dtype)
+        if size < LARGE:
+            return _within(np.empty(size + ALIGNMENT, np.uint8), size, element, shape)
+        block = self._block(_rounded(size + ALIGNMENT))
+        lease = _Lease(block)
+        # Not at exit: there is nobody to use the block again.
+        weakref.finalize(lease, self._give, block).atexit = False
+        return _within(np.asarray(lease), size, element, shape)
+
+    def _block(self, size: int) -> Block:
+        free = self._free.get(size)
+        if free is not None:
+            with contextlib.suppress(IndexError):  # it is empty
+                return free.pop()
+        try:
+            return np.empty(size, np.uint8)
+        except MemoryError:
+            self.clear()
+            return np.empty(size, np.uint8)
+
+    def _give(self, block: Block) -> None:
+        if self._kept() + block.size <= KEPT:
+            self._free.setdefault(block.size, []).append(block)
+
+    def _kept(self) -> int:
+        """The bytes that wait. There are but a few sizes, see `_rounded`."""
+        return sum(size * len(blocks) for size, blocks in self._free.copy().items())
+
+    def clear(self) -> None:
+        """Gives all free blocks back to the system."""
+        self._free.clear()
+
+
+def _rounded(size: int) -> int:
+    """At most an eighth more, so that arrays of about the same size share blocks."""
+    unit = 1 << max(12, size.bit_length() - 4)
+    return -(-size // unit) * unit
+
+
+def _within(memory: HostArray, size: int, element: ScalarType, shape: tuple[int, ...]) -> HostArray:
+    """The array in a block, from a cache line's start on."""
+    start = -memory.ctypes.data % ALIGNMENT
+    return memory[start : start + size].view(element.dtype).reshape(shape)
+
+
+buffers = Once(Buffers)
+"""The free list, made on first demand."""

@@ -1,0 +1,1 @@
+"""Folds, scans and counts: how each keeps what it accumulates."""

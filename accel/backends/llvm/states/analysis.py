@@ -1,0 +1,337 @@
+"""How each loop of a nest is written: in scalars, or in vectors of several iterations.
+
+A loop becomes vector code if it is innermost and every statement of it can work on several iterations at once with the
+same bits: no scatter; folds and scans whose elements stand in the loop's own order, or that are exact with a neutral
+element. Everything else is scalar code, which can do anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import assert_never
+
+from accel.ast.tree.operators import ELEMENTARY, Operator
+from accel.ast.tree.types import BOOL, I64, ScalarType
+from accel.backends.llvm.states.kinds import Kind
+from accel.ir import flow, mentions
+from accel.ir.nodes import (
+    For,
+    LoopBody,
+    ManyToOne,
+    Nest,
+    OneToMaybe,
+    OneToOne,
+    Operand,
+    Order,
+    Read,
+    Remap,
+    Scatter,
+    State,
+    Stream,
+    Write,
+)
+from accel.labelled import scalar
+from accel.labelled.meaning.order import SCAN_VECTOR, lanes
+from accel.labelled.scalar import Constant, constant
+
+HEAVY = 40
+"""Operators from which on a loop's body is written only once, not once per vector of a group."""
+
+REGISTER_BYTES = 64
+
+BYTE_LANES = 64
+"""Lanes of loops that scan bytes and do nothing wider."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """The first iterations of a loop: `count` of them, or, with `but`, all but the last `count`."""
+
+    count: Operand
+    but: bool
+
+
+@dataclass(frozen=True, slots=True)
+class VectorPlan:
+    """How an innermost loop is written in vectors.
+
+    lanes: iterations at once. unroll: vectors written out side by side. blocks: whether the loop runs in blocks of 4096 that
+    begin at multiples of it, because of a fold or scan that is not exact. prefixes: guards that hold for the first
+    iterations, as the loop runs.
+    """
+
+    lanes: int
+    unroll: int
+    blocks: bool
+    prefixes: Mapping[str, Prefix]
+
+
+@dataclass(frozen=True, slots=True)
+class NestPlan:
+    """The innermost loop's plan (None: scalar code), and how each state is carried.
+
+    rows_down: whether the loops around it run from their last iteration to the first, because it runs downwards itself: so
+    memory is visited in one direction.
+    """
+
+    vector: VectorPlan | None
+    kinds: Mapping[str, Kind]
+    rows_down: bool
+
+
+def plan(nest: Nest, scalar_only: bool) -> NestPlan:
+    """Decide for a nest. `scalar_only`: no vectors at all."""
+    loops = [level.loop for level in mentions.levels(nest) if level.loop is not None]
+    kinds = {state.name: _scalar_kind(state) for state in mentions.states(nest)}
+    if scalar_only or not loops:
+        return NestPlan(None, kinds, rows_down=False)
+    found = _vector_plan(nest, loops[-1])
+    if found is None:
+        return NestPlan(None, kinds, rows_down=False)
+    vector, carried = found
+    return NestPlan(vector, {**kinds, **carried}, _rows_down(nest, loops[-1]))
+
+
+def _rows_down(nest: Nest, innermost: For) -> bool:
+    """Whether the innermost loop runs downwards, and nothing depends on the order of those around it."""
+    alone = all(state in innermost.states for state in mentions.states(nest))
+    scatters = any(isinstance(statement, Scatter) for statement in mentions.statements(nest))
+    return innermost.order is Order.DOWN and alone and not scatters
+
+
+def _scalar_kind(state: State) -> Kind:
+    if state.exact:
+        return Kind.SIMPLE
+    if state.running:
+        return Kind.SCAN
+    return Kind.LANES if state.commutes else Kind.RUNS
+
+
+def _vector_plan(nest: Nest, loop: For) -> tuple[VectorPlan, dict[str, Kind]] | None:
+    """How the innermost loop is written, and how the states that step in it are carried; None if it must be scalar code."""
+    statements = [*loop.body.before, *loop.body.after]
+    prefixes = _prefixes(loop, statements)
+    states = {state.name: state for state in mentions.states(nest)}
+    steps = [statement for statement in statements if isinstance(statement, ManyToOne)]
+    if len({step.state for step in steps}) < len(steps) or any(isinstance(s, Scatter) for s in statements):
+        return None
+    kinds: dict[str, Kind] = {}
+    for step in steps:
+        state = states[step.state]
+        whole = step.when is None or step.when == state.when or step.when.name in prefixes
+        kind = _vector_kind(state, state in loop.states, whole)
+        if kind is None:
+            return None
+        kinds[state.name] = kind
+    scans = any(states[name].running and not any_order(states[name]) for name in kinds)
+    folds = [states[name] for name, kind in kinds.items() if kind is Kind.BLOCKS]
+    width = (
+        SCAN_VECTOR if scans else BYTE_LANES if _scans_bytes(statements, states) else _lanes(statements, states, loop)
+    )
+    group = max([lanes([final.type for final in state.finals]) for state in folds], default=0)
+    unroll = group // width or (4 if steps and width < BYTE_LANES else 2)
+    if sum(map(_weight, statements)) > HEAVY or Kind.STAGED in kinds.values() or (scans and not folds):
+        unroll = 1
+    return VectorPlan(width, unroll, scans or bool(folds), prefixes), kinds
+
+
+def _vector_kind(state: State, own: bool, whole: bool) -> Kind | None:
+    """How vector code carries a state, if it can. `own`: the loop lists it; `whole`: every iteration is a step."""
+    if not straight(state.merge):
+        return None
+    if any_order(state):
+        return Kind.SIMPLE
+    if not own or not (state.commutes or state.running):
+        return None
+    if state.running:
+        return Kind.SIMPLE if whole else None
+    return Kind.BLOCKS if whole else Kind.STAGED
+
+
+def any_order(state: State) -> bool:
+    """Whether elements may be combined in any order, starting from a neutral one."""
+    return state.exact and neutral(state) is not None
+
+
+def straight(function: scalar.Function) -> bool:
+    """Whether a function may be computed for lanes that hold anything: no loads, no loops."""
+    return not any(isinstance(s, scalar.Load | scalar.While) for s in mentions.function_statements(function))
+
+
+def _prefixes(loop: For, statements: list[LoopBody]) -> dict[str, Prefix]:
+    """Guards of the form `index < bound` in a loop that runs upwards, `index >= constant` in one that runs downwards."""
+    found: dict[str, Prefix] = {}
+    made = {loop.index.name, *(stream.name for statement in statements for stream in flow.made(statement))}
+    first = Operator.LT if loop.order is Order.UP else Operator.GE
+    for statement in statements:
+        if not isinstance(statement, OneToMaybe) or statement.when is not None:
+            continue
+        match statement.function, statement.arguments:
+            case (
+                scalar.Function((a, b), scalar.Block((scalar.Compute(out, operator, (c, d)),), (result,))),
+                (Stream(name), bound),
+            ) if (a, b, out, first) == (c, d, result, operator) and name == loop.index.name:
+                if loop.order is Order.UP and not (isinstance(bound, Stream) and bound.name in made):
+                    found[statement.out.name] = Prefix(bound, but=False)
+                elif loop.order is Order.DOWN and isinstance(bound, Constant):
+                    found[statement.out.name] = Prefix(bound, but=True)
+            case _:
+                pass
+    return found
+
+
+def _lanes(statements: list[LoopBody], states: Mapping[str, State], loop: For) -> int:
+    """As many as fill a vector register with the widest elements that the loop moves."""
+    widths = [final.type.bytes for state in loop.states for final in state.finals if not state.running]
+    for statement in statements:
+        match statement:
+            case Read(array=array) | Write(array=array):
+                widths.append(array.element.bytes)
+            case OneToOne() | ManyToOne() | OneToMaybe() | Remap() | Scatter():
+                pass
+            case _:
+                assert_never(statement)
+    widest = max(widths, default=4)
+    # Filters pack elements of at least four bytes.
+    packs = any(isinstance(s, ManyToOne) and s.before and counts_lanes(states[s.state], s) for s in statements)
+    most = 16 if packs else 32
+    return max(8, min(most, REGISTER_BYTES // widest))
+
+
+def _scans_bytes(statements: list[LoopBody], states: Mapping[str, State]) -> bool:
+    """Whether the loop scans bytes or bools, and all that it moves and computes besides, but for indices, is as narrow."""
+    running = False
+    for statement in statements:
+        match statement:
+            case Read(array=array) | Write(array=array):
+                narrow = array.element.bytes == 1
+            case ManyToOne(state=name):
+                state = states[name]
+                running = running or state.running
+                # Products of bytes are computed in 16 bits.
+                narrow = (
+                    any_order(state)
+                    and all(final.type.bytes == 1 for final in state.finals)
+                    and Operator.MUL not in (leaf_operators(state) or ())
+                )
+            case OneToOne(function=function) | OneToMaybe(function=function):
+                narrow = all(map(_narrow, mentions.function_statements(function)))
+            case Remap() | Scatter():
+                narrow = False
+            case _:
+                assert_never(statement)
+        if not narrow:
+            return False
+    return running
+
+
+def _narrow(statement: scalar.Statement) -> bool:
+    """Whether a statement computes a byte or a bool, or moves an index."""
+    if not isinstance(statement, scalar.Compute):
+        return False
+    return statement.out.type.bytes == 1 or (
+        statement.out.type is I64 and statement.operator in (Operator.ADD, Operator.SUB)
+    )
+
+
+def _weight(statement: LoopBody) -> int:
+    """About how many machine instructions a statement takes."""
+    match statement:
+        case OneToOne(function=function) | OneToMaybe(function=function) | Scatter(combine=function):
+            return function_weight(function)
+        case ManyToOne() | Remap() | Read() | Write():
+            return 1
+        case _:
+            assert_never(statement)
+
+
+def function_weight(function: scalar.Function) -> int:
+    """About how many machine instructions a function takes."""
+    total = 0
+    for statement in mentions.function_statements(function):
+        match statement:
+            case scalar.Compute(_, operator, _):
+                total += 20 if operator in ELEMENTARY else 1
+            case scalar.Load():
+                total += 4
+            case scalar.If():
+                total += 1
+            case scalar.While():
+                total += 40
+            case _:
+                assert_never(statement)
+    return total
+
+
+def weight(nest: Nest) -> int:
+    """About how many machine instructions an iteration of the innermost loop takes."""
+    return 1 + sum(map(_weight, mentions.statements(nest)))
+
+
+# Neutral elements.
+
+
+def neutral(state: State) -> tuple[Constant, ...] | None:
+    """What changes nothing when merged on either side, bit by bit; None where that is not known."""
+    operators = leaf_operators(state)
+    if operators is None:
+        return None
+    found = [_neutral_element(o, final.type) for o, final in zip(operators, state.finals, strict=True)]
+    known = tuple(element for element in found if element is not None)
+    return known if len(known) == len(found) else None
+
+
+def leaf_operators(state: State) -> tuple[Operator, ...] | None:
+    """By which operator each leaf is merged with itself; None if one is merged in another way."""
+    count = len(state.finals)
+    parameters, results = state.merge.parameters, state.merge.body.results
+    computed = {s.out: s for s in state.merge.body.statements if isinstance(s, scalar.Compute)}
+    if len(computed) < len(state.merge.body.statements):
+        return None
+    found: list[Operator] = []
+    for leaf, result in enumerate(results):
+        compute = computed.get(result) if isinstance(result, scalar.Variable) else None
+        sides = {parameters[leaf], parameters[count + leaf]}
+        if compute is None or len(compute.arguments) != 2 or set(compute.arguments) != sides:
+            return None
+        found.append(compute.operator)
+    return tuple(found)
+
+
+def _neutral_element(operator: Operator, kind: ScalarType) -> Constant | None:
+    if kind.is_float:
+        infinity = float("inf")
+        # -0.0, since 0.0 + -0.0 is 0.0.
+        values = {Operator.ADD: -0.0, Operator.MUL: 1.0, Operator.MIN: infinity, Operator.MAX: -infinity}
+        return constant(kind, values[operator]) if operator in values else None
+    integers = {
+        Operator.ADD: 0,
+        Operator.MUL: 1,
+        Operator.MIN: kind.maximum,
+        Operator.MAX: kind.minimum,
+        Operator.AND: (1 << kind.bits) - 1 if not kind.is_signed else -1,
+        Operator.OR: 0,
+        Operator.XOR: 0,
+    }
+    if kind is BOOL and operator in (Operator.ADD, Operator.MUL):
+        return None
+    return constant(kind, integers[operator]) if operator in integers else None
+
+
+def counts_lanes(state: State, step: ManyToOne) -> bool:
+    """Whether the state is a position: an i64 that goes up by one at each step."""
+    found = neutral(state)
+    one = constant(I64, 1)
+    return (
+        state.exact
+        and found == (constant(I64, 0),)
+        and state.finals[0].type is I64
+        and _adds(state)
+        and step.values == (one,)
+    )
+
+
+def _adds(state: State) -> bool:
+    statements = state.merge.body.statements
+    return len(statements) == 1 and isinstance(statements[0], scalar.Compute) and statements[0].operator is Operator.ADD

@@ -1,0 +1,109 @@
+"""Folds behind filters in vector code: what is kept is packed into a tile, and full tiles are folded as blocks.
+
+The order of folds counts the elements that were kept, so lanes of the loop are not lanes of the order. A tile holds one
+block of 4096; `@<name>_tile` folds what stands in it, or its first block, pushes the result, and moves what is behind to
+the front.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from accel.backends.llvm.emit.functions import Functions
+from accel.backends.llvm.emit.memory import Memory, set_lanes
+from accel.backends.llvm.emit.values import Value, Writer
+from accel.backends.llvm.states.carriers import OrderedFold, Tools, Unblocked, Unit
+from accel.backends.llvm.states.records import TILE_SLACK, Record, tile_words
+from accel.backends.llvm.text.code import memory_type
+from accel.backends.llvm.text.frame import FrameView
+from accel.backends.llvm.text.routine import Routine
+from accel.labelled.meaning.order import BLOCK
+
+_LANES = 16
+"""Lanes of the loop over a tile; twice as many are half of the least order's."""
+
+
+def _tiles(routine: Routine, record: Record, pointer: str) -> list[str]:
+    """Where the leaves' tiles begin."""
+    word, starts = record.extra + 1, []
+    for final in record.state.finals:
+        starts.append(routine.offset(pointer, word))
+        word += tile_words(final.type)
+    return starts
+
+
+def _element(routine: Routine, kind: str, tile: str, position: str) -> str:
+    return routine.code.emit(f"getelementptr {kind}, ptr {tile}, i64 {position}")
+
+
+class StagedFold(Unblocked):
+    """A commuting fold whose elements are the lanes of a mask; blocks are those of what is kept."""
+
+    def __init__(self, tools: Tools, memory: Memory, record: Record, pointer: str) -> None:
+        self._tools = tools
+        self._memory = memory
+        self._record = record
+        self._pointer = pointer
+
+    def begin(self) -> None:
+        """Nothing: the tile goes on."""
+
+    def step(self, values: Sequence[Value], mask: str | None, unit: Unit) -> tuple[Sequence[Value], Sequence[Value]]:
+        """The lanes of the mask go to the tile's end; a full tile is folded."""
+        routine, record, writer = self._tools.routine, self._record, self._tools.writer
+        some = mask or writer.code.splat("i1", "true")
+        counter = routine.offset(self._pointer, record.extra)
+        count = routine.load("i64", counter)
+        for value, final, tile in zip(values, record.state.finals, _tiles(routine, record, self._pointer), strict=True):
+            kind = memory_type(final.type)
+            packed = self._memory.pack(final.type, value, some)
+            place = _element(routine, kind, tile, count)
+            # All lanes: what is behind the set ones is written again, or never read.
+            writer.code.line(f"store {writer.code.vector(kind)} {packed}, ptr {place}, align {final.type.bytes}")
+        more = routine.code.emit(f"add i64 {count}, {set_lanes(writer, some)}")
+        routine.store("i64", more, counter)
+        with routine.when(routine.code.emit(f"icmp sge i64 {more}, {BLOCK}")):
+            routine.code.line(f"call void @{record.name}_tile(ptr %frame, ptr {self._pointer})")
+        return (), ()
+
+    def end(self) -> None:
+        """Nothing: the tile is in the record."""
+
+
+def tile_routine(record: Record) -> Routine:
+    """`@<name>_tile(frame, record)`: at most a block of elements becomes one result."""
+    routine = Routine(f"void @{record.name}_tile(ptr %frame, ptr %record)")
+    code, writer = routine.code, Writer(routine.code, _LANES)
+    memory = Memory(FrameView(routine, record.frame), writer, "ret void", record.sites)
+    fold = OrderedFold(Tools(routine, writer, Functions(writer, memory)), record, "%record", 1)
+    counter = routine.offset("%record", record.extra)
+    count = routine.load("i64", counter)
+    present = routine.least(count, str(BLOCK))
+    tiles = _tiles(routine, record, "%record")
+
+    def step(position: str, mask: str | None) -> None:
+        elements = [
+            memory.load_vector(final.type, _element(routine, memory_type(final.type), tile, position), mask)
+            for final, tile in zip(record.state.finals, tiles, strict=True)
+        ]
+        fold.step(elements, mask, Unit(position, None, "0"))
+
+    fold.begin_block()
+    place = routine.slot("i64")
+    routine.store("i64", "0", place)
+    with routine.advance(place, code.emit(f"sub i64 {present}, {_LANES - 1}"), _LANES) as position:
+        step(position, None)
+    rest = routine.load("i64", place)
+    with routine.when(code.emit(f"icmp slt i64 {rest}, {present}")):
+        step(rest, writer.first_lanes(code.emit(f"sub i64 {present}, {rest}")))
+    fold.end_block("0", present)
+    routine.store("i64", code.emit(f"sub i64 {count}, {present}"), counter)
+    code.declarations.setdefault("llvm.memcpy.p0.p0.i64", "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+    with routine.when(code.emit(f"icmp sgt i64 {count}, {present}")):
+        for final, tile in zip(record.state.finals, tiles, strict=True):
+            behind = _element(routine, memory_type(final.type), tile, present)
+            size = TILE_SLACK * final.type.bytes
+            code.line(f"call void @llvm.memcpy.p0.p0.i64(ptr {tile}, ptr {behind}, i64 {size}, i1 false)")
+    code.line("ret void")
+    memory.close()
+    return routine

@@ -1,0 +1,1 @@
+"""LLVM text: instructions, functions, and what a kernel is called with."""

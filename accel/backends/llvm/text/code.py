@@ -1,0 +1,122 @@
+"""LLVM text of one function body, in scalars or in vectors of a fixed number of lanes.
+
+In: lines, as the printers make them. Out: numbered registers, and what the module must declare or define for them.
+Scalars and vectors share one text: `Code(8).at(1)` writes scalar instructions among the vector ones. Types are opaque
+pointers' LLVM (15 and later); a bool is `i1` in registers and `i8` in memory.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+
+from accel.ast.tree.types import ScalarType
+from accel.labelled.scalar import Constant
+from accel.labelled.scalar import constant as make_constant
+
+WIDTH_ATTRIBUTES = '"prefer-vector-width"="512" "min-legal-vector-width"="512"'
+"""Of every function: they decide how vectors are passed, so all functions of a module must agree on them."""
+
+METADATA = "!0 = !{i32 1}\n!1 = !{}\n"
+"""What every module ends with: the operands of `!nontemporal` and `!unpredictable`."""
+
+FUNCTION_ATTRIBUTES = f"nounwind willreturn memory(none) {WIDTH_ATTRIBUTES}"
+"""Of the functions without effects that printers define."""
+
+
+class Code:
+    """The lines of a function body under construction; `lanes` is 1 for scalar code.
+
+    `declarations` holds, by symbol, what the module needs beside the function: `declare` lines and `define internal`
+    functions, to be printed once per module in this order.
+    """
+
+    def __init__(self, lanes: int, prefix: str = "v") -> None:
+        """An empty body whose registers are called %v0, %v1, … by the prefix `v`."""
+        self.lanes = lanes
+        self.lines: list[str] = []
+        self.declarations: dict[str, str] = {}
+        self._prefix = prefix
+        # One counter in a list, so that bodies that share a text share it too.
+        self._count = [0]
+
+    def at(self, lanes: int) -> Code:
+        """The same body, written with another number of lanes."""
+        other = Code(lanes, self._prefix)
+        other.lines, other.declarations, other._count = self.lines, self.declarations, self._count
+        return other
+
+    def fresh(self) -> str:
+        """A register name that nothing has yet."""
+        self._count[0] += 1
+        return f"%{self._prefix}{self._count[0] - 1}"
+
+    def line(self, text: str) -> None:
+        """Appends a line that gives no value: a store, a branch, a label."""
+        self.lines.append(text)
+
+    def emit(self, text: str) -> str:
+        """Appends an instruction and gives the register of its value."""
+        register = self.fresh()
+        self.lines.append(f"{register} = {text}")
+        return register
+
+    def vector(self, scalar: str) -> str:
+        """The LLVM type of `lanes` values of an LLVM scalar type."""
+        return scalar if self.lanes == 1 else f"<{self.lanes} x {scalar}>"
+
+    def type(self, kind: ScalarType) -> str:
+        """The LLVM type of `lanes` values of `kind` in registers."""
+        return self.vector(register_type(kind))
+
+    def suffix(self, kind: ScalarType) -> str:
+        """How a symbol says that it is for `lanes` values of `kind`: f64, v8f64, i32, v16i1."""
+        scalar = kind.value if kind.is_float else register_type(kind)
+        return scalar if self.lanes == 1 else f"v{self.lanes}{scalar}"
+
+    def splat(self, scalar: str, text: str) -> str:
+        """A constant of an LLVM scalar type in every lane."""
+        return text if self.lanes == 1 else f"splat ({scalar} {text})"
+
+    def constant(self, constant: Constant) -> str:
+        """A constant in every lane, written without its type."""
+        return self.splat(register_type(constant.type), constant_text(constant))
+
+    def literal(self, kind: ScalarType, value: bool | int | float) -> str:
+        """The number of `kind` nearest to `value` in every lane, written without its type."""
+        return self.constant(make_constant(kind, value))
+
+    def intrinsic(self, name: str, kind: ScalarType, arguments: Sequence[str], flag: str | None = None) -> str:
+        """A call of the intrinsic `llvm.<name>` from `kind`s to `kind`; `flag` is a last operand such as `i1 false`."""
+        extra = [] if flag is None else [flag]
+        types = [self.type(kind)] * len(arguments) + [text.split()[0] for text in extra]
+        operands = [f"{self.type(kind)} {argument}" for argument in arguments] + extra
+        return self.call(f"llvm.{name}.{self.suffix(kind)}", self.type(kind), types, operands)
+
+    def call(self, symbol: str, result: str, types: Sequence[str], operands: Sequence[str]) -> str:
+        """A call of a function without effects, declared here unless the module already has it; operands are typed."""
+        declaration = f"declare {result} @{symbol}({', '.join(types)}) nounwind willreturn memory(none)"
+        self.declarations.setdefault(symbol, declaration)
+        return self.emit(f"call {result} @{symbol}({', '.join(operands)})")
+
+
+def register_type(kind: ScalarType) -> str:
+    """The LLVM type of one value of `kind` in a register."""
+    if kind.is_float:
+        return "float" if kind is ScalarType.F32 else "double"
+    return f"i{kind.bits}"
+
+
+def memory_type(kind: ScalarType) -> str:
+    """The LLVM type of one value of `kind` in memory."""
+    return "i8" if kind is ScalarType.BOOL else register_type(kind)
+
+
+def constant_text(constant: Constant) -> str:
+    """A scalar constant without its type; floats by their bits as a 64-bit float, as LLVM wants it for both widths."""
+    if constant.type is ScalarType.BOOL:
+        return "true" if constant.bits else "false"
+    if not constant.type.is_float:
+        return str(constant.value)
+    (bits,) = struct.unpack("<Q", struct.pack("<d", constant.value))
+    return f"0x{bits:016X}"

@@ -1,0 +1,1 @@
+"""The thread pool, and signals that arrive while it works."""

@@ -1,0 +1,64 @@
+"""The process's thread pool for kernels: compiled code, so that no worker ever needs Python.
+
+Threads start with the first job that wants them and sleep between jobs. After a fork the child starts with none.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Mapping
+
+from accel.backends.llvm.machine.target import HOST_ATTRIBUTES, host
+from accel.backends.llvm.threads.pool_text import FORKS_AT, MOST, PAGE_BYTES, pool_text
+from accel.forks import FORKS, Once
+
+_PYTHON = (
+    "PyEval_SaveThread", "PyEval_RestoreThread", "PyErr_CheckSignals", "PyErr_Occurred", "PyGILState_Check",
+    "PyGILState_GetThisThreadState",
+)  # fmt: skip
+"""What the pool calls of Python's C interface."""
+
+EXPORTS = ("accel_run", "accel_poll")
+"""What kernels call of the pool."""
+
+
+def symbol(name: str) -> int:
+    """The address of a function of Python's C interface."""
+    address = ctypes.cast(ctypes.pythonapi[name], ctypes.c_void_p).value
+    assert address is not None
+    return address
+
+
+class Pool:
+    """Loaded once per process and never dropped: threads stand in its code."""
+
+    def __init__(self) -> None:
+        self._memory = ctypes.create_string_buffer(PAGE_BYTES + 64)
+        start = ctypes.addressof(self._memory)
+        page = (start + 63) // 64 * 64
+        self._forks = ctypes.c_int64.from_address(page + FORKS_AT)
+        self._forks.value = FORKS.generation
+        imports = {"page": page, **{name: symbol(name) for name in _PYTHON}}
+        code = host().compile(pool_text(host().is_x86) + HOST_ATTRIBUTES, quick=True)
+        library = host().load([code], EXPORTS, imports)
+        # Not even the end of the interpreter may free code that threads sleep in.
+        for kept in (library, self._memory):
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))
+        self.symbols: Mapping[str, int] = library.addresses
+        """What kernels import."""
+        os.register_at_fork(after_in_child=self._forget_workers)
+
+    def _forget_workers(self) -> None:
+        """In a forked child no worker exists, and no job ends: another thread's is gone, this one's finds the page changed."""
+        ctypes.memset(self._memory, 0, len(self._memory))
+        self._forks.value = FORKS.generation
+
+
+pool = Once(Pool)
+"""The pool, made on first demand."""
+
+
+def participants(threads: int) -> int:
+    """How many threads a setting asks for: 0 is as many as the process may use."""
+    return min(MOST, threads or len(os.sched_getaffinity(0)))

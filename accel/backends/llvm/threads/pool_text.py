@@ -1,0 +1,344 @@
+"""LLVM text of the thread pool: one page of shared state, workers in pthreads, sleeping on a futex.
+
+A job is `function(frame, low, high)` over 0 .. n-1 in chunks. Each participant has a range of its own (so that the same
+thread meets the same data again), then steals from the others'. The caller never waits for a worker that has not started:
+`state` holds an open bit and twice the number of workers inside; a worker that finds the bit clear leaves again. A caller
+that finds the pool busy (another thread's call, or that of a signal handler in the middle of a job) works through its chunks
+alone. The frame's word `FAILED` ends loops that may never end: a check that fails sets it, and an interrupt.
+
+A handler may also fork. The child has no workers, and the chunks that they had begun are lost: there the job ends as if it were
+interrupted, without an exception.
+
+The page: 0 epoch (i32) | 64 state (i64) | 128 busy (i32) | 192 function, frame, chunk, participants | 256 sleepers (i32) |
+320 workers started (i64) | 384 when a loop last looked for signals (i64) | 392 how many forks lie before this process (i64) |
+1024 + 64 t: next and end of participant t's range.
+"""
+
+from __future__ import annotations
+
+from accel.backends.llvm.text.frame import FAILED
+from accel.backends.llvm.threads.signals_text import signals_text
+
+MOST = 256
+"""Participants that the page has room for."""
+
+FORKS_AT = 392
+"""Where the page says how many forks lie before this process."""
+
+PAGE_BYTES = 1024 + 64 * MOST
+
+SPINS = 8000
+"""Pauses that a worker makes before it sleeps: about 0.2 ms, so that back-to-back kernels find it awake."""
+
+
+def pool_text(x86: bool) -> str:
+    """The module: `accel_run`, called by kernels. Linux on x86-64 or AArch64."""
+    pause = "call void @llvm.x86.sse2.pause()" if x86 else "call void @llvm.aarch64.hint(i32 1)"
+    declare = "declare void @llvm.x86.sse2.pause()" if x86 else "declare void @llvm.aarch64.hint(i32)"
+    futex = 202 if x86 else 98
+    environment = "call void @llvm.x86.sse.ldmxcsr(ptr @default_mxcsr)" if x86 else ""
+    if x86:
+        declare += "\ndeclare void @llvm.x86.sse.ldmxcsr(ptr)\n@default_mxcsr = internal constant i32 8064"
+    return f"""
+@page = external global i8
+{declare}
+declare i64 @syscall(i64, ...)
+declare i32 @sched_yield()
+declare i32 @pthread_create(ptr, ptr, ptr, ptr)
+declare i32 @pthread_sigmask(i32, ptr, ptr)
+{signals_text()}
+; Chunks of every participant's range, %me's first. %python is null in workers. Gives true if interrupted.
+define internal i1 @drain(i64 %me, ptr %python) #0 {{
+entry:
+  %functionp = getelementptr i8, ptr @page, i64 192
+  %function = load ptr, ptr %functionp
+  %framep = getelementptr i8, ptr @page, i64 200
+  %frame = load ptr, ptr %framep
+  %chunkp = getelementptr i8, ptr @page, i64 208
+  %chunk = load i64, ptr %chunkp
+  %countp = getelementptr i8, ptr @page, i64 216
+  %count = load i64, ptr %countp
+  %caller = icmp ne ptr %python, null
+  %forksp = getelementptr i8, ptr @page, i64 {FORKS_AT}
+  %forks = load atomic i64, ptr %forksp monotonic, align 8
+  br label %victim
+victim:
+  %k = phi i64 [0, %entry], [%k1, %next]
+  %t0 = add i64 %me, %k
+  %t = urem i64 %t0, %count
+  %offset = shl i64 %t, 6
+  %offset1 = add i64 %offset, 1024
+  %range = getelementptr i8, ptr @page, i64 %offset1
+  %endp = getelementptr i8, ptr %range, i64 8
+  %end = load i64, ptr %endp
+  br label %look
+look:
+  %seen = load atomic i64, ptr %range monotonic, align 8
+  %some = icmp slt i64 %seen, %end
+  br i1 %some, label %claim, label %next
+claim:
+  %low = atomicrmw add ptr %range, i64 %chunk monotonic
+  %mine = icmp slt i64 %low, %end
+  br i1 %mine, label %work, label %next
+work:
+  %top = add i64 %low, %chunk
+  %short = icmp slt i64 %top, %end
+  %high = select i1 %short, i64 %top, i64 %end
+  call void %function(ptr %frame, i64 %low, i64 %high)
+  br i1 %caller, label %poll, label %look
+poll:
+  %interrupted = call i1 @interrupted(ptr %python)
+  %forks1 = load atomic i64, ptr %forksp monotonic, align 8
+  %forked = icmp ne i64 %forks1, %forks
+  %stop = or i1 %interrupted, %forked
+  br i1 %stop, label %cancel, label %look
+cancel:
+  ret i1 true
+next:
+  %k1 = add i64 %k, 1
+  %more = icmp slt i64 %k1, %count
+  br i1 %more, label %victim, label %done
+done:
+  ret i1 false
+}}
+
+define internal ptr @worker(ptr %mine) #0 {{
+entry:
+  %mask = alloca [16 x i64]
+  call void @llvm.memset.p0.i64(ptr %mask, i8 -1, i64 128, i1 false)
+  %masked = call i32 @pthread_sigmask(i32 2, ptr %mask, ptr null)
+  {environment}
+  %address = ptrtoint ptr %mine to i64
+  %first = getelementptr i8, ptr @page, i64 1024
+  %base = ptrtoint ptr %first to i64
+  %distance = sub i64 %address, %base
+  %me = lshr i64 %distance, 6
+  %state = getelementptr i8, ptr @page, i64 64
+  %sleepers = getelementptr i8, ptr @page, i64 256
+  br label %wait
+wait:
+  %last = phi i32 [0, %entry], [%epoch, %leave]
+  br label %spin
+spin:
+  %i = phi i32 [0, %wait], [%i1, %again]
+  %e = load atomic i32, ptr @page acquire, align 4
+  %new = icmp ne i32 %e, %last
+  br i1 %new, label %wake, label %idle
+idle:
+  %tired = icmp sge i32 %i, {SPINS}
+  br i1 %tired, label %sleep, label %again
+again:
+  {pause}
+  %i1 = add i32 %i, 1
+  br label %spin
+sleep:
+  %s0 = atomicrmw add ptr %sleepers, i32 1 seq_cst
+  %s1 = call i64 (i64, ...) @syscall(i64 {futex}, ptr @page, i64 128, i32 %last, ptr null)
+  %s2 = atomicrmw sub ptr %sleepers, i32 1 seq_cst
+  %es = load atomic i32, ptr @page acquire, align 4
+  %news = icmp ne i32 %es, %last
+  br i1 %news, label %wake, label %sleep
+wake:
+  %epoch = phi i32 [%e, %spin], [%es, %sleep]
+  %before = atomicrmw add ptr %state, i64 2 seq_cst
+  %bit = and i64 %before, 1
+  %open = icmp ne i64 %bit, 0
+  br i1 %open, label %invited, label %leave
+invited:
+  %countp = getelementptr i8, ptr @page, i64 216
+  %count = load i64, ptr %countp
+  %wanted = icmp slt i64 %me, %count
+  br i1 %wanted, label %work, label %leave
+work:
+  %ignored = call i1 @drain(i64 %me, ptr null)
+  br label %leave
+leave:
+  %after = atomicrmw sub ptr %state, i64 2 seq_cst
+  br label %wait
+}}
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+
+; Threads for %count participants; gives how many there are.
+define internal i64 @start(i64 %count) #0 {{
+entry:
+  %startedp = getelementptr i8, ptr @page, i64 320
+  %id = alloca i64
+  br label %look
+look:
+  %started = load i64, ptr %startedp
+  %have = add i64 %started, 1
+  %enough = icmp sge i64 %have, %count
+  br i1 %enough, label %done, label %create
+create:
+  %offset = shl i64 %have, 6
+  %offset1 = add i64 %offset, 1024
+  %range = getelementptr i8, ptr @page, i64 %offset1
+  %failed = call i32 @pthread_create(ptr %id, ptr null, ptr @worker, ptr %range)
+  %ok = icmp eq i32 %failed, 0
+  br i1 %ok, label %count_it, label %refused
+count_it:
+  store i64 %have, ptr %startedp
+  br label %look
+refused:
+  ret i64 %have
+done:
+  ret i64 %count
+}}
+
+define internal i1 @alone(ptr %function, ptr %frame, i64 %n, i64 %chunk, ptr %python) #0 {{
+entry:
+  br label %work
+work:
+  %low = phi i64 [0, %entry], [%top, %poll]
+  %top = add i64 %low, %chunk
+  %short = icmp slt i64 %top, %n
+  %high = select i1 %short, i64 %top, i64 %n
+  call void %function(ptr %frame, i64 %low, i64 %high)
+  br i1 %short, label %poll, label %done
+poll:
+  %stop = call i1 @interrupted(ptr %python)
+  br i1 %stop, label %cancel, label %work
+cancel:
+  ret i1 true
+done:
+  ret i1 false
+}}
+
+define internal i1 @together(ptr %function, ptr %frame, i64 %n, i64 %chunk, i64 %wanted, ptr %python) #0 {{
+entry:
+  %busyp = getelementptr i8, ptr @page, i64 128
+  %busy = atomicrmw xchg ptr %busyp, i32 1 acquire
+  %free = icmp eq i32 %busy, 0
+  br i1 %free, label %begin, label %serial
+serial:
+  %r = call i1 @alone(ptr %function, ptr %frame, i64 %n, i64 %chunk, ptr %python)
+  ret i1 %r
+begin:
+  %forksp = getelementptr i8, ptr @page, i64 {FORKS_AT}
+  %forks = load atomic i64, ptr %forksp monotonic, align 8
+  %failedp = getelementptr i64, ptr %frame, i64 {FAILED}
+  %count = call i64 @start(i64 %wanted)
+  %state = getelementptr i8, ptr @page, i64 64
+  %functionp = getelementptr i8, ptr @page, i64 192
+  store ptr %function, ptr %functionp
+  %framep = getelementptr i8, ptr @page, i64 200
+  store ptr %frame, ptr %framep
+  %chunkp = getelementptr i8, ptr @page, i64 208
+  store i64 %chunk, ptr %chunkp
+  %countp = getelementptr i8, ptr @page, i64 216
+  store i64 %count, ptr %countp
+  %n1 = sub i64 %n, 1
+  %chunks0 = sdiv i64 %n1, %chunk
+  %chunks = add i64 %chunks0, 1
+  br label %share
+share:
+  %t = phi i64 [0, %begin], [%t1, %share]
+  %t1 = add i64 %t, 1
+  %a = mul i64 %chunks, %t
+  %b = sdiv i64 %a, %count
+  %low = mul i64 %b, %chunk
+  %c = mul i64 %chunks, %t1
+  %d = sdiv i64 %c, %count
+  %top = mul i64 %d, %chunk
+  %short = icmp slt i64 %top, %n
+  %high = select i1 %short, i64 %top, i64 %n
+  %offset = shl i64 %t, 6
+  %offset1 = add i64 %offset, 1024
+  %range = getelementptr i8, ptr @page, i64 %offset1
+  store atomic i64 %low, ptr %range monotonic, align 8
+  %endp = getelementptr i8, ptr %range, i64 8
+  store i64 %high, ptr %endp
+  %more = icmp slt i64 %t1, %count
+  br i1 %more, label %share, label %open
+open:
+  %o = atomicrmw or ptr %state, i64 1 seq_cst
+  %e = atomicrmw add ptr @page, i32 1 seq_cst
+  %sleepersp = getelementptr i8, ptr @page, i64 256
+  %sleepers = load atomic i32, ptr %sleepersp seq_cst, align 4
+  %asleep = icmp sgt i32 %sleepers, 0
+  br i1 %asleep, label %wake, label %work
+wake:
+  %w = call i64 (i64, ...) @syscall(i64 {futex}, ptr @page, i64 129, i32 2147483647)
+  br label %work
+work:
+  %stop = call i1 @drain(i64 0, ptr %python)
+  %forks1 = load atomic i64, ptr %forksp monotonic, align 8
+  %here = icmp eq i64 %forks1, %forks
+  br i1 %here, label %drained, label %forked
+forked:
+  ret i1 true
+drained:
+  br i1 %stop, label %tell, label %close
+tell:
+  store atomic i64 1, ptr %failedp monotonic, align 8
+  br label %cancel
+cancel:
+  %ct = phi i64 [0, %tell], [%ct1, %cancel]
+  %co = shl i64 %ct, 6
+  %co1 = add i64 %co, 1024
+  %crange = getelementptr i8, ptr @page, i64 %co1
+  store atomic i64 4611686018427387904, ptr %crange monotonic, align 8
+  %ct1 = add i64 %ct, 1
+  %cmore = icmp slt i64 %ct1, %count
+  br i1 %cmore, label %cancel, label %close
+close:
+  %cl = atomicrmw and ptr %state, i64 -2 seq_cst
+  br label %join
+join:
+  %j = phi i32 [0, %close], [%j1, %relaxed]
+  %inside = load atomic i64, ptr %state acquire, align 8
+  %over = icmp eq i64 %inside, 0
+  br i1 %over, label %done, label %relax
+relax:
+  %turn = and i32 %j, 1023
+  %long = icmp eq i32 %turn, 1023
+  br i1 %long, label %yield, label %pause
+yield:
+  %y = call i32 @sched_yield()
+  %late = call i1 @interrupted(ptr %python)
+  br i1 %late, label %tell_late, label %relaxed
+tell_late:
+  store atomic i64 1, ptr %failedp monotonic, align 8
+  br label %relaxed
+pause:
+  {pause}
+  br label %relaxed
+relaxed:
+  %j1 = add i32 %j, 1
+  br label %join
+done:
+  %forks2 = load atomic i64, ptr %forksp monotonic, align 8
+  %still = icmp eq i64 %forks2, %forks
+  br i1 %still, label %free_it, label %forked
+free_it:
+  store atomic i32 0, ptr %busyp release, align 4
+  ret i1 %stop
+}}
+
+; function(frame, low, high) over 0 .. n-1 (n > 0) in chunks, without the GIL. Gives 1 if a Python exception was set.
+define i64 @accel_run(ptr %function, ptr %frame, i64 %n, i64 %chunk, i64 %threads) #0 {{
+entry:
+  %python = alloca [2 x i64]
+  %thread = call ptr @PyEval_SaveThread()
+  store ptr %thread, ptr %python
+  %timep = getelementptr i64, ptr %python, i64 1
+  %now = call i64 @milliseconds()
+  store i64 %now, ptr %timep
+  %several = icmp sgt i64 %threads, 1
+  %long = icmp sgt i64 %n, %chunk
+  %parallel = and i1 %several, %long
+  br i1 %parallel, label %pool, label %serial
+pool:
+  %a = call i1 @together(ptr %function, ptr %frame, i64 %n, i64 %chunk, i64 %threads, ptr %python)
+  br label %done
+serial:
+  %b = call i1 @alone(ptr %function, ptr %frame, i64 %n, i64 %chunk, ptr %python)
+  br label %done
+done:
+  %stop = phi i1 [%a, %pool], [%b, %serial]
+  %again = load ptr, ptr %python
+  call void @PyEval_RestoreThread(ptr %again)
+  %result = zext i1 %stop to i64
+  ret i64 %result
+}}
+"""

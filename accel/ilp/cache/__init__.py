@@ -1,0 +1,1 @@
+"""Plans that are known already: their keys, in memory and on disk."""

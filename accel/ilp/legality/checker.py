@@ -1,0 +1,214 @@
+"""Which clusterings are legal: the inference rules of [vB24 Fig. 2] and docs/ilp.md, "What may share a nest".
+
+Shares no code with the model: it accepts or rejects any clustering with any orders, wherever that comes from. What it
+accepts, lowering can lower. Loops and work are judged in `nest.py`. A refusal begins with the name of the rule that is broken:
+`D1: no rule fuses …`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import assert_never
+
+from accel.ilp.legality.nest import nest_refusal
+from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Clustering, Order
+from accel.ilp.problem.graph import Edge, Graph, Kind, Node, Role
+from accel.ilp.problem.options import Duplicate
+from accel.labelled.array import Array, Label
+
+_PUSHABLE = frozenset({Kind.GENERATE, Kind.MAP, Kind.GATHER, Kind.FOLD})
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """`[I|O]` [vB24 section 3.1]: pairs `x:d` that are read, and `x:d` that are made; None is "no order"."""
+
+    inputs: frozenset[tuple[Array, Order | None]]
+    outputs: frozenset[tuple[Array, Order | None]]
+
+
+def _input(edge: Edge, order: Order) -> tuple[Array, Order | None]:
+    match edge.role:
+        case Role.STREAM:
+            return (edge.array, order)
+        case Role.SOURCE:
+            return (edge.array, Order(edge.consumer, False))
+        case Role.INDEX | Role.DESTINATION:
+            return (edge.array, None)
+        case _:
+            assert_never(edge.role)
+
+
+def _output(graph: Graph, node: Node, array: Array, order: Order) -> tuple[Array, Order | None]:
+    """Scatters make their results in no order; so do backward scans of matrices their totals."""
+    outer = node.kind is Kind.SCAN and len(array.shape) < len(node.iteration)
+    unordered = node.kind in (Kind.SCATTER, Kind.BARRIER) or (outer and node.backward and bool(array.shape))
+    return (array, None if unordered else order)
+
+
+def singleton(graph: Graph, node: Node, order: Order) -> Signature:
+    """The signature of one operation [vB24 Table 1]. Arrays that nobody reads or wants do not count."""
+    wanted = [array for array in node.arrays if array in graph.results or graph.readers[array]]
+    return Signature(
+        frozenset(_input(edge, order) for edge in graph.inputs[node.label]),
+        frozenset(_output(graph, node, array, order) for array in wanted),
+    )
+
+
+class Merged:
+    """The signature of operations that are merged one after the other; a step takes time only for what it adds."""
+
+    def __init__(self, first: Signature) -> None:
+        self._inputs, self._outputs = set(first.inputs), dict(first.outputs)
+        self._read = {array for array, _ in first.inputs}
+
+    @property
+    def signature(self) -> Signature:
+        """Of all that was merged."""
+        return Signature(frozenset(self._inputs), frozenset(self._outputs.items()))
+
+    def add(self, second: Signature, kept: Iterable[Array]) -> bool:
+        """`self >> second` by the rules of [vB24 Fig. 2]; False, and nothing is added, where no rule applies.
+
+        An array that flows from first to second stays an output (DIAGONAL) if it is in `kept`, else not (VERTICAL).
+        """
+        if any(array in self._read or array in self._outputs for array, _ in second.outputs):
+            return False  # INTROI1, INTROO2: what the first half reads or makes is not made by the second
+        flowing = {(array, order) for array, order in second.inputs if array in self._outputs}
+        if any(order is None or self._outputs[array] != order for array, order in flowing):
+            return False  # VERTICAL, DIAGONAL: one order for maker and reader
+        for array in {array for array, _ in flowing}.difference(kept):
+            del self._outputs[array]
+        fresh = second.inputs - flowing
+        self._inputs |= fresh
+        self._read.update(array for array, _ in fresh)
+        self._outputs.update(second.outputs)
+        return True
+
+
+def _order_refusal(graph: Graph, node: Node, order: Order) -> str | None:
+    """D5: which orders an operation may have by itself."""
+    what = f"%{node.label} ({node.name})"
+    if order.gather is not None:
+        return None if node.kind in _PUSHABLE else f"D5: {what} cannot be pushed to a gather"
+    match node.kind:
+        case Kind.SCAN:
+            allowed = [BACKWARD if node.backward else FORWARD]
+        case Kind.FILTER | Kind.SCATTER | Kind.BARRIER:
+            allowed = [FORWARD]
+        case Kind.FOLD:
+            allowed = [FORWARD, BACKWARD] if node.exact and len(node.iteration) == 1 else [FORWARD]
+        case Kind.GENERATE | Kind.MAP | Kind.GATHER:
+            allowed = [FORWARD, BACKWARD]
+        case _:
+            assert_never(node.kind)
+    return None if order in allowed else f"D5: {what} cannot run in order {order}"
+
+
+def _fed_only(graph: Graph, node: Node, orders: Mapping[Label, Order]) -> str | None:
+    """D5, second half: what runs in order l is made for gather l alone."""
+    order = orders[node.label]
+    if order.gather is None:
+        return None
+    if order.gather not in orders:
+        return f"D5: %{node.label} runs in the order of %{order.gather}, which is in another cluster"
+    for array in node.arrays:
+        for edge in graph.readers[array]:
+            if edge.consumer not in orders or _input(edge, orders[edge.consumer]) != (array, order):
+                return (
+                    f"D5: %{node.label} runs in the order of %{order.gather}, but %{edge.consumer} reads it otherwise"
+                )
+    return None
+
+
+def _is_connected(graph: Graph, orders: Mapping[Label, Order]) -> bool:
+    """D3: one piece, by fused arrays and by reads of one array from memory in one order."""
+    touching: dict[tuple[Array, Order | None], list[Label]] = {}
+    for label, order in orders.items():
+        for array in graph.node[label].arrays:
+            touching.setdefault((array, order), []).append(label)
+        for edge in graph.inputs[label]:
+            key = _input(edge, order)
+            if key[1] is not None:
+                touching.setdefault(key, []).append(label)
+    neighbours: dict[Label, list[Label]] = {label: [] for label in orders}
+    for labels in touching.values():
+        for other in labels[1:]:
+            neighbours[labels[0]].append(other)
+            neighbours[other].append(labels[0])
+    start = next(iter(orders))
+    seen, pending = {start}, [start]
+    while pending:
+        fresh = [label for label in neighbours[pending.pop()] if label not in seen]
+        seen.update(fresh)
+        pending += fresh
+    return len(seen) == len(orders)
+
+
+def _derive(graph: Graph, orders: Mapping[Label, Order]) -> Signature | str:
+    """The signature of a cluster: its operations merged one after the other, in order of labels."""
+    left: dict[Array, int] = {}  # readers of an array that are still to be merged, or outside
+    whole = Merged(Signature(frozenset(), frozenset()))
+    for label in sorted(orders):
+        node = graph.node[label]
+        for array in node.arrays:
+            left[array] = len({edge.consumer for edge in graph.readers[array]}) + (array in graph.results)
+        read = {edge.array for edge in graph.inputs[label] if edge.array in left}
+        for array in read:
+            left[array] -= 1
+        if not whole.add(singleton(graph, node, orders[label]), [array for array in read if left[array]]):
+            return f"D1: no rule fuses %{label} ({node.name}) with what comes before it"
+    return whole.signature
+
+
+def cluster_refusal(graph: Graph, cluster: Cluster, duplicate: Duplicate) -> str | None:
+    """Why this is no legal cluster, or None if it is one; dependences between clusters apart."""
+    orders = dict(zip(cluster.labels, cluster.orders, strict=True))
+    for label, order in orders.items():
+        node = graph.node[label]
+        if node.kind is Kind.BARRIER and len(orders) > 1:
+            return f"barrier: %{label} ({node.name}) never shares a loop"
+        refusal = _order_refusal(graph, node, order) or _fed_only(graph, node, orders)
+        if refusal is not None:
+            return refusal
+    if len(orders) == 1:
+        return None
+    signature = _derive(graph, orders)
+    if isinstance(signature, str):
+        return signature
+    for array, made in sorted(signature.outputs, key=lambda output: (output[0].label, output[0].leaf)):
+        if made is not None and made.gather is not None:
+            return f"D2: %{array.label} is stored, but made in the order of %{made.gather}"
+    if not _is_connected(graph, orders):
+        return "D3: nothing connects the parts"
+    return nest_refusal(graph, orders, duplicate)
+
+
+def refusal(graph: Graph, clustering: Clustering, duplicate: Duplicate) -> str | None:
+    """Why this clustering is illegal, or None if it is legal."""
+    position: dict[Label, int] = {}
+    for number, cluster in enumerate(clustering.clusters):
+        for label in cluster.labels:
+            if label in position or label not in graph.node:
+                return f"%{label} is in no program or in two clusters"
+            position[label] = number
+        reason = cluster_refusal(graph, cluster, duplicate)
+        if reason is not None:
+            return f"cluster {_text(cluster)}: {reason}"
+    missing = [node.label for node in graph.nodes if node.label not in position]
+    if missing:
+        return f"%{missing[0]} is in no cluster"
+    for earlier, later in graph.arcs:
+        if position[earlier] > position[later]:
+            return f"D4: %{later} needs %{earlier}, which comes after it"
+    for earlier, later in graph.before:
+        if position[earlier] == position[later]:
+            return f"D4: %{earlier} must be done before %{later} begins"
+    return None
+
+
+def _text(cluster: Cluster) -> str:
+    return (
+        "{" + ", ".join(f"%{label}:{order}" for label, order in zip(cluster.labels, cluster.orders, strict=True)) + "}"
+    )

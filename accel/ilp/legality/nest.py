@@ -1,0 +1,136 @@
+"""Whether the operations of a cluster fit into one loop nest, and do no work over again: docs/ilp.md, E1 to E5 and W1.
+
+A part of the legality checker; shares no code with the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from accel.ilp.problem.clustering import Order
+from accel.ilp.problem.graph import Graph, Kind, Node, Role
+from accel.ilp.problem.options import Duplicate
+from accel.labelled.array import Extent, Label, Shape, SizeVariable
+
+REPEATABLE = 32
+"""How many scalar operations may be done again for every element of a gather, all together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loops:
+    """The loop shape of every operation of a cluster, and which of them run under the guard of a filter."""
+
+    shapes: Mapping[Label, Shape]
+    guarded: frozenset[Label]
+
+
+def loops(graph: Graph, orders: Mapping[Label, Order]) -> Loops | str:
+    """E1 to E3, or why they do not hold. Gathers are bound after what is pushed to them, filters before their readers."""
+    shapes: dict[Label, Shape] = {}
+    guarded: set[Label] = set()
+    filters: dict[SizeVariable, Label] = {}
+    for label in sorted(label for label, order in orders.items() if order.gather is None):
+        node = graph.node[label]
+        sizes = [extent.variable for extent in node.iteration if extent.variable in filters]
+        if not sizes:
+            shapes[label] = node.iteration
+        elif node.iteration == (Extent(sizes[0], 0),) and sizes[0] is not None:
+            shapes[label] = shapes[filters[sizes[0]]]
+            guarded.add(label)
+        else:
+            return f"E2: a loop of %{label} would stand under the guard of a filter"
+        if node.filtered is not None:
+            filters[node.filtered] = label
+    for label in sorted((label for label, order in orders.items() if order.gather is not None), reverse=True):
+        gather = orders[label].gather
+        assert gather is not None
+        beyond = graph.node[label].iteration[graph.rank_of_sources(gather) :]
+        if beyond and (gather in guarded or any(extent.variable in filters for extent in beyond)):
+            return f"E3: a loop of %{label} would stand under the guard of a filter"
+        shapes[label] = shapes[gather] + beyond
+        if gather in guarded:
+            guarded.add(label)
+    return Loops(shapes, frozenset(guarded))
+
+
+def _disagreement(graph: Graph, shapes: Mapping[Label, Shape]) -> str | None:
+    """E4: all loop shapes are prefixes of the deepest, but for aligned inner extents."""
+    deepest = max(shapes, key=lambda label: len(shapes[label]))
+    nest = shapes[deepest]
+    aligned = graph.aligned
+    for label, shape in shapes.items():
+        if shape == nest[: len(shape)]:
+            continue
+        same_outer = len(shape) == len(nest) and shape[:-1] == nest[:-1]
+        if not same_outer or aligned.get(shape[-1], shape[-1]) != aligned.get(nest[-1], nest[-1]):
+            return f"E4: %{label} and %{deepest} would need two loops at one depth"
+    return None
+
+
+def _needs(graph: Graph, orders: Mapping[Label, Order], gather: Label) -> list[Label]:
+    """What must be known before a gather's mapped index is: the makers of its indices, and what those are made of."""
+    pending = [edge.array.label for edge in graph.inputs[gather] if edge.role is Role.STREAM]
+    found: list[Label] = []
+    while pending:
+        label = pending.pop()
+        if label in orders and label not in found:
+            found.append(label)
+            pending += [edge.array.label for edge in graph.inputs[label]]
+    return found
+
+
+def _comes_back(graph: Graph, orders: Mapping[Label, Order], shapes: Mapping[Label, Shape]) -> str | None:
+    """E5: a pushed loop begins where its gather's index is known; no loop at its depth may have to end before."""
+    for label, order in orders.items():
+        gather = order.gather
+        if gather is None or len(shapes[label]) == len(shapes[gather]):
+            continue
+        for earlier in _needs(graph, orders, gather):
+            if len(shapes[earlier]) > len(shapes[gather]):
+                return f"E5: %{label} needs at its start what %{earlier} gives after its loop"
+    return None
+
+
+def _repeated(graph: Graph, orders: Mapping[Label, Order], growing: Label) -> list[Node]:
+    """What runs once per element of gather `growing`, directly or through gathers that are pushed to it."""
+    found = []
+    for label in orders:
+        gather = orders[label].gather
+        while gather is not None and gather != growing:
+            gather = orders[gather].gather
+        if gather == growing:
+            found.append(graph.node[label])
+    return found
+
+
+def _work(graph: Graph, orders: Mapping[Label, Order], duplicate: Duplicate) -> str | None:
+    """W1: nothing expensive is done more often than once for each element that it makes."""
+    if duplicate == "published":
+        return None
+    for gather in sorted({order.gather for order in orders.values() if order.gather is not None}):
+        if not graph.is_growing(gather):
+            continue
+        repeated = _repeated(graph, orders, gather)
+        if duplicate is False:
+            return f"W1: %{gather} may be larger than its source: %{repeated[0].label} would be computed again"
+        heavy = [node for node in repeated if node.kind is Kind.FOLD or node.loops]
+        if heavy:
+            return f"W1: %{gather} may be larger than its source: the loop of %{heavy[0].label} would run again"
+        if sum(node.operations for node in repeated) > REPEATABLE:
+            return (
+                f"W1: %{gather} may be larger than its source: over {REPEATABLE} scalar operations would be done again"
+            )
+    return None
+
+
+def nest_refusal(graph: Graph, orders: Mapping[Label, Order], duplicate: Duplicate) -> str | None:
+    """Why the operations of a cluster do not fit into one nest, or None."""
+    found = loops(graph, orders)
+    if isinstance(found, str):
+        return found
+    return (
+        _disagreement(graph, found.shapes)
+        or _comes_back(graph, orders, found.shapes)
+        or _work(graph, orders, duplicate)
+    )

@@ -1,0 +1,143 @@
+"""Rows that a solution violates: circles of clusters, circles in the forest, nests that cannot be.
+
+In: a part of the model and the values of its variables. Out: rows "expression >= 0" that hold for every legal clustering.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from accel.ilp.model.forest import tree_path
+from accel.ilp.model.model import Formulation
+from accel.ilp.model.variables import Pair, pair
+from accel.ilp.problem.decode import components
+from accel.ilp.solvers.linear import Linear, total
+from accel.labelled.array import Label
+
+_TOLERANCE = 1e-4
+_MOST = 200
+"""Rows added in one round."""
+
+_Step = tuple[Label, Linear | None]
+"""Where a walk came from, and the x of the pair, or copy of the dependence, that it used; None for one that is there."""
+
+
+def _neighbours(
+    part: Formulation, values: Mapping[int, float]
+) -> dict[Label, list[tuple[Label, float, Linear | None]]]:
+    """Walks go along dependences for nothing or, if they may be absent, for copy; along pairs, either way, for their x."""
+    near: dict[Label, list[tuple[Label, float, Linear | None]]] = {label: [] for label in part.labels}
+    for u, v, _ in part.arcs:
+        copy = part.copy.get((u, v))
+        near[u].append((v, 0.0 if copy is None else max(0.0, copy.value(values)), copy))
+    for (u, v), x in part.apart.items():
+        weight = max(0.0, x.value(values))
+        near[u].append((v, weight, x))
+        near[v].append((u, weight, x))
+    return near
+
+
+def _shortest(
+    near: Mapping[Label, Sequence[tuple[Label, float, Linear | None]]], start: Label, limit: float
+) -> tuple[dict[Label, float], dict[Label, _Step]]:
+    """Distances below `limit` from `start`, and how one came there (Dijkstra; among equals, with the fewest steps)."""
+    distance: dict[Label, float] = {start: 0.0}
+    came: dict[Label, _Step] = {}
+    done: set[Label] = set()
+    heap = [(0.0, 0, start)]
+    while heap:
+        far, steps, label = heapq.heappop(heap)
+        if label in done:
+            continue
+        done.add(label)
+        for other, weight, x in near[label]:
+            through = far + weight
+            if through < limit - _TOLERANCE and through < distance.get(other, limit) - 1e-12:
+                distance[other] = through
+                came[other] = (label, x)
+                heapq.heappush(heap, (through, steps + 1, other))
+    return distance, came
+
+
+def cycles(part: Formulation, values: Mapping[int, float]) -> list[Linear]:
+    """x(u,v) - copy(u,v) <= sum of x, copy over a walk from v to u, for arcs (u,v): the most violated ones.
+
+    If none is violated by an integral solution, its clusters stand in an order, and arcs inside of them are fused.
+    """
+    near = _neighbours(part, values)
+    into: dict[Label, list[tuple[Label, Linear, float]]] = {}
+    for u, v, x in part.arcs:
+        value = x.value(values)
+        if value > _TOLERANCE:
+            into.setdefault(v, []).append((u, x, value))
+    found: list[tuple[float, int, Linear]] = []
+    seen: set[tuple[tuple[tuple[int, int], ...], int]] = set()
+    for v, sources in into.items():
+        distance, came = _shortest(near, v, max(value for _, _, value in sources))
+        for u, x, value in sources:
+            gap = value - distance.get(u, value)
+            if gap <= _TOLERANCE:
+                continue
+            walk: dict[int, Linear] = {}
+            label = u
+            while label != v:
+                label, used = came[label]
+                if used is not None:
+                    walk[id(used)] = used
+            row = total([*walk.values(), -x])
+            key = (tuple(sorted(row.terms.items())), row.constant)
+            if key not in seen and row.value(values) < -_TOLERANCE:
+                seen.add(key)
+                found.append((-gap, len(found), row))
+    return [row for _, _, row in sorted(found)[:_MOST]]
+
+
+def clusters(part: Formulation, values: Mapping[int, float]) -> list[list[Label]]:
+    """The components of x = 0."""
+    return components(part.labels, _together(part, values))
+
+
+def _together(part: Formulation, values: Mapping[int, float]) -> Iterator[Pair]:
+    yield from (edge for edge, x in part.apart.items() if x.value(values) < 0.5)
+
+
+def nests(part: Formulation, values: Mapping[int, float]) -> list[Linear]:
+    """For clusters whose loops do not fit into one nest: keep the culprits apart, or change their orders."""
+    near: dict[Label, list[Label]] = {}
+    for u, v in _together(part, values):
+        near.setdefault(u, []).append(v)
+        near.setdefault(v, []).append(u)
+    rows = []
+    for cluster in clusters(part, values):
+        if len(cluster) == 1:
+            continue
+        orders: dict[Label, Label | None] = dict.fromkeys(cluster)
+        for label in cluster:
+            push = part.pushed.get(label)
+            if push is not None and push.value(values) > 0.5:
+                orders[label] = part.pushable[label]
+        conflict = part.spaces.conflict(orders)
+        if conflict is None:
+            continue
+        members = sorted(set(conflict.members))
+        sides: dict[Pair, Linear] = {}
+        for other in members[1:]:
+            path = tree_path(near, members[0], other)
+            steps = [pair(u, v) for u, v in pairwise(path)]
+            sides |= {step: part.apart[step] for step in steps}
+        changes = [_change(part, label, orders[label] is not None) for label in members]
+        row = total([*sides.values(), *changes, -1])
+        if conflict.unless:
+            inside = set(cluster)
+            border = [x for (u, v), x in part.apart.items() if (u in inside) != (v in inside)]
+            row = row + total(1 - x for x in border)
+        rows.append(row)
+    return rows
+
+
+def _change(part: Formulation, label: Label, is_pushed: bool) -> Linear:
+    """1 where an operation is no longer pushed, or is now."""
+    push = part.pushed.get(label, Linear(0))
+    return 1 - push if is_pushed else push

@@ -1,0 +1,170 @@
+"""The integer linear program of a graph (docs/ilp.md, "The model"): structure here, costs in `objective.py`.
+
+No big numbers: potentials of clusters are replaced by rows against cycles, which `cuts.py` finds when they are needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from accel.ilp.facts.analysis import Analysis, restrict
+from accel.ilp.facts.spaces import Spaces, is_loop_free
+from accel.ilp.legality.rules import CHEAP
+from accel.ilp.model.forest import Forest
+from accel.ilp.model.objective import add_objectives
+from accel.ilp.model.triangles import triangles
+from accel.ilp.model.variables import Pair, Variables
+from accel.ilp.problem.cost import CostLevel, Weights
+from accel.ilp.problem.graph import Role
+from accel.ilp.problem.options import Duplicate
+from accel.ilp.recompute.copying import work
+from accel.ilp.solvers.linear import Linear, Model, total
+from accel.labelled.array import Label
+
+
+@dataclass(frozen=True, slots=True)
+class Formulation:
+    """The model of one part of a graph, and what its variables mean. The optima of the parts add up to the whole's."""
+
+    labels: tuple[Label, ...]
+    model: Model
+    arcs: tuple[tuple[Label, Label, Linear], ...]
+    """Dependences (u, v) with x(u,v), constantly 1 where they are never fused, less copy(u,v)."""
+    copy: Mapping[Pair, Linear]
+    """copy(u,v) for the dependences that may be absent, because v computes by itself what u makes."""
+    apart: Mapping[Pair, Linear]
+    """x(u,v) for every pair that may be in one cluster and share something."""
+    pushed: Mapping[Label, Linear]
+    pushable: Mapping[Label, Label]
+    backward: Mapping[Label, Linear]
+    forest: Forest
+    """What counts clusters; empty if no cost needs it."""
+    alone: tuple[int, ...]
+    """What the objectives are, constants apart, when all operations are clusters of their own."""
+    spaces: Spaces
+
+
+def _orders(variables: Variables) -> None:
+    """Maker and reader in one cluster have one order; what is pushed is fused away whole [vB24 section 4.2]."""
+    facts, require = variables.facts, variables.model.require
+    for u, v in facts.arcs:
+        if (u, v) in facts.infusible:
+            continue
+        x, pushed = variables.apart(u, v), variables.pushed(u)
+        if (u, v) not in facts.streams:  # v is the gather: pushed(u) = 1 - x
+            require(pushed + x - 1)
+            require(1 - x - pushed)
+            continue
+        require(1 - pushed - x)
+        require(variables.pushed(v) - pushed)
+        require(x + pushed - variables.pushed(v))
+        variables.model.differ_at_most(variables.backward(u), variables.backward(v), x)
+
+
+def _copies(variables: Variables) -> None:
+    """Who copies its maker does not read it; a maker that somebody copies is not pushed; one that is gone is nowhere."""
+    facts, require = variables.facts, variables.model.require
+    for (p, c), copy in variables.copy.items():
+        if (p, c) not in facts.infusible:
+            require(variables.apart(p, c) - copy)
+        require(1 - variables.pushed(p) - copy)
+        if p in facts.choices.mortal:
+            require(copy - variables.gone(p))
+    mortal = facts.choices.mortal
+    for label in sorted(mortal):  # one that stayed although nobody reads it could join the clusters around it
+        kept = [1 - copy for (p, _), copy in variables.copy.items() if p == label]
+        require(variables.gone(label) + total(kept) - 1)
+    for (u, v), x in variables.x.items() if mortal else ():
+        for label in mortal.intersection((u, v)):
+            require(x - variables.gone(label))
+
+
+def _work(variables: Variables, duplicate: Duplicate) -> None:
+    """W1: what is done again for each element of a growing gather is cheap, all together."""
+    facts, graph = variables.facts, variables.facts.graph
+    if duplicate == "published":
+        return
+    work = _Work(variables)
+    for v, target in sorted(facts.pushable.items()):
+        node = graph.node[v]
+        allowed = duplicate is not False and is_loop_free(node)
+        work.add(v, variables.pushed(v), target, node.operations if allowed else CHEAP + 1)
+    for p, c in facts.choices.pairs:
+        work.add_copy(p, c)
+    for parts in work.burdens.values():
+        variables.model.require(CHEAP - total(parts))
+
+
+class _Work:
+    """What is done again for every gather that may be larger than its source: scalar operations."""
+
+    def __init__(self, variables: Variables) -> None:
+        self.variables = variables
+        self.burdens: dict[Label, list[Linear]] = {}
+
+    def add(self, v: Label, repeated: Linear, gather: Label, operations: int) -> None:
+        """`operations` of v run in the order of `gather` where `repeated` is 1, and where that is pushed in its turn."""
+        facts = self.variables.facts
+        while True:
+            if facts.graph.is_growing(gather):
+                if operations > CHEAP:
+                    self.variables.model.require(-repeated)
+                self.burdens.setdefault(gather, []).append(repeated * operations)
+            above = facts.pushable.get(gather)
+            if above is None:
+                return
+            repeated, gather = self._both(f"again_{v}_{above}", repeated, self.variables.pushed(gather)), above
+
+    def add_copy(self, p: Label, c: Label) -> None:
+        """A copy runs in the order of its reader, or in that of the gather that its reader is."""
+        facts, copy = self.variables.facts, self.variables.copy[p, c]
+        maker = facts.real.node[p]
+        edges = [edge for edge in facts.real.inputs[c] if edge.array.label == p]
+        loads = sum(edge.sites for edge in edges if edge.role is Role.INDEX)
+        operations = loads * work(facts.real, maker)
+        if any(edge.role is Role.SOURCE for edge in edges):
+            self.add(p, copy, c, maker.operations)
+        elif any(edge.role is Role.STREAM for edge in edges):
+            operations += maker.operations
+        target = facts.pushable.get(c)
+        if target is not None and operations:
+            self.add(p, self._both(f"again_{p}_{c}", copy, self.variables.pushed(c)), target, operations)
+
+    def _both(self, name: str, first: Linear, second: Linear) -> Linear:
+        both = self.variables.new(name, integer=False)
+        self.variables.model.require(both + 1 - first - second)
+        return both
+
+
+def _unless_copied(variables: Variables, u: Label, v: Label) -> Linear:
+    apart = variables.apart(u, v) if (u, v) not in variables.facts.infusible else Linear(1)
+    return apart - variables.copy[u, v] if (u, v) in variables.copy else apart
+
+
+def formulate(
+    whole: Analysis, part: tuple[Label, ...], levels: tuple[CostLevel, ...], weights: Weights, duplicate: Duplicate
+) -> Formulation:
+    """The model whose solutions, once no row of `cuts.py` is violated, are the legal clusterings of a part."""
+    facts = restrict(whole, part)
+    variables = Variables(facts)
+    _orders(variables)
+    _copies(variables)
+    _work(variables, duplicate)
+    forest = add_objectives(variables, levels, weights)
+    for row in triangles(variables):
+        variables.model.require(row)
+    objectives = variables.model.objectives
+    return Formulation(
+        labels=part,
+        model=variables.model,
+        arcs=tuple((u, v, _unless_copied(variables, u, v)) for u, v in facts.arcs),
+        copy=variables.copy,
+        apart=variables.x,
+        pushed={v: variables.pushed(v) for v in facts.pushable},
+        pushable=facts.pushable,
+        backward={v: variables.backward(v) for v in facts.operations},
+        forest=forest,
+        alone=tuple(sum(c for number, c in cost.terms.items() if number in variables.alone) for cost in objectives),
+        spaces=Spaces(facts.graph),
+    )

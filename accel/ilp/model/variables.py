@@ -1,0 +1,90 @@
+"""The variables of the model, by meaning; constants stand in where the analysis knows the answer.
+
+x(u,v) = 0 puts two operations into one cluster. pushed(v) = 1: v runs in the order of its gather. backward(v). copy(p,c) = 1:
+c computes by itself what p makes. gone(p) = 1: all readers of p do, so that p is not there.
+"""
+
+from __future__ import annotations
+
+from accel.ilp.facts.analysis import Analysis, Arc, Bundle
+from accel.ilp.solvers.linear import Linear, Model, total
+from accel.labelled.array import Label
+
+Pair = tuple[Label, Label]
+"""Two operations, the lower label first."""
+
+
+def pair(u: Label, v: Label) -> Pair:
+    """The unordered pair of two labels."""
+    return (u, v) if u < v else (v, u)
+
+
+class Variables:
+    """The model under construction and its variables that say which operations are together, and in which order."""
+
+    def __init__(self, facts: Analysis) -> None:
+        self.facts = facts
+        self.model = Model()
+        self.alone: set[int] = set()
+        self._some: dict[tuple[Arc, ...], Linear] = {}
+        pairs = {pair(u, v) for u, v in facts.arcs if (u, v) not in facts.infusible}
+        for number, i, j in facts.shares:
+            readers = facts.bundles[number].readers
+            pairs.add(pair(readers[i][0], readers[j][0]))
+        self.x = {(u, v): self.new(f"x_{u}_{v}", alone=True) for u, v in sorted(pairs)}
+        self._pushed = {v: self.new(f"pushed_{v}_{gather}") for v, gather in sorted(facts.pushable.items())}
+        free = [v for v in facts.operations if v not in facts.direction]
+        self._backward = {v: self.new(f"backward_{v}") for v in free}
+        self.copy = {(p, c): self.new(f"copy_{p}_{c}") for p, c in facts.choices.pairs}
+        self._gone = {p: self.new(f"gone_{p}", integer=False) for p in sorted(facts.choices.mortal)}
+
+    def new(self, name: str, integer: bool = True, alone: bool = False) -> Linear:
+        """A new variable; `alone`: it is 1, not 0, when all operations are clusters of their own."""
+        if alone:
+            self.alone.add(len(self.model.variables))
+        return self.model.variable(name, integer)
+
+    def apart(self, u: Label, v: Label) -> Linear:
+        """x(u,v), constantly 1 where the two are never in one cluster."""
+        return self.x.get(pair(u, v), Linear(1))
+
+    def unfused(self, bundle: Bundle, number: int) -> Linear:
+        """1 where reader `number` of a bundle reads it, and not as it is made.
+
+        It may be less than 0 for a reader that reads only if something is copied: it says "at least".
+        """
+        reader, _ = bundle.readers[number]
+        arc = (bundle.label, reader)
+        fusible = bundle.made_here and arc not in self.facts.infusible
+        apart = self.apart(*arc) if fusible else Linear(1)
+        if bundle.only_if[number]:
+            return apart + self.reads(bundle, number) - 1
+        return apart - self.copy.get(arc, Linear(0)) - self.gone(reader)
+
+    def reads(self, bundle: Bundle, number: int) -> Linear:
+        """Whether reader `number` of a bundle reads it at all."""
+        key = tuple(bundle.only_if[number])
+        if not key:
+            return 1 - self.copy.get((bundle.label, bundle.readers[number][0]), Linear(0))
+        if len(key) == 1:
+            return self.copy[key[0]]
+        if key not in self._some:
+            some = self._some[key] = self.new("some_" + "_".join(f"{p}_{c}" for p, c in key), integer=False)
+            copies = [self.copy[arc] for arc in key]
+            self.model.require(total(copies) - some)
+            for copy in copies:
+                self.model.require(some - copy)
+        return self._some[key]
+
+    def gone(self, p: Label) -> Linear:
+        """gone(p), constantly 0 where somebody needs it."""
+        return self._gone.get(p, Linear(0))
+
+    def pushed(self, v: Label) -> Linear:
+        """pushed(v), constantly 0 where v cannot be."""
+        return self._pushed.get(v, Linear(0))
+
+    def backward(self, v: Label) -> Linear:
+        """backward(v), a constant where it is known."""
+        known = self.facts.direction.get(v)
+        return self._backward[v] if known is None else Linear(int(known))

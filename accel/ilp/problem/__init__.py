@@ -1,0 +1,1 @@
+"""What is asked and answered: the graph of a program, costs, clusterings and their price."""

@@ -1,0 +1,73 @@
+"""Which arrays clusters read, store and share: what prices are made of. Shares no code with the ILP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+
+from accel.ilp.problem.clustering import Order
+from accel.ilp.problem.graph import ORDERED, Edge, Graph, Kind, Role
+from accel.labelled.array import Array, Label
+
+
+def read_order(edge: Edge, order: Order) -> Order:
+    """In which order a consumer that runs in `order` reads over `edge`."""
+    return Order(edge.consumer, False) if edge.role is Role.SOURCE else order
+
+
+def stored(graph: Graph, labels: frozenset[Label]) -> Iterator[Array]:
+    """The arrays that a cluster writes: results, and what is read outside of it."""
+    for label in sorted(labels):
+        for array in graph.node[label].arrays:
+            if array in graph.results or any(edge.consumer not in labels for edge in graph.readers[array]):
+                yield array
+
+
+def reads(graph: Graph, orders: Mapping[Label, Order]) -> dict[tuple[Array, Order], None]:
+    """The distinct pairs (array, order) that a cluster reads from memory; indexed arrays and destinations apart."""
+    found: dict[tuple[Array, Order], None] = {}
+    for label, order in orders.items():
+        for edge in graph.inputs[label]:
+            if edge.role in ORDERED and edge.array.label not in orders:
+                found[edge.array, read_order(edge, order)] = None
+    return found
+
+
+def fused_accesses(graph: Graph, orders: Mapping[Label, Order]) -> int:
+    """Pairs of accesses to one array by different operations of a cluster, in one order [Kri Def. 20]."""
+    accesses: dict[tuple[Array, Order], int] = {}
+    for label, order in orders.items():
+        for array in graph.node[label].arrays:
+            accesses[array, order] = accesses.get((array, order), 0) + 1
+        for edge in graph.inputs[label]:
+            if edge.role in ORDERED:
+                key = edge.array, read_order(edge, order)
+                accesses[key] = accesses.get(key, 0) + 1
+    return sum(count * (count - 1) // 2 for count in accesses.values())
+
+
+def all_accesses(graph: Graph) -> int:
+    """Pairs of accesses to one array by different operations, in the whole graph."""
+    total = 0
+    for array, edges in graph.readers.items():
+        labels = [edge.consumer for edge in edges if edge.role in ORDERED]
+        maker = graph.node.get(array.label)
+        if maker is not None and maker.kind is not Kind.BARRIER:
+            labels.append(array.label)
+        total += sum(first != second for first, second in combinations(labels, 2))
+    return total
+
+
+def data_arcs(graph: Graph) -> frozenset[tuple[Label, Label]]:
+    """Pairs of operations of which the second reads, in some order, what the first makes."""
+    operations = {node.label for node in graph.operations}
+    return frozenset(
+        (edge.array.label, edge.consumer)
+        for edge in graph.edges
+        if edge.array.label in operations and edge.consumer in operations and edge.role in ORDERED
+    )
+
+
+def fused_arcs(graph: Graph, labels: frozenset[Label]) -> int:
+    """Pairs of operations of a cluster of which the second reads what the first makes."""
+    return len({(e.array.label, label) for label in labels for e in graph.inputs[label] if e.array.label in labels})

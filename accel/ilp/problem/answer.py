@@ -1,0 +1,29 @@
+"""What planning one graph gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from accel.ilp.problem.clustering import Clustering
+from accel.labelled.passes.duplicate import Copied
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A legal clustering, its cost, and what is known about all others: none costs less than `bound`, if that is not ().
+
+    copied: what is computed again; then the clustering is one of the graph with the copies (`substitute.py`).
+    finished: the strategy came to its end; no time limit struck, no solver failed. Only such answers are kept.
+    recalled: an earlier process found it. The clustering was checked and priced again; of `bound` and `proved` there is only
+    that process's word.
+    """
+
+    clustering: Clustering
+    cost: tuple[int, ...]
+    bound: tuple[int, ...]
+    proved: bool
+    strategy: str
+    solver: str | None
+    finished: bool = True
+    copied: tuple[Copied, ...] = ()
+    recalled: bool = field(default=False, compare=False)

@@ -1,0 +1,100 @@
+"""What comes out of the ILP: for every label its cluster and its order. Only labels cross from here to `fusedast`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from accel.errors import Where
+from accel.ilp.problem.graph import Graph
+from accel.labelled.array import Label
+from accel.labelled.passes.duplicate import Copied
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """In which order an operation visits its result [vB24 section 3.1]: 0 forward, 1 backward, or that of a gather.
+
+    `gather` is the label of the gather or backpermute at whose mapped index the operation runs; then `backward` is False.
+    """
+
+    gather: Label | None
+    backward: bool
+
+    def __str__(self) -> str:
+        return f"l{self.gather}" if self.gather is not None else "1" if self.backward else "0"
+
+
+FORWARD = Order(None, False)
+BACKWARD = Order(None, True)
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Labels that share one loop nest, rising, and the order of each."""
+
+    labels: tuple[Label, ...]
+    orders: tuple[Order, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Clustering:
+    """A partition of a program's bindings (sub-programs apart) into clusters that stand in dependency order.
+
+    Operations that never fuse (`Use`, `BindSizes`, `Reshape`, `Acond`, ...) are clusters of one.
+    """
+
+    clusters: tuple[Cluster, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a plan asked for before it was realised: copies in a graph, and clusters of the graph with these copies."""
+
+    graph: Graph
+    clustering: Clustering
+    copied: tuple[Copied, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """Work that a program does again instead of storing what it makes.
+
+    names: of the combinators, in order; several are a chain. where: the last one's call. original: the label of the
+    operation itself, if somebody still reads it. copies: the labels of its copy, one for each name, of which the last is
+    what `readers` read; none where they compute it in their scalar functions, for what was an index. asked: by what plan; there
+    the operation is `producer`.
+    """
+
+    names: tuple[str, ...]
+    where: Where | None
+    original: Label | None
+    copies: tuple[Label, ...]
+    readers: tuple[Label, ...]
+    asked: Asked = field(repr=False)
+    producer: Label
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A clustering of one program, plans of its sub-programs, and how good they are.
+
+    `copied`: what is to be computed again; as long as there is something, the clustering is one of the graph with the copies
+    (`substitute.py`). `realise.py` makes them, and says in `repeated` what it has done.
+
+    `inner`: for each `Acond` its (then, orelse), for each `Awhile` its (condition, body). `cost` and `bound` hold one number
+    per level of the cost model, for this program without its sub-programs; `proved`: no clustering costs less; `recalled`: that
+    and `bound` are an earlier process's word (`plan_cache.py`).
+    """
+
+    clustering: Clustering
+    inner: tuple[tuple[Label, tuple[Plan, Plan]], ...]
+    strategy: str
+    cost_model: str
+    solver: str | None
+    cost: tuple[int, ...]
+    bound: tuple[int, ...]
+    proved: bool
+    seconds: float
+    copied: tuple[Copied, ...] = ()
+    repeated: tuple[Repeated, ...] = ()
+    recalled: bool = field(default=False, compare=False)

@@ -1,0 +1,160 @@
+"""The dependency graph of a program: all that clustering knows [vB24 section 4.1].
+
+A node is an operation, an edge is a use of one array; shapes are symbolic and compared for equality only. Built by
+`build.py` from a labelled program, or by hand in tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
+from accel.lazy import lazy
+
+
+class Kind(Enum):
+    """What a node may do; `copy` is a map, `backpermute` is a gather. A barrier never fuses."""
+
+    BARRIER = "barrier"
+    GENERATE = "generate"
+    MAP = "map"
+    GATHER = "gather"
+    SCATTER = "scatter"
+    FOLD = "fold"
+    SCAN = "scan"
+    FILTER = "filter"
+
+
+class Role(Enum):
+    """How an array is read: in the reader's own order, in a gather's order, in no order, to be overwritten."""
+
+    STREAM = "stream"
+    SOURCE = "source"
+    INDEX = "index"
+    DESTINATION = "destination"
+
+
+ORDERED = frozenset({Role.STREAM, Role.SOURCE})
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One operation. `iteration`: the shape that it visits, when it is not pushed (docs/ilp.md, E1)."""
+
+    label: Label
+    kind: Kind
+    arrays: tuple[Array, ...]
+    iteration: Shape
+    name: str
+    backward: bool = False
+    """A right scan."""
+    exclusive: bool = False
+    """A scan from n elements to n+1."""
+    exact: bool = True
+    """Of a fold: any order of combination gives the same bits."""
+    shrinking: bool = False
+    """Of a gather: known to have at most as many elements as each source."""
+    operations: int = 1
+    """Scalar operations per element, for what may be done again; an elementary function counts as eight."""
+    loops: bool = False
+    """Its scalar function holds a loop."""
+    filtered: SizeVariable | None = None
+    """Of a filter: the size that it finds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """`consumer` reads `array`.
+
+    sites: of an indexed array, how many loads of it the scalar functions hold. inside: all of them are known to be in bounds.
+    """
+
+    array: Array
+    consumer: Label
+    role: Role
+    sites: int = field(default=1, compare=False)
+    inside: bool = field(default=True, compare=False)
+
+
+def together(edges: Iterable[Edge]) -> tuple[Edge, ...]:
+    """Each edge once, with the sites of all of its kind."""
+    found: dict[Edge, Edge] = {}
+    for edge in edges:
+        before = found.get(edge)
+        if before is not None:
+            edge = replace(edge, sites=edge.sites + before.sites, inside=edge.inside and before.inside)
+        found[edge] = edge
+    return tuple(found.values())
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Nodes in rising order of labels, edges, and pairs (earlier, later) of operations that may not share a cluster.
+
+    Arrays whose label is no node are made outside: by the caller, or outside of a sub-program.
+    """
+
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+    before: tuple[tuple[Label, Label], ...] = ()
+    results: frozenset[Array] = field(default_factory=frozenset)
+
+    @lazy
+    def node(self) -> Mapping[Label, Node]:
+        """The node of a label."""
+        return {node.label: node for node in self.nodes}
+
+    @lazy
+    def operations(self) -> tuple[Node, ...]:
+        """The nodes that are no barriers."""
+        return tuple(node for node in self.nodes if node.kind is not Kind.BARRIER)
+
+    @lazy
+    def readers(self) -> Mapping[Array, tuple[Edge, ...]]:
+        """The edges of every array that is made or read, in order of consumers."""
+        found: dict[Array, list[Edge]] = {array: [] for node in self.nodes for array in node.arrays}
+        for edge in self.edges:
+            found.setdefault(edge.array, []).append(edge)
+        return {array: tuple(edges) for array, edges in found.items()}
+
+    @lazy
+    def inputs(self) -> Mapping[Label, tuple[Edge, ...]]:
+        """The edges into every node."""
+        found: dict[Label, list[Edge]] = {node.label: [] for node in self.nodes}
+        for edge in self.edges:
+            found[edge.consumer].append(edge)
+        return {label: tuple(edges) for label, edges in found.items()}
+
+    @lazy
+    def arcs(self) -> tuple[tuple[Label, Label], ...]:
+        """All dependences between nodes, of edges and of `before`, each once, sorted."""
+        data = {(edge.array.label, edge.consumer) for edge in self.edges if edge.array.label in self.node}
+        return tuple(sorted(data | set(self.before)))
+
+    @lazy
+    def aligned(self) -> Mapping[Extent, Extent]:
+        """A representative for each inner extent that exclusive scans connect with another one (E4)."""
+        root: dict[Extent, Extent] = {}
+
+        def find(extent: Extent) -> Extent:
+            while root.get(extent, extent) != extent:
+                extent = root[extent]
+            return extent
+
+        for node in self.nodes:
+            if node.exclusive:
+                source = next(edge.array for edge in self.inputs[node.label] if edge.role is Role.STREAM)
+                root[find(node.iteration[-1])] = find(source.shape[-1])
+        return {extent: find(extent) for extent in [*root, *root.values()]}
+
+    def rank_of_sources(self, gather: Label) -> int:
+        """The rank of what gather `gather` gathers from."""
+        return next(len(edge.array.shape) for edge in self.inputs[gather] if edge.role is Role.SOURCE)
+
+    def is_growing(self, gather: Label) -> bool:
+        """Whether gather `gather` may be larger than its source: what is pushed to it may be done more than once."""
+        node = self.node[gather]
+        sources = [edge.array.shape for edge in self.inputs[gather] if edge.role is Role.SOURCE]
+        return not node.shrinking and any(shape != node.iteration for shape in sources)

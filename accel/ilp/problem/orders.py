@@ -1,0 +1,37 @@
+"""The order of every operation of a cluster: given the set, it follows from the readers [vB24 section 4.2]."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Container
+
+from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Order
+from accel.ilp.problem.graph import ORDERED, Graph, Kind, Role
+from accel.labelled.array import Label
+
+
+def assign(graph: Graph, labels: Collection[Label], backward: Container[Label] | None = None) -> Cluster | None:
+    """The cluster of `labels` with the orders that its readers ask for, or None if they ask for several.
+
+    An operation that nobody reads inside runs backward if it is in `backward`; where that is not given, if there is a right
+    scan in the cluster. What comes out need not be legal; no other orders could be, but for a forward cluster that might
+    as well run backward.
+    """
+    within = frozenset(labels)
+    if backward is None:
+        scans = [label for label in within if graph.node[label].kind is Kind.SCAN and graph.node[label].backward]
+        backward = within if scans else ()
+    orders: dict[Label, Order] = {}
+    for label in sorted(within, reverse=True):
+        wanted: set[Order] = set()
+        for array in graph.node[label].arrays:
+            for edge in graph.readers[array]:
+                if edge.consumer not in within:
+                    continue
+                if edge.role not in ORDERED:
+                    return None
+                wanted.add(Order(edge.consumer, False) if edge.role is Role.SOURCE else orders[edge.consumer])
+        if len(wanted) > 1:
+            return None
+        orders[label] = wanted.pop() if wanted else BACKWARD if label in backward else FORWARD
+    rising = tuple(sorted(within))
+    return Cluster(rising, tuple(orders[label] for label in rising))

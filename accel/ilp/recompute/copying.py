@@ -1,0 +1,267 @@
+"""Which producers may be computed again where they are read, and what that moves (docs/ilp.md, "Work done again").
+
+A pair (maker, reader) says that reader computes what maker makes by itself, over all edges between the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from accel.ilp.legality.rules import CHEAP
+from accel.ilp.problem.cost import CostLevel, Weights
+from accel.ilp.problem.graph import ORDERED, Edge, Graph, Kind, Node, Role
+from accel.labelled.array import Array, Label, Shape
+
+Pair = tuple[Label, Label]
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """The pairs of a graph that may be chosen.
+
+    reads: for each pair the edges over which the reader reads the maker's inputs in its place. mortal: the makers that are
+    gone once all who read them do so by themselves.
+    """
+
+    reads: Mapping[Pair, tuple[Edge, ...]]
+    mortal: frozenset[Label]
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The pairs, sorted."""
+        return tuple(sorted(self.reads))
+
+    def inside(self, labels: Collection[Label]) -> Choices:
+        """What may be copied among some operations; a maker and its readers are among them together, or none is."""
+        reads = {pair: edges for pair, edges in self.reads.items() if pair[0] in labels}
+        return Choices(reads, frozenset(label for label in self.mortal if label in labels))
+
+    def virtual(self, graph: Graph) -> dict[Edge, tuple[Pair, ...]]:
+        """The edges over which readers read only if one of these pairs is chosen."""
+        own, found = frozenset(graph.edges), dict[Edge, tuple[Pair, ...]]()
+        for pair in self.pairs:
+            for edge in self.reads[pair]:
+                if edge not in own:
+                    found[edge] = (*found.get(edge, ()), pair)
+        return found
+
+    def extended(self, graph: Graph) -> Graph:
+        """The graph with all edges that there may be. That a reader comes after the maker's inputs holds in any case."""
+        before = {
+            (first, reader): None for maker, reader in self.pairs for first, second in graph.before if second == maker
+        }
+        edges = (*graph.edges, *self.virtual(graph))
+        return Graph(graph.nodes, edges, (*graph.before, *before), graph.results)
+
+
+NOTHING = Choices({}, frozenset())
+
+
+class Bar(Enum):
+    """What forbids a copy (docs/ilp.md, C1 to C4)."""
+
+    KIND = "it is no generate or map"
+    DEAR = "it is a loop, or more than 32 operations"
+    FIRST = "it must be done before something, or is written over"
+    INPUTS = "what it reads need not be in memory"
+    READER = "the reader is no loop, or reads it in two orders"
+    LARGER = "the reader is not known to be no larger"
+    OFTEN = "the reader loads it in a loop, or too often"
+    BOUNDS = "nobody else would check an index"
+    COPIES = "the reader may be copied itself, or copies what is read"
+
+
+def counts_traffic(levels: Iterable[CostLevel]) -> bool:
+    """Whether a cost can tell that a copy pays: reads and writes come first, and no level counts pairs of operations."""
+    first, *_ = levels = tuple(levels)
+    return first.reads and first.writes and not any(level.edge or level.access for level in levels)
+
+
+def choices(graph: Graph, weights: Weights) -> Choices:
+    """The pairs of which the maker is cheap and needs only what is in memory anyway, and runs no more often than before.
+
+    Copies are not made of what copies read: a reader is no maker, and reads no maker by a copy that it may copy.
+    """
+    makers = set(_makers(graph))
+    reads: dict[Pair, tuple[Edge, ...]] = {}
+    for label in sorted(makers, reverse=True):
+        consumers = {edge.consumer: None for edge in _outgoing(graph, label)}
+        taken = {c for (_, c), edges in reads.items() if any(edge.array.label == label for edge in edges)}
+        free = [c for c in consumers if c not in makers and c not in taken]
+        fitting = {c: _roles(graph, label, c) for c in free if _no_reader(graph, label, c, weights) is None}
+        is_result = not graph.results.isdisjoint(graph.node[label].arrays)
+        loaded = any(Role.INDEX in roles for roles in fitting.values())
+        if fitting and (len(consumers) > 1 or is_result or loaded):
+            reads |= {(label, c): tuple(_in_its_place(graph, label, c, roles)) for c, roles in fitting.items()}
+        else:
+            makers.discard(label)
+    mortal = {
+        label
+        for label in makers
+        if graph.results.isdisjoint(graph.node[label].arrays)
+        and all((label, edge.consumer) in reads for edge in _outgoing(graph, label))
+    }
+    return Choices(reads, frozenset(mortal))
+
+
+def _outgoing(graph: Graph, label: Label) -> Iterator[Edge]:
+    for array in graph.node[label].arrays:
+        yield from graph.readers[array]
+
+
+def _makers(graph: Graph) -> Iterator[Label]:
+    """The cheap generates and maps whose inputs are in memory, whatever is copied and fused. Scatters destroy none of them."""
+    found: set[Label] = set()
+    first = {earlier for earlier, _ in graph.before}
+    for node in graph.operations:
+        if _no_maker(graph, node, found, first) is None:
+            found.add(node.label)
+            yield node.label
+
+
+def _no_maker(graph: Graph, node: Node, makers: Collection[Label], first: Collection[Label]) -> Bar | None:
+    """Why an operation is copied nowhere. `makers`: those before it that may be; `first`: what something must wait for."""
+    if node.kind not in (Kind.GENERATE, Kind.MAP):
+        return Bar.KIND
+    if node.loops or node.operations > CHEAP:
+        return Bar.DEAR
+    if node.label in first or any(e.role is Role.DESTINATION for e in _outgoing(graph, node.label)):
+        return Bar.FIRST
+    streams = [edge.array for edge in graph.inputs[node.label] if edge.role is Role.STREAM]
+    return None if all(_is_in_memory(graph, array, makers) for array in streams) else Bar.INPUTS
+
+
+def _is_in_memory(graph: Graph, array: Array, makers: Collection[Label]) -> bool:
+    """Whether an array is stored in every clustering, and no reader can have it copied instead."""
+    maker = graph.node.get(array.label)
+    if maker is None or maker.kind in (Kind.BARRIER, Kind.SCATTER) or array in graph.results:
+        return True
+    apart = (e.role not in ORDERED or graph.node[e.consumer].kind is Kind.BARRIER for e in graph.readers[array])
+    return maker.label not in makers and any(apart)
+
+
+def _roles(graph: Graph, label: Label, consumer: Label) -> frozenset[Role]:
+    """How `consumer` reads what `label` makes."""
+    return frozenset(edge.role for edge in _outgoing(graph, label) if edge.consumer == consumer)
+
+
+def work(graph: Graph, maker: Node) -> int:
+    """The scalar operations that take the place of one load of what `maker` makes, but for one."""
+    return maker.operations - 1 + sum(edge.role is Role.STREAM for edge in graph.inputs[maker.label])
+
+
+def _no_reader(graph: Graph, label: Label, consumer: Label, weights: Weights) -> Bar | None:
+    """Why `consumer` may not compute by itself what `label`, which may be copied, makes."""
+    maker, reader = graph.node[label], graph.node[consumer]
+    edges = [edge for edge in _outgoing(graph, label) if edge.consumer == consumer]
+    roles = _roles(graph, label, consumer)
+    if reader.kind is Kind.BARRIER or roles.issuperset(ORDERED):
+        return Bar.READER
+    gathers_less = Role.SOURCE in roles and not graph.is_growing(consumer)
+    if roles != {Role.STREAM} and not gathers_less and not is_no_larger(reader.iteration, maker.iteration, weights):
+        return Bar.LARGER
+    loads = [edge for edge in edges if edge.role is Role.INDEX]
+    if loads and (reader.loops or (work(graph, maker) + 1) * sum(edge.sites for edge in loads) > CHEAP):
+        return Bar.OFTEN
+    checked = any(edge.role is Role.STREAM for edge in graph.inputs[label])
+    return None if checked or all(edge.inside for edge in loads) else Bar.BOUNDS
+
+
+class Bars:
+    """What forbids the copies of a graph."""
+
+    def __init__(self, graph: Graph, weights: Weights) -> None:
+        self._graph, self._weights = graph, weights
+        self._makers, self._first = set(_makers(graph)), {earlier for earlier, _ in graph.before}
+        self._choices = choices(graph, weights)
+
+    def of(self, label: Label, consumer: Label) -> Bar | None:
+        """Why `consumer` may not compute by itself what `label` makes; None if nothing speaks against it but the cost."""
+        node = self._graph.node[label]
+        bar = _no_maker(self._graph, node, self._makers, self._first)
+        if bar is not None or (label, consumer) in self._choices.reads:
+            return bar
+        copied = consumer in self._makers or any(
+            label in (e.array.label for e in edges) for edges in self._choices.reads.values()
+        )
+        return _no_reader(self._graph, label, consumer, self._weights) or (Bar.COPIES if copied else None)
+
+
+def is_no_larger(one: Shape, other: Shape, weights: Weights) -> bool:
+    """Whether `one` surely has no more elements than `other`: by the sizes that are planned for, or whatever sizes are.
+
+    Then every extent of `one` is at most another one of `other`; an extent of `other` that is left counts as 1 or more.
+    """
+    variables = {extent.variable for extent in (*one, *other)} - {None}
+    if variables <= weights.sizes.keys():
+        return weights.elements(one) <= weights.elements(other)
+    left = sorted(other, key=lambda extent: extent.offset)
+    for extent in one:
+        fitting = [e for e in left if e.variable == extent.variable and e.offset >= extent.offset]
+        if fitting:
+            left.remove(fitting[0])
+        elif extent.variable is not None or extent.offset > 1:
+            return False
+    return all(extent.variable is not None or extent.offset > 0 for extent in left)
+
+
+def _in_its_place(graph: Graph, label: Label, consumer: Label, roles: frozenset[Role]) -> Iterator[Edge]:
+    """What a reader reads of the maker's inputs, and how: in the role in which it reads the maker; by index in any case."""
+    found: dict[Edge, None] = {}
+    for edge in graph.inputs[label]:
+        for role in sorted(roles, key=lambda role: role.value):
+            found[Edge(edge.array, consumer, role if edge.role is Role.STREAM else Role.INDEX)] = None
+    yield from found
+
+
+class Traffic:
+    """What copies change of the reads by index, which cost the same in every clustering otherwise."""
+
+    def __init__(self, graph: Graph, found: Choices, level: CostLevel, weights: Weights) -> None:
+        self._graph, self._found, self._level, self._weights = graph, found, level, weights
+
+    def _loads(self, array: Array, iteration: Shape, sites: int) -> int:
+        """Loads of an array at some sites: one pass for each, over no more than there is."""
+        elements = min(self._weights.elements(array.shape), self._weights.elements(iteration))
+        return sites * (self._level.read + self._level.read_bytes * elements * array.element.bytes)
+
+    def copied(self, pair: Pair) -> int:
+        """What is read more by index if the reader computes what the maker makes: its inputs, less what it loaded of it."""
+        label, consumer = pair
+        graph, maker, reader = self._graph, self._graph.node[label], self._graph.node[consumer]
+        edges = [edge for edge in _outgoing(graph, label) if edge.consumer == consumer]
+        loads = [edge for edge in edges if edge.role is Role.INDEX]
+        sites = sum(edge.sites for edge in loads)
+        saved = sum(self._loads(edge.array, reader.iteration, edge.sites) for edge in loads)
+        paid = 0
+        for edge in graph.inputs[label] if loads else ():
+            each = 1 if edge.role is Role.STREAM else edge.sites
+            paid += self._loads(edge.array, reader.iteration, sites * each)
+        more = max(0, paid - saved)
+        if len(loads) < len(edges):
+            is_gathered = any(edge.role is Role.SOURCE for edge in edges)
+            more += self._own(label, reader.iteration if is_gathered else maker.iteration)
+        return more
+
+    def _own(self, label: Label, iteration: Shape) -> int:
+        edges = [edge for edge in self._graph.inputs[label] if edge.role is Role.INDEX]
+        return sum(self._loads(edge.array, iteration, edge.sites) for edge in edges)
+
+    def gone(self, label: Label) -> int:
+        """What a maker reads by index, and no longer does once it is gone: at most as much as one of its copies."""
+        copies = [self.copied(pair) for pair in self._found.pairs if pair[0] == label]
+        return min(self._own(label, self._graph.node[label].iteration), *copies)
+
+
+def moved(
+    graph: Graph, found: Choices, chosen: Collection[Pair], levels: Iterable[CostLevel], weights: Weights
+) -> tuple[int, ...]:
+    """What is read more by index with the pairs `chosen` of what was found."""
+    gone = [label for label in found.mortal if all(pair in chosen for pair in found.pairs if pair[0] == label)]
+    costs = []
+    for level in levels:
+        traffic = Traffic(graph, found, level, weights)
+        costs.append(sum(map(traffic.copied, chosen)) - sum(map(traffic.gone, gone)))
+    return tuple(costs)

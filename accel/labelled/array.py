@@ -1,0 +1,47 @@
+"""Arrays of the labelled program and its extents, which all later stages refer to.
+
+One `Array` is one buffer; an operation whose element type is a tuple has several arrays of one shape under one label. Extents
+are symbolic: one program serves all sizes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from accel.ast.tree.types import ScalarType
+
+Label: TypeAlias = int
+"""Names an operation; unique in a program with all its sub-programs; printed `%3`. Bindings stand in rising order."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class SizeVariable:
+    """An extent that is known at run time only, printed `n0`."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """`variable + offset`, or the constant `offset`: `n0`, `n0+1`, `16`."""
+
+    variable: SizeVariable | None
+    offset: int
+
+
+Shape: TypeAlias = tuple[Extent, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """One buffer: leaf `leaf` of what `label` computes; printed `%3`, or `%3.1` where there are several leaves."""
+
+    label: Label
+    leaf: int
+    element: ScalarType
+    shape: Shape
+
+    def __hash__(self) -> int:
+        # Label and leaf name a buffer; hashing the shape as well would only take time, and arrays are hashed a lot.
+        return hash((self.label, self.leaf))

@@ -1,0 +1,122 @@
+"""From array nodes to a labelled program [vB20 section 5.1; Rob section 1.3]: the entry of this stage.
+
+In: the nodes that the user asks for, and the parameters of the function that they belong to. Out: a let-bound program over
+leaves, sized, simplified, with labels in order. The steps: place every node in a region (`regions.py`), turn it into
+core operations (`desugar.py`, `control.py`) while sizes are inferred (`sizes.py`), resolve sizes, simplify (`simplify.py`),
+compute before loops what they do not change (`invariants.py`), and their conditions in their steps (`rotation.py`),
+bound the size of loops (`cuts.py`), let scatters work in place where they may (`copies.py`), number (`number.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from accel.ast.tree import nodes as ast
+from accel.ast.tree.nodes import ArrayNode, ArrayParameter
+from accel.ast.tree.types import leaves
+from accel.labelled import nodes, programs
+from accel.labelled.array import Shape
+from accel.labelled.construction import regions
+from accel.labelled.construction.control import acond, awhile
+from accel.labelled.construction.desugar import desugar
+from accel.labelled.construction.graph import Graph
+from accel.labelled.construction.leaks import forbid_leaks
+from accel.labelled.construction.scope import Building, Scope, Value
+from accel.labelled.nodes import Program
+from accel.labelled.number import number
+from accel.labelled.passes import dead
+from accel.labelled.passes.copies import insert_copies
+from accel.labelled.passes.cuts import limit_components
+from accel.labelled.passes.invariants import hoist_invariants
+from accel.labelled.passes.reshapes import push_reshapes
+from accel.labelled.passes.rotation import rotate_loops
+from accel.labelled.passes.simplify import simplify
+from accel.labelled.sizes import Sizes
+from accel.labelled.verify import verify_if_asked
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A program, and the arrays of the host that its parameters behind those of the function are."""
+
+    program: Program
+    constants: tuple[ast.Use, ...]
+
+
+def build(results: Sequence[ArrayNode], parameters: Sequence[ArrayParameter]) -> Built:
+    """The program that computes `results`. Its parameters are `parameters`, then one for each `Use` in order of occurrence.
+
+    Raises `AccelShapeError` for shapes that cannot fit, `AccelStagingError` for control flow that is nested too deep and for
+    variables of loops and functions that are used outside of them.
+    """
+    graph = Graph()
+    forbid_leaks(results, parameters, graph)
+    building = Building(regions.place(results, graph.shape))
+    placement = building.placement
+    scope = Scope(building, placement.root, lazy=False)
+    order = placement.nodes.get(placement.root, [])
+    constants = tuple([node for node in placement.order if isinstance(node, ast.Use)])
+    given: tuple[ast.Use | ArrayParameter, ...] = (*parameters, *constants)
+    own_shapes = [_parameter(scope, node, k) for k, node in enumerate(given)]
+    arrays = tuple([binding.arrays for binding in scope.bindings])
+    _fill(scope, order)
+    found = tuple([leaf for result in results for leaf in scope.value(result).leaves])
+    program = Program(arrays, tuple(scope.bindings), found, tuple(own_shapes), tuple(building.equalities))
+    return Built(_finish(program, building), constants)
+
+
+def _finish(program: Program, building: Building) -> Program:
+    """The passes over the whole program that it has something for, verified between each two if asked."""
+    program = simplify(program, building.sizes)
+    verify_if_asked(program, copied=False)
+    kinds = {type(binding.operation) for part in programs.programs(program) for binding in part.bindings}
+    if nodes.Awhile in kinds:
+        program = simplify(number(rotate_loops(hoist_invariants(program))), Sizes())
+        verify_if_asked(program, copied=False)
+    if nodes.Reshape in kinds:
+        program = simplify(number(push_reshapes(program)), Sizes())
+        verify_if_asked(program, copied=False)
+    program = number(dead.remove(insert_copies(limit_components(program))))
+    verify_if_asked(program)
+    return program
+
+
+def _parameter(scope: Scope, node: ast.Use | ArrayParameter, position: int) -> Shape:
+    """Bind a parameter with extents of its own."""
+    (type_,) = node.types
+    shape = scope.building.sizes.parameter(type_.rank)
+    arrays = scope.emit(nodes.Use(position), [(element, shape) for element in leaves(type_.element)], node.where)
+    scope.building.values[node, scope.region] = (Value(arrays, shape, node.where),)
+    return shape
+
+
+def _fill(scope: Scope, order: Sequence[ArrayNode]) -> None:
+    """Bind the nodes of a region, in order of dependency. It recurses on nested control flow only."""
+    for node in order:
+        if not isinstance(node, ast.Use | ArrayParameter):
+            scope.building.values[node, scope.region] = _values(node, scope)
+
+
+def _fill_inner(scope: Scope) -> None:
+    _fill(scope, scope.building.placement.nodes.get(scope.region, []))
+
+
+def _values(node: ArrayNode, scope: Scope) -> tuple[Value, ...]:
+    match node:
+        case ast.Use() | ArrayParameter():
+            raise AssertionError(f"an array parameter at {node.where} belongs to no function or loop around it")
+        case ast.Acond():
+            return acond(node, scope, _fill_inner)
+        case ast.Awhile():
+            return awhile(node, scope, _fill_inner)
+        case ast.Result(source, position):
+            return (scope.values(source)[position],)
+        case (
+            ast.Generate() | ast.Map() | ast.Backpermute() | ast.Gather() | ast.Permute() | ast.ScatterWith()
+            | ast.Fold() | ast.Scan() | ast.Filter() | ast.Replicate() | ast.Slice() | ast.Reshape() | ast.Compute()
+        ):  # fmt: skip
+            return desugar(node, scope)
+        case _:
+            assert_never(node)

@@ -1,0 +1,184 @@
+"""The combinators of the language as core operations, over leaves of equal shape.
+
+In: one array node whose operands are bound. Out: its values, after emitting bindings. Nothing is simplified here: a `zip` is a
+`map` that does nothing, and `simplify.py` removes it. Control flow is in `control.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from accel.ast.tree import nodes as ast
+from accel.ast.tree.nodes import ScalarNode, ScanForm
+from accel.ast.tree.types import BOOL, I64, ScalarType, leaves
+from accel.errors import Where
+from accel.labelled import nodes
+from accel.labelled.array import Array, Extent, Label, Shape
+from accel.labelled.construction.flatten import Leaves
+from accel.labelled.construction.scope import Scope, Value, typed
+from accel.labelled.scalar import Block, Function, Variable, constant
+from accel.labelled.scalars.simplify import select_results, simplify
+
+SCALAR: Shape = ()
+
+Simple = (
+    ast.Generate | ast.Map | ast.Backpermute | ast.Gather | ast.Permute | ast.ScatterWith | ast.Fold | ast.Scan
+    | ast.Filter | ast.Replicate | ast.Slice | ast.Reshape | ast.Compute
+)  # fmt: skip
+"""The combinators without parts."""
+
+
+def desugar(node: Simple, scope: Scope) -> tuple[Value, ...]:
+    """The results of a node. Raises `AccelShapeError` for shapes that cannot fit."""
+    match node:
+        case ast.Generate(shape, function):
+            extents = scope.extents([shape], node.where)
+            return _one(scope, nodes.Generate(scope.function(function), node.name), node, extents)
+        case ast.Map():
+            return _map(node, scope)
+        case ast.Backpermute(shape, function, array):
+            extents, source = scope.extents([shape], node.where), scope.value(array)
+            moved = nodes.Backpermute(scope.function(function), source.leaves, node.shrinking, node.name)
+            return _one(scope, moved, node, extents)
+        case ast.Gather(indices, array):
+            positions, source = scope.value(indices), scope.value(array)
+            return _one(scope, nodes.Gather(positions.leaves, source.leaves), node, positions.shape)
+        case ast.Permute():
+            return _permute(node, scope)
+        case ast.ScatterWith():
+            return _scatter_with(node, scope)
+        case ast.Fold(function, initial, array):
+            source, seed = scope.value(array), _seed(initial, scope)
+            fold = nodes.Fold(scope.function(function), seed, source.leaves, False, False, node.name)
+            return _one(scope, fold, node, source.shape[:-1])
+        case ast.Scan():
+            return _scan(node, scope)
+        case ast.Filter():
+            return _filter(node, scope)
+        case ast.Replicate(spec, array):
+            return _replicate(node, spec, scope.value(array), scope)
+        case ast.Slice(array, spec):
+            return _slice(node, spec, scope.value(array), scope)
+        case ast.Reshape(shape, array):
+            return _reshape(node, scope.extents([shape], node.where), scope.value(array), scope)
+        case ast.Compute(array):
+            source = scope.value(array)
+            return _one(scope, nodes.Force(source.leaves), node, source.shape)
+        case _:
+            assert_never(node)
+
+
+def scalar_array(root: ScalarNode, name: str, scope: Scope, where: Where | None) -> Array:
+    """An array of rank 0 that holds a scalar of one leaf."""
+    function = scope.scalars([root])
+    (kind,) = leaves(root.type)
+    return scope.emit(nodes.Generate(function, name), [(kind, SCALAR)], where)[0]
+
+
+def _one(
+    scope: Scope, operation: nodes.Operation, node: Simple, shape: Shape, after: tuple[Label, ...] = ()
+) -> tuple[Value]:
+    arrays = scope.emit(operation, typed(node, shape), node.where, after)
+    return (Value(arrays, shape, node.where),)
+
+
+def _map(node: ast.Map, scope: Scope) -> tuple[Value]:
+    first, *others = [scope.value(array) for array in node.arrays]
+    inputs: Leaves = first.leaves
+    after: tuple[Label, ...] = ()
+    for other in others:
+        more, checks = scope.require(first, other, node.name, node.where)
+        inputs, after = inputs + more, after + checks
+    function = scope.function(node.function)
+    if not node.indexed:
+        function = _with_parameters(function, len(first.shape))
+    return _one(scope, nodes.Map(function, inputs, node.name), node, first.shape, after)
+
+
+def _with_parameters(function: Function, count: int) -> Function:
+    """The function with `count` i64 parameters before its own, which it does not look at."""
+    ignored = tuple([Variable(-1 - i, I64) for i in range(count)])
+    return simplify(Function(ignored + function.parameters, function.body))
+
+
+def _seed(initial: ScalarNode | None, scope: Scope) -> Function | None:
+    return None if initial is None else scope.scalars([initial])
+
+
+def _permute(node: ast.Permute, scope: Scope) -> tuple[Value]:
+    source, defaults = scope.value(node.array), scope.value(node.defaults)
+    target = scope.function(node.function)
+    always = target.body.results[0] == constant(BOOL, True)
+    if always:
+        target = select_results(target, range(1, len(target.body.results)))
+    types: list[tuple[ScalarType, Shape]] = [(I64, source.shape)] * len(defaults.shape)
+    if not always:
+        types.insert(0, (BOOL, source.shape))
+    places = scope.emit(nodes.Generate(target, "permute"), types, node.where) if types else ()
+    keep, indices = (None, places) if always else (places[0], places[1:])
+    combine = scope.function(node.combine)
+    scatter = nodes.Scatter(combine, defaults.leaves, keep, indices, source.leaves, False, False)
+    return _one(scope, scatter, node, defaults.shape)
+
+
+def _scatter_with(node: ast.ScatterWith, scope: Scope) -> tuple[Value]:
+    pairs, defaults = scope.value(node.pairs), scope.value(node.defaults)
+    rank = len(defaults.shape)
+    combine = scope.function(node.combine)
+    indices, values = pairs.leaves[:rank], pairs.leaves[rank:]
+    scatter = nodes.Scatter(combine, defaults.leaves, None, indices, values, False, False)
+    return _one(scope, scatter, node, defaults.shape)
+
+
+def _scan(node: ast.Scan, scope: Scope) -> tuple[Value, ...]:
+    source, seed = scope.value(node.array), _seed(node.initial, scope)
+    combine = scope.function(node.function)
+    *outer, inner = source.shape
+    longer = node.form is ScanForm.EXCLUSIVE
+    shape = (*outer, Extent(inner.variable, inner.offset + 1) if longer else inner)
+    types = typed(node, shape)
+    if node.form is ScanForm.TOTAL:
+        types += typed(node, tuple(outer), 1)
+    scan = nodes.Scan(combine, seed, source.leaves, node.direction, node.form, False, False, node.name)
+    arrays, count = scope.emit(scan, types, node.where), len(source.leaves)
+    values = [Value(arrays[:count], shape, node.where)]
+    if node.form is ScanForm.TOTAL:
+        values.append(Value(arrays[count:], tuple(outer), node.where))
+    return tuple(values)
+
+
+def _filter(node: ast.Filter, scope: Scope) -> tuple[Value, ...]:
+    source = scope.value(node.array)
+    kept: Shape = (Extent(scope.rigid(), 0),)
+    types = [*typed(node, kept), (I64, source.shape[:-1])]
+    arrays = scope.emit(nodes.Filter(scope.function(node.predicate), source.leaves), types, node.where)
+    return Value(arrays[:-1], kept, node.where), Value(arrays[-1:], source.shape[:-1], node.where)
+
+
+def _replicate(node: ast.Replicate, spec: Sequence[ScalarNode | None], source: Value, scope: Scope) -> tuple[Value]:
+    """New dimensions: the result's index without them is the source's."""
+    new = iter(scope.extents([item for item in spec if item is not None], node.where))
+    old = iter(source.shape)
+    shape = tuple([next(old) if item is None else next(new) for item in spec])
+    index = [Variable(axis, I64) for axis in range(len(spec))]
+    kept = tuple([variable for variable, item in zip(index, spec, strict=True) if item is None])
+    function = Function(tuple(index), Block((), kept))
+    return _one(scope, nodes.Backpermute(function, source.leaves, False, "replicate"), node, shape)
+
+
+def _slice(node: ast.Slice, spec: Sequence[ScalarNode | None], source: Value, scope: Scope) -> tuple[Value]:
+    """Fixed dimensions: the source's index is the result's with the given positions put in."""
+    fixed = scope.scalars([item for item in spec if item is not None])
+    shape = tuple([extent for extent, item in zip(source.shape, spec, strict=True) if item is None])
+    index = [Variable(-1 - axis, I64) for axis in range(len(shape))]
+    given, free = iter(fixed.body.results), iter(index)
+    position = tuple([next(free) if item is None else next(given) for item in spec])
+    function = simplify(Function(tuple(index), Block(fixed.body.statements, position)))
+    return _one(scope, nodes.Backpermute(function, source.leaves, True, "slice"), node, shape)
+
+
+def _reshape(node: ast.Reshape, shape: Shape, source: Value, scope: Scope) -> tuple[Value]:
+    """One view per leaf, so that each can go its own way."""
+    arrays = [scope.emit(nodes.Reshape((a,)), [(a.element, shape)], node.where)[0] for a in source.leaves]
+    return (Value(tuple(arrays), shape, node.where),)

@@ -1,0 +1,48 @@
+"""Variables stay within their functions: the state of an `awhile`, the arguments of a `runN` function.
+
+In: the nodes that are asked for. Raises `AccelStagingError` where one of them uses such an array from outside, because Python
+code kept it. (Scalar variables are checked when a combinator is built: `accel/ast/handles/function.py`.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from accel.ast.tree.nodes import ArrayNode, ArrayParameter
+from accel.errors import AccelStagingError, here
+from accel.labelled.construction.graph import Graph, state
+from accel.labelled.construction.regions import postorder
+
+
+def forbid_leaks(results: Sequence[ArrayNode], given: Sequence[ArrayParameter], graph: Graph) -> None:
+    """Raise `AccelStagingError` if `results` depend on a variable that is neither `given` nor bound around its use."""
+    bound = frozenset(given)
+    order = postorder(results, lambda node: [child for child, _ in graph.children(node)])
+    needs: dict[ArrayNode, frozenset[ArrayNode]] = {}
+    for node in order:
+        found: frozenset[ArrayNode] = frozenset()
+        if isinstance(node, ArrayParameter) and node not in bound:
+            found = frozenset({node})
+        for child, _ in graph.children(node):
+            if not needs[child] <= found:
+                found |= needs[child]
+        needs[node] = found.difference(state(node) or ())
+    free = frozenset[ArrayNode]().union(*[needs[result] for result in results])
+    for node in order:
+        if node in free:
+            raise _leaked(node, results, graph)
+
+
+def _leaked(variable: ArrayNode, results: Sequence[ArrayNode], graph: Graph) -> AccelStagingError:
+    def outside(node: ArrayNode) -> list[ArrayNode]:
+        binds = variable in (state(node) or ())
+        return [child for child, part in graph.children(node) if part is None or not binds]
+
+    users = (node for node in postorder(results, outside) if variable in outside(node))
+    user = next(users, None)
+    return AccelStagingError(
+        "a variable of a function that was passed to awhile or runN is used outside of that function",
+        here() if user is None else user.where,
+        others=(("it belongs to this call:", variable.where),),
+        hint="return it, as a part of the state or as one more result: what the call itself gives may be used anywhere",
+    )

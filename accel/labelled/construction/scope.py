@@ -1,0 +1,212 @@
+"""Building a program: labels, sizes, and the bindings of one region at a time.
+
+A `Building` is what all regions of one program share; a `Scope` collects the bindings of one region. Shapes are stated in the
+variables that arrays were given at first; `build.py` resolves them when all requirements are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import assert_never
+
+from accel.ast.handles.extents import require_extents, unequal
+from accel.ast.tree.nodes import ArrayNode, ScalarNode
+from accel.ast.tree.nodes import Function as AstFunction
+from accel.ast.tree.types import ScalarType, leaves
+from accel.errors import Where
+from accel.labelled import nodes, rewrite
+from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
+from accel.labelled.construction import regions
+from accel.labelled.construction.flatten import Leaves, flatten
+from accel.labelled.nodes import Binding, Equality, Operation, RequireEqual
+from accel.labelled.scalar import Constant, Function, Operand, Variable
+from accel.labelled.scalar_text import extent_text
+from accel.labelled.scalars.simplify import select_results
+from accel.labelled.sizes import Sizes, Verdict
+
+Region = regions.Region[ArrayNode]
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What an array node has become: its leaves, their shape, and the user's call."""
+
+    leaves: Leaves
+    shape: Shape
+    where: Where | None
+
+
+@dataclass(slots=True)
+class Building:
+    """What the regions of a program share."""
+
+    placement: regions.Placement[ArrayNode]
+    sizes: Sizes = field(default_factory=Sizes)
+    equalities: list[Equality] = field(default_factory=list)
+    values: dict[tuple[ArrayNode, Region], tuple[Value, ...]] = field(default_factory=dict)
+    homes: dict[SizeVariable, Region] = field(default_factory=dict)
+    computed: dict[Function, tuple[SizeVariable, Region]] = field(default_factory=dict)
+    labels: int = 0
+
+    def checkpoint(self) -> Building:
+        """A copy, to go back to."""
+        return replace(
+            self, sizes=self.sizes.snapshot(), equalities=list(self.equalities), computed=dict(self.computed)
+        )
+
+    def go_back(self, before: Building) -> None:
+        """Forget what was built since `before`, but for labels and variables that shall stay unique."""
+        self.sizes.restore(before.sizes)
+        self.equalities[:] = before.equalities
+        self.computed = dict(before.computed)
+
+    def label(self) -> Label:
+        """A label that nothing has yet."""
+        self.labels += 1
+        return self.labels - 1
+
+
+class Scope:
+    """The bindings of one region, in order."""
+
+    def __init__(self, building: Building, region: Region, lazy: bool) -> None:
+        self.building = building
+        self.region = region
+        self.lazy = lazy  # inside a branch: nothing may be required of the parameters
+        self.bindings: list[Binding] = []
+
+    def values(self, node: ArrayNode) -> tuple[Value, ...]:
+        """The results of a node, which stands in this region or further out."""
+        region: Region | None = self.region
+        while region is not None:
+            found = self.building.values.get((node, region))
+            if found is not None:
+                return found
+            region = region.parent
+        raise AssertionError(f"{type(node).__name__} at {node.where} has no value here")
+
+    def value(self, node: ArrayNode) -> Value:
+        """The result of a node that has one."""
+        (value,) = self.values(node)
+        return value
+
+    def sees(self, variable: SizeVariable) -> bool:
+        """Whether a size variable is known in this region."""
+        home = self.building.homes.get(variable)
+        return home is None or self._lies_in(home)
+
+    def rigid(self) -> SizeVariable:
+        """A size variable that a binding of this region finds out."""
+        variable = self.building.sizes.fresh()
+        self.building.homes[variable] = self.region
+        return variable
+
+    def emit(
+        self,
+        operation: Operation,
+        types: Sequence[tuple[ScalarType, Shape]],
+        where: Where | None,
+        after: tuple[Label, ...] = (),
+    ) -> Leaves:
+        """Bind an operation; gives its arrays."""
+        label = self.building.label()
+        arrays = tuple([Array(label, i, element, shape) for i, (element, shape) in enumerate(types)])
+        self.bindings.append(Binding(label, operation, arrays, after, where))
+        return arrays
+
+    def function(self, function: AstFunction) -> Function:
+        """A scalar function over leaves; its arrays are bound before."""
+        return flatten(function.parameters, [function.body], self._resolve)
+
+    def scalars(self, results: Sequence[ScalarNode]) -> Function:
+        """A function without parameters that gives these scalars."""
+        return flatten((), results, self._resolve)
+
+    def _resolve(self, node: ArrayNode) -> tuple[Leaves, Shape]:
+        value = self.value(node)
+        return value.leaves, self.building.sizes.resolve_shape(value.shape)
+
+    def extents(self, results: Sequence[ScalarNode], where: Where | None) -> Shape:
+        """Scalars as extents: symbolic where they are one, else computed on the host before what needs them.
+
+        Raises `AccelShapeError` for a constant that is negative or too large.
+        """
+        function = self.scalars(results)
+        shape = tuple([self._extent(function, i, where) for i in range(len(function.body.results))])
+        require_extents(tuple([extent.offset if extent.variable is None else None for extent in shape]), where)
+        return shape
+
+    def _extent(self, function: Function, position: int, where: Where | None) -> Extent:
+        operand: Operand = function.body.results[position]
+        match operand:
+            case Extent():
+                return operand
+            case Constant():
+                return Extent(None, int(operand.value))
+            case Variable():
+                return Extent(self._bind_size(select_results(function, [position]), where), 0)
+            case _:
+                assert_never(operand)
+
+    def _bind_size(self, function: Function, where: Where | None) -> SizeVariable:
+        """The variable for a computed extent; equal computations share it."""
+        sizes, computed = self.building.sizes, self.building.computed
+        function = rewrite.rename(function, lambda o: sizes.resolve(o) if isinstance(o, Extent) else o)
+        if function in computed and self._lies_in(computed[function][1]):
+            return computed[function][0]
+        variable = self.rigid()
+        self.emit(nodes.BindSizes((variable,), function), (), where)
+        computed[function] = (variable, self.region)
+        return variable
+
+    def _lies_in(self, outer: Region) -> bool:
+        region: Region | None = self.region
+        while region is not None and region is not outer:
+            region = region.parent
+        return region is not None
+
+    def require(self, left: Value, right: Value, name: str, where: Where | None) -> tuple[Leaves, tuple[Label, ...]]:
+        """The leaves of `right` with the shape of `left`, which `name` needs, and labels of what must have been checked.
+
+        Extents of parameters are unified; an extent that is found out at run time is compared then. Raises
+        `AccelShapeError` if the shapes are known to differ.
+        """
+        sizes, before = self.building.sizes, self.building.sizes.snapshot()
+        pairs = list(zip(left.shape, right.shape, strict=True))
+        verdicts = [sizes.compare(*pair) for pair in pairs]
+        if Verdict.DIFFERENT in verdicts:
+            texts = [_tuple_text(sizes.resolve_shape(value.shape)) for value in (left, right)]
+            raise unequal(name, texts[0], texts[1], where, left.where, right.where)
+        if all(verdict is Verdict.EQUAL for verdict in verdicts):
+            return right.leaves, ()
+        if not self.lazy and all(sizes.unify(*pair) is Verdict.EQUAL for pair in pairs):
+            self._record(pairs, left, right, name, where)
+            return right.leaves, ()
+        sizes.restore(before)
+        return self._check(left, right, name, where)
+
+    def _record(
+        self, pairs: Sequence[tuple[Extent, Extent]], left: Value, right: Value, name: str, where: Where | None
+    ) -> None:
+        flexible = self.building.sizes.flexible
+        stated = [pair for pair in pairs if all(e.variable is None or e.variable in flexible for e in pair)]
+        shapes = tuple([pair[0] for pair in stated]), tuple([pair[1] for pair in stated])
+        self.building.equalities.append(Equality(*shapes, name, where, left.where, right.where))
+
+    def _check(self, left: Value, right: Value, name: str, where: Where | None) -> tuple[Leaves, tuple[Label, ...]]:
+        self.emit(RequireEqual(left.shape, right.shape, name, left.where, right.where), (), where)
+        after = (self.bindings[-1].label,)
+        leaves = [self.emit(nodes.Reshape((a,)), [(a.element, left.shape)], where, after)[0] for a in right.leaves]
+        return tuple(leaves), after
+
+
+def typed(node: ArrayNode, shape: Shape, result: int = 0) -> list[tuple[ScalarType, Shape]]:
+    """The elements of a node's leaves, each with `shape`."""
+    return [(element, shape) for element in leaves(node.types[result].element)]
+
+
+def _tuple_text(shape: Shape) -> str:
+    """A shape as Python would print it."""
+    texts = [extent_text(extent) for extent in shape]
+    return f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})"

@@ -1,0 +1,41 @@
+"""Arguments meet parameters: what the size variables of a program are in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from accel.ast.handles.extents import require_extents
+from accel.errors import here
+from accel.labelled.array import Array, Shape, SizeVariable
+from accel.labelled.meaning import faults
+from accel.labelled.meaning.evaluate import HostArray
+from accel.labelled.nodes import Equality
+
+
+def sizes(
+    parameters: Sequence[tuple[Array, ...]],
+    own_shapes: Sequence[Shape],
+    equalities: Sequence[Equality],
+    arguments: Sequence[HostArray],
+) -> dict[SizeVariable, int]:
+    """The extents of `arguments`, one per leaf of each parameter, by variable of the parameters' shapes.
+
+    Raises `AccelShapeError` for extents beyond `LARGEST_EXTENT`, and naming the combinator whose requirement fails.
+    """
+    found: dict[SizeVariable, int] = {}
+    leaves = [leaf for parameter in parameters for leaf in parameter]
+    for argument in arguments:
+        require_extents(argument.shape, here())
+    fits = True
+    for leaf, argument in zip(leaves, arguments, strict=True):
+        fits = fits and len(leaf.shape) == argument.ndim
+        for extent, actual in zip(leaf.shape, argument.shape, strict=False):
+            if extent.variable is None:
+                fits = fits and extent.offset == actual
+            else:
+                fits = fits and actual >= extent.offset
+                fits = fits and found.setdefault(extent.variable, actual - extent.offset) == actual - extent.offset
+    if not fits:
+        shapes = [argument.shape for argument in arguments]
+        raise faults.arguments(own_shapes, equalities, shapes, [len(parameter) for parameter in parameters])
+    return found

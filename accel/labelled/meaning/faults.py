@@ -1,0 +1,125 @@
+"""The errors of a running program: one function for each kind, so that every backend raises the same text.
+
+In: numbers known when the program runs, and the places that nodes carry. Out: exceptions, for the caller to raise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from types import MappingProxyType
+
+from accel.ast.handles import extents as known_extents
+from accel.ast.tree.types import ScalarType
+from accel.errors import (
+    AccelError,
+    AccelIndexError,
+    AccelInternalError,
+    AccelMemoryError,
+    AccelShapeError,
+    AccelValueError,
+    Where,
+)
+from accel.labelled.array import Shape, SizeVariable
+from accel.labelled.nodes import Equality
+
+_ADDRESS_SPACE = 1 << 63
+
+
+def index(position: Sequence[int], shape: Sequence[int], where: Where | None) -> AccelIndexError:
+    """An index lies outside of an array."""
+    return AccelIndexError(f"index {tuple(position)} is out of bounds for an array of shape {tuple(shape)}", where)
+
+
+def require_inside(position: Sequence[int], shape: Sequence[int], where: Where | None) -> None:
+    """Raises the error of `index` unless the position lies inside of the shape."""
+    for i, extent in zip(position, shape, strict=True):
+        if not 0 <= i < extent:
+            raise index(position, shape, where)
+
+
+def empty_row(name: str, shape: Sequence[int], where: Where | None) -> AccelValueError:
+    """The fold without a seed that the user knows as `name` met rows without elements; `shape` is the folded array's."""
+    message = f"{name} of an empty row: the array has shape {tuple(shape)}"
+    return AccelValueError(message, where, hint=f"write {_SEEDED.get(name, '`fold`')} with an initial value")
+
+
+_SEEDED: Mapping[str, str] = MappingProxyType(
+    {
+        "fold1All": "`foldAll`",
+        "minimum": "`A.fold(A.min, z, xs)`",
+        "maximum": "`A.fold(A.max, z, xs)`",
+    }
+)
+"""How to write folds with a seed that are not `fold`."""
+
+
+def reshape(before: Sequence[int], wanted: Sequence[int], where: Where | None) -> AccelShapeError:
+    """A reshape to a shape of another size."""
+    return AccelShapeError(f"an array of shape {tuple(before)} cannot be reshaped to {tuple(wanted)}", where)
+
+
+def unequal(
+    left: Sequence[int],
+    right: Sequence[int],
+    where: Where | None,
+    left_where: Where | None,
+    right_where: Where | None,
+    name: str,
+) -> AccelShapeError:
+    """Two operands of the combinator `name` have different shapes."""
+    return known_extents.unequal(name, str(tuple(left)), str(tuple(right)), where, left_where, right_where)
+
+
+def is_too_large(element: ScalarType, shape: Sequence[int]) -> bool:
+    """Whether no machine can hold such an array, as NumPy counts: without the extents that are zero."""
+    return prod(extent or 1 for extent in shape) * element.bytes >= _ADDRESS_SPACE
+
+
+def too_large(element: ScalarType, shape: Sequence[int], where: Where | None) -> AccelShapeError:
+    """More bytes than an address can count: see `is_too_large`."""
+    return AccelShapeError(f"an array of {element} of shape {tuple(shape)} is too large for the address space", where)
+
+
+def no_memory(element: ScalarType, shape: Sequence[int], where: Where | None) -> AccelMemoryError:
+    """The machine has not enough memory for an array."""
+    size = prod(shape) * element.bytes
+    return AccelMemoryError(f"no memory for an array of {element} of shape {tuple(shape)}: {size} bytes", where)
+
+
+def arguments(
+    own_shapes: Sequence[Shape],
+    equalities: Sequence[Equality],
+    shapes: Sequence[Sequence[int]],
+    arity: Sequence[int],
+) -> AccelError:
+    """The error of a call whose arguments do not fit: the first equality that fails, else a malformed argument.
+
+    `shapes` are those of all leaves in order, `arity` says how many leaves each parameter has.
+    """
+    values: dict[SizeVariable, int] = {}
+    position = 0
+    for number, (own, count) in enumerate(zip(own_shapes, arity, strict=True)):
+        leaves = [tuple(shape) for shape in shapes[position : position + count]]
+        position += count
+        for leaf in leaves:
+            if len(leaf) != len(own) or leaf != leaves[0]:
+                return AccelShapeError(
+                    f"argument {number} must have rank {len(own)} in every part, got shapes {leaves}"
+                )
+        for extent, actual in zip(own, leaves[0] if leaves else (), strict=False):
+            if extent.variable is not None:
+                values[extent.variable] = actual - extent.offset
+    for equality in equalities:
+        left, right = extents(equality.left, values), extents(equality.right, values)
+        if left != right:
+            return unequal(left, right, equality.where, equality.left_where, equality.right_where, equality.name)
+    return AccelInternalError(f"arguments of shapes {list(shapes)} were refused, but no equality fails")
+
+
+def extents(shape: Shape, values: dict[SizeVariable, int]) -> tuple[int, ...]:
+    """The shape as numbers. Raises `AccelInternalError` for a size variable without a value."""
+    try:
+        return tuple(e.offset if e.variable is None else values[e.variable] + e.offset for e in shape)
+    except KeyError as error:
+        raise AccelInternalError(f"size variable {error.args[0]} has no value") from error

@@ -1,0 +1,1 @@
+"""Programs to equal programs: the passes, and what they ask about a program."""

@@ -1,0 +1,69 @@
+"""Operators on tuples, restricted to the components that somebody needs.
+
+A fold of pairs of which only the first is used, and does not depend on the second, is a fold of numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from accel.ast.tree.nodes import ScanForm
+from accel.labelled.nodes import Filter, Fold, Scan
+from accel.labelled.scalar import Function
+from accel.labelled.scalar_text import variables_used
+from accel.labelled.scalars.algebra import exact_and_commutes
+from accel.labelled.scalars.simplify import select_results, simplify
+
+
+def needed_components(combine: Function, wanted: Collection[int]) -> list[int]:
+    """The components of a combining function that those at `wanted` depend on, with them."""
+    count = len(combine.body.results)
+    needed = set(wanted)
+    while True:
+        used = variables_used(select_results(combine, sorted(needed)).body)
+        found = {v.number % count for v in used if v.number < 2 * count}  # parameters are numbered first
+        if found <= needed:
+            return sorted(needed)
+        needed |= found
+
+
+def restrict_combining(combine: Function, kept: list[int]) -> Function:
+    """The combining function of the components at `kept`, which depend on no others."""
+    count = len(combine.body.results)
+    function = select_results(combine, kept)
+    parameters = [function.parameters[side * count + k] for side in (0, 1) for k in kept]
+    return simplify(Function(tuple(parameters), function.body))
+
+
+def restrict_reduction(operation: Fold | Scan, wanted: Collection[int]) -> tuple[Fold | Scan, list[int]] | None:
+    """The reduction with fewer components, and which of its arrays remain; None if all are needed.
+
+    `wanted` are places among its arrays: the components, and for scans with totals the components again.
+    """
+    count = len(operation.inputs)
+    kept = needed_components(operation.combine, {place % count for place in wanted})
+    if len(kept) == count:
+        return None
+    combine = restrict_combining(operation.combine, kept)
+    initial = None if operation.initial is None else select_results(operation.initial, kept)
+    inputs = tuple([operation.inputs[k] for k in kept])
+    totals = isinstance(operation, Scan) and operation.form is ScanForm.TOTAL
+    places = kept + [count + k for k in kept] if totals else kept
+    exact, commutes = exact_and_commutes(combine)
+    fewer = replace(operation, combine=combine, initial=initial, inputs=inputs, exact=exact, commutes=commutes)
+    return fewer, places
+
+
+def restrict_filter(operation: Filter, wanted: Collection[int]) -> tuple[Filter, list[int]] | None:
+    """The filter with only those leaves that are wanted or looked at, and their places; None if all are.
+
+    One leaf stays in any case: the size of the result is found with it.
+    """
+    used = variables_used(operation.predicate.body)
+    parameters = operation.predicate.parameters
+    kept = [k for k, parameter in enumerate(parameters) if k in wanted or parameter in used] or [0]
+    if len(kept) == len(parameters):
+        return None
+    predicate = simplify(Function(tuple([parameters[k] for k in kept]), operation.predicate.body))
+    return Filter(predicate, tuple([operation.inputs[k] for k in kept])), kept

@@ -1,0 +1,116 @@
+"""Copies before scatters: a scatter destroys its destination, so what is used otherwise must be copied first.
+
+No copy is needed for a destination that an operation of the same program has computed and that nothing uses but earlier
+bindings (they are ordered before the scatter) and the scatter itself. A constant destination is made again instead of
+copied.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TypeAlias
+
+from accel.labelled import programs
+from accel.labelled.array import Array, Label
+from accel.labelled.nodes import (
+    Acond,
+    Awhile,
+    Backpermute,
+    Binding,
+    Copy,
+    Filter,
+    Fold,
+    Force,
+    Gather,
+    Generate,
+    Map,
+    Program,
+    Reshape,
+    Scan,
+    Scatter,
+)
+
+Leaf: TypeAlias = tuple[Label, int]
+
+_MAKES_BUFFERS = Generate | Map | Backpermute | Gather | Scatter | Copy | Fold | Scan | Filter
+"""Operations whose results are buffers of their own."""
+
+
+def insert_copies(program: Program) -> Program:
+    """The program with a copy of every destination that must survive, and of none else."""
+    return _Copies(1 + programs.highest_label(program)).program(program)
+
+
+class _Copies:
+    def __init__(self, fresh: Label) -> None:
+        self._fresh = fresh
+        self._constants: dict[Leaf, Generate] = {}
+
+    def program(self, program: Program) -> Program:
+        uses = _Uses(program)
+        bindings: list[Binding] = []
+        for position, binding in enumerate(program.bindings):
+            match binding.operation:
+                case Generate(function) if len(binding.arrays) == 1 and not function.body.statements:
+                    self._constants[binding.label, binding.arrays[0].leaf] = binding.operation
+                case Scatter(destinations=destinations) as scatter:
+                    fresh = tuple(
+                        [a if uses.dies_at(a, position) else self._copy(a, binding, bindings) for a in destinations]
+                    )
+                    binding = replace(binding, operation=replace(scatter, destinations=fresh))
+                case Acond(condition, then, orelse):
+                    parts = self.program(then), self.program(orelse)
+                    binding = replace(binding, operation=Acond(condition, *parts))
+                case Awhile(condition, body, initial):
+                    parts = self.program(condition), self.program(body)
+                    binding = replace(binding, operation=Awhile(*parts, initial))
+                case _:
+                    pass
+            bindings.append(binding)
+        return replace(program, bindings=tuple(bindings))
+
+    def _copy(self, array: Array, scatter: Binding, bindings: list[Binding]) -> Array:
+        """Bind a copy of `array`, or the constant that it holds (made here or further out), again."""
+        label, self._fresh = self._fresh, self._fresh + 1
+        fresh = Array(label, 0, array.element, array.shape)
+        made = self._constants.get((array.label, array.leaf))
+        bindings.append(Binding(label, made or Copy((array,)), (fresh,), (), scatter.where))
+        return fresh
+
+
+class _Uses:
+    """Who uses each array of a program, and where it comes from."""
+
+    def __init__(self, program: Program) -> None:
+        self._made: dict[Leaf, Binding] = {}
+        self._last: dict[Leaf, int] = {}
+        self._shared: set[Leaf] = {(array.label, array.leaf) for array in program.results}
+        self._by_scatters: Counter[tuple[int, Leaf]] = Counter()
+        for position, binding in enumerate(program.bindings):
+            for array in binding.arrays:
+                self._made[array.label, array.leaf] = binding
+            self._visit(position, binding)
+
+    def _visit(self, position: int, binding: Binding) -> None:
+        operation = binding.operation
+        for array in programs.reads(operation):
+            self._last[array.label, array.leaf] = position
+        if isinstance(operation, Scatter):
+            values = [*operation.indices, *operation.values, *([operation.keep] if operation.keep else [])]
+            loads = [a for function in programs.functions(operation) for a in programs.loaded(function)]
+            self._by_scatters.update((position, (a.label, a.leaf)) for a in (*operation.destinations, *values, *loads))
+        if isinstance(operation, Reshape | Force | Awhile):
+            self._shared.update((array.label, array.leaf) for array in programs.inputs(operation))
+        for part in programs.parts(operation):
+            for inner in programs.programs(part):
+                used = [a for b in inner.bindings for a in programs.reads(b.operation)]
+                self._shared.update((array.label, array.leaf) for array in (*used, *inner.results))
+
+    def dies_at(self, array: Array, position: int) -> bool:
+        """Whether the buffer of `array` is of no use after the scatter at `position`, nor otherwise to it."""
+        leaf = (array.label, array.leaf)
+        made = self._made.get(leaf)
+        if made is None or not isinstance(made.operation, _MAKES_BUFFERS) or leaf in self._shared:
+            return False
+        return self._last[leaf] <= position and self._by_scatters[position, leaf] == 1

@@ -1,0 +1,141 @@
+"""Barriers that keep loops of a size that compilers like: no chain of fusible operations grows beyond a limit.
+
+Compiling a loop takes time quadratic in its operations. Where producers and consumers together would reach more than
+`LIMIT` scalar operations, the arrays between them go through `force` (design section 1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeAlias
+
+from accel.ast.tree.operators import ELEMENTARY
+from accel.labelled import programs, rewrite
+from accel.labelled.array import Array, Label
+from accel.labelled.nodes import (
+    Acond,
+    Awhile,
+    Backpermute,
+    Binding,
+    Filter,
+    Fold,
+    Force,
+    Gather,
+    Generate,
+    Map,
+    Operation,
+    Program,
+    Scan,
+)
+from accel.labelled.scalar import Compute
+
+LIMIT = 1000
+"""Scalar operations of one connected piece."""
+
+Leaf: TypeAlias = tuple[Label, int]
+
+_FUSES_DOWN = Generate | Map | Backpermute | Gather | Fold | Scan | Filter
+"""Operations whose results can be consumed in their own loop."""
+
+
+def limit_components(program: Program, limit: int = LIMIT) -> Program:
+    """The program with `force` wherever a connected piece would have more than `limit` scalar operations."""
+    return _Cuts(limit, 1 + programs.highest_label(program)).program(program)
+
+
+def cost(operation: Operation) -> int:
+    """Scalar operations of one step; an elementary function is about ten."""
+    total = 1
+    for function in programs.functions(operation):
+        for block in programs.blocks(function):
+            for statement in block.statements:
+                heavy = isinstance(statement, Compute) and statement.operator in ELEMENTARY
+                total += 10 if heavy else 1
+    return total
+
+
+class _Cuts:
+    def __init__(self, limit: int, fresh: Label) -> None:
+        self._limit = limit
+        self._fresh = fresh
+        self._forced: dict[Leaf, Array] = {}
+        self._to = rewrite.Substitution(self._array, lambda extent: extent)
+
+    def _array(self, array: Array) -> Array:
+        return self._forced.get((array.label, array.leaf), array)
+
+    def program(self, program: Program) -> Program:
+        """It recurses on nested control flow only. Results of the program stay what they were."""
+        pieces = _Pieces()
+        bindings: list[Binding] = []
+        for binding in program.bindings:
+            binding = replace(binding, operation=self._inner(rewrite.operation(binding.operation, self._to)))
+            sources = [array for array in programs.streams(binding.operation) if pieces.has(array)]
+            too_many = pieces.beyond(sources, self._limit - cost(binding.operation))
+            if too_many:
+                bindings += [self._force(array, binding) for array in too_many]
+                binding = replace(binding, operation=rewrite.operation(binding.operation, self._to))
+            bindings.append(binding)
+            pieces.add(binding, [array for array in sources if array not in too_many])
+        return replace(program, bindings=tuple(bindings))
+
+    def _inner(self, operation: Operation) -> Operation:
+        match operation:
+            case Acond(_, then, orelse):
+                return replace(operation, then=self._part(then), orelse=self._part(orelse))
+            case Awhile(condition, body):
+                return replace(operation, condition=self._part(condition), body=self._part(body))
+            case _:
+                return operation
+
+    def _part(self, part: Program) -> Program:
+        outer = dict(self._forced)
+        part = self.program(part)
+        self._forced = outer
+        return part
+
+    def _force(self, array: Array, consumer: Binding) -> Binding:
+        label, self._fresh = self._fresh, self._fresh + 1
+        forced = self._forced[array.label, array.leaf] = replace(array, label=label, leaf=0)
+        return Binding(label, Force((array,)), (forced,), (), consumer.where)
+
+
+class _Pieces:
+    """Connected pieces of fusible operations, each with its cost."""
+
+    def __init__(self) -> None:
+        self._parent: dict[Label, Label] = {}
+        self._cost: dict[Label, int] = {}
+        self._streams: set[Label] = set()
+
+    def has(self, array: Array) -> bool:
+        """Whether an array can be consumed where it is made."""
+        return array.label in self._streams
+
+    def _root(self, label: Label) -> Label:
+        while self._parent[label] != label:
+            self._parent[label] = self._parent[self._parent[label]]
+            label = self._parent[label]
+        return label
+
+    def beyond(self, sources: list[Array], room: int) -> list[Array]:
+        """The sources whose pieces find no room, the costliest first to go."""
+        roots = sorted({self._root(array.label) for array in sources}, key=lambda root: (self._cost[root], root))
+        kept: set[Label] = set()
+        for root in roots:
+            if self._cost[root] <= room:
+                kept.add(root)
+                room -= self._cost[root]
+        return [array for array in dict.fromkeys(sources) if self._root(array.label) not in kept]
+
+    def add(self, binding: Binding, sources: list[Array]) -> None:
+        """Join a binding to the pieces of its sources."""
+        label = binding.label
+        self._parent[label], self._cost[label] = label, cost(binding.operation)
+        if isinstance(binding.operation, _FUSES_DOWN):
+            self._streams.add(label)
+        for array in sources:
+            root = self._root(array.label)
+            if root != label:
+                self._parent[root] = label
+                self._cost[label] += self._cost[root]

@@ -1,0 +1,172 @@
+"""What may fail: a binding that may raise, never end, or need much more memory than the arrays that are there anyway.
+
+Such bindings must not run unasked. An answer is "no" only where that is proved.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from math import prod
+from typing import TypeAlias, assert_never
+
+from accel.ast.handles.extents import LARGEST_EXTENT
+from accel.ast.tree.operators import Operator
+from accel.labelled import programs
+from accel.labelled.array import Array, Extent, Shape, SizeVariable
+from accel.labelled.nodes import (
+    Acond,
+    Awhile,
+    Backpermute,
+    Binding,
+    BindSizes,
+    Copy,
+    Filter,
+    Fold,
+    Force,
+    Gather,
+    Generate,
+    Map,
+    Program,
+    RequireEqual,
+    Reshape,
+    Scan,
+    Scatter,
+    Use,
+)
+from accel.labelled.scalar import Compute, Constant, Function, Load, Operand, Variable, While
+from accel.labelled.scalars.ranges import always_inside
+
+_SMALL = 1 << 16
+"""Elements that may always be allocated."""
+
+_CHOOSING = frozenset({Operator.MIN, Operator.MAX})
+"""Operators that give one of their operands. Of two extents others may make one that is too large."""
+
+Sizes: TypeAlias = Mapping[SizeVariable, tuple[Function, int]]
+"""For sizes that are computed: by which function, as which result."""
+
+
+def computed_sizes(program: Program) -> Sizes:
+    """How a program, with its sub-programs, computes sizes."""
+    found: dict[SizeVariable, tuple[Function, int]] = {}
+    for part in programs.programs(program):
+        for binding in part.bindings:
+            if isinstance(binding.operation, BindSizes):
+                function = binding.operation.function
+                found |= {variable: (function, k) for k, variable in enumerate(binding.operation.variables)}
+    return found
+
+
+def may_fail(binding: Binding, there: Iterable[Array], sizes: Sizes) -> bool:
+    """Whether a binding may fail. `there`: arrays that exist whether it runs or not, besides those that it reads."""
+    operation = binding.operation
+    if any(map(_loads_or_loops, programs.functions(operation))):
+        return True
+    if not _is_affordable(binding, there):
+        return True
+    match operation:
+        case Gather() | Scatter() | RequireEqual() | Awhile():
+            return True
+        case Backpermute(function, inputs):
+            return not always_inside(function, binding.arrays[0].shape, inputs[0].shape)
+        case Fold(_, initial, inputs):
+            return initial is None and inputs[0].shape[-1].offset < 1
+        case Reshape(inputs):
+            return not binding.after and any(
+                _factors(array.shape, sizes) != _factors(source.shape, sizes)
+                for array, source in zip(binding.arrays, inputs, strict=True)
+            )
+        case BindSizes(_, function):
+            return not gives_extents(function)
+        case Acond(_, then, orelse):
+            return any(may_fail(inner, there, sizes) for branch in (then, orelse) for inner in branch.bindings)
+        case Use() | Generate() | Map() | Copy() | Scan() | Filter() | Force():
+            return False
+        case _:
+            assert_never(operation)
+
+
+def _loads_or_loops(function: Function) -> bool:
+    """Whether a scalar function has a load that is not known to be in bounds, or a loop, which may never end."""
+    statements = (statement for block in programs.blocks(function) for statement in block.statements)
+    return any(
+        isinstance(statement, While) or (isinstance(statement, Load) and bool(statement.index) and not statement.inside)
+        for statement in statements
+    )
+
+
+def _is_affordable(binding: Binding, there: Iterable[Array]) -> bool:
+    """Whether each result is small, or no larger than an array that exists anyway."""
+    if isinstance(binding.operation, Filter | Reshape | Force | Acond | Awhile):
+        return True  # not larger than what they read, views, or judged by what is inside
+    others = [array.shape for array in (*programs.reads(binding.operation), *there)]
+    return all(any(_fits(array.shape, other) for other in ((), *others)) for array in binding.arrays)
+
+
+def _fits(shape: Shape, other: Shape) -> bool:
+    """Whether `shape` has at most as many elements as `other`, but for a few more per row, or few anyway."""
+    variables = Counter(extent.variable for extent in shape if extent.variable is not None)
+    theirs = Counter(extent.variable for extent in other if extent.variable is not None)
+    constants, other_constants = (prod(e.offset for e in s if e.variable is None) for s in (shape, other))
+    return variables <= theirs and constants <= max(_SMALL, other_constants)
+
+
+def gives_extents(function: Function) -> bool:
+    """Whether what is computed is certainly neither negative nor too large: chosen among sizes and constants that are not."""
+    extents: set[Operand] = set()
+
+    def holds(operand: Operand) -> bool:
+        match operand:
+            case Extent(_, offset):
+                return offset == 0
+            case Constant():
+                return 0 <= operand.value <= LARGEST_EXTENT
+            case Variable():
+                return operand in extents
+            case _:
+                assert_never(operand)
+
+    for statement in function.body.statements:
+        if isinstance(statement, Compute) and statement.operator in _CHOOSING and all(map(holds, statement.arguments)):
+            extents.add(statement.out)
+    return all(map(holds, function.body.results))
+
+
+def _factors(shape: Shape, sizes: Sizes) -> Counter[Extent]:
+    """The extents whose product is the size of `shape`, computed ones taken apart; constants as one factor."""
+    found: Counter[Extent] = Counter()
+    constant = 1
+    for extent in shape:
+        for factor in _factors_of(extent, sizes):
+            if factor.variable is None:
+                constant *= factor.offset
+            else:
+                found[factor] += 1
+    return found + Counter({Extent(None, constant): 1})
+
+
+def _factors_of(extent: Extent, sizes: Sizes) -> list[Extent]:
+    if extent.variable is None or extent.offset or extent.variable not in sizes:
+        return [extent]
+    function, position = sizes[extent.variable]
+    products: dict[Variable, list[Extent]] = {}
+    for statement in function.body.statements:
+        if isinstance(statement, Compute) and statement.operator is Operator.MUL:
+            parts = [_operand_factors(argument, products) for argument in statement.arguments]
+            known = [part for part in parts if part is not None]
+            if len(known) == len(parts):
+                products[statement.out] = [factor for part in known for factor in part]
+    return _operand_factors(function.body.results[position], products) or [extent]
+
+
+def _operand_factors(operand: Operand, products: Mapping[Variable, list[Extent]]) -> list[Extent] | None:
+    match operand:
+        case Extent():
+            return [operand]
+        case Constant():
+            return [Extent(None, int(operand.value))]
+        case Variable():
+            return products.get(operand)
+        case _:
+            assert_never(operand)

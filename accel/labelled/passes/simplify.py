@@ -1,0 +1,209 @@
+"""Labelled programs made smaller: aliases, common operations, views of views, what nobody uses.
+
+In: a program as `desugar.py` emits it, and what is known of its sizes. Out: an equal one with resolved sizes, in which no
+operation only passes an array on, no two do the same, and combining functions are described (`algebra.py`). Bindings
+keep their labels; a binding may lose some of its leaves.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap, Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from typing import assert_never
+
+from accel.labelled import rewrite
+from accel.labelled.array import Array, Extent, Label, SizeVariable
+from accel.labelled.nodes import (
+    Acond,
+    Awhile,
+    Backpermute,
+    Binding,
+    BindSizes,
+    Copy,
+    Filter,
+    Fold,
+    Force,
+    Gather,
+    Generate,
+    Map,
+    Operation,
+    Program,
+    RequireEqual,
+    Reshape,
+    Scan,
+    Scatter,
+    Use,
+)
+from accel.labelled.passes import dead
+from accel.labelled.passes.pointwise import Pointwise, narrowed, passed_through, repeated, stream_loads
+from accel.labelled.scalar_text import variables_used
+from accel.labelled.scalars.algebra import exact_and_commutes
+from accel.labelled.scalars.simplify import simplify as simplify_function
+from accel.labelled.sizes import Sizes
+
+_Known = ChainMap[Hashable, Binding]
+
+
+def simplify(program: Program, sizes: Sizes) -> Program:
+    """The simplified program."""
+    forward = _Forward(sizes)
+    return dead.remove(forward.program(program, ChainMap()))
+
+
+class _Forward:
+    """Every array and every rigid extent has a replacement once its binding was visited."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        self._sizes = sizes
+        self._arrays: dict[tuple[Label, int], Array] = {}
+        self._extents: dict[SizeVariable, Extent] = {}
+        self._labels: dict[Label, Label | None] = {}
+        self._views: dict[Array, Array] = {}  # what an unconditional reshape is a view of
+        self._to = rewrite.Substitution(self._array, self._extent)
+
+    def program(self, program: Program, known: _Known) -> Program:
+        parameters = tuple([self._to.arrays(parameter) for parameter in program.parameters])
+        bindings: list[Binding] = []
+        for binding in program.bindings:
+            self._binding(binding, bindings, known)
+        return replace(
+            program, parameters=parameters, bindings=tuple(bindings), results=self._to.arrays(program.results)
+        )
+
+    def _extent(self, extent: Extent) -> Extent:
+        extent = self._sizes.resolve(extent)
+        found = None if extent.variable is None else self._extents.get(extent.variable)
+        return extent if found is None else Extent(found.variable, found.offset + extent.offset)
+
+    def _array(self, array: Array) -> Array:
+        key = (array.label, array.leaf)
+        found = self._arrays.get(key)
+        if found is None:
+            found = self._arrays[key] = replace(array, shape=self._to.shape(array.shape))
+        return found
+
+    def _binding(self, binding: Binding, bindings: list[Binding], known: _Known) -> None:
+        operation = self._inner(rewrite.operation(binding.operation, self._to), known)
+        after = tuple([label for label in map(self._label, binding.after) if label is not None])
+        arrays = self._to.arrays(binding.arrays)
+        self._settle(replace(binding, operation=operation, arrays=arrays, after=after), bindings, known)
+
+    def _label(self, label: Label) -> Label | None:
+        return self._labels.get(label, label)
+
+    def _inner(self, operation: Operation, known: _Known) -> Operation:
+        """The operation with its sub-programs simplified and its combining function described."""
+        match operation:
+            case Acond(_, then, orelse):
+                branches = self.program(then, known.new_child()), self.program(orelse, known.new_child())
+                return replace(operation, then=branches[0], orelse=branches[1])
+            case Awhile(condition, body):
+                parts = self.program(condition, known.new_child()), self.program(body, known.new_child())
+                return replace(operation, condition=parts[0], body=parts[1])
+            case Fold(combine) | Scan(combine) | Scatter(combine):
+                exact, commutes = exact_and_commutes(combine)
+                return replace(operation, exact=exact, commutes=commutes)
+            case (
+                Use() | Generate() | Map() | Backpermute() | Gather() | Copy() | Filter() | Reshape() | Force()
+                | BindSizes() | RequireEqual()
+            ):  # fmt: skip
+                return operation
+            case _:
+                assert_never(operation)
+
+    def _settle(self, binding: Binding, bindings: list[Binding], known: _Known) -> None:
+        """Alias what the binding only passes on, and keep the rest unless it is known."""
+        match binding.operation:
+            case Map(function, inputs, name):
+                self._pointwise(binding, Pointwise(function, inputs), name, bindings, known)
+            case Generate(function, name):
+                self._pointwise(binding, Pointwise(function, ()), name, bindings, known)
+            case Backpermute() as moved:
+                self._backpermute(binding, moved, bindings, known)
+            case Reshape((source,)):
+                self._reshape(binding, source, bindings, known)
+            case RequireEqual(left, right) if left == right:
+                self._labels[binding.label] = None
+            case _:
+                self._keep(binding, bindings, known)
+
+    def _alias(self, arrays: Sequence[Array], others: Sequence[Array]) -> None:
+        for array, other in zip(arrays, others, strict=True):
+            self._arrays[array.label, array.leaf] = other
+
+    def _pointwise(self, binding: Binding, node: Pointwise, name: str, bindings: list[Binding], known: _Known) -> None:
+        shape = binding.arrays[0].shape
+        if not variables_used(node.function.body).isdisjoint(node.function.parameters[: len(shape)]):
+            node = Pointwise(simplify_function(node.function, shape), node.inputs)
+        node = stream_loads(node, shape)
+        node = narrowed(
+            node, len(shape), range(len(binding.arrays))
+        )  # what equal inputs tell may leave results that are inputs
+        passed, again = passed_through(node, len(shape)), repeated(node)
+        wanted = [k for k in range(len(binding.arrays)) if k not in passed and k not in again]
+        self._alias([binding.arrays[k] for k in passed], list(passed.values()))
+        if wanted:
+            node = narrowed(node, len(shape), wanted)
+            operation = Map(node.function, node.inputs, name) if node.inputs else Generate(node.function, name)
+            kept = tuple([binding.arrays[k] for k in wanted])
+            self._keep(replace(binding, operation=operation, arrays=kept), bindings, known)
+        self._alias([binding.arrays[k] for k in again], [self._array(binding.arrays[k]) for k in again.values()])
+
+    def _backpermute(self, binding: Binding, moved: Backpermute, bindings: list[Binding], known: _Known) -> None:
+        shape = binding.arrays[0].shape
+        function = simplify_function(moved.function, shape)
+        if function.body.results == function.parameters and moved.inputs[0].shape == shape:
+            self._alias(binding.arrays, moved.inputs)
+            return
+        shrinking = moved.shrinking or Counter(moved.inputs[0].shape) == Counter(shape)
+        operation = replace(moved, function=function, shrinking=shrinking)
+        self._keep(replace(binding, operation=operation), bindings, known)
+
+    def _reshape(self, binding: Binding, source: Array, bindings: list[Binding], known: _Known) -> None:
+        source = source if binding.after else self._views.get(source, source)
+        (array,) = binding.arrays
+        if source.shape == array.shape:
+            self._alias([array], [source])
+            return
+        if not binding.after:
+            self._views[array] = source
+        self._keep(replace(binding, operation=Reshape((source,))), bindings, known)
+
+    def _keep(self, binding: Binding, bindings: list[Binding], known: _Known) -> None:
+        key = _key(binding)
+        found = None if key is None else known.get(key)
+        if found is None:
+            bindings.append(binding)
+            if key is not None:
+                known[key] = binding
+            return
+        self._labels[binding.label] = found.label
+        for mine, theirs in zip(_defined(binding), _defined(found), strict=True):
+            self._extents[mine] = Extent(theirs, 0)
+        self._alias(binding.arrays, found.arrays)
+
+
+def _key(binding: Binding) -> Hashable | None:
+    """What operations that give equal results have in common; None for those that stay apart."""
+    types = tuple([(array.element, array.shape) for array in binding.arrays])
+    match binding.operation:
+        case Use() | Acond() | Awhile() | Copy():
+            return None
+        case Filter():
+            return (binding.operation, len(binding.arrays), binding.after)
+        case BindSizes(_, function):
+            return (BindSizes, function, binding.after)
+        case _:
+            return (binding.operation, types, binding.after)
+
+
+def _defined(binding: Binding) -> tuple[SizeVariable, ...]:
+    """The rigid variables of a binding that may be shared."""
+    match binding.operation:
+        case BindSizes(variables):
+            return variables
+        case Filter():
+            return tuple([e.variable for a in binding.arrays[:-1] for e in a.shape if e.variable is not None])
+        case _:
+            return ()

@@ -1,0 +1,1 @@
+"""What is known of scalar functions: laws, ranges of indices, and the simplification that uses them."""

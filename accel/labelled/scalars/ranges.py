@@ -1,0 +1,208 @@
+"""What is known of indices: interval arithmetic over size variables.
+
+Every i64 of a scalar function that runs at every index of some shape gets lower and upper bounds, linear in sizes. All sizes
+are at least 0, and where the function runs at all, the extents of its own shape are at least 1. Clamped neighbours,
+reversed and transposed indices turn out to be in bounds; half of a clamp turns out to do nothing.
+
+Sums and differences wrap around in i64, so one has bounds only if it cannot wrap. That rests on `Limits`, and on nothing else:
+what is true of every extent, and how far bounds are followed. `tests/labelled/test_overflow.py` proves the rules against it, by
+trying all values of numbers of eight bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, assert_never
+
+from accel.ast.handles.extents import LARGEST_EXTENT
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import I64
+from accel.labelled.array import Extent, Shape, SizeVariable
+from accel.labelled.scalar import Compute, Constant, Function, Operand, Variable
+
+_MOST = 4
+"""How many bounds of one value are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How large numbers are: `constant + times * extent` is less than a quarter of what an integer can count.
+
+    So no bound that is kept overflows, nor does the sum or difference of two values that lie between such bounds.
+    """
+
+    extent: int
+    """No extent is larger."""
+
+    constant: int
+    """Bounds with a larger constant are not kept, nor extents with a larger offset followed."""
+
+    times: int
+    """Bounds that count sizes more often, all together, are not kept."""
+
+
+LIMITS: Final = Limits(extent=2 * LARGEST_EXTENT, constant=1 << 60, times=1 << 11)
+"""Those of i64. A size is at most `LARGEST_EXTENT`, but an extent may be a size with an offset (`n0+1`), which nobody checks
+when the program runs. An operation adds at most `OFFSET`: no program has the 2**27 operations that would take it further."""
+
+OFFSET: Final = 1 << 20
+"""Sums `extent + constant` with a larger offset are computed, as any other number is, and become a size of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """`constant + sum(coefficient * variable)`; no coefficient is 0."""
+
+    constant: int
+    terms: frozenset[tuple[SizeVariable, int]] = frozenset()
+
+    def plus(self, other: Linear, sign: int = 1) -> Linear:
+        """`self + sign * other`."""
+        sums = dict(self.terms)
+        for variable, coefficient in other.terms:
+            sums[variable] = sums.get(variable, 0) + sign * coefficient
+        return Linear(self.constant + sign * other.constant, frozenset((v, c) for v, c in sums.items() if c))
+
+
+ZERO, ONE = Linear(0), Linear(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """All `lowers` are at most the value, all `uppers` at least; none is known if there are none."""
+
+    lowers: tuple[Linear, ...] = ()
+    uppers: tuple[Linear, ...] = ()
+
+
+UNKNOWN = Range()
+
+
+class Ranges:
+    """The ranges of a function's variables. `index` runs over `shape`; what is computed from it is told by `learn`."""
+
+    def __init__(self, index: Sequence[Variable], shape: Shape, limits: Limits = LIMITS) -> None:
+        self._limits = limits
+        self._least: dict[SizeVariable, int] = {}
+        for extent in shape:
+            if extent.variable is not None:
+                self._least[extent.variable] = max(self._least.get(extent.variable, 0), 1 - extent.offset)
+        self._last = [_linear(extent).plus(ONE, -1) for extent in shape]
+        self._ranges = {v: Range((ZERO,), (last,)) for v, last in zip(index, self._last, strict=True)}
+
+    def learn(self, out: Variable, operator: Operator, arguments: Sequence[Operand]) -> None:
+        """`out := operator(arguments)`."""
+        found = self._computed(operator, [self.of(argument) for argument in arguments]) if out.type is I64 else UNKNOWN
+        if found != UNKNOWN:
+            self._ranges[out] = found
+
+    def at_most(self, left: Operand, right: Operand, less: int = 0) -> bool:
+        """Whether `left + less <= right` always holds."""
+        gap = Linear(less)
+        return any(
+            self._is_non_negative(lower.plus(upper, -1).plus(gap, -1))
+            for lower in self.of(right).lowers
+            for upper in self.of(left).uppers
+        )
+
+    def inside(self, index: Sequence[Operand], bounds: Shape) -> bool:
+        """Whether an index into something of shape `bounds` is always in bounds."""
+        zero = Extent(None, 0)
+        pairs = zip(index, bounds, strict=True)
+        return all(self.at_most(zero, i) and self.at_most(i, extent, 1) for i, extent in pairs)
+
+    def _is_non_negative(self, linear: Linear) -> bool:
+        """Sure: every coefficient is positive, and the least sizes do not make the sum negative."""
+        if any(coefficient < 0 for _, coefficient in linear.terms):
+            return False
+        return linear.constant + sum(c * self._least.get(variable, 0) for variable, c in linear.terms) >= 0
+
+    def of(self, operand: Operand) -> Range:
+        """What is known of an operand."""
+        match operand:
+            case Variable():
+                return self._ranges.get(operand, UNKNOWN)
+            case Constant():
+                exact = Linear(int(operand.value)) if operand.type is I64 else None
+                return Range((exact,), (exact,)) if exact is not None and self._is_small(exact) else UNKNOWN
+            case Extent():
+                return Range((_linear(operand),), (_linear(operand),))
+            case _:
+                assert_never(operand)
+
+    def _computed(self, operator: Operator, arguments: Sequence[Range]) -> Range:
+        match operator, arguments:
+            case Operator.ADD, [a, b]:
+                return self._sum(a, b)
+            case Operator.SUB, [a, b]:
+                return self._sum(a, _negated(b))
+            case Operator.MIN, [a, b]:
+                return Range(self._common(a.lowers, b.lowers, 1), (a.uppers + b.uppers)[:_MOST])
+            case Operator.MAX, [a, b]:
+                return Range((a.lowers + b.lowers)[:_MOST], self._common(a.uppers, b.uppers, -1))
+            case Operator.SELECT, [_, a, b]:
+                return Range(self._common(a.lowers, b.lowers, 1), self._common(a.uppers, b.uppers, -1))
+            case Operator.MOD, [_, b] if any(self._is_non_negative(lower.plus(ONE, -1)) for lower in b.lowers):
+                return Range((ZERO,), tuple(upper.plus(ONE, -1) for upper in b.uppers))
+            case _:
+                return UNKNOWN
+
+    def _sum(self, a: Range, b: Range) -> Range:
+        """The range of a sum, if it does not wrap around at either end of i64; `b` may be a negated number, up to 2**63.
+
+        It does not below if both numbers have lower bounds, which are small, or one is not negative; and not above if
+        both have upper bounds, or one is negative.
+        """
+        not_below = (a.lowers and b.lowers) or any(map(self._is_non_negative, (*a.lowers, *b.lowers)))
+        not_above = (a.uppers and b.uppers) or any(self._is_negative(upper) for upper in (*a.uppers, *b.uppers))
+        if not not_below or not not_above:
+            return UNKNOWN
+        return Range(self._sums(a.lowers, b.lowers), self._sums(a.uppers, b.uppers))
+
+    def _is_negative(self, linear: Linear) -> bool:
+        return self._is_non_negative(_negative(linear).plus(ONE, -1))
+
+    def _sums(self, left: tuple[Linear, ...], right: tuple[Linear, ...]) -> tuple[Linear, ...]:
+        sums = [a.plus(b) for a in left for b in right]
+        return tuple([each for each in sums if self._is_small(each)][:_MOST])
+
+    def _is_small(self, linear: Linear) -> bool:
+        times = sum(abs(coefficient) for _, coefficient in linear.terms)
+        return abs(linear.constant) <= self._limits.constant and times <= self._limits.times
+
+    def _common(self, left: tuple[Linear, ...], right: tuple[Linear, ...], sign: int) -> tuple[Linear, ...]:
+        """Bounds of both sides: those of either, 0 and the last indices, as far as they hold. `sign`: 1 for lower bounds."""
+
+        def holds(one: Linear, others: tuple[Linear, ...]) -> bool:
+            return any(
+                self._is_non_negative(other.plus(one, -1) if sign > 0 else one.plus(other, -1)) for other in others
+            )
+
+        candidates = dict.fromkeys((*left, *right, ZERO, *self._last))
+        return tuple([one for one in candidates if holds(one, left) and holds(one, right)][:_MOST])
+
+
+def _linear(extent: Extent) -> Linear:
+    terms = frozenset[tuple[SizeVariable, int]]() if extent.variable is None else frozenset({(extent.variable, 1)})
+    return Linear(extent.offset, terms)
+
+
+def _negative(linear: Linear) -> Linear:
+    return ZERO.plus(linear, -1)
+
+
+def _negated(numbers: Range) -> Range:
+    return Range(tuple(map(_negative, numbers.uppers)), tuple(map(_negative, numbers.lowers)))
+
+
+def always_inside(function: Function, shape: Shape, bounds: Shape) -> bool:
+    """Whether an index function, run for every index of `shape`, gives indices into `bounds` only.
+
+    Only what its own block computes is followed.
+    """
+    ranges = Ranges(function.parameters, shape)
+    for statement in function.body.statements:
+        if isinstance(statement, Compute):
+            ranges.learn(statement.out, statement.operator, statement.arguments)
+    return ranges.inside(function.body.results, bounds)
