@@ -84,13 +84,13 @@ class Outcome:
 
 def case(function: Function, arrays: Sequence[HostArray]) -> Case:
     """The function at these arrays. What is not even taken by `use` is put in afterwards."""
-    taken = [_taken(array) for array in arrays]
-    joined = join([function(*map(A.use, taken))])
-    meant = {id(one): array for one, array in zip(taken, arrays, strict=True)}
+    fitting = [taken(array) for array in arrays]
+    joined = join([function(*map(A.use, fitting))])
+    meant = {id(one): array for one, array in zip(fitting, arrays, strict=True)}
     return replace(joined, arguments=[meant[id(one)] for one in joined.arguments], function=function, given=arrays)
 
 
-def _taken(array: HostArray) -> HostArray:
+def taken(array: HostArray) -> HostArray:
     """The array, with extents that `use` takes; each time an object of its own."""
     if not is_refused([array]):
         return array.view()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -102,4 +103,4 @@ def test_a_planted_mistake_is_found_and_shrunk(monkeypatch: pytest.MonkeyPatch) 
     assert f"# seed {seed}, shrunk from " in complaint
     assert "# ir ilp: result 0 differs at " in complaint
     assert complaint.count("\n    t") <= 2
-    assert "A.scan" in complaint or "A.filter" in complaint  # a filter's positions are a scan
+    assert re.search(r"A\.\w*scan|A\.filter", complaint)  # a filter's positions are a scan

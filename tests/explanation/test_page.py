@@ -17,6 +17,7 @@ from accel.explanation.html import page
 from tests.differential.check import loaded
 from tests.differential.data import inputs
 from tests.differential.generate import generate
+from tests.differential.subjects import taken
 from tests.explanation.samples import HOSTILE, HOSTILE_NAME, doubling, hostile, long_program
 from tests.papers import programs
 
@@ -141,7 +142,7 @@ def test_without_graphviz_the_page_has_its_lists(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("seed", range(8))
 def test_random_programs_have_a_page_and_a_picture(seed: int) -> None:
     program = generate(seed)
-    explanation = A.explain(loaded(program), *inputs(program))
+    explanation = A.explain(loaded(program), *map(taken, inputs(program)))
     sections = [attributes["id"] for attributes in Parsed(page(explanation)).of("section")]
     assert len(sections) == len(set(sections)) == 1 + len(explanation.clusters) + len(explanation.arrays)
     ElementTree.fromstring(explanation.to_svg())
