@@ -27,6 +27,7 @@ from accel.ilp.problem.clustering import Cluster, Plan
 from accel.labelled import nodes as labelled
 from accel.labelled.array import Array, Label
 from accel.labelled.nodes import Acond, Awhile, Binding, BindSizes, Force, RequireEqual, Reshape, Use
+from accel.union_find import UnionFind
 
 
 def build(program: labelled.Program, plan: Plan) -> Program:
@@ -102,25 +103,17 @@ def _tree(leaves: list[LeafOfCluster], needed: frozenset[Array]) -> Tree:
     """
     parts: dict[Label, Tree] = {}  # by their first operation
     reader: dict[Port, Label] = {}  # an operation of the part that reads it in that order
-    moved: dict[Label, Label] = {}  # an operation that is no longer the first of its part, to one before it
+    firsts = UnionFind[Label]()  # the first operation of each part
     for each in reversed(leaves):
         label = each.binding.label
         links = [port for port in (*each.signature.outputs, *each.signature.inputs) if port.order is not None]
-        hanging = sorted({_first(reader[port], moved) for port in links if port in reader})
+        hanging = sorted({firsts.find(reader[port]) for port in links if port in reader})
         tree: Tree = each
         for first in hanging:
             tree = join(tree, parts.pop(first), needed)
-            moved[first] = label
+            firsts.unite(first, label)
         parts[label] = tree
         reader |= dict.fromkeys((port for port in each.signature.inputs if port.order is not None), label)
     if len(parts) != 1:
         raise AccelInternalError(f"the parts of a cluster that start at {sorted(parts)} have nothing in common")
     return next(iter(parts.values()))
-
-
-def _first(label: Label, moved: dict[Label, Label]) -> Label:
-    """The first operation of the part that an operation is in; paths are halved on the way."""
-    while label in moved:
-        moved[label] = moved.get(moved[label], moved[label])
-        label = moved[label]
-    return label

@@ -14,9 +14,9 @@ from accel.ilp.facts.spaces import Spaces
 from accel.ilp.legality.rules import fixed_direction, may_be_pushed, may_fuse
 from accel.ilp.problem.graph import ORDERED, Edge, Graph, Kind, Role
 from accel.ilp.problem.options import Duplicate
-from accel.ilp.problem.union import find
 from accel.ilp.recompute.copying import NOTHING, Choices
 from accel.labelled.array import Array, Label, Shape
+from accel.union_find import UnionFind
 
 Arc = tuple[Label, Label]
 _Use = tuple[Label, Role, tuple[Arc, ...]]
@@ -204,20 +204,19 @@ def _bundles(facts: _Facts, virtual: Mapping[Edge, tuple[Arc, ...]]) -> Iterator
 
 def _directions(facts: _Facts, sharing: Iterable[Arc]) -> dict[Label, bool]:
     """Fixed directions spread over fusible streams and shared reads; where both occur, free operations may choose."""
-    root = {label: label for label in facts.operations}
-
+    together = UnionFind[Label]()
     streams = {(edge.array.label, edge.consumer) for edge in facts.graph.edges if edge.role is Role.STREAM}
     links = [arc for arc in facts.arcs if arc in streams and arc not in facts.infusible]
     for first, second in [*links, *sharing]:
-        root[find(root, first)] = find(root, second)
+        together.unite(first, second)
     fixed = {label: fixed_direction(facts.graph.node[label]) for label in facts.operations}
     seen: dict[Label, set[bool]] = {}
     for label, backward in fixed.items():
         if backward is not None:
-            seen.setdefault(find(root, label), set()).add(backward)
+            seen.setdefault(together.find(label), set()).add(backward)
     result: dict[Label, bool] = {}
     for label, backward in fixed.items():
-        around = seen.get(find(root, label), {False})
+        around = seen.get(together.find(label), {False})
         if backward is not None:
             result[label] = backward
         elif len(around) == 1:

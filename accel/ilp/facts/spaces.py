@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from accel.ilp.problem.graph import Graph, Kind, Node, Role
 from accel.labelled.array import Extent, Label, Shape
+from accel.union_find import UnionFind
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +28,11 @@ class Spaces:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._filter = {node.filtered: node for node in graph.nodes if node.filtered is not None}
-        self._class: dict[Extent, Extent] = {}
+        self._aligned = UnionFind[Extent]()
         for node in graph.nodes:
             if node.exclusive:
                 source = next(edge.array for edge in graph.inputs[node.label] if edge.role is Role.STREAM)
-                self._class[self._representative(node.iteration[-1])] = self._representative(source.shape[-1])
-
-    def _representative(self, extent: Extent) -> Extent:
-        while self._class.get(extent, extent) != extent:
-            extent = self._class[extent]
-        return extent
+                self._aligned.unite(node.iteration[-1], source.shape[-1])
 
     def agree(self, first: Shape, second: Shape) -> bool:
         """E4: one is a prefix of the other, or they differ in aligned inner extents only."""
@@ -45,7 +41,7 @@ class Spaces:
             return True
         if len(first) != len(second) or first[:-1] != second[:-1]:
             return False
-        return self._representative(first[-1]) == self._representative(second[-1])
+        return self._aligned.find(first[-1]) == self._aligned.find(second[-1])
 
     def filter_of(self, node: Node) -> Node | None:
         """The filter whose size `node` visits, in whatever form; its first one."""

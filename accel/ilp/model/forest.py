@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from accel.ilp.model.variables import Pair, pair
 from accel.ilp.solvers.linear import Linear, total
 from accel.labelled.array import Label
+from accel.union_find import UnionFind
 
 _Near = Mapping[Label, Sequence[Label]]
 
@@ -96,28 +97,17 @@ def circles(forest: Forest, values: Mapping[int, float]) -> list[Linear]:
 def spanning(forest: Forest, values: Mapping[int, float]) -> dict[int, int]:
     """Values of the counters that count the clusters of an integral solution exactly: all edges that close no circle."""
     edges = [edge for edge, linked in forest.linked.items() if linked.value(values) > 0.5]
-    root: dict[Label, Label] = {}
-    chosen = {edge for edge in edges if _unites(root, edge)}
+    trees = UnionFind[Label]()
+    chosen = {edge for edge in edges if trees.unite(*edge)}
     return {number: int(edge in chosen) for edge, join in forest.joined.items() for number in join.terms}
-
-
-def _unites(root: dict[Label, Label], edge: Pair) -> bool:
-    """Whether an edge joins two trees; if so, they are one now. `root` leads from labels to the root of their tree."""
-    ends = []
-    for label in edge:
-        while root.setdefault(label, label) != label:
-            label = root[label]
-        ends.append(label)
-    root[ends[0]] = ends[1]
-    return ends[0] != ends[1]
 
 
 def _closed(edges: Iterable[Pair]) -> Iterator[list[Label]]:
     """The circle that each edge closes with those before it."""
     tree: dict[Label, list[Label]] = {}
-    root: dict[Label, Label] = {}
+    trees = UnionFind[Label]()
     for u, v in edges:
-        if _unites(root, (u, v)):
+        if trees.unite(u, v):
             tree.setdefault(u, []).append(v)
             tree.setdefault(v, []).append(u)
         else:
@@ -142,13 +132,8 @@ def _search(near: _Near) -> tuple[dict[Label, Label], dict[Label, int]]:
 def _blocks(near: _Near) -> list[list[Pair]]:
     """The edges of a graph that lie on circles, those on a common circle together."""
     parent, depth = _search(near)
-    root: dict[Pair, Pair] = {}
-
-    def find(edge: Pair) -> Pair:
-        while root.setdefault(edge, edge) != edge:
-            edge = root[edge]
-        return edge
-
+    together = UnionFind[Pair]()
+    found: dict[Pair, None] = {}
     for u in near:
         for v in near[u]:
             if u > v or parent.get(u) == v or parent.get(v) == u:
@@ -157,9 +142,10 @@ def _blocks(near: _Near) -> list[list[Pair]]:
             while deep != other:
                 if depth[deep] < depth[other]:
                     deep, other = other, deep
-                root[find(pair(deep, parent[deep]))] = find((u, v))
+                together.unite(pair(deep, parent[deep]), (u, v))
+                found |= dict.fromkeys(((u, v), pair(deep, parent[deep])))
                 deep = parent[deep]
     blocks: dict[Pair, list[Pair]] = {}
-    for edge in root:
-        blocks.setdefault(find(edge), []).append(edge)
+    for edge in found:
+        blocks.setdefault(together.find(edge), []).append(edge)
     return list(blocks.values())

@@ -8,20 +8,18 @@ from collections.abc import Collection, Container, Iterable, Mapping
 from accel.ilp.problem.clustering import Cluster, Clustering, Order
 from accel.ilp.problem.graph import ORDERED, Graph, Role
 from accel.ilp.problem.orders import assign
-from accel.ilp.problem.union import find
 from accel.labelled.array import Array, Label
+from accel.union_find import UnionFind
 
 
 def components(members: Iterable[Label], links: Iterable[tuple[Label, Label]]) -> list[list[Label]]:
     """Connected components, each rising, in order of their first members."""
-    root = {label: label for label in members}
-
+    connected = UnionFind[Label]()
     for first, second in links:
-        first, second = find(root, first), find(root, second)
-        root[max(first, second)] = min(first, second)
+        connected.unite(first, second)
     groups: dict[Label, list[Label]] = {}
-    for label in sorted(root):
-        groups.setdefault(find(root, label), []).append(label)
+    for label in sorted(members):
+        groups.setdefault(connected.find(label), []).append(label)
     return list(groups.values())
 
 

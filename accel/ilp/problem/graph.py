@@ -12,6 +12,7 @@ from enum import Enum
 
 from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
 from accel.lazy import lazy
+from accel.union_find import UnionFind
 
 
 class Kind(Enum):
@@ -136,18 +137,14 @@ class Graph:
     @lazy
     def aligned(self) -> Mapping[Extent, Extent]:
         """A representative for each inner extent that exclusive scans connect with another one (E4)."""
-        root: dict[Extent, Extent] = {}
-
-        def find(extent: Extent) -> Extent:
-            while root.get(extent, extent) != extent:
-                extent = root[extent]
-            return extent
-
+        aligned = UnionFind[Extent]()
+        connected: dict[Extent, None] = {}
         for node in self.nodes:
             if node.exclusive:
                 source = next(edge.array for edge in self.inputs[node.label] if edge.role is Role.STREAM)
-                root[find(node.iteration[-1])] = find(source.shape[-1])
-        return {extent: find(extent) for extent in [*root, *root.values()]}
+                aligned.unite(node.iteration[-1], source.shape[-1])
+                connected |= dict.fromkeys((node.iteration[-1], source.shape[-1]))
+        return {extent: aligned.find(extent) for extent in connected}
 
     def rank_of_sources(self, gather: Label) -> int:
         """The rank of what gather `gather` gathers from."""

@@ -28,6 +28,7 @@ from accel.labelled.nodes import (
     Scan,
 )
 from accel.labelled.scalar import Compute
+from accel.union_find import UnionFind
 
 LIMIT = 1000
 """Scalar operations of one connected piece."""
@@ -104,7 +105,7 @@ class _Pieces:
     """Connected pieces of fusible operations, each with its cost."""
 
     def __init__(self) -> None:
-        self._parent: dict[Label, Label] = {}
+        self._joined = UnionFind[Label]()
         self._cost: dict[Label, int] = {}
         self._streams: set[Label] = set()
 
@@ -112,30 +113,23 @@ class _Pieces:
         """Whether an array can be consumed where it is made."""
         return array.label in self._streams
 
-    def _root(self, label: Label) -> Label:
-        while self._parent[label] != label:
-            self._parent[label] = self._parent[self._parent[label]]
-            label = self._parent[label]
-        return label
-
     def beyond(self, sources: list[Array], room: int) -> list[Array]:
         """The sources whose pieces find no room, the costliest first to go."""
-        roots = sorted({self._root(array.label) for array in sources}, key=lambda root: (self._cost[root], root))
+        roots = sorted({self._joined.find(array.label) for array in sources}, key=lambda root: (self._cost[root], root))
         kept: set[Label] = set()
         for root in roots:
             if self._cost[root] <= room:
                 kept.add(root)
                 room -= self._cost[root]
-        return [array for array in dict.fromkeys(sources) if self._root(array.label) not in kept]
+        return [array for array in dict.fromkeys(sources) if self._joined.find(array.label) not in kept]
 
     def add(self, binding: Binding, sources: list[Array]) -> None:
         """Join a binding to the pieces of its sources."""
         label = binding.label
-        self._parent[label], self._cost[label] = label, cost(binding.operation)
+        self._cost[label] = cost(binding.operation)
         if isinstance(binding.operation, _FUSES_DOWN):
             self._streams.add(label)
         for array in sources:
-            root = self._root(array.label)
-            if root != label:
-                self._parent[root] = label
+            root = self._joined.find(array.label)
+            if self._joined.unite(root, label):
                 self._cost[label] += self._cost[root]
