@@ -17,7 +17,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import Literal, TypeAlias, get_args
 
-from accel.ilp.brute import brute_all
 from accel.ilp.plan import search
 from accel.ilp.problem.cost import MODELS, CostName, Weights
 from accel.ilp.problem.graph import Graph, Kind
@@ -25,6 +24,7 @@ from accel.ilp.problem.options import Duplicate, FormulationName, Options
 from accel.ilp.solvers import NAMES, SolverName, is_installed
 from accel.ilp.text import graph_text
 from accel.labelled.array import SizeVariable
+from tests.ilp.brute import brute_all
 from tests.ilp.random_graphs import draw, odd_sizes
 
 SizesName: TypeAlias = Literal["nominal", "actual"]

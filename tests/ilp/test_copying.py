@@ -18,7 +18,6 @@ import pytest
 import accel as A
 from accel.ast.tree.types import F64
 from accel.compile import stages
-from accel.ilp.brute import brute, brute_with_copies
 from accel.ilp.facts.coarse import merge_chains
 from accel.ilp.legality.checker import refusal
 from accel.ilp.plan import plan_graph
@@ -30,6 +29,7 @@ from accel.ilp.recompute.copying import choices, counts_traffic
 from accel.ilp.recompute.substitute import substitute
 from accel.ilp.text import graph_text
 from tests.ilp.agreement import installed
+from tests.ilp.brute import brute, brute_with_copies
 from tests.ilp.random_graphs import draw
 from tests.ilp.sketch import Sketch
 from tests.labelled.programs import AnyAcc

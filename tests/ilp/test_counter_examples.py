@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from accel.ilp.brute import brute
 from accel.ilp.plan import plan_graph
 from accel.ilp.problem.cost import Weights
 from accel.ilp.problem.options import Options
 from tests.ilp.agreement import FORMULATIONS, expressible
+from tests.ilp.brute import brute
 from tests.ilp.sketch import Sketch
 
 PUBLISHED = Options(cost="reads_writes", duplicate="published")

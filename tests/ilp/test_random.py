@@ -11,12 +11,12 @@ from typing import get_args
 
 import pytest
 
-from accel.ilp.brute import brute
 from accel.ilp.legality.checker import refusal
 from accel.ilp.plan import plan_graph
 from accel.ilp.problem.cost import MODELS, CostName, Weights
 from accel.ilp.problem.options import Duplicate, Options, Strategy
 from accel.ilp.text import graph_text
+from tests.ilp.brute import brute
 from tests.ilp.random_graphs import draw
 
 BATCHES = 12

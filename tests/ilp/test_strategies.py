@@ -13,7 +13,6 @@ import pytest
 
 import accel as A
 from accel.errors import AccelSolverWarning
-from accel.ilp.brute import brute
 from accel.ilp.legality.checker import refusal
 from accel.ilp.plan import plan_graph
 from accel.ilp.problem.cost import MODELS, CostName, Weights
@@ -22,6 +21,7 @@ from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import STRATEGIES, Options, Strategy
 from accel.ilp.problem.orders import assign
 from accel.ilp.text import graph_text
+from tests.ilp.brute import brute
 from tests.ilp.random_graphs import draw
 from tests.ilp.sketch import Sketch
 from tests.ilp.test_random import RULES

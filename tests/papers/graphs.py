@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from accel.ilp.brute import brute
 from accel.ilp.plan import plan_graph
 from accel.ilp.problem.cost import Weights
 from accel.ilp.problem.graph import Graph, Kind
 from accel.ilp.problem.options import Options
+from tests.ilp.brute import brute
 from tests.ilp.sketch import Sketch
 
 Draw: TypeAlias = Callable[[Sketch], None]

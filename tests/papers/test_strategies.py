@@ -6,7 +6,6 @@ from typing import cast
 
 import pytest
 
-from accel.ilp.brute import brute
 from accel.ilp.legality.checker import cluster_refusal, refusal
 from accel.ilp.plan import plan_graph
 from accel.ilp.problem.cost import MODELS, CostName, Weights
@@ -16,6 +15,7 @@ from accel.ilp.problem.options import Options, Strategy
 from accel.ilp.problem.orders import assign
 from accel.ilp.problem.price import price
 from accel.labelled.array import Label
+from tests.ilp.brute import brute
 from tests.papers import graphs
 from tests.papers.clusterings import forward_graphs
 from tests.papers.fusion_models import partitions

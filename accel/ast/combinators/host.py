@@ -7,6 +7,7 @@ arrays of one shape (struct of arrays). Out: `Use` nodes. Native arrays are not 
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -47,10 +48,16 @@ def _take(value: object, where: Where | None) -> tuple[ElementType, tuple[HostAr
 def _to_numpy(value: object, where: Where | None) -> HostArray:
     if isinstance(value, Acc):
         raise AccelTypeError("use takes arrays of the host, got an Acc", where, hint="it is in the program already")
-    if isinstance(value, np.ma.MaskedArray):
+    if _is_masked(value):
         hint = "write `A.use(x.filled(value))`, or use data and mask: `A.use((x.data, np.ma.getmaskarray(x)))`"
         raise AccelTypeError("use takes plain arrays, got a masked one", where, hint=hint)
     return to_numpy(value, where)
+
+
+def _is_masked(value: object) -> bool:
+    """Whether a value is a masked array. Where nobody imported `numpy.ma` there is none, and naming it would import it."""
+    masked = getattr(sys.modules.get("numpy.ma"), "MaskedArray", None)
+    return isinstance(masked, type) and isinstance(value, masked)
 
 
 # Any: a structured array and a plain one differ only in their dtype's value.
