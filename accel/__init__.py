@@ -60,7 +60,10 @@ if TYPE_CHECKING:
     from accel.ilp.problem.cost_function import CostCluster
     from accel.running import run, runN
     from accel.settings import using
+
+    __version__: str
 else:
+    from accel.distribution import version as _version
     from accel.forks import load as _load
 
     _LATER = MappingProxyType(
@@ -80,10 +83,13 @@ else:
     """Names that are looked up when they are first used, and where."""
 
     def __getattr__(name: str) -> object:
-        if name not in _LATER:
+        if name == "__version__":
+            found = _version()
+        elif name in _LATER:
+            _load(_LATER[name])
+            found = getattr(import_module(_LATER[name]), name)
+        else:
             raise AttributeError(f"module 'accel' has no attribute {name!r}")
-        _load(_LATER[name])
-        found = getattr(import_module(_LATER[name]), name)
         globals()[name] = found  # Python looks there first: next time it does not ask
         return found
 
@@ -110,3 +116,8 @@ __all__ = [
     "transpose", "transposeOn", "truncate", "unindex", "unit", "unlift", "unzip", "unzip3", "unzip4", "unzip5",
     "use", "using", "while_", "xor", "zip", "zip3", "zip4", "zip5", "zipWith", "zipWith3", "zipWith4", "zipWith5",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    """What `dir(accel)` and completion offer: the public names, those that are looked up later as well."""
+    return [*__all__, "__version__"]

@@ -1,4 +1,4 @@
-"""The command line: `python -m accel demo`, `explain FILE:FUNCTION`, `devices`, `cache`, `doctor`."""
+"""The command line: `python -m accel demo`, `explain FILE:FUNCTION`, `devices`, `cache`, `doctor`, and `--version`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from accel.distribution import DISTRIBUTION, version
 from accel.errors import AccelError
 from accel.ilp.problem.options import STRATEGIES
 
@@ -14,6 +15,7 @@ from accel.ilp.problem.options import STRATEGIES
 def parser() -> argparse.ArgumentParser:
     """The commands and their options."""
     top = argparse.ArgumentParser(prog="python -m accel", description="A typed array language that fuses optimally.")
+    top.add_argument("--version", action="version", version=f"{DISTRIBUTION} {version()}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     demo = commands.add_parser("demo", help="run real programs on real data, beside NumPy")

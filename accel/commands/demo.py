@@ -14,6 +14,7 @@ import numpy as np
 
 import accel as A
 from accel.commands.picture import blocks
+from accel.distribution import pip_install
 from accel.errors import AccelDeviceError, AccelInternalError
 from accel.explanation.explanation import Explanation
 from accel.explanation.report import proof
@@ -63,7 +64,7 @@ def demo(names: Sequence[str]) -> int:
             try:
                 module = example(item.module)
             except ImportError as error:
-                print(f"{error}: install the examples' libraries with  pip install 'accel[examples]'", file=sys.stderr)
+                print(f"{error}: install the examples' libraries with  {pip_install('examples')}", file=sys.stderr)
                 return 1
             show(item, module)
     return 0

@@ -11,6 +11,7 @@ import numpy as np
 
 import accel as A
 from accel.commands.cache import summary
+from accel.distribution import pip_install
 from accel.errors import AccelError
 from accel.ilp.cache.plan_cache import PLANS
 from accel.ilp.solvers import SolverName, find, is_installed
@@ -30,7 +31,7 @@ def doctor() -> int:
         if device.backend.startswith("opencl"):
             _works(str(device), lambda name=device.backend: _runs(name))  # type: ignore[misc]  # a default in a lambda
     if not any(device.backend.startswith("opencl") for device in A.devices()):
-        print("none  no OpenCL device; pip install 'accel[opencl]' brings one that runs on the CPU")
+        print(f"none  no OpenCL device; {pip_install('opencl')} brings one that runs on the CPU")
     print(f"ok    {summary()}" if PLANS.trouble() is None else f"none  {summary()}")
     return int(not all(required))
 
@@ -62,7 +63,7 @@ def _optional_solver(title: str, name: SolverName) -> None:
     if is_installed(name):
         _works(f"the solver {title}", lambda: _solves(name))
     else:
-        print(f"none  the solver {title} is not installed; pip install 'accel[{name}]' brings it")
+        print(f"none  the solver {title} is not installed; {pip_install(name)} brings it")
 
 
 def _solves(name: SolverName) -> None:

@@ -1,10 +1,11 @@
-"""Graphviz text as SVG: by Graphviz in WebAssembly (`accel[viz]`), or by a `dot` program if there is one."""
+"""Graphviz text as SVG: by Graphviz in WebAssembly (the extra `viz`), or by a `dot` program if there is one."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
 
+from accel.distribution import pip_install
 from accel.errors import AccelError
 from accel.forks import load
 
@@ -16,7 +17,7 @@ def svg(text: str) -> str:
     """The drawing. Raises `AccelError` if nothing is installed that can make it."""
     found = svg_or_none(text)
     if found is None:
-        hint = "pip install 'accel[viz]', or give to_dot()'s text to any Graphviz"
+        hint = f"{pip_install('viz')}, or give to_dot()'s text to any Graphviz"
         raise AccelError("there is nothing here that can draw a graph", hint=hint)
     return found
 

@@ -103,7 +103,7 @@ def test_without_anything_that_draws_the_error_says_what_to_install(monkeypatch:
         explanation.to_svg()
     assert str(found.value) == (
         "there is nothing here that can draw a graph\n"
-        "  hint: pip install 'accel[viz]', or give to_dot()'s text to any Graphviz"
+        "  hint: pip install 'accel-array[viz]', or give to_dot()'s text to any Graphviz"
     )
     assert list(explanation._repr_mimebundle_()) == ["text/plain"]
 

@@ -129,7 +129,7 @@ def test_a_solver_that_is_not_installed_is_named_with_its_command(
 ) -> None:
     monkeypatch.setattr(solvers, "find_spec", lambda package: None)
     monkeypatch.delenv("PMIP_HIGHS_LIBRARY", raising=False)
-    command = r"pip install mip" if name == "cbc" else rf"pip install 'accel\[{name}\]'"
+    command = r"pip install mip" if name == "cbc" else rf"pip install 'accel-array\[{name}\]'"
     with pytest.warns(AccelSolverWarning, match=command) as caught:
         answer = plan_graph(draw(3, 90), Options(solver=name))
     assert len(caught) == 1

@@ -23,7 +23,7 @@ def test_highs_that_is_not_installed(
     monkeypatch.setattr(solvers, "find_spec", lambda name: None)
     monkeypatch.delenv("PMIP_HIGHS_LIBRARY", raising=False)
     graph = draw(3, 90)
-    with caplog.at_level(logging.ERROR), pytest.warns(AccelSolverWarning, match=r"pip install 'accel\[highs\]'"):
+    with caplog.at_level(logging.ERROR), pytest.warns(AccelSolverWarning, match=r"pip install 'accel-array\[highs\]'"):
         plan_graph(graph, Options(solver="highs"))
     assert not caplog.records
     assert capfd.readouterr() == ("", "")

@@ -8,11 +8,12 @@ import pytest
 
 from accel.backends.opencl.backend import OpenCLBackend
 from accel.backends.opencl.devices import devices
+from accel.distribution import pip_install
 
 ROWS = {row.platform: number for number, row in reversed(list(enumerate(devices())))}
 """The number of each platform's first device."""
 
-MISSING = "no OpenCL device: python -m pip install 'accel[opencl]' brings one"
+MISSING = f"no OpenCL device: python -m {pip_install('opencl')} brings one"
 
 each_platform = pytest.mark.parametrize(
     "platform",

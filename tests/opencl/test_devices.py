@@ -13,6 +13,7 @@ from accel.backends.opencl import devices as module
 from accel.backends.opencl import vendors
 from accel.backends.opencl.devices import device, devices
 from accel.errors import AccelDeviceError
+from tests.opencl.platforms import MISSING
 
 
 def in_a_new_process(code: str, **environment: str) -> str:
@@ -26,6 +27,7 @@ def in_a_new_process(code: str, **environment: str) -> str:
 ASK = """
 from accel.backends.opencl.devices import device
 from accel.errors import AccelDeviceError
+from tests.opencl.platforms import MISSING
 try:
     print(device().name)
 except AccelDeviceError as error:
@@ -44,7 +46,7 @@ def test_gpus_come_first_and_numbers_count_on() -> None:
 def test_a_number_too_large_names_the_devices() -> None:
     rows = devices()
     if not rows:
-        pytest.skip("no OpenCL device: python -m pip install 'accel[opencl]' brings one")
+        pytest.skip(MISSING)
     with pytest.raises(AccelDeviceError) as error:
         device(99)
     known = ", ".join(f"opencl:{number} is {row.name}" for number, row in enumerate(rows))
@@ -54,13 +56,17 @@ def test_a_number_too_large_names_the_devices() -> None:
 def test_without_pyopencl_it_says_what_to_install() -> None:
     said = in_a_new_process("import sys; sys.modules['pyopencl'] = None\n" + ASK)
     assert said.startswith("pyopencl cannot be imported: ")
-    assert "hint: python -m pip install 'accel[opencl]' brings a CPU device; a GPU's driver brings the GPU" in said
+    assert (
+        "hint: python -m pip install 'accel-array[opencl]' brings a CPU device; a GPU's driver brings the GPU" in said
+    )
 
 
 def test_without_devices_it_says_how_to_get_one(tmp_path: Path) -> None:
     pytest.importorskip("pyopencl")
     said = in_a_new_process(ASK, OCL_ICD_VENDORS=str(tmp_path))
-    assert said.startswith("there is no OpenCL device on this machine\n  hint: python -m pip install 'accel[opencl]'")
+    assert said.startswith(
+        "there is no OpenCL device on this machine\n  hint: python -m pip install 'accel-array[opencl]'"
+    )
 
 
 def test_pyopencl_that_looked_first_is_named(tmp_path: Path) -> None:
@@ -72,7 +78,7 @@ def test_pyopencl_that_looked_first_is_named(tmp_path: Path) -> None:
 
 def test_importing_pyopencl_first_does_no_harm() -> None:
     if not devices():
-        pytest.skip("no OpenCL device: python -m pip install 'accel[opencl]' brings one")
+        pytest.skip(MISSING)
     assert in_a_new_process("import pyopencl\n" + ASK) == in_a_new_process(ASK)
 
 

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from accel.backends.opencl.vendors import INTEL_PLATFORM, visible
+from accel.distribution import pip_install
 from accel.errors import AccelDeviceError, here
 from accel.forks import FORKS, Once
 
 if TYPE_CHECKING:
     import pyopencl
 
-_HINT = "python -m pip install 'accel[opencl]' brings a CPU device; a GPU's driver brings the GPU"
+_HINT = f"python -m {pip_install('opencl')} brings a CPU device; a GPU's driver brings the GPU"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from typing import TypeAlias
 
 from accel.cache import Cache
 from accel.disk import Store
-from accel.forks import load
+from accel.distribution import version
 from accel.ilp.cache.keys import Canonical, Key, graph_key, program_key, settings_key, settings_text
 from accel.ilp.legality.checker import refusal
 from accel.ilp.model.settled import loads
@@ -139,10 +139,7 @@ def _planner() -> str:
     here = Path(__file__).parent
     files = sorted(here.rglob("*.py"))
     if not files:  # in an archive
-        load("importlib.metadata")
-        from importlib.metadata import version  # slow
-
-        return version("accel")
+        return version()
     digest = hashlib.blake2b(digest_size=16)
     for path in files:
         status = path.stat()

@@ -6,6 +6,7 @@ import os
 from importlib.util import find_spec
 from typing import Literal, TypeAlias, assert_never, get_args
 
+from accel.distribution import pip_install
 from accel.forks import load
 from accel.ilp.solvers.protocol import Solver
 
@@ -33,8 +34,8 @@ def find(name: str) -> Solver:
         raise ValueError(f"there is no solver {name!r}; there are {', '.join(NAMES)}")
     if not is_installed(known):
         what = {"cbc": "CBC", "highs": "HiGHS", "gurobi": "Gurobi"}[known]
-        package = "mip" if known == "cbc" else f"'accel[{known}]'"
-        raise ImportError(f"{what} is not installed: pip install {package}")
+        command = "pip install mip" if known == "cbc" else pip_install(known)
+        raise ImportError(f"{what} is not installed: {command}")
     match known:
         case "gurobi":
             load("accel.ilp.solvers.gurobi")
