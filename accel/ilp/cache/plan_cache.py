@@ -135,8 +135,8 @@ def _copied(copied: Copied, to: Mapping[Label, Label]) -> Copied:
 
 @cache
 def _planner() -> str:
-    """What made a plan: this stage's files as they are now, so that another version finds its own plans only."""
-    here = Path(__file__).parent
+    """What made a plan: the files of `accel.ilp` as they are now, so that another version finds its own plans only."""
+    here = Path(__file__).parents[1]
     files = sorted(here.rglob("*.py"))
     if not files:  # in an archive
         return version()
