@@ -137,3 +137,9 @@ def test_the_version_is_looked_up_when_somebody_asks() -> None:
     code = "import sys, accel; print('importlib.metadata' in sys.modules, '__version__' in vars(accel))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "False False\n"
+
+
+def test_readme_says_the_name_and_the_extras_of_the_project() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"pip calls this project `{DISTRIBUTION}`" in text
+    assert all(f"`{extra}`" in text for extra in EXTRAS.keys() - {"test", "bench"})
