@@ -13,7 +13,7 @@ from pathlib import Path
 import mpmath
 from mpmath import mpf
 
-TARGET = Path(__file__).resolve().parent.parent / "accel" / "backends" / "llvm" / "coefficients.py"
+TARGET = Path(__file__).resolve().parent.parent / "accel" / "backends" / "llvm" / "scalar_code" / "coefficients.py"
 PRECISION = 240  # bits
 
 Function = Callable[[mpf], mpf]

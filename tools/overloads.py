@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-TARGET = Path(__file__).parents[1] / "accel" / "ast" / "overloads.py"
+TARGET = Path(__file__).parents[1] / "accel" / "ast" / "combinators" / "overloads.py"
 ITEMS = 5
 """The most arrays of a zip, items of a tuple, arrays of a state."""
 RANKS = 5
@@ -32,11 +32,12 @@ from typing import Any, Never, Protocol, TypeVar, TypeVarTuple, overload
 import numpy as np
 from typing_extensions import Buffer
 
-from accel.ast import construct, control, elementwise, folds, host, reorder, tuples
-from accel.ast.handles.acc import Acc, Array, Num, Scalar, Sh
-from accel.ast.tree.nodes import Direction, ScanForm
-from accel.ast.handles.exp import E, Exp
+from accel.ast.combinators import construct, control, elementwise, folds, host, reorder
 from accel.ast.combinators.reorder import AllType
+from accel.ast.handles import tuples
+from accel.ast.handles.acc import Acc, Array, Num, Scalar, Sh
+from accel.ast.handles.exp import E, Exp
+from accel.ast.tree.nodes import Direction, ScanForm
 
 F = TypeVar("F")
 Sh2 = TypeVar("Sh2", bound=tuple[Any, ...])
