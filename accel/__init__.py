@@ -65,6 +65,7 @@ if TYPE_CHECKING:
 else:
     from accel.distribution import version as _version
     from accel.forks import load as _load
+    from accel.numpy_names import missing as _missing
 
     _LATER = MappingProxyType(
         {
@@ -89,7 +90,7 @@ else:
             _load(_LATER[name])
             found = getattr(import_module(_LATER[name]), name)
         else:
-            raise AttributeError(f"module 'accel' has no attribute {name!r}")
+            raise _missing(name, __all__)
         globals()[name] = found  # Python looks there first: next time it does not ask
         return found
 

@@ -84,6 +84,13 @@ class Where:
     def __deepcopy__(self, memo: object) -> Self:
         return self
 
+    def span(self) -> tuple[int, int | None, int | None, int | None] | None:
+        """The first line and column of the expression and its last ones, columns counted in bytes; None without the code."""
+        if isinstance(self.code, Written):
+            return None
+        (line, column), (end_line, end_column) = _span(self.code, self.instruction)
+        return line, column, end_line, end_column
+
     def call(self) -> str:
         """The call as it is written, as far as it reaches on its first line; empty if the file cannot be read."""
         written = self.written()

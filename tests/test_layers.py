@@ -12,15 +12,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 LAYERS = (
-    (
-        "accel.errors",
-        "accel.forks",
-        "accel.lazy",
-        "accel.union_find",
-        "accel.cache",
-        "accel.disk",
-        "accel.distribution",
-    ),
+    ("accel.errors", "accel.source", "accel.numpy_names", "accel.forks", "accel.lazy", "accel.union_find", "accel.cache"),
+    ("accel.disk", "accel.distribution"),
     ("accel.ast.tree",),
     ("accel.ast.handles",),
     ("accel.ast.meaning", "accel.ast.scalars"),

@@ -14,7 +14,7 @@ XS: Any = A.use(np.ones((2, 3)))  # Any: mypy refuses these attributes, too
 
 
 def test_a_method_of_numpy_says_what_to_write() -> None:
-    with pytest.raises(AttributeError, match=r"an Acc has no attribute 'sum': write `A.sum\(xs\)`"):
+    with pytest.raises(AttributeError, match=r"an Acc has no attribute 'sum': write `A.sum\(XS\)`"):
         XS.sum()
 
 

@@ -5,10 +5,8 @@ In: nodes of `accel/ast/tree/nodes.py`. Out: the same; the handle adds indexing,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Generic, NoReturn, Self, TypeAlias, TypeVar, Union, assert_never, overload
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeAlias, TypeVar, Union, assert_never, overload
 
 import numpy as np
 
@@ -18,6 +16,8 @@ from accel.ast.tree.nodes import Acond, ArrayNode, Awhile, Filter, Index, Result
 from accel.ast.tree.text import text
 from accel.ast.tree.types import ArrayType, ElementType, MaybeType, ScalarType, TupleType, index_type
 from accel.errors import AccelStagingError, AccelTypeError, Where, here
+from accel.numpy_names import ARRAY_ATTRIBUTES, attribute_hint
+from accel.source import attribute_call
 
 Sh = TypeVar("Sh", bound=tuple[Any, ...])
 X = TypeVar("X")
@@ -46,35 +46,6 @@ Segments: TypeAlias = Array[tuple[int], np.int64]
 
 Num: TypeAlias = int | Exp[np.int64]
 """What counts: a Python int or an i64 expression."""
-
-
-_METHODS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "T": "A.transpose(xs)",
-        "all": "A.and_(xs)",
-        "any": "A.or_(xs)",
-        "astype": "A.map(lambda x: A.cast(x, np.float32), xs)",
-        "clip": "A.map(lambda x: A.max(low, A.min(x, high)), xs)",
-        "copy": "xs",
-        "cumsum": "A.scanl1(A.add, xs)",
-        "dot": "A.sum(A.zipWith(A.mul, xs, ys))",
-        "flatten": "A.flatten(xs)",
-        "item": "A.the(xs)",
-        "max": "A.maximum(xs)",
-        "mean": "A.map(lambda s: s / n, A.sum(xs))",
-        "min": "A.minimum(xs)",
-        "ndim": "xs.rank",
-        "prod": "A.product(xs)",
-        "ravel": "A.flatten(xs)",
-        "reshape": "A.reshape(shape, xs)",
-        "size": "A.size(xs)",
-        "sum": "A.sum(xs)",
-        "take": "A.gather(indices, xs)",
-        "tolist": "A.run(xs).tolist()",
-        "transpose": "A.transpose(xs)",
-    }
-)
-"""What to write for the attributes of NumPy's arrays."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -159,8 +130,10 @@ class Acc(Generic[X]):
 
         def __getattr__(self, name: str) -> NoReturn:
             """Say what a user of NumPy's methods writes. `AttributeError`, so that `hasattr` works."""
-            instead = _METHODS.get(name)
-            hint = "" if instead is None else f": write `{instead}`"
+            hint = ""
+            if name in ARRAY_ATTRIBUTES:
+                value, given = attribute_call(here())
+                hint = f": write `{attribute_hint(ARRAY_ATTRIBUTES, name, 'xs', value, given)}`"
             raise AttributeError(f"an Acc has no attribute {name!r}{hint}")
 
     def __repr__(self) -> str:

@@ -20,6 +20,8 @@ from accel.ast.tree.operators import Operator
 from accel.ast.tree.text import scalar_text
 from accel.ast.tree.types import ElementType, TupleType
 from accel.errors import AccelStagingError, AccelTypeError, here
+from accel.numpy_names import SCALAR_ATTRIBUTES, attribute_hint
+from accel.source import attribute_call
 
 E = TypeVar("E")
 T = TypeVar("T")
@@ -69,6 +71,16 @@ class Exp(Generic[E]):
     def __repr__(self) -> str:
         shown = scalar_text(self.node)
         return f"Exp[{self.node.type}]{chr(10) if chr(10) in shown else ' '}{shown}"
+
+    if not TYPE_CHECKING:  # for mypy they are missing; at run time their absence says what to write
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Say what a user of NumPy's scalars writes. `AttributeError`, so that `hasattr` works."""
+            hint = ""
+            if name in SCALAR_ATTRIBUTES:
+                value, given = attribute_call(here())
+                hint = f": write `{attribute_hint(SCALAR_ATTRIBUTES, name, 'e', value, given)}`"
+            raise AttributeError(f"an Exp has no attribute {name!r}{hint}")
 
     def __copy__(self) -> Self:
         return self

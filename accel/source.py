@@ -1,0 +1,87 @@
+"""What the user wrote at a place, as Python's syntax: for hints that repeat the names of the user's own call.
+
+In: a `Where`. Out: expressions and their texts, or None where the source cannot be read, as in a process that lacks the file.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from accel.errors import Where
+
+_LONGEST = 40
+"""Characters of an argument that a hint repeats; a longer one would hide what the hint says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """An expression of the user's, and what it is directly a part of."""
+
+    node: ast.expr
+    parent: ast.AST
+
+
+def expression(where: Where | None) -> Expression | None:
+    """The expression that a place points at."""
+    span = None if where is None else where.span()
+    if where is None or span is None:
+        return None
+    try:
+        tree = ast.parse("".join(linecache.getlines(where.file)))
+    except (SyntaxError, ValueError):  # another language that compiles to Python, or a file that was changed
+        return None
+    for parent in ast.walk(tree):
+        for node in ast.iter_child_nodes(parent):
+            if isinstance(node, ast.expr) and span == _span(node):
+                return Expression(node, parent)
+    return None
+
+
+def arguments(name: str, where: Where | None) -> tuple[str, ...] | None:
+    """The texts of the positional arguments, if a call of a function `name` without other arguments stands at a place."""
+    found = expression(where)
+    if found is None or not isinstance(found.node, ast.Call):
+        return None
+    call = found.node
+    if _last_name(call.func) != name or call.keywords or any(isinstance(item, ast.Starred) for item in call.args):
+        return None
+    return tuple(map(short, call.args))
+
+
+def texts(name: str, where: Where | None, otherwise: Sequence[str]) -> tuple[str, ...]:
+    """The texts of as many arguments as `otherwise` has, and that where the source does not tell."""
+    found = arguments(name, where)
+    if found is None or len(found) != len(otherwise):
+        return tuple(otherwise)
+    return tuple(text or instead for text, instead in zip(found, otherwise, strict=True))
+
+
+def attribute_call(where: Where | None) -> tuple[str, tuple[str, ...]]:
+    """Of `e.name(arguments)`: the texts of `e` and of the arguments; empty where the source does not tell."""
+    found = expression(where)
+    if found is None or not isinstance(found.node, ast.Attribute):
+        return "", ()
+    call = found.parent
+    called = isinstance(call, ast.Call) and call.func is found.node
+    return short(found.node.value), tuple(map(short, call.args)) if called and isinstance(call, ast.Call) else ()
+
+
+def short(node: ast.expr) -> str:
+    """An expression's text on one line; empty if it is too long to be repeated."""
+    text = ast.unparse(node)
+    return "" if len(text) > _LONGEST or "\n" in text else text
+
+
+def _last_name(node: ast.expr) -> str | None:
+    match node:
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return name
+        case _:
+            return None
+
+
+def _span(node: ast.expr) -> tuple[int, int | None, int | None, int | None]:
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
