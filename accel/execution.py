@@ -15,13 +15,15 @@ from typing import Any, Generic, ParamSpec, Self, TypeAlias, TypeVar
 import numpy as np
 
 from accel import settings as setting
+from accel import source
 from accel.annotations import Demand, demands
+from accel.ast.combinators.foreign import as_array
 from accel.ast.combinators.host import use_array
 from accel.ast.handles.acc import Acc
 from accel.ast.handles.function import apply_to_arrays
 from accel.ast.handles.literals import describe
 from accel.ast.tree.nodes import ArrayNode, ArrayParameter, Use
-from accel.ast.tree.types import ArrayType, leaves
+from accel.ast.tree.types import ArrayType, ScalarType, leaves
 from accel.backends.protocol import Executable, HostArray
 from accel.cache import Cache
 from accel.compile import compile
@@ -200,8 +202,11 @@ class RunN(Generic[P, R]):
         for number, argument in enumerate(args):
             if isinstance(argument, bool | int | float | complex | list) and not isinstance(argument, np.generic):
                 message = f"argument {number} of {self._name()} must be an array, got {describe(argument)}"
-                hint = "write `np.array(value, dtype=np.float32)`, with the type that is meant"
-                raise AccelTypeError(message, here(), hint=hint)
+                where = here()
+                spelt = source.texts(None, where, ["value"] * len(args))[number]
+                element = self._demands[number].element if number < len(self._demands) else None
+                scalar = element if isinstance(element, ScalarType) else None
+                raise AccelTypeError(message, where, hint=f"write `{as_array(argument, spelt, scalar)}`")
         hosts = [_host(argument) for argument in args]
         types = tuple(host.types[0] for host in hosts)
         self._check(types)
@@ -226,7 +231,13 @@ class RunN(Generic[P, R]):
 
     def _refuse(self, number: int, kind: ArrayType, demand: Demand) -> None:
         message = f"argument {number} of {self._name()} has type {kind}, but is annotated with {demand}"
-        raise AccelTypeError(message, here(), hint="convert the array, or leave the annotation open by a type variable")
+        where = here()
+        convert = "convert the array"
+        if demand.rank in (None, kind.rank) and isinstance(demand.element, ScalarType):
+            given = source.arguments(None, where) or ()
+            spelt = given[number] if number < len(given) else ""
+            convert = f"write `{spelt or 'array'}.astype(np.{demand.element.dtype})`"
+        raise AccelTypeError(message, where, hint=f"{convert}, or leave the annotation open by a type variable")
 
     def _specialise(self, types: Sequence[ArrayType], hosts: Sequence[Use], settings: Settings) -> _Specialised:
         where = here()

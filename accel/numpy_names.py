@@ -18,8 +18,8 @@ import numpy as np
 class Spelling:
     """An expression of NumPy and the same in accel.
 
-    In both `xs` and `ys` are vectors of `n` floats, `i` and `j` of integers, `p` and `q` of bools; `m` is a matrix of 3 rows and
-    `n` columns, `s` one of `n` and `n`; `mean` and `variance` are those of `xs`.
+    In both `xs` and `ys` are vectors of `n` floats, `i` and `j` of integers, `p` and `q` of bools; `m` is a matrix of 3 rows
+    and `n` columns, `s` one of `n` and `n`; `mean` and `variance` are those of `xs`.
     """
 
     numpy: str

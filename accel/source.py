@@ -40,20 +40,25 @@ def expression(where: Where | None) -> Expression | None:
     return None
 
 
-def arguments(name: str, where: Where | None) -> tuple[str, ...] | None:
-    """The texts of the positional arguments, if a call of a function `name` without other arguments stands at a place."""
+def arguments(name: str | None, where: Where | None, *, keywords: bool = False) -> tuple[str, ...] | None:
+    """The texts of the positional arguments, if a call of a function `name` (of any, if that is None) stands at a place.
+
+    None if it has other arguments as well, unless `keywords` are allowed.
+    """
     found = expression(where)
     if found is None or not isinstance(found.node, ast.Call):
         return None
     call = found.node
-    if _last_name(call.func) != name or call.keywords or any(isinstance(item, ast.Starred) for item in call.args):
+    if name not in (None, _last_name(call.func)) or any(isinstance(item, ast.Starred) for item in call.args):
         return None
-    return tuple(map(short, call.args))
+    return tuple(map(short, call.args)) if keywords or not call.keywords else None
 
 
-def texts(name: str, where: Where | None, otherwise: Sequence[str]) -> tuple[str, ...]:
+def texts(
+    name: str | None, where: Where | None, otherwise: Sequence[str], *, keywords: bool = False
+) -> tuple[str, ...]:
     """The texts of as many arguments as `otherwise` has, and that where the source does not tell."""
-    found = arguments(name, where)
+    found = arguments(name, where, keywords=keywords)
     if found is None or len(found) != len(otherwise):
         return tuple(otherwise)
     return tuple(text or instead for text, instead in zip(found, otherwise, strict=True))

@@ -12,11 +12,11 @@ from collections.abc import Callable
 import pytest
 
 from accel.errors import AccelError
-from tests.ast import habits, mistakes
+from tests.ast import habits, mistakes, numpy_habits
 
 CASES = {
     name: function
-    for module in (mistakes, habits)
+    for module in (mistakes, habits, numpy_habits)
     for name, function in inspect.getmembers(module, inspect.isfunction)
     if function.__module__ == module.__name__ and not inspect.signature(function).parameters
 }

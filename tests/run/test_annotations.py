@@ -65,5 +65,5 @@ def test_an_argument_that_is_no_array_is_named(value: object, what: str) -> None
     with pytest.raises(A.AccelTypeError) as caught:
         scaled(np.ones(3), value)
     assert caught.value.message == f"argument 1 of <lambda> must be an array, got {what}"
-    assert caught.value.hint == "write `np.array(value, dtype=np.float32)`, with the type that is meant"
+    assert caught.value.hint == "write `np.array(value, dtype=np.float64)`"
     assert scaled(np.ones(3), np.float64(2)).tolist() == [2.0, 2.0, 2.0]

@@ -36,7 +36,7 @@ def imap(f: Callable[[Exp[Sh], Exp[E]], Exp[F]], xs: Acc[Array[Sh, E]]) -> Acc[A
 def map_arrays(name: str, f: Callable[..., object], xs: Sequence[Acc[Any]], *, indexed: bool = False) -> Acc[Any]:
     """`f` at the elements of arrays of equal shape; `name` is the combinator that the user wrote."""
     where = here()
-    arrays = arrays_of(name, xs, where)
+    arrays = arrays_of(name, xs, where, (f, *xs))
     extents = equal_extents(name, arrays, where)
     kinds = [array.type.element for array in arrays]
     if indexed:

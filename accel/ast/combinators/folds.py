@@ -37,7 +37,7 @@ def fold1(f: Callable[[Exp[E], Exp[E]], Exp[E]], xs: Acc[Array[tuple[*Ix, int], 
 
 def fold1All(f: Callable[[Exp[E], Exp[E]], Exp[E]], xs: Acc[Array[Sh, E]]) -> Acc[Scalar[E]]:
     """All elements reduced by the associative `f`. An empty array raises `AccelValueError` when run."""
-    return fold_array("fold1All", f, UNSEEDED, flatten_array("fold1All", xs))
+    return fold_array("fold1All", f, UNSEEDED, flatten_array("fold1All", xs, (f, xs)))
 
 
 def scanl1(f: Callable[[Exp[E], Exp[E]], Exp[E]], xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix, int], E]]:
@@ -55,7 +55,7 @@ def filter(
 ) -> tuple[Acc[Vector[E]], Acc[Array[tuple[*Ix], np.int64]]]:
     """The elements that satisfy `p`, in order, as a vector; and how many there were in each row."""
     where = here()
-    array = inner_array("filter", xs, where)
+    array = inner_array("filter", xs, where, (p, xs))
     element = array.type.element
     predicate = trace(p, (element,), "the predicate of filter", where, result=BOOL)
     forbid_nested("filter", (predicate,), where)
@@ -67,7 +67,7 @@ def filter(
 def fold_array(name: str, f: Callable[..., object], z: object, xs: object) -> Acc[Any]:
     """A fold that the user knows as `name`, without a seed if `z` is `UNSEEDED`."""
     where = here()
-    array = inner_array(name, xs, where)
+    array = inner_array(name, xs, where, _given(f, z, xs))
     element = array.type.element
     function = trace(f, (element, element), f"the function of {name}", where, result=element)
     initial = None if z is UNSEEDED else seed(name, z, element, where)
@@ -78,7 +78,7 @@ def fold_array(name: str, f: Callable[..., object], z: object, xs: object) -> Ac
 
 def fold_all(name: str, f: Callable[..., object], z: object, xs: object) -> Acc[Any]:
     """A fold of all elements, in row-major order."""
-    return fold_array(name, f, z, flatten_array(name, xs))
+    return fold_array(name, f, z, flatten_array(name, xs, _given(f, z, xs)))
 
 
 def scan_array(
@@ -107,7 +107,7 @@ def prescan_array(name: str, f: Callable[..., object], z: object, xs: object, di
 def postscan_array(name: str, f: Callable[..., object], z: object, xs: object, direction: Direction) -> Acc[Any]:
     """An inclusive scan with a seed: as many results as elements, `z` combined into each."""
     where = here()
-    array = inner_array(name, xs, where)
+    array = inner_array(name, xs, where, _given(f, z, xs))
     start: Exp[Any] = Exp(seed(name, z, array.type.element, where))
     inclusive = scan_array(name, f, UNSEEDED, array, direction, ScanForm.INCLUSIVE)
     if direction is LEFT:
@@ -119,7 +119,7 @@ def _scan(
     name: str, f: Callable[..., object], z: object, xs: object, direction: Direction, form: ScanForm
 ) -> tuple[Scan, Acc[Any]]:
     where = here()
-    array = inner_array(name, xs, where)
+    array = inner_array(name, xs, where, _given(f, z, xs))
     element = array.type.element
     function = trace(f, (element, element), f"the function of {name}", where, result=element)
     initial = None if z is UNSEEDED else seed(name, z, element, where)
@@ -128,3 +128,8 @@ def _scan(
     if form is ScanForm.TOTAL:
         kinds = (*kinds, ArrayType(array.rank - 1, element))
     return Scan(function, initial, array.node, direction, form, name, kinds, where), array
+
+
+def _given(f: Callable[..., object], z: object, xs: object) -> tuple[object, ...]:
+    """The arguments of a fold or scan as the user gave them."""
+    return (f, xs) if z is UNSEEDED else (f, z, xs)

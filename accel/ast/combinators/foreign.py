@@ -11,7 +11,9 @@ from typing import TypeAlias
 import numpy as np
 
 from accel.ast.handles.literals import describe
+from accel.ast.tree.types import F32, ScalarType, scalar_type
 from accel.errors import AccelError, AccelTypeError, Where
+from accel.source import texts
 
 HostArray: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
 
@@ -33,9 +35,35 @@ def to_numpy(value: object, where: Where | None) -> HostArray:
         hint = "copy it to the host: `x.get()`, `x.copy_to_host()` or `x.cpu().numpy()`, as its library has it"
         raise AccelTypeError(f"use takes arrays of the host, got {describe(value)} in a GPU's memory", where, hint=hint)
     if array is None:
-        hint = "write `A.use(np.array(value, dtype=np.float32))`, with the type that is meant"
-        raise AccelTypeError(f"use takes arrays, got {describe(value)}", where, hint=hint)
+        raise AccelTypeError(f"use takes arrays, got {describe(value)}", where, hint=_instead(value, where))
     return array
+
+
+def as_array(value: object, text: str, element: ScalarType | None = None) -> str:
+    """The call that makes an array of `value`, which the user wrote as `text`; of elements of that type, if one is due."""
+    found = _element(value) if element is None else element
+    return f"np.array({text}, dtype=np.{(found or F32).dtype})"
+
+
+def _instead(value: object, where: Where | None) -> str:
+    """The hint for what `use` does not take."""
+    (text,) = texts("use", where, ("value",))
+    if isinstance(value, (bool, int, float)):
+        return f"write `A.unit({value!r})` for an array of rank 0, or `{value!r}` itself where an Exp is due"
+    if isinstance(value, list) and _element(value) is None:
+        return "NumPy makes no array of numbers of it: write numbers only, in rows of one length"
+    rest = "" if _element(value) else ", with the type that is meant"
+    return f"write `A.use({as_array(value, text)})`{rest}"
+
+
+def _element(value: object) -> ScalarType | None:
+    """The type that NumPy gives the elements of a list, if it is one and accel has it."""
+    if not isinstance(value, (bool, int, float, list, range)):
+        return None
+    try:
+        return scalar_type(np.array(value).dtype)
+    except (TypeError, ValueError):  # rows of different lengths, or expressions, which have no values
+        return None
 
 
 def _shown(value: object) -> HostArray | None:

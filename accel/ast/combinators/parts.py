@@ -99,7 +99,7 @@ def transposeOn(a: int, b: int, xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, E]]:
 
 
 def _take(name: str, axis: int, n: object, xs: object) -> Acc[Any]:
-    array, at = _dimension(name, axis, xs)
+    array, at = _dimension(name, axis, xs, n)
     count, number = _count(name, n)
     extent = unlift_items(name, array.shape)[at]
     size = min(count, extent) if number is not None and number >= 0 else min(max(count, 0), extent)
@@ -109,7 +109,7 @@ def _take(name: str, axis: int, n: object, xs: object) -> Acc[Any]:
 
 
 def _drop(name: str, axis: int, n: object, xs: object) -> Acc[Any]:
-    array, at = _dimension(name, axis, xs)
+    array, at = _dimension(name, axis, xs, n)
     count, number = _count(name, n)
     extent = unlift_items(name, array.shape)[at]
     dropped = count if number is not None and number >= 0 else max(count, 0)
@@ -160,13 +160,13 @@ def _part(
     return permuted(name, index_of(extents), source, array, shrinking=True, known=known)
 
 
-def _dimension(name: str, axis: int, xs: object) -> tuple[Acc[Any], int]:
-    """The array, and the dimension of it that `axis` names."""
+def _dimension(name: str, axis: int, xs: object, *given: object) -> tuple[Acc[Any], int]:
+    """The array, and the dimension of it that `axis` names; `given` stood before the array in the user's call."""
     where = here()
     if axis == -1:
-        array = inner_array(name, xs, where)
+        array = inner_array(name, xs, where, (*given, xs))
         return array, array.rank - 1
-    (array,) = arrays_of(name, (xs,), where)
+    (array,) = arrays_of(name, (xs,), where, (axis, *given, xs))
     if not isinstance(axis, int):
         raise AccelTypeError(f"{name} needs an int as its axis, got {type(axis).__name__}", where)
     if not -array.rank <= axis < array.rank:

@@ -6,7 +6,7 @@ what is known while the program is built. The functions typed by rank stand in `
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar, final, overload
 
 import numpy as np
@@ -22,6 +22,7 @@ from accel.ast.handles.tuples import shapeSize
 from accel.ast.tree.nodes import Backpermute, Gather, Literal, MakeTuple, Replicate, Reshape, ScalarNode, Slice
 from accel.ast.tree.types import I64, ArrayType, ScalarType, TupleType, index_type
 from accel.errors import AccelIndexError, AccelShapeError, AccelTypeError, Where, here
+from accel.source import texts
 
 Sh2 = TypeVar("Sh2", bound=tuple[Any, ...])
 
@@ -43,7 +44,7 @@ All: Final = AllType()
 def reshape_array(name: str, sh: object, xs: object) -> Acc[Any]:
     """The elements of `xs` in row-major order under another shape of equal size."""
     where = here()
-    (array,) = arrays_of(name, (xs,), where)
+    (array,) = arrays_of(name, (xs,), where, (sh, xs))
     shape, extents = shape_of(name, sh, where)
     forbid_nested(name, (shape,), where)
     old, new = product(array.extents), product(extents)
@@ -58,10 +59,10 @@ def flatten(xs: Acc[Array[Sh, E]]) -> Acc[Vector[E]]:
     return flatten_array("flatten", xs)
 
 
-def flatten_array(name: str, xs: object) -> Acc[Any]:
-    """All elements in row-major order as a vector; the vector itself if it is one."""
+def flatten_array(name: str, xs: object, given: Sequence[object] = ()) -> Acc[Any]:
+    """All elements in row-major order as a vector; the vector itself if it is one. `given` as for `arrays_of`."""
     where = here()
-    (array,) = arrays_of(name, (xs,), where)
+    (array,) = arrays_of(name, (xs,), where, given)
     if array.rank == 1:
         return array
     shape = MakeTuple((shapeSize(array.shape).node,), index_type(1), where)
@@ -71,7 +72,7 @@ def flatten_array(name: str, xs: object) -> Acc[Any]:
 def replicate_array(spec: object, xs: object) -> Acc[Any]:
     """`xs` repeated along the dimensions that `spec` gives extents for."""
     where = here()
-    (array,) = arrays_of("replicate", (xs,), where)
+    (array,) = arrays_of("replicate", (xs,), where, (spec, xs))
     entries = _spec("replicate", spec, where)
     kept = entries.count(None)
     if kept != array.rank:
@@ -88,7 +89,7 @@ def replicate_array(spec: object, xs: object) -> Acc[Any]:
 def slice_array(xs: object, spec: object) -> Acc[Any]:
     """The part of `xs` at the indices that `spec` gives, whole in the other dimensions."""
     where = here()
-    (array,) = arrays_of("slice", (xs,), where)
+    (array,) = arrays_of("slice", (xs,), where, (xs, spec))
     entries = _spec("slice", spec, where)
     if len(entries) != array.rank:
         message = f"slice by {_show_spec(spec)} of {len(entries)} dimensions, but the array has rank {array.rank}"
@@ -147,7 +148,8 @@ def gather(indices: Acc[Any], xs: Acc[Any]) -> Acc[Any]:
         due = "i64" if array.rank == 1 else str(index_type(array.rank))
         hint = None
         if array.type.element is I64 or array.type.element == index_type(array.rank):
-            hint = "the indices come first: `A.gather(indices, xs)`"
+            source, places = texts("gather", where, ("xs", "indices"))
+            hint = f"the indices come first: write `A.gather({places}, {source})`"
         elif array.rank == 1 and isinstance(element, ScalarType) and element.is_integer:
             hint = "convert them: `A.map(lambda i: A.fromIntegral(i, np.int64), indices)`"
         raise AccelTypeError(

@@ -9,20 +9,26 @@ import numpy as np
 
 from accel.ast.handles.acc import Acc
 from accel.ast.handles.exp import Exp, raw
+from accel.ast.handles.habits import reordered
 from accel.ast.handles.literals import describe, typed
 from accel.ast.tree.nodes import ScalarNode
 from accel.ast.tree.types import ElementType
 from accel.errors import AccelTypeError, Where
 
 
-def arrays_of(name: str, values: Sequence[object], where: Where | None) -> tuple[Acc[Any], ...]:
-    """The arguments of `name`, each an `Acc`. Raises `AccelTypeError` that says how to make one of what was given."""
-    return tuple(_array(name, value, where) for value in values)
+def arrays_of(
+    name: str, values: Sequence[object], where: Where | None, given: Sequence[object] = ()
+) -> tuple[Acc[Any], ...]:
+    """The arrays that `name` takes, each an `Acc`. Raises `AccelTypeError` that says how to make one of what was given.
+
+    `given` are all arguments of the user's call, for the error that finds them in another order.
+    """
+    return tuple(_array(name, value, where, given) for value in values)
 
 
-def inner_array(name: str, value: object, where: Where | None) -> Acc[Any]:
-    """An `Acc` that has an innermost dimension for `name` to work along."""
-    array = _array(name, value, where)
+def inner_array(name: str, value: object, where: Where | None, given: Sequence[object] = ()) -> Acc[Any]:
+    """An `Acc` that has an innermost dimension for `name` to work along; `given` as for `arrays_of`."""
+    array = _array(name, value, where, given)
     if array.rank == 0:
         raise AccelTypeError(
             f"{name} works along the innermost dimension, but the array has rank 0",
@@ -46,16 +52,18 @@ def seed(name: str, value: object, kind: ElementType, where: Where | None) -> Sc
     return typed(raw(value), kind, f"the seed of {name}", where)
 
 
-def _array(name: str, value: object, where: Where | None) -> Acc[Any]:
+def _array(name: str, value: object, where: Where | None, given: Sequence[object] = ()) -> Acc[Any]:
     if isinstance(value, Acc):
         return value
     hint = None
-    if isinstance(value, np.ndarray):
+    if (order := reordered(name, given, where)) is not None:
+        hint = order
+    elif isinstance(value, np.ndarray):
         hint = "an array enters a program by `A.use(array)`"
     elif isinstance(value, Exp):
         hint = "a scalar becomes an array of rank 0 by `A.unit(e)`"
     elif callable(value):
-        hint = f"the function comes first: `A.{name}(f, xs)`"
+        hint = f"functions and arrays stand in another order: see `help(A.{name})`"
     elif isinstance(value, tuple):
         hint = "arrays of equal shape become one array of tuples by `A.zip`"
     raise AccelTypeError(f"{name} takes an Acc, got {describe(value)}", where, hint=hint)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, Self, TypeVar
 import numpy as np
 
 from accel.ast.handles import operations
+from accel.ast.handles.choices import instead_of_truth
 from accel.ast.handles.elements import At0, At1, At2, At3, At4, Bits, Inexact, Integral, Number, Unknown
 from accel.ast.handles.literals import describe
 from accel.ast.tree.nodes import ScalarNode
@@ -289,7 +290,8 @@ class Exp(Generic[E]):
     # What needs a value. Each says what to write instead.
 
     def __bool__(self) -> NoReturn:
-        raise _no_value("has no truth value while the program is built", "write `A.cond(c, a, b)`, `&`, `|` or `~`")
+        hint = instead_of_truth(here()) or "write `A.cond(c, a, b)`, `&`, `|` or `~`"
+        raise _no_value("has no truth value while the program is built", hint)
 
     def __len__(self) -> NoReturn:
         raise _no_value("has no length", "write `A.length(xs)` or `A.size(xs)` for arrays, `A.unlift(p)` for tuples")

@@ -16,7 +16,7 @@ import numpy as np
 from accel.ast.handles.exp import NUMPY_FUNCTION, Exp
 from accel.ast.handles.literals import describe, typed
 from accel.ast.tree.nodes import Function, Parameter, ScalarNode, While
-from accel.ast.tree.types import ElementType, TupleType
+from accel.ast.tree.types import BOOL, F32, ElementType, ScalarType, TupleType
 from accel.ast.tree.walk import operands, postorder
 from accel.errors import NUMPY, AccelStagingError, AccelTypeError, Where
 
@@ -51,7 +51,7 @@ def call(
     if len(parameters) == 1 and isinstance(parameters[0].type, TupleType):
         hint = "it takes one tuple: `lambda p: …`, with `p[0]` or `a, b = A.unlift(p)`"
     value = apply(function, handles, what, where, hint)
-    body = expect_exp(value, what, where)
+    body = expect_exp(value, what, where, [parameter.type for parameter in parameters])
     return body if result is None else typed(body, result, f"the result of {what}", where)
 
 
@@ -108,8 +108,11 @@ def _numpy_function(error: TypeError, where: Where | None) -> AccelTypeError:
     return AccelTypeError(NUMPY_FUNCTION, where, hint=hint)
 
 
-def expect_exp(value: object, what: str, where: Where | None) -> ScalarNode:
-    """The node of an `Exp` that the user's function returned; anything else is an error that says what to return."""
+def expect_exp(value: object, what: str, where: Where | None, given: Sequence[ElementType] = ()) -> ScalarNode:
+    """The node of an `Exp` that the user's function returned; anything else is an error that says what to return.
+
+    `given` are the types of its parameters, one of which a number probably should have.
+    """
     if isinstance(value, Exp):
         return value.node
     if isinstance(value, tuple):
@@ -120,11 +123,20 @@ def expect_exp(value: object, what: str, where: Where | None) -> ScalarNode:
     elif isinstance(value, np.generic):
         hint = f"write `A.constant(np.{value.dtype}({value.item()!r}))`"
     elif isinstance(value, (bool, int, float)):
-        hint = f"write `A.constant({value!r}, np.float32)`, with the type that is meant"
+        hint = f"write `{_constant(value, given)}`, with the type that is meant"
     else:
         hint = "one element of an array is read by `xs[index]`, that of a scalar array by `A.the(xs)`"
     message = f"{what} must return an Exp, but returned {describe(value)}"
     raise AccelTypeError(message, where, hint=hint)
+
+
+def _constant(value: float, given: Sequence[ElementType]) -> str:
+    """A Python number as an expression, of the last of the given types that it may have."""
+    if isinstance(value, bool):
+        return f"A.constant({value!r})"
+    kinds = [kind for kind in given if isinstance(kind, ScalarType) and kind is not BOOL]
+    fitting = [kind for kind in kinds if kind.is_float or isinstance(value, int)]
+    return f"A.constant({value!r}, np.{(fitting or [F32])[-1].dtype})"
 
 
 def forbid_nested(name: str, nodes: Sequence[ScalarNode | Function | None], where: Where | None) -> None:

@@ -7,6 +7,7 @@ instead. `accel/ast/handles/exp.py` and `accel/ast/scalars/conversions.py` are t
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from accel.ast.handles.literals import is_node, natural_type, same_place, typed, untyped
 from accel.ast.handles.nothings import joined
@@ -15,11 +16,12 @@ from accel.ast.tree.operators import COMPARISONS, COUNTS, ELEMENTARY, PREDICATES
 from accel.ast.tree.types import BOOL, I64, ElementType, MaybeType, ScalarType, TupleType
 from accel.errors import AccelTypeError, Where
 
-_FLOATS = (
+FLOATS: Final = (
     (ELEMENTARY - {Operator.POW})
     | PREDICATES
     | {Operator.SQRT, Operator.FMA, Operator.FLOOR, Operator.CEIL, Operator.TRUNC, Operator.ROUND, Operator.COPYSIGN}
 )
+"""Operators that take floats only."""
 _INTEGERS = COUNTS | SHIFTS | {Operator.QUOT, Operator.REM}
 _INTEGERS_OR_BOOL = frozenset({Operator.AND, Operator.OR, Operator.XOR, Operator.NOT})
 _ANY_SCALAR = COMPARISONS | {Operator.MIN, Operator.MAX}
@@ -27,7 +29,7 @@ _ANY_SCALAR = COMPARISONS | {Operator.MIN, Operator.MAX}
 _INDEX_HINT = "an index is a tuple, also of one item: `ix[0]`, or `i, j = A.unlift(ix)`"
 
 _KINDS: tuple[tuple[frozenset[Operator], str, Callable[[ScalarType], bool]], ...] = (
-    (_FLOATS, "floats", lambda kind: kind.is_float),
+    (FLOATS, "floats", lambda kind: kind.is_float),
     (_INTEGERS, "integers", lambda kind: kind.is_integer),
     (_INTEGERS_OR_BOOL, "integers or bools", lambda kind: not kind.is_float),
     (_ANY_SCALAR, "numbers or bools", lambda kind: True),
@@ -224,7 +226,7 @@ def _operand_hint(operator: Operator, kind: ElementType) -> str | None:
         return "take the value out first: `A.fromMaybe(default, m)`"
     if kind is BOOL:
         return "use `&`, `|`, `~` on bools, or count them: `A.boolToInt(b)`"
-    if kind.is_integer and operator in _FLOATS:
+    if kind.is_integer and operator in FLOATS:
         return "convert first: `A.toFloating(e, np.float64)`"
     return "convert first: `A.floor(e)` or `A.truncate(e)`" if kind.is_float else None
 

@@ -15,6 +15,7 @@ from accel.ast.handles import operations
 from accel.ast.handles.acc import Num, Sh
 from accel.ast.handles.exp import E, Exp, raw
 from accel.ast.handles.function import apply, call
+from accel.ast.handles.habits import require_elements
 from accel.ast.handles.literals import describe, natural_type, typed, untyped
 from accel.ast.handles.nothings import NOTHING_YET, zero
 from accel.ast.tree.nodes import Literal, MakeTuple, Parameter, ScalarNode, While
@@ -154,7 +155,9 @@ def cond(c: Exp[np.bool_], a: int, b: int) -> Exp[np.int64]: ...
 def cond(c: Exp[np.bool_], a: float, b: float) -> Exp[np.float64]: ...
 def cond(c: object, a: object, b: object) -> Exp[Any]:
     """`a` if `c` else `b`; only the one that is chosen is evaluated."""
-    return Exp(operations.choose(raw(c), raw(a), raw(b), here(), "cond"))
+    where = here()
+    require_elements("cond", (c, a, b), where)
+    return Exp(operations.choose(raw(c), raw(a), raw(b), where, "cond"))
 
 
 @overload
@@ -174,6 +177,7 @@ def select(c: Exp[np.bool_], a: float, b: float) -> Exp[np.float64]: ...
 def select(c: object, a: object, b: object) -> Exp[Any]:
     """`a` if `c` else `b`; both are evaluated. Faster than `cond` where both are cheap."""
     where = here()
+    require_elements("select", (c, a, b), where)
     choice = operations.choose(raw(c), raw(a), raw(b), where, "select")
     return Exp(operations.select(choice.condition, choice.then, choice.orelse, where))
 

@@ -13,6 +13,7 @@ import numpy as np
 from accel.ast.handles import operations
 from accel.ast.handles.acc import Num
 from accel.ast.handles.exp import Exp, raw
+from accel.ast.handles.habits import require_elements
 from accel.ast.handles.literals import typed, untyped
 from accel.ast.scalars.conversions import I, apply
 from accel.ast.tree.nodes import Operation, ScalarNode
@@ -84,12 +85,15 @@ def xor(x: Exp[B] | B | int, y: Exp[B] | B | int) -> Exp[B]:
 
 
 def _shift(operator: Operator, name: str, x: object, amount: object) -> Exp[Any]:
-    return Exp(operations.shift(operator, raw(x), raw(amount), here(), name))
+    where = here()
+    require_elements(name, (x, amount), where)
+    return Exp(operations.shift(operator, raw(x), raw(amount), where, name))
 
 
 def _bit(name: str, x: object, position: object) -> Exp[Any]:
     """The integer of `x`'s type with only that bit set; 0 if there is no such bit."""
     where = here()
+    require_elements(name, (x, position), where)
     kind = untyped(raw(x), f"operand 1 of {name}", where).type
     if not isinstance(kind, ScalarType) or not kind.is_integer:
         raise AccelTypeError(f"{name} takes integers, got {kind}", where)

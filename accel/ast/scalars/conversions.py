@@ -13,6 +13,7 @@ import numpy as np
 
 from accel.ast.handles import operations
 from accel.ast.handles.exp import E, Exp, raw
+from accel.ast.handles.habits import advised, of_two, require_elements
 from accel.ast.handles.tuples import lift_items, while_
 from accel.ast.tree.operators import Operator
 from accel.errors import here
@@ -25,7 +26,9 @@ O = TypeVar("O", bound=np.generic)  # noqa: E741  # what is ordered
 
 def apply(operator: Operator, name: str, *operands: object) -> Exp[Any]:
     """`operator` at what the user gave to the function `name`."""
-    return Exp(operations.apply(operator, *[raw(operand) for operand in operands], where=here(), name=name))
+    where = here()
+    require_elements(name, operands, where, floats=operator in operations.FLOATS)
+    return Exp(operations.apply(operator, *[raw(operand) for operand in operands], where=where, name=name))
 
 
 def add(x: Exp[N] | N | float, y: Exp[N] | N | float) -> Exp[N]:
@@ -83,11 +86,13 @@ def signum(x: Exp[N]) -> Exp[N]:
     return apply(Operator.SIGNUM, "signum", x)
 
 
+@advised(of_two("minimum"))
 def min(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[O]:
     """The lesser; NaN if either is, and -0.0 < +0.0."""
     return apply(Operator.MIN, "min", x, y)
 
 
+@advised(of_two("maximum"))
 def max(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[O]:
     """The greater; NaN if either is, and -0.0 < +0.0."""
     return apply(Operator.MAX, "max", x, y)
@@ -98,12 +103,14 @@ def max(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[O]:
 
 def eq(x: Exp[E], y: Exp[E] | E | float) -> Exp[np.bool_]:
     """`x == y`; of tuples, item by item."""
-    return Exp(operations.equal(raw(x), raw(y), here()))
+    require_elements("eq", (x, y), where := here())
+    return Exp(operations.equal(raw(x), raw(y), where))
 
 
 def ne(x: Exp[E], y: Exp[E] | E | float) -> Exp[np.bool_]:
     """`x != y`; of tuples, whether any items differ."""
-    return Exp(operations.differ(raw(x), raw(y), here()))
+    require_elements("ne", (x, y), where := here())
+    return Exp(operations.differ(raw(x), raw(y), where))
 
 
 def lt(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]:
@@ -131,11 +138,13 @@ def ge(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]:
 
 def even(x: Exp[I]) -> Exp[np.bool_]:
     """Whether an integer is even."""
+    require_elements("even", (x,), here())
     return apply(Operator.EQ, "even", apply(Operator.AND, "even", x, 1), 0)
 
 
 def odd(x: Exp[I]) -> Exp[np.bool_]:
     """Whether an integer is odd."""
+    require_elements("odd", (x,), here())
     return apply(Operator.NE, "odd", apply(Operator.AND, "odd", x, 1), 0)
 
 
@@ -156,6 +165,7 @@ def lcm(x: Exp[I] | I | int, y: Exp[I] | I | int) -> Exp[I]:
 def _integers(name: str, *operands: object) -> tuple[Exp[Any], ...]:
     """The operands of `name` as expressions of one integer type."""
     where = here()
+    require_elements(name, operands, where)
     nodes = operations.alike(name, tuple(raw(operand) for operand in operands), where)
     operations.apply(Operator.QUOT, *nodes, where=where, name=name)  # for its check of the type
     return tuple(Exp(node) for node in nodes)

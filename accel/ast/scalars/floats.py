@@ -12,6 +12,7 @@ import numpy as np
 
 from accel.ast.handles import operations
 from accel.ast.handles.exp import Exp, raw
+from accel.ast.handles.habits import require_elements
 from accel.ast.handles.literals import untyped
 from accel.ast.handles.tuples import G, target_type
 from accel.ast.scalars.conversions import Fl, I, N, apply
@@ -22,6 +23,7 @@ from accel.errors import AccelTypeError, here
 
 def recip(x: Exp[Fl]) -> Exp[Fl]:
     """`1 / x`."""
+    require_elements("recip", (x,), here())
     return apply(Operator.DIV, "recip", 1.0, x)
 
 
@@ -77,7 +79,9 @@ def log1p(x: Exp[Fl]) -> Exp[Fl]:
 
 def logBase(base: Exp[Fl] | Fl | float, x: Exp[Fl] | Fl | float) -> Exp[Fl]:
     """The logarithm of `x` to base `base`."""
-    nodes = operations.alike("logBase", (raw(base), raw(x)), here())
+    where = here()
+    require_elements("logBase", (base, x), where, floats=True)
+    nodes = operations.alike("logBase", (raw(base), raw(x)), where)
     below, above = (apply(Operator.LOG, "logBase", Exp(node)) for node in nodes)
     return apply(Operator.DIV, "logBase", above, below)
 
@@ -221,6 +225,7 @@ def cast(x: Exp[Any], to: type[G]) -> Exp[G]:
 
 def fromIntegral(x: Exp[I], to: type[N]) -> Exp[N]:
     """An integer as type `to`; it wraps if `to` is a narrower integer."""
+    require_elements("fromIntegral", (x, to), here())
     kind = _kind("fromIntegral", x)
     if not kind.is_integer:
         raise AccelTypeError(f"fromIntegral takes integers, got {kind}", here(), hint="see `A.cast`")
@@ -242,6 +247,7 @@ def bitcast(x: Exp[Any], to: type[G]) -> Exp[G]:
 
 def boolToInt(x: Exp[np.bool_]) -> Exp[np.int64]:
     """1 or 0."""
+    require_elements("boolToInt", (x,), here())
     kind = _kind("boolToInt", x)
     if kind is not BOOL:
         raise AccelTypeError(f"boolToInt takes a bool, got {kind}", here(), hint="see `A.cast`")
@@ -249,12 +255,15 @@ def boolToInt(x: Exp[np.bool_]) -> Exp[np.int64]:
 
 
 def _rounded(operator: Operator, name: str, x: Exp[Any], to: type[Any]) -> Exp[Any]:
-    target = target_type(to, name, here())
-    return Exp(operations.convert(Operator.CAST, apply(operator, name, x).node, target, here(), name))
+    where = here()
+    require_elements(name, (x,) if to is np.int64 else (x, to), where, floats=True)
+    target = target_type(to, name, where)
+    return Exp(operations.convert(Operator.CAST, apply(operator, name, x).node, target, where, name))
 
 
 def _converted(operator: Operator, name: str, x: object, to: type[Any]) -> Exp[Any]:
     where = here()
+    require_elements(name, (x, to), where)
     return Exp(operations.convert(operator, raw(x), target_type(to, name, where), where, name))
 
 

@@ -1,0 +1,96 @@
+"""What errors tell a user of NumPy to write is a program that runs, and does what the mistake meant."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import accel as A
+from tests.ast import numpy_habits
+from tests.ast.mistakes import x
+
+CASES = {
+    name: function
+    for name, function in inspect.getmembers(numpy_habits, inspect.isfunction)
+    if function.__module__ == numpy_habits.__name__
+}
+WITHOUT_CODE = {"ragged_list"}
+RANKS = {
+    "vector": np.array([3.0, -1.0, 2.0]),
+    "matrix": np.array([[3.0, -1.0, 2.0], [0.5, 4.0, 0.0]]),
+    "cube": np.arange(24.0).reshape(2, 3, 4) % 7,
+}
+
+
+def written(mistake: Callable[[], object]) -> str:
+    """The code that the error of a mistake says to write."""
+    with pytest.raises(A.AccelError) as caught:
+        mistake()
+    found = re.search(r"write `(.*?)`", caught.value.hint or "")
+    assert found is not None, str(caught.value)
+    return found.group(1)
+
+
+def value(found: object) -> Any:  # an array, or whatever the code gives
+    """What a program, an expression, or anything else comes to."""
+    if isinstance(found, A.Exp):
+        return A.run(A.unit(found), backend="interpreter")
+    return A.run(found, backend="interpreter") if isinstance(found, (A.Acc, tuple)) else found
+
+
+@pytest.mark.parametrize("name", sorted(CASES.keys() - WITHOUT_CODE))
+def test_what_to_write_runs(name: str) -> None:
+    code = written(CASES[name])
+    value(eval(code, {**vars(numpy_habits), "y": x, "data": np.ones(3)}))
+
+
+def along(reduction: Any, xs: object, axis: int | None) -> object:  # Any: a call that mypy refuses, too
+    return reduction(xs, axis=axis)
+
+
+@pytest.mark.parametrize("shape", RANKS)
+@pytest.mark.parametrize("reduction", ["sum", "prod", "max", "min"])
+def test_sums_along_axes_are_numpy_s(shape: str, reduction: str) -> None:
+    array = RANKS[shape]
+    xs: Any = A.use(array)  # Any: mypy refuses these calls, too
+    ours: Any = {"sum": A.sum, "prod": A.product, "max": A.max, "min": A.min}[reduction]
+    for axis in (None, *range(-array.ndim, array.ndim)):
+        code = written(partial(along, ours, xs, axis))
+        name = {"sum": "sum", "prod": "product", "max": "maximum", "min": "minimum"}[reduction]
+        assert code.startswith(("A.transpose(A.", f"A.{name}("))
+        expected = getattr(np, reduction)(array, axis=axis)
+        np.testing.assert_allclose(value(eval(code, {"A": A, "xs": xs})), expected)
+
+
+def test_functions_at_whole_arrays_are_numpy_s() -> None:
+    xs = RANKS["vector"]
+    ys: Any = xs + 2
+    us: Any = A.use(xs)  # Any: mypy refuses these calls, too
+    scope = {"A": A, "np": np, "us": us, "ys": ys}
+    np.testing.assert_allclose(value(eval(written(lambda: A.sub(us, ys)), scope)), xs - ys)
+    np.testing.assert_allclose(value(eval(written(lambda: A.sub(2, us)), scope)), 2 - xs)
+    np.testing.assert_allclose(value(eval(written(lambda: A.max(us, 1)), scope)), np.maximum(xs, 1))
+    np.testing.assert_allclose(value(eval(written(lambda: A.floor(us, np.float64)), scope)), np.floor(xs))
+
+
+def test_a_call_that_is_too_long_or_not_known_is_written_with_usual_names() -> None:
+    source = "A.sqrt(A.map(lambda element: element * element + element * element, xs))"
+    scope = {"A": A, "xs": A.use(RANKS["vector"])}
+    assert written(lambda: eval(source, scope)) == "A.map(A.sqrt, xs)"
+    vectors: Any = [scope["xs"]]
+    assert written(lambda: A.sqrt(*vectors)) == "A.map(A.sqrt, xs)"
+
+
+def test_errors_of_python_that_mean_something_else_stay() -> None:
+    untyped: Any = A.sum
+    with pytest.raises(TypeError, match=r"^sum\(\) got an unexpected keyword argument 'dtype'$"):
+        untyped(A.use(RANKS["vector"]), dtype=np.float32)
+    with pytest.raises(TypeError, match=r"^sum\(\) missing 1 required positional argument: 'xs'$"):
+        untyped()
+    assert list(inspect.signature(A.sum).parameters) == ["xs"]
