@@ -154,6 +154,14 @@ def parts_before_the_array() -> object:
     return A.slice((1, A.All), m)  # type: ignore[call-overload]  # the mistake
 
 
+def value_before_the_shape() -> object:
+    return A.fill(untyped(0), untyped((3,)))
+
+
+def function_before_the_shape() -> object:
+    return A.generate(untyped(lambda ix: ix[0]), untyped((3,)))
+
+
 def chained_comparison() -> object:
     return 0 < x < 2
 

@@ -29,7 +29,7 @@ def unit_array(e: object) -> Acc[Any]:
 def fill_array(name: str, sh: object, e: object) -> Acc[Any]:
     """The array of shape `sh` that holds `e` everywhere."""
     where = here()
-    shape, extents = shape_of(name, sh, where)
+    shape, extents = shape_of(name, sh, where, e)
     value = untyped(raw(e), f"the element of {name}", where)
     function = Function((Parameter(index_type(len(extents)), where),), value)
     forbid_nested(name, (shape, function), where)
@@ -40,7 +40,7 @@ def fill_array(name: str, sh: object, e: object) -> Acc[Any]:
 def generate_array(name: str, sh: object, f: Callable[..., object]) -> Acc[Any]:
     """The array of shape `sh` that holds `f(index)` at every index."""
     where = here()
-    shape, extents = shape_of(name, sh, where)
+    shape, extents = shape_of(name, sh, where, f)
     function = trace(f, (index_type(len(extents)),), f"the function of {name}", where)
     forbid_nested(name, (shape, function), where)
     kind = ArrayType(len(extents), function.body.type)

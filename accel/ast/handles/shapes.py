@@ -9,12 +9,14 @@ from accel.ast.handles.literals import describe, is_node, typed
 from accel.ast.tree.nodes import MakeTuple, ScalarNode
 from accel.ast.tree.types import I64, TupleType, index_type
 from accel.errors import AccelTypeError, Where
+from accel.source import texts
 
 
-def shape_of(name: str, shape: object, where: Where | None) -> tuple[ScalarNode, Extents]:
+def shape_of(name: str, shape: object, where: Where | None, after: object = None) -> tuple[ScalarNode, Extents]:
     """The shape that `name` was given, and its extents where they were written as numbers.
 
-    Raises `AccelTypeError` for what is no shape, `AccelShapeError` for extents that are negative or too large.
+    `after` is the user's next argument, for the error that finds the two exchanged. Raises `AccelTypeError` for what is no
+    shape, `AccelShapeError` for extents that are negative or too large.
     """
     value = raw(shape)
     if isinstance(value, tuple):
@@ -23,6 +25,9 @@ def shape_of(name: str, shape: object, where: Where | None) -> tuple[ScalarNode,
         node = value
     else:
         hint = "a shape is a tuple, of one extent as well: `(n,)`"
+        if isinstance(after, tuple):
+            first, second = texts(name, where, ("f" if callable(shape) else "e", "shape"))
+            hint = f"the shape comes first: write `A.{name}({second}, {first})`"
         raise AccelTypeError(f"{name} needs a shape, got {describe(value)}", where, hint=hint)
     if isinstance(node, MakeTuple):
         return node, shape_extents(node, where)
