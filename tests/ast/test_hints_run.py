@@ -87,6 +87,14 @@ def test_a_call_that_is_too_long_or_not_known_is_written_with_usual_names() -> N
     assert written(lambda: A.sqrt(*vectors)) == "A.map(A.sqrt, xs)"
 
 
+def test_a_variable_of_the_user_s_is_not_bound_again() -> None:
+    xs: Any = A.use(RANKS["vector"])
+    x, y = 2, 3
+    assert written(lambda: A.add(xs, x + y)) == "A.map(lambda z: A.add(z, x + y), xs)"
+    z = u = v = w = 1  # all names that hints have: no error of another kind, at least
+    assert written(lambda: A.add(xs, x * y * z * u * v * w)).startswith("A.map(lambda ")
+
+
 def test_errors_of_python_that_mean_something_else_stay() -> None:
     untyped: Any = A.sum
     with pytest.raises(TypeError, match=r"^sum\(\) got an unexpected keyword argument 'dtype'$"):

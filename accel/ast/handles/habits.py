@@ -50,8 +50,8 @@ def _at_elements(
         return f"A.{name}({', '.join(read)})"
     arrays = [(value, text) for value, text in zip(given, spelt, strict=True) if _is_array(value)]
     others = " ".join(text for value, text in zip(given, spelt, strict=True) if not _is_array(value))
-    fresh = iter([letter for letter in _VARIABLES if letter not in others] or _VARIABLES)
-    names = [next(fresh) if _is_array(value) else text for value, text in zip(given, spelt, strict=True)]
+    fresh = iter([letter for letter in _VARIABLES if letter not in others])
+    names = [next(fresh, "x") if _is_array(value) else text for value, text in zip(given, spelt, strict=True)]
     bound = [text for value, text in zip(given, names, strict=True) if _is_array(value)]
     body = [_as_float(value, text) if floats else text for value, text in zip(given, names, strict=True)]
     plain = len(arrays) == len(given) and body == names
