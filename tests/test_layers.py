@@ -12,7 +12,15 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 LAYERS = (
-    ("accel.errors", "accel.source", "accel.numpy_names", "accel.forks", "accel.lazy", "accel.union_find", "accel.cache"),
+    (
+        "accel.errors",
+        "accel.source",
+        "accel.numpy_names",
+        "accel.forks",
+        "accel.lazy",
+        "accel.union_find",
+        "accel.cache",
+    ),
     ("accel.disk", "accel.distribution"),
     ("accel.ast.tree",),
     ("accel.ast.handles",),
