@@ -76,7 +76,7 @@ def test_every_field_of_a_graph_is_in_its_key() -> None:
 
 
 def test_program_keys_tell_programs_apart() -> None:
-    xs, ys = A.use(XS), A.use(XS)
+    xs, ys = A.use(XS), A.use(XS.copy())
     inputs = A.use(np.array([0, 1]))
     made: dict[object, Program] = {}
 

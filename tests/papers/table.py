@@ -106,9 +106,9 @@ ROBINSON = (
     Row("Listing 1.2", "closest points", "midpoint and clusters 1 to 3", lambda: clusters(graphs.closest_points),
         "test_robinson.py::test_closest_points"),
     Row("Listing 1.3", "quadtree, `go`", "one loop",
-        lambda: shown(lambda: robinson_programs.quadrants(A.use(FS), A.use(FS), 4.0, 4.0), False),
+        lambda: shown(lambda: robinson_programs.quadrants(A.use(FS), A.use(FS + 1), 4.0, 4.0), False),
         "test_robinson.py::test_quadtree"),
-    Row("Listing 1.4", "filterMax", "one loop", lambda: shown(lambda: programs.filterMax(A.use(FS), A.use(FS)), False),
+    Row("Listing 1.4", "filterMax", "one loop", lambda: shown(lambda: programs.filterMax(A.use(FS), A.use(FS + 1)), False),
         "test_robinson.py::test_quickhull_filter_max"),
 )  # fmt: skip
 
@@ -126,7 +126,7 @@ THESIS = (
     Row("chapter 1", "h", "one pass", lambda: shown(_pair, False),
         "test_van_balen_2020.py::test_introduction_h_is_one_pass"),
     Row("section 3.1", "dotp", "one loop",
-        lambda: shown(lambda: A.fold(A.add, 0, A.zipWith(A.mul, A.use(XS), A.use(XS))), False),
+        lambda: shown(lambda: A.fold(A.add, 0, A.zipWith(A.mul, A.use(XS), A.use(XS + 1))), False),
         "test_van_balen_2020.py::test_section_3_1_dot_product"),
     Row("section 4.3", "scanl1 . scanl1", "fuses", lambda: shown(
         lambda: A.scanl1(A.add, A.scanl1(A.add, A.use(XS))), False),
@@ -156,7 +156,8 @@ GATHERS = (
     Row("section 3.3", "simple4", "[is:0, xs:l | bs:0]",
         lambda: shown(lambda: programs.simple4(A.use(IS), A.use(np.ones((5, 4), np.int64)))),
         "test_van_balen_2024.py::test_programs_as_a_user_writes_them"),
-    Row("section 3.3", "simple5", "[xs:0, xs:l, is:0 | cs:0]", lambda: shown(lambda: programs.simple5(A.use(XS), A.use(XS))),
+    Row("section 3.3", "simple5", "[xs:0, xs:l, is:0 | cs:0]",
+        lambda: shown(lambda: programs.simple5(A.use(XS - 1), A.use(XS))),
         "test_van_balen_2024.py::test_programs_as_a_user_writes_them"),
     Row("Fig. 3", "scatterExample", "`as` with the scatter", lambda: shown(lambda: programs.scatterExample(A.use(XS))),
         "test_van_balen_2024.py::test_fig_3_two_clusterings"),
@@ -178,7 +179,7 @@ KRISTENSEN = (
 
 BERENYI = (
     Row("eq. 1", "(A + B)(v + u)", "one operation", lambda: shown(
-        lambda: ber.eq_1(_matrix(3, 8), _matrix(3, 8), A.use(FS), A.use(FS))),
+        lambda: ber.eq_1(_matrix(3, 8), _matrix(3, 8), A.use(FS), A.use(FS + 1))),
         "test_berenyi.py::test_equation_1_is_one_loop_without_temporaries"),
     Row("eq. 2", "A diag(g) B", "one operation", lambda: shown(lambda: ber.eq_2(_matrix(3, 8), _matrix(8, 5), A.use(FS))),
         "test_berenyi.py::test_equation_2_is_one_loop_without_temporaries"),
@@ -187,11 +188,11 @@ BERENYI = (
         "test_berenyi.py::test_equations_3_to_5_store_y_only"),
     Row("eq. 18", "matrix times vector", "one operation", lambda: shown(lambda: ber.eq_18(_matrix(3, 8), A.use(FS)), False),
         "test_berenyi.py::test_rules_that_fuse"),
-    Row("eq. 25", "nzip", "one operation", lambda: shown(lambda: ber.eq_25(A.use(FS), A.use(FS)), False),
+    Row("eq. 25", "nzip", "one operation", lambda: shown(lambda: ber.eq_25(A.use(FS), A.use(FS + 1)), False),
         "test_berenyi.py::test_rules_that_fuse"),
-    Row("eq. 29", "dot product", "one operation", lambda: shown(lambda: ber.eq_29(A.use(FS), A.use(FS)), False),
+    Row("eq. 29", "dot product", "one operation", lambda: shown(lambda: ber.eq_29(A.use(FS), A.use(FS + 1)), False),
         "test_berenyi.py::test_rules_that_fuse"),
-    Row("eq. 31", "(map f x, map g y)", "one operation", lambda: shown(lambda: ber.eq_31(A.use(FS), A.use(FS)), False),
+    Row("eq. 31", "(map f x, map g y)", "one operation", lambda: shown(lambda: ber.eq_31(A.use(FS), A.use(FS + 1)), False),
         "test_berenyi.py::test_equation_31_maps_of_different_arrays_stay_apart"),
     Row("eq. 32", "(map f, map g) x", "one operation", lambda: shown(lambda: ber.eq_32(A.use(FS)), False),
         "test_berenyi.py::test_rules_that_fuse"),

@@ -41,7 +41,7 @@ PROGRAMS = [
     ("simple2", (IS, IS[:2], XS), ["Vertical(gather:l, gather)"], (1, {"n0": 3}, {"n0": 1})),
     ("simple3", (IS, XS), ["map", "gather"], (2, {"n0": 1, "n1": 2}, {"n0": 1, "n1": 1})),
     ("simple4", (IS, ROWS), ["Vertical(fold:l, gather)"], (1, {"n0": 1, "n0*n2": 1}, {"n0": 1})),
-    ("simple5", (XS, XS), ["Vertical(map, Vertical(gather, zipWith))"], (1, {"n0": 3}, {"n0": 1})),
+    ("simple5", (XS - 1, XS), ["Vertical(map, Vertical(gather, zipWith))"], (1, {"n0": 3}, {"n0": 1})),
     ("scatterExample", (XS,), ["map", "Vertical(map, scatter)"], (2, {"n0": 3}, {"n0": 2})),
 ]
 

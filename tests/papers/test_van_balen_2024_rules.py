@@ -239,7 +239,7 @@ EXAMPLES: list[tuple[str, list[np.ndarray], str, dict[str, str]]] = [
     ("simple2", [IS, IS[1:2], XS], "[is2:0 is1:l2 xs:l1 | bs:0]",
      {"%0": "is2", "%1": "is1", "%2": "xs", "%4": "bs", "l4": "l2", "l3": "l1"}),
     ("simple4", [IS, XS.reshape(4, 2)], "[is:0 xs:l | bs:0]", {"%0": "is", "%1": "xs", "%3": "bs", "l3": "l"}),
-    ("simple5", [XS, XS], "[xs:0 xs:l is:0 | cs:0]", {"%0": "xs", "%1": "is", "%4": "cs", "l3": "l"}),
+    ("simple5", [XS - 1, XS], "[xs:0 xs:l is:0 | cs:0]", {"%0": "xs", "%1": "is", "%4": "cs", "l3": "l"}),
     ("scatterExample", [XS], "[xs:0 bs | result]", {"%0": "xs", "%1": "bs", "%3": "result"}),
 ]  # fmt: skip
 

@@ -46,7 +46,9 @@ class Built:
 
 
 def build(results: Sequence[ArrayNode], parameters: Sequence[ArrayParameter]) -> Built:
-    """The program that computes `results`. Its parameters are `parameters`, then one for each `Use` in order of occurrence.
+    """The program that computes `results`. Its parameters are `parameters`, then one for each input in order of occurrence.
+
+    An input is what one `Use`, or several of the same arrays, take from the host.
 
     Raises `AccelShapeError` for shapes that cannot fit, `AccelStagingError` for control flow that is nested too deep and for
     variables of loops and functions that are used outside of them.
@@ -57,14 +59,24 @@ def build(results: Sequence[ArrayNode], parameters: Sequence[ArrayParameter]) ->
     placement = building.placement
     scope = Scope(building, placement.root, lazy=False)
     order = placement.nodes.get(placement.root, [])
-    constants = tuple([node for node in placement.order if isinstance(node, ast.Use)])
-    given: tuple[ast.Use | ArrayParameter, ...] = (*parameters, *constants)
-    own_shapes = [_parameter(scope, node, k) for k, node in enumerate(given)]
+    inputs = _inputs(placement.order)
+    given: list[Sequence[ast.Use | ArrayParameter]] = [*[(parameter,) for parameter in parameters], *inputs]
+    own_shapes = [_parameter(scope, same, k) for k, same in enumerate(given)]
     arrays = tuple([binding.arrays for binding in scope.bindings])
     _fill(scope, order)
     found = tuple([leaf for result in results for leaf in scope.value(result).leaves])
     program = Program(arrays, tuple(scope.bindings), found, tuple(own_shapes), tuple(building.equalities))
-    return Built(_finish(program, building), constants)
+    return Built(_finish(program, building), tuple([first for first, *_ in inputs]))
+
+
+def _inputs(order: Sequence[ArrayNode]) -> list[list[ast.Use]]:
+    """The `Use` nodes of a program, those of the same arrays together: the same elements at the same addresses."""
+    same: dict[tuple[object, ...], list[ast.Use]] = {}
+    for node in order:
+        if isinstance(node, ast.Use):
+            places = [(leaf.__array_interface__["data"], leaf.dtype, leaf.shape, leaf.strides) for leaf in node.data]
+            same.setdefault((node.types, *places), []).append(node)
+    return list(same.values())
 
 
 def _finish(program: Program, building: Building) -> Program:
@@ -83,12 +95,13 @@ def _finish(program: Program, building: Building) -> Program:
     return program
 
 
-def _parameter(scope: Scope, node: ast.Use | ArrayParameter, position: int) -> Shape:
-    """Bind a parameter with extents of its own."""
-    (type_,) = node.types
+def _parameter(scope: Scope, same: Sequence[ast.Use | ArrayParameter], position: int) -> Shape:
+    """Bind a parameter with extents of its own, which all of `same` stand for; errors name the place of each."""
+    (type_,) = same[0].types
     shape = scope.building.sizes.parameter(type_.rank)
-    arrays = scope.emit(nodes.Use(position), [(element, shape) for element in leaves(type_.element)], node.where)
-    scope.building.values[node, scope.region] = (Value(arrays, shape, node.where),)
+    arrays = scope.emit(nodes.Use(position), [(element, shape) for element in leaves(type_.element)], same[0].where)
+    for node in same:
+        scope.building.values[node, scope.region] = (Value(arrays, shape, node.where),)
     return shape
 
 
