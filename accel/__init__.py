@@ -41,8 +41,9 @@ from accel.ast.combinators.reorder import All, AllType, flatten, gather
 from accel.ast.scalars.conversions import (
     abs, add, div, eq, even, gcd, ge, gt, lcm, le, lt, max, min, mod, mul, ne, neg, odd, pow, quot, rem, signum, sub,
 )
+from accel.ast.handles.elements import Maybe
 from accel.ast.handles.tuples import (
-    Maybe, cond, constant, fromIndex, fromJust, fromMaybe, fst, indexHead, indexTail, intersect, isJust, isNothing,
+    cond, constant, fromIndex, fromJust, fromMaybe, fst, indexHead, indexTail, intersect, isJust, isNothing,
     just, maybe, nothing, select, shapeSize, snd, toIndex, while_,
 )
 from accel.errors import (

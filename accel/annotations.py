@@ -1,14 +1,15 @@
-"""What a `runN` function's annotations demand of its arguments: `Acc[Array[tuple[int, int], np.float32]]` and the like."""
+"""What a `runN` function's annotations demand of arguments and results: `Acc[Matrix[np.float32]]` and the like."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from accel.ast.handles.acc import Acc, Array
 from accel.ast.tree.types import ArrayType, ElementType, ScalarType, TupleType
+from accel.structure import Nested
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +35,57 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_O
 
 def demands(function: Callable[..., object]) -> list[Demand]:
     """One demand per positional parameter that is annotated; annotations that Python cannot resolve demand nothing."""
+    hints = _hints(function)
     try:
-        hints = get_type_hints(function)
         parameters = inspect.signature(function).parameters
-    except (NameError, TypeError, AttributeError, ValueError):
-        return []  # names under TYPE_CHECKING, callables without annotations, builtins without a signature
+    except (TypeError, ValueError):
+        return []  # builtins without a signature
+    if hints is None:
+        return []
     named = (name for name, one in parameters.items() if one.kind in _POSITIONAL)
     return [_demand(hints.get(name)) for name in named]
+
+
+def demand_of_result(function: Callable[..., object]) -> Nested[Demand]:
+    """The demand of the annotated result, or a tuple of them; what is not annotated, or unresolved, demands nothing."""
+    hints = _hints(function)
+    return ANYTHING if hints is None else _nested(hints.get("return"))
+
+
+def contradiction(result: Nested[ArrayType], demand: Nested[Demand]) -> str | None:
+    """How the first part of a result differs from its annotation, to be read after the result's name; None if all fit."""
+    work: list[tuple[str, Nested[ArrayType], Nested[Demand]]] = [("", result, demand)]
+    while work:
+        place, given, asked = work.pop()
+        if asked == ANYTHING:
+            continue
+        if isinstance(given, tuple) and isinstance(asked, tuple) and len(given) == len(asked):
+            items = [(f"{place}[{i}]", *pair) for i, pair in enumerate(zip(given, asked, strict=True))]
+            work += reversed(items)
+        elif isinstance(given, tuple) or isinstance(asked, tuple):
+            return f"{place} is {_described(given)}, but is annotated with {_described(asked)}"
+        elif not asked.admits(given):
+            return f"{place} has type {given}, but is annotated with {asked}"
+    return None
+
+
+def _described(part: object) -> str:
+    return f"a tuple of {len(part)}" if isinstance(part, tuple) else "one Acc"
+
+
+def _hints(function: Callable[..., object]) -> dict[str, Any] | None:  # Any: annotations are any objects
+    """The annotations of a function; None if Python cannot resolve them."""
+    try:
+        return get_type_hints(function)
+    except (NameError, TypeError, AttributeError, ValueError):
+        return None  # names under TYPE_CHECKING, callables without annotations
+
+
+def _nested(annotation: object) -> Nested[Demand]:
+    items = get_args(annotation)
+    if get_origin(annotation) is not tuple or Ellipsis in items:
+        return _demand(annotation)
+    return tuple([_nested(item) for item in items])
 
 
 def _demand(annotation: object) -> Demand:

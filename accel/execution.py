@@ -16,7 +16,7 @@ import numpy as np
 
 from accel import settings as setting
 from accel import source
-from accel.annotations import Demand, demands
+from accel.annotations import Demand, contradiction, demand_of_result, demands
 from accel.ast.combinators.foreign import as_array
 from accel.ast.combinators.host import use_array
 from accel.ast.handles.acc import Acc
@@ -164,6 +164,7 @@ class RunN(Generic[P, R]):
         self._function = function
         self._given = given
         self._demands = demands(function)
+        self._result = demand_of_result(function)
         self._specialised: Cache[tuple[setting.Key, tuple[Nested[ArrayType], ...]], _Specialised] = Cache(64)
         self._plain: tuple[Settings | None, tuple[tuple[np.dtype[np.generic], int], ...], _Specialised, bool] | None = (
             None
@@ -245,6 +246,10 @@ class RunN(Generic[P, R]):
         handles = [Acc[Any](node, (None,) * node.types[0].rank) for node in parameters]  # Any: types known at run time
         result = apply_to_arrays(self._function, handles, where)
         nodes, shaped = _nodes(result, "what the function returns")
+        found = contradiction(shaped.form, self._result)
+        if found is not None:
+            hint = "return what is annotated, or leave the annotation open by a type variable"
+            raise AccelTypeError(f"the result of {self._name()}{found}", where, hint=hint)
         built = build(nodes, parameters)
         constants = tuple(leaf for constant in built.constants for leaf in constant.data)
         arguments = [*(leaf for host in hosts for leaf in host.data), *constants]

@@ -10,6 +10,7 @@ import numpy as np
 from typing_extensions import Unpack
 
 from accel.ast.handles.acc import Acc, Array
+from accel.ast.handles.host_types import Host, Runs
 from accel.execution import RunN, check_function, run_nodes
 from accel.settings import Given
 
@@ -25,45 +26,144 @@ S5 = TypeVar("S5", bound=tuple[Any, ...])
 G5 = TypeVar("G5", bound=np.generic)
 S6 = TypeVar("S6", bound=tuple[Any, ...])
 G6 = TypeVar("G6", bound=np.generic)
-Sa = TypeVar("Sa", bound=tuple[Any, ...])
-Ga = TypeVar("Ga", bound=np.generic)
-Sb = TypeVar("Sb", bound=tuple[Any, ...])
-Gb = TypeVar("Gb", bound=np.generic)
-Sc = TypeVar("Sc", bound=tuple[Any, ...])
-Gc = TypeVar("Gc", bound=np.generic)
-Sd = TypeVar("Sd", bound=tuple[Any, ...])
-Gd = TypeVar("Gd", bound=np.generic)
+Ra = TypeVar("Ra")
+Rb = TypeVar("Rb")
+Rc = TypeVar("Rc")
+Rd = TypeVar("Rd")
+Re = TypeVar("Re")
 
 
 @overload
-def run(a: Acc[Array[Sa, Ga]], **given: Unpack[Given]) -> np.ndarray[Sa, np.dtype[Ga]]: ...
+def run(a: Runs[Ra], **given: Unpack[Given]) -> Ra: ...
+@overload
+def run(a: tuple[Runs[Ra]], **given: Unpack[Given]) -> tuple[Ra]: ...
+@overload
+def run(a: tuple[Runs[Ra], Runs[Rb]], **given: Unpack[Given]) -> tuple[Ra, Rb]: ...
+@overload
+def run(a: tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc]]], **given: Unpack[Given]) -> tuple[Ra, tuple[Rb, Rc]]: ...
 @overload
 def run(
-    a: tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]]], **given: Unpack[Given]
-) -> tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]]]: ...
+    a: tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc], Runs[Rd]]], **given: Unpack[Given]
+) -> tuple[Ra, tuple[Rb, Rc, Rd]]: ...
 @overload
 def run(
-    a: tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]]], **given: Unpack[Given]
-) -> tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]], np.ndarray[Sc, np.dtype[Gc]]]: ...
+    a: tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc], Runs[Rd], Runs[Re]]], **given: Unpack[Given]
+) -> tuple[Ra, tuple[Rb, Rc, Rd, Re]]: ...
+@overload
+def run(a: tuple[tuple[Runs[Ra], Runs[Rb]], Runs[Rc]], **given: Unpack[Given]) -> tuple[tuple[Ra, Rb], Rc]: ...
 @overload
 def run(
-    a: tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]], Acc[Array[Sd, Gd]]], **given: Unpack[Given]
-) -> tuple[
-    np.ndarray[Sa, np.dtype[Ga]],
-    np.ndarray[Sb, np.dtype[Gb]],
-    np.ndarray[Sc, np.dtype[Gc]],
-    np.ndarray[Sd, np.dtype[Gd]],
-]: ...
+    a: tuple[tuple[Runs[Ra], Runs[Rb]], tuple[Runs[Rc], Runs[Rd]]], **given: Unpack[Given]
+) -> tuple[tuple[Ra, Rb], tuple[Rc, Rd]]: ...
 @overload
 def run(
-    a: Acc[Array[Sa, tuple[Ga, Gb]]], **given: Unpack[Given]
-) -> tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sa, np.dtype[Gb]]]: ...
+    a: tuple[tuple[Runs[Ra], Runs[Rb]], tuple[Runs[Rc], Runs[Rd], Runs[Re]]], **given: Unpack[Given]
+) -> tuple[tuple[Ra, Rb], tuple[Rc, Rd, Re]]: ...
 @overload
 def run(
-    a: Acc[Array[Sa, tuple[Ga, Gb, Gc]]], **given: Unpack[Given]
-) -> tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sa, np.dtype[Gb]], np.ndarray[Sa, np.dtype[Gc]]]: ...
+    a: tuple[tuple[Runs[Ra], Runs[Rb], Runs[Rc]], Runs[Rd]], **given: Unpack[Given]
+) -> tuple[tuple[Ra, Rb, Rc], Rd]: ...
 @overload
-def run(a: Acc[Any] | tuple[Any, ...], **given: Unpack[Given]) -> Any: ...
+def run(
+    a: tuple[tuple[Runs[Ra], Runs[Rb], Runs[Rc]], tuple[Runs[Rd], Runs[Re]]], **given: Unpack[Given]
+) -> tuple[tuple[Ra, Rb, Rc], tuple[Rd, Re]]: ...
+@overload
+def run(
+    a: tuple[tuple[Runs[Ra], Runs[Rb], Runs[Rc], Runs[Rd]], Runs[Re]], **given: Unpack[Given]
+) -> tuple[tuple[Ra, Rb, Rc, Rd], Re]: ...
+@overload
+def run(a: tuple[Runs[Ra], Runs[Rb], Runs[Rc]], **given: Unpack[Given]) -> tuple[Ra, Rb, Rc]: ...
+@overload
+def run(
+    a: tuple[Runs[Ra], Runs[Rb], tuple[Runs[Rc], Runs[Rd]]], **given: Unpack[Given]
+) -> tuple[Ra, Rb, tuple[Rc, Rd]]: ...
+@overload
+def run(
+    a: tuple[Runs[Ra], Runs[Rb], tuple[Runs[Rc], Runs[Rd], Runs[Re]]], **given: Unpack[Given]
+) -> tuple[Ra, Rb, tuple[Rc, Rd, Re]]: ...
+@overload
+def run(
+    a: tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc]], Runs[Rd]], **given: Unpack[Given]
+) -> tuple[Ra, tuple[Rb, Rc], Rd]: ...
+@overload
+def run(
+    a: tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc]], tuple[Runs[Rd], Runs[Re]]], **given: Unpack[Given]
+) -> tuple[Ra, tuple[Rb, Rc], tuple[Rd, Re]]: ...
+@overload
+def run(
+    a: tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc], Runs[Rd]], Runs[Re]], **given: Unpack[Given]
+) -> tuple[Ra, tuple[Rb, Rc, Rd], Re]: ...
+@overload
+def run(
+    a: tuple[tuple[Runs[Ra], Runs[Rb]], Runs[Rc], Runs[Rd]], **given: Unpack[Given]
+) -> tuple[tuple[Ra, Rb], Rc, Rd]: ...
+@overload
+def run(
+    a: tuple[tuple[Runs[Ra], Runs[Rb]], Runs[Rc], tuple[Runs[Rd], Runs[Re]]], **given: Unpack[Given]
+) -> tuple[tuple[Ra, Rb], Rc, tuple[Rd, Re]]: ...
+@overload
+def run(
+    a: tuple[tuple[Runs[Ra], Runs[Rb]], tuple[Runs[Rc], Runs[Rd]], Runs[Re]], **given: Unpack[Given]
+) -> tuple[tuple[Ra, Rb], tuple[Rc, Rd], Re]: ...
+@overload
+def run(
+    a: tuple[tuple[Runs[Ra], Runs[Rb], Runs[Rc]], Runs[Rd], Runs[Re]], **given: Unpack[Given]
+) -> tuple[tuple[Ra, Rb, Rc], Rd, Re]: ...
+@overload
+def run(a: tuple[Runs[Ra], Runs[Rb], Runs[Rc], Runs[Rd]], **given: Unpack[Given]) -> tuple[Ra, Rb, Rc, Rd]: ...
+@overload
+def run(
+    a: tuple[Runs[Ra], Runs[Rb], Runs[Rc], tuple[Runs[Rd], Runs[Re]]], **given: Unpack[Given]
+) -> tuple[Ra, Rb, Rc, tuple[Rd, Re]]: ...
+@overload
+def run(
+    a: tuple[Runs[Ra], Runs[Rb], tuple[Runs[Rc], Runs[Rd]], Runs[Re]], **given: Unpack[Given]
+) -> tuple[Ra, Rb, tuple[Rc, Rd], Re]: ...
+@overload
+def run(
+    a: tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc]], Runs[Rd], Runs[Re]], **given: Unpack[Given]
+) -> tuple[Ra, tuple[Rb, Rc], Rd, Re]: ...
+@overload
+def run(
+    a: tuple[tuple[Runs[Ra], Runs[Rb]], Runs[Rc], Runs[Rd], Runs[Re]], **given: Unpack[Given]
+) -> tuple[tuple[Ra, Rb], Rc, Rd, Re]: ...
+@overload
+def run(
+    a: tuple[Runs[Ra], Runs[Rb], Runs[Rc], Runs[Rd], Runs[Re]], **given: Unpack[Given]
+) -> tuple[Ra, Rb, Rc, Rd, Re]: ...
+@overload
+def run(
+    a: tuple[Acc[Any]]
+    | tuple[Acc[Any], Acc[Any]]
+    | tuple[Acc[Any], tuple[Acc[Any], Acc[Any]]]
+    | tuple[Acc[Any], tuple[Acc[Any], Acc[Any], Acc[Any]]]
+    | tuple[Acc[Any], tuple[Acc[Any], Acc[Any], Acc[Any], Acc[Any]]]
+    | tuple[tuple[Acc[Any], Acc[Any]], Acc[Any]]
+    | tuple[tuple[Acc[Any], Acc[Any]], tuple[Acc[Any], Acc[Any]]]
+    | tuple[tuple[Acc[Any], Acc[Any]], tuple[Acc[Any], Acc[Any], Acc[Any]]]
+    | tuple[tuple[Acc[Any], Acc[Any], Acc[Any]], Acc[Any]]
+    | tuple[tuple[Acc[Any], Acc[Any], Acc[Any]], tuple[Acc[Any], Acc[Any]]]
+    | tuple[tuple[Acc[Any], Acc[Any], Acc[Any], Acc[Any]], Acc[Any]]
+    | tuple[Acc[Any], Acc[Any], Acc[Any]]
+    | tuple[Acc[Any], Acc[Any], tuple[Acc[Any], Acc[Any]]]
+    | tuple[Acc[Any], Acc[Any], tuple[Acc[Any], Acc[Any], Acc[Any]]]
+    | tuple[Acc[Any], tuple[Acc[Any], Acc[Any]], Acc[Any]]
+    | tuple[Acc[Any], tuple[Acc[Any], Acc[Any]], tuple[Acc[Any], Acc[Any]]]
+    | tuple[Acc[Any], tuple[Acc[Any], Acc[Any], Acc[Any]], Acc[Any]]
+    | tuple[tuple[Acc[Any], Acc[Any]], Acc[Any], Acc[Any]]
+    | tuple[tuple[Acc[Any], Acc[Any]], Acc[Any], tuple[Acc[Any], Acc[Any]]]
+    | tuple[tuple[Acc[Any], Acc[Any]], tuple[Acc[Any], Acc[Any]], Acc[Any]]
+    | tuple[tuple[Acc[Any], Acc[Any], Acc[Any]], Acc[Any], Acc[Any]]
+    | tuple[Acc[Any], Acc[Any], Acc[Any], Acc[Any]]
+    | tuple[Acc[Any], Acc[Any], Acc[Any], tuple[Acc[Any], Acc[Any]]]
+    | tuple[Acc[Any], Acc[Any], tuple[Acc[Any], Acc[Any]], Acc[Any]]
+    | tuple[Acc[Any], tuple[Acc[Any], Acc[Any]], Acc[Any], Acc[Any]]
+    | tuple[tuple[Acc[Any], Acc[Any]], Acc[Any], Acc[Any], Acc[Any]]
+    | tuple[Acc[Any], Acc[Any], Acc[Any], Acc[Any], Acc[Any]],
+    **given: Unpack[Given],
+) -> object: ...
+@overload
+def run(a: tuple[Any, ...], **given: Unpack[Given]) -> Any: ...
 def run(a: object, **given: Unpack[Given]) -> object:
     """Evaluate an `Acc`, or a nested tuple of them together (what they share is computed once).
 
@@ -81,256 +181,495 @@ class Decorator:
         self._given = given
 
     @overload
-    def __call__(
-        self, f: Callable[[Acc[Array[S1, G1]]], Acc[Array[Sa, Ga]]]
-    ) -> RunN[[np.ndarray[S1, np.dtype[G1]]], np.ndarray[Sa, np.dtype[Ga]]]: ...
+    def __call__(self, f: Callable[[Acc[Array[S1, G1]]], Runs[Ra]]) -> RunN[[Host[S1, G1]], Ra]: ...
+    @overload
+    def __call__(self, f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra]]]) -> RunN[[Host[S1, G1]], tuple[Ra]]: ...
     @overload
     def __call__(
-        self, f: Callable[[Acc[Array[S1, G1]]], tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]]]]
-    ) -> RunN[[np.ndarray[S1, np.dtype[G1]]], tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]]]]: ...
+        self, f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra], Runs[Rb]]]
+    ) -> RunN[[Host[S1, G1]], tuple[Ra, Rb]]: ...
     @overload
     def __call__(
-        self, f: Callable[[Acc[Array[S1, G1]]], tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]]]]
-    ) -> RunN[
-        [np.ndarray[S1, np.dtype[G1]]],
-        tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]], np.ndarray[Sc, np.dtype[Gc]]],
-    ]: ...
+        self, f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc]]]]
+    ) -> RunN[[Host[S1, G1]], tuple[Ra, tuple[Rb, Rc]]]: ...
+    @overload
+    def __call__(
+        self, f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc], Runs[Rd]]]]
+    ) -> RunN[[Host[S1, G1]], tuple[Ra, tuple[Rb, Rc, Rd]]]: ...
+    @overload
+    def __call__(
+        self, f: Callable[[Acc[Array[S1, G1]]], tuple[tuple[Runs[Ra], Runs[Rb]], Runs[Rc]]]
+    ) -> RunN[[Host[S1, G1]], tuple[tuple[Ra, Rb], Rc]]: ...
+    @overload
+    def __call__(
+        self, f: Callable[[Acc[Array[S1, G1]]], tuple[tuple[Runs[Ra], Runs[Rb]], tuple[Runs[Rc], Runs[Rd]]]]
+    ) -> RunN[[Host[S1, G1]], tuple[tuple[Ra, Rb], tuple[Rc, Rd]]]: ...
+    @overload
+    def __call__(
+        self, f: Callable[[Acc[Array[S1, G1]]], tuple[tuple[Runs[Ra], Runs[Rb], Runs[Rc]], Runs[Rd]]]
+    ) -> RunN[[Host[S1, G1]], tuple[tuple[Ra, Rb, Rc], Rd]]: ...
+    @overload
+    def __call__(
+        self, f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra], Runs[Rb], Runs[Rc]]]
+    ) -> RunN[[Host[S1, G1]], tuple[Ra, Rb, Rc]]: ...
+    @overload
+    def __call__(
+        self, f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra], Runs[Rb], tuple[Runs[Rc], Runs[Rd]]]]
+    ) -> RunN[[Host[S1, G1]], tuple[Ra, Rb, tuple[Rc, Rd]]]: ...
+    @overload
+    def __call__(
+        self, f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc]], Runs[Rd]]]
+    ) -> RunN[[Host[S1, G1]], tuple[Ra, tuple[Rb, Rc], Rd]]: ...
+    @overload
+    def __call__(
+        self, f: Callable[[Acc[Array[S1, G1]]], tuple[tuple[Runs[Ra], Runs[Rb]], Runs[Rc], Runs[Rd]]]
+    ) -> RunN[[Host[S1, G1]], tuple[tuple[Ra, Rb], Rc, Rd]]: ...
+    @overload
+    def __call__(
+        self, f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra], Runs[Rb], Runs[Rc], Runs[Rd]]]
+    ) -> RunN[[Host[S1, G1]], tuple[Ra, Rb, Rc, Rd]]: ...
+    @overload
+    def __call__(
+        self, f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra], Runs[Rb], Runs[Rc], Runs[Rd], Runs[Re]]]
+    ) -> RunN[[Host[S1, G1]], tuple[Ra, Rb, Rc, Rd, Re]]: ...
+    @overload
+    def __call__(
+        self, f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], Runs[Ra]]
+    ) -> RunN[[Host[S1, G1], Host[S2, G2]], Ra]: ...
+    @overload
+    def __call__(
+        self, f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Runs[Ra]]]
+    ) -> RunN[[Host[S1, G1], Host[S2, G2]], tuple[Ra]]: ...
+    @overload
+    def __call__(
+        self, f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Runs[Ra], Runs[Rb]]]
+    ) -> RunN[[Host[S1, G1], Host[S2, G2]], tuple[Ra, Rb]]: ...
+    @overload
+    def __call__(
+        self, f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc]]]]
+    ) -> RunN[[Host[S1, G1], Host[S2, G2]], tuple[Ra, tuple[Rb, Rc]]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc], Runs[Rd]]]],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2]], tuple[Ra, tuple[Rb, Rc, Rd]]]: ...
+    @overload
+    def __call__(
+        self, f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[tuple[Runs[Ra], Runs[Rb]], Runs[Rc]]]
+    ) -> RunN[[Host[S1, G1], Host[S2, G2]], tuple[tuple[Ra, Rb], Rc]]: ...
     @overload
     def __call__(
         self,
         f: Callable[
-            [Acc[Array[S1, G1]]], tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]], Acc[Array[Sd, Gd]]]
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[tuple[Runs[Ra], Runs[Rb]], tuple[Runs[Rc], Runs[Rd]]]
         ],
-    ) -> RunN[
-        [np.ndarray[S1, np.dtype[G1]]],
-        tuple[
-            np.ndarray[Sa, np.dtype[Ga]],
-            np.ndarray[Sb, np.dtype[Gb]],
-            np.ndarray[Sc, np.dtype[Gc]],
-            np.ndarray[Sd, np.dtype[Gd]],
-        ],
-    ]: ...
+    ) -> RunN[[Host[S1, G1], Host[S2, G2]], tuple[tuple[Ra, Rb], tuple[Rc, Rd]]]: ...
     @overload
     def __call__(
-        self, f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], Acc[Array[Sa, Ga]]]
-    ) -> RunN[[np.ndarray[S1, np.dtype[G1]], np.ndarray[S2, np.dtype[G2]]], np.ndarray[Sa, np.dtype[Ga]]]: ...
+        self,
+        f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[tuple[Runs[Ra], Runs[Rb], Runs[Rc]], Runs[Rd]]],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2]], tuple[tuple[Ra, Rb, Rc], Rd]]: ...
     @overload
     def __call__(
-        self, f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]]]]
-    ) -> RunN[
-        [np.ndarray[S1, np.dtype[G1]], np.ndarray[S2, np.dtype[G2]]],
-        tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]]],
-    ]: ...
+        self, f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Runs[Ra], Runs[Rb], Runs[Rc]]]
+    ) -> RunN[[Host[S1, G1], Host[S2, G2]], tuple[Ra, Rb, Rc]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Runs[Ra], Runs[Rb], tuple[Runs[Rc], Runs[Rd]]]],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2]], tuple[Ra, Rb, tuple[Rc, Rd]]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc]], Runs[Rd]]],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2]], tuple[Ra, tuple[Rb, Rc], Rd]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[tuple[Runs[Ra], Runs[Rb]], Runs[Rc], Runs[Rd]]],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2]], tuple[tuple[Ra, Rb], Rc, Rd]]: ...
+    @overload
+    def __call__(
+        self, f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Runs[Ra], Runs[Rb], Runs[Rc], Runs[Rd]]]
+    ) -> RunN[[Host[S1, G1], Host[S2, G2]], tuple[Ra, Rb, Rc, Rd]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Runs[Ra], Runs[Rb], Runs[Rc], Runs[Rd], Runs[Re]]],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2]], tuple[Ra, Rb, Rc, Rd, Re]]: ...
+    @overload
+    def __call__(
+        self, f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]], Runs[Ra]]
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3]], Ra]: ...
+    @overload
+    def __call__(
+        self, f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]], tuple[Runs[Ra]]]
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3]], tuple[Ra]]: ...
+    @overload
+    def __call__(
+        self, f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]], tuple[Runs[Ra], Runs[Rb]]]
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3]], tuple[Ra, Rb]]: ...
     @overload
     def __call__(
         self,
         f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]]]
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]], tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc]]]
         ],
-    ) -> RunN[
-        [np.ndarray[S1, np.dtype[G1]], np.ndarray[S2, np.dtype[G2]]],
-        tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]], np.ndarray[Sc, np.dtype[Gc]]],
-    ]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]]],
-            tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]], Acc[Array[Sd, Gd]]],
-        ],
-    ) -> RunN[
-        [np.ndarray[S1, np.dtype[G1]], np.ndarray[S2, np.dtype[G2]]],
-        tuple[
-            np.ndarray[Sa, np.dtype[Ga]],
-            np.ndarray[Sb, np.dtype[Gb]],
-            np.ndarray[Sc, np.dtype[Gc]],
-            np.ndarray[Sd, np.dtype[Gd]],
-        ],
-    ]: ...
-    @overload
-    def __call__(
-        self, f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]], Acc[Array[Sa, Ga]]]
-    ) -> RunN[
-        [np.ndarray[S1, np.dtype[G1]], np.ndarray[S2, np.dtype[G2]], np.ndarray[S3, np.dtype[G3]]],
-        np.ndarray[Sa, np.dtype[Ga]],
-    ]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]], tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]]]
-        ],
-    ) -> RunN[
-        [np.ndarray[S1, np.dtype[G1]], np.ndarray[S2, np.dtype[G2]], np.ndarray[S3, np.dtype[G3]]],
-        tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]]],
-    ]: ...
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3]], tuple[Ra, tuple[Rb, Rc]]]: ...
     @overload
     def __call__(
         self,
         f: Callable[
             [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
-            tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]]],
+            tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc], Runs[Rd]]],
         ],
-    ) -> RunN[
-        [np.ndarray[S1, np.dtype[G1]], np.ndarray[S2, np.dtype[G2]], np.ndarray[S3, np.dtype[G3]]],
-        tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]], np.ndarray[Sc, np.dtype[Gc]]],
-    ]: ...
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3]], tuple[Ra, tuple[Rb, Rc, Rd]]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]], tuple[tuple[Runs[Ra], Runs[Rb]], Runs[Rc]]
+        ],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3]], tuple[tuple[Ra, Rb], Rc]]: ...
     @overload
     def __call__(
         self,
         f: Callable[
             [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
-            tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]], Acc[Array[Sd, Gd]]],
+            tuple[tuple[Runs[Ra], Runs[Rb]], tuple[Runs[Rc], Runs[Rd]]],
         ],
-    ) -> RunN[
-        [np.ndarray[S1, np.dtype[G1]], np.ndarray[S2, np.dtype[G2]], np.ndarray[S3, np.dtype[G3]]],
-        tuple[
-            np.ndarray[Sa, np.dtype[Ga]],
-            np.ndarray[Sb, np.dtype[Gb]],
-            np.ndarray[Sc, np.dtype[Gc]],
-            np.ndarray[Sd, np.dtype[Gd]],
-        ],
-    ]: ...
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3]], tuple[tuple[Ra, Rb], tuple[Rc, Rd]]]: ...
     @overload
     def __call__(
         self,
         f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]], Acc[Array[Sa, Ga]]
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
+            tuple[tuple[Runs[Ra], Runs[Rb], Runs[Rc]], Runs[Rd]],
         ],
-    ) -> RunN[
-        [
-            np.ndarray[S1, np.dtype[G1]],
-            np.ndarray[S2, np.dtype[G2]],
-            np.ndarray[S3, np.dtype[G3]],
-            np.ndarray[S4, np.dtype[G4]],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3]], tuple[tuple[Ra, Rb, Rc], Rd]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]], tuple[Runs[Ra], Runs[Rb], Runs[Rc]]],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3]], tuple[Ra, Rb, Rc]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
+            tuple[Runs[Ra], Runs[Rb], tuple[Runs[Rc], Runs[Rd]]],
         ],
-        np.ndarray[Sa, np.dtype[Ga]],
-    ]: ...
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3]], tuple[Ra, Rb, tuple[Rc, Rd]]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
+            tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc]], Runs[Rd]],
+        ],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3]], tuple[Ra, tuple[Rb, Rc], Rd]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
+            tuple[tuple[Runs[Ra], Runs[Rb]], Runs[Rc], Runs[Rd]],
+        ],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3]], tuple[tuple[Ra, Rb], Rc, Rd]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]], tuple[Runs[Ra], Runs[Rb], Runs[Rc], Runs[Rd]]
+        ],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3]], tuple[Ra, Rb, Rc, Rd]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
+            tuple[Runs[Ra], Runs[Rb], Runs[Rc], Runs[Rd], Runs[Re]],
+        ],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3]], tuple[Ra, Rb, Rc, Rd, Re]]: ...
+    @overload
+    def __call__(
+        self, f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]], Runs[Ra]]
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4]], Ra]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]], tuple[Runs[Ra]]],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4]], tuple[Ra]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]], tuple[Runs[Ra], Runs[Rb]]
+        ],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4]], tuple[Ra, Rb]]: ...
     @overload
     def __call__(
         self,
         f: Callable[
             [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
-            tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]]],
+            tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc]]],
         ],
-    ) -> RunN[
-        [
-            np.ndarray[S1, np.dtype[G1]],
-            np.ndarray[S2, np.dtype[G2]],
-            np.ndarray[S3, np.dtype[G3]],
-            np.ndarray[S4, np.dtype[G4]],
-        ],
-        tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]]],
-    ]: ...
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4]], tuple[Ra, tuple[Rb, Rc]]]: ...
     @overload
     def __call__(
         self,
         f: Callable[
             [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
-            tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]]],
+            tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc], Runs[Rd]]],
         ],
-    ) -> RunN[
-        [
-            np.ndarray[S1, np.dtype[G1]],
-            np.ndarray[S2, np.dtype[G2]],
-            np.ndarray[S3, np.dtype[G3]],
-            np.ndarray[S4, np.dtype[G4]],
-        ],
-        tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]], np.ndarray[Sc, np.dtype[Gc]]],
-    ]: ...
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4]], tuple[Ra, tuple[Rb, Rc, Rd]]]: ...
     @overload
     def __call__(
         self,
         f: Callable[
             [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
-            tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]], Acc[Array[Sd, Gd]]],
+            tuple[tuple[Runs[Ra], Runs[Rb]], Runs[Rc]],
+        ],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4]], tuple[tuple[Ra, Rb], Rc]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
+            tuple[tuple[Runs[Ra], Runs[Rb]], tuple[Runs[Rc], Runs[Rd]]],
+        ],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4]], tuple[tuple[Ra, Rb], tuple[Rc, Rd]]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
+            tuple[tuple[Runs[Ra], Runs[Rb], Runs[Rc]], Runs[Rd]],
+        ],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4]], tuple[tuple[Ra, Rb, Rc], Rd]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
+            tuple[Runs[Ra], Runs[Rb], Runs[Rc]],
+        ],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4]], tuple[Ra, Rb, Rc]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
+            tuple[Runs[Ra], Runs[Rb], tuple[Runs[Rc], Runs[Rd]]],
+        ],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4]], tuple[Ra, Rb, tuple[Rc, Rd]]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
+            tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc]], Runs[Rd]],
+        ],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4]], tuple[Ra, tuple[Rb, Rc], Rd]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
+            tuple[tuple[Runs[Ra], Runs[Rb]], Runs[Rc], Runs[Rd]],
+        ],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4]], tuple[tuple[Ra, Rb], Rc, Rd]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
+            tuple[Runs[Ra], Runs[Rb], Runs[Rc], Runs[Rd]],
+        ],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4]], tuple[Ra, Rb, Rc, Rd]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
+            tuple[Runs[Ra], Runs[Rb], Runs[Rc], Runs[Rd], Runs[Re]],
+        ],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4]], tuple[Ra, Rb, Rc, Rd, Re]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
+            Runs[Ra],
+        ],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5]], Ra]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
+            tuple[Runs[Ra]],
+        ],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5]], tuple[Ra]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
+            tuple[Runs[Ra], Runs[Rb]],
+        ],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5]], tuple[Ra, Rb]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
+            tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc]]],
+        ],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5]], tuple[Ra, tuple[Rb, Rc]]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
+            tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc], Runs[Rd]]],
+        ],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5]], tuple[Ra, tuple[Rb, Rc, Rd]]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
+            tuple[tuple[Runs[Ra], Runs[Rb]], Runs[Rc]],
+        ],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5]], tuple[tuple[Ra, Rb], Rc]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
+            tuple[tuple[Runs[Ra], Runs[Rb]], tuple[Runs[Rc], Runs[Rd]]],
         ],
     ) -> RunN[
-        [
-            np.ndarray[S1, np.dtype[G1]],
-            np.ndarray[S2, np.dtype[G2]],
-            np.ndarray[S3, np.dtype[G3]],
-            np.ndarray[S4, np.dtype[G4]],
-        ],
-        tuple[
-            np.ndarray[Sa, np.dtype[Ga]],
-            np.ndarray[Sb, np.dtype[Gb]],
-            np.ndarray[Sc, np.dtype[Gc]],
-            np.ndarray[Sd, np.dtype[Gd]],
-        ],
+        [Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5]], tuple[tuple[Ra, Rb], tuple[Rc, Rd]]
     ]: ...
     @overload
     def __call__(
         self,
         f: Callable[
             [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
-            Acc[Array[Sa, Ga]],
+            tuple[tuple[Runs[Ra], Runs[Rb], Runs[Rc]], Runs[Rd]],
         ],
-    ) -> RunN[
-        [
-            np.ndarray[S1, np.dtype[G1]],
-            np.ndarray[S2, np.dtype[G2]],
-            np.ndarray[S3, np.dtype[G3]],
-            np.ndarray[S4, np.dtype[G4]],
-            np.ndarray[S5, np.dtype[G5]],
-        ],
-        np.ndarray[Sa, np.dtype[Ga]],
-    ]: ...
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5]], tuple[tuple[Ra, Rb, Rc], Rd]]: ...
     @overload
     def __call__(
         self,
         f: Callable[
             [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
-            tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]]],
+            tuple[Runs[Ra], Runs[Rb], Runs[Rc]],
         ],
-    ) -> RunN[
-        [
-            np.ndarray[S1, np.dtype[G1]],
-            np.ndarray[S2, np.dtype[G2]],
-            np.ndarray[S3, np.dtype[G3]],
-            np.ndarray[S4, np.dtype[G4]],
-            np.ndarray[S5, np.dtype[G5]],
-        ],
-        tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]]],
-    ]: ...
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5]], tuple[Ra, Rb, Rc]]: ...
     @overload
     def __call__(
         self,
         f: Callable[
             [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
-            tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]]],
+            tuple[Runs[Ra], Runs[Rb], tuple[Runs[Rc], Runs[Rd]]],
         ],
-    ) -> RunN[
-        [
-            np.ndarray[S1, np.dtype[G1]],
-            np.ndarray[S2, np.dtype[G2]],
-            np.ndarray[S3, np.dtype[G3]],
-            np.ndarray[S4, np.dtype[G4]],
-            np.ndarray[S5, np.dtype[G5]],
-        ],
-        tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]], np.ndarray[Sc, np.dtype[Gc]]],
-    ]: ...
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5]], tuple[Ra, Rb, tuple[Rc, Rd]]]: ...
     @overload
     def __call__(
         self,
         f: Callable[
             [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
-            tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]], Acc[Array[Sd, Gd]]],
+            tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc]], Runs[Rd]],
+        ],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5]], tuple[Ra, tuple[Rb, Rc], Rd]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
+            tuple[tuple[Runs[Ra], Runs[Rb]], Runs[Rc], Runs[Rd]],
+        ],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5]], tuple[tuple[Ra, Rb], Rc, Rd]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
+            tuple[Runs[Ra], Runs[Rb], Runs[Rc], Runs[Rd]],
+        ],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5]], tuple[Ra, Rb, Rc, Rd]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
+            tuple[Runs[Ra], Runs[Rb], Runs[Rc], Runs[Rd], Runs[Re]],
+        ],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5]], tuple[Ra, Rb, Rc, Rd, Re]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [
+                Acc[Array[S1, G1]],
+                Acc[Array[S2, G2]],
+                Acc[Array[S3, G3]],
+                Acc[Array[S4, G4]],
+                Acc[Array[S5, G5]],
+                Acc[Array[S6, G6]],
+            ],
+            Runs[Ra],
+        ],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5], Host[S6, G6]], Ra]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [
+                Acc[Array[S1, G1]],
+                Acc[Array[S2, G2]],
+                Acc[Array[S3, G3]],
+                Acc[Array[S4, G4]],
+                Acc[Array[S5, G5]],
+                Acc[Array[S6, G6]],
+            ],
+            tuple[Runs[Ra]],
+        ],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5], Host[S6, G6]], tuple[Ra]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [
+                Acc[Array[S1, G1]],
+                Acc[Array[S2, G2]],
+                Acc[Array[S3, G3]],
+                Acc[Array[S4, G4]],
+                Acc[Array[S5, G5]],
+                Acc[Array[S6, G6]],
+            ],
+            tuple[Runs[Ra], Runs[Rb]],
+        ],
+    ) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5], Host[S6, G6]], tuple[Ra, Rb]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [
+                Acc[Array[S1, G1]],
+                Acc[Array[S2, G2]],
+                Acc[Array[S3, G3]],
+                Acc[Array[S4, G4]],
+                Acc[Array[S5, G5]],
+                Acc[Array[S6, G6]],
+            ],
+            tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc]]],
         ],
     ) -> RunN[
-        [
-            np.ndarray[S1, np.dtype[G1]],
-            np.ndarray[S2, np.dtype[G2]],
-            np.ndarray[S3, np.dtype[G3]],
-            np.ndarray[S4, np.dtype[G4]],
-            np.ndarray[S5, np.dtype[G5]],
-        ],
-        tuple[
-            np.ndarray[Sa, np.dtype[Ga]],
-            np.ndarray[Sb, np.dtype[Gb]],
-            np.ndarray[Sc, np.dtype[Gc]],
-            np.ndarray[Sd, np.dtype[Gd]],
-        ],
+        [Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5], Host[S6, G6]], tuple[Ra, tuple[Rb, Rc]]
     ]: ...
     @overload
     def __call__(
@@ -344,18 +683,11 @@ class Decorator:
                 Acc[Array[S5, G5]],
                 Acc[Array[S6, G6]],
             ],
-            Acc[Array[Sa, Ga]],
+            tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc], Runs[Rd]]],
         ],
     ) -> RunN[
-        [
-            np.ndarray[S1, np.dtype[G1]],
-            np.ndarray[S2, np.dtype[G2]],
-            np.ndarray[S3, np.dtype[G3]],
-            np.ndarray[S4, np.dtype[G4]],
-            np.ndarray[S5, np.dtype[G5]],
-            np.ndarray[S6, np.dtype[G6]],
-        ],
-        np.ndarray[Sa, np.dtype[Ga]],
+        [Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5], Host[S6, G6]],
+        tuple[Ra, tuple[Rb, Rc, Rd]],
     ]: ...
     @overload
     def __call__(
@@ -369,18 +701,10 @@ class Decorator:
                 Acc[Array[S5, G5]],
                 Acc[Array[S6, G6]],
             ],
-            tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]]],
+            tuple[tuple[Runs[Ra], Runs[Rb]], Runs[Rc]],
         ],
     ) -> RunN[
-        [
-            np.ndarray[S1, np.dtype[G1]],
-            np.ndarray[S2, np.dtype[G2]],
-            np.ndarray[S3, np.dtype[G3]],
-            np.ndarray[S4, np.dtype[G4]],
-            np.ndarray[S5, np.dtype[G5]],
-            np.ndarray[S6, np.dtype[G6]],
-        ],
-        tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]]],
+        [Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5], Host[S6, G6]], tuple[tuple[Ra, Rb], Rc]
     ]: ...
     @overload
     def __call__(
@@ -394,18 +718,11 @@ class Decorator:
                 Acc[Array[S5, G5]],
                 Acc[Array[S6, G6]],
             ],
-            tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]]],
+            tuple[tuple[Runs[Ra], Runs[Rb]], tuple[Runs[Rc], Runs[Rd]]],
         ],
     ) -> RunN[
-        [
-            np.ndarray[S1, np.dtype[G1]],
-            np.ndarray[S2, np.dtype[G2]],
-            np.ndarray[S3, np.dtype[G3]],
-            np.ndarray[S4, np.dtype[G4]],
-            np.ndarray[S5, np.dtype[G5]],
-            np.ndarray[S6, np.dtype[G6]],
-        ],
-        tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]], np.ndarray[Sc, np.dtype[Gc]]],
+        [Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5], Host[S6, G6]],
+        tuple[tuple[Ra, Rb], tuple[Rc, Rd]],
     ]: ...
     @overload
     def __call__(
@@ -419,23 +736,116 @@ class Decorator:
                 Acc[Array[S5, G5]],
                 Acc[Array[S6, G6]],
             ],
-            tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]], Acc[Array[Sd, Gd]]],
+            tuple[tuple[Runs[Ra], Runs[Rb], Runs[Rc]], Runs[Rd]],
         ],
     ) -> RunN[
-        [
-            np.ndarray[S1, np.dtype[G1]],
-            np.ndarray[S2, np.dtype[G2]],
-            np.ndarray[S3, np.dtype[G3]],
-            np.ndarray[S4, np.dtype[G4]],
-            np.ndarray[S5, np.dtype[G5]],
-            np.ndarray[S6, np.dtype[G6]],
+        [Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5], Host[S6, G6]],
+        tuple[tuple[Ra, Rb, Rc], Rd],
+    ]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [
+                Acc[Array[S1, G1]],
+                Acc[Array[S2, G2]],
+                Acc[Array[S3, G3]],
+                Acc[Array[S4, G4]],
+                Acc[Array[S5, G5]],
+                Acc[Array[S6, G6]],
+            ],
+            tuple[Runs[Ra], Runs[Rb], Runs[Rc]],
         ],
-        tuple[
-            np.ndarray[Sa, np.dtype[Ga]],
-            np.ndarray[Sb, np.dtype[Gb]],
-            np.ndarray[Sc, np.dtype[Gc]],
-            np.ndarray[Sd, np.dtype[Gd]],
+    ) -> RunN[
+        [Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5], Host[S6, G6]], tuple[Ra, Rb, Rc]
+    ]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [
+                Acc[Array[S1, G1]],
+                Acc[Array[S2, G2]],
+                Acc[Array[S3, G3]],
+                Acc[Array[S4, G4]],
+                Acc[Array[S5, G5]],
+                Acc[Array[S6, G6]],
+            ],
+            tuple[Runs[Ra], Runs[Rb], tuple[Runs[Rc], Runs[Rd]]],
         ],
+    ) -> RunN[
+        [Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5], Host[S6, G6]],
+        tuple[Ra, Rb, tuple[Rc, Rd]],
+    ]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [
+                Acc[Array[S1, G1]],
+                Acc[Array[S2, G2]],
+                Acc[Array[S3, G3]],
+                Acc[Array[S4, G4]],
+                Acc[Array[S5, G5]],
+                Acc[Array[S6, G6]],
+            ],
+            tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc]], Runs[Rd]],
+        ],
+    ) -> RunN[
+        [Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5], Host[S6, G6]],
+        tuple[Ra, tuple[Rb, Rc], Rd],
+    ]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [
+                Acc[Array[S1, G1]],
+                Acc[Array[S2, G2]],
+                Acc[Array[S3, G3]],
+                Acc[Array[S4, G4]],
+                Acc[Array[S5, G5]],
+                Acc[Array[S6, G6]],
+            ],
+            tuple[tuple[Runs[Ra], Runs[Rb]], Runs[Rc], Runs[Rd]],
+        ],
+    ) -> RunN[
+        [Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5], Host[S6, G6]],
+        tuple[tuple[Ra, Rb], Rc, Rd],
+    ]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [
+                Acc[Array[S1, G1]],
+                Acc[Array[S2, G2]],
+                Acc[Array[S3, G3]],
+                Acc[Array[S4, G4]],
+                Acc[Array[S5, G5]],
+                Acc[Array[S6, G6]],
+            ],
+            tuple[Runs[Ra], Runs[Rb], Runs[Rc], Runs[Rd]],
+        ],
+    ) -> RunN[
+        [Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5], Host[S6, G6]], tuple[Ra, Rb, Rc, Rd]
+    ]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [
+                Acc[Array[S1, G1]],
+                Acc[Array[S2, G2]],
+                Acc[Array[S3, G3]],
+                Acc[Array[S4, G4]],
+                Acc[Array[S5, G5]],
+                Acc[Array[S6, G6]],
+            ],
+            tuple[Runs[Ra], Runs[Rb], Runs[Rc], Runs[Rd], Runs[Re]],
+        ],
+    ) -> RunN[
+        [Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5], Host[S6, G6]], tuple[Ra, Rb, Rc, Rd, Re]
     ]: ...
     @overload
     def __call__(self, f: Callable[..., Any]) -> RunN[..., Any]: ...
@@ -445,257 +855,500 @@ class Decorator:
 
 
 @overload
-def runN(
-    f: Callable[[Acc[Array[S1, G1]]], Acc[Array[Sa, Ga]]], **given: Unpack[Given]
-) -> RunN[[np.ndarray[S1, np.dtype[G1]]], np.ndarray[Sa, np.dtype[Ga]]]: ...
+def runN(f: Callable[[Acc[Array[S1, G1]]], Runs[Ra]], **given: Unpack[Given]) -> RunN[[Host[S1, G1]], Ra]: ...
 @overload
 def runN(
-    f: Callable[[Acc[Array[S1, G1]]], tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]]]], **given: Unpack[Given]
-) -> RunN[[np.ndarray[S1, np.dtype[G1]]], tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]]]]: ...
+    f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra]]], **given: Unpack[Given]
+) -> RunN[[Host[S1, G1]], tuple[Ra]]: ...
 @overload
 def runN(
-    f: Callable[[Acc[Array[S1, G1]]], tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]]]],
+    f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra], Runs[Rb]]], **given: Unpack[Given]
+) -> RunN[[Host[S1, G1]], tuple[Ra, Rb]]: ...
+@overload
+def runN(
+    f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc]]]], **given: Unpack[Given]
+) -> RunN[[Host[S1, G1]], tuple[Ra, tuple[Rb, Rc]]]: ...
+@overload
+def runN(
+    f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc], Runs[Rd]]]], **given: Unpack[Given]
+) -> RunN[[Host[S1, G1]], tuple[Ra, tuple[Rb, Rc, Rd]]]: ...
+@overload
+def runN(
+    f: Callable[[Acc[Array[S1, G1]]], tuple[tuple[Runs[Ra], Runs[Rb]], Runs[Rc]]], **given: Unpack[Given]
+) -> RunN[[Host[S1, G1]], tuple[tuple[Ra, Rb], Rc]]: ...
+@overload
+def runN(
+    f: Callable[[Acc[Array[S1, G1]]], tuple[tuple[Runs[Ra], Runs[Rb]], tuple[Runs[Rc], Runs[Rd]]]],
     **given: Unpack[Given],
-) -> RunN[
-    [np.ndarray[S1, np.dtype[G1]]],
-    tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]], np.ndarray[Sc, np.dtype[Gc]]],
-]: ...
+) -> RunN[[Host[S1, G1]], tuple[tuple[Ra, Rb], tuple[Rc, Rd]]]: ...
+@overload
+def runN(
+    f: Callable[[Acc[Array[S1, G1]]], tuple[tuple[Runs[Ra], Runs[Rb], Runs[Rc]], Runs[Rd]]], **given: Unpack[Given]
+) -> RunN[[Host[S1, G1]], tuple[tuple[Ra, Rb, Rc], Rd]]: ...
+@overload
+def runN(
+    f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra], Runs[Rb], Runs[Rc]]], **given: Unpack[Given]
+) -> RunN[[Host[S1, G1]], tuple[Ra, Rb, Rc]]: ...
+@overload
+def runN(
+    f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra], Runs[Rb], tuple[Runs[Rc], Runs[Rd]]]], **given: Unpack[Given]
+) -> RunN[[Host[S1, G1]], tuple[Ra, Rb, tuple[Rc, Rd]]]: ...
+@overload
+def runN(
+    f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc]], Runs[Rd]]], **given: Unpack[Given]
+) -> RunN[[Host[S1, G1]], tuple[Ra, tuple[Rb, Rc], Rd]]: ...
+@overload
+def runN(
+    f: Callable[[Acc[Array[S1, G1]]], tuple[tuple[Runs[Ra], Runs[Rb]], Runs[Rc], Runs[Rd]]], **given: Unpack[Given]
+) -> RunN[[Host[S1, G1]], tuple[tuple[Ra, Rb], Rc, Rd]]: ...
+@overload
+def runN(
+    f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra], Runs[Rb], Runs[Rc], Runs[Rd]]], **given: Unpack[Given]
+) -> RunN[[Host[S1, G1]], tuple[Ra, Rb, Rc, Rd]]: ...
+@overload
+def runN(
+    f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra], Runs[Rb], Runs[Rc], Runs[Rd], Runs[Re]]], **given: Unpack[Given]
+) -> RunN[[Host[S1, G1]], tuple[Ra, Rb, Rc, Rd, Re]]: ...
+@overload
+def runN(
+    f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], Runs[Ra]], **given: Unpack[Given]
+) -> RunN[[Host[S1, G1], Host[S2, G2]], Ra]: ...
+@overload
+def runN(
+    f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Runs[Ra]]], **given: Unpack[Given]
+) -> RunN[[Host[S1, G1], Host[S2, G2]], tuple[Ra]]: ...
+@overload
+def runN(
+    f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Runs[Ra], Runs[Rb]]], **given: Unpack[Given]
+) -> RunN[[Host[S1, G1], Host[S2, G2]], tuple[Ra, Rb]]: ...
+@overload
+def runN(
+    f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc]]]],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2]], tuple[Ra, tuple[Rb, Rc]]]: ...
+@overload
+def runN(
+    f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc], Runs[Rd]]]],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2]], tuple[Ra, tuple[Rb, Rc, Rd]]]: ...
+@overload
+def runN(
+    f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[tuple[Runs[Ra], Runs[Rb]], Runs[Rc]]],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2]], tuple[tuple[Ra, Rb], Rc]]: ...
+@overload
+def runN(
+    f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[tuple[Runs[Ra], Runs[Rb]], tuple[Runs[Rc], Runs[Rd]]]],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2]], tuple[tuple[Ra, Rb], tuple[Rc, Rd]]]: ...
+@overload
+def runN(
+    f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[tuple[Runs[Ra], Runs[Rb], Runs[Rc]], Runs[Rd]]],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2]], tuple[tuple[Ra, Rb, Rc], Rd]]: ...
+@overload
+def runN(
+    f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Runs[Ra], Runs[Rb], Runs[Rc]]], **given: Unpack[Given]
+) -> RunN[[Host[S1, G1], Host[S2, G2]], tuple[Ra, Rb, Rc]]: ...
+@overload
+def runN(
+    f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Runs[Ra], Runs[Rb], tuple[Runs[Rc], Runs[Rd]]]],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2]], tuple[Ra, Rb, tuple[Rc, Rd]]]: ...
+@overload
+def runN(
+    f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc]], Runs[Rd]]],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2]], tuple[Ra, tuple[Rb, Rc], Rd]]: ...
+@overload
+def runN(
+    f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[tuple[Runs[Ra], Runs[Rb]], Runs[Rc], Runs[Rd]]],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2]], tuple[tuple[Ra, Rb], Rc, Rd]]: ...
+@overload
+def runN(
+    f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Runs[Ra], Runs[Rb], Runs[Rc], Runs[Rd]]],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2]], tuple[Ra, Rb, Rc, Rd]]: ...
+@overload
+def runN(
+    f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Runs[Ra], Runs[Rb], Runs[Rc], Runs[Rd], Runs[Re]]],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2]], tuple[Ra, Rb, Rc, Rd, Re]]: ...
+@overload
+def runN(
+    f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]], Runs[Ra]], **given: Unpack[Given]
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3]], Ra]: ...
+@overload
+def runN(
+    f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]], tuple[Runs[Ra]]], **given: Unpack[Given]
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3]], tuple[Ra]]: ...
+@overload
+def runN(
+    f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]], tuple[Runs[Ra], Runs[Rb]]],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3]], tuple[Ra, Rb]]: ...
 @overload
 def runN(
     f: Callable[
-        [Acc[Array[S1, G1]]], tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]], Acc[Array[Sd, Gd]]]
+        [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]], tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc]]]
     ],
     **given: Unpack[Given],
-) -> RunN[
-    [np.ndarray[S1, np.dtype[G1]]],
-    tuple[
-        np.ndarray[Sa, np.dtype[Ga]],
-        np.ndarray[Sb, np.dtype[Gb]],
-        np.ndarray[Sc, np.dtype[Gc]],
-        np.ndarray[Sd, np.dtype[Gd]],
-    ],
-]: ...
-@overload
-def runN(
-    f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], Acc[Array[Sa, Ga]]], **given: Unpack[Given]
-) -> RunN[[np.ndarray[S1, np.dtype[G1]], np.ndarray[S2, np.dtype[G2]]], np.ndarray[Sa, np.dtype[Ga]]]: ...
-@overload
-def runN(
-    f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]]]],
-    **given: Unpack[Given],
-) -> RunN[
-    [np.ndarray[S1, np.dtype[G1]], np.ndarray[S2, np.dtype[G2]]],
-    tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]]],
-]: ...
-@overload
-def runN(
-    f: Callable[
-        [Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]]]
-    ],
-    **given: Unpack[Given],
-) -> RunN[
-    [np.ndarray[S1, np.dtype[G1]], np.ndarray[S2, np.dtype[G2]]],
-    tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]], np.ndarray[Sc, np.dtype[Gc]]],
-]: ...
-@overload
-def runN(
-    f: Callable[
-        [Acc[Array[S1, G1]], Acc[Array[S2, G2]]],
-        tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]], Acc[Array[Sd, Gd]]],
-    ],
-    **given: Unpack[Given],
-) -> RunN[
-    [np.ndarray[S1, np.dtype[G1]], np.ndarray[S2, np.dtype[G2]]],
-    tuple[
-        np.ndarray[Sa, np.dtype[Ga]],
-        np.ndarray[Sb, np.dtype[Gb]],
-        np.ndarray[Sc, np.dtype[Gc]],
-        np.ndarray[Sd, np.dtype[Gd]],
-    ],
-]: ...
-@overload
-def runN(
-    f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]], Acc[Array[Sa, Ga]]],
-    **given: Unpack[Given],
-) -> RunN[
-    [np.ndarray[S1, np.dtype[G1]], np.ndarray[S2, np.dtype[G2]], np.ndarray[S3, np.dtype[G3]]],
-    np.ndarray[Sa, np.dtype[Ga]],
-]: ...
-@overload
-def runN(
-    f: Callable[
-        [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]], tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]]]
-    ],
-    **given: Unpack[Given],
-) -> RunN[
-    [np.ndarray[S1, np.dtype[G1]], np.ndarray[S2, np.dtype[G2]], np.ndarray[S3, np.dtype[G3]]],
-    tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]]],
-]: ...
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3]], tuple[Ra, tuple[Rb, Rc]]]: ...
 @overload
 def runN(
     f: Callable[
         [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
-        tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]]],
+        tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc], Runs[Rd]]],
     ],
     **given: Unpack[Given],
-) -> RunN[
-    [np.ndarray[S1, np.dtype[G1]], np.ndarray[S2, np.dtype[G2]], np.ndarray[S3, np.dtype[G3]]],
-    tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]], np.ndarray[Sc, np.dtype[Gc]]],
-]: ...
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3]], tuple[Ra, tuple[Rb, Rc, Rd]]]: ...
+@overload
+def runN(
+    f: Callable[
+        [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]], tuple[tuple[Runs[Ra], Runs[Rb]], Runs[Rc]]
+    ],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3]], tuple[tuple[Ra, Rb], Rc]]: ...
 @overload
 def runN(
     f: Callable[
         [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
-        tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]], Acc[Array[Sd, Gd]]],
+        tuple[tuple[Runs[Ra], Runs[Rb]], tuple[Runs[Rc], Runs[Rd]]],
     ],
     **given: Unpack[Given],
-) -> RunN[
-    [np.ndarray[S1, np.dtype[G1]], np.ndarray[S2, np.dtype[G2]], np.ndarray[S3, np.dtype[G3]]],
-    tuple[
-        np.ndarray[Sa, np.dtype[Ga]],
-        np.ndarray[Sb, np.dtype[Gb]],
-        np.ndarray[Sc, np.dtype[Gc]],
-        np.ndarray[Sd, np.dtype[Gd]],
-    ],
-]: ...
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3]], tuple[tuple[Ra, Rb], tuple[Rc, Rd]]]: ...
 @overload
 def runN(
-    f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]], Acc[Array[Sa, Ga]]],
-    **given: Unpack[Given],
-) -> RunN[
-    [
-        np.ndarray[S1, np.dtype[G1]],
-        np.ndarray[S2, np.dtype[G2]],
-        np.ndarray[S3, np.dtype[G3]],
-        np.ndarray[S4, np.dtype[G4]],
+    f: Callable[
+        [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
+        tuple[tuple[Runs[Ra], Runs[Rb], Runs[Rc]], Runs[Rd]],
     ],
-    np.ndarray[Sa, np.dtype[Ga]],
-]: ...
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3]], tuple[tuple[Ra, Rb, Rc], Rd]]: ...
+@overload
+def runN(
+    f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]], tuple[Runs[Ra], Runs[Rb], Runs[Rc]]],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3]], tuple[Ra, Rb, Rc]]: ...
+@overload
+def runN(
+    f: Callable[
+        [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
+        tuple[Runs[Ra], Runs[Rb], tuple[Runs[Rc], Runs[Rd]]],
+    ],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3]], tuple[Ra, Rb, tuple[Rc, Rd]]]: ...
+@overload
+def runN(
+    f: Callable[
+        [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
+        tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc]], Runs[Rd]],
+    ],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3]], tuple[Ra, tuple[Rb, Rc], Rd]]: ...
+@overload
+def runN(
+    f: Callable[
+        [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
+        tuple[tuple[Runs[Ra], Runs[Rb]], Runs[Rc], Runs[Rd]],
+    ],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3]], tuple[tuple[Ra, Rb], Rc, Rd]]: ...
+@overload
+def runN(
+    f: Callable[
+        [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]], tuple[Runs[Ra], Runs[Rb], Runs[Rc], Runs[Rd]]
+    ],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3]], tuple[Ra, Rb, Rc, Rd]]: ...
+@overload
+def runN(
+    f: Callable[
+        [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
+        tuple[Runs[Ra], Runs[Rb], Runs[Rc], Runs[Rd], Runs[Re]],
+    ],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3]], tuple[Ra, Rb, Rc, Rd, Re]]: ...
+@overload
+def runN(
+    f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]], Runs[Ra]],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4]], Ra]: ...
+@overload
+def runN(
+    f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]], tuple[Runs[Ra]]],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4]], tuple[Ra]]: ...
+@overload
+def runN(
+    f: Callable[
+        [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]], tuple[Runs[Ra], Runs[Rb]]
+    ],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4]], tuple[Ra, Rb]]: ...
 @overload
 def runN(
     f: Callable[
         [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
-        tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]]],
+        tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc]]],
     ],
     **given: Unpack[Given],
-) -> RunN[
-    [
-        np.ndarray[S1, np.dtype[G1]],
-        np.ndarray[S2, np.dtype[G2]],
-        np.ndarray[S3, np.dtype[G3]],
-        np.ndarray[S4, np.dtype[G4]],
-    ],
-    tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]]],
-]: ...
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4]], tuple[Ra, tuple[Rb, Rc]]]: ...
 @overload
 def runN(
     f: Callable[
         [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
-        tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]]],
+        tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc], Runs[Rd]]],
     ],
     **given: Unpack[Given],
-) -> RunN[
-    [
-        np.ndarray[S1, np.dtype[G1]],
-        np.ndarray[S2, np.dtype[G2]],
-        np.ndarray[S3, np.dtype[G3]],
-        np.ndarray[S4, np.dtype[G4]],
-    ],
-    tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]], np.ndarray[Sc, np.dtype[Gc]]],
-]: ...
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4]], tuple[Ra, tuple[Rb, Rc, Rd]]]: ...
 @overload
 def runN(
     f: Callable[
         [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
-        tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]], Acc[Array[Sd, Gd]]],
+        tuple[tuple[Runs[Ra], Runs[Rb]], Runs[Rc]],
+    ],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4]], tuple[tuple[Ra, Rb], Rc]]: ...
+@overload
+def runN(
+    f: Callable[
+        [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
+        tuple[tuple[Runs[Ra], Runs[Rb]], tuple[Runs[Rc], Runs[Rd]]],
+    ],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4]], tuple[tuple[Ra, Rb], tuple[Rc, Rd]]]: ...
+@overload
+def runN(
+    f: Callable[
+        [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
+        tuple[tuple[Runs[Ra], Runs[Rb], Runs[Rc]], Runs[Rd]],
+    ],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4]], tuple[tuple[Ra, Rb, Rc], Rd]]: ...
+@overload
+def runN(
+    f: Callable[
+        [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
+        tuple[Runs[Ra], Runs[Rb], Runs[Rc]],
+    ],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4]], tuple[Ra, Rb, Rc]]: ...
+@overload
+def runN(
+    f: Callable[
+        [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
+        tuple[Runs[Ra], Runs[Rb], tuple[Runs[Rc], Runs[Rd]]],
+    ],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4]], tuple[Ra, Rb, tuple[Rc, Rd]]]: ...
+@overload
+def runN(
+    f: Callable[
+        [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
+        tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc]], Runs[Rd]],
+    ],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4]], tuple[Ra, tuple[Rb, Rc], Rd]]: ...
+@overload
+def runN(
+    f: Callable[
+        [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
+        tuple[tuple[Runs[Ra], Runs[Rb]], Runs[Rc], Runs[Rd]],
+    ],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4]], tuple[tuple[Ra, Rb], Rc, Rd]]: ...
+@overload
+def runN(
+    f: Callable[
+        [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
+        tuple[Runs[Ra], Runs[Rb], Runs[Rc], Runs[Rd]],
+    ],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4]], tuple[Ra, Rb, Rc, Rd]]: ...
+@overload
+def runN(
+    f: Callable[
+        [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
+        tuple[Runs[Ra], Runs[Rb], Runs[Rc], Runs[Rd], Runs[Re]],
+    ],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4]], tuple[Ra, Rb, Rc, Rd, Re]]: ...
+@overload
+def runN(
+    f: Callable[
+        [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]], Runs[Ra]
+    ],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5]], Ra]: ...
+@overload
+def runN(
+    f: Callable[
+        [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
+        tuple[Runs[Ra]],
+    ],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5]], tuple[Ra]]: ...
+@overload
+def runN(
+    f: Callable[
+        [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
+        tuple[Runs[Ra], Runs[Rb]],
+    ],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5]], tuple[Ra, Rb]]: ...
+@overload
+def runN(
+    f: Callable[
+        [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
+        tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc]]],
+    ],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5]], tuple[Ra, tuple[Rb, Rc]]]: ...
+@overload
+def runN(
+    f: Callable[
+        [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
+        tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc], Runs[Rd]]],
+    ],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5]], tuple[Ra, tuple[Rb, Rc, Rd]]]: ...
+@overload
+def runN(
+    f: Callable[
+        [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
+        tuple[tuple[Runs[Ra], Runs[Rb]], Runs[Rc]],
+    ],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5]], tuple[tuple[Ra, Rb], Rc]]: ...
+@overload
+def runN(
+    f: Callable[
+        [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
+        tuple[tuple[Runs[Ra], Runs[Rb]], tuple[Runs[Rc], Runs[Rd]]],
     ],
     **given: Unpack[Given],
 ) -> RunN[
-    [
-        np.ndarray[S1, np.dtype[G1]],
-        np.ndarray[S2, np.dtype[G2]],
-        np.ndarray[S3, np.dtype[G3]],
-        np.ndarray[S4, np.dtype[G4]],
-    ],
-    tuple[
-        np.ndarray[Sa, np.dtype[Ga]],
-        np.ndarray[Sb, np.dtype[Gb]],
-        np.ndarray[Sc, np.dtype[Gc]],
-        np.ndarray[Sd, np.dtype[Gd]],
-    ],
+    [Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5]], tuple[tuple[Ra, Rb], tuple[Rc, Rd]]
 ]: ...
 @overload
 def runN(
     f: Callable[
         [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
-        Acc[Array[Sa, Ga]],
+        tuple[tuple[Runs[Ra], Runs[Rb], Runs[Rc]], Runs[Rd]],
     ],
     **given: Unpack[Given],
-) -> RunN[
-    [
-        np.ndarray[S1, np.dtype[G1]],
-        np.ndarray[S2, np.dtype[G2]],
-        np.ndarray[S3, np.dtype[G3]],
-        np.ndarray[S4, np.dtype[G4]],
-        np.ndarray[S5, np.dtype[G5]],
-    ],
-    np.ndarray[Sa, np.dtype[Ga]],
-]: ...
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5]], tuple[tuple[Ra, Rb, Rc], Rd]]: ...
 @overload
 def runN(
     f: Callable[
         [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
-        tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]]],
+        tuple[Runs[Ra], Runs[Rb], Runs[Rc]],
     ],
     **given: Unpack[Given],
-) -> RunN[
-    [
-        np.ndarray[S1, np.dtype[G1]],
-        np.ndarray[S2, np.dtype[G2]],
-        np.ndarray[S3, np.dtype[G3]],
-        np.ndarray[S4, np.dtype[G4]],
-        np.ndarray[S5, np.dtype[G5]],
-    ],
-    tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]]],
-]: ...
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5]], tuple[Ra, Rb, Rc]]: ...
 @overload
 def runN(
     f: Callable[
         [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
-        tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]]],
+        tuple[Runs[Ra], Runs[Rb], tuple[Runs[Rc], Runs[Rd]]],
     ],
     **given: Unpack[Given],
-) -> RunN[
-    [
-        np.ndarray[S1, np.dtype[G1]],
-        np.ndarray[S2, np.dtype[G2]],
-        np.ndarray[S3, np.dtype[G3]],
-        np.ndarray[S4, np.dtype[G4]],
-        np.ndarray[S5, np.dtype[G5]],
-    ],
-    tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]], np.ndarray[Sc, np.dtype[Gc]]],
-]: ...
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5]], tuple[Ra, Rb, tuple[Rc, Rd]]]: ...
 @overload
 def runN(
     f: Callable[
         [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
-        tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]], Acc[Array[Sd, Gd]]],
+        tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc]], Runs[Rd]],
+    ],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5]], tuple[Ra, tuple[Rb, Rc], Rd]]: ...
+@overload
+def runN(
+    f: Callable[
+        [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
+        tuple[tuple[Runs[Ra], Runs[Rb]], Runs[Rc], Runs[Rd]],
+    ],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5]], tuple[tuple[Ra, Rb], Rc, Rd]]: ...
+@overload
+def runN(
+    f: Callable[
+        [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
+        tuple[Runs[Ra], Runs[Rb], Runs[Rc], Runs[Rd]],
+    ],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5]], tuple[Ra, Rb, Rc, Rd]]: ...
+@overload
+def runN(
+    f: Callable[
+        [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
+        tuple[Runs[Ra], Runs[Rb], Runs[Rc], Runs[Rd], Runs[Re]],
+    ],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5]], tuple[Ra, Rb, Rc, Rd, Re]]: ...
+@overload
+def runN(
+    f: Callable[
+        [
+            Acc[Array[S1, G1]],
+            Acc[Array[S2, G2]],
+            Acc[Array[S3, G3]],
+            Acc[Array[S4, G4]],
+            Acc[Array[S5, G5]],
+            Acc[Array[S6, G6]],
+        ],
+        Runs[Ra],
+    ],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5], Host[S6, G6]], Ra]: ...
+@overload
+def runN(
+    f: Callable[
+        [
+            Acc[Array[S1, G1]],
+            Acc[Array[S2, G2]],
+            Acc[Array[S3, G3]],
+            Acc[Array[S4, G4]],
+            Acc[Array[S5, G5]],
+            Acc[Array[S6, G6]],
+        ],
+        tuple[Runs[Ra]],
+    ],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5], Host[S6, G6]], tuple[Ra]]: ...
+@overload
+def runN(
+    f: Callable[
+        [
+            Acc[Array[S1, G1]],
+            Acc[Array[S2, G2]],
+            Acc[Array[S3, G3]],
+            Acc[Array[S4, G4]],
+            Acc[Array[S5, G5]],
+            Acc[Array[S6, G6]],
+        ],
+        tuple[Runs[Ra], Runs[Rb]],
+    ],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5], Host[S6, G6]], tuple[Ra, Rb]]: ...
+@overload
+def runN(
+    f: Callable[
+        [
+            Acc[Array[S1, G1]],
+            Acc[Array[S2, G2]],
+            Acc[Array[S3, G3]],
+            Acc[Array[S4, G4]],
+            Acc[Array[S5, G5]],
+            Acc[Array[S6, G6]],
+        ],
+        tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc]]],
     ],
     **given: Unpack[Given],
 ) -> RunN[
-    [
-        np.ndarray[S1, np.dtype[G1]],
-        np.ndarray[S2, np.dtype[G2]],
-        np.ndarray[S3, np.dtype[G3]],
-        np.ndarray[S4, np.dtype[G4]],
-        np.ndarray[S5, np.dtype[G5]],
-    ],
-    tuple[
-        np.ndarray[Sa, np.dtype[Ga]],
-        np.ndarray[Sb, np.dtype[Gb]],
-        np.ndarray[Sc, np.dtype[Gc]],
-        np.ndarray[Sd, np.dtype[Gd]],
-    ],
+    [Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5], Host[S6, G6]], tuple[Ra, tuple[Rb, Rc]]
 ]: ...
 @overload
 def runN(
@@ -708,19 +1361,11 @@ def runN(
             Acc[Array[S5, G5]],
             Acc[Array[S6, G6]],
         ],
-        Acc[Array[Sa, Ga]],
+        tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc], Runs[Rd]]],
     ],
     **given: Unpack[Given],
 ) -> RunN[
-    [
-        np.ndarray[S1, np.dtype[G1]],
-        np.ndarray[S2, np.dtype[G2]],
-        np.ndarray[S3, np.dtype[G3]],
-        np.ndarray[S4, np.dtype[G4]],
-        np.ndarray[S5, np.dtype[G5]],
-        np.ndarray[S6, np.dtype[G6]],
-    ],
-    np.ndarray[Sa, np.dtype[Ga]],
+    [Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5], Host[S6, G6]], tuple[Ra, tuple[Rb, Rc, Rd]]
 ]: ...
 @overload
 def runN(
@@ -733,19 +1378,11 @@ def runN(
             Acc[Array[S5, G5]],
             Acc[Array[S6, G6]],
         ],
-        tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]]],
+        tuple[tuple[Runs[Ra], Runs[Rb]], Runs[Rc]],
     ],
     **given: Unpack[Given],
 ) -> RunN[
-    [
-        np.ndarray[S1, np.dtype[G1]],
-        np.ndarray[S2, np.dtype[G2]],
-        np.ndarray[S3, np.dtype[G3]],
-        np.ndarray[S4, np.dtype[G4]],
-        np.ndarray[S5, np.dtype[G5]],
-        np.ndarray[S6, np.dtype[G6]],
-    ],
-    tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]]],
+    [Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5], Host[S6, G6]], tuple[tuple[Ra, Rb], Rc]
 ]: ...
 @overload
 def runN(
@@ -758,19 +1395,12 @@ def runN(
             Acc[Array[S5, G5]],
             Acc[Array[S6, G6]],
         ],
-        tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]]],
+        tuple[tuple[Runs[Ra], Runs[Rb]], tuple[Runs[Rc], Runs[Rd]]],
     ],
     **given: Unpack[Given],
 ) -> RunN[
-    [
-        np.ndarray[S1, np.dtype[G1]],
-        np.ndarray[S2, np.dtype[G2]],
-        np.ndarray[S3, np.dtype[G3]],
-        np.ndarray[S4, np.dtype[G4]],
-        np.ndarray[S5, np.dtype[G5]],
-        np.ndarray[S6, np.dtype[G6]],
-    ],
-    tuple[np.ndarray[Sa, np.dtype[Ga]], np.ndarray[Sb, np.dtype[Gb]], np.ndarray[Sc, np.dtype[Gc]]],
+    [Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5], Host[S6, G6]],
+    tuple[tuple[Ra, Rb], tuple[Rc, Rd]],
 ]: ...
 @overload
 def runN(
@@ -783,24 +1413,111 @@ def runN(
             Acc[Array[S5, G5]],
             Acc[Array[S6, G6]],
         ],
-        tuple[Acc[Array[Sa, Ga]], Acc[Array[Sb, Gb]], Acc[Array[Sc, Gc]], Acc[Array[Sd, Gd]]],
+        tuple[tuple[Runs[Ra], Runs[Rb], Runs[Rc]], Runs[Rd]],
     ],
     **given: Unpack[Given],
 ) -> RunN[
-    [
-        np.ndarray[S1, np.dtype[G1]],
-        np.ndarray[S2, np.dtype[G2]],
-        np.ndarray[S3, np.dtype[G3]],
-        np.ndarray[S4, np.dtype[G4]],
-        np.ndarray[S5, np.dtype[G5]],
-        np.ndarray[S6, np.dtype[G6]],
+    [Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5], Host[S6, G6]], tuple[tuple[Ra, Rb, Rc], Rd]
+]: ...
+@overload
+def runN(
+    f: Callable[
+        [
+            Acc[Array[S1, G1]],
+            Acc[Array[S2, G2]],
+            Acc[Array[S3, G3]],
+            Acc[Array[S4, G4]],
+            Acc[Array[S5, G5]],
+            Acc[Array[S6, G6]],
+        ],
+        tuple[Runs[Ra], Runs[Rb], Runs[Rc]],
     ],
-    tuple[
-        np.ndarray[Sa, np.dtype[Ga]],
-        np.ndarray[Sb, np.dtype[Gb]],
-        np.ndarray[Sc, np.dtype[Gc]],
-        np.ndarray[Sd, np.dtype[Gd]],
+    **given: Unpack[Given],
+) -> RunN[[Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5], Host[S6, G6]], tuple[Ra, Rb, Rc]]: ...
+@overload
+def runN(
+    f: Callable[
+        [
+            Acc[Array[S1, G1]],
+            Acc[Array[S2, G2]],
+            Acc[Array[S3, G3]],
+            Acc[Array[S4, G4]],
+            Acc[Array[S5, G5]],
+            Acc[Array[S6, G6]],
+        ],
+        tuple[Runs[Ra], Runs[Rb], tuple[Runs[Rc], Runs[Rd]]],
     ],
+    **given: Unpack[Given],
+) -> RunN[
+    [Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5], Host[S6, G6]], tuple[Ra, Rb, tuple[Rc, Rd]]
+]: ...
+@overload
+def runN(
+    f: Callable[
+        [
+            Acc[Array[S1, G1]],
+            Acc[Array[S2, G2]],
+            Acc[Array[S3, G3]],
+            Acc[Array[S4, G4]],
+            Acc[Array[S5, G5]],
+            Acc[Array[S6, G6]],
+        ],
+        tuple[Runs[Ra], tuple[Runs[Rb], Runs[Rc]], Runs[Rd]],
+    ],
+    **given: Unpack[Given],
+) -> RunN[
+    [Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5], Host[S6, G6]], tuple[Ra, tuple[Rb, Rc], Rd]
+]: ...
+@overload
+def runN(
+    f: Callable[
+        [
+            Acc[Array[S1, G1]],
+            Acc[Array[S2, G2]],
+            Acc[Array[S3, G3]],
+            Acc[Array[S4, G4]],
+            Acc[Array[S5, G5]],
+            Acc[Array[S6, G6]],
+        ],
+        tuple[tuple[Runs[Ra], Runs[Rb]], Runs[Rc], Runs[Rd]],
+    ],
+    **given: Unpack[Given],
+) -> RunN[
+    [Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5], Host[S6, G6]], tuple[tuple[Ra, Rb], Rc, Rd]
+]: ...
+@overload
+def runN(
+    f: Callable[
+        [
+            Acc[Array[S1, G1]],
+            Acc[Array[S2, G2]],
+            Acc[Array[S3, G3]],
+            Acc[Array[S4, G4]],
+            Acc[Array[S5, G5]],
+            Acc[Array[S6, G6]],
+        ],
+        tuple[Runs[Ra], Runs[Rb], Runs[Rc], Runs[Rd]],
+    ],
+    **given: Unpack[Given],
+) -> RunN[
+    [Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5], Host[S6, G6]], tuple[Ra, Rb, Rc, Rd]
+]: ...
+@overload
+def runN(
+    f: Callable[
+        [
+            Acc[Array[S1, G1]],
+            Acc[Array[S2, G2]],
+            Acc[Array[S3, G3]],
+            Acc[Array[S4, G4]],
+            Acc[Array[S5, G5]],
+            Acc[Array[S6, G6]],
+        ],
+        tuple[Runs[Ra], Runs[Rb], Runs[Rc], Runs[Rd], Runs[Re]],
+    ],
+    **given: Unpack[Given],
+) -> RunN[
+    [Host[S1, G1], Host[S2, G2], Host[S3, G3], Host[S4, G4], Host[S5, G5], Host[S6, G6]], tuple[Ra, Rb, Rc, Rd, Re]
 ]: ...
 @overload
 def runN(f: Callable[..., Any], **given: Unpack[Given]) -> RunN[..., Any]: ...

@@ -27,16 +27,16 @@ Each only types its arguments and passes them on; what they mean stands beside t
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Never, Protocol, TypeVar, TypeVarTuple, overload
+from typing import Any, Never, TypeVar, TypeVarTuple, overload
 
 import numpy as np
-from typing_extensions import Buffer
 
 from accel.ast.combinators import construct, control, elementwise, folds, host, reorder
 from accel.ast.combinators.reorder import AllType
 from accel.ast.handles import tuples
 from accel.ast.handles.acc import Acc, Array, Num, Scalar, Sh
 from accel.ast.handles.exp import E, Exp
+from accel.ast.handles.host_types import Element, Foreign, K
 from accel.ast.tree.nodes import Direction, ScanForm
 
 F = TypeVar("F")
@@ -53,9 +53,11 @@ def numbered(letter: str, count: int) -> list[str]:
 
 
 def type_variables() -> str:
-    """The numbered type variables: elements `E1`…, arrays `A1`…, NumPy scalars `G1`…"""
+    """The numbered type variables: elements `E1`…, arrays `A1`…, elements of arrays of the host `K1`…"""
     lines = [f'{name} = TypeVar("{name}")' for letter in "EA" for name in numbered(letter, ITEMS)]
-    lines += [f'G{i} = TypeVar("G{i}", bound=np.generic)' for i in ["", *range(1, ITEMS + 1)]]
+    lines += ['G = TypeVar("G", bound=np.generic)', 'Other = TypeVar("Other", bound=Foreign)']
+    lines += ['Records = TypeVar("Records", bound=np.ndarray[Any, np.dtype[np.void]])']
+    lines += [f'{name} = TypeVar("{name}", bound=Element)' for name in numbered("K", ITEMS)]
     return "\n".join(lines)
 
 
@@ -98,46 +100,24 @@ def shapes() -> list[tuple[str, str]]:
 
 
 def use() -> str:
-    """`use` of one array, of tuples of arrays, and of objects that NumPy can see as arrays."""
+    """`use` of one array, of tuples of arrays, and of objects that NumPy can see as arrays.
+
+    The last overload takes none of what the others refuse: what it takes is an `Acc[Any]`.
+    """
     host_array = "np.ndarray[Sh, np.dtype[{}]]".format
-    signatures = [f"(x: {host_array('G')}) -> {array('G')}"]
+    signatures = [f"(x: {host_array('K')}) -> {array('K')}"]
     for count in range(2, ITEMS + 1):
-        names = numbered("G", count)
+        names = numbered("K", count)
         signatures.append(f"(x: {items([host_array(n) for n in names])}) -> {array(items(names))}")
-    signatures.append(f"(x: G) -> {array('G', 'tuple[()]')}")
-    signatures.append("(x: SupportsArray | SupportsArrayInterface | SupportsDLPack | Buffer) -> Acc[Any]")
-    protocols = '''
-class SupportsArray(Protocol):
-    """What NumPy can see as an array: a table's column, an image."""
-
-    def __array__(self) -> np.ndarray[Any, np.dtype[Any]]:
-        """The array."""
-
-
-class SupportsArrayInterface(Protocol):
-    """An array's memory, described by a dictionary."""
-
-    @property
-    def __array_interface__(self) -> dict[str, Any]:  # Any: its entries have different types
-        """Shape, type, address."""
-
-
-class SupportsDLPack(Protocol):
-    """An array of another library."""
-
-    def __dlpack__(self) -> object:
-        """The capsule."""
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        """Where it lies."""
-
-
-'''
+    signatures.append(f"(x: K) -> {array('K', 'tuple[()]')}")
+    # Type variables: a plain parameter would be what mypy infers the argument for, and NumPy's functions have an overload
+    # to an array of Any for what fits nowhere else. The fields of records are no part of their type.
+    signatures += ["(x: Records) -> Acc[Any]", "(x: Other) -> Acc[Any]"]
     body = '''(x: object) -> Acc[Any]:
     """An array of the host, or a tuple of arrays of one shape as an array of tuples. It is not copied: do not change it."""
     return host.use_array(x)
 '''
-    return protocols + overloads("use", signatures, body)
+    return overloads("use", signatures, body)
 
 
 def literals() -> list[tuple[str, str]]:

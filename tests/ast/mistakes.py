@@ -3,6 +3,9 @@
 Most are wrong for mypy, too (tests/typing): values of type `Any` stand for users who do not run it.
 """
 
+# The elements of arrays that `use` refuses.
+# mypy: disable-error-code="type-var"
+
 from __future__ import annotations
 
 import math

@@ -85,7 +85,8 @@ def test_64_bit_floats_are_refused_before_anything_runs(platform: str, monkeypat
     poor = Features(fp64=False, rounded_division=False, atomics64=False)
     monkeypatch.setattr(module, "features", lambda device: poor)
     on = fresh(platform)
-    for kind, fine in ((np.float32, True), (np.float64, False)):
+    kinds: tuple[tuple[Any, bool], ...] = ((np.float32, True), (np.float64, False))
+    for kind, fine in kinds:
         planned, arguments = loops("greedy", (A.map(lambda x: x / 3, A.use(np.ones(3, kind))),))
         if fine:
             assert on.compile(planned)(arguments)[0].dtype == kind

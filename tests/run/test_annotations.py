@@ -1,4 +1,4 @@
-"""What a `runN` function's annotations demand of its arguments."""
+"""What a `runN` function's annotations demand of its arguments and its result."""
 
 from __future__ import annotations
 
@@ -67,3 +67,52 @@ def test_an_argument_that_is_no_array_is_named(value: object, what: str) -> None
     assert caught.value.message == f"argument 1 of <lambda> must be an array, got {what}"
     assert caught.value.hint == "write `np.array(value, dtype=np.float64)`"
     assert scaled(np.ones(3), np.float64(2)).tolist() == [2.0, 2.0, 2.0]
+
+
+def test_a_result_that_contradicts_the_annotation_is_named_at_the_call() -> None:
+    def total(xs: Any) -> Vector:
+        return A.sum(xs)
+
+    compiled: Any = A.runN(total)
+    line = test_a_result_that_contradicts_the_annotation_is_named_at_the_call.__code__.co_firstlineno + 7
+    with pytest.raises(A.AccelTypeError) as caught:
+        compiled(np.ones((2, 2)))
+    assert caught.value.message == "the result of total has type f64[_], but is annotated with rank 1 and f32"
+    assert caught.value.where is not None
+    assert caught.value.where.line == line
+    with pytest.raises(A.AccelTypeError, match=r"has type f32\[\], but is annotated with rank 1 and f32"):
+        compiled(np.ones(2, np.float32))
+    assert compiled(np.ones((2, 3), np.float32)).tolist() == [3.0, 3.0]
+
+
+def test_each_item_of_a_tuple_of_results_has_its_annotation() -> None:
+    def both(xs: Any) -> tuple[Vector, tuple[A.Acc[A.Scalar[np.float64]], Vector]]:
+        return xs, (A.sum(xs), xs)
+
+    def single(xs: Vector) -> tuple[Vector, Vector]:
+        return xs  # type: ignore[return-value]  # what is tested
+
+    def several(xs: Vector) -> Vector:
+        return xs, xs  # type: ignore[return-value]  # what is tested
+
+    xs = np.ones(3, np.float32)
+    with pytest.raises(A.AccelTypeError, match=r"result of both\[1\]\[0\] has type f32\[\], but .* rank 0 and f64"):
+        A.runN(both)(xs)
+    with pytest.raises(A.AccelTypeError, match="result of single is one Acc, but is annotated with a tuple of 2"):
+        A.runN(single)(xs)
+    with pytest.raises(A.AccelTypeError, match="result of several is a tuple of 2, but is annotated with one Acc"):
+        A.runN(several)(xs)
+
+
+def test_open_annotations_of_results_demand_nothing() -> None:
+    def of_variables(xs: A.Acc[A.Vector[N]]) -> tuple[A.Acc[A.Vector[N]], Any]:
+        return xs, (xs, xs)
+
+    def variadic(xs: Vector) -> tuple[Vector, ...]:
+        return xs, xs
+
+    def unresolved(xs: Any) -> Unknown:  # type: ignore[name-defined]  # noqa: F821  # what is tested
+        return xs
+
+    for function in (of_variables, variadic, unresolved, lambda xs: (xs, xs)):
+        assert A.runN(function)(np.ones(3, np.float32)) is not None

@@ -7,16 +7,16 @@ Each only types its arguments and passes them on; what they mean stands beside t
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Never, Protocol, TypeVar, TypeVarTuple, overload
+from typing import Any, Never, TypeVar, TypeVarTuple, overload
 
 import numpy as np
-from typing_extensions import Buffer
 
 from accel.ast.combinators import construct, control, elementwise, folds, host, reorder
 from accel.ast.combinators.reorder import AllType
 from accel.ast.handles import tuples
 from accel.ast.handles.acc import Acc, Array, Num, Scalar, Sh
 from accel.ast.handles.exp import E, Exp
+from accel.ast.handles.host_types import Element, Foreign, K
 from accel.ast.tree.nodes import Direction, ScanForm
 
 F = TypeVar("F")
@@ -36,69 +36,48 @@ A3 = TypeVar("A3")
 A4 = TypeVar("A4")
 A5 = TypeVar("A5")
 G = TypeVar("G", bound=np.generic)
-G1 = TypeVar("G1", bound=np.generic)
-G2 = TypeVar("G2", bound=np.generic)
-G3 = TypeVar("G3", bound=np.generic)
-G4 = TypeVar("G4", bound=np.generic)
-G5 = TypeVar("G5", bound=np.generic)
-
-
-class SupportsArray(Protocol):
-    """What NumPy can see as an array: a table's column, an image."""
-
-    def __array__(self) -> np.ndarray[Any, np.dtype[Any]]:
-        """The array."""
-
-
-class SupportsArrayInterface(Protocol):
-    """An array's memory, described by a dictionary."""
-
-    @property
-    def __array_interface__(self) -> dict[str, Any]:  # Any: its entries have different types
-        """Shape, type, address."""
-
-
-class SupportsDLPack(Protocol):
-    """An array of another library."""
-
-    def __dlpack__(self) -> object:
-        """The capsule."""
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        """Where it lies."""
+Other = TypeVar("Other", bound=Foreign)
+Records = TypeVar("Records", bound=np.ndarray[Any, np.dtype[np.void]])
+K1 = TypeVar("K1", bound=Element)
+K2 = TypeVar("K2", bound=Element)
+K3 = TypeVar("K3", bound=Element)
+K4 = TypeVar("K4", bound=Element)
+K5 = TypeVar("K5", bound=Element)
 
 
 @overload
-def use(x: np.ndarray[Sh, np.dtype[G]]) -> Acc[Array[Sh, G]]: ...
+def use(x: np.ndarray[Sh, np.dtype[K]]) -> Acc[Array[Sh, K]]: ...
 @overload
-def use(x: tuple[np.ndarray[Sh, np.dtype[G1]], np.ndarray[Sh, np.dtype[G2]]]) -> Acc[Array[Sh, tuple[G1, G2]]]: ...
+def use(x: tuple[np.ndarray[Sh, np.dtype[K1]], np.ndarray[Sh, np.dtype[K2]]]) -> Acc[Array[Sh, tuple[K1, K2]]]: ...
 @overload
 def use(
-    x: tuple[np.ndarray[Sh, np.dtype[G1]], np.ndarray[Sh, np.dtype[G2]], np.ndarray[Sh, np.dtype[G3]]],
-) -> Acc[Array[Sh, tuple[G1, G2, G3]]]: ...
+    x: tuple[np.ndarray[Sh, np.dtype[K1]], np.ndarray[Sh, np.dtype[K2]], np.ndarray[Sh, np.dtype[K3]]],
+) -> Acc[Array[Sh, tuple[K1, K2, K3]]]: ...
 @overload
 def use(
     x: tuple[
-        np.ndarray[Sh, np.dtype[G1]],
-        np.ndarray[Sh, np.dtype[G2]],
-        np.ndarray[Sh, np.dtype[G3]],
-        np.ndarray[Sh, np.dtype[G4]],
+        np.ndarray[Sh, np.dtype[K1]],
+        np.ndarray[Sh, np.dtype[K2]],
+        np.ndarray[Sh, np.dtype[K3]],
+        np.ndarray[Sh, np.dtype[K4]],
     ],
-) -> Acc[Array[Sh, tuple[G1, G2, G3, G4]]]: ...
+) -> Acc[Array[Sh, tuple[K1, K2, K3, K4]]]: ...
 @overload
 def use(
     x: tuple[
-        np.ndarray[Sh, np.dtype[G1]],
-        np.ndarray[Sh, np.dtype[G2]],
-        np.ndarray[Sh, np.dtype[G3]],
-        np.ndarray[Sh, np.dtype[G4]],
-        np.ndarray[Sh, np.dtype[G5]],
+        np.ndarray[Sh, np.dtype[K1]],
+        np.ndarray[Sh, np.dtype[K2]],
+        np.ndarray[Sh, np.dtype[K3]],
+        np.ndarray[Sh, np.dtype[K4]],
+        np.ndarray[Sh, np.dtype[K5]],
     ],
-) -> Acc[Array[Sh, tuple[G1, G2, G3, G4, G5]]]: ...
+) -> Acc[Array[Sh, tuple[K1, K2, K3, K4, K5]]]: ...
 @overload
-def use(x: G) -> Acc[Array[tuple[()], G]]: ...
+def use(x: K) -> Acc[Array[tuple[()], K]]: ...
 @overload
-def use(x: SupportsArray | SupportsArrayInterface | SupportsDLPack | Buffer) -> Acc[Any]: ...
+def use(x: Records) -> Acc[Any]: ...
+@overload
+def use(x: Other) -> Acc[Any]: ...
 def use(x: object) -> Acc[Any]:
     """An array of the host, or a tuple of arrays of one shape as an array of tuples. It is not copied: do not change it."""
     return host.use_array(x)

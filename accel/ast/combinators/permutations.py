@@ -13,9 +13,9 @@ import numpy as np
 from accel.ast.combinators.elementwise import zip_arrays
 from accel.ast.handles.acc import Acc, Array, Sh, Vector
 from accel.ast.handles.checks import arrays_of
+from accel.ast.handles.elements import Maybe
 from accel.ast.handles.exp import E, Exp
 from accel.ast.handles.function import forbid_nested, trace
-from accel.ast.handles.tuples import Maybe
 from accel.ast.tree.nodes import Permute, ScatterWith
 from accel.ast.tree.types import I64, ElementType, MaybeType, ScalarType, TupleType, index_type
 from accel.errors import AccelTypeError, Where, here

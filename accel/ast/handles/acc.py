@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeAlias, TypeV
 
 import numpy as np
 
+from accel.ast.handles.elements import Maybe
 from accel.ast.handles.exp import NUMPY_FUNCTION, E, Exp, raw
 from accel.ast.handles.literals import describe, is_node, typed
 from accel.ast.tree.nodes import Acond, ArrayNode, Awhile, Filter, Index, Result, ScalarNode, Scan, ShapeOf
@@ -21,6 +22,12 @@ from accel.source import attribute_call
 
 Sh = TypeVar("Sh", bound=tuple[Any, ...])
 X = TypeVar("X")
+T = TypeVar("T", bound=tuple[Any, ...])
+G = TypeVar("G", bound=np.generic)
+G2 = TypeVar("G2", bound=np.generic)
+G3 = TypeVar("G3", bound=np.generic)
+G4 = TypeVar("G4", bound=np.generic)
+G5 = TypeVar("G5", bound=np.generic)
 
 Extents: TypeAlias = tuple[int | None, ...]
 """The extents of an array as far as they are known while the program is built."""
@@ -100,6 +107,48 @@ class Acc(Generic[X]):
         where = here()
         node = index_node(raw(index), self.rank, where)
         return Exp(Index(self.node, node, self.type.element, where))
+
+    if TYPE_CHECKING:  # no such thing at run time: it says what `run` gives
+
+        @overload
+        def _evaluated(self: Acc[Array[Sh, G]]) -> np.ndarray[Sh, np.dtype[G]]: ...
+        @overload
+        def _evaluated(self: Acc[Array[Sh, tuple[G]]]) -> tuple[np.ndarray[Sh, np.dtype[G]]]: ...
+        @overload
+        def _evaluated(
+            self: Acc[Array[Sh, tuple[G, G2]]],
+        ) -> tuple[np.ndarray[Sh, np.dtype[G]], np.ndarray[Sh, np.dtype[G2]]]: ...
+        @overload
+        def _evaluated(
+            self: Acc[Array[Sh, tuple[G, G2, G3]]],
+        ) -> tuple[np.ndarray[Sh, np.dtype[G]], np.ndarray[Sh, np.dtype[G2]], np.ndarray[Sh, np.dtype[G3]]]: ...
+        @overload
+        def _evaluated(
+            self: Acc[Array[Sh, tuple[G, G2, G3, G4]]],
+        ) -> tuple[
+            np.ndarray[Sh, np.dtype[G]],
+            np.ndarray[Sh, np.dtype[G2]],
+            np.ndarray[Sh, np.dtype[G3]],
+            np.ndarray[Sh, np.dtype[G4]],
+        ]: ...
+        @overload
+        def _evaluated(
+            self: Acc[Array[Sh, tuple[G, G2, G3, G4, G5]]],
+        ) -> tuple[
+            np.ndarray[Sh, np.dtype[G]],
+            np.ndarray[Sh, np.dtype[G2]],
+            np.ndarray[Sh, np.dtype[G3]],
+            np.ndarray[Sh, np.dtype[G4]],
+            np.ndarray[Sh, np.dtype[G5]],
+        ]: ...
+        @overload
+        def _evaluated(self: Acc[Array[Sh, T]]) -> tuple[Any, ...]: ...
+        @overload
+        def _evaluated(self: Acc[Array[Sh, Maybe[E]]]) -> tuple[np.ndarray[Sh, np.dtype[np.bool_]], Any]: ...
+        @overload
+        def _evaluated(self) -> object: ...
+        def _evaluated(self) -> object:
+            """An array; of tuples, a tuple of arrays. Any: what items that are tuples themselves give."""
 
     if not TYPE_CHECKING:  # for mypy there are no operators; at run time they say what to write
 

@@ -6,11 +6,16 @@ property `element` as their self instead (design section 2). Nothing here exists
 
 from __future__ import annotations
 
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
+E = TypeVar("E")
 P = TypeVar("P", covariant=True)
+
+
+class Maybe(Generic[E]):
+    """The element type of an `E` or nothing. It has no instances."""
 
 
 class Unknown:

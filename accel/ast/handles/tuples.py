@@ -7,12 +7,13 @@ The functions typed by arity (`lift`, `unlift`, `index`) stand in `accel/ast/com
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Generic, TypeVar, TypeVarTuple, overload
+from typing import Any, TypeVar, TypeVarTuple, overload
 
 import numpy as np
 
 from accel.ast.handles import operations
 from accel.ast.handles.acc import Num, Sh
+from accel.ast.handles.elements import Maybe
 from accel.ast.handles.exp import E, Exp, raw
 from accel.ast.handles.function import apply, call
 from accel.ast.handles.habits import require_elements
@@ -29,10 +30,6 @@ E2 = TypeVar("E2")
 F = TypeVar("F")
 G = TypeVar("G", bound=np.generic)
 Fl = TypeVar("Fl", bound=np.inexact[Any])
-
-
-class Maybe(Generic[E]):
-    """The element type of an `E` or nothing. It has no instances."""
 
 
 def lift_items(items: Sequence[object]) -> Exp[Any]:
@@ -148,6 +145,8 @@ def cond(c: Exp[np.bool_], a: E | int, b: Exp[E]) -> Exp[E]: ...
 @overload
 def cond(c: Exp[np.bool_], a: float, b: Exp[Fl]) -> Exp[Fl]: ...
 @overload
+def cond(c: Exp[np.bool_], a: G, b: G | int) -> Exp[G]: ...
+@overload
 def cond(c: Exp[np.bool_], a: bool, b: bool) -> Exp[np.bool_]: ...  # type: ignore[overload-overlap]  # as for constant
 @overload
 def cond(c: Exp[np.bool_], a: int, b: int) -> Exp[np.int64]: ...
@@ -168,6 +167,8 @@ def select(c: Exp[np.bool_], a: Exp[Fl], b: float) -> Exp[Fl]: ...
 def select(c: Exp[np.bool_], a: E | int, b: Exp[E]) -> Exp[E]: ...
 @overload
 def select(c: Exp[np.bool_], a: float, b: Exp[Fl]) -> Exp[Fl]: ...
+@overload
+def select(c: Exp[np.bool_], a: G, b: G | int) -> Exp[G]: ...
 @overload
 def select(c: Exp[np.bool_], a: bool, b: bool) -> Exp[np.bool_]: ...  # type: ignore[overload-overlap]  # as for constant
 @overload

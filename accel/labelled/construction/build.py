@@ -70,12 +70,11 @@ def build(results: Sequence[ArrayNode], parameters: Sequence[ArrayParameter]) ->
 
 
 def _inputs(order: Sequence[ArrayNode]) -> list[list[ast.Use]]:
-    """The `Use` nodes of a program, those of the same arrays together: the same elements at the same addresses."""
+    """The `Use` nodes of a program, those of the same objects together, as `use` took them without a copy."""
     same: dict[tuple[object, ...], list[ast.Use]] = {}
     for node in order:
         if isinstance(node, ast.Use):
-            places = [(leaf.__array_interface__["data"], leaf.dtype, leaf.shape, leaf.strides) for leaf in node.data]
-            same.setdefault((node.types, *places), []).append(node)
+            same.setdefault((node.types, *map(id, node.data)), []).append(node)
     return list(same.values())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar, TypeVarTuple, assert_type
+from typing import Any, TypeAlias, TypeVar, TypeVarTuple, assert_type
 
 import numpy as np
 from numpy import bool_ as b1
@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 
 import accel as A
 
+V4: TypeAlias = np.ndarray[tuple[int], np.dtype[f4]]
+S4: TypeAlias = np.ndarray[tuple[()], np.dtype[f4]]
+M8: TypeAlias = np.ndarray[tuple[int, int], np.dtype[f8]]
 Ix = TypeVarTuple("Ix")
 Sh = TypeVar("Sh", bound=tuple[Any, ...])
 N = TypeVar("N", bound=np.number[Any])
@@ -57,7 +60,70 @@ def decorated(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f8]]) -> tuple[A.Acc[A.V
 
 
 def calls(x: np.ndarray[tuple[int], np.dtype[f4]], m: np.ndarray[tuple[int, int], np.dtype[f8]]) -> None:
-    assert_type(decorated(x, m), tuple[np.ndarray[tuple[int], np.dtype[f4]], np.ndarray[tuple[int], np.dtype[f8]]])
+    assert_type(decorated(x, m), tuple[V4, np.ndarray[tuple[int], np.dtype[f8]]])
+
+
+def results(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f8]], p: A.Acc[A.Vector[tuple[f4, i4]]]) -> None:
+    """Tuples of up to five results, and tuples of those; arrays of tuples give tuples of arrays."""
+    assert_type(A.run((v, v, m, v, m)), tuple[V4, V4, M8, V4, M8])
+    assert_type(A.run((v, (m, v))), tuple[V4, tuple[M8, V4]])
+    assert_type(A.run(((v, m), (m, v))), tuple[tuple[V4, M8], tuple[M8, V4]])
+    assert_type(A.run(((v, m, v), m, v)), tuple[tuple[V4, M8, V4], M8, V4])
+    assert_type(A.run((v,)), tuple[V4])
+    assert_type(A.run(p), tuple[V4, np.ndarray[tuple[int], np.dtype[i4]]])
+    assert_type(A.run((m, p)), tuple[M8, tuple[V4, np.ndarray[tuple[int], np.dtype[i4]]]])
+    annotated: np.ndarray[tuple[int], np.dtype[f4]] = A.run(v)
+    any_shape: NDArray[f4] = A.run(v)
+    unknown: np.ndarray[tuple[int, int]] = A.run(A.use(Image()))
+    assert_type((annotated, any_shape.ndim, unknown.ndim), tuple[V4, int, int])
+    assert_type(A.run((v, (m, (v, v)))), Any)
+    assert_type(A.run((v, v, v, v, v, v)), Any)
+
+
+def nests(
+    x: A.Acc[A.Vector[f4]], k: A.Acc[A.Scalar[i8]]
+) -> tuple[A.Acc[A.Vector[f4]], tuple[A.Acc[A.Scalar[i8]], A.Acc[A.Vector[f4]]]]:
+    return A.map(lambda e: e * A.toFloating(A.the(k), np.float32), x), (k, x)
+
+
+def several(
+    x: A.Acc[A.Vector[f4]],
+) -> tuple[A.Acc[A.Vector[f4]], A.Acc[A.Scalar[f4]], A.Acc[A.Vector[f4]], A.Acc[A.Scalar[f4]], A.Acc[A.Vector[f4]]]:
+    return x, A.sum(x), x, A.sum(x), x
+
+
+def of_pairs(x: A.Acc[A.Vector[f4]]) -> A.Acc[A.Vector[tuple[f4, f4]]]:
+    return A.zip(x, x)
+
+
+def compiled(x: np.ndarray[tuple[int], np.dtype[f4]], nd: NDArray[f4]) -> None:
+    """For an array of rank 0 a NumPy scalar may be passed."""
+    assert_type(A.runN(nests)(x, np.int64(3)), tuple[V4, tuple[np.ndarray[tuple[()], np.dtype[i8]], V4]])
+    assert_type(A.runN(nests)(nd, np.array(3))[0], V4)
+    assert_type(A.runN(several)(x), tuple[V4, S4, V4, S4, V4])
+    assert_type(A.runN(of_pairs, backend="interpreter")(x), tuple[V4, V4])
+
+
+class Image:
+    """What shows its memory by NumPy's interface."""
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        return np.ones((2, 2), f4).__array_interface__
+
+
+class Column:
+    """What makes an array of itself."""
+
+    def __array__(self, dtype: object = None, copy: object = None) -> NDArray[Any]:
+        return np.ones(3, f4)
+
+
+def foreign() -> None:
+    assert_type(A.use(Column()), A.Acc[Any])
+    assert_type(A.use(Image()), A.Acc[Any])
+    records: NDArray[np.void] = np.zeros(3, [("x", f4), ("y", i4)])
+    assert_type(A.use(records), A.Acc[Any])
 
 
 def folds(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f8]], i: A.Acc[A.Vector[i4]], e: A.Exp[f4]) -> None:
@@ -192,6 +258,10 @@ def scalars(x: A.Exp[f4], d: A.Exp[f8], i: A.Exp[i4], n: A.Exp[i8], b: A.Exp[b1]
     assert_type(d**2, A.Exp[f8])
     assert_type(A.cond(b, x, 0), A.Exp[f4])
     assert_type(A.cond(b, 0.5, x), A.Exp[f4])
+    assert_type(A.cond(b, np.uint8(1), np.uint8(0)), A.Exp[u1])
+    assert_type(A.cond(b, np.float64(1), np.float64(0)), A.Exp[f8])
+    assert_type(A.cond(b, np.uint8(1), 0), A.Exp[u1])
+    assert_type(A.select(b, np.uint8(1), np.uint8(0)), A.Exp[u1])
     assert_type(A.select(b, i, i), A.Exp[i4])
     assert_type(A.constant(1, np.uint8), A.Exp[u1])
     assert_type(A.constant(0.5), A.Exp[f8])

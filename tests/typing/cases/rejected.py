@@ -1,15 +1,16 @@
-# ruff: noqa: B015, B018  # expressions that are wrong are what this file is for
+# ruff: noqa: B015, B018, F841  # expressions that are wrong are what this file is for
 """Programs that mypy rejects: on each line with `E:`, an error whose text holds what follows, and nowhere else."""
 
 from __future__ import annotations
 
-from typing import Any, TypeVarTuple
+from typing import Any, TypeAlias, TypeVarTuple
 
 import numpy as np
 from numpy import bool_ as b1
 from numpy import float32 as f4
 from numpy import float64 as f8
 from numpy import int32 as i4
+from numpy.typing import NDArray
 
 import accel as A
 
@@ -146,6 +147,41 @@ def polymorphic(s: A.Acc[A.Scalar[f4]], m: A.Acc[A.Matrix[f8]]) -> A.Acc[A.Matri
 def unknown(xs: A.Acc[Any]) -> None:
     A.use([1.0, 2.0])  # E: No overload variant of "use"
     A.use("text")  # E: No overload variant of "use"
+
+
+def annotated(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f8]], p: A.Acc[A.Vector[tuple[f4, i4]]]) -> None:
+    M8: TypeAlias = np.ndarray[tuple[int, int], np.dtype[f8]]
+    r1: np.ndarray[tuple[int, int], np.dtype[f8]] = A.run(A.fold(A.add, 0, m))  # E: Argument 3 to "fold"
+    r2: np.ndarray[tuple[int, int]] = A.run(A.fold(A.add, 0, m))  # E: Argument 3 to "fold"
+    r3: np.ndarray[tuple[int], np.dtype[f8]] = A.run(v)  # E: Argument 1 to "run"
+    r4: tuple[M8, M8] = A.run((v, m))  # E: Incompatible types in assignment
+    r5: tuple[M8, tuple[M8, M8]] = A.run((m, (m, v)))  # E: Incompatible types in assignment
+    r6: M8 = A.run(p)  # E: Argument 1 to "run"
+    r7: tuple[M8, M8] = A.run(p)  # E: Incompatible types in assignment
+    r8: A.Acc[A.Matrix[f4]] = A.run(v)  # E: Argument 1 to "run"
+
+
+def elements_that_accel_lacks(
+    z: np.ndarray[tuple[int], np.dtype[np.complex64]], half: NDArray[np.float16], text: NDArray[np.str_]
+) -> None:
+    A.use(z)  # E: Value of type variable "K" of "use" cannot be "complexfloating
+    A.use(np.zeros(3, np.complex128))  # E: Value of type variable "K" of "use" cannot be "complex128"
+    A.use(text)  # E: Value of type variable "K" of "use" cannot be "str_"
+    A.use(half)  # E: Value of type variable "K" of "use" cannot be
+    A.use((z, z))  # E: Value of type variable "K1" of "use" cannot be
+    A.use(1j)  # E: No overload variant of "use"
+
+
+def scaled(k: A.Acc[A.Scalar[np.int64]], xs: A.Acc[A.Vector[f4]]) -> A.Acc[A.Vector[f4]]:
+    return A.map(lambda x: x * A.toFloating(A.the(k), np.float32), xs)
+
+
+def scalars_of_other_types(x: np.ndarray[tuple[int], np.dtype[f4]]) -> None:
+    f = A.runN(scaled)
+    f(np.int32(3), x)  # E: Argument 1
+    f(3, x)  # E: Argument 1
+    f(np.int64(3), np.float32(1))  # E: Argument 2
+    f(np.zeros(3, np.int64), x)  # E: Argument 1
 
 
 def costs(v: A.Acc[A.Vector[f4]]) -> None:
