@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 
 from accel.forks import load
@@ -25,12 +24,13 @@ def devices() -> tuple[Device, ...]:
 
     Without pyopencl or a device there are only the first two; asking for `backend="opencl"` then says how to get one.
     """
-    load("accel.backends.llvm.machine.target")
+    load("accel.backends.llvm.threads.pool")
     load("accel.backends.opencl.devices")
     from accel.backends.llvm.machine.target import cpu_name
+    from accel.backends.llvm.threads.pool import participants
     from accel.backends.opencl.devices import devices as opencl_devices
 
-    threads = len(os.sched_getaffinity(0))
+    threads = participants(0)
     rows = [
         Device("interpreter", "reference interpreter", "slow, sequential, defines every result"),
         Device("llvm", cpu_name(), f"{threads} thread{'s' * (threads != 1)}"),

@@ -41,7 +41,7 @@ class Forks:
         self.generation = 0
         """How many forks lie between this process and the one that imported accel."""
         self._owned = threading.Condition(self.lock)
-        if sys.platform != "win32":
+        if hasattr(os, "register_at_fork"):
             # The lock's own methods, written in C: no signal handler runs between taking the lock and knowing that it is taken.
             # A fork takes the lock of `logging`, too, which imports need. It must take this one first, and begins with what was
             # registered last, so `logging` is imported above.
@@ -50,7 +50,12 @@ class Forks:
                 after_in_parent=self.lock.release,
                 after_in_child=self.lock.release,
             )
-            os.register_at_fork(after_in_child=self._count)
+        self.in_children(self._count)
+
+    def in_children(self, action: Callable[[], None]) -> None:
+        """Has every forked child do something at once. Nothing, on systems whose processes do not fork."""
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=action)
 
     def _count(self) -> None:
         self.generation += 1

@@ -9,7 +9,6 @@ and a sum.
 from __future__ import annotations
 
 import math
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -19,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import accel as A
+from accel.backends.llvm.machine.system import processors
 from examples.black_scholes import black_scholes, black_scholes_numpy, inputs
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float32]]
@@ -235,7 +235,7 @@ def minima(candidates: Mapping[str, Callable[[], object]], seconds: float) -> di
 
 def plain_passes(size: int) -> dict[str, Callable[[], object]]:
     """A copy and a sum of `size` bytes, by NumPy on all cores."""
-    cores = len(os.sched_getaffinity(0))
+    cores = processors()
     source, target = np.ones(size // 4, np.float32), np.ones(size // 4, np.float32)
     sources, targets = np.array_split(source, cores), np.array_split(target, cores)
     pool = ThreadPoolExecutor(cores)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
+from accel.backends.llvm.machine.system import processors
 from accel.errors import AccelValueError
 from accel.ilp.plan import search
 from accel.ilp.problem.cost import MODELS, CostName
@@ -124,7 +125,7 @@ def main(given: Sequence[str]) -> None:
     for solver in request.solvers:
         warm_up(graph_of(random_drawing(25, 25)), Options(cost="reads_writes", solver=solver))
     start = time.perf_counter()
-    cores = len(os.sched_getaffinity(0))
+    cores = processors()
     print(f"time limit {request.seconds} s a plan; load of the machine {os.getloadavg()[0]:.1f} on {cores} cores")
     print(COLUMNS)
     for subject in chosen:

@@ -10,7 +10,7 @@ import pytest
 from tests.opencl.platforms import MISSING, ROWS
 from tests.work import in_a_process
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the llvm backend runs on Linux")
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="signals and forks are those of Linux")
 
 FORK = """
 import os, signal, sys, threading, time

@@ -56,7 +56,11 @@ CASES = [
 
 @pytest.mark.parametrize(("function", "elements", "position", "threads"), CASES)
 def test_an_endless_loop_is_interrupted(function: str, elements: int, position: int, threads: int) -> None:
-    code = PROGRAM.format(function=function, elements=elements, position=position, threads=threads)
+    end_by_interrupt(PROGRAM.format(function=function, elements=elements, position=position, threads=threads))
+
+
+def end_by_interrupt(code: str) -> None:
+    """Starts a program made of `PROGRAM`, interrupts it, and sees that it ends as it should."""
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         assert child.stdout.readline() == "ready\n"

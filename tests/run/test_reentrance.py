@@ -9,7 +9,7 @@ import pytest
 from tests.opencl.platforms import MISSING, ROWS
 from tests.work import in_a_process
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the llvm backend runs on Linux")
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="signals and forks are those of Linux")
 
 HANDLER = """
 import itertools, signal, time

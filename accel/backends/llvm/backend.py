@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-
 from accel.backends.executor import Execution
 from accel.backends.llvm.device import CPU
 from accel.backends.llvm.module import load, module_text, nests
 from accel.backends.llvm.threads.pool import participants
 from accel.backends.protocol import Executable
-from accel.errors import AccelDeviceError
 from accel.ir.nodes import Program
 
 
@@ -17,15 +14,7 @@ class LLVMBackend:
     """Compiles for the processor that this process runs on: see `accel.backends.protocol.Backend`."""
 
     def __init__(self, threads: int = 0) -> None:
-        """`threads` work on a nest, the caller among them; 0 is as many as the process may use.
-
-        Raises `AccelDeviceError` where there are no futexes to wait on.
-        """
-        if not sys.platform.startswith("linux"):
-            raise AccelDeviceError(
-                f"the llvm backend runs on Linux, and this is {sys.platform}",
-                hint="write backend='opencl' or backend='interpreter'",
-            )
+        """`threads` work on a nest, the caller among them; 0 is as many as the process may use. Without a pool it is one."""
         self._threads = participants(threads)
 
     @property

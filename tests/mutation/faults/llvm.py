@@ -233,6 +233,13 @@ FAULTS = (
         ),
     ),
     Fault(
+        "the pool cannot be refused",
+        "backends/llvm/machine/system.py",
+        "return replace(found, futex=None)",
+        "return replace(found, clock=found.clock)",
+        ("tests/llvm/test_without_pool.py::test_which_systems_have_a_pool",),
+    ),
+    Fault(
         "the free list has no bound",
         "backends/llvm/machine/buffers.py",
         "block.size <= KEPT:",

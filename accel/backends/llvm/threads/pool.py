@@ -1,16 +1,18 @@
 """The process's thread pool for kernels: compiled code, so that no worker ever needs Python.
 
-Threads start with the first job that wants them and sleep between jobs. After a fork the child starts with none.
+Threads start with the first job that wants them and sleep between jobs. After a fork the child starts with none. Where the
+system has no futexes there never are any, and the same functions do all work on the thread that calls them.
 """
 
 from __future__ import annotations
 
 import ctypes
-import os
 from collections.abc import Mapping
 
+from accel.backends.llvm.machine.system import System, processors, system
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES, host
 from accel.backends.llvm.threads.pool_text import FORKS_AT, MOST, PAGE_BYTES, pool_text
+from accel.backends.llvm.threads.run_text import alone_text
 from accel.forks import FORKS, Once
 
 _PYTHON = (
@@ -34,20 +36,21 @@ class Pool:
     """Loaded once per process and never dropped: threads stand in its code."""
 
     def __init__(self) -> None:
+        found = system()
         self._memory = ctypes.create_string_buffer(PAGE_BYTES + 64)
         start = ctypes.addressof(self._memory)
         page = (start + 63) // 64 * 64
         self._forks = ctypes.c_int64.from_address(page + FORKS_AT)
         self._forks.value = FORKS.generation
         imports = {"page": page, **{name: symbol(name) for name in _PYTHON}}
-        code = host().compile(pool_text(host().is_x86) + HOST_ATTRIBUTES, quick=True)
+        code = host().compile(_text(found) + HOST_ATTRIBUTES, quick=True)
         library = host().load([code], EXPORTS, imports)
         # Not even the end of the interpreter may free code that threads sleep in.
         for kept in (library, self._memory):
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))
-        self.symbols: Mapping[str, int] = library.addresses
+        self.symbols: Mapping[str, int] = {**library.addresses, **dict.fromkeys(found.marks, page)}
         """What kernels import."""
-        os.register_at_fork(after_in_child=self._forget_workers)
+        FORKS.in_children(self._forget_workers)
 
     def _forget_workers(self) -> None:
         """In a forked child no worker exists, and no job ends: another thread's is gone, this one's finds the page changed."""
@@ -55,10 +58,14 @@ class Pool:
         self._forks.value = FORKS.generation
 
 
+def _text(found: System) -> str:
+    return alone_text(found) if found.futex is None else pool_text(found, found.futex, x86=host().is_x86)
+
+
 pool = Once(Pool)
 """The pool, made on first demand."""
 
 
 def participants(threads: int) -> int:
-    """How many threads a setting asks for: 0 is as many as the process may use."""
-    return min(MOST, threads or len(os.sched_getaffinity(0)))
+    """How many threads a setting asks for: 0 is as many as the process may use. Where there is no pool it is always one."""
+    return 1 if system().futex is None else min(MOST, threads or processors())

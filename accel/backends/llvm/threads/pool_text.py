@@ -1,4 +1,4 @@
-"""LLVM text of the thread pool: one page of shared state, workers in pthreads, sleeping on a futex.
+"""LLVM text of the thread pool on Linux: one page of shared state, workers in pthreads, sleeping on a futex.
 
 A job is `function(frame, low, high)` over 0 .. n-1 in chunks. Each participant has a range of its own (so that the same
 thread meets the same data again), then steals from the others'. The caller never waits for a worker that has not started:
@@ -16,7 +16,9 @@ The page: 0 epoch (i32) | 64 state (i64) | 128 busy (i32) | 192 function, frame,
 
 from __future__ import annotations
 
+from accel.backends.llvm.machine.system import System
 from accel.backends.llvm.text.frame import FAILED
+from accel.backends.llvm.threads.run_text import run_text
 from accel.backends.llvm.threads.signals_text import signals_text
 
 MOST = 256
@@ -31,11 +33,10 @@ SPINS = 8000
 """Pauses that a worker makes before it sleeps: about 0.2 ms, so that back-to-back kernels find it awake."""
 
 
-def pool_text(x86: bool) -> str:
-    """The module: `accel_run`, called by kernels. Linux on x86-64 or AArch64."""
+def pool_text(system: System, futex: int, *, x86: bool) -> str:
+    """The module: `accel_run`, called by kernels. `futex` is a system call's number; `x86` is x86-64, else it is AArch64."""
     pause = "call void @llvm.x86.sse2.pause()" if x86 else "call void @llvm.aarch64.hint(i32 1)"
     declare = "declare void @llvm.x86.sse2.pause()" if x86 else "declare void @llvm.aarch64.hint(i32)"
-    futex = 202 if x86 else 98
     environment = "call void @llvm.x86.sse.ldmxcsr(ptr @default_mxcsr)" if x86 else ""
     if x86:
         declare += "\ndeclare void @llvm.x86.sse.ldmxcsr(ptr)\n@default_mxcsr = internal constant i32 8064"
@@ -46,7 +47,8 @@ declare i64 @syscall(i64, ...)
 declare i32 @sched_yield()
 declare i32 @pthread_create(ptr, ptr, ptr, ptr)
 declare i32 @pthread_sigmask(i32, ptr, ptr)
-{signals_text()}
+{signals_text(system)}
+{run_text()}
 ; Chunks of every participant's range, %me's first. %python is null in workers. Gives true if interrupted.
 define internal i1 @drain(i64 %me, ptr %python) #0 {{
 entry:
@@ -185,25 +187,6 @@ done:
   ret i64 %count
 }}
 
-define internal i1 @alone(ptr %function, ptr %frame, i64 %n, i64 %chunk, ptr %python) #0 {{
-entry:
-  br label %work
-work:
-  %low = phi i64 [0, %entry], [%top, %poll]
-  %top = add i64 %low, %chunk
-  %short = icmp slt i64 %top, %n
-  %high = select i1 %short, i64 %top, i64 %n
-  call void %function(ptr %frame, i64 %low, i64 %high)
-  br i1 %short, label %poll, label %done
-poll:
-  %stop = call i1 @interrupted(ptr %python)
-  br i1 %stop, label %cancel, label %work
-cancel:
-  ret i1 true
-done:
-  ret i1 false
-}}
-
 define internal i1 @together(ptr %function, ptr %frame, i64 %n, i64 %chunk, i64 %wanted, ptr %python) #0 {{
 entry:
   %busyp = getelementptr i8, ptr @page, i64 128
@@ -313,32 +296,5 @@ done:
 free_it:
   store atomic i32 0, ptr %busyp release, align 4
   ret i1 %stop
-}}
-
-; function(frame, low, high) over 0 .. n-1 (n > 0) in chunks, without the GIL. Gives 1 if a Python exception was set.
-define i64 @accel_run(ptr %function, ptr %frame, i64 %n, i64 %chunk, i64 %threads) #0 {{
-entry:
-  %python = alloca [2 x i64]
-  %thread = call ptr @PyEval_SaveThread()
-  store ptr %thread, ptr %python
-  %timep = getelementptr i64, ptr %python, i64 1
-  %now = call i64 @milliseconds()
-  store i64 %now, ptr %timep
-  %several = icmp sgt i64 %threads, 1
-  %long = icmp sgt i64 %n, %chunk
-  %parallel = and i1 %several, %long
-  br i1 %parallel, label %pool, label %serial
-pool:
-  %a = call i1 @together(ptr %function, ptr %frame, i64 %n, i64 %chunk, i64 %threads, ptr %python)
-  br label %done
-serial:
-  %b = call i1 @alone(ptr %function, ptr %frame, i64 %n, i64 %chunk, ptr %python)
-  br label %done
-done:
-  %stop = phi i1 [%a, %pool], [%b, %serial]
-  %again = load ptr, ptr %python
-  call void @PyEval_RestoreThread(ptr %again)
-  %result = zext i1 %stop to i64
-  ret i64 %result
 }}
 """

@@ -6,34 +6,24 @@ another thread may have the GIL.
 
 from __future__ import annotations
 
+from accel.backends.llvm.machine.system import System
+
 POLL_MILLISECONDS = 50
 """How often a long job or loop lets Python see signals."""
 
 
-def signals_text() -> str:
-    """Functions for the module of `pool_text.py`: `@interrupted`, called between chunks, and `@accel_poll`, called by loops.
+def signals_text(system: System) -> str:
+    """Functions for the modules of `pool_text.py` and `run_text.py`.
 
-    Its `@page` holds when a loop looked last.
+    `@interrupted` is called between chunks, `@accel_poll` by loops. Their `@page` holds when a loop looked last.
     """
-    return f"""declare i32 @clock_gettime(i32, ptr)
+    return f"""{_clock_text(system.clock)}
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
 declare i32 @PyErr_CheckSignals()
 declare ptr @PyErr_Occurred()
 declare i32 @PyGILState_Check()
 declare ptr @PyGILState_GetThisThreadState()
-
-define internal i64 @milliseconds() #0 {{
-  %time = alloca [2 x i64]
-  %failed = call i32 @clock_gettime(i32 6, ptr %time)
-  %seconds = load i64, ptr %time
-  %rest = getelementptr i64, ptr %time, i64 1
-  %nanoseconds = load i64, ptr %rest
-  %a = mul i64 %seconds, 1000
-  %b = sdiv i64 %nanoseconds, 1000000
-  %c = add i64 %a, %b
-  ret i64 %c
-}}
 
 ; With the GIL: lets Python handle signals; gives true if an exception is set, perhaps by @accel_poll.
 define internal i1 @raised() #0 {{
@@ -107,3 +97,25 @@ no:
   ret i1 false
 }}
 """
+
+
+def _clock_text(clock: int | None) -> str:
+    """`@milliseconds`, which never goes back."""
+    if clock is None:
+        return """declare i64 @GetTickCount64()
+define internal i64 @milliseconds() #0 {
+  %now = call i64 @GetTickCount64()
+  ret i64 %now
+}"""
+    return f"""declare i32 @clock_gettime(i32, ptr)
+define internal i64 @milliseconds() #0 {{
+  %time = alloca [2 x i64]
+  %failed = call i32 @clock_gettime(i32 {clock}, ptr %time)
+  %seconds = load i64, ptr %time
+  %rest = getelementptr i64, ptr %time, i64 1
+  %nanoseconds = load i64, ptr %rest
+  %a = mul i64 %seconds, 1000
+  %b = sdiv i64 %nanoseconds, 1000000
+  %c = add i64 %a, %b
+  ret i64 %c
+}}"""
