@@ -25,13 +25,6 @@ FAULTS = (
         ("tests/test_disk.py",),
     ),
     Fault(
-        "a child knows of the workers of its parent",
-        "backends/llvm/threads/pool.py",
-        "ctypes.memset(self._memory, 0, len(self._memory))",
-        "ctypes.memset(self._memory, 0, 0)",
-        ("tests/llvm/test_fork.py", "tests/llvm/test_pool.py"),
-    ),
-    Fault(
         "a fork waits for no compiler",
         "backends/llvm/machine/target.py",
         "with FORKS.lock:\n            module = self._module(text)",
