@@ -12,13 +12,10 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Generic, TypeVar
 
-from accel.forks import FORKS
+from accel.forks import FORKS, GLANCE
 
 K = TypeVar("K")
 V = TypeVar("V")
-
-_GLANCE = 0.1
-"""Seconds between two looks whether this process is a forked child, in which nobody makes what is waited for."""
 
 
 @dataclass(slots=True)
@@ -78,7 +75,7 @@ class Cache(Generic[K, V]):
                     self._making.pop(turn, None)
                     mine.set()
             while self._making.get(turn) is current and FORKS.generation == turn[0]:
-                current.wait(_GLANCE)
+                current.wait(GLANCE)
 
     def _made(self, key: K, make: Callable[[], V]) -> V:
         value = make()
@@ -99,9 +96,11 @@ class Cache(Generic[K, V]):
     def keep(self, key: K, value: V) -> None:
         """Remember a value that was made elsewhere."""
         self._values[key] = _Entry(value, next(self._clock))
-        while len(self._values) > self._capacity:
-            oldest, _ = min(self._values.copy().items(), key=lambda item: item[1].used)
-            self._values.pop(oldest, None)
+        if len(self._values) > self._capacity:
+            # An eighth at once, so that sorting costs little for each value.
+            oldest = sorted(self._values.copy().items(), key=lambda item: item[1].used)
+            for forgotten, _ in oldest[: max(len(oldest) - self._capacity, self._capacity // 8)]:
+                self._values.pop(forgotten, None)
 
     def clear(self) -> None:
         """Forget everything."""

@@ -24,9 +24,8 @@ from accel.errors import AccelDeviceError
 
 T = TypeVar("T")
 
-_GLANCE = 0.1
+GLANCE = 0.1
 """Seconds between two looks whether this process is a forked child, in which nobody does what is waited for."""
-
 
 _PATIENCE = 60.0
 """Seconds after which a fork waits no longer: the holder of the lock may be held up by locks of other libraries."""
@@ -95,7 +94,7 @@ def calmly(action: Callable[[], T]) -> T:
 
     if not FORKS.is_mine() and _started(work):
         # A handler may fork in the middle of this, and the child has no such thread.
-        while not done.acquire(timeout=_GLANCE) and FORKS.generation == generation:
+        while not done.acquire(timeout=GLANCE) and FORKS.generation == generation:
             pass
     if raised:
         raise raised[0]

@@ -84,15 +84,17 @@ def constants(xs: Vector) -> Any:
     return fixed, A.take(3, fixed), fixed, xs
 
 
+def sized(*sizes: int) -> list[tuple[str, int]]:
+    """Backends with sizes; the interpreter, which is slow and copies all results, gets the first ones."""
+    return [(backend, size) for backend in BACKENDS for size in sizes if backend != "interpreter" or size <= 1000]
+
+
 PROGRAMS = [twice, other_shapes, in_place, chosen, repeated, kept, pairs, constants]
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("size", [5, 600, 200_000])
+@pytest.mark.parametrize(("backend", "size"), sized(5, 600, 200_000))
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_results_share_no_memory(program: Program, size: int, backend: str) -> None:
-    if backend == "interpreter" and size > 1000:
-        pytest.skip("slow")
     argument = np.arange(size)
     function: Any = A.runN(program, backend=backend)
     every: list[HostArray] = [argument]
@@ -106,13 +108,10 @@ def test_results_share_no_memory(program: Program, size: int, backend: str) -> N
         assert result.flags.aligned
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("size", [500, 20_000, 1_000_000])
+@pytest.mark.parametrize(("backend", "size"), sized(500, 20_000, 1_000_000))
 @pytest.mark.parametrize("part", [0.0, 0.001, 0.4, 0.6, 1.0])
 def test_what_a_filter_keeps_is_all_that_stays(size: int, part: float, backend: str) -> None:
     """Once: one of 2^24 numbers kept the 144 MB of all of them alive."""
-    if backend == "interpreter" and size > 1000:
-        pytest.skip("slow")
     xs = np.arange(size)
     expected = xs[: int(part * size)]
     found, _ = A.run(A.filter(lambda x: x < expected.size, A.use(xs)), backend=backend)

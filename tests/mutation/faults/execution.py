@@ -34,15 +34,15 @@ FAULTS = (
     Fault(
         "a cache has no bound",
         "cache.py",
-        "while len(self._values) > self._capacity:",
-        "while False:",
+        "if len(self._values) > self._capacity:",
+        "if False:",
         ("tests/test_cache.py",),
     ),
     Fault(
         "what was used last is forgotten first",
         "cache.py",
-        "oldest, _ = min(self._values.copy().items()",
-        "oldest, _ = max(self._values.copy().items()",
+        "key=lambda item: item[1].used)",
+        "key=lambda item: -item[1].used)",
         ("tests/test_cache.py",),
     ),
     Fault(
