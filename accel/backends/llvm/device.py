@@ -59,7 +59,9 @@ class CPU:
         """The buffer if it is owned, just that large, and has no much larger block behind it; else a copy."""
         if owned and buffer.shape == shape and _fills(buffer):
             return buffer
-        return np.array(self.view(buffer, shape), order="C")
+        copy = self._buffers.take(element, shape)  # whose memory is warm, more often than not
+        np.copyto(copy, self.view(buffer, shape))
+        return copy
 
     def scalar(self, buffer: HostArray, element: ScalarType) -> bool | int | float:
         """The first element."""

@@ -87,8 +87,8 @@ FAULTS = (
     Fault(
         "an argument that is returned is no copy",
         "backends/llvm/device.py",
-        'return np.array(self.view(buffer, shape), order="C")',
-        "return self.view(buffer, shape)",
+        "np.copyto(copy, self.view(buffer, shape))\n        return copy",
+        "np.copyto(copy, self.view(buffer, shape))\n        return self.view(buffer, shape)",
         (f"{_RUN}::test_results_are_fresh_and_contiguous",),
     ),
 )
