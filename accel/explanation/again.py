@@ -11,20 +11,23 @@ from accel.ilp.problem.clustering import Plan
 from accel.ilp.problem.cost import Weights
 from accel.ilp.problem.graph import Edge, Graph
 from accel.ilp.problem.options import Options
-from accel.ilp.recompute.copying import Bar, Bars, counts_traffic
+from accel.ilp.recompute.copying import Obstacle, Obstacles, counts_traffic
 from accel.labelled.array import Label
 from accel.labelled.nodes import Binding
 
-_REASONS: Mapping[Bar, tuple[str, str]] = MappingProxyType(
+_REASONS: Mapping[Obstacle, tuple[str, str]] = MappingProxyType(
     {
-        Bar.DEAR: ("C1", f"{{maker}} holds a loop, or more than {CHEAP} scalar operations"),
-        Bar.FIRST: ("C2", "{maker} must be done before something else, or is written over"),
-        Bar.INPUTS: ("C2", "what {maker} reads need not be in memory"),
-        Bar.READER: ("C3", "{reader} is no loop, or reads it in two orders"),
-        Bar.LARGER: ("C3", "{reader} is not known to have no more elements than {maker}"),
-        Bar.OFTEN: ("C3", f"{{reader}} loads it in a loop, or it would do more than {CHEAP} operations for an element"),
-        Bar.BOUNDS: ("C3", "nothing but the load from it says that an index is out of bounds"),
-        Bar.COPIES: ("C4", "no copy is made of what a copy reads"),
+        Obstacle.DEAR: ("C1", f"{{maker}} holds a loop, or more than {CHEAP} scalar operations"),
+        Obstacle.FIRST: ("C2", "{maker} must be done before something else, or is written over"),
+        Obstacle.INPUTS: ("C2", "what {maker} reads need not be in memory"),
+        Obstacle.READER: ("C3", "{reader} is no loop, or reads it in two orders"),
+        Obstacle.LARGER: ("C3", "{reader} is not known to have no more elements than {maker}"),
+        Obstacle.OFTEN: (
+            "C3",
+            f"{{reader}} loads it in a loop, or it would do more than {CHEAP} operations for an element",
+        ),
+        Obstacle.BOUNDS: ("C3", "nothing but the load from it says that an index is out of bounds"),
+        Obstacle.COPIES: ("C4", "no copy is made of what a copy reads"),
     }
 )
 
@@ -37,26 +40,26 @@ class Again:
         self._copied = {label for each in plan.repeated for label in (*each.copies, each.original)}
         model = options.model
         asked = options.duplicate is True and options.strategy == "ilp" and options.formulation == "accel"
-        self._bars: Bars | None = None
+        self._obstacles: Obstacles | None = None
         if asked and model is not None and counts_traffic(model.levels):
-            self._bars = Bars(graph, Weights(graph, options.extents))
+            self._obstacles = Obstacles(graph, Weights(graph, options.extents))
 
     def why_not(self, edge: Edge) -> WhyNot | None:
         """Why the reader does not compute by itself what it reads; None if that is not asked, or is never done.
 
         To be asked of readers in other loops only.
         """
-        if self._bars is None or edge.array.label not in self._bindings:
+        if self._obstacles is None or edge.array.label not in self._bindings:
             return None
-        bar = self._bars.of(edge.array.label, edge.consumer)
-        if bar is Bar.KIND:
+        obstacle = self._obstacles.of(edge.array.label, edge.consumer)
+        if obstacle is Obstacle.KIND:
             return None
-        if bar is None and edge.consumer in self._copied:
-            bar = Bar.COPIES
+        if obstacle is None and edge.consumer in self._copied:
+            obstacle = Obstacle.COPIES
         maker, reader = self._bindings[edge.array.label], self._bindings[edge.consumer]
         names = {"maker": operation_name(maker), "reader": operation_name(reader)}
-        if bar is not None:
-            rule, reason = _REASONS[bar][0], _REASONS[bar][1].format(**names)
+        if obstacle is not None:
+            rule, reason = _REASONS[obstacle][0], _REASONS[obstacle][1].format(**names)
         elif self._strategy == "ilp":
             rule, reason = "cost", f"to read what {names['maker']} reads would cost as much, or more"
         else:

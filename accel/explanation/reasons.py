@@ -18,8 +18,8 @@ from accel.ilp.legality.checker import cluster_refusal
 from accel.ilp.problem.clustering import Cluster, Clustering
 from accel.ilp.problem.graph import ORDERED, Edge, Graph, Kind, Node, Role
 from accel.ilp.problem.options import Duplicate
-from accel.ilp.problem.orders import assign
 from accel.ilp.problem.price import Prices
+from accel.ilp.problem.traversals import assign
 from accel.labelled.array import Label
 from accel.labelled.nodes import Binding
 from accel.labelled.scalar_text import shape_text
@@ -159,7 +159,7 @@ class Reasons:
     def _of_pair(self, refusal: str, pair: Cluster, maker: Node, reader: Node) -> Refusal:
         """Why two operations alone could not share a loop."""
         rule, text = self._plain(refusal)
-        order = pair.orders[pair.labels.index(maker.label)]
+        order = pair.traversals[pair.labels.index(maker.label)]
         if rule == "D5" and order.gather is None:
             way, other = ("backward", "forward") if order.backward else ("forward", "backward")
             if refusal.startswith(f"D5: %{reader.label} "):

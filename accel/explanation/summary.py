@@ -34,7 +34,7 @@ from accel.ilp.problem.build import build as build_graph
 from accel.ilp.problem.cost import NOMINAL_EXTENT
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Options
-from accel.ilp.saved import saved
+from accel.ilp.recompute_savings import recompute_savings
 from accel.ir import mentions
 from accel.ir.facts import Access, Traffic, fills, is_loop, size_text, traffic
 from accel.ir.nodes import Launch, Nest
@@ -242,7 +242,7 @@ class _Described:
             ]
             loops = {made_in[label] for label in everyone if label in made_in}
             original = None if each.original is None else operation_name(self._bindings[each.original])
-            saves = less(saved(each.asked, each.producer, self._options), self._levels)
+            saves = less(recompute_savings(each.asked, each.producer, self._options), self._levels)
             yield CopyReport(
                 each.names, each.where, original, names(each.copies), names(each.readers), len(loops), saves
             )

@@ -76,8 +76,8 @@ def _node(
                 return UnfusedAwhile(binding, build(condition, plans[0]), build(body, plans[1]), initial)
             case _:
                 pass
-    members = sorted(zip(cluster.labels, cluster.orders, strict=True))
-    return root([leaf(by_label[label], order) for label, order in members], users)
+    members = sorted(zip(cluster.labels, cluster.traversals, strict=True))
+    return root([leaf(by_label[label], traversal) for label, traversal in members], users)
 
 
 def root(leaves: list[LeafOfCluster], users: Mapping[Array, frozenset[Label]]) -> RootOfCluster:
@@ -90,7 +90,7 @@ def root(leaves: list[LeafOfCluster], users: Mapping[Array, frozenset[Label]]) -
     needed = frozenset(array for array in arrays if not users.get(array, frozenset()) <= own)
     tree = _tree(leaves, needed)
     for port in tree.signature.outputs:
-        if port.order is not None and port.order.gather is not None and port.array in needed:
+        if port.traversal is not None and port.traversal.gather is not None and port.array in needed:
             raise AccelInternalError(f"%{port.array.label} is needed whole, but made in the order of a gather")
     return RootOfCluster(tree, tuple(array for array in arrays if array in needed))
 
@@ -106,14 +106,14 @@ def _tree(leaves: list[LeafOfCluster], needed: frozenset[Array]) -> Tree:
     firsts = UnionFind[Label]()  # the first operation of each part
     for each in reversed(leaves):
         label = each.binding.label
-        links = [port for port in (*each.signature.outputs, *each.signature.inputs) if port.order is not None]
+        links = [port for port in (*each.signature.outputs, *each.signature.inputs) if port.traversal is not None]
         hanging = sorted({firsts.find(reader[port]) for port in links if port in reader})
         tree: Tree = each
         for first in hanging:
             tree = join(tree, parts.pop(first), needed)
             firsts.unite(first, label)
         parts[label] = tree
-        reader |= dict.fromkeys((port for port in each.signature.inputs if port.order is not None), label)
+        reader |= dict.fromkeys((port for port in each.signature.inputs if port.traversal is not None), label)
     if len(parts) != 1:
         raise AccelInternalError(f"the parts of a cluster that start at {sorted(parts)} have nothing in common")
     return next(iter(parts.values()))

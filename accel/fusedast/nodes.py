@@ -12,17 +12,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias, Union
 
-from accel.ilp.problem.clustering import Order
+from accel.ilp.problem.clustering import Traversal
 from accel.labelled.array import Array, Shape
 from accel.labelled.nodes import Binding, Equality
 
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """An array that a cluster consumes or produces, `x:d` in [vB24 section 3.1]; `order` None: in no known order."""
+    """An array that a cluster consumes or produces, `x:d` in [vB24 section 3.1]; `traversal` None: in no known order."""
 
     array: Array
-    order: Order | None
+    traversal: Traversal | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class LeafOfCluster:
     """One operation, and the order in which it visits its result."""
 
     binding: Binding
-    order: Order
+    traversal: Traversal
     signature: Signature
 
 

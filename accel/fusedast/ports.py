@@ -11,7 +11,7 @@ from typing import assert_never
 
 from accel.errors import AccelInternalError
 from accel.fusedast.nodes import Port, Signature
-from accel.ilp.problem.clustering import Order
+from accel.ilp.problem.clustering import Traversal
 from accel.labelled.array import Array
 from accel.labelled.nodes import (
     Acond,
@@ -35,31 +35,31 @@ from accel.labelled.nodes import (
 from accel.labelled.programs import functions, loaded, parts, reads
 
 
-def signature(binding: Binding, order: Order) -> Signature:
-    """`[I | O]` of an operation at `order`. Raises `AccelInternalError` for operations that are no loops."""
-    if order.gather is not None and order.backward:
-        raise AccelInternalError(f"operation {binding.label} has two orders: {order} and backward")
-    made = None if isinstance(binding.operation, Scatter) else order
+def signature(binding: Binding, traversal: Traversal) -> Signature:
+    """`[I | O]` of an operation at `traversal`. Raises `AccelInternalError` for operations that are no loops."""
+    if traversal.gather is not None and traversal.backward:
+        raise AccelInternalError(f"operation {binding.label} has two orders: {traversal} and backward")
+    made = None if isinstance(binding.operation, Scatter) else traversal
     outputs = frozenset(Port(array, made) for array in binding.arrays)
-    return Signature(frozenset(_inputs(binding, order)), outputs)
+    return Signature(frozenset(_inputs(binding, traversal)), outputs)
 
 
-def _inputs(binding: Binding, order: Order) -> Iterator[Port]:
+def _inputs(binding: Binding, traversal: Traversal) -> Iterator[Port]:
     operation = binding.operation
-    mapped = Order(binding.label, False)
+    mapped = Traversal(binding.label, False)
     match operation:
         case Generate():
             pass
         case Map(inputs=inputs) | Copy(inputs) | Fold(inputs=inputs) | Scan(inputs=inputs) | Filter(inputs=inputs):
-            yield from (Port(array, order) for array in inputs)
+            yield from (Port(array, traversal) for array in inputs)
         case Backpermute(inputs=inputs):
             yield from (Port(array, mapped) for array in inputs)
         case Gather(indices, inputs):
-            yield from (Port(array, order) for array in indices)
+            yield from (Port(array, traversal) for array in indices)
             yield from (Port(array, mapped) for array in inputs)
         case Scatter(destinations=destinations, keep=keep, indices=indices, values=values):
             ordered = (*indices, *values) if keep is None else (keep, *indices, *values)
-            yield from (Port(array, order) for array in ordered)
+            yield from (Port(array, traversal) for array in ordered)
             yield from (Port(array, None) for array in destinations)
         case Use() | Reshape() | Force() | BindSizes() | RequireEqual() | Acond() | Awhile():
             raise AccelInternalError(f"operation {binding.label} cannot be part of a cluster")

@@ -24,14 +24,14 @@ from accel.fusedast.nodes import (
     Vertical,
 )
 from accel.fusedast.ports import signature
-from accel.ilp.problem.clustering import Order
+from accel.ilp.problem.clustering import Traversal
 from accel.labelled.array import Array
 from accel.labelled.nodes import Binding
 
 
-def leaf(binding: Binding, order: Order) -> LeafOfCluster:
+def leaf(binding: Binding, traversal: Traversal) -> LeafOfCluster:
     """A cluster of one operation [vB24 Table 1]."""
-    return LeafOfCluster(binding, order, signature(binding, order))
+    return LeafOfCluster(binding, traversal, signature(binding, traversal))
 
 
 def join(first: Tree, second: Tree, needed: Collection[Array]) -> Tree:
@@ -55,7 +55,7 @@ def join(first: Tree, second: Tree, needed: Collection[Array]) -> Tree:
 def merge(first: Signature, second: Signature) -> tuple[tuple[Array, ...], tuple[Port, ...], Signature]:
     """The arrays bound by the first for the second, the shared reads, and the signature that keeps every output."""
     bound = first.outputs & second.inputs
-    fused = {port.array for port in bound if port.order is not None}
+    fused = {port.array for port in bound if port.traversal is not None}
     made = {port.array for port in first.outputs}
     for port in second.inputs - bound:
         if port.array in made:
@@ -67,17 +67,17 @@ def merge(first: Signature, second: Signature) -> tuple[tuple[Array, ...], tuple
         raise AccelInternalError("the first cluster reads what the second makes: INTRO does not apply")
     if not made.isdisjoint(later):
         raise AccelInternalError("both clusters make one array: INTRO does not apply")
-    shared = frozenset(port for port in first.inputs & second.inputs if port.order is not None)
+    shared = frozenset(port for port in first.inputs & second.inputs if port.traversal is not None)
     if not fused and not shared:
         raise AccelInternalError("no array is fused: neither VERTICAL, DIAGONAL nor HORIZONTAL applies")
     inputs = first.inputs | (second.inputs - bound)
-    order = _in_order(bound)
-    return tuple(port.array for port in order), _in_order(shared), Signature(inputs, first.outputs | second.outputs)
+    ordered = _in_order(bound)
+    return tuple(port.array for port in ordered), _in_order(shared), Signature(inputs, first.outputs | second.outputs)
 
 
 def _in_order(ports: Collection[Port]) -> tuple[Port, ...]:
-    return tuple(sorted(ports, key=lambda port: (port.array.label, port.array.leaf, str(port.order))))
+    return tuple(sorted(ports, key=lambda port: (port.array.label, port.array.leaf, str(port.traversal))))
 
 
 def _name(port: Port) -> str:
-    return f"%{port.array.label}.{port.array.leaf}:{port.order}"
+    return f"%{port.array.label}.{port.array.leaf}:{port.traversal}"

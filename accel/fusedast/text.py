@@ -92,8 +92,8 @@ def _part(title: str, program: Program) -> Iterator[str]:
 def _tree_node(node: Tree) -> str:
     shown = _signature(node.signature)
     match node:
-        case LeafOfCluster(binding, order):
-            return f"LeafOfCluster {_label(binding)}:{order}"
+        case LeafOfCluster(binding, traversal):
+            return f"LeafOfCluster {_label(binding)}:{traversal}"
         case Vertical(arrays=arrays):
             return f"Vertical {_arrays(arrays)}  {shown}"
         case Diagonal(kept=kept, discarded=discarded):
@@ -115,10 +115,11 @@ def _signature(signature: Signature) -> str:
 
 def _ports(ports: Iterable[Port]) -> str:
     def key(port: Port) -> tuple[int, int, str]:
-        return port.array.label, port.array.leaf, "" if port.order is None else str(port.order)
+        return port.array.label, port.array.leaf, "" if port.traversal is None else str(port.traversal)
 
     names = [
-        plain_name(port.array) + ("" if port.order is None else f":{port.order}") for port in sorted(ports, key=key)
+        plain_name(port.array) + ("" if port.traversal is None else f":{port.traversal}")
+        for port in sorted(ports, key=key)
     ]
     more = [f"+{len(names) - SHOWN}"] if len(names) > SHOWN else []
     return " ".join(names[:SHOWN] + more)

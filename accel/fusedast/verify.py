@@ -105,18 +105,18 @@ def _verify_cluster(tree: Tree, results: tuple[Array, ...]) -> None:
         problem = _problem(node)
         if problem is not None:
             raise AccelInternalError(f"{problem}:\n{tree_text(node)}")
-    orders = {port.array: port.order for port in tree.signature.outputs}
+    traversals = {port.array: port.traversal for port in tree.signature.outputs}
     for array in results:
-        if array not in orders:
+        if array not in traversals:
             raise AccelInternalError(f"result {array.label}.{array.leaf} is not made:\n{tree_text(tree)}")
-        order = orders[array]
-        if order is not None and order.gather is not None:
-            raise AccelInternalError(f"result {array.label}.{array.leaf} has order {order}:\n{tree_text(tree)}")
+        traversal = traversals[array]
+        if traversal is not None and traversal.gather is not None:
+            raise AccelInternalError(f"result {array.label}.{array.leaf} has order {traversal}:\n{tree_text(tree)}")
 
 
 def _problem(node: Tree) -> str | None:
     if isinstance(node, LeafOfCluster):
-        fits = node.signature == signature(node.binding, node.order)
+        fits = node.signature == signature(node.binding, node.traversal)
         return None if fits else "a leaf's signature is not its operation's"
     bound, shared, merged = merge(node.first.signature, node.second.signature)
     match node:

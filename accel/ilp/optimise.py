@@ -9,20 +9,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from accel.ilp.facts.analysis import Analysis, analyse
-from accel.ilp.facts.coarse import Coarse, merge_chains, unmerged
-from accel.ilp.facts.floor import floors, price_of
+from accel.ilp.facts.contraction import Contraction, merge_chains, unmerged
 from accel.ilp.facts.limits import is_too_large, is_worth_solving, pairs_of_readers
+from accel.ilp.facts.lower_bound import lower_bounds, price_of
 from accel.ilp.formulations.choose import as_formulated, pose
 from accel.ilp.formulations.own import Own
 from accel.ilp.formulations.protocol import Posed
 from accel.ilp.legality.checker import refusal
-from accel.ilp.model.settled import Settled, priced, settled, whole
+from accel.ilp.model.solution import Solution, expanded, priced, solution_of
 from accel.ilp.problem.clustering import Cluster, Clustering
 from accel.ilp.problem.cost import CostLevel, CostModel, Weights
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Duplicate, FormulationName, Options
-from accel.ilp.problem.orders import assign
 from accel.ilp.problem.price import Prices, constant_price
+from accel.ilp.problem.traversals import assign
 from accel.ilp.recompute.copying import NOTHING, choices, moved
 from accel.ilp.recompute.substitute import Substituted
 from accel.ilp.solve import Clock, PartAnswer, described, solve
@@ -72,7 +72,7 @@ class Problem:
     """
 
     graph: Graph
-    coarse: Coarse
+    contraction: Contraction
     facts: Analysis | None
     model: tuple[CostLevel, ...]
     weights: Weights
@@ -92,12 +92,12 @@ def study(
     copying: bool = False,
 ) -> Problem:
     """The problem that `graph` is, without a first answer; `copying`: with the choice to compute producers again."""
-    coarse = merge_chains(graph, duplicate, model.levels) if formulation == "accel" else unmerged(graph)
-    own = Weights(coarse.graph, weights.sizes)
-    facts = None if is_too_large(coarse.graph) else _analysed(coarse.graph, duplicate, own, copying)
+    contraction = merge_chains(graph, duplicate, model.levels) if formulation == "accel" else unmerged(graph)
+    own = Weights(contraction.graph, weights.sizes)
+    facts = None if is_too_large(contraction.graph) else _analysed(contraction.graph, duplicate, own, copying)
     if facts is not None:
         facts = as_formulated(facts, formulation)
-    return Problem(graph, coarse, facts, model.levels, own, ())
+    return Problem(graph, contraction, facts, model.levels, own, ())
 
 
 def _analysed(graph: Graph, duplicate: Duplicate, weights: Weights, copying: bool) -> Analysis:
@@ -110,7 +110,7 @@ def _analysed(graph: Graph, duplicate: Duplicate, weights: Weights, copying: boo
 
 def with_greedy(problem: Problem, duplicate: Duplicate) -> Problem:
     """The problem with greedy's answer as its first; in wide parts `first_fit`'s, where that costs less."""
-    graph, facts = problem.coarse.graph, problem.facts
+    graph, facts = problem.contraction.graph, problem.facts
     prices = Prices(graph, CostModel(problem.model), problem.weights)
     problem = replace(problem, first=tuple(merge_greedily(graph, prices, duplicate)))
     wide = () if facts is None else [part for part in facts.parts if pairs_of_readers(facts, part) >= _WIDE * len(part)]
@@ -126,8 +126,8 @@ def with_greedy(problem: Problem, duplicate: Duplicate) -> Problem:
 def bound_of(problem: Problem, bounds: Mapping[Labels, tuple[int, ...]]) -> tuple[int, ...]:
     """A bound on the whole: of the parts, and of operations by themselves. Lexicographic order and addition agree."""
     decided = {label for part in bounds for label in part}
-    alone = [node.label for node in problem.coarse.graph.nodes if node.label not in decided]
-    constant = [constant_price(problem.coarse.graph, level) for level in problem.model]
+    alone = [node.label for node in problem.contraction.graph.nodes if node.label not in decided]
+    constant = [constant_price(problem.contraction.graph, level) for level in problem.model]
     return tuple(map(sum, zip(constant, _alone(problem, alone), *bounds.values(), strict=True)))
 
 
@@ -135,7 +135,7 @@ def bound_of(problem: Problem, bounds: Mapping[Labels, tuple[int, ...]]) -> tupl
 class _Solved:
     """An answer about a part, a lower bound on its cost, whether there was too little time to reach it, or what went wrong."""
 
-    answer: Settled
+    answer: Solution
     bound: tuple[int, ...]
     late: bool
     trouble: str = ""
@@ -144,37 +144,37 @@ class _Solved:
 
 
 def _priced(problem: Problem, clusters: Iterable[Cluster]) -> tuple[int, ...]:
-    return price_of(problem.coarse.graph, clusters, problem.model, problem.weights)
+    return price_of(problem.contraction.graph, clusters, problem.model, problem.weights)
 
 
 def _alone(problem: Problem, labels: Iterable[Label]) -> tuple[int, ...]:
     """What operations cost as clusters of their own."""
-    clusters = [assign(problem.coarse.graph, (label,)) for label in labels]
+    clusters = [assign(problem.contraction.graph, (label,)) for label in labels]
     return _priced(problem, [cluster for cluster in clusters if cluster is not None])
 
 
-def _decoded(facts: Analysis, part: Posed, values: Mapping[int, int], answer: PartAnswer) -> Settled:
+def _decoded(facts: Analysis, part: Posed, values: Mapping[int, int], answer: PartAnswer) -> Solution:
     """The sets of an answer, with operations by themselves, and its copies."""
     placed = {label for labels in answer.clusters for label in labels}
     sets = (*answer.clusters, *((label,) for label in part.labels if label not in placed))
     pairs = part.copies(values) if isinstance(part, Own) and facts.choices.reads else ()
-    return Settled(sets, answer.backward, pairs)
+    return Solution(sets, answer.backward, pairs)
 
 
-def _both_bounds(bound: Cost, floor: Cost) -> Cost:
+def _both_bounds(bound: Cost, known: Cost) -> Cost:
     """A lexicographic bound and one that holds level by level, as one: the first says nothing beyond where it is less."""
-    levels = zip(bound, floor, strict=True)
+    levels = zip(bound, known, strict=True)
     lower = next((number for number, (solved, plain) in enumerate(levels) if solved < plain), len(bound) - 1)
-    return tuple(map(max, zip(bound[: lower + 1], floor, strict=False))) + floor[lower + 1 :]
+    return tuple(map(max, zip(bound[: lower + 1], known, strict=False))) + known[lower + 1 :]
 
 
 def _solve(problem: Problem, facts: Analysis, part: Posed, least: Cost, solver: Solver, clock: Clock) -> _Solved:
     """The best answer about one part. Raises whatever the solver raises, and ValueError where it is wrong."""
 
-    def price(answer: Settled) -> Cost:
-        return priced(problem.coarse.graph, answer, facts.choices, problem.model, problem.weights)
+    def price(answer: Solution) -> Cost:
+        return priced(problem.contraction.graph, answer, facts.choices, problem.model, problem.weights)
 
-    first = settled(problem.inside(part.labels))
+    first = solution_of(problem.inside(part.labels))
     known = price(first)
     # The last of the objectives may be the number of copies, which is no cost: greedy makes none.
     offset = [a - b for a, b in zip(_alone(problem, part.labels), part.alone, strict=False)]
@@ -200,7 +200,7 @@ def _attempt(
         posed = pose(options.formulation, facts, labels, problem.model, problem.weights, options.duplicate)
         return _solve(problem, facts, posed, least, solver, clock)
     except Exception as error:  # solvers are not ours
-        return _Solved(settled(problem.inside(labels)), least, False, described(error), failed=True)
+        return _Solved(solution_of(problem.inside(labels)), least, False, described(error), failed=True)
 
 
 def _who(still_open: int, solved: int) -> str:
@@ -211,14 +211,14 @@ def _who(still_open: int, solved: int) -> str:
 def optimise(problem: Problem, facts: Analysis, options: Options) -> Optimum:
     """The best clustering. Raises ImportError or ValueError if there is no such solver, ValueError if the answer is illegal."""
     clock = Clock(options.time_limit)
-    bounds = floors(facts, problem.model, problem.weights)
+    bounds = lower_bounds(facts, problem.model, problem.weights)
     first = {part: problem.inside(part) for part in bounds}
     asked = options.formulation != "accel"
     still_open = frozenset(part for part, least in bounds.items() if asked or _priced(problem, first[part]) != least)
-    answer = settled(c for c in problem.first if not any(c.labels[0] in part for part in still_open))
+    answer = solution_of(c for c in problem.first if not any(c.labels[0] in part for part in still_open))
     to_solve = [part for part in facts.parts if part in still_open and is_worth_solving(facts, part)]
     for part in still_open.difference(to_solve):
-        answer += settled(first[part])
+        answer += solution_of(first[part])
     outcomes: list[_Solved] = []
     if to_solve:
         solver = find(options.solver)
@@ -226,13 +226,13 @@ def optimise(problem: Problem, facts: Analysis, options: Options) -> Optimum:
     for part, outcome in zip(to_solve, outcomes, strict=True):
         answer += outcome.answer
         bounds[part] = outcome.bound
-    found = whole(problem.graph, problem.coarse, answer)
+    found = expanded(problem.graph, problem.contraction, answer)
     graph = problem.graph if found is None else found.changed.graph
     reason = "its clusters stand in a circle" if found is None else refusal(graph, found.clustering, options.duplicate)
     if found is None or reason is not None:
         raise ValueError(f"its answer is not legal: {reason}")
     prices = Prices(graph, CostModel(problem.model), Weights(graph, problem.weights.sizes))
-    more = moved(problem.coarse.graph, facts.choices, answer.pairs, problem.model, problem.weights)
+    more = moved(problem.contraction.graph, facts.choices, answer.pairs, problem.model, problem.weights)
     cost = tuple(map(sum, zip(prices.total(found.clustering.clusters), more, strict=True)))
     return Optimum(
         clustering=found.clustering,

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from accel.errors import AccelInternalError, AccelSolverWarning, warn
 from accel.ilp.cache import plan_cache
-from accel.ilp.facts.floor import floors
+from accel.ilp.facts.lower_bound import lower_bounds
 from accel.ilp.formulations.choose import demand
 from accel.ilp.legality.checker import refusal
 from accel.ilp.optimise import bound_of, optimise, study, with_greedy
@@ -65,7 +65,7 @@ def _bound(graph: Graph, prices: Prices, duplicate: Duplicate) -> tuple[int, ...
     problem = study(graph, prices.cost, prices.weights, duplicate)
     if problem.facts is None:
         return (0,) * len(problem.model)
-    return bound_of(problem, floors(problem.facts, problem.model, problem.weights))
+    return bound_of(problem, lower_bounds(problem.facts, problem.model, problem.weights))
 
 
 def _legal(strategy: Strategy, graph: Graph, found: Found, duplicate: Duplicate) -> Clustering:

@@ -12,7 +12,7 @@ from itertools import count
 from accel.errors import AccelInternalError
 from accel.ilp.legality.checker import refusal
 from accel.ilp.problem.build import build, sub_programs
-from accel.ilp.problem.clustering import Asked, Cluster, Clustering, Order, Plan, Repeated
+from accel.ilp.problem.clustering import Asked, Cluster, Clustering, Plan, Repeated, Traversal
 from accel.ilp.problem.cost import Weights
 from accel.ilp.problem.options import Options
 from accel.ilp.problem.price import price
@@ -106,14 +106,16 @@ def _changed(program: Program, plan: Plan, fresh: Iterator[Label]) -> tuple[Prog
 def _clustering(clustering: Clustering, labels: Mapping[Label, Label]) -> Clustering:
     """With other labels, which may stand in another order."""
 
-    def order(each: Order) -> Order:
-        return each if each.gather is None else Order(labels[each.gather], False)
+    def traversal(each: Traversal) -> Traversal:
+        return each if each.gather is None else Traversal(labels[each.gather], False)
 
     clusters = []
     for cluster in clustering.clusters:
-        orders = {labels[label]: order(each) for label, each in zip(cluster.labels, cluster.orders, strict=True)}
-        rising = tuple(sorted(orders))
-        clusters.append(Cluster(rising, tuple([orders[label] for label in rising])))
+        traversals = {
+            labels[label]: traversal(each) for label, each in zip(cluster.labels, cluster.traversals, strict=True)
+        }
+        rising = tuple(sorted(traversals))
+        clusters.append(Cluster(rising, tuple([traversals[label] for label in rising])))
     return Clustering(tuple(clusters))
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from accel.ilp.formulations.protocol import Posed
 from accel.ilp.model.digits import carried, with_carries
 from accel.ilp.model.forest import circles, spanning
-from accel.ilp.model.stages import Stage, stages
+from accel.ilp.model.lexicographic import Goal, goals
 from accel.ilp.solvers.linear import Linear
 from accel.ilp.solvers.protocol import GAP, Session, Solver
 from accel.labelled.array import Label
@@ -61,7 +61,7 @@ class Clock:
         self._counting = limit * _SHARE_OF_COUNTING
 
     def deadline(self, counting: bool) -> float:
-        """When a stage that begins now has to end."""
+        """When a goal that begins now has to end."""
         return min(self._deadline, time.monotonic() + self._counting) if counting else self._deadline
 
     def spent_counting(self, seconds: float) -> None:
@@ -75,7 +75,7 @@ class _Search:
     def __init__(self, part: Posed, solver: Solver, clock: Clock, known: Sequence[int] | None) -> None:
         self.part, self.solver, self.clock = part, solver, clock
         self.objectives = [Linear(0, objective.terms) for objective in part.model.objectives]
-        self.stages, self.carries = stages(self.objectives, part.forest.counters, len(part.model.variables))
+        self.goals, self.carries = goals(self.objectives, part.forest.counters, len(part.model.variables))
         self.variables = with_carries(part.model.variables, self.carries)
         self.levels = None if known is None else tuple(known)
         self.values: Values | None = None
@@ -87,32 +87,32 @@ class _Search:
     # ---- level after level
 
     def answer(self) -> PartAnswer | None:
-        """The optimum of one stage after the other, each kept for the next; None if no point is known at all.
+        """The optimum of one goal after the other, each kept for the next; None if no point is known at all.
 
-        Raises what the solver raises in the first stage; what it does wrong later changes nothing about those before.
+        Raises what the solver raises in the first goal; what it does wrong later changes nothing about those before.
         """
         bound: list[int] = []
         done = 0
         trouble = ""
-        for stage in self.stages:
+        for goal in self.goals:
             least = -math.inf
             try:
-                least = self._stage(stage)
+                least = self._goal(goal)
             except Exception as error:
                 if not done:
                     raise
                 trouble = described(error)
-            if trouble or self.levels is None or least < stage.value(self.levels):
+            if trouble or self.levels is None or least < goal.value(self.levels):
                 break
             done += 1
-            bound += [self.levels[level] for level in stage.levels]
-            # A row per part: together they say more about a relaxation than the stage's sum of them does.
-            self._add([part.value(self.levels) - part.objective for part, _ in stage.parts])
+            bound += [self.levels[level] for level in goal.levels]
+            # A row per part: together they say more about a relaxation than the goal's sum of them does.
+            self._add([part.value(self.levels) - part.objective for part, _ in goal.parts])
         if self.levels is None:
             return None
         proved = len(bound)
-        late = not all(stage.counting for stage in self.stages[done : done + 1])
-        bound += [self._bound_of(stage, least) for stage in self.stages[done : done + 1]]
+        late = not all(goal.counting for goal in self.goals[done : done + 1])
+        bound += [self._bound_of(goal, least) for goal in self.goals[done : done + 1]]
         bound += [_least(objective) for objective in self.objectives[len(bound) :]]
         values = self.values
         clusters = () if values is None else self.part.clusters(values)
@@ -120,18 +120,18 @@ class _Search:
         sets = tuple(tuple(cluster) for cluster in clusters if len(cluster) > 1)
         return PartAnswer(sets, backward, tuple(bound), proved, late, values, trouble)
 
-    def _stage(self, stage: Stage) -> float:
-        """A lower bound on a stage, at best what it is at the best point, if there was time for it."""
+    def _goal(self, goal: Goal) -> float:
+        """A lower bound on a goal, at best what it is at the best point, if there was time for it."""
         start = time.monotonic()
-        deadline = self.clock.deadline(stage.counting)
+        deadline = self.clock.deadline(goal.counting)
         try:
-            bound = self._bound(stage, deadline)
-            if self.levels is None or bound < stage.value(self.levels):
-                bound = max(bound, self._rounds(stage, deadline))
+            bound = self._bound(goal, deadline)
+            if self.levels is None or bound < goal.value(self.levels):
+                bound = max(bound, self._rounds(goal, deadline))
         finally:
-            if stage.counting:
+            if goal.counting:
                 self.clock.spent_counting(time.monotonic() - start)
-        if self.levels is not None and bound > stage.value(self.levels) + 0.5:
+        if self.levels is not None and bound > goal.value(self.levels) + 0.5:
             raise ValueError(f"its bound of {bound} is above what can be had")
         return bound
 
@@ -161,19 +161,19 @@ class _Search:
 
     # ---- without integers
 
-    def _bound(self, stage: Stage, deadline: float) -> float:
+    def _bound(self, goal: Goal, deadline: float) -> float:
         """A bound by the relaxation, if that works: only the solver's word on integers is needed."""
         try:
-            return self._relaxed(stage, deadline)
+            return self._relaxed(goal, deadline)
         except Exception:
             self.relaxation = None
             return -math.inf
 
-    def _relaxed(self, stage: Stage, deadline: float) -> float:
+    def _relaxed(self, goal: Goal, deadline: float) -> float:
         """A bound by the relaxation, of which an integral solution is a point. Rows that it violates are found."""
         if self.relaxation is None:
             self.relaxation = self.solver.session(self.variables, self.rows, relaxed=True)
-        objective, session = stage.objective, self.relaxation
+        objective, session = goal.objective, self.relaxation
         blur = _INTEGRAL + 1e-9 * objective.span
         bound = -math.inf
         pool: list[Linear] = []
@@ -185,9 +185,9 @@ class _Search:
                 break
             values = solution.values
             bound = max(bound, math.ceil(objective.value(values) - blur))
-            if self.levels is not None and bound >= stage.value(self.levels):
+            if self.levels is not None and bound >= goal.value(self.levels):
                 break
-            fresh = self.part.relaxed_rows(values) or self._at_integers(stage, values, [*self.rows, *pool])
+            fresh = self.part.relaxed_rows(values) or self._at_integers(goal, values, [*self.rows, *pool])
             if not fresh:
                 break
             session.add(fresh)
@@ -198,7 +198,7 @@ class _Search:
             self.exact.add(tight)
         return bound
 
-    def _at_integers(self, stage: Stage, values: Mapping[int, float], rows: Iterable[Linear]) -> list[Linear]:
+    def _at_integers(self, goal: Goal, values: Mapping[int, float], rows: Iterable[Linear]) -> list[Linear]:
         """Rows that a solution of the relaxation violates if it is integral; if it violates none, it is taken."""
         variables = self.part.model.variables
         if any(abs(values[each.number] - round(values[each.number])) > _INTEGRAL for each in variables if each.integer):
@@ -206,26 +206,26 @@ class _Search:
         point = self._rounded(values)
         if any(row.value(point) < 0 for row in rows):
             return []
-        fresh = self._violated(stage, point)
+        fresh = self._violated(goal, point)
         if not fresh:
             self._take(point)
         return fresh
 
-    def _violated(self, stage: Stage, values: Values) -> list[Linear]:
+    def _violated(self, goal: Goal, values: Values) -> list[Linear]:
         """Rows that an integral point violates, with those about its forest where clusters are counted."""
         fresh = self.part.integral_rows(values)
-        return [*fresh, *(circles(self.part.forest, values) if stage.counted else ())]
+        return [*fresh, *(circles(self.part.forest, values) if goal.counted else ())]
 
     # ---- with integers
 
-    def _rounds(self, stage: Stage, deadline: float) -> float:
+    def _rounds(self, goal: Goal, deadline: float) -> float:
         """Solved and solved again, until a solution violates nothing, or what it could be at best is reached: a bound."""
         if self.exact is None:
             self.exact = self.solver.session(self.variables, self.rows, relaxed=False)
-        objective = stage.objective
+        objective = goal.objective
         bound = -math.inf
         while (seconds := deadline - time.monotonic()) > 0:
-            cutoff = None if self.levels is None else stage.value(self.levels)
+            cutoff = None if self.levels is None else goal.value(self.levels)
             solution = self.exact.minimise(objective, seconds, cutoff)
             if solution is None:
                 break
@@ -237,12 +237,12 @@ class _Search:
             if not fresh:
                 self._take(values)
                 assert self.levels is not None
-                if not solution.optimal or stage.value(self.levels) <= bound:
+                if not solution.optimal or goal.value(self.levels) <= bound:
                     break
-                fresh = circles(self.part.forest, values) if stage.counted else []
+                fresh = circles(self.part.forest, values) if goal.counted else []
                 if not fresh and objective.value(values) > bound:
                     raise ValueError("what it takes for integers costs more as integers")
-            elif stage.counted:
+            elif goal.counted:
                 fresh = [*fresh, *circles(self.part.forest, values)]
             self._add(self._new(fresh, values))
         return bound
@@ -259,12 +259,12 @@ class _Search:
             raise ValueError("it ignores a row of its model")
         return fresh
 
-    def _bound_of(self, stage: Stage, least: float) -> int:
-        """What a bound on a stage says about the level of its first part: nothing, if it has more parts than that."""
+    def _bound_of(self, goal: Goal, least: float) -> int:
+        """What a bound on a goal says about the level of its first part: nothing, if it has more parts than that."""
         assert self.levels is not None
-        first, _ = stage.parts[0]
+        first, _ = goal.parts[0]
         lowest = _least(first.objective)
-        if len(stage.parts) == 1 and math.isfinite(least):
+        if len(goal.parts) == 1 and math.isfinite(least):
             lowest = max(lowest, math.ceil(least - 1e-6))
         return max(_least(self.objectives[first.level]), first.bound(lowest, self.levels))
 

@@ -27,7 +27,7 @@ def arrange(nest: Draft, loops: Sequence[Loop]) -> Level:
         if inner is not None:
             frame = loops[depth]
             states = tuple(draft.states.values())
-            loop = For(frame.index, frame.extent, frame.order, states, inner)
+            loop = For(frame.index, frame.extent, frame.direction, states, inner)
             wanted = wanted.union(stream.name for state in states for stream in state_needs(state))
         inner, wanted = _level(draft, loop, wanted)
     if inner is None:

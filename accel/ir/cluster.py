@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
-from accel.ast.tree.nodes import Direction as End
+from accel.ast.tree.nodes import Direction
 from accel.errors import AccelInternalError
 from accel.fusedast.nodes import Diagonal, Horizontal, LeafOfCluster, RootOfCluster, Tree, Vertical
 from accel.fusedast.walk import leaves, postorder
 from accel.ir.arrange import arrange
 from accel.ir.draft import Draft, fuse, without_reads, without_writes
 from accel.ir.elementwise import lower_backpermute, lower_copy, lower_gather, lower_map, lower_scatter
-from accel.ir.frame import Direction, Frame
+from accel.ir.frame import Demand, Frame
 from accel.ir.names import element
-from accel.ir.nodes import Count, Nest, Order, Output, Write
+from accel.ir.nodes import Count, LoopDirection, Nest, Output, Write
 from accel.ir.reductions import lower_filter, lower_fold, lower_scan, total_array
 from accel.ir.simplify import simplified
 from accel.ir.sizes import found_size
@@ -78,28 +78,28 @@ def _outputs(nest: Draft, members: list[LeafOfCluster], frame: Frame) -> tuple[O
 
 def _frame(members: list[LeafOfCluster]) -> Frame:
     arrays = [
-        (port.array, port.order)
+        (port.array, port.traversal)
         for each in members
         for port in (*each.signature.inputs, *each.signature.outputs)
-        if port.order is not None
+        if port.traversal is not None
     ]
-    directions = [direction for each in members for direction in _directions(each)]
-    return Frame([(each.binding, each.order) for each in members], arrays, directions)
+    demands = [demand for each in members for demand in _demands(each)]
+    return Frame([(each.binding, each.traversal) for each in members], arrays, demands)
 
 
-def _directions(each: LeafOfCluster) -> Iterator[Direction]:
+def _demands(each: LeafOfCluster) -> Iterator[Demand]:
     """Which loops of an operation must run which way: docs/order.md counts elements in the array's own order."""
-    binding, order = each.binding, each.order
+    binding, traversal = each.binding, each.traversal
     match binding.operation:
         case Fold(inputs=inputs, exact=False):
-            yield Direction(Order.UP, inputs[0].shape, inputs[0].shape[:-1], order)
+            yield Demand(LoopDirection.UP, inputs[0].shape, inputs[0].shape[:-1], traversal)
         case Scan(inputs=inputs, direction=end):
-            way = Order.UP if end is End.LEFT else Order.DOWN
-            yield Direction(way, inputs[0].shape, inputs[0].shape[:-1], order)
+            way = LoopDirection.UP if end is Direction.LEFT else LoopDirection.DOWN
+            yield Demand(way, inputs[0].shape, inputs[0].shape[:-1], traversal)
         case Filter(inputs=inputs):
-            yield Direction(Order.UP, inputs[0].shape, (), order)
+            yield Demand(LoopDirection.UP, inputs[0].shape, (), traversal)
         case Scatter(indices=indices, values=values, exact=False):
-            yield Direction(Order.UP, (*indices, *values)[0].shape, (), order)
+            yield Demand(LoopDirection.UP, (*indices, *values)[0].shape, (), traversal)
         case _:
             pass
 
@@ -135,34 +135,34 @@ def _streams(first: Tree, arrays: tuple[Array, ...]) -> list[str]:
     """The names under which `first` makes arrays."""
     wanted = frozenset(arrays)
     return [
-        element(port.array, port.order).name
+        element(port.array, port.traversal).name
         for port in first.signature.outputs
-        if port.array in wanted and port.order is not None
+        if port.array in wanted and port.traversal is not None
     ]
 
 
 def lower_leaf(leaf: LeafOfCluster, frame: Frame) -> Draft:
     """One operation as a nest."""
-    binding, order = leaf.binding, leaf.order
+    binding, traversal = leaf.binding, leaf.traversal
     match binding.operation:
         case Generate(function):
-            return lower_map(binding, function, (), order, frame)
+            return lower_map(binding, function, (), traversal, frame)
         case Map(function, inputs):
-            return lower_map(binding, function, inputs, order, frame)
+            return lower_map(binding, function, inputs, traversal, frame)
         case Copy(inputs):
-            return lower_copy(binding, inputs, order, frame)
+            return lower_copy(binding, inputs, traversal, frame)
         case Backpermute():
-            return lower_backpermute(binding, binding.operation, order, frame)
+            return lower_backpermute(binding, binding.operation, traversal, frame)
         case Gather():
-            return lower_gather(binding, binding.operation, order, frame)
+            return lower_gather(binding, binding.operation, traversal, frame)
         case Scatter():
-            return lower_scatter(binding, binding.operation, order, frame)
+            return lower_scatter(binding, binding.operation, traversal, frame)
         case Fold():
-            return lower_fold(binding, binding.operation, order, frame)
+            return lower_fold(binding, binding.operation, traversal, frame)
         case Scan():
-            return lower_scan(binding, binding.operation, order, frame)
+            return lower_scan(binding, binding.operation, traversal, frame)
         case Filter():
-            return lower_filter(binding, binding.operation, order, frame)
+            return lower_filter(binding, binding.operation, traversal, frame)
         case Use() | Reshape() | Force() | BindSizes() | RequireEqual() | Acond() | Awhile():
             raise AccelInternalError(f"operation {binding.label} is no loop")
         case _:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from accel.ast.tree.types import BOOL
-from accel.ilp.problem.clustering import Order as Traversal
+from accel.ilp.problem.clustering import Traversal
 from accel.ir import names
 from accel.ir.draft import Draft, draft
 from accel.ir.frame import Frame

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, I64
 from accel.errors import AccelInternalError
-from accel.ilp.problem.clustering import Order as Traversal
+from accel.ilp.problem.clustering import Traversal
 from accel.ir import names
-from accel.ir.nodes import Guard, LoopBody, OneToMaybe, OneToOne, Operand, Order, Stream
+from accel.ir.nodes import Guard, LoopBody, LoopDirection, OneToMaybe, OneToOne, Operand, Stream
 from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
 from accel.labelled.nodes import Backpermute, Binding, Filter, Gather
 from accel.labelled.scalar import Block, Compute, Function, Variable, constant
@@ -48,14 +48,14 @@ class Loop:
 
     index: Stream
     extent: Extent
-    order: Order
+    direction: LoopDirection
 
 
 @dataclass(frozen=True, slots=True)
-class Direction:
+class Demand:
     """A demand on the loops around arrays of shape `inner`, those around `outer` apart: they must run this way."""
 
-    order: Order
+    direction: LoopDirection
     inner: Shape
     outer: Shape
     traversal: Traversal
@@ -95,7 +95,7 @@ class Frame:
         self,
         members: Iterable[tuple[Binding, Traversal]],
         arrays: Iterable[tuple[Array, Traversal]],
-        directions: Iterable[Direction],
+        demands: Iterable[Demand],
     ) -> None:
         self._filters: dict[SizeVariable, tuple[Binding, Traversal]] = {}
         self._gathers: dict[Label, tuple[Binding, Traversal]] = {}
@@ -114,7 +114,7 @@ class Frame:
         self._points: dict[tuple[Shape, Traversal], Point] = {}
         self._guards: dict[tuple[Guard, int, Extent], tuple[Stream, LoopBody]] = {}
         self.loops: tuple[Loop, ...] = ()
-        self.loops = self._make_loops(arrays, directions)
+        self.loops = self._make_loops(arrays, demands)
 
     def depth(self, shape: Shape, traversal: Traversal) -> int:
         """How many loops stand around an array of that shape at that order."""
@@ -198,22 +198,21 @@ class Frame:
 
     # Loops.
 
-    def _make_loops(
-        self, arrays: Iterable[tuple[Array, Traversal]], directions: Iterable[Direction]
-    ) -> tuple[Loop, ...]:
+    def _make_loops(self, arrays: Iterable[tuple[Array, Traversal]], demands: Iterable[Demand]) -> tuple[Loop, ...]:
         extents: dict[int, Extent] = {}
-        orders: dict[int, Order] = {}
+        directions: dict[int, LoopDirection] = {}
         for array, traversal in arrays:
             rank, depth = self._family_depth(self._family(array.shape, traversal))
             for level, extent in enumerate(array.shape[rank:], depth):
                 self._widen(extents, level, extent)
-        for direction in directions:
-            inner = self.depth(direction.inner, direction.traversal)
-            for level in range(self.depth(direction.outer, direction.traversal), inner):
-                if orders.setdefault(level, direction.order) is not direction.order:
+        for demand in demands:
+            inner = self.depth(demand.inner, demand.traversal)
+            for level in range(self.depth(demand.outer, demand.traversal), inner):
+                if directions.setdefault(level, demand.direction) is not demand.direction:
                     raise AccelInternalError(f"the loop at depth {level} would have to run both ways")
         return tuple(
-            Loop(Stream(f"i{level}", I64), extents[level], orders.get(level, Order.UP)) for level in sorted(extents)
+            Loop(Stream(f"i{level}", I64), extents[level], directions.get(level, LoopDirection.UP))
+            for level in sorted(extents)
         )
 
     def _widen(self, extents: dict[int, Extent], level: int, extent: Extent) -> None:
@@ -246,7 +245,7 @@ class Frame:
         key = (outer, level, extent)
         if key not in self._guards:
             loop, out = self.loops[level], Stream(f"g{len(self._guards)}", BOOL)
-            if loop.order is Order.UP:
+            if loop.direction is LoopDirection.UP:
                 made = OneToMaybe(out, _LESS, (loop.index, extent), outer)
             else:
                 first = constant(I64, loop.extent.offset - extent.offset)
@@ -255,7 +254,7 @@ class Frame:
         return self._guards[key]
 
     def _aligned(self, loop: Loop, level: int, extent: Extent) -> tuple[Stream, list[tuple[int, LoopBody]]]:
-        if loop.order is Order.UP:
+        if loop.direction is LoopDirection.UP:
             return loop.index, []
         shift = loop.extent.offset - extent.offset
         out = Stream(f"{loop.index.name}_{shift}", I64)

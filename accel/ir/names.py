@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from accel.ast.tree.types import BOOL, I64
-from accel.ilp.problem.clustering import Order as Traversal
+from accel.ilp.problem.clustering import Traversal
 from accel.ir.nodes import Stream
 from accel.labelled.array import Array, Label
 

@@ -17,12 +17,12 @@ from accel.ir.nodes import (
     Guard,
     Level,
     LoopBody,
+    LoopDirection,
     ManyToOne,
     Nest,
     OneToMaybe,
     OneToOne,
     Operand,
-    Order,
     Read,
     Remap,
     Scatter,
@@ -107,7 +107,7 @@ class _Run:
             seed = None if state.initial is None else self._values(state.initial)
             self._states[state.name] = Running(combine, seed) if state.running else Collected(state, combine, seed)
         extent = int(self._value(loop.extent))
-        for i in range(extent) if loop.order is Order.UP else range(extent - 1, -1, -1):
+        for i in range(extent) if loop.direction is LoopDirection.UP else range(extent - 1, -1, -1):
             self._streams[loop.index.name] = i
             self.level(loop.body)
         for state in states:

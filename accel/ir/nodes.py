@@ -31,7 +31,7 @@ Guard: TypeAlias = Union[Stream, None]
 """The statement runs, and what it makes exists, only where this bool is true; None is always."""
 
 
-class Order(Enum):
+class LoopDirection(Enum):
     """Which way a loop runs."""
 
     UP = "up"
@@ -169,7 +169,7 @@ class For:
 
     index: Stream
     extent: Operand
-    order: Order
+    direction: LoopDirection
     states: tuple[State, ...]
     body: Level
 

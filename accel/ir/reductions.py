@@ -5,7 +5,7 @@ from __future__ import annotations
 from accel.ast.tree.nodes import Direction, ScanForm
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64
-from accel.ilp.problem.clustering import Order as Traversal
+from accel.ilp.problem.clustering import Traversal
 from accel.ir import names
 from accel.ir.draft import Draft, draft
 from accel.ir.frame import Frame

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from accel.ast.tree.types import ScalarType
-from accel.ilp.problem.clustering import Order as Traversal
+from accel.ilp.problem.clustering import Traversal
 from accel.ir.frame import Frame
 from accel.ir.mentions import function_operands
 from accel.ir.names import element

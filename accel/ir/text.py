@@ -23,12 +23,12 @@ from accel.ir.nodes import (
     Launch,
     Level,
     LoopBody,
+    LoopDirection,
     ManyToOne,
     Nest,
     OneToMaybe,
     OneToOne,
     Operand,
-    Order,
     Output,
     Program,
     Read,
@@ -158,7 +158,7 @@ def _lines(depth: int, statements: Sequence[LoopBody]) -> Iterator[str]:
 
 def _for(loop: For) -> str:
     extent = operand_text(loop.extent)
-    return f"for {loop.index.name} < {extent}" + (" down" if loop.order is Order.DOWN else "")
+    return f"for {loop.index.name} < {extent}" + (" down" if loop.direction is LoopDirection.DOWN else "")
 
 
 def _state(state: State) -> str:

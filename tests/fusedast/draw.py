@@ -12,7 +12,7 @@ from accel.ast.tree.nodes import Direction, ScanForm
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, F64, I64
 from accel.ilp.legality.checker import cluster_refusal
-from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Order, Plan
+from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Plan, Traversal
 from accel.ilp.problem.decode import in_order
 from accel.ilp.problem.graph import Graph, Kind
 from accel.labelled.array import Array, Extent, Shape
@@ -175,7 +175,7 @@ def legal_clusters(graph: Graph, most: int) -> Iterator[Cluster]:
                 continue
             inside = sorted(gathers.intersection(chosen))
             for root in (FORWARD, BACKWARD):
-                choices = [[root, *(Order(g, False) for g in inside if g > label)] for label in chosen]
+                choices = [[root, *(Traversal(g, False) for g in inside if g > label)] for label in chosen]
                 for orders in product(*choices):
                     cluster = Cluster(chosen, orders)
                     if cluster_refusal(graph, cluster, "published") is None:

@@ -10,7 +10,7 @@ import numpy as np
 from accel.ast.tree.nodes import Direction, ScanForm
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, F32, F64, I64
-from accel.ilp.problem.clustering import BACKWARD, Order, Plan
+from accel.ilp.problem.clustering import BACKWARD, Plan, Traversal
 from accel.labelled.array import Array, Extent, Label
 from accel.labelled.meaning.evaluate import HostArray
 from accel.labelled.nodes import Fold, Program
@@ -22,7 +22,7 @@ class Example:
     program: Program
     clusters: list[list[Label]]
     arguments: list[HostArray]
-    orders: dict[Label, Order] = field(default_factory=dict)
+    orders: dict[Label, Traversal] = field(default_factory=dict)
 
     @property
     def fused(self) -> Plan:

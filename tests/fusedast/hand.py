@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from accel.ast.tree.nodes import Direction, ScanForm
 from accel.ast.tree.operators import COMPARISONS, Operator
 from accel.ast.tree.types import BOOL, F32, F64, I64, ScalarType
-from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Clustering, Order, Plan
+from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Clustering, Plan, Traversal
 from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
 from accel.labelled.nodes import (
     Backpermute,
@@ -195,7 +195,7 @@ class Hand:
 def plan(
     program: Program,
     *clusters: Sequence[Label],
-    orders: Mapping[Label, Order] | None = None,
+    orders: Mapping[Label, Traversal] | None = None,
     inner: tuple[tuple[Label, tuple[Plan, Plan]], ...] = (),
 ) -> Plan:
     """A plan: the clusters named, all other operations alone; by the first label of each."""
@@ -210,15 +210,15 @@ def plan(
     return Plan(Clustering(made), inner, "by hand", "none", None, (), (), False, 0.0)
 
 
-def _order(binding: Binding) -> Order:
+def _order(binding: Binding) -> Traversal:
     operation = binding.operation
     right = isinstance(operation, Scan) and operation.direction is Direction.RIGHT
     return BACKWARD if right else FORWARD
 
 
-def at(gather: Array) -> Order:
+def at(gather: Array) -> Traversal:
     """The order of a gather."""
-    return Order(gather.label, False)
+    return Traversal(gather.label, False)
 
 
 def dot_product() -> Program:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from accel.ilp.legality.checker import cluster_refusal, refusal
-from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Clustering, Order
+from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Clustering, Traversal
 from accel.ilp.problem.cost import CostModel, Weights
 from accel.ilp.problem.cost_function import Cost
 from accel.ilp.problem.decode import in_order
@@ -42,13 +42,13 @@ class _Copies:
 
 def _orders(graph: Graph, labels: tuple[Label, ...], unpushed: frozenset[Label]) -> Iterator[Cluster]:
     """The set with every assignment of orders in which readers inside read as their makers make."""
-    gathers = [Order(label, False) for label in labels if graph.node[label].kind is Kind.GATHER]
-    chosen: list[dict[Label, Order]] = [{}]
+    gathers = [Traversal(label, False) for label in labels if graph.node[label].kind is Kind.GATHER]
+    chosen: list[dict[Label, Traversal]] = [{}]
     for label in reversed(labels):
         longer = []
         for orders in chosen:
             wanted = {
-                Order(edge.consumer, False) if edge.role is Role.SOURCE else orders[edge.consumer]
+                Traversal(edge.consumer, False) if edge.role is Role.SOURCE else orders[edge.consumer]
                 for array in graph.node[label].arrays
                 for edge in graph.readers[array]
                 if edge.consumer in orders

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from accel.ilp.legality.checker import Signature, cluster_refusal, refusal
-from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Clustering, Order
+from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Clustering, Traversal
 from accel.ilp.problem.options import Duplicate
 from accel.labelled.array import Array
 from tests.ilp.rules import merge
@@ -15,11 +15,11 @@ from tests.ilp.sketch import Sketch
 def why(sketch: Sketch, cluster: str, duplicate: Duplicate = True) -> str | None:
     """Why the cluster `"a:0 b:1 c:g"` (operation, its order: 0, 1 or a gather) is refused."""
     graph = sketch.finish()
-    orders: dict[int, Order] = {}
+    orders: dict[int, Traversal] = {}
     for part in cluster.split():
         name, _, order = part.partition(":")
         given = {"0": FORWARD, "1": BACKWARD}.get(order)
-        orders[sketch.labels[name]] = given or Order(sketch.labels[order], False)
+        orders[sketch.labels[name]] = given or Traversal(sketch.labels[order], False)
     labels = tuple(sorted(orders))
     return cluster_refusal(graph, Cluster(labels, tuple(orders[label] for label in labels)), duplicate)
 
@@ -267,7 +267,9 @@ def test_the_rules_of_figure_2() -> None:
     s.map("ys", "xs")
     (x,), (y,) = s.read("xs"), s.read("ys")
 
-    def signature(inputs: list[tuple[Array, Order | None]], outputs: list[tuple[Array, Order | None]]) -> Signature:
+    def signature(
+        inputs: list[tuple[Array, Traversal | None]], outputs: list[tuple[Array, Traversal | None]]
+    ) -> Signature:
         return Signature(frozenset(inputs), frozenset(outputs))
 
     maker, reader = signature([(x, FORWARD)], [(y, FORWARD)]), signature([(y, FORWARD), (x, FORWARD)], [])

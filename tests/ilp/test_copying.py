@@ -18,7 +18,7 @@ import pytest
 import accel as A
 from accel.ast.tree.types import F64
 from accel.compile import stages
-from accel.ilp.facts.coarse import merge_chains
+from accel.ilp.facts.contraction import merge_chains
 from accel.ilp.legality.checker import refusal
 from accel.ilp.plan import plan_graph
 from accel.ilp.problem.clustering import Plan, Repeated
@@ -43,7 +43,7 @@ BATCHES = 12
 SEEDS_PER_BATCH = 60
 
 
-def coarse(graph: Graph, model: CostModel) -> Graph:
+def contraction(graph: Graph, model: CostModel) -> Graph:
     """The graph in which copies are decided: a chain is copied as one."""
     return merge_chains(graph, True, model.levels).graph
 
@@ -51,7 +51,7 @@ def coarse(graph: Graph, model: CostModel) -> Graph:
 def agree(seed: int, operations: int, name: CostName, solvers: Sequence[str] = ("cbc",)) -> bool | None:
     """One graph under one cost model: whether something is copied in it; None if there is nothing that may be, or too much."""
     graph = draw(seed, operations, nested=seed % 4 == 3, cheap=True)
-    small = coarse(graph, MODELS[name])
+    small = contraction(graph, MODELS[name])
     if not 0 < len(choices(small, Weights(small, {})).pairs) <= MOST:
         return None
     best, copies = brute_with_copies(small, MODELS[name], Weights(small, {}))
@@ -84,7 +84,7 @@ def test_counted_clusters_after_bytes_with_a_push_through_a_gather() -> None:
     """CBC claimed that no clusters can be counted (`test_bounds_that_creep_are_no_contradiction`)."""
     graph = draw(61713, 6, cheap=True)
     answer = plan_graph(graph, Options(duplicate=True))
-    small = coarse(graph, MODELS["default"])
+    small = contraction(graph, MODELS["default"])
     assert (answer.cost, answer.proved) == (brute_with_copies(small, MODELS["default"], Weights(small, {}))[0], True)
 
 
@@ -94,7 +94,7 @@ def planned(
     """The cost of a drawn graph and what is copied into what, by names; the same as brute force finds."""
     graph = sketch.finish()
     answer = plan_graph(graph, Options(cost=cost, duplicate=True))
-    small = coarse(graph, MODELS[cost])
+    small = contraction(graph, MODELS[cost])
     assert answer.cost == brute_with_copies(small, MODELS[cost], Weights(small, {}))[0]
     names = {label: name for name, label in sketch.labels.items()}
     copied = {

@@ -9,7 +9,7 @@ import pytest
 
 from accel.ilp.model import digits as splitting
 from accel.ilp.model.digits import LARGEST_SPAN, Carry, Digit, carried, digits
-from accel.ilp.model.stages import stages
+from accel.ilp.model.lexicographic import goals
 from accel.ilp.solvers.linear import Linear
 
 _COUNT = 8
@@ -105,7 +105,7 @@ def test_only_the_carry_itself_fulfils_its_rows() -> None:
 def test_what_is_small_stays_as_it_is() -> None:
     """One stage for levels that a solver can add up together; the number of clusters is by itself."""
     small = [Linear(0, {0: 4096, 1: 8192}), Linear(0, {0: 1, 1: 1}), Linear(0, {2: -1, 3: -1})]
-    found, carries = stages(small, frozenset({2, 3}), 4)
+    found, carries = goals(small, frozenset({2, 3}), 4)
     assert [(stage.objective.terms, stage.levels, stage.counting) for stage in found] == [
         ({0: 4, 1: 7}, range(2), False),
         ({2: -1, 3: -1}, range(2, 3), True),
@@ -117,9 +117,9 @@ def test_what_is_small_stays_as_it_is() -> None:
 def test_carries_of_what_counts_clusters_count_them() -> None:
     """Carried from a sum in which clusters count: the parts above it change with them."""
     for objective in (objective for objective, _, carries in map(_split, range(60)) if carries):
-        _, carries = stages([objective], frozenset(), _COUNT)
+        _, carries = goals([objective], frozenset(), _COUNT)
         for counter in carries[0].low.terms:
-            found, again = stages([objective], frozenset({counter}), _COUNT)
+            found, again = goals([objective], frozenset({counter}), _COUNT)
             assert again == carries
             for stage in found:
                 assert not stage.counting

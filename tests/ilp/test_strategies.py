@@ -19,7 +19,7 @@ from accel.ilp.problem.cost import MODELS, CostName, Weights
 from accel.ilp.problem.decode import in_order
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import STRATEGIES, Options, Strategy
-from accel.ilp.problem.orders import assign
+from accel.ilp.problem.traversals import assign
 from accel.ilp.text import graph_text
 from tests.ilp.brute import brute
 from tests.ilp.random_graphs import draw

@@ -32,7 +32,7 @@ from accel.ir.nodes import (
     View,
     Write,
 )
-from accel.ir.nodes import Order as Way
+from accel.ir.nodes import LoopDirection as Way
 from accel.ir.verify import verify, verify_nest
 from accel.labelled.array import Array, Extent, SizeVariable
 from tests.fusedast.examples import EXAMPLES, scatter_example

@@ -13,7 +13,7 @@ from accel.ast.tree.types import F64
 from accel.errors import AccelStagingError
 from accel.labelled.nodes import Force
 from accel.labelled.number import number
-from accel.labelled.passes.cuts import cost, limit_components
+from accel.labelled.passes.limit import cost, limit_components
 from accel.labelled.text import text
 from accel.labelled.verify import verify
 from tests.labelled.programs import AnyAcc, AnyExp, integers, parameter, program, program_text, run, same, use

@@ -17,11 +17,11 @@ from accel.ir.nodes import (
     Launch,
     Level,
     LoopBody,
+    LoopDirection,
     ManyToOne,
     Nest,
     OneToMaybe,
     OneToOne,
-    Order,
     Output,
     Program,
     Read,
@@ -68,7 +68,7 @@ def program(
     return Program(tuple((array,) for array in inputs), (Launch(nest),), tuple(a for a, _ in outputs))
 
 
-def loop(statements: Sequence[LoopBody], states: Sequence[State] = (), order: Order = Order.UP) -> For:
+def loop(statements: Sequence[LoopBody], states: Sequence[State] = (), order: LoopDirection = LoopDirection.UP) -> For:
     """One loop over N."""
     return For(INDEX, N, order, tuple(states), Level(tuple(statements), None, ()))
 
@@ -117,7 +117,7 @@ def scan(
     *,
     exact: bool,
     seeded: bool,
-    order: Order = Order.UP,
+    order: LoopDirection = LoopDirection.UP,
     guard: str = "none",
     exclusive: bool = False,
 ) -> Program:
@@ -140,7 +140,9 @@ def scan(
     return program(body, [*arrays, *_bound(guard)], outputs)
 
 
-def mapped(function: Function, inputs: Sequence[Array], result: ScalarType, order: Order = Order.UP) -> Program:
+def mapped(
+    function: Function, inputs: Sequence[Array], result: ScalarType, order: LoopDirection = LoopDirection.UP
+) -> Program:
     """`function` of the inputs' elements."""
     streams, statements = reads(inputs)
     out, array = Stream("y", result), Array(10, 0, result, (N,))

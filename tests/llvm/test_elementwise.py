@@ -10,7 +10,7 @@ import pytest
 import accel as A
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, F32, F64, I8, I16, I32, I64, U8, ScalarType
-from accel.ir.nodes import Order
+from accel.ir.nodes import LoopDirection
 from accel.labelled.array import Array
 from tests.llvm import nests
 
@@ -19,8 +19,8 @@ Cube: TypeAlias = np.ndarray[tuple[int, int, int], np.dtype[np.float32]]
 
 
 @pytest.mark.parametrize("kind", [F32, F64, I8, I16, I32, I64, U8])
-@pytest.mark.parametrize("order", Order)
-def test_products(kind: ScalarType, order: Order) -> None:
+@pytest.mark.parametrize("order", LoopDirection)
+def test_products(kind: ScalarType, order: LoopDirection) -> None:
     inputs = [Array(k, 0, kind, (nests.N,)) for k in range(2)]
     program = nests.mapped(nests.binary(Operator.MUL, kind), inputs, kind, order)
     for size in (0, 1, 15, 16, 17, 33, 1000, 70_001):

@@ -9,13 +9,13 @@ from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import F32, I64
 from accel.backends.llvm.backend import LLVMBackend
 from accel.errors import AccelIndexError, AccelValueError
-from accel.ir.nodes import Level, OneToOne, Order, Program, Read, Remap, Stream, Write
+from accel.ir.nodes import Level, LoopDirection, OneToOne, Program, Read, Remap, Stream, Write
 from accel.labelled.array import Array
 from accel.labelled.scalar import Block, Function, Load, Variable
 from tests.llvm import nests
 
 
-def gathered(order: Order = Order.UP, by_load: bool = False) -> Program:
+def gathered(order: LoopDirection = LoopDirection.UP, by_load: bool = False) -> Program:
     """source[indices[i]] for every i."""
     indices, source, result = Array(0, 0, I64, (nests.N,)), Array(1, 0, F32, (nests.M,)), Array(10, 0, F32, (nests.N,))
     (index,), reads = nests.reads([indices])
@@ -50,7 +50,7 @@ def test_gathers(size: int, by_load: bool, threads: int) -> None:
 
 
 def test_the_first_iteration_counts_also_downwards() -> None:
-    executable = LLVMBackend(2).compile(gathered(Order.DOWN))
+    executable = LLVMBackend(2).compile(gathered(LoopDirection.DOWN))
     indices = np.array([77, 0, 1, 88, 2], np.int64)
     with pytest.raises(AccelIndexError, match=r"index \(88,\)"):
         executable([indices, np.zeros(3, np.float32)])

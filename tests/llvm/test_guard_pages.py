@@ -19,7 +19,7 @@ from accel.ast.tree.types import BOOL, F32, F64, I8, I32, I64, ScalarType
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.machine.buffers import Buffers
 from accel.backends.protocol import HostArray
-from accel.ir.nodes import For, Level, OneToMaybe, OneToOne, Order, Program, Read, Stream, Write
+from accel.ir.nodes import For, Level, LoopDirection, OneToMaybe, OneToOne, Program, Read, Stream, Write
 from accel.labelled.array import Array
 from accel.labelled.scalar import Block, Function, Variable
 from tests.guard_pages import PAGE, guarded
@@ -58,7 +58,7 @@ PROGRAMS: dict[str, tuple[Program, Sequence[ScalarType]]] = {
         (F32, F32),
     ),
     "map i8 down": (
-        nests.mapped(nests.binary(ADD, I8), [Array(k, 0, I8, (nests.N,)) for k in range(2)], I8, Order.DOWN),
+        nests.mapped(nests.binary(ADD, I8), [Array(k, 0, I8, (nests.N,)) for k in range(2)], I8, LoopDirection.DOWN),
         (I8, I8),
     ),
     "fold": (nests.fold(F64, nests.binary(ADD, F64), 1, exact=False, commutes=True, seeded=True), (F64,)),
@@ -67,9 +67,15 @@ PROGRAMS: dict[str, tuple[Program, Sequence[ScalarType]]] = {
         (F32,),
     ),
     "scan": (nests.scan(F32, nests.binary(ADD, F32), 1, exact=False, seeded=True), (F32,)),
-    "scan down": (nests.scan(I32, nests.binary(ADD, I32), 1, exact=True, seeded=True, order=Order.DOWN), (I32,)),
+    "scan down": (
+        nests.scan(I32, nests.binary(ADD, I32), 1, exact=True, seeded=True, order=LoopDirection.DOWN),
+        (I32,),
+    ),
     "scan i8": (nests.scan(I8, nests.binary(ADD, I8), 1, exact=True, seeded=True, exclusive=True), (I8,)),
-    "scan i8 down": (nests.scan(I8, nests.binary(ADD, I8), 1, exact=True, seeded=True, order=Order.DOWN), (I8,)),
+    "scan i8 down": (
+        nests.scan(I8, nests.binary(ADD, I8), 1, exact=True, seeded=True, order=LoopDirection.DOWN),
+        (I8,),
+    ),
     "scan bool": (nests.scan(BOOL, nests.binary(Operator.OR, BOOL), 1, exact=True, seeded=True), (BOOL,)),
     "filter f64": (filtered(F64, F64), (F64, F64)),
     "filter i8": (filtered(F32, I8), (F32, I8)),
@@ -147,7 +153,7 @@ def rows_that_are_there() -> Program:
     ]
     other = Array(11, 0, F32, (nests.M, nests.N))
     body.append(Write(other, (outer, nests.INDEX), some, there))
-    level = Level((), For(outer, nests.N, Order.UP, (), Level((), nests.loop(body), ())), ())
+    level = Level((), For(outer, nests.N, LoopDirection.UP, (), Level((), nests.loop(body), ())), ())
     return nests.program(level, [rows, columns], [(result, ((nests.N,),) * 2), (other, ((nests.M,), (nests.N,)))])
 
 

@@ -14,7 +14,7 @@ from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, ScalarType
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.protocol import HostArray
-from accel.ir.nodes import Order
+from accel.ir.nodes import LoopDirection
 from tests.llvm import nests
 
 Accumulate = Callable[..., HostArray]
@@ -53,9 +53,11 @@ def elements(kind: ScalarType, count: int, seed: int = 0) -> Vector:
     return found if kind is BOOL else np.bitwise_or(found, kind.dtype.type(1))
 
 
-def accumulated(operator: Operator, source: Vector, initial: object | None, order: Order, exclusive: bool) -> Vector:
+def accumulated(
+    operator: Operator, source: Vector, initial: object | None, order: LoopDirection, exclusive: bool
+) -> Vector:
     """What the scan gives: as many results as elements."""
-    row = source if order is Order.UP else source[::-1]
+    row = source if order is LoopDirection.UP else source[::-1]
     if initial is not None:
         row = np.concatenate([np.array([initial], source.dtype), row])
     # Of minima and maxima NumPy gives either zero.
@@ -63,12 +65,12 @@ def accumulated(operator: Operator, source: Vector, initial: object | None, orde
     found = UFUNCS[operator].accumulate(row, dtype=row.dtype) if len(row) else row
     if initial is not None:
         found = found[:-1] if exclusive else found[1:]
-    return found if order is Order.UP else found[::-1]
+    return found if order is LoopDirection.UP else found[::-1]
 
 
-@pytest.mark.parametrize("order", Order)
+@pytest.mark.parametrize("order", LoopDirection)
 @pytest.mark.parametrize(("kind", "operator"), CASES)
-def test_all_sizes(kind: ScalarType, operator: Operator, order: Order) -> None:
+def test_all_sizes(kind: ScalarType, operator: Operator, order: LoopDirection) -> None:
     for exclusive in (False, True):
         merge = nests.binary(operator, kind)
         program = nests.scan(kind, merge, 1, exact=True, seeded=exclusive, order=order, exclusive=exclusive)

@@ -17,7 +17,7 @@ from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import F32, F64, I64
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.protocol import Executable
-from accel.ir.nodes import For, Level, ManyToOne, OneToOne, Order, Program, State, Stream, Write
+from accel.ir.nodes import For, Level, LoopDirection, ManyToOne, OneToOne, Program, State, Stream, Write
 from accel.labelled.array import Array
 from accel.labelled.scalar import Block, Compute, Function, Variable, constant
 from tests.llvm import nests
@@ -69,9 +69,9 @@ def endless() -> Executable:
     argument, out = Variable(0, I64), Variable(1, F64)
     convert = Function((argument,), Block((Compute(out, Operator.CAST, (argument,)),), (out,)))
     innermost = Level((OneToOne((one,), convert, (inner,)), ManyToOne("s", (one,))), None, ())
-    row = For(inner, nests.N, Order.UP, (state,), innermost)
+    row = For(inner, nests.N, LoopDirection.UP, (state,), innermost)
     rows = Array(11, 0, F64, (nests.N,))
-    outer = For(index, nests.N, Order.UP, (), Level((), row, (Write(rows, (index,), final),)))
+    outer = For(index, nests.N, LoopDirection.UP, (), Level((), row, (Write(rows, (index,), final),)))
     sizes = Array(0, 0, F32, (nests.N,))
     level = Level((), outer, (Write(result, (), constant(F64, 1)),))
     program = nests.program(level, [sizes], [(rows, ((nests.N,),)), (result, ())])

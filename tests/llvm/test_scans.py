@@ -7,7 +7,7 @@ import pytest
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, F32, F64, I32, I64, U8, ScalarType
-from accel.ir.nodes import Order
+from accel.ir.nodes import LoopDirection
 from tests.llvm import nests
 
 SIZES = (0, 1, 2, 7, 8, 9, 31, 64, 100, 4095, 4096, 4097, 9000)
@@ -15,8 +15,8 @@ SIZES = (0, 1, 2, 7, 8, 9, 31, 64, 100, 4095, 4096, 4097, 9000)
 
 @pytest.mark.parametrize("kind", [F32, F64, I32, I64, U8])
 @pytest.mark.parametrize("exclusive", [True, False])
-@pytest.mark.parametrize("order", Order)
-def test_sums(kind: ScalarType, exclusive: bool, order: Order) -> None:
+@pytest.mark.parametrize("order", LoopDirection)
+def test_sums(kind: ScalarType, exclusive: bool, order: LoopDirection) -> None:
     merge = nests.binary(Operator.ADD, kind)
     program = nests.scan(kind, merge, 1, exact=kind.is_integer, seeded=True, exclusive=exclusive, order=order)
     for size in SIZES:

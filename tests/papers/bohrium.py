@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TypeAlias
 
-from accel.ilp.problem.clustering import Clustering, Order
+from accel.ilp.problem.clustering import Clustering, Traversal
 from accel.ilp.problem.graph import Graph, Kind, Role
 from accel.labelled.array import Array, Shape
 
@@ -194,10 +194,10 @@ def of_clustering(graph: Graph, clustering: Clustering) -> list[Block]:
             continue
         inside = set(cluster.labels)
         block = []
-        for label, order in zip(cluster.labels, cluster.orders, strict=True):
+        for label, order in zip(cluster.labels, cluster.traversals, strict=True):
             made = [array for array in graph.node[label].arrays if array in graph.results or graph.readers[array]]
             reads = {
-                _view(graph, edge.array, Order(label, False) if edge.role is Role.SOURCE else order)
+                _view(graph, edge.array, Traversal(label, False) if edge.role is Role.SOURCE else order)
                 for edge in graph.inputs[label]
                 if edge.role in (Role.STREAM, Role.SOURCE)
             }
@@ -217,7 +217,7 @@ def _base(array: Array) -> str:
     return f"%{array.label}.{array.leaf}"
 
 
-def _view(graph: Graph, array: Array, order: Order) -> View:
+def _view(graph: Graph, array: Array, order: Traversal) -> View:
     """An array in an order: in order l, what gather l visits and the extents beyond its sources' rank."""
     shape = array.shape
     if order.gather is not None:

@@ -12,8 +12,8 @@ from accel.ilp.problem.cost import MODELS, CostName, Weights
 from accel.ilp.problem.decode import clustering
 from accel.ilp.problem.graph import Graph, Kind
 from accel.ilp.problem.options import Options, Strategy
-from accel.ilp.problem.orders import assign
 from accel.ilp.problem.price import price
+from accel.ilp.problem.traversals import assign
 from accel.labelled.array import Label
 from tests.ilp.brute import brute
 from tests.papers import graphs

@@ -228,7 +228,7 @@ def _counted(graph: Graph, clustering: Clustering) -> dict[str, int]:
     for edge in graph.edges:
         reader = cluster_of[edge.consumer]
         if edge.role in (Role.STREAM, Role.SOURCE) and edge.array.label not in reader.labels:
-            order = reader.orders[reader.labels.index(edge.consumer)]
+            order = reader.traversals[reader.labels.index(edge.consumer)]
             reads.add((edge.array, str(order) if edge.role is Role.STREAM else f"l{edge.consumer}", reader.labels))
     stored = [
         array

@@ -11,7 +11,7 @@ import pytest
 import accel as A
 from accel.ast.tree.types import F32
 from accel.ilp.legality.checker import Signature, cluster_refusal, refusal, singleton
-from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Order
+from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Traversal
 from accel.ilp.problem.decode import clustering
 from accel.ilp.problem.graph import Graph
 from accel.labelled.array import Array
@@ -53,14 +53,14 @@ TABLE_1 = [
 ]
 
 
-def _printed(sketch: Sketch, combinator: str, signature: str, order: Order) -> Signature:
+def _printed(sketch: Sketch, combinator: str, signature: str, order: Traversal) -> Signature:
     """A row of Table 1 with `d` filled in; scatter's function is free of arrays in our graphs."""
 
-    def pairs(text: str) -> frozenset[tuple[Array, Order | None]]:
+    def pairs(text: str) -> frozenset[tuple[Array, Traversal | None]]:
         found = []
         for name, at in re.findall(r"(\w+)(?::(\w+))?", text):
             (array,) = sketch.read(combinator if name == "ys" else name)
-            gather = Order(sketch.labels[combinator], False)
+            gather = Traversal(sketch.labels[combinator], False)
             orders = {"": None, "d": order, "l": gather, "0": FORWARD, "1": BACKWARD}
             found.append((array, orders[at]))
         return frozenset(found)
@@ -101,7 +101,7 @@ def _array(name: str) -> Array:
 
 
 def _signature(inputs: Elements, outputs: Elements) -> Signature:
-    def pairs(elements: Elements) -> frozenset[tuple[Array, Order | None]]:
+    def pairs(elements: Elements) -> frozenset[tuple[Array, Traversal | None]]:
         return frozenset((_array(name), None if order is None else ORDERS[order]) for name, order in elements)
 
     return Signature(pairs(inputs), pairs(outputs))
@@ -192,7 +192,7 @@ def test_outputs_have_order_0_or_1() -> None:
     """[vB24 section 3.3], `simple3`: `[is:0, xs:l | as:l, bs:0]` would leave `as` incomplete."""
     sketch, graph = drawn(simple3)
     made, gather = sketch.labels["as"], sketch.labels["bs"]
-    together = Cluster((made, gather), (Order(gather, False), FORWARD))
+    together = Cluster((made, gather), (Traversal(gather, False), FORWARD))
     reason = cluster_refusal(graph, together, "published")
     assert str(reason).startswith("D2")
 

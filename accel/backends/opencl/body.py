@@ -24,10 +24,10 @@ from accel.ir.nodes import (
     Guard,
     Level,
     LoopBody,
+    LoopDirection,
     ManyToOne,
     OneToMaybe,
     OneToOne,
-    Order,
     Read,
     Remap,
     Scatter,
@@ -206,6 +206,6 @@ class Body:
 
 def _head(loop: For) -> str:
     index, extent = stream_name(loop.index), operand_text(loop.extent)
-    if loop.order is Order.UP:
+    if loop.direction is LoopDirection.UP:
         return f"for (long {index} = 0; {index} < {extent}; ++{index})"
     return f"for (long {index} = {extent} - 1; {index} >= 0; --{index})"

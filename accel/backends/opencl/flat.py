@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from accel.backends.opencl.body import Body
 from accel.backends.opencl.naming import extent_text, stream_name
 from accel.backends.opencl.writer import Writer
-from accel.ir.nodes import For, Level, LoopBody, ManyToOne, Order, Scatter, Write
+from accel.ir.nodes import For, Level, LoopBody, LoopDirection, ManyToOne, Scatter, Write
 from accel.labelled.array import Extent
 
 
@@ -64,7 +64,7 @@ def _indices(writer: Writer, loops: Sequence[For], extents: Sequence[Extent], it
     for position in range(len(loops) - 1, -1, -1):
         loop, extent = loops[position], extent_text(extents[position])
         count = rest if position == 0 else f"{rest} % {extent}"
-        index = count if loop.order is Order.UP else f"{extent} - 1 - {count}"
+        index = count if loop.direction is LoopDirection.UP else f"{extent} - 1 - {count}"
         writer.line(f"const long {stream_name(loop.index)} = {index};")
         if position:
             fresh = writer.fresh("rest")

@@ -17,7 +17,7 @@ from accel.backends.opencl.rows import Rows
 from accel.backends.opencl.slices import needed_for, steps, stores
 from accel.backends.opencl.states import Machine
 from accel.backends.opencl.writer import Writer
-from accel.ir.nodes import For, LoopBody, Nest, OneToMaybe, Order, State
+from accel.ir.nodes import For, LoopBody, LoopDirection, Nest, OneToMaybe, State
 from accel.labelled.meaning.order import BLOCK, lanes
 from accel.labelled.scalar import Compute
 
@@ -65,7 +65,7 @@ def _leads(flat: Flat, guard: str) -> bool:
 
 
 def _is_bound(made: OneToMaybe, loop: For) -> bool:
-    wanted = Operator.LT if loop.order is Order.UP else Operator.GE
+    wanted = Operator.LT if loop.direction is LoopDirection.UP else Operator.GE
     match made.function.body.statements, made.function.body.results:
         case (Compute(out, operator, arguments),), (result,) if out == result and operator is wanted:
             return arguments == made.function.parameters and made.arguments[0] == loop.index

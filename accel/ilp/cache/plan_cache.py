@@ -22,9 +22,9 @@ from accel.disk import Store
 from accel.distribution import version
 from accel.ilp.cache.keys import Canonical, Key, graph_key, program_key, settings_key, settings_text
 from accel.ilp.legality.checker import refusal
-from accel.ilp.model.settled import loads
+from accel.ilp.model.solution import loads
 from accel.ilp.problem.answer import Answer
-from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Clustering, Order, Plan
+from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Clustering, Plan, Traversal
 from accel.ilp.problem.cost import Weights
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import STRATEGIES, Options
@@ -122,7 +122,12 @@ def _renamed(known: _Placed, labels: tuple[Label, ...]) -> Answer:
     clusters = [
         Cluster(
             tuple([to[label] for label in cluster.labels]),
-            tuple([order if order.gather is None else Order(to[order.gather], False) for order in cluster.orders]),
+            tuple(
+                [
+                    traversal if traversal.gather is None else Traversal(to[traversal.gather], False)
+                    for traversal in cluster.traversals
+                ]
+            ),
         )
         for cluster in known.answer.clustering.clusters
     ]
@@ -161,11 +166,12 @@ def _dumped(answer: Answer, canonical: Canonical) -> bytes:
     def places(labels: Iterable[Label]) -> list[int]:
         return list(labels) if answer.copied else [place[label] for label in labels]
 
-    def order(each: Order) -> int:
+    def traversal(each: Traversal) -> int:
         return int(each.backward) if each.gather is None else 2 + places([each.gather])[0]
 
     clusters = [
-        [places(cluster.labels), [order(each) for each in cluster.orders]] for cluster in answer.clustering.clusters
+        [places(cluster.labels), [traversal(each) for each in cluster.traversals]]
+        for cluster in answer.clustering.clusters
     ]
     copied = [[[place[label] for label in labels] for labels in (each.run, each.readers)] for each in answer.copied]
     found = [clusters, copied, answer.cost, answer.bound, answer.proved, answer.strategy, answer.solver]
@@ -183,7 +189,7 @@ def _loaded(content: bytes | None, graph: Graph, canonical: Canonical, options: 
         copied = tuple([_copy(run, readers, canonical.labels) for run, readers in copies])
         changed = substitute(graph, copied).graph if copied else graph
         labels = range(1 + max(node.label for node in changed.nodes)) if copied else canonical.labels
-        clustering = Clustering(tuple([_cluster(places, orders, labels) for places, orders in clusters]))
+        clustering = Clustering(tuple([_cluster(places, traversals, labels) for places, traversals in clusters]))
         costs, least = _numbers(cost), _numbers(bound)
         answer = Answer(clustering, costs, least, proved, strategy, solver, copied=copied, recalled=True)
         legal = refusal(changed, clustering, options.duplicate) is None
@@ -227,6 +233,6 @@ def _cost(answer: Answer, graph: Graph, changed: Graph, options: Options) -> tup
     return tuple(map(sum, zip(cost, more, strict=True)))
 
 
-def _cluster(places: object, orders: object, labels: Sequence[Label]) -> Cluster:
-    pushed = [(FORWARD, BACKWARD)[at] if at < 2 else Order(labels[at - 2], False) for at in _numbers(orders)]
+def _cluster(places: object, traversals: object, labels: Sequence[Label]) -> Cluster:
+    pushed = [(FORWARD, BACKWARD)[at] if at < 2 else Traversal(labels[at - 2], False) for at in _numbers(traversals)]
     return Cluster(_labels(places, labels), tuple(pushed))

@@ -12,7 +12,7 @@ from itertools import combinations
 from accel.ilp.facts.analysis import Bundle
 from accel.ilp.formulations.draft import Draft
 from accel.ilp.model.forest import NO_FOREST, Forest, plant
-from accel.ilp.problem.clustering import FORWARD, Order
+from accel.ilp.problem.clustering import FORWARD, Traversal
 from accel.ilp.problem.cost import CostLevel, Weights
 from accel.ilp.problem.graph import ORDERED, Role
 from accel.ilp.solvers.linear import Linear, total
@@ -56,22 +56,22 @@ class Costs:
     def _pay(self, bundle: Bundle, j: int, paid: Linear) -> None:
         """A read costs what its order makes it load."""
         reader, role = bundle.readers[j]
-        usual = Order(reader, False) if role is Role.SOURCE else FORWARD
+        usual = Traversal(reader, False) if role is Role.SOURCE else FORWARD
         weights = [self._read_weight(level, bundle, usual) for level, _ in self.sums]
         for (_, costs), weight in zip(self.sums, weights, strict=True):
             costs.append(paid * weight)
         if role is Role.SOURCE:
             return
         for gather, pushed in self.draft.pushed_to(reader).items():
-            more = [self._read_weight(level, bundle, Order(gather, False)) for level, _ in self.sums]
+            more = [self._read_weight(level, bundle, Traversal(gather, False)) for level, _ in self.sums]
             if more == weights:
                 continue
             both = self._both(paid, pushed, f"read_{bundle.label}_{reader}_at_{gather}")
             for (_, costs), weight, usually in zip(self.sums, more, weights, strict=True):
                 costs.append(both * (weight - usually))
 
-    def _read_weight(self, level: CostLevel, bundle: Bundle, order: Order) -> int:
-        return sum(self.weights.read(level, array, order) for array in bundle.arrays)
+    def _read_weight(self, level: CostLevel, bundle: Bundle, traversal: Traversal) -> int:
+        return sum(self.weights.read(level, array, traversal) for array in bundle.arrays)
 
     def _both(self, first: Linear, second: Linear, name: str) -> Linear:
         """first and second, exactly."""

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 
 from accel.ilp.facts.analysis import Bundle
 from accel.ilp.facts.spaces import Conflict, Spaces
+from accel.ilp.formulations.components import Components
 from accel.ilp.formulations.costs import add_costs
 from accel.ilp.formulations.draft import Draft
-from accel.ilp.formulations.pieces import Pieces
-from accel.ilp.formulations.traversal import Traversal
+from accel.ilp.formulations.traversal import TraversalVariables
 from accel.ilp.problem.cost import CostLevel, Weights
 from accel.ilp.problem.graph import Graph, Role
 from accel.ilp.problem.options import Duplicate
@@ -29,7 +29,7 @@ class _Figure4(Draft):
         super().__init__(graph, bundles)
         self._x = {(u, v): self.new(f"x_{u}_{v}", alone=True) for u, v in self.fusible}
         self._kept = {k: 1 - self.new(f"m_{self.bundles[k].label}_{k}") for k in self.made()}
-        self.traversal = Traversal(self, duplicate, corrected)
+        self.traversal = TraversalVariables(self, duplicate, corrected)
         for (u, v), x in self._x.items():
             self.link(u, v, 1 - x)
         self.rise()
@@ -94,17 +94,17 @@ class Published:
 
     def integral_rows(self, values: Mapping[int, float]) -> list[Linear]:
         """Nests that cannot be."""
-        pieces = Pieces(self._draft, values)
+        components = Components(self._draft, values)
         rows: list[Linear] = []
-        for cluster in pieces.clusters:
+        for cluster in components.clusters:
             orders = {v: self._draft.traversal.pushed(v, values) for v in cluster}
             conflict = self._spaces.conflict(orders) if len(cluster) > 1 else None
             if conflict is not None:
-                rows.append(self._against(conflict, pieces, cluster, orders))
+                rows.append(self._against(conflict, components, cluster, orders))
         return rows
 
     def _against(
-        self, conflict: Conflict, pieces: Pieces, cluster: Sequence[Label], orders: Mapping[Label, Label | None]
+        self, conflict: Conflict, components: Components, cluster: Sequence[Label], orders: Mapping[Label, Label | None]
     ) -> Linear:
         """The members are apart, or run in other orders, or more operations are with them."""
         members = sorted(set(conflict.members))
@@ -112,12 +112,12 @@ class Published:
         for v in members:
             at, gather = self._draft.traversal.at[v], orders[v]
             changes.append(total(at.values()) if gather is None else 1 - at[gather])
-        more = pieces.border(cluster) if conflict.unless else []
-        return total([*pieces.broken(members), *changes, *more, -1])
+        more = components.border(cluster) if conflict.unless else []
+        return total([*components.broken(members), *changes, *more, -1])
 
     def clusters(self, values: Mapping[int, float]) -> list[list[Label]]:
         """What is connected by fused arrays and shared reads."""
-        return Pieces(self._draft, values).clusters
+        return Components(self._draft, values).clusters
 
     def backward(self, values: Mapping[int, float]) -> frozenset[Label]:
         """Where d is 1."""

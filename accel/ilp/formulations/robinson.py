@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from accel.ilp.facts.analysis import Bundle
+from accel.ilp.formulations.components import Components
 from accel.ilp.formulations.concestors import Sizes
 from accel.ilp.formulations.costs import add_costs
 from accel.ilp.formulations.draft import Draft
-from accel.ilp.formulations.pieces import Pieces
 from accel.ilp.legality.rules import fixed_direction
 from accel.ilp.model.variables import Pair, pair
 from accel.ilp.problem.cost import CostLevel, Weights
@@ -137,18 +137,18 @@ class Robinson:
 
     def integral_rows(self, values: Mapping[int, float]) -> list[Linear]:
         """Transitivity where sizes differ."""
-        pieces = Pieces(self._draft, values)
+        components = Components(self._draft, values)
         rows: list[Linear] = []
-        for cluster in pieces.clusters:
+        for cluster in components.clusters:
             for a, b in combinations(cluster, 2):
                 x = self._draft.apart(a, b)
                 if x.value(values) > 0.5 and not self._draft.of_one_size(a, b):
-                    rows.append(total([*pieces.broken((a, b)), -x]))
+                    rows.append(total([*components.broken((a, b)), -x]))
         return rows
 
     def clusters(self, values: Mapping[int, float]) -> list[list[Label]]:
         """What is connected by fused arrays and shared reads."""
-        return Pieces(self._draft, values).clusters
+        return Components(self._draft, values).clusters
 
     def backward(self, values: Mapping[int, float]) -> frozenset[Label]:
         """What runs backward."""

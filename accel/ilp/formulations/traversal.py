@@ -24,14 +24,14 @@ def _targets(graph: Graph, fusible: frozenset[Pair], duplicate: Duplicate) -> di
         for array in node.arrays:
             for edge in graph.readers[array]:
                 if (node.label, edge.consumer) in fusible:
-                    orders = {edge.consumer} if edge.role is Role.SOURCE else wanted[edge.consumer]
-                    wanted[node.label] |= {to for to in orders if may_be_pushed(graph, node, to, duplicate)}
+                    traversals = {edge.consumer} if edge.role is Role.SOURCE else wanted[edge.consumer]
+                    wanted[node.label] |= {to for to in traversals if may_be_pushed(graph, node, to, duplicate)}
         if any(array in graph.results for array in node.arrays):
             wanted[node.label] = set()
     return {label: tuple(sorted(gathers)) for label, gathers in wanted.items()}
 
 
-class Traversal:
+class TraversalVariables:
     """The order variables of a draft. `at[v][l]`: v runs in the order of gather l, which is d^o(v) = number[l]."""
 
     def __init__(self, draft: Draft, duplicate: Duplicate, corrected: bool) -> None:
@@ -78,7 +78,7 @@ class Traversal:
 
     def backward(self, values: Mapping[int, float]) -> frozenset[Label]:
         """What runs backward at a point."""
-        return frozenset(v for v, order in self.out.items() if round(order.value(values)) == 1)
+        return frozenset(v for v, traversal in self.out.items() if round(traversal.value(values)) == 1)
 
     def pushed(self, v: Label, values: Mapping[int, float]) -> Label | None:
         """To which gather v is pushed at a point."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from accel.ilp.legality.nest import nest_refusal
-from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Clustering, Order
+from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Clustering, Traversal
 from accel.ilp.problem.graph import Edge, Graph, Kind, Node, Role
 from accel.ilp.problem.options import Duplicate
 from accel.labelled.array import Array, Label
@@ -24,35 +24,35 @@ _PUSHABLE = frozenset({Kind.GENERATE, Kind.MAP, Kind.GATHER, Kind.FOLD})
 class Signature:
     """`[I|O]` [vB24 section 3.1]: pairs `x:d` that are read, and `x:d` that are made; None is "no order"."""
 
-    inputs: frozenset[tuple[Array, Order | None]]
-    outputs: frozenset[tuple[Array, Order | None]]
+    inputs: frozenset[tuple[Array, Traversal | None]]
+    outputs: frozenset[tuple[Array, Traversal | None]]
 
 
-def _input(edge: Edge, order: Order) -> tuple[Array, Order | None]:
+def _input(edge: Edge, traversal: Traversal) -> tuple[Array, Traversal | None]:
     match edge.role:
         case Role.STREAM:
-            return (edge.array, order)
+            return (edge.array, traversal)
         case Role.SOURCE:
-            return (edge.array, Order(edge.consumer, False))
+            return (edge.array, Traversal(edge.consumer, False))
         case Role.INDEX | Role.DESTINATION:
             return (edge.array, None)
         case _:
             assert_never(edge.role)
 
 
-def _output(graph: Graph, node: Node, array: Array, order: Order) -> tuple[Array, Order | None]:
+def _output(graph: Graph, node: Node, array: Array, traversal: Traversal) -> tuple[Array, Traversal | None]:
     """Scatters make their results in no order; so do backward scans of matrices their totals."""
     outer = node.kind is Kind.SCAN and len(array.shape) < len(node.iteration)
     unordered = node.kind in (Kind.SCATTER, Kind.BARRIER) or (outer and node.backward and bool(array.shape))
-    return (array, None if unordered else order)
+    return (array, None if unordered else traversal)
 
 
-def singleton(graph: Graph, node: Node, order: Order) -> Signature:
+def singleton(graph: Graph, node: Node, traversal: Traversal) -> Signature:
     """The signature of one operation [vB24 Table 1]. Arrays that nobody reads or wants do not count."""
     wanted = [array for array in node.arrays if array in graph.results or graph.readers[array]]
     return Signature(
-        frozenset(_input(edge, order) for edge in graph.inputs[node.label]),
-        frozenset(_output(graph, node, array, order) for array in wanted),
+        frozenset(_input(edge, traversal) for edge in graph.inputs[node.label]),
+        frozenset(_output(graph, node, array, traversal) for array in wanted),
     )
 
 
@@ -75,8 +75,8 @@ class Merged:
         """
         if any(array in self._read or array in self._outputs for array, _ in second.outputs):
             return False  # INTROI1, INTROO2: what the first half reads or makes is not made by the second
-        flowing = {(array, order) for array, order in second.inputs if array in self._outputs}
-        if any(order is None or self._outputs[array] != order for array, order in flowing):
+        flowing = {(array, traversal) for array, traversal in second.inputs if array in self._outputs}
+        if any(traversal is None or self._outputs[array] != traversal for array, traversal in flowing):
             return False  # VERTICAL, DIAGONAL: one order for maker and reader
         for array in {array for array, _ in flowing}.difference(kept):
             del self._outputs[array]
@@ -87,10 +87,10 @@ class Merged:
         return True
 
 
-def _order_refusal(graph: Graph, node: Node, order: Order) -> str | None:
+def _order_refusal(graph: Graph, node: Node, traversal: Traversal) -> str | None:
     """D5: which orders an operation may have by itself."""
     what = f"%{node.label} ({node.name})"
-    if order.gather is not None:
+    if traversal.gather is not None:
         return None if node.kind in _PUSHABLE else f"D5: {what} cannot be pushed to a gather"
     match node.kind:
         case Kind.SCAN:
@@ -103,86 +103,84 @@ def _order_refusal(graph: Graph, node: Node, order: Order) -> str | None:
             allowed = [FORWARD, BACKWARD]
         case _:
             assert_never(node.kind)
-    return None if order in allowed else f"D5: {what} cannot run in order {order}"
+    return None if traversal in allowed else f"D5: {what} cannot run in order {traversal}"
 
 
-def _fed_only(graph: Graph, node: Node, orders: Mapping[Label, Order]) -> str | None:
+def _fed_only(graph: Graph, node: Node, traversals: Mapping[Label, Traversal]) -> str | None:
     """D5, second half: what runs in order l is made for gather l alone."""
-    order = orders[node.label]
-    if order.gather is None:
+    traversal = traversals[node.label]
+    if traversal.gather is None:
         return None
-    if order.gather not in orders:
-        return f"D5: %{node.label} runs in the order of %{order.gather}, which is in another cluster"
+    if traversal.gather not in traversals:
+        return f"D5: %{node.label} runs in the order of %{traversal.gather}, which is in another cluster"
     for array in node.arrays:
         for edge in graph.readers[array]:
-            if edge.consumer not in orders or _input(edge, orders[edge.consumer]) != (array, order):
-                return (
-                    f"D5: %{node.label} runs in the order of %{order.gather}, but %{edge.consumer} reads it otherwise"
-                )
+            if edge.consumer not in traversals or _input(edge, traversals[edge.consumer]) != (array, traversal):
+                return f"D5: %{node.label} runs in the order of %{traversal.gather}, but %{edge.consumer} reads it otherwise"
     return None
 
 
-def _is_connected(graph: Graph, orders: Mapping[Label, Order]) -> bool:
+def _is_connected(graph: Graph, traversals: Mapping[Label, Traversal]) -> bool:
     """D3: one piece, by fused arrays and by reads of one array from memory in one order."""
-    touching: dict[tuple[Array, Order | None], list[Label]] = {}
-    for label, order in orders.items():
+    touching: dict[tuple[Array, Traversal | None], list[Label]] = {}
+    for label, traversal in traversals.items():
         for array in graph.node[label].arrays:
-            touching.setdefault((array, order), []).append(label)
+            touching.setdefault((array, traversal), []).append(label)
         for edge in graph.inputs[label]:
-            key = _input(edge, order)
+            key = _input(edge, traversal)
             if key[1] is not None:
                 touching.setdefault(key, []).append(label)
-    neighbours: dict[Label, list[Label]] = {label: [] for label in orders}
+    neighbours: dict[Label, list[Label]] = {label: [] for label in traversals}
     for labels in touching.values():
         for other in labels[1:]:
             neighbours[labels[0]].append(other)
             neighbours[other].append(labels[0])
-    start = next(iter(orders))
+    start = next(iter(traversals))
     seen, pending = {start}, [start]
     while pending:
         fresh = [label for label in neighbours[pending.pop()] if label not in seen]
         seen.update(fresh)
         pending += fresh
-    return len(seen) == len(orders)
+    return len(seen) == len(traversals)
 
 
-def _derive(graph: Graph, orders: Mapping[Label, Order]) -> Signature | str:
+def _derive(graph: Graph, traversals: Mapping[Label, Traversal]) -> Signature | str:
     """The signature of a cluster: its operations merged one after the other, in order of labels."""
     left: dict[Array, int] = {}  # readers of an array that are still to be merged, or outside
     whole = Merged(Signature(frozenset(), frozenset()))
-    for label in sorted(orders):
+    for label in sorted(traversals):
         node = graph.node[label]
         for array in node.arrays:
             left[array] = len({edge.consumer for edge in graph.readers[array]}) + (array in graph.results)
         read = {edge.array for edge in graph.inputs[label] if edge.array in left}
         for array in read:
             left[array] -= 1
-        if not whole.add(singleton(graph, node, orders[label]), [array for array in read if left[array]]):
+        if not whole.add(singleton(graph, node, traversals[label]), [array for array in read if left[array]]):
             return f"D1: no rule fuses %{label} ({node.name}) with what comes before it"
     return whole.signature
 
 
 def cluster_refusal(graph: Graph, cluster: Cluster, duplicate: Duplicate) -> str | None:
     """Why this is no legal cluster, or None if it is one; dependences between clusters apart."""
-    orders = dict(zip(cluster.labels, cluster.orders, strict=True))
-    for label, order in orders.items():
+    traversals = dict(zip(cluster.labels, cluster.traversals, strict=True))
+    for label, traversal in traversals.items():
         node = graph.node[label]
-        if node.kind is Kind.BARRIER and len(orders) > 1:
+        if node.kind is Kind.BARRIER and len(traversals) > 1:
             return f"barrier: %{label} ({node.name}) never shares a loop"
-        refusal = _order_refusal(graph, node, order) or _fed_only(graph, node, orders)
+        refusal = _order_refusal(graph, node, traversal) or _fed_only(graph, node, traversals)
         if refusal is not None:
             return refusal
-    if len(orders) == 1:
+    if len(traversals) == 1:
         return None
-    signature = _derive(graph, orders)
+    signature = _derive(graph, traversals)
     if isinstance(signature, str):
         return signature
     for array, made in sorted(signature.outputs, key=lambda output: (output[0].label, output[0].leaf)):
         if made is not None and made.gather is not None:
             return f"D2: %{array.label} is stored, but made in the order of %{made.gather}"
-    if not _is_connected(graph, orders):
+    if not _is_connected(graph, traversals):
         return "D3: nothing connects the parts"
-    return nest_refusal(graph, orders, duplicate)
+    return nest_refusal(graph, traversals, duplicate)
 
 
 def refusal(graph: Graph, clustering: Clustering, duplicate: Duplicate) -> str | None:
@@ -209,6 +207,5 @@ def refusal(graph: Graph, clustering: Clustering, duplicate: Duplicate) -> str |
 
 
 def _text(cluster: Cluster) -> str:
-    return (
-        "{" + ", ".join(f"%{label}:{order}" for label, order in zip(cluster.labels, cluster.orders, strict=True)) + "}"
-    )
+    members = zip(cluster.labels, cluster.traversals, strict=True)
+    return "{" + ", ".join(f"%{label}:{traversal}" for label, traversal in members) + "}"

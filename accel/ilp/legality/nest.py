@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from accel.ilp.problem.clustering import Order
+from accel.ilp.problem.clustering import Traversal
 from accel.ilp.problem.graph import Graph, Kind, Node, Role
 from accel.ilp.problem.options import Duplicate
 from accel.labelled.array import Extent, Label, Shape, SizeVariable
@@ -25,12 +25,12 @@ class Loops:
     guarded: frozenset[Label]
 
 
-def loops(graph: Graph, orders: Mapping[Label, Order]) -> Loops | str:
+def loops(graph: Graph, traversals: Mapping[Label, Traversal]) -> Loops | str:
     """E1 to E3, or why they do not hold. Gathers are bound after what is pushed to them, filters before their readers."""
     shapes: dict[Label, Shape] = {}
     guarded: set[Label] = set()
     filters: dict[SizeVariable, Label] = {}
-    for label in sorted(label for label, order in orders.items() if order.gather is None):
+    for label in sorted(label for label, traversal in traversals.items() if traversal.gather is None):
         node = graph.node[label]
         sizes = [extent.variable for extent in node.iteration if extent.variable in filters]
         if not sizes:
@@ -42,8 +42,10 @@ def loops(graph: Graph, orders: Mapping[Label, Order]) -> Loops | str:
             return f"E2: a loop of %{label} would stand under the guard of a filter"
         if node.filtered is not None:
             filters[node.filtered] = label
-    for label in sorted((label for label, order in orders.items() if order.gather is not None), reverse=True):
-        gather = orders[label].gather
+    for label in sorted(
+        (label for label, traversal in traversals.items() if traversal.gather is not None), reverse=True
+    ):
+        gather = traversals[label].gather
         assert gather is not None
         beyond = graph.node[label].iteration[graph.rank_of_sources(gather) :]
         if beyond and (gather in guarded or any(extent.variable in filters for extent in beyond)):
@@ -68,50 +70,50 @@ def _disagreement(graph: Graph, shapes: Mapping[Label, Shape]) -> str | None:
     return None
 
 
-def _needs(graph: Graph, orders: Mapping[Label, Order], gather: Label) -> list[Label]:
+def _needs(graph: Graph, traversals: Mapping[Label, Traversal], gather: Label) -> list[Label]:
     """What must be known before a gather's mapped index is: the makers of its indices, and what those are made of."""
     pending = [edge.array.label for edge in graph.inputs[gather] if edge.role is Role.STREAM]
     found: list[Label] = []
     while pending:
         label = pending.pop()
-        if label in orders and label not in found:
+        if label in traversals and label not in found:
             found.append(label)
             pending += [edge.array.label for edge in graph.inputs[label]]
     return found
 
 
-def _comes_back(graph: Graph, orders: Mapping[Label, Order], shapes: Mapping[Label, Shape]) -> str | None:
+def _comes_back(graph: Graph, traversals: Mapping[Label, Traversal], shapes: Mapping[Label, Shape]) -> str | None:
     """E5: a pushed loop begins where its gather's index is known; no loop at its depth may have to end before."""
-    for label, order in orders.items():
-        gather = order.gather
+    for label, traversal in traversals.items():
+        gather = traversal.gather
         if gather is None or len(shapes[label]) == len(shapes[gather]):
             continue
-        for earlier in _needs(graph, orders, gather):
+        for earlier in _needs(graph, traversals, gather):
             if len(shapes[earlier]) > len(shapes[gather]):
                 return f"E5: %{label} needs at its start what %{earlier} gives after its loop"
     return None
 
 
-def _repeated(graph: Graph, orders: Mapping[Label, Order], growing: Label) -> list[Node]:
+def _repeated(graph: Graph, traversals: Mapping[Label, Traversal], growing: Label) -> list[Node]:
     """What runs once per element of gather `growing`, directly or through gathers that are pushed to it."""
     found = []
-    for label in orders:
-        gather = orders[label].gather
+    for label in traversals:
+        gather = traversals[label].gather
         while gather is not None and gather != growing:
-            gather = orders[gather].gather
+            gather = traversals[gather].gather
         if gather == growing:
             found.append(graph.node[label])
     return found
 
 
-def _work(graph: Graph, orders: Mapping[Label, Order], duplicate: Duplicate) -> str | None:
+def _work(graph: Graph, traversals: Mapping[Label, Traversal], duplicate: Duplicate) -> str | None:
     """W1: nothing expensive is done more often than once for each element that it makes."""
     if duplicate == "published":
         return None
-    for gather in sorted({order.gather for order in orders.values() if order.gather is not None}):
+    for gather in sorted({traversal.gather for traversal in traversals.values() if traversal.gather is not None}):
         if not graph.is_growing(gather):
             continue
-        repeated = _repeated(graph, orders, gather)
+        repeated = _repeated(graph, traversals, gather)
         if duplicate is False:
             return f"W1: %{gather} may be larger than its source: %{repeated[0].label} would be computed again"
         heavy = [node for node in repeated if node.kind is Kind.FOLD or node.loops]
@@ -124,13 +126,13 @@ def _work(graph: Graph, orders: Mapping[Label, Order], duplicate: Duplicate) -> 
     return None
 
 
-def nest_refusal(graph: Graph, orders: Mapping[Label, Order], duplicate: Duplicate) -> str | None:
+def nest_refusal(graph: Graph, traversals: Mapping[Label, Traversal], duplicate: Duplicate) -> str | None:
     """Why the operations of a cluster do not fit into one nest, or None."""
-    found = loops(graph, orders)
+    found = loops(graph, traversals)
     if isinstance(found, str):
         return found
     return (
         _disagreement(graph, found.shapes)
-        or _comes_back(graph, orders, found.shapes)
-        or _work(graph, orders, duplicate)
+        or _comes_back(graph, traversals, found.shapes)
+        or _work(graph, traversals, duplicate)
     )

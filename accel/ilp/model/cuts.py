@@ -113,12 +113,12 @@ def nests(part: Formulation, values: Mapping[int, float]) -> list[Linear]:
     for cluster in clusters(part, values):
         if len(cluster) == 1:
             continue
-        orders: dict[Label, Label | None] = dict.fromkeys(cluster)
+        traversals: dict[Label, Label | None] = dict.fromkeys(cluster)
         for label in cluster:
             push = part.pushed.get(label)
             if push is not None and push.value(values) > 0.5:
-                orders[label] = part.pushable[label]
-        conflict = part.spaces.conflict(orders)
+                traversals[label] = part.pushable[label]
+        conflict = part.spaces.conflict(traversals)
         if conflict is None:
             continue
         members = sorted(set(conflict.members))
@@ -127,7 +127,7 @@ def nests(part: Formulation, values: Mapping[int, float]) -> list[Linear]:
             path = tree_path(near, members[0], other)
             steps = [pair(u, v) for u, v in pairwise(path)]
             sides |= {step: part.apart[step] for step in steps}
-        changes = [_change(part, label, orders[label] is not None) for label in members]
+        changes = [_change(part, label, traversals[label] is not None) for label in members]
         row = total([*sides.values(), *changes, -1])
         if conflict.unless:
             inside = set(cluster)

@@ -12,8 +12,8 @@ from accel.ilp.facts.analysis import Analysis, restrict
 from accel.ilp.facts.spaces import Spaces, is_loop_free
 from accel.ilp.legality.rules import CHEAP
 from accel.ilp.model.forest import Forest
+from accel.ilp.model.inequalities import inequalities
 from accel.ilp.model.objective import add_objectives
-from accel.ilp.model.triangles import triangles
 from accel.ilp.model.variables import Pair, Variables
 from accel.ilp.problem.cost import CostLevel, Weights
 from accel.ilp.problem.graph import Role
@@ -152,7 +152,7 @@ def formulate(
     _copies(variables)
     _work(variables, duplicate)
     forest = add_objectives(variables, levels, weights)
-    for row in triangles(variables):
+    for row in inequalities(variables):
         variables.model.require(row)
     objectives = variables.model.objectives
     return Formulation(

@@ -8,7 +8,7 @@ from itertools import combinations
 from accel.ilp.facts.analysis import Bundle
 from accel.ilp.model.forest import NO_FOREST, Forest, plant
 from accel.ilp.model.variables import Pair, Variables, pair
-from accel.ilp.problem.clustering import FORWARD, Order
+from accel.ilp.problem.clustering import FORWARD, Traversal
 from accel.ilp.problem.cost import CostLevel, Weights
 from accel.ilp.problem.graph import ORDERED, Role
 from accel.ilp.recompute.copying import Traffic
@@ -97,12 +97,12 @@ class _Objective:
         for level, costs in zip(self.levels, self.costs, strict=True):
             if not level.reads:
                 continue
-            usual = Order(reader, False) if role is Role.SOURCE else FORWARD
+            usual = Traversal(reader, False) if role is Role.SOURCE else FORWARD
             weight = sum(self.weights.read(level, array, usual) for array in bundle.arrays)
             costs.append(paid * weight)
             if gather is None or role is Role.SOURCE:
                 continue
-            pushed = sum(self.weights.read(level, array, Order(gather, False)) for array in bundle.arrays)
+            pushed = sum(self.weights.read(level, array, Traversal(gather, False)) for array in bundle.arrays)
             if pushed != weight:
                 both = self._both(paid, self.variables.pushed(reader)) if both is None else both
                 costs.append(both * (pushed - weight))

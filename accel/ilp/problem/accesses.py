@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
-from accel.ilp.problem.clustering import Order
+from accel.ilp.problem.clustering import Traversal
 from accel.ilp.problem.graph import ORDERED, Edge, Graph, Kind, Role
 from accel.labelled.array import Array, Label
 
 
-def read_order(edge: Edge, order: Order) -> Order:
+def read_traversal(edge: Edge, traversal: Traversal) -> Traversal:
     """In which order a consumer that runs in `order` reads over `edge`."""
-    return Order(edge.consumer, False) if edge.role is Role.SOURCE else order
+    return Traversal(edge.consumer, False) if edge.role is Role.SOURCE else traversal
 
 
 def stored(graph: Graph, labels: frozenset[Label]) -> Iterator[Array]:
@@ -23,25 +23,25 @@ def stored(graph: Graph, labels: frozenset[Label]) -> Iterator[Array]:
                 yield array
 
 
-def reads(graph: Graph, orders: Mapping[Label, Order]) -> dict[tuple[Array, Order], None]:
+def reads(graph: Graph, traversals: Mapping[Label, Traversal]) -> dict[tuple[Array, Traversal], None]:
     """The distinct pairs (array, order) that a cluster reads from memory; indexed arrays and destinations apart."""
-    found: dict[tuple[Array, Order], None] = {}
-    for label, order in orders.items():
+    found: dict[tuple[Array, Traversal], None] = {}
+    for label, traversal in traversals.items():
         for edge in graph.inputs[label]:
-            if edge.role in ORDERED and edge.array.label not in orders:
-                found[edge.array, read_order(edge, order)] = None
+            if edge.role in ORDERED and edge.array.label not in traversals:
+                found[edge.array, read_traversal(edge, traversal)] = None
     return found
 
 
-def fused_accesses(graph: Graph, orders: Mapping[Label, Order]) -> int:
+def fused_accesses(graph: Graph, traversals: Mapping[Label, Traversal]) -> int:
     """Pairs of accesses to one array by different operations of a cluster, in one order [Kri Def. 20]."""
-    accesses: dict[tuple[Array, Order], int] = {}
-    for label, order in orders.items():
+    accesses: dict[tuple[Array, Traversal], int] = {}
+    for label, traversal in traversals.items():
         for array in graph.node[label].arrays:
-            accesses[array, order] = accesses.get((array, order), 0) + 1
+            accesses[array, traversal] = accesses.get((array, traversal), 0) + 1
         for edge in graph.inputs[label]:
             if edge.role in ORDERED:
-                key = edge.array, read_order(edge, order)
+                key = edge.array, read_traversal(edge, traversal)
                 accesses[key] = accesses.get(key, 0) + 1
     return sum(count * (count - 1) // 2 for count in accesses.values())
 

@@ -11,7 +11,7 @@ from accel.labelled.passes.duplicate import Copied
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class Traversal:
     """In which order an operation visits its result [vB24 section 3.1]: 0 forward, 1 backward, or that of a gather.
 
     `gather` is the label of the gather or backpermute at whose mapped index the operation runs; then `backward` is False.
@@ -24,8 +24,8 @@ class Order:
         return f"l{self.gather}" if self.gather is not None else "1" if self.backward else "0"
 
 
-FORWARD = Order(None, False)
-BACKWARD = Order(None, True)
+FORWARD = Traversal(None, False)
+BACKWARD = Traversal(None, True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Cluster:
     """Labels that share one loop nest, rising, and the order of each."""
 
     labels: tuple[Label, ...]
-    orders: tuple[Order, ...]
+    traversals: tuple[Traversal, ...]
 
 
 @dataclass(frozen=True, slots=True)

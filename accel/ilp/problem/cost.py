@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from accel.errors import AccelValueError, here
-from accel.ilp.problem.clustering import Order
+from accel.ilp.problem.clustering import Traversal
 from accel.ilp.problem.graph import Graph
 from accel.labelled.array import Array, Shape, SizeVariable
 
@@ -167,11 +167,11 @@ class Weights:
             count *= max(0, extent.offset + (0 if variable is None else self.sizes.get(variable, NOMINAL_EXTENT)))
         return count
 
-    def loads(self, array: Array, order: Order) -> int:
+    def loads(self, array: Array, traversal: Traversal) -> int:
         """The elements that a loop loads that reads `array` in `order`: in order l, as often as gather l runs."""
         shape = array.shape
-        if order.gather is not None:
-            shape = self.graph.node[order.gather].iteration + shape[self.graph.rank_of_sources(order.gather) :]
+        if traversal.gather is not None:
+            shape = self.graph.node[traversal.gather].iteration + shape[self.graph.rank_of_sources(traversal.gather) :]
         return self.elements(shape)
 
     def write(self, level: CostLevel, array: Array) -> int:
@@ -180,8 +180,8 @@ class Weights:
             return level.write
         return level.write + level.write_bytes * self.elements(array.shape) * array.element.bytes
 
-    def read(self, level: CostLevel, array: Array, order: Order) -> int:
+    def read(self, level: CostLevel, array: Array, traversal: Traversal) -> int:
         """What reading `array` in `order` counts in a level."""
         if not level.read_bytes:
             return level.read
-        return level.read + level.read_bytes * self.loads(array, order) * array.element.bytes
+        return level.read + level.read_bytes * self.loads(array, traversal) * array.element.bytes

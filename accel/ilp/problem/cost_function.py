@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from accel.errors import AccelValueError, here
 from accel.ilp.problem.accesses import fused_accesses, fused_arcs, reads, stored
-from accel.ilp.problem.clustering import Cluster, Order
+from accel.ilp.problem.clustering import Cluster, Traversal
 from accel.ilp.problem.cost import CostModel, Weights
 from accel.ilp.problem.graph import Graph
 from accel.labelled.array import Array, Label
@@ -85,28 +85,28 @@ Cost: TypeAlias = CostModel | CostFunction
 
 def describe(graph: Graph, cluster: Cluster, weights: Weights) -> CostCluster:
     """What a cost function is shown of a cluster."""
-    orders = dict(zip(cluster.labels, cluster.orders, strict=True))
-    operations = tuple(_operations(graph, orders, weights))
+    traversals = dict(zip(cluster.labels, cluster.traversals, strict=True))
+    operations = tuple(_operations(graph, traversals, weights))
     return CostCluster(
         elements=max(operation.elements for operation in operations),
         operations=operations,
-        reads=tuple(_array(graph, array, weights.loads(array, o), str(o)) for array, o in reads(graph, orders)),
+        reads=tuple(_array(graph, array, weights.loads(array, o), str(o)) for array, o in reads(graph, traversals)),
         writes=tuple(
-            _array(graph, array, weights.elements(array.shape), "0") for array in stored(graph, frozenset(orders))
+            _array(graph, array, weights.elements(array.shape), "0") for array in stored(graph, frozenset(traversals))
         ),
-        fused_edges=fused_arcs(graph, frozenset(orders)),
-        fused_accesses=fused_accesses(graph, orders),
+        fused_edges=fused_arcs(graph, frozenset(traversals)),
+        fused_accesses=fused_accesses(graph, traversals),
     )
 
 
-def _operations(graph: Graph, orders: dict[Label, Order], weights: Weights) -> Iterator[CostOperation]:
-    for label, order in orders.items():
+def _operations(graph: Graph, traversals: dict[Label, Traversal], weights: Weights) -> Iterator[CostOperation]:
+    for label, traversal in traversals.items():
         node = graph.node[label]
         shape = node.iteration
-        if order.gather is not None:
-            shape = graph.node[order.gather].iteration + shape[graph.rank_of_sources(order.gather) :]
+        if traversal.gather is not None:
+            shape = graph.node[traversal.gather].iteration + shape[graph.rank_of_sources(traversal.gather) :]
         elements = weights.elements(shape)
-        yield CostOperation(label, node.name, node.kind.value, elements, node.operations, node.loops, str(order))
+        yield CostOperation(label, node.name, node.kind.value, elements, node.operations, node.loops, str(traversal))
 
 
 def _array(graph: Graph, array: Array, elements: int, order: str) -> CostArray:

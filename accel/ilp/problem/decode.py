@@ -5,9 +5,9 @@ from __future__ import annotations
 import heapq
 from collections.abc import Collection, Container, Iterable, Mapping
 
-from accel.ilp.problem.clustering import Cluster, Clustering, Order
+from accel.ilp.problem.clustering import Cluster, Clustering, Traversal
 from accel.ilp.problem.graph import ORDERED, Graph, Role
-from accel.ilp.problem.orders import assign
+from accel.ilp.problem.traversals import assign
 from accel.labelled.array import Array, Label
 from accel.union_find import UnionFind
 
@@ -23,16 +23,16 @@ def components(members: Iterable[Label], links: Iterable[tuple[Label, Label]]) -
     return list(groups.values())
 
 
-def real_links(graph: Graph, orders: Mapping[Label, Order]) -> list[tuple[Label, Label]]:
+def real_links(graph: Graph, traversals: Mapping[Label, Traversal]) -> list[tuple[Label, Label]]:
     """Pairs of a cluster that share an array: maker and reader, or two readers in one order."""
     links: list[tuple[Label, Label]] = []
-    first: dict[tuple[Array, Order], Label] = {}
-    for label, order in orders.items():
+    first: dict[tuple[Array, Traversal], Label] = {}
+    for label, traversal in traversals.items():
         for edge in graph.inputs[label]:
-            if edge.array.label in orders:
+            if edge.array.label in traversals:
                 links.append((edge.array.label, label))
             elif edge.role in ORDERED:
-                read = Order(label, False) if edge.role is Role.SOURCE else order
+                read = Traversal(label, False) if edge.role is Role.SOURCE else traversal
                 links.append((first.setdefault((edge.array, read), label), label))
     return links
 
@@ -42,7 +42,7 @@ def split(graph: Graph, labels: Collection[Label], backward: Container[Label]) -
     whole = assign(graph, labels, backward)
     if whole is None:
         return None
-    links = real_links(graph, dict(zip(whole.labels, whole.orders, strict=True)))
+    links = real_links(graph, dict(zip(whole.labels, whole.traversals, strict=True)))
     clusters = [assign(graph, piece) for piece in components(whole.labels, links)]
     return [cluster for cluster in clusters if cluster is not None]
 

@@ -14,13 +14,13 @@ from accel.ilp.problem.graph import Graph, Kind
 
 def cluster_price(graph: Graph, cluster: Cluster, level: CostLevel, weights: Weights) -> int:
     """What one cluster contributes to a level; pairs that it fuses count negative."""
-    orders = dict(zip(cluster.labels, cluster.orders, strict=True))
+    traversals = dict(zip(cluster.labels, cluster.traversals, strict=True))
     labels = frozenset(cluster.labels)
     if is_barrier(graph, cluster):
         return 0
     price = level.cluster
     if level.reads:
-        price += sum(weights.read(level, array, order) for array, order in reads(graph, orders))
+        price += sum(weights.read(level, array, traversal) for array, traversal in reads(graph, traversals))
     if level.writes or level.intermediate:
         for array in stored(graph, labels):
             price += weights.write(level, array)
@@ -28,7 +28,7 @@ def cluster_price(graph: Graph, cluster: Cluster, level: CostLevel, weights: Wei
     if level.edge:
         price -= level.edge * fused_arcs(graph, labels)
     if level.access:
-        price -= level.access * fused_accesses(graph, orders)
+        price -= level.access * fused_accesses(graph, traversals)
     return price
 
 

@@ -59,7 +59,7 @@ class Choices:
 NOTHING = Choices({}, frozenset())
 
 
-class Bar(Enum):
+class Obstacle(Enum):
     """What forbids a copy (docs/ilp.md, C1 to C4)."""
 
     KIND = "it is no generate or map"
@@ -121,16 +121,16 @@ def _makers(graph: Graph) -> Iterator[Label]:
             yield node.label
 
 
-def _no_maker(graph: Graph, node: Node, makers: Collection[Label], first: Collection[Label]) -> Bar | None:
+def _no_maker(graph: Graph, node: Node, makers: Collection[Label], first: Collection[Label]) -> Obstacle | None:
     """Why an operation is copied nowhere. `makers`: those before it that may be; `first`: what something must wait for."""
     if node.kind not in (Kind.GENERATE, Kind.MAP):
-        return Bar.KIND
+        return Obstacle.KIND
     if node.loops or node.operations > CHEAP:
-        return Bar.DEAR
+        return Obstacle.DEAR
     if node.label in first or any(e.role is Role.DESTINATION for e in _outgoing(graph, node.label)):
-        return Bar.FIRST
+        return Obstacle.FIRST
     streams = [edge.array for edge in graph.inputs[node.label] if edge.role is Role.STREAM]
-    return None if all(_is_in_memory(graph, array, makers) for array in streams) else Bar.INPUTS
+    return None if all(_is_in_memory(graph, array, makers) for array in streams) else Obstacle.INPUTS
 
 
 def _is_in_memory(graph: Graph, array: Array, makers: Collection[Label]) -> bool:
@@ -152,24 +152,24 @@ def work(graph: Graph, maker: Node) -> int:
     return maker.operations - 1 + sum(edge.role is Role.STREAM for edge in graph.inputs[maker.label])
 
 
-def _no_reader(graph: Graph, label: Label, consumer: Label, weights: Weights) -> Bar | None:
+def _no_reader(graph: Graph, label: Label, consumer: Label, weights: Weights) -> Obstacle | None:
     """Why `consumer` may not compute by itself what `label`, which may be copied, makes."""
     maker, reader = graph.node[label], graph.node[consumer]
     edges = [edge for edge in _outgoing(graph, label) if edge.consumer == consumer]
     roles = _roles(graph, label, consumer)
     if reader.kind is Kind.BARRIER or roles.issuperset(ORDERED):
-        return Bar.READER
+        return Obstacle.READER
     gathers_less = Role.SOURCE in roles and not graph.is_growing(consumer)
     if roles != {Role.STREAM} and not gathers_less and not is_no_larger(reader.iteration, maker.iteration, weights):
-        return Bar.LARGER
+        return Obstacle.LARGER
     loads = [edge for edge in edges if edge.role is Role.INDEX]
     if loads and (reader.loops or (work(graph, maker) + 1) * sum(edge.sites for edge in loads) > CHEAP):
-        return Bar.OFTEN
+        return Obstacle.OFTEN
     checked = any(edge.role is Role.STREAM for edge in graph.inputs[label])
-    return None if checked or all(edge.inside for edge in loads) else Bar.BOUNDS
+    return None if checked or all(edge.inside for edge in loads) else Obstacle.BOUNDS
 
 
-class Bars:
+class Obstacles:
     """What forbids the copies of a graph."""
 
     def __init__(self, graph: Graph, weights: Weights) -> None:
@@ -177,16 +177,16 @@ class Bars:
         self._makers, self._first = set(_makers(graph)), {earlier for earlier, _ in graph.before}
         self._choices = choices(graph, weights)
 
-    def of(self, label: Label, consumer: Label) -> Bar | None:
+    def of(self, label: Label, consumer: Label) -> Obstacle | None:
         """Why `consumer` may not compute by itself what `label` makes; None if nothing speaks against it but the cost."""
         node = self._graph.node[label]
-        bar = _no_maker(self._graph, node, self._makers, self._first)
-        if bar is not None or (label, consumer) in self._choices.reads:
-            return bar
+        obstacle = _no_maker(self._graph, node, self._makers, self._first)
+        if obstacle is not None or (label, consumer) in self._choices.reads:
+            return obstacle
         copied = consumer in self._makers or any(
             label in (e.array.label for e in edges) for edges in self._choices.reads.values()
         )
-        return _no_reader(self._graph, label, consumer, self._weights) or (Bar.COPIES if copied else None)
+        return _no_reader(self._graph, label, consumer, self._weights) or (Obstacle.COPIES if copied else None)
 
 
 def is_no_larger(one: Shape, other: Shape, weights: Weights) -> bool:

@@ -15,8 +15,8 @@ from accel.ilp.legality.checker import cluster_refusal
 from accel.ilp.problem.clustering import Cluster
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Duplicate
-from accel.ilp.problem.orders import assign
 from accel.ilp.problem.price import Prices
+from accel.ilp.problem.traversals import assign
 from accel.labelled.array import Label
 
 _MOST = 100_000

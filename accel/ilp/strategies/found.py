@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from accel.ilp.problem.clustering import Cluster
 from accel.ilp.problem.graph import Graph
-from accel.ilp.problem.orders import assign
+from accel.ilp.problem.traversals import assign
 from accel.labelled.array import Label
 
 

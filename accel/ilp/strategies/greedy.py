@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from accel.ilp.facts.coarse import only_reader
+from accel.ilp.facts.contraction import only_reader
 from accel.ilp.problem.clustering import Cluster
 from accel.ilp.problem.cost import CostModel
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Duplicate
 from accel.ilp.problem.price import Prices
-from accel.ilp.strategies.coarsely import coarsely
+from accel.ilp.strategies.contracted import contracted
 from accel.ilp.strategies.found import Found
 from accel.ilp.strategies.partition import Partition, data_pairs, reader_pairs
 from accel.labelled.array import Label
@@ -27,8 +27,12 @@ _PATIENT = 64
 def greedy(graph: Graph, prices: Prices, duplicate: Duplicate, deadline: float) -> Found:
     """Chains of maps first, then the best pairs, in rounds."""
     del deadline  # it needs little more than linear time
-    coarse = coarsely(graph, prices, duplicate)
-    return Found(tuple(coarse.refine(cluster) for cluster in merge_greedily(coarse.graph, coarse.prices, duplicate)))
+    contraction = contracted(graph, prices, duplicate)
+    return Found(
+        tuple(
+            contraction.refine(cluster) for cluster in merge_greedily(contraction.graph, contraction.prices, duplicate)
+        )
+    )
 
 
 def merge_greedily(graph: Graph, prices: Prices, duplicate: Duplicate) -> list[Cluster]:

@@ -14,7 +14,7 @@ from accel.ilp.legality.checker import cluster_refusal
 from accel.ilp.problem.clustering import Cluster
 from accel.ilp.problem.graph import ORDERED, Graph, Kind
 from accel.ilp.problem.options import Duplicate
-from accel.ilp.problem.orders import assign
+from accel.ilp.problem.traversals import assign
 from accel.labelled.array import Label
 
 _SEARCH_LIMIT = 2000

@@ -10,7 +10,7 @@ from __future__ import annotations
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Duplicate
 from accel.ilp.problem.price import Prices
-from accel.ilp.strategies.coarsely import coarsely
+from accel.ilp.strategies.contracted import contracted
 from accel.ilp.strategies.found import Found
 from accel.ilp.strategies.greedy import Savings
 from accel.ilp.strategies.partition import Partition, data_pairs, reader_pairs
@@ -25,11 +25,11 @@ _LONGEST = 32
 def unintrusive(graph: Graph, prices: Prices, duplicate: Duplicate, deadline: float) -> Found:
     """All unintrusive merges, found as in [Kri Fig. 6]; each saves something."""
     del deadline  # it takes little more than linear time
-    coarse = coarsely(graph, prices, duplicate)
-    search = _Search(coarse.graph, coarse.prices, duplicate)
+    contraction = contracted(graph, prices, duplicate)
+    search = _Search(contraction.graph, contraction.prices, duplicate)
     while search.round():
         pass
-    return Found(tuple(coarse.refine(cluster) for cluster in search.partition.cluster.values()))
+    return Found(tuple(contraction.refine(cluster) for cluster in search.partition.cluster.values()))
 
 
 class _Search:

@@ -4,7 +4,7 @@ In: the nodes that the user asks for, and the parameters of the function that th
 leaves, sized, simplified, with labels in order. The steps: place every node in a region (`regions.py`), turn it into
 core operations (`desugar.py`, `control.py`) while sizes are inferred (`sizes.py`), resolve sizes, simplify (`simplify.py`),
 compute before loops what they do not change (`invariants.py`), and their conditions in their steps (`rotation.py`),
-bound the size of loops (`cuts.py`), let scatters work in place where they may (`copies.py`), number (`number.py`).
+bound the size of loops (`limit.py`), let scatters work in place where they may (`copies.py`), number (`number.py`).
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from accel.labelled.array import Shape
 from accel.labelled.construction import regions
 from accel.labelled.construction.control import acond, awhile
 from accel.labelled.construction.desugar import desugar
+from accel.labelled.construction.escape import forbid_escape
 from accel.labelled.construction.graph import Graph
-from accel.labelled.construction.leaks import forbid_leaks
 from accel.labelled.construction.scope import Building, Scope, Value
 from accel.labelled.nodes import Program
 from accel.labelled.number import number
 from accel.labelled.passes import dead
 from accel.labelled.passes.copies import insert_copies
-from accel.labelled.passes.cuts import limit_components
 from accel.labelled.passes.invariants import hoist_invariants
+from accel.labelled.passes.limit import limit_components
 from accel.labelled.passes.reshapes import push_reshapes
 from accel.labelled.passes.rotation import rotate_loops
 from accel.labelled.passes.simplify import simplify
@@ -54,7 +54,7 @@ def build(results: Sequence[ArrayNode], parameters: Sequence[ArrayParameter]) ->
     variables of loops and functions that are used outside of them.
     """
     graph = Graph()
-    forbid_leaks(results, parameters, graph)
+    forbid_escape(results, parameters, graph)
     building = Building(regions.place(results, graph.shape))
     placement = building.placement
     scope = Scope(building, placement.root, lazy=False)

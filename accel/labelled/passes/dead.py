@@ -35,8 +35,8 @@ from accel.labelled.nodes import (
     Use,
 )
 from accel.labelled.passes.components import restrict_filter, restrict_reduction
-from accel.labelled.passes.hazards import gives_extents
 from accel.labelled.passes.loop_state import restrict_loop
+from accel.labelled.passes.may_fail import gives_extents
 from accel.labelled.passes.pointwise import Pointwise, narrowed
 
 

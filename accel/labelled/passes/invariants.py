@@ -1,7 +1,7 @@
 """What a loop does not change is computed before it, once.
 
 A binding in the step (or the condition) of an `awhile` that depends neither on its state nor on what stays inside moves out;
-from the step only what cannot fail (`hazards.py`), since the step may never run. For what may fail, the loop gets a guard,
+from the step only what cannot fail (`may_fail.py`), since the step may never run. For what may fail, the loop gets a guard,
 
     loop from s    becomes    if condition(s) then {what may fail; loop from s} else {s}
 
@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
 from accel.labelled.nodes import Acond, Awhile, Binding, BindSizes, Force, Program, RequireEqual, Reshape
 from accel.labelled.passes.dependence import Names
-from accel.labelled.passes.hazards import Sizes, computed_sizes, may_fail
+from accel.labelled.passes.may_fail import Sizes, computed_sizes, may_fail
 from accel.labelled.passes.rotation import rotated
 
 _FREE = BindSizes | RequireEqual | Reshape | Force

@@ -1,4 +1,4 @@
-"""Faults of the stage `ilp`: graph, checker, prices, model, cuts, orders, copies, keys and kept plans."""
+"""Faults of the stage `ilp`: graph, checker, prices, model, cuts, traversals, copies, keys and kept plans."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ FAULTS = (
     Fault(
         "D1: another order than the maker's is taken",
         "ilp/legality/checker.py",
-        "if any(order is None or self._outputs[array] != order for array, order in flowing):",
-        "if any(order is None for array, order in flowing):",
+        "if any(traversal is None or self._outputs[array] != traversal for array, traversal in flowing):",
+        "if any(traversal is None for array, traversal in flowing):",
         (_CHECKER,),
     ),
     Fault(
@@ -38,8 +38,8 @@ FAULTS = (
     Fault(
         "D3: parts without a common array are a cluster",
         "ilp/legality/checker.py",
-        "return len(seen) == len(orders)",
-        "return len(seen) <= len(orders)",
+        "return len(seen) == len(traversals)",
+        "return len(seen) <= len(traversals)",
         (_CHECKER,),
     ),
     Fault(
@@ -87,15 +87,15 @@ FAULTS = (
     Fault(
         "D5: what is pushed has other readers",
         "ilp/legality/checker.py",
-        "if edge.consumer not in orders or _input(edge, orders[edge.consumer]) != (array, order):",
-        "if edge.consumer in orders and _input(edge, orders[edge.consumer]) != (array, order):",
+        "if edge.consumer not in traversals or _input(edge, traversals[edge.consumer]) != (array, traversal):",
+        "if edge.consumer in traversals and _input(edge, traversals[edge.consumer]) != (array, traversal):",
         (_CHECKER,),
     ),
     Fault(
         "barriers share loops",
         "ilp/legality/checker.py",
-        "if node.kind is Kind.BARRIER and len(orders) > 1:",
-        "if node.kind is Kind.BARRIER and len(orders) > 9:",
+        "if node.kind is Kind.BARRIER and len(traversals) > 1:",
+        "if node.kind is Kind.BARRIER and len(traversals) > 9:",
         (_CHECKER,),
     ),
     Fault(
@@ -171,7 +171,7 @@ FAULTS = (
     Fault(
         "a read in a gather's order counts the source's elements",
         "ilp/problem/cost.py",
-        "shape = self.graph.node[order.gather].iteration + shape[self.graph.rank_of_sources(order.gather) :]",
+        "shape = self.graph.node[traversal.gather].iteration + shape[self.graph.rank_of_sources(traversal.gather) :]",
         "shape = shape[:]",
         (f"{_COSTS}::test_costs_that_are_counted_by_hand",),
     ),
@@ -213,7 +213,7 @@ FAULTS = (
     Fault(
         "a load that nobody checks is copied",
         "ilp/recompute/copying.py",
-        "return None if checked or all(edge.inside for edge in loads) else Bar.BOUNDS",
+        "return None if checked or all(edge.inside for edge in loads) else Obstacle.BOUNDS",
         "return None",
         (f"{_COPYING}::test_an_index_that_may_be_out_of_bounds_stays_one_if_nothing_else_would_check_it",),
     ),

@@ -13,7 +13,7 @@ FAULTS = (
         "what is made in one order is read in another",
         "fusedast/rules.py",
         "if port.array in made:",
-        "if port.array in made and port.order is None:",
+        "if port.array in made and port.traversal is None:",
         (_RULES,),
     ),
     Fault(
@@ -47,8 +47,8 @@ FAULTS = (
     Fault(
         "what is needed whole is made in the order of a gather",
         "fusedast/build.py",
-        "if port.order is not None and port.order.gather is not None and port.array in needed:",
-        "if port.order is not None and port.order.gather is not None and port.array not in needed:",
+        "if port.traversal is not None and port.traversal.gather is not None and port.array in needed:",
+        "if port.traversal is not None and port.traversal.gather is not None and port.array not in needed:",
         (_RULES,),
     ),
     Fault(

@@ -107,17 +107,17 @@ FAULTS = (
     ),
     Fault(
         "gathers cannot fail",
-        "labelled/passes/hazards.py",
+        "labelled/passes/may_fail.py",
         "case Gather() | Scatter() | RequireEqual() | Awhile():",
         "case Scatter() | RequireEqual() | Awhile():",
         (_LOOPS,),
     ),
     Fault(
         "what is computed from extents is an extent",
-        "labelled/passes/hazards.py",
+        "labelled/passes/may_fail.py",
         "if isinstance(statement, Compute) and statement.operator in _CHOOSING and all(map(holds, statement.arguments)):",
         "if isinstance(statement, Compute) and all(map(holds, statement.arguments)):",
-        (_LOOPS, "tests/labelled/test_hazards.py"),
+        (_LOOPS, "tests/labelled/test_may_fail.py"),
     ),
     Fault(
         "what may fail leaves a loop that may not run",

@@ -90,8 +90,8 @@ FAULTS = (
     Fault(
         "a scan from the right runs upwards",
         "ir/cluster.py",
-        "way = Order.UP if end is End.LEFT else Order.DOWN",
-        "way = Order.UP",
+        "way = LoopDirection.UP if end is Direction.LEFT else LoopDirection.DOWN",
+        "way = LoopDirection.UP",
         _LOWER,
     ),
     Fault(

@@ -102,10 +102,10 @@ FAULTS = (
     ),
     Fault(
         "a sum of extents is an extent",
-        "labelled/passes/hazards.py",
+        "labelled/passes/may_fail.py",
         "_CHOOSING = frozenset({Operator.MIN, Operator.MAX})",
         "_CHOOSING = frozenset({Operator.ADD, Operator.MIN, Operator.MAX})",
-        ("tests/labelled/test_hazards.py", _EXTENTS),
+        ("tests/labelled/test_may_fail.py", _EXTENTS),
     ),
     Fault(
         "work done again is not checked",

@@ -14,7 +14,7 @@ from accel.backends.llvm.emit.values import Uniform
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.text.routine import Routine
 from accel.ir import mentions
-from accel.ir.nodes import For, Nest, Operand, Order, Read, Stream, Write
+from accel.ir.nodes import For, LoopDirection, Nest, Operand, Read, Stream, Write
 from accel.labelled.array import Array, Extent
 from accel.labelled.scalar import Constant
 
@@ -27,7 +27,7 @@ def flat_loops(nest: Nest) -> list[For] | None:
             break
         loop = level.loop
         inside = bool(loops)
-        if loop.states or loop.order is not Order.UP or not isinstance(loop.extent, Extent | Constant):
+        if loop.states or loop.direction is not LoopDirection.UP or not isinstance(loop.extent, Extent | Constant):
             return None
         if inside and (level.before or level.after):
             return None

@@ -23,7 +23,7 @@ from accel.backends.llvm.text.frame import Frame, FrameView
 from accel.backends.llvm.text.routine import Routine
 from accel.backends.sites import EmptySite, Site
 from accel.ir import mentions
-from accel.ir.nodes import For, LoopBody, ManyToOne, Nest, Order, State
+from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, Nest, State
 
 
 class NestText:
@@ -113,7 +113,7 @@ class Levels:
             index = turn
             if last is not None:
                 index = code.emit(f"sub i64 {last}, {turn}")
-            elif loop.order is Order.DOWN:
+            elif loop.direction is LoopDirection.DOWN:
                 top = self.routine.code.emit(f"sub i64 {extent}, 1")
                 index = self.routine.code.emit(f"sub i64 {top}, {turn}")
             self.streams.made[loop.index.name] = Uniform(index, I64)

@@ -13,15 +13,15 @@ from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import TRUE, Statements, Streams
 from accel.backends.llvm.emit.values import Lanes, Progression, Uniform, Value, Writer
+from accel.backends.llvm.states.accumulators import Accumulator, ExactFold, OrderedFold, Tools, Unit
 from accel.backends.llvm.states.analysis import BYTE_LANES, Prefix, VectorPlan, any_order, counts_lanes
-from accel.backends.llvm.states.carriers import Carrier, ExactFold, OrderedFold, Tools, Unit
 from accel.backends.llvm.states.exact_scans import ExactScan
 from accel.backends.llvm.states.kinds import Kind
 from accel.backends.llvm.states.records import Record
 from accel.backends.llvm.states.scans import OrderedScan, Position
 from accel.backends.llvm.states.staging import StagedFold
 from accel.ir import flow
-from accel.ir.nodes import For, LoopBody, ManyToOne, OneToMaybe, Order, Stream, Write
+from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, OneToMaybe, Stream, Write
 from accel.labelled.array import Array
 from accel.labelled.meaning.order import BLOCK
 
@@ -42,9 +42,9 @@ class VectorLoop:
         self._statements: list[LoopBody] = [*loop.body.before, *loop.body.after]
         self._steps = {s.state: s for s in self._statements if isinstance(s, ManyToOne)}
         self._past_caches: dict[Array, str] = {}
-        self._carriers = {name: self._carrier(*records[name], step) for name, step in self._steps.items()}
+        self._accumulators = {name: self._accumulator(*records[name], step) for name, step in self._steps.items()}
 
-    def _carrier(self, record: Record, pointer: str, step: ManyToOne) -> Carrier:
+    def _accumulator(self, record: Record, pointer: str, step: ManyToOne) -> Accumulator:
         state, tools = record.state, self._tools
         if not state.running:
             if record.kind is Kind.STAGED:
@@ -59,16 +59,16 @@ class VectorLoop:
         """Iterations low .. high-1 of a loop of `extent`, counted in the order in which it runs."""
         bounds = {guard: self._count(prefix, extent) for guard, prefix in self._plan.prefixes.items()}
         self._past_caches = self._rows_past_caches(low)
-        for carrier in self._carriers.values():
-            carrier.begin()
+        for accumulator in self._accumulators.values():
+            accumulator.begin()
         if self._plan.blocks:
             with self._routine.count(low, high, BLOCK) as start:
                 end = self._routine.least(self._routine.code.emit(f"add i64 {start}, {BLOCK}"), high)
                 self._block(start, end, extent, bounds)
         else:
             self._block(low, high, extent, bounds)
-        for carrier in self._carriers.values():
-            carrier.end()
+        for accumulator in self._accumulators.values():
+            accumulator.end()
         for past in self._past_caches.values():
             with self._routine.when(past):
                 self._memory.finish_past_caches()
@@ -80,7 +80,11 @@ class VectorLoop:
             self._loop.index.name
         }
         for statement in self._statements:
-            if not isinstance(statement, Write) or statement.when is not None or self._loop.order is not Order.UP:
+            if (
+                not isinstance(statement, Write)
+                or statement.when is not None
+                or self._loop.direction is not LoopDirection.UP
+            ):
                 continue
             *outer, last = statement.index or (None,)
             if last == self._loop.index and not any(isinstance(o, Stream) and o.name in made for o in outer):
@@ -90,8 +94,8 @@ class VectorLoop:
 
     def _block(self, start: str, end: str, extent: str, bounds: Mapping[str, str]) -> None:
         routine, code, lanes = self._routine, self._routine.code, self._plan.lanes
-        for carrier in self._carriers.values():
-            carrier.begin_block()
+        for accumulator in self._accumulators.values():
+            accumulator.begin_block()
         full = end
         for limit in bounds.values():
             full = routine.least(full, limit)
@@ -104,17 +108,17 @@ class VectorLoop:
                 at = code.emit(f"add i64 {first}, {place * lanes}") if place else first
                 self._body(Unit(at, place if self._plan.unroll > 1 else None, start), None, extent, {})
         with routine.when(code.emit(f"icmp slt i64 {routine.load('i64', position)}, {end}")):
-            for carrier in self._carriers.values():
-                carrier.begin_tail()
+            for accumulator in self._accumulators.values():
+                accumulator.begin_tail()
             with routine.advance(position, end, lanes) as at:
                 mask = self._writer.first_lanes(code.emit(f"sub i64 {end}, {at}"))
                 self._body(Unit(at, None, start), mask, extent, bounds)
-            for carrier in self._carriers.values():
-                carrier.end_tail()
-        for name, carrier in self._carriers.items():
+            for accumulator in self._accumulators.values():
+                accumulator.end_tail()
+        for name, accumulator in self._accumulators.items():
             guard = self._steps[name].when
             bound = None if guard is None else bounds.get(guard.name)
-            carrier.end_block(start, end if bound is None else routine.least(end, bound))
+            accumulator.end_block(start, end if bound is None else routine.least(end, bound))
 
     def _count(self, prefix: Prefix, extent: str) -> str:
         """The iterations of a prefix: an i64."""
@@ -123,7 +127,7 @@ class VectorLoop:
 
     def _body(self, unit: Unit, mask: str | None, extent: str, bounds: Mapping[str, str]) -> None:
         made: dict[str, Value] = dict(self._outer.made)
-        if self._loop.order is Order.UP:
+        if self._loop.direction is LoopDirection.UP:
             made[self._loop.index.name] = Progression(unit.position, 1)
         else:
             top = self._routine.code.emit(f"sub i64 {extent}, 1")
@@ -133,7 +137,7 @@ class VectorLoop:
         def step(
             statement: ManyToOne, values: Sequence[Value], active: str | None
         ) -> tuple[Sequence[Value], Sequence[Value]]:
-            return self._carriers[statement.state].step(values, active, unit)
+            return self._accumulators[statement.state].step(values, active, unit)
 
         streams = Streams(self._memory, made)
         statements = Statements(self._writer, self._memory, streams, step, self._past_caches)

@@ -18,12 +18,12 @@ from accel.ir import flow, mentions
 from accel.ir.nodes import (
     For,
     LoopBody,
+    LoopDirection,
     ManyToOne,
     Nest,
     OneToMaybe,
     OneToOne,
     Operand,
-    Order,
     Read,
     Remap,
     Scatter,
@@ -97,7 +97,7 @@ def _rows_down(nest: Nest, innermost: For) -> bool:
     """Whether the innermost loop runs downwards, and nothing depends on the order of those around it."""
     alone = all(state in innermost.states for state in mentions.states(nest))
     scatters = any(isinstance(statement, Scatter) for statement in mentions.statements(nest))
-    return innermost.order is Order.DOWN and alone and not scatters
+    return innermost.direction is LoopDirection.DOWN and alone and not scatters
 
 
 def _scalar_kind(state: State) -> Kind:
@@ -163,7 +163,7 @@ def _prefixes(loop: For, statements: list[LoopBody]) -> dict[str, Prefix]:
     """Guards of the form `index < bound` in a loop that runs upwards, `index >= constant` in one that runs downwards."""
     found: dict[str, Prefix] = {}
     made = {loop.index.name, *(stream.name for statement in statements for stream in flow.made(statement))}
-    first = Operator.LT if loop.order is Order.UP else Operator.GE
+    first = Operator.LT if loop.direction is LoopDirection.UP else Operator.GE
     for statement in statements:
         if not isinstance(statement, OneToMaybe) or statement.when is not None:
             continue
@@ -172,9 +172,9 @@ def _prefixes(loop: For, statements: list[LoopBody]) -> dict[str, Prefix]:
                 scalar.Function((a, b), scalar.Block((scalar.Compute(out, operator, (c, d)),), (result,))),
                 (Stream(name), bound),
             ) if (a, b, out, first) == (c, d, result, operator) and name == loop.index.name:
-                if loop.order is Order.UP and not (isinstance(bound, Stream) and bound.name in made):
+                if loop.direction is LoopDirection.UP and not (isinstance(bound, Stream) and bound.name in made):
                     found[statement.out.name] = Prefix(bound, but=False)
-                elif loop.order is Order.DOWN and isinstance(bound, Constant):
+                elif loop.direction is LoopDirection.DOWN and isinstance(bound, Constant):
                     found[statement.out.name] = Prefix(bound, but=True)
             case _:
                 pass

@@ -14,8 +14,8 @@ from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, I32, I64, U8, U16, ScalarType
 from accel.backends.llvm.emit.values import Lanes, Value
 from accel.backends.llvm.scalar_code.scalar import operation
+from accel.backends.llvm.states.accumulators import Tools, Unblocked, Unit
 from accel.backends.llvm.states.analysis import leaf_operators, neutral
-from accel.backends.llvm.states.carriers import Tools, Unblocked, Unit
 from accel.backends.llvm.states.records import Record
 from accel.backends.llvm.text.code import Code, register_type
 from accel.labelled.scalar import Constant

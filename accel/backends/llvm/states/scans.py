@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.memory import set_lanes
 from accel.backends.llvm.emit.values import Fixed, Lanes, Packed, Progression, Uniform, Value
+from accel.backends.llvm.states.accumulators import Tools, Unblocked, Unit
 from accel.backends.llvm.states.analysis import neutral
-from accel.backends.llvm.states.carriers import Tools, Unblocked, Unit
 from accel.backends.llvm.states.records import Record
 from accel.labelled.meaning.order import SCAN_VECTOR
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory, set_lanes
 from accel.backends.llvm.emit.values import Value, Writer
-from accel.backends.llvm.states.carriers import OrderedFold, Tools, Unblocked, Unit
+from accel.backends.llvm.states.accumulators import OrderedFold, Tools, Unblocked, Unit
 from accel.backends.llvm.states.records import TILE_SLACK, Record, tile_words
 from accel.backends.llvm.text.code import memory_type
 from accel.backends.llvm.text.frame import FrameView

@@ -28,7 +28,7 @@ class Unit:
     start: str
 
 
-class Carrier(Protocol):
+class Accumulator(Protocol):
     """A state in a vector loop."""
 
     def begin(self) -> None:

@@ -32,7 +32,7 @@ def _cliques(members: Sequence[Label], separation: Separation) -> Iterator[list[
             yield clique
 
 
-def triangles(variables: Variables) -> Iterator[Linear]:
+def inequalities(variables: Variables) -> Iterator[Linear]:
     """Who shares a cluster with w shares it with at most one of several that are separate; and x(u,v) <= x(u,w) + x(w,v)."""
     near: dict[Label, list[Label]] = {}
     for u, v in variables.x:

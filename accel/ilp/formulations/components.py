@@ -17,7 +17,7 @@ from accel.ilp.solvers.linear import Linear
 from accel.labelled.array import Label
 
 
-class Pieces:
+class Components:
     """The links that a point uses, and what they connect."""
 
     def __init__(self, draft: Draft, values: Mapping[int, float]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container
 
-from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Order
+from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Traversal
 from accel.ilp.problem.graph import ORDERED, Graph, Kind, Role
 from accel.labelled.array import Label
 
@@ -20,18 +20,18 @@ def assign(graph: Graph, labels: Collection[Label], backward: Container[Label] |
     if backward is None:
         scans = [label for label in within if graph.node[label].kind is Kind.SCAN and graph.node[label].backward]
         backward = within if scans else ()
-    orders: dict[Label, Order] = {}
+    traversals: dict[Label, Traversal] = {}
     for label in sorted(within, reverse=True):
-        wanted: set[Order] = set()
+        wanted: set[Traversal] = set()
         for array in graph.node[label].arrays:
             for edge in graph.readers[array]:
                 if edge.consumer not in within:
                     continue
                 if edge.role not in ORDERED:
                     return None
-                wanted.add(Order(edge.consumer, False) if edge.role is Role.SOURCE else orders[edge.consumer])
+                wanted.add(Traversal(edge.consumer, False) if edge.role is Role.SOURCE else traversals[edge.consumer])
         if len(wanted) > 1:
             return None
-        orders[label] = wanted.pop() if wanted else BACKWARD if label in backward else FORWARD
+        traversals[label] = wanted.pop() if wanted else BACKWARD if label in backward else FORWARD
     rising = tuple(sorted(within))
-    return Cluster(rising, tuple(orders[label] for label in rising))
+    return Cluster(rising, tuple(traversals[label] for label in rising))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from accel.ilp.legality.checker import refusal
-from accel.ilp.model.settled import loads
+from accel.ilp.model.solution import loads
 from accel.ilp.problem.clustering import BACKWARD, Asked, Clustering
 from accel.ilp.problem.cost import Weights
 from accel.ilp.problem.decode import clustering
@@ -20,7 +20,7 @@ Cost = tuple[int, ...]
 _Sets = list[set[Label]]
 
 
-def saved(asked: Asked, producer: Label, options: Options) -> Cost | None:
+def recompute_savings(asked: Asked, producer: Label, options: Options) -> Cost | None:
     """How much more it costs, per level, if nobody copies `producer` and its readers stay in their loops.
 
     Where the producer itself is gone, it is made in the best of the loops that copy it, or in one of its own. None if no such
@@ -65,8 +65,8 @@ def _without(
     backward = {
         label[one]
         for cluster in asked.clustering.clusters
-        for one, order in zip(cluster.labels, cluster.orders, strict=True)
-        if order == BACKWARD and one not in gone
+        for one, traversal in zip(cluster.labels, cluster.traversals, strict=True)
+        if traversal == BACKWARD and one not in gone
     }
     run = next(each.run for each in asked.copied if each.run[-1] == producer)
     missing = {changed.label[member] for member in run} if producer not in whole.label else set[Label]()

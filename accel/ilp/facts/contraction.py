@@ -21,7 +21,7 @@ from accel.labelled.array import Array, Label
 
 
 @dataclass(frozen=True, slots=True)
-class Coarse:
+class Contraction:
     """A graph, and for each of its nodes the operations of the original graph that it stands for."""
 
     graph: Graph
@@ -29,13 +29,13 @@ class Coarse:
 
     def refine(self, cluster: Cluster) -> Cluster:
         """The same cluster of the original graph: what was merged runs in one order."""
-        orders = {
-            label: order
-            for last, order in zip(cluster.labels, cluster.orders, strict=True)
+        traversals = {
+            label: traversal
+            for last, traversal in zip(cluster.labels, cluster.traversals, strict=True)
             for label in self.runs[last]
         }
-        labels = tuple(sorted(orders))
-        return Cluster(labels, tuple(orders[label] for label in labels))
+        labels = tuple(sorted(traversals))
+        return Cluster(labels, tuple(traversals[label] for label in labels))
 
 
 def only_reader(graph: Graph, node: Node) -> Label | None:
@@ -83,7 +83,7 @@ def _loses_nothing(graph: Graph, node: Node, reader: Label, alone: bool) -> bool
     return True
 
 
-def merge_chains(graph: Graph, duplicate: Duplicate, model: tuple[CostLevel, ...]) -> Coarse:
+def merge_chains(graph: Graph, duplicate: Duplicate, model: tuple[CostLevel, ...]) -> Contraction:
     """`graph` with chains merged into their last operations."""
     first = model[0]
     counts_arrays = ((first.reads and first.writes) or first.intermediate > 0) and not first.cluster
@@ -98,12 +98,12 @@ def merge_chains(graph: Graph, duplicate: Duplicate, model: tuple[CostLevel, ...
     return _contracted(graph, heir) if heir else unmerged(graph)
 
 
-def unmerged(graph: Graph) -> Coarse:
+def unmerged(graph: Graph) -> Contraction:
     """`graph` as it is."""
-    return Coarse(graph, {node.label: (node.label,) for node in graph.nodes})
+    return Contraction(graph, {node.label: (node.label,) for node in graph.nodes})
 
 
-def _contracted(graph: Graph, heir: Mapping[Label, Label]) -> Coarse:
+def _contracted(graph: Graph, heir: Mapping[Label, Label]) -> Contraction:
     last: dict[Label, Label] = {}
     for node in reversed(graph.nodes):
         last[node.label] = last[heir[node.label]] if node.label in heir else node.label
@@ -122,5 +122,5 @@ def _contracted(graph: Graph, heir: Mapping[Label, Label]) -> Coarse:
         if last.get(edge.array.label) != last[edge.consumer]
     )
     before = {(last[first], last[second]): None for first, second in graph.before}
-    coarse = Graph(tuple(nodes), edges, tuple(before), graph.results)
-    return Coarse(coarse, {label: tuple(run) for label, run in runs.items()})
+    contraction = Graph(tuple(nodes), edges, tuple(before), graph.results)
+    return Contraction(contraction, {label: tuple(run) for label, run in runs.items()})

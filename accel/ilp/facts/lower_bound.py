@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from accel.ilp.facts.analysis import Analysis, Bundle
-from accel.ilp.problem.clustering import FORWARD, Cluster, Order
+from accel.ilp.problem.clustering import FORWARD, Cluster, Traversal
 from accel.ilp.problem.cost import CostLevel, Weights
 from accel.ilp.problem.graph import Graph, Kind, Role
 from accel.ilp.problem.price import cluster_price
@@ -21,10 +21,10 @@ Cost = tuple[int, ...]
 def _cheapest_read(facts: Analysis, bundle: Bundle, number: int, level: CostLevel, weights: Weights) -> int:
     """The least that a reader pays for all arrays of a bundle, over the orders that it may have."""
     reader, role = bundle.readers[number]
-    orders = [Order(reader, False) if role is Role.SOURCE else FORWARD]
+    traversals = [Traversal(reader, False) if role is Role.SOURCE else FORWARD]
     if role is Role.STREAM and reader in facts.pushable:
-        orders.append(Order(facts.pushable[reader], False))
-    return min(sum(weights.read(level, array, order) for array in bundle.arrays) for order in orders)
+        traversals.append(Traversal(facts.pushable[reader], False))
+    return min(sum(weights.read(level, array, traversal) for array in bundle.arrays) for traversal in traversals)
 
 
 def _reads(facts: Analysis, number: int, near: _Near, level: CostLevel, weights: Weights) -> int:
@@ -119,7 +119,7 @@ def _neighbourhoods(facts: Analysis) -> Iterator[_Near]:
         yield _Near(inside, {v: ahead[v] for v in part}, tuple(bundles[number]), frozenset(shares[number]))
 
 
-def floors(facts: Analysis, levels: tuple[CostLevel, ...], weights: Weights) -> dict[tuple[Label, ...], Cost]:
+def lower_bounds(facts: Analysis, levels: tuple[CostLevel, ...], weights: Weights) -> dict[tuple[Label, ...], Cost]:
     """For every part a lower bound on what its clusters cost together."""
     return {
         part: tuple(_level(facts, near, level, weights) for level in levels)

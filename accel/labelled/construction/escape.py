@@ -14,7 +14,7 @@ from accel.labelled.construction.graph import Graph, state
 from accel.labelled.construction.regions import postorder
 
 
-def forbid_leaks(results: Sequence[ArrayNode], given: Sequence[ArrayParameter], graph: Graph) -> None:
+def forbid_escape(results: Sequence[ArrayNode], given: Sequence[ArrayParameter], graph: Graph) -> None:
     """Raise `AccelStagingError` if `results` depend on a variable that is neither `given` nor bound around its use."""
     bound = frozenset(given)
     order = postorder(results, lambda node: [child for child, _ in graph.children(node)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from accel.ilp.facts.coarse import Coarse, merge_chains
+from accel.ilp.facts.contraction import Contraction, merge_chains
 from accel.ilp.problem.clustering import Cluster
 from accel.ilp.problem.cost import CostModel, Weights
 from accel.ilp.problem.graph import Graph
@@ -13,22 +13,22 @@ from accel.ilp.problem.price import Prices
 
 
 @dataclass(frozen=True, slots=True)
-class Coarsely:
+class Contracted:
     """A smaller graph, its prices, and the way back."""
 
     graph: Graph
     prices: Prices
-    chains: Coarse | None
+    chains: Contraction | None
 
     def refine(self, cluster: Cluster) -> Cluster:
         """The same cluster of the original graph."""
         return cluster if self.chains is None else self.chains.refine(cluster)
 
 
-def coarsely(graph: Graph, prices: Prices, duplicate: Duplicate) -> Coarsely:
-    """Chains merged as `coarse.py` has it; a cost function sees every operation, so then nothing is merged."""
+def contracted(graph: Graph, prices: Prices, duplicate: Duplicate) -> Contracted:
+    """Chains merged as `contraction.py` has it; a cost function sees every operation, so then nothing is merged."""
     if not isinstance(prices.cost, CostModel):
-        return Coarsely(graph, prices, None)
+        return Contracted(graph, prices, None)
     chains = merge_chains(graph, duplicate, prices.cost.levels)
     weights = Weights(chains.graph, prices.weights.sizes)
-    return Coarsely(chains.graph, Prices(chains.graph, prices.cost, weights), chains)
+    return Contracted(chains.graph, Prices(chains.graph, prices.cost, weights), chains)

@@ -10,7 +10,7 @@ from accel.ilp.solvers.linear import Linear, total
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class Goal:
     """Consecutive parts of levels as one objective: a sum in which each is multiplied with a number.
 
     `levels`: those of which the last part is in it, so that they are decided with it. `counting`: it is the number of clusters,
@@ -28,16 +28,16 @@ class Stage:
         return sum(part.value(levels) * factor for part, factor in self.parts)
 
 
-def stages(
+def goals(
     objectives: Sequence[Linear], counters: frozenset[int], variables: int
-) -> tuple[tuple[Stage, ...], tuple[Carry, ...]]:
+) -> tuple[tuple[Goal, ...], tuple[Carry, ...]]:
     """Levels put together where that is exact: the more important one outweighs all that follow it.
 
     A level that is too large for a solver is several parts, and there may be carries among them, in variables with
-    numbers from `variables` on. The number of clusters, whose variables are `counters`, is a stage of its own: it is
+    numbers from `variables` on. The number of clusters, whose variables are `counters`, is a goal of its own: it is
     harder than all that may come before.
     """
-    result: list[Stage] = []
+    result: list[Goal] = []
     carries: list[Carry] = []
     counting = False
     for level, objective in enumerate(objectives):
@@ -48,18 +48,18 @@ def stages(
             counters |= frozenset(() if counters.isdisjoint(carry.low.terms) else carry.bits)
         for part in parts:
             counted = counting or not counters.isdisjoint(part.objective.terms)
-            stage = Stage(part.objective, ((part, 1),), range(level, level + part.last), counting, counted)
-            together = _together(result[-1], stage) if result and not counting else None
-            result[-1:] = [*result[-1:], stage] if together is None else [together]
+            goal = Goal(part.objective, ((part, 1),), range(level, level + part.last), counting, counted)
+            together = _together(result[-1], goal) if result and not counting else None
+            result[-1:] = [*result[-1:], goal] if together is None else [together]
     return tuple(result), tuple(carries)
 
 
-def _together(first: Stage, second: Stage) -> Stage | None:
-    """Two stages as one, if a solver can tell its values apart."""
+def _together(first: Goal, second: Goal) -> Goal | None:
+    """Two goals as one, if a solver can tell its values apart."""
     factor = second.objective.span + 1
     objective = total([first.objective * factor, second.objective])
     if first.counting or objective.span > LARGEST_SPAN:
         return None
     parts = (*((part, f * factor) for part, f in first.parts), *second.parts)
     levels = range(first.levels.start, second.levels.stop)
-    return Stage(objective, parts, levels, counted=first.counted or second.counted)
+    return Goal(objective, parts, levels, counted=first.counted or second.counted)

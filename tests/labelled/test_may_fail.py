@@ -7,7 +7,7 @@ import pytest
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import F64, I64
 from accel.labelled.array import Extent
-from accel.labelled.passes.hazards import may_fail
+from accel.labelled.passes.may_fail import may_fail
 from tests.fusedast.hand import Body, Hand, number
 
 
