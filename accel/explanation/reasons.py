@@ -6,7 +6,6 @@ docs/ilp.md. Either no rule allows the two in one loop, or sharing one would for
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeAlias
@@ -15,6 +14,7 @@ from accel.errors import Where
 from accel.explanation.source import short_place
 from accel.fusedast.text import name
 from accel.ilp.legality.checker import cluster_refusal
+from accel.ilp.legality.refusal import Refusal, Rule
 from accel.ilp.problem.clustering import Cluster, Clustering
 from accel.ilp.problem.graph import ORDERED, Edge, Graph, Kind, Node, Role
 from accel.ilp.problem.options import Duplicate
@@ -91,7 +91,7 @@ def operation_name(binding: Binding) -> str:
     return f"{name(binding)} %{binding.label}"
 
 
-Refusal: TypeAlias = tuple[str, str]
+Reason: TypeAlias = tuple[str, str]
 """A rule, and a reason in words."""
 
 
@@ -112,7 +112,7 @@ class Reasons:
         self._prices, self._levels, self._bindings = prices, levels, bindings
         self._before = frozenset(graph.before)
         self._cluster = {label: cluster for cluster in clustering.clusters for label in cluster.labels}
-        self._known: dict[tuple[Label, Label], Refusal] = {}
+        self._known: dict[tuple[Label, Label], Reason] = {}
         self._followers: dict[Label, list[Label]] = {}
         self._leaders: dict[Label, list[Label]] = {}
         for earlier, later in graph.arcs:
@@ -128,7 +128,7 @@ class Reasons:
         places = (self._bindings[reader.label].where, self._bindings[maker.label].where)
         return WhyNot(rule, reason, self._name(reader), *places)
 
-    def _alone(self, edge: Edge) -> Refusal | None:
+    def _alone(self, edge: Edge) -> Reason | None:
         """Why the maker of the edge's array and its reader could not share a loop if there were nobody else."""
         maker, reader = self._graph.node[edge.array.label], self._graph.node[edge.consumer]
         for node in (maker, reader):
@@ -146,7 +146,7 @@ class Reasons:
         alone = cluster_refusal(self._graph, pair, self._duplicate)
         return None if alone is None else self._of_pair(alone, pair, maker, reader)
 
-    def _with_others(self, maker: Node, reader: Node) -> Refusal:
+    def _with_others(self, maker: Node, reader: Node) -> Reason:
         """Two operations could share a loop if they were alone: why they do not."""
         if self._strategy == "none":
             return "strategy", "the strategy none fuses nothing"
@@ -156,44 +156,32 @@ class Reasons:
             self._known[key] = self._together(first, second)
         return self._known[key]
 
-    def _of_pair(self, refusal: str, pair: Cluster, maker: Node, reader: Node) -> Refusal:
+    def _of_pair(self, refusal: Refusal, pair: Cluster, maker: Node, reader: Node) -> Reason:
         """Why two operations alone could not share a loop."""
-        rule, text = self._plain(refusal)
         order = pair.traversals[pair.labels.index(maker.label)]
-        if rule == "D5" and order.gather is None:
+        if refusal.rule is Rule.D5 and order.gather is None:
             way, other = ("backward", "forward") if order.backward else ("forward", "backward")
-            if refusal.startswith(f"D5: %{reader.label} "):
-                return rule, f"it is read {other} only, and {self._name(maker)} runs {way}"
-            return rule, f"it is read {way}, and {self._name(maker)} runs {other} only"
-        if rule == "E4":
+            if refusal.labels[0] == reader.label:
+                return "D5", f"it is read {other} only, and {self._name(maker)} runs {way}"
+            return "D5", f"it is read {way}, and {self._name(maker)} runs {other} only"
+        if refusal.rule is Rule.E4:
             visited = shape_text(maker.iteration), shape_text(reader.iteration)
-            return (
-                rule,
-                f"their loops differ: {self._name(maker)} visits {visited[0]}, {self._name(reader)} {visited[1]}",
-            )
-        return rule, text
+            differ = f"{self._name(maker)} visits {visited[0]}, {self._name(reader)} {visited[1]}"
+            return "E4", f"their loops differ: {differ}"
+        return self._plain(refusal)
 
-    def _plain(self, refusal: str) -> Refusal:
-        """The checker's words, with operations named as in the report: `%3 (map)` and `%3` become `map %3`."""
-        rule, _, text = refusal.partition(": ")
-
-        def named(found: re.Match[str]) -> str:
-            node = self._graph.node.get(int(found[1]))
-            return found[0] if node is None else self._name(node)
-
-        text = text.replace("cannot run in order 0", "runs backward only").replace(
-            "cannot run in order 1", "runs forward only"
-        )
-        return rule, re.sub(r"%(\d+)(?: \(\w+\))?", named, text)
+    def _plain(self, refusal: Refusal) -> Reason:
+        """The checker's reason, with operations named as in the report."""
+        return refusal.rule.value, refusal.sentence(lambda label: self._name(self._graph.node[label]))
 
     def _name(self, node: Node) -> str:
         return operation_name(self._bindings[node.label])
 
-    def _together(self, first: Cluster, second: Cluster) -> Refusal:
+    def _together(self, first: Cluster, second: Cluster) -> Reason:
         """What the rest of their clusters says about two operations."""
         return self._direct(first, second) or self._whole(first, second)
 
-    def _direct(self, first: Cluster, second: Cluster) -> Refusal | None:
+    def _direct(self, first: Cluster, second: Cluster) -> Reason | None:
         """An operation of the second cluster needs one of the first complete."""
         made = frozenset(first.labels)
         for label in second.labels:
@@ -208,7 +196,7 @@ class Reasons:
                     return "D4", f"their loops cannot become one: {names[0]} must be done before {names[1]} begins"
         return None
 
-    def _whole(self, first: Cluster, second: Cluster) -> Refusal:
+    def _whole(self, first: Cluster, second: Cluster) -> Reason:
         whole = assign(self._graph, first.labels + second.labels)
         if whole is None:
             return self._apart(first, second) or ("D5", "their loops run in different orders")
@@ -221,7 +209,7 @@ class Reasons:
             return "D4", f"{between} must run between their loops"
         return self._dearer(first, second, whole)
 
-    def _apart(self, first: Cluster, second: Cluster) -> Refusal | None:
+    def _apart(self, first: Cluster, second: Cluster) -> Reason | None:
         """Two other operations of the clusters could share no loop if they were alone."""
         made = frozenset(first.labels)
         for label in second.labels:
@@ -256,7 +244,7 @@ class Reasons:
                     pending += cluster
         return frozenset(found)
 
-    def _dearer(self, first: Cluster, second: Cluster, whole: Cluster) -> Refusal:
+    def _dearer(self, first: Cluster, second: Cluster, whole: Cluster) -> Reason:
         """Nothing forbids one loop for both: what it would cost."""
         costs = zip(self._levels, *map(self._prices, (whole, first, second)), strict=True)
         for level, together, *apart in costs:

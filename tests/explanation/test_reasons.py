@@ -10,6 +10,7 @@ import pytest
 
 import accel as A
 from accel.explanation.reasons import RULES, WhyNot
+from accel.ilp.legality.refusal import Rule
 from tests.differential.check import loaded
 from tests.differential.data import inputs
 from tests.differential.generate import generate
@@ -186,3 +187,7 @@ def test_a_cost_function_is_explained_by_its_numbers() -> None:
     assert explanation.strategies["branch_and_bound"].cost == explanation.cost == (2,)
     assert explanation.unfused == (3,)
     assert "launches: 2 in level 1; unfused 3 in level 1\n" in str(explanation)
+
+
+def test_each_rule_of_the_checker_has_a_sentence() -> None:
+    assert {rule.value for rule in Rule} - {"partition"} <= RULES.keys()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from accel.ilp.legality.checker import Signature, cluster_refusal, refusal
+from accel.ilp.legality.refusal import Refusal
 from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Clustering, Traversal
 from accel.ilp.problem.options import Duplicate
 from accel.labelled.array import Array
@@ -12,7 +13,7 @@ from tests.ilp.rules import merge
 from tests.ilp.sketch import Sketch
 
 
-def why(sketch: Sketch, cluster: str, duplicate: Duplicate = True) -> str | None:
+def why(sketch: Sketch, cluster: str, duplicate: Duplicate = True) -> Refusal | None:
     """Why the cluster `"a:0 b:1 c:g"` (operation, its order: 0, 1 or a gather) is refused."""
     graph = sketch.finish()
     orders: dict[int, Traversal] = {}
@@ -74,7 +75,7 @@ def test_orders_of_operations() -> None:
     s.scatter("scatter", "xs", "xs")
     assert why(s, "exact:1") is None
     for cluster in ("left:1", "right:0", "f:1", "inexact:1", "rows:1", "scatter:1"):
-        assert "cannot run in order" in str(why(s, cluster))
+        assert str(why(s, cluster)).endswith(("runs forward only", "runs backward only"))
 
 
 def test_what_cannot_be_pushed() -> None:
@@ -90,7 +91,7 @@ def test_what_cannot_be_pushed() -> None:
             case _:
                 s.scatter("made", "xs", "xs")
         s.gather("g", "is", "made.0")
-        assert why(s, "made:g g:0") == f"D5: %2 ({s.nodes[2].name}) cannot be pushed to a gather"
+        assert str(why(s, "made:g g:0")) == "D5: %2 cannot be pushed to a gather"
 
 
 def test_what_is_read_by_index_comes_from_an_earlier_cluster() -> None:
@@ -196,7 +197,7 @@ def test_what_must_be_done_before_is_in_an_earlier_cluster() -> None:
     graph = s.finish()
     uses = [Cluster((label,), (FORWARD,)) for label in (0, 1)]
     both, apart = [Cluster((2, 3), (FORWARD, FORWARD))], [Cluster((label,), (FORWARD,)) for label in (2, 3)]
-    assert refusal(graph, Clustering((*uses, *both)), True) == "D4: %2 must be done before %3 begins"
+    assert str(refusal(graph, Clustering((*uses, *both)), True)) == "D4: %2 must be done before %3 begins"
     assert refusal(graph, Clustering((*uses, *apart)), True) is None
     assert str(refusal(graph, Clustering((*uses, *apart[::-1])), True)).startswith("D4: ")
 

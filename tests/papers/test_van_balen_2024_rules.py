@@ -11,6 +11,7 @@ import pytest
 import accel as A
 from accel.ast.tree.types import F32
 from accel.ilp.legality.checker import Signature, cluster_refusal, refusal, singleton
+from accel.ilp.legality.refusal import Refusal
 from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Traversal
 from accel.ilp.problem.decode import clustering
 from accel.ilp.problem.graph import Graph
@@ -182,7 +183,7 @@ def test_fig_2_derives_what_merge_gives_for_all_pairs_of_clusters_over_two_array
 # ---- section 3.4: what a sequence of clusters has to obey
 
 
-def _why(sketch: Sketch, graph: Graph, *sets: str) -> str | None:
+def _why(sketch: Sketch, graph: Graph, *sets: str) -> Refusal | str | None:
     """The checker's reason against clusters of these names."""
     made = clustering(graph, [[sketch.labels[name] for name in names.split()] for names in sets])
     return "orders or dependences in a circle" if made is None else refusal(graph, made, "published")

@@ -1,17 +1,17 @@
 """Which clusterings are legal: the inference rules of [vB24 Fig. 2] and docs/ilp.md, "What may share a nest".
 
 Shares no code with the model: it accepts or rejects any clustering with any orders, wherever that comes from. What it
-accepts, lowering can lower. Loops and work are judged in `nest.py`. A refusal begins with the name of the rule that is broken:
-`D1: no rule fuses …`.
+accepts, lowering can lower. Loops and work are judged in `nest.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from accel.ilp.legality.nest import nest_refusal
+from accel.ilp.legality.refusal import Refusal, Rule
 from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Clustering, Traversal
 from accel.ilp.problem.graph import Edge, Graph, Kind, Node, Role
 from accel.ilp.problem.options import Duplicate
@@ -87,11 +87,10 @@ class Merged:
         return True
 
 
-def _order_refusal(graph: Graph, node: Node, traversal: Traversal) -> str | None:
-    """D5: which orders an operation may have by itself."""
-    what = f"%{node.label} ({node.name})"
+def _order_refusal(graph: Graph, node: Node, traversal: Traversal) -> Refusal | None:
+    """D5: which traversals an operation may have by itself."""
     if traversal.gather is not None:
-        return None if node.kind in _PUSHABLE else f"D5: {what} cannot be pushed to a gather"
+        return None if node.kind in _PUSHABLE else Refusal(Rule.D5, (node.label,), "{0} cannot be pushed to a gather")
     match node.kind:
         case Kind.SCAN:
             allowed = [BACKWARD if node.backward else FORWARD]
@@ -103,20 +102,24 @@ def _order_refusal(graph: Graph, node: Node, traversal: Traversal) -> str | None
             allowed = [FORWARD, BACKWARD]
         case _:
             assert_never(node.kind)
-    return None if traversal in allowed else f"D5: {what} cannot run in order {traversal}"
+    if traversal in allowed:
+        return None
+    return Refusal(Rule.D5, (node.label,), f"{{0}} runs {'forward' if traversal.backward else 'backward'} only")
 
 
-def _fed_only(graph: Graph, node: Node, traversals: Mapping[Label, Traversal]) -> str | None:
+def _fed_only(graph: Graph, node: Node, traversals: Mapping[Label, Traversal]) -> Refusal | None:
     """D5, second half: what runs in order l is made for gather l alone."""
     traversal = traversals[node.label]
     if traversal.gather is None:
         return None
     if traversal.gather not in traversals:
-        return f"D5: %{node.label} runs in the order of %{traversal.gather}, which is in another cluster"
+        labels = (node.label, traversal.gather)
+        return Refusal(Rule.D5, labels, "{0} runs in the order of {1}, which is in another cluster")
     for array in node.arrays:
         for edge in graph.readers[array]:
             if edge.consumer not in traversals or _input(edge, traversals[edge.consumer]) != (array, traversal):
-                return f"D5: %{node.label} runs in the order of %{traversal.gather}, but %{edge.consumer} reads it otherwise"
+                reads = (node.label, traversal.gather, edge.consumer)
+                return Refusal(Rule.D5, reads, "{0} runs in the order of {1}, but {2} reads it otherwise")
     return None
 
 
@@ -144,7 +147,7 @@ def _is_connected(graph: Graph, traversals: Mapping[Label, Traversal]) -> bool:
     return len(seen) == len(traversals)
 
 
-def _derive(graph: Graph, traversals: Mapping[Label, Traversal]) -> Signature | str:
+def _derive(graph: Graph, traversals: Mapping[Label, Traversal]) -> Signature | Refusal:
     """The signature of a cluster: its operations merged one after the other, in order of labels."""
     left: dict[Array, int] = {}  # readers of an array that are still to be merged, or outside
     whole = Merged(Signature(frozenset(), frozenset()))
@@ -156,56 +159,51 @@ def _derive(graph: Graph, traversals: Mapping[Label, Traversal]) -> Signature | 
         for array in read:
             left[array] -= 1
         if not whole.add(singleton(graph, node, traversals[label]), [array for array in read if left[array]]):
-            return f"D1: no rule fuses %{label} ({node.name}) with what comes before it"
+            return Refusal(Rule.D1, (label,), "no rule fuses {0} with what comes before it")
     return whole.signature
 
 
-def cluster_refusal(graph: Graph, cluster: Cluster, duplicate: Duplicate) -> str | None:
+def cluster_refusal(graph: Graph, cluster: Cluster, duplicate: Duplicate) -> Refusal | None:
     """Why this is no legal cluster, or None if it is one; dependences between clusters apart."""
     traversals = dict(zip(cluster.labels, cluster.traversals, strict=True))
     for label, traversal in traversals.items():
         node = graph.node[label]
         if node.kind is Kind.BARRIER and len(traversals) > 1:
-            return f"barrier: %{label} ({node.name}) never shares a loop"
+            return Refusal(Rule.BARRIER, (label,), "{0} never shares a loop")
         refusal = _order_refusal(graph, node, traversal) or _fed_only(graph, node, traversals)
         if refusal is not None:
             return refusal
     if len(traversals) == 1:
         return None
     signature = _derive(graph, traversals)
-    if isinstance(signature, str):
+    if isinstance(signature, Refusal):
         return signature
     for array, made in sorted(signature.outputs, key=lambda output: (output[0].label, output[0].leaf)):
         if made is not None and made.gather is not None:
-            return f"D2: %{array.label} is stored, but made in the order of %{made.gather}"
+            return Refusal(Rule.D2, (array.label, made.gather), "{0} is stored, but made in the order of {1}")
     if not _is_connected(graph, traversals):
-        return "D3: nothing connects the parts"
+        return Refusal(Rule.D3, (), "nothing connects the parts")
     return nest_refusal(graph, traversals, duplicate)
 
 
-def refusal(graph: Graph, clustering: Clustering, duplicate: Duplicate) -> str | None:
+def refusal(graph: Graph, clustering: Clustering, duplicate: Duplicate) -> Refusal | None:
     """Why this clustering is illegal, or None if it is legal."""
     position: dict[Label, int] = {}
     for number, cluster in enumerate(clustering.clusters):
         for label in cluster.labels:
             if label in position or label not in graph.node:
-                return f"%{label} is in no program or in two clusters"
+                return Refusal(Rule.PARTITION, (label,), "{0} is in no program or in two clusters")
             position[label] = number
         reason = cluster_refusal(graph, cluster, duplicate)
         if reason is not None:
-            return f"cluster {_text(cluster)}: {reason}"
+            return replace(reason, cluster=cluster)
     missing = [node.label for node in graph.nodes if node.label not in position]
     if missing:
-        return f"%{missing[0]} is in no cluster"
+        return Refusal(Rule.PARTITION, (missing[0],), "{0} is in no cluster")
     for earlier, later in graph.arcs:
         if position[earlier] > position[later]:
-            return f"D4: %{later} needs %{earlier}, which comes after it"
+            return Refusal(Rule.D4, (later, earlier), "{0} needs {1}, which comes after it")
     for earlier, later in graph.before:
         if position[earlier] == position[later]:
-            return f"D4: %{earlier} must be done before %{later} begins"
+            return Refusal(Rule.D4, (earlier, later), "{0} must be done before {1} begins")
     return None
-
-
-def _text(cluster: Cluster) -> str:
-    members = zip(cluster.labels, cluster.traversals, strict=True)
-    return "{" + ", ".join(f"%{label}:{traversal}" for label, traversal in members) + "}"

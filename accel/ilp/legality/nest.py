@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from accel.ilp.legality.refusal import Refusal, Rule
 from accel.ilp.problem.clustering import Traversal
 from accel.ilp.problem.graph import Graph, Kind, Node, Role
 from accel.ilp.problem.options import Duplicate
@@ -25,7 +26,7 @@ class Loops:
     guarded: frozenset[Label]
 
 
-def loops(graph: Graph, traversals: Mapping[Label, Traversal]) -> Loops | str:
+def loops(graph: Graph, traversals: Mapping[Label, Traversal]) -> Loops | Refusal:
     """E1 to E3, or why they do not hold. Gathers are bound after what is pushed to them, filters before their readers."""
     shapes: dict[Label, Shape] = {}
     guarded: set[Label] = set()
@@ -39,7 +40,7 @@ def loops(graph: Graph, traversals: Mapping[Label, Traversal]) -> Loops | str:
             shapes[label] = shapes[filters[sizes[0]]]
             guarded.add(label)
         else:
-            return f"E2: a loop of %{label} would stand under the guard of a filter"
+            return Refusal(Rule.E2, (label,), "a loop of {0} would stand under the guard of a filter")
         if node.filtered is not None:
             filters[node.filtered] = label
     for label in sorted(
@@ -49,14 +50,14 @@ def loops(graph: Graph, traversals: Mapping[Label, Traversal]) -> Loops | str:
         assert gather is not None
         beyond = graph.node[label].iteration[graph.rank_of_sources(gather) :]
         if beyond and (gather in guarded or any(extent.variable in filters for extent in beyond)):
-            return f"E3: a loop of %{label} would stand under the guard of a filter"
+            return Refusal(Rule.E3, (label,), "a loop of {0} would stand under the guard of a filter")
         shapes[label] = shapes[gather] + beyond
         if gather in guarded:
             guarded.add(label)
     return Loops(shapes, frozenset(guarded))
 
 
-def _disagreement(graph: Graph, shapes: Mapping[Label, Shape]) -> str | None:
+def _disagreement(graph: Graph, shapes: Mapping[Label, Shape]) -> Refusal | None:
     """E4: all loop shapes are prefixes of the deepest, but for aligned inner extents."""
     deepest = max(shapes, key=lambda label: len(shapes[label]))
     nest = shapes[deepest]
@@ -66,7 +67,7 @@ def _disagreement(graph: Graph, shapes: Mapping[Label, Shape]) -> str | None:
             continue
         same_outer = len(shape) == len(nest) and shape[:-1] == nest[:-1]
         if not same_outer or aligned.get(shape[-1], shape[-1]) != aligned.get(nest[-1], nest[-1]):
-            return f"E4: %{label} and %{deepest} would need two loops at one depth"
+            return Refusal(Rule.E4, (label, deepest), "{0} and {1} would need two loops at one depth")
     return None
 
 
@@ -82,7 +83,7 @@ def _needs(graph: Graph, traversals: Mapping[Label, Traversal], gather: Label) -
     return found
 
 
-def _comes_back(graph: Graph, traversals: Mapping[Label, Traversal], shapes: Mapping[Label, Shape]) -> str | None:
+def _comes_back(graph: Graph, traversals: Mapping[Label, Traversal], shapes: Mapping[Label, Shape]) -> Refusal | None:
     """E5: a pushed loop begins where its gather's index is known; no loop at its depth may have to end before."""
     for label, traversal in traversals.items():
         gather = traversal.gather
@@ -90,7 +91,7 @@ def _comes_back(graph: Graph, traversals: Mapping[Label, Traversal], shapes: Map
             continue
         for earlier in _needs(graph, traversals, gather):
             if len(shapes[earlier]) > len(shapes[gather]):
-                return f"E5: %{label} needs at its start what %{earlier} gives after its loop"
+                return Refusal(Rule.E5, (label, earlier), "{0} needs at its start what {1} gives after its loop")
     return None
 
 
@@ -106,7 +107,7 @@ def _repeated(graph: Graph, traversals: Mapping[Label, Traversal], growing: Labe
     return found
 
 
-def _work(graph: Graph, traversals: Mapping[Label, Traversal], duplicate: Duplicate) -> str | None:
+def _work(graph: Graph, traversals: Mapping[Label, Traversal], duplicate: Duplicate) -> Refusal | None:
     """W1: nothing expensive is done more often than once for each element that it makes."""
     if duplicate == "published":
         return None
@@ -114,22 +115,21 @@ def _work(graph: Graph, traversals: Mapping[Label, Traversal], duplicate: Duplic
         if not graph.is_growing(gather):
             continue
         repeated = _repeated(graph, traversals, gather)
+        larger = "{0} may be larger than its source: "
         if duplicate is False:
-            return f"W1: %{gather} may be larger than its source: %{repeated[0].label} would be computed again"
+            return Refusal(Rule.W1, (gather, repeated[0].label), larger + "{1} would be computed again")
         heavy = [node for node in repeated if node.kind is Kind.FOLD or node.loops]
         if heavy:
-            return f"W1: %{gather} may be larger than its source: the loop of %{heavy[0].label} would run again"
+            return Refusal(Rule.W1, (gather, heavy[0].label), larger + "the loop of {1} would run again")
         if sum(node.operations for node in repeated) > REPEATABLE:
-            return (
-                f"W1: %{gather} may be larger than its source: over {REPEATABLE} scalar operations would be done again"
-            )
+            return Refusal(Rule.W1, (gather,), f"{larger}over {REPEATABLE} scalar operations would be done again")
     return None
 
 
-def nest_refusal(graph: Graph, traversals: Mapping[Label, Traversal], duplicate: Duplicate) -> str | None:
+def nest_refusal(graph: Graph, traversals: Mapping[Label, Traversal], duplicate: Duplicate) -> Refusal | None:
     """Why the operations of a cluster do not fit into one nest, or None."""
     found = loops(graph, traversals)
-    if isinstance(found, str):
+    if isinstance(found, Refusal):
         return found
     return (
         _disagreement(graph, found.shapes)
