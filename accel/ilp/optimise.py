@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from accel.errors import AccelInternalError
 from accel.ilp.facts.analysis import Analysis, analyse
 from accel.ilp.facts.contraction import Contraction, merge_chains, unmerged
 from accel.ilp.facts.limits import is_too_large, is_worth_solving, pairs_of_readers
@@ -25,9 +26,10 @@ from accel.ilp.problem.price import Prices, constant_price
 from accel.ilp.problem.traversals import assign
 from accel.ilp.recompute.copying import NOTHING, choices, moved
 from accel.ilp.recompute.substitute import Substituted
-from accel.ilp.solve import Clock, PartAnswer, described, solve
+from accel.ilp.solve import Clock, PartAnswer, solve
 from accel.ilp.solvers import find
-from accel.ilp.solvers.protocol import Solver
+from accel.ilp.solvers.guarded import guarded
+from accel.ilp.solvers.protocol import Solver, SolverError
 from accel.ilp.strategies.first_fit import first_fit
 from accel.ilp.strategies.greedy import merge_greedily
 from accel.labelled.array import Label
@@ -169,7 +171,7 @@ def _both_bounds(bound: Cost, known: Cost) -> Cost:
 
 
 def _solve(problem: Problem, facts: Analysis, part: Posed, least: Cost, solver: Solver, clock: Clock) -> _Solved:
-    """The best answer about one part. Raises whatever the solver raises, and ValueError where it is wrong."""
+    """The best answer about one part. Raises `SolverError` where the solver fails or is wrong."""
 
     def price(answer: Solution) -> Cost:
         return priced(problem.contraction.graph, answer, facts.choices, problem.model, problem.weights)
@@ -186,21 +188,21 @@ def _solve(problem: Problem, facts: Analysis, part: Posed, least: Cost, solver: 
     cost = price(found)
     bound = tuple(a + b for a, b in zip(offset, answer.bound, strict=False))
     if cost[: answer.proved] != bound[: answer.proved]:
-        raise ValueError(f"it claims a cost of {bound[: answer.proved]} for clusters that cost {cost}")
+        raise AccelInternalError(f"The model says {bound[: answer.proved]} of clusters that cost {cost}")
     if min(known, cost) < bound:
-        raise ValueError(f"it claims that {bound} is least, but {min(known, cost)} can be had")
+        raise SolverError(f"it claims that {bound} is least, but {min(known, cost)} can be had")
     return _Solved(found if cost <= known else first, _both_bounds(bound, least), answer.late, answer.trouble)
 
 
 def _attempt(
     problem: Problem, facts: Analysis, labels: Labels, least: Cost, solver: Solver, clock: Clock, options: Options
 ) -> _Solved:
-    """The best answer about one part: greedy's, if the solver's is wrong or it raises anything."""
+    """The best answer about one part: greedy's, if the solver fails."""
     try:
         posed = pose(options.formulation, facts, labels, problem.model, problem.weights, options.duplicate)
         return _solve(problem, facts, posed, least, solver, clock)
-    except Exception as error:  # solvers are not ours
-        return _Solved(solution_of(problem.inside(labels)), least, False, described(error), failed=True)
+    except SolverError as error:
+        return _Solved(solution_of(problem.inside(labels)), least, False, str(error), failed=True)
 
 
 def _who(still_open: int, solved: int) -> str:
@@ -209,7 +211,7 @@ def _who(still_open: int, solved: int) -> str:
 
 
 def optimise(problem: Problem, facts: Analysis, options: Options) -> Optimum:
-    """The best clustering. Raises ImportError or ValueError if there is no such solver, ValueError if the answer is illegal."""
+    """The best clustering. Raises `SolverError` if there is no such solver here."""
     clock = Clock(options.time_limit)
     bounds = lower_bounds(facts, problem.model, problem.weights)
     first = {part: problem.inside(part) for part in bounds}
@@ -221,7 +223,7 @@ def optimise(problem: Problem, facts: Analysis, options: Options) -> Optimum:
         answer += solution_of(first[part])
     outcomes: list[_Solved] = []
     if to_solve:
-        solver = find(options.solver)
+        solver = guarded(lambda: find(options.solver))
         outcomes = [_attempt(problem, facts, part, bounds[part], solver, clock, options) for part in to_solve]
     for part, outcome in zip(to_solve, outcomes, strict=True):
         answer += outcome.answer
@@ -230,7 +232,7 @@ def optimise(problem: Problem, facts: Analysis, options: Options) -> Optimum:
     graph = problem.graph if found is None else found.changed.graph
     reason = "its clusters stand in a circle" if found is None else refusal(graph, found.clustering, options.duplicate)
     if found is None or reason is not None:
-        raise ValueError(f"its answer is not legal: {reason}")
+        raise AccelInternalError(f"The model allowed an illegal clustering: {reason}")
     prices = Prices(graph, CostModel(problem.model), Weights(graph, problem.weights.sizes))
     more = moved(problem.contraction.graph, facts.choices, answer.pairs, problem.model, problem.weights)
     cost = tuple(map(sum, zip(prices.total(found.clustering.clusters), more, strict=True)))

@@ -22,7 +22,7 @@ from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import DEFAULT, Duplicate, Options, Strategy
 from accel.ilp.problem.price import Prices
 from accel.ilp.recompute.copying import counts_traffic
-from accel.ilp.solve import described
+from accel.ilp.solvers.protocol import SolverError
 from accel.ilp.strategies.branch_and_bound import branch_and_bound
 from accel.ilp.strategies.by_edges import greedy_bottom_up, greedy_top_down
 from accel.ilp.strategies.found import Found
@@ -133,8 +133,8 @@ def search(graph: Graph, options: Options = DEFAULT) -> Answer:
     solver = f"The solver {options.solver!r}"
     try:
         found = optimise(problem, facts, options)
-    except Exception as error:  # whatever a solver does wrong, the program still runs
-        _warn(solver, described(error))
+    except SolverError as error:  # whatever a solver does wrong, the program still runs
+        _warn(solver, str(error))
         return replace(_no_dearer(_heuristic(graph, prices, options), graph, prices, options), finished=False)
     finished = found.proved or not (found.trouble or found.late)
     name = None if found.strategy == "greedy" else options.solver

@@ -16,7 +16,7 @@ from accel.ilp.model.digits import carried, with_carries
 from accel.ilp.model.forest import circles, spanning
 from accel.ilp.model.lexicographic import Goal, goals
 from accel.ilp.solvers.linear import Linear
-from accel.ilp.solvers.protocol import GAP, Session, Solver
+from accel.ilp.solvers.protocol import GAP, Session, Solver, SolverError
 from accel.labelled.array import Label
 
 _MOST_ROUNDS = 30
@@ -89,7 +89,7 @@ class _Search:
     def answer(self) -> PartAnswer | None:
         """The optimum of one goal after the other, each kept for the next; None if no point is known at all.
 
-        Raises what the solver raises in the first goal; what it does wrong later changes nothing about those before.
+        Raises `SolverError` where the solver fails in the first goal; later, nothing about the goals before changes.
         """
         bound: list[int] = []
         done = 0
@@ -98,10 +98,10 @@ class _Search:
             least = -math.inf
             try:
                 least = self._goal(goal)
-            except Exception as error:
+            except SolverError as error:
                 if not done:
                     raise
-                trouble = described(error)
+                trouble = str(error)
             if trouble or self.levels is None or least < goal.value(self.levels):
                 break
             done += 1
@@ -132,7 +132,7 @@ class _Search:
             if goal.counting:
                 self.clock.spent_counting(time.monotonic() - start)
         if self.levels is not None and bound > goal.value(self.levels) + 0.5:
-            raise ValueError(f"its bound of {bound} is above what can be had")
+            raise SolverError(f"its bound of {bound} is above what can be had")
         return bound
 
     # ---- points
@@ -165,7 +165,7 @@ class _Search:
         """A bound by the relaxation, if that works: only the solver's word on integers is needed."""
         try:
             return self._relaxed(goal, deadline)
-        except Exception:
+        except SolverError:
             self.relaxation = None
             return -math.inf
 
@@ -231,7 +231,7 @@ class _Search:
                 break
             values = self._rounded(solution.values)
             if solution.bound > objective.value(values) + 1 + _BLUR * objective.span:
-                raise ValueError("its bound is above its own solution")
+                raise SolverError("its bound is above its own solution")
             bound = max(bound, math.ceil(solution.bound - (GAP if solution.optimal else _INTEGRAL)))
             fresh = self.part.integral_rows(values)
             if not fresh:
@@ -241,7 +241,7 @@ class _Search:
                     break
                 fresh = circles(self.part.forest, values) if goal.counted else []
                 if not fresh and objective.value(values) > bound:
-                    raise ValueError("what it takes for integers costs more as integers")
+                    raise SolverError("what it takes for integers costs more as integers")
             elif goal.counted:
                 fresh = [*fresh, *circles(self.part.forest, values)]
             self._add(self._new(fresh, values))
@@ -256,7 +256,7 @@ class _Search:
                 self.added.add(key)
                 fresh.append(row)
         if all(row.value(values) >= 0 for row in fresh):
-            raise ValueError("it ignores a row of its model")
+            raise SolverError("it ignores a row of its model")
         return fresh
 
     def _bound_of(self, goal: Goal, least: float) -> int:
@@ -269,18 +269,13 @@ class _Search:
         return max(_least(self.objectives[first.level]), first.bound(lowest, self.levels))
 
 
-def described(error: Exception) -> str:
-    """What went wrong, in one line."""
-    return f"{type(error).__name__}: {error}"
-
-
 def _least(objective: Linear) -> int:
     """The least value that an expression can have, whatever the rows say."""
     return objective.constant + sum(min(0, c) for c in objective.terms.values())
 
 
 def solve(part: Posed, solver: Solver, clock: Clock, known: Sequence[int] | None = None) -> PartAnswer | None:
-    """The best clusters of a part, or None if there was no time to find any. Raises whatever the solver raises.
+    """The best clusters of a part, or None if there was no time to find any. Raises `SolverError`.
 
     `known`: the objectives, without their constants, of a clustering that the model has: others may be left out.
     """

@@ -14,8 +14,9 @@ from accel.ilp.plan import QUICK, plan_graph, search
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Options
 from accel.ilp.solvers import NAMES, SolverName, find
+from accel.ilp.solvers.guarded import guarded
 from accel.ilp.solvers.linear import Linear, Variable
-from accel.ilp.solvers.protocol import Session, Solution
+from accel.ilp.solvers.protocol import Session, Solution, SolverError
 from tests.ilp.random_graphs import draw
 from tests.ilp.sketch import Sketch
 
@@ -72,10 +73,10 @@ def _graph() -> Graph:
         ("late", "after 10.0 s the cost is"),
         ("crash", "RuntimeError: licence expired"),
         ("no answer", "no solution where there is one"),
-        ("values missing", "KeyError"),
-        ("infinite", "OverflowError"),
-        ("not a number", "ValueError"),
-        ("all apart, and nothing is read", "it claims a cost of"),
+        ("values missing", "it gives nan for x_"),
+        ("infinite", "it gives inf for x_"),
+        ("not a number", "it gives nan for x_"),
+        ("all apart, and nothing is read", "it ignores a row"),
         ("all together", "it ignores a row"),
     ],
 )
@@ -90,6 +91,37 @@ def test_a_faulty_solver_gives_greedy_and_one_warning(monkeypatch: pytest.Monkey
     assert not answer.proved
     assert refusal(graph, answer.clustering, True) is None
     assert answer.cost == plan_graph(graph, Options(strategy="greedy")).cost
+
+
+@pytest.mark.parametrize("broken", ["pose", "lower_bounds", "expanded", "Prices"])
+def test_a_fault_of_ours_is_no_fault_of_a_solver(monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
+    """It is raised, not taken for a solver's and warned of."""
+
+    def fails(*given: object) -> None:
+        raise KeyError(broken)
+
+    monkeypatch.setattr(optimise, broken, fails)
+    with pytest.raises(KeyError, match=broken):
+        search(_graph())
+
+
+@pytest.mark.parametrize(("x", "says"), [(0.5, "which is an integer"), (2.0, "from 0 to 1"), (-1.0, "from 0 to 1")])
+def test_points_that_no_point_can_be(x: float, says: str) -> None:
+    class Half:
+        name = "half"
+
+        def session(self, variables: Sequence[Variable], rows: Iterable[Linear], relaxed: bool) -> Half:
+            return self
+
+        def add(self, rows: Iterable[Linear]) -> None:
+            pass
+
+        def minimise(self, objective: Linear, seconds: float, cutoff: int | None = None) -> Solution | None:
+            return Solution({0: x}, True, 0.0)
+
+    session = guarded(Half).session([Variable(0, "x", True)], [], relaxed=False)
+    with pytest.raises(SolverError, match=says):
+        session.minimise(Linear(0, {0: 1}), 1.0)
 
 
 class Spoiled:

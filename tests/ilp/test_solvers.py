@@ -15,7 +15,7 @@ from accel.ilp.plan import QUICK, plan_graph
 from accel.ilp.problem.options import Options
 from accel.ilp.solvers import NAMES, SolverName, find
 from accel.ilp.solvers.linear import Linear, Variable
-from accel.ilp.solvers.protocol import Solver
+from accel.ilp.solvers.protocol import Solver, SolverError
 from tests.ilp.random_graphs import draw
 
 PACKAGES = {"cbc": "mip", "highs": "highspy", "gurobi": "gurobipy"}
@@ -88,7 +88,7 @@ def test_bounds_that_meet_slowly_are_no_contradiction(solver: Solver) -> None:
 
 def test_rows_that_cannot_hold_are_an_error(solver: Solver) -> None:
     session = solver.session(binaries(3), [at_least(3, 2), Linear(1, dict.fromkeys(range(3), -1))], relaxed=False)
-    with pytest.raises(ValueError, match="no solution where there is one"):
+    with pytest.raises(SolverError, match="no solution where there is one"):
         session.minimise(Linear(0, {0: 1}), 10.0, 3)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from accel.ilp.solvers.linear import Linear, Variable, total
+from accel.ilp.solvers.protocol import SolverError
 
 LARGEST_SPAN = 1_000_000
 """No objective of a solver has two values further apart: beyond, its tolerances would blur them."""
@@ -198,7 +199,7 @@ def _small(whole: Linear, first: int) -> int:
         low = _divided(whole, 1 << place)[1]
         if _carry(low, 1 << place, first).rest.span <= LARGEST_SPAN:
             return 1 << place
-    raise ValueError(f"a cost of {len(whole.terms)} terms is too large for any solver")
+    raise SolverError(f"a cost of {len(whole.terms)} terms is too large for any solver")
 
 
 def _carry(low: Linear, base: int, first: int) -> Carry:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 import gurobipy
 
 from accel.ilp.solvers.linear import Linear, Variable
-from accel.ilp.solvers.protocol import GAP, Solution
+from accel.ilp.solvers.protocol import GAP, Solution, SolverError
 
 _SEED = 1
 _TOO_LARGE = 10010
@@ -49,7 +49,7 @@ class GurobiSession:
             self._model.addLConstr(self._expression(row), gurobipy.GRB.GREATER_EQUAL, -float(row.constant))
 
     def minimise(self, objective: Linear, seconds: float, cutoff: int | None = None) -> Solution | None:
-        """The best point found in that time, or None. Raises ValueError if there is none, or too much for the licence."""
+        """The best point found in that time, or None. Raises `SolverError` if there is none, or too much for the licence."""
         self._model.setObjective(self._expression(objective) + float(objective.constant), gurobipy.GRB.MINIMIZE)
         self._model.setParam("TimeLimit", seconds)
         self._model.setParam("Cutoff", math.inf if cutoff is None else cutoff + 0.5)
@@ -58,11 +58,11 @@ class GurobiSession:
         except gurobipy.GurobiError as error:
             if error.errno == _TOO_LARGE:
                 size = f"{self._model.NumVars} variables and {self._model.NumConstrs} rows"
-                raise ValueError(f"the model, of {size}, is larger than Gurobi's licence here allows") from error
+                raise SolverError(f"the model, of {size}, is larger than Gurobi's licence here allows") from error
             raise
         status = self._model.Status
         if status in (gurobipy.GRB.INFEASIBLE, gurobipy.GRB.INF_OR_UNBD, gurobipy.GRB.CUTOFF):
-            raise ValueError("it finds no solution where there is one")
+            raise SolverError("it finds no solution where there is one")
         if not self._model.SolCount:
             return None
         values = {number: float(column.X) for number, column in self._columns.items()}

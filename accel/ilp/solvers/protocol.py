@@ -8,6 +8,11 @@ from typing import Protocol
 
 from accel.ilp.solvers.linear import Linear, Variable
 
+
+class SolverError(Exception):
+    """A solver failed, or gave what cannot be: the one kind of error after which a program is clustered otherwise."""
+
+
 GAP = 0.99
 """Objectives are integral: what is better by less than 1 is no better, and by that much a solver's best may be worse."""
 
@@ -30,8 +35,8 @@ class Session(Protocol):
     def minimise(self, objective: Linear, seconds: float, cutoff: int | None = None) -> Solution | None:
         """The best point found in that time, or None.
 
-        Points of which the objective is above `cutoff` need not be found; there is one at or below it. Raises ValueError if
-        the solver claims that there is no point at all.
+        Points of which the objective is above `cutoff` need not be found; there is one at or below it. Raises `SolverError`
+        if the solver claims that there is no point at all.
         """
 
 

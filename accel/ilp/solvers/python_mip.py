@@ -14,7 +14,7 @@ from mip.cbc import cbc_set_parameter, cbclib
 
 from accel.forks import Once
 from accel.ilp.solvers.linear import Linear, Variable
-from accel.ilp.solvers.protocol import GAP, Solution
+from accel.ilp.solvers.protocol import GAP, Solution, SolverError
 
 _SEED = 1
 _BLUR = 1e-5
@@ -79,12 +79,12 @@ class MipSession:
             self._model.add_constr(self._expression(row, ">"))
 
     def minimise(self, objective: Linear, seconds: float, cutoff: int | None = None) -> Solution | None:
-        """The best point found in that time, or None. Raises ValueError if there is none at all."""
+        """The best point found in that time, or None. Raises `SolverError` if there is none at all."""
         self._model.objective = self._expression(objective, "")
         self._cut_off(objective, cutoff)
         status = self._optimised(seconds)
         if status is mip.OptimizationStatus.INFEASIBLE:
-            raise ValueError("it finds no solution where there is one")
+            raise SolverError("it finds no solution where there is one")
         if not self._model.num_solutions:
             return None
         values: dict[int, float] = {}
