@@ -9,7 +9,6 @@ is here.
 from __future__ import annotations
 
 import logging
-import os
 import time
 from dataclasses import dataclass
 
@@ -19,16 +18,20 @@ from accel.backends.protocol import Executable
 from accel.errors import AccelDeviceError, here
 from accel.fusedast import nodes as fusedast
 from accel.fusedast.build import build as fuse
+from accel.fusedast.text import text as fused_text
 from accel.fusedast.verify import verify as verify_fused
 from accel.ilp.plan import plan
 from accel.ilp.problem.clustering import Plan
 from accel.ilp.problem.options import Options
-from accel.ilp.realise import realised
+from accel.ilp.realise import Realised, realised
 from accel.ir import nodes as ir
 from accel.ir.lower import lower
+from accel.ir.text import text as loops_text
 from accel.ir.verify import verify as verify_loops
 from accel.labelled import nodes as labelled
+from accel.labelled.text import text as labelled_text
 from accel.labelled.verify import verify as verify_labelled
+from accel.passes import Listener, Pass, log, through
 from accel.settings import Settings
 
 _LOG = logging.getLogger(__name__)
@@ -44,27 +47,27 @@ class Stages:
     loops: ir.Program
 
 
-def stages(program: labelled.Program, options: Options) -> Stages:
-    """Cluster, fuse and lower. With `ACCEL_VERIFY=1` each stage's verifier runs on what it got."""
-    verify = os.environ.get("ACCEL_VERIFY") == "1"
-    if verify:
-        verify_labelled(program)
-    program, planned = _planned(program, options, verify)
-    fused = fuse(program, planned)
-    if verify:
-        verify_fused(fused)
-    loops = lower(fused)
-    if verify:
-        verify_loops(loops)
-    return Stages(program, planned, fused, loops)
+def _planning(options: Options) -> Pass[labelled.Program, Realised]:
+    return Pass(
+        "plan",
+        lambda program: realised(program, plan(program, options), options),
+        lambda found: verify_labelled(found.program),
+        lambda found: labelled_text(found.program),
+    )
 
 
-def _planned(program: labelled.Program, options: Options, verify: bool) -> tuple[labelled.Program, Plan]:
-    """The plan, and the program with the copies that it asks for."""
-    found = realised(program, plan(program, options), options)
-    if verify and found.program is not program:
-        verify_labelled(found.program)
-    return found.program, found.plan
+_FUSION: Pass[Realised, fusedast.Program] = Pass(
+    "fusedast", lambda found: fuse(found.program, found.plan), verify_fused, fused_text
+)
+_LOWERING: Pass[fusedast.Program, ir.Program] = Pass("ir", lower, verify_loops, loops_text)
+
+
+def stages(program: labelled.Program, options: Options, listen: Listener = log) -> Stages:
+    """Cluster, fuse and lower; `listen` hears of each step."""
+    planned = through(_planning(options), program, listen)
+    fused = through(_FUSION, planned, listen)
+    loops = through(_LOWERING, fused, listen)
+    return Stages(planned.program, planned.plan, fused, loops)
 
 
 def compile(program: labelled.Program, options: Options, settings: Settings) -> Executable:

@@ -20,6 +20,7 @@ LAYERS = (
         "accel.lazy",
         "accel.union_find",
         "accel.cache",
+        "accel.passes",
     ),
     ("accel.disk", "accel.distribution"),
     ("accel.ast.tree",),

@@ -35,6 +35,7 @@ from accel.labelled.array import SizeVariable
 from accel.labelled.construction.build import build
 from accel.labelled.meaning import bind
 from accel.labelled.nodes import Program
+from accel.passes import Step
 from accel.settings import Given
 
 
@@ -52,14 +53,16 @@ def explain(program: object, *arrays: object, **given: Unpack[Given]) -> Explana
         data = [*arguments, *(leaf for constant in built.constants for leaf in constant.data)]
         sizes = bind.sizes(built.program.parameters, built.program.own_shapes, built.program.equalities, data)
     chosen = options(settings, sizes)
-    staged = stages(built.program, chosen)
+    steps: list[Step] = []
+    staged = stages(built.program, chosen, steps.append)
     name = str(getattr(program, "__name__", "program"))
-    return _explanation(name, nodes, built.program, staged, chosen, sizes)
+    shown = texts(nodes, staged, {step.name: step for step in steps}, chosen)
+    return _explanation(name, shown, built.program, staged, chosen, sizes)
 
 
 def _explanation(
     name: str,
-    nodes: Sequence[ArrayNode],
+    shown: Mapping[str, str],
     program: Program,
     staged: Stages,
     chosen: Options,
@@ -91,7 +94,7 @@ def _explanation(
         copies=summary.copies,
         name=name,
         strategies=strategies(program, chosen, sizes),
-        stages=texts(nodes, staged, chosen),
+        stages=shown,
     )
 
 

@@ -9,7 +9,6 @@ from accel.ast.tree.text import text as ast_text
 from accel.compile import Stages
 from accel.explanation.lazy import Lazy
 from accel.forks import load
-from accel.fusedast.text import text as fused_text
 from accel.ilp.formulations.choose import pose
 from accel.ilp.optimise import study
 from accel.ilp.problem.build import build as build_graph
@@ -18,20 +17,19 @@ from accel.ilp.problem.options import Options
 from accel.ilp.text import graph_text, model_text
 from accel.ir import nodes as ir
 from accel.ir.text import nest_text
-from accel.ir.text import text as loops_text
-from accel.labelled.text import text as labelled_text
+from accel.passes import Step
 
 
-def texts(nodes: Sequence[ArrayNode], staged: Stages, options: Options) -> Mapping[str, str]:
+def texts(nodes: Sequence[ArrayNode], staged: Stages, steps: Mapping[str, Step], options: Options) -> Mapping[str, str]:
     """Stage name to text: `ast labelled graph model fusedast ir llvm opencl`. `options`: those that it was planned with."""
     return Lazy(
         {
             "ast": lambda: ast_text(tuple(nodes)),
-            "labelled": lambda: labelled_text(staged.labelled),
+            "labelled": steps["plan"].show,
             "graph": lambda: graph_text(build_graph(staged.labelled)),
             "model": lambda: _model(staged, options),
-            "fusedast": lambda: fused_text(staged.fused),
-            "ir": lambda: loops_text(staged.loops),
+            "fusedast": steps["fusedast"].show,
+            "ir": steps["ir"].show,
             "llvm": lambda: _llvm(staged.loops),
             "opencl": lambda: _opencl(staged.loops),
         }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import assert_never
 
@@ -48,12 +47,6 @@ def verify(program: Program, copied: bool = True) -> None:
     for equality in program.equalities:
         check.known_sizes((*equality.left, *equality.right))
     check.program(program)
-
-
-def verify_if_asked(program: Program, copied: bool = True) -> None:
-    """Verify when the environment says `ACCEL_VERIFY=1`."""
-    if os.environ.get("ACCEL_VERIFY") == "1":
-        verify(program, copied)
 
 
 class _Check:

@@ -1,4 +1,4 @@
-"""A plan whose program turned out to be another one than was planned was thrown away, and the program planned again: nobody was told."""
+"""Where a plan did not fit its program, it was thrown away, and the program was planned again: nobody was told."""
 
 from __future__ import annotations
 

@@ -9,8 +9,9 @@ bound the size of loops (`limit.py`), let scatters work in place where they may 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import assert_never
 
 from accel.ast.tree import nodes as ast
@@ -34,7 +35,9 @@ from accel.labelled.passes.reshapes import push_reshapes
 from accel.labelled.passes.rotation import rotate_loops
 from accel.labelled.passes.simplify import simplify
 from accel.labelled.sizes import Sizes
-from accel.labelled.verify import verify_if_asked
+from accel.labelled.text import text
+from accel.labelled.verify import verify
+from accel.passes import Pass, through
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,20 +81,24 @@ def _inputs(order: Sequence[ArrayNode]) -> list[list[ast.Use]]:
     return list(same.values())
 
 
+def _pass(name: str, run: Callable[[Program], Program], copied: bool = False) -> Pass[Program, Program]:
+    return Pass(f"labelled, {name}", run, partial(verify, copied=copied), text)
+
+
+_LOOPS = _pass("loops", lambda program: simplify(number(rotate_loops(hoist_invariants(program))), Sizes()))
+_RESHAPES = _pass("reshapes", lambda program: simplify(number(push_reshapes(program)), Sizes()))
+_COPIES = _pass("copies", lambda program: number(dead.remove(insert_copies(limit_components(program)))), copied=True)
+
+
 def _finish(program: Program, building: Building) -> Program:
-    """The passes over the whole program that it has something for, verified between each two if asked."""
-    program = simplify(program, building.sizes)
-    verify_if_asked(program, copied=False)
+    """The passes over the whole program that it has something for."""
+    program = through(_pass("simplify", partial(simplify, sizes=building.sizes)), program)
     kinds = {type(binding.operation) for part in programs.programs(program) for binding in part.bindings}
     if nodes.Awhile in kinds:
-        program = simplify(number(rotate_loops(hoist_invariants(program))), Sizes())
-        verify_if_asked(program, copied=False)
+        program = through(_LOOPS, program)
     if nodes.Reshape in kinds:
-        program = simplify(number(push_reshapes(program)), Sizes())
-        verify_if_asked(program, copied=False)
-    program = number(dead.remove(insert_copies(limit_components(program))))
-    verify_if_asked(program)
-    return program
+        program = through(_RESHAPES, program)
+    return through(_COPIES, program)
 
 
 def _parameter(scope: Scope, same: Sequence[ast.Use | ArrayParameter], position: int) -> Shape:
