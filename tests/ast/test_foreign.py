@@ -243,17 +243,6 @@ def test_what_was_raised_is_the_cause() -> None:
     assert caught.value.hint == "convert it before: `A.use(np.array(...))`"
 
 
-def test_what_lies_on_a_gpu_says_how_to_copy_it() -> None:
-    given: Any = SimpleNamespace(__cuda_array_interface__={"shape": (3,)})  # Any: mypy rejects it, too
-    with pytest.raises(A.AccelTypeError) as caught:
-        A.use(given)
-    assert caught.value.message == "use takes arrays of the host, got a SimpleNamespace in a GPU's memory"
-    assert (
-        caught.value.hint
-        == "copy it to the host: `x.get()`, `x.copy_to_host()` or `x.cpu().numpy()`, as its library has it"
-    )
-
-
 @pytest.mark.parametrize(
     "error", [KeyboardInterrupt(), SystemExit(3), MemoryError("full"), A.AccelIndexError("inside")]
 )

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 
 import numpy as np
-import pytest
 
 import accel as A
 from tests.explanation import samples
@@ -132,12 +131,3 @@ def test_stages_have_texts() -> None:
     assert "for i0 < n0" in texts["ir"]
     assert "define" in texts["llvm"]
     assert "__kernel" in texts["opencl"]
-
-
-def test_nothing_to_explain() -> None:
-    with pytest.raises(A.AccelTypeError, match=r"^there is nothing to explain about int\n"):
-        A.explain(3)
-    with pytest.raises(A.AccelTypeError, match=r"^the type of the parameter xs is not known\n"):
-        A.explain(lambda xs: xs)
-    with pytest.raises(A.AccelTypeError, match=r"^a program that holds its arrays takes no others\n"):
-        A.explain(A.use(np.ones(3)), np.ones(3))

@@ -194,16 +194,6 @@ def test_a_function_that_fails_is_named(function: Callable[[A.CostCluster], Any]
         assert "test_costs.py" in str(caught.value)
 
 
-def test_the_ilp_says_what_to_do_about_a_function() -> None:
-    with pytest.raises(AccelValueError) as caught:
-        A.run(A.map(lambda x: x + 1, A.use(np.arange(3))), cost=_uneven)
-    assert caught.value.message == "The strategy 'ilp' cannot minimise the cost function _uneven."
-    assert caught.value.hint == (
-        "give strategy='branch_and_bound' or 'greedy', or a CostModel, a sum of weights, as the cost"
-    )
-    assert "A.run(A.map(lambda x: x + 1" in str(caught.value)
-
-
 @pytest.mark.parametrize("weight", [-1, 0.5, True, "1"])
 def test_weights_are_integers_from_0(weight: Any) -> None:
     with pytest.raises(AccelValueError) as caught:

@@ -49,15 +49,6 @@ def test_names_that_python_cannot_resolve_demand_nothing() -> None:
     assert demands(function) == []
 
 
-def test_an_argument_of_another_rank_is_named() -> None:
-    def total(xs: Vector) -> A.Acc[A.Scalar[np.float32]]:
-        return A.sum(xs)
-
-    with pytest.raises(A.AccelTypeError) as caught:
-        A.runN(total)(np.ones((2, 2), np.float32))
-    assert caught.value.message == "argument 0 of total has type f32[_,_], but is annotated with rank 1 and f32"
-
-
 @pytest.mark.parametrize(("value", "what"), [(2.5, "the Python float 2.5"), ([1.0, 2.0], "a list")])
 def test_an_argument_that_is_no_array_is_named(value: object, what: str) -> None:
     # Any: a wrong call. Once the message was that of `use`, whose hint does not help here.

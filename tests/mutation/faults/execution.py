@@ -152,6 +152,6 @@ FAULTS = (
         "errors.py",
         'str(Path(__file__).resolve().parent) + "/", NUMPY, contextlib.__file__,',
         'str(Path(__file__).resolve().parent) + "/", contextlib.__file__,',
-        ("tests/ast/test_mistakes.py", "tests/ast/test_use.py", "tests/issues/test_raw_errors_of_python.py"),
+        ("tests/errors/test_errors.py", "tests/ast/test_use.py", "tests/issues/test_raw_errors_of_python.py"),
     ),
 )

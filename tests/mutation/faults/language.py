@@ -7,7 +7,7 @@ from tests.mutation.fault import Fault
 _SEMANTICS = "tests/scalar/test_semantics.py"
 _SCALARS = "tests/ast/test_scalars.py"
 _COMBINATORS = "tests/ast/test_combinators.py"
-_MISTAKES = "tests/ast/test_mistakes.py"
+_MISTAKES = "tests/errors/test_errors.py"
 _ARITIES = "tests/ast/test_arities.py"
 
 FAULTS = (

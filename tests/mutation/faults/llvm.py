@@ -108,7 +108,7 @@ FAULTS = (
         "backends/llvm/emit/memory.py",
         'outside = writer.code.emit(f"icmp uge {type_}',
         'outside = writer.code.emit(f"icmp ugt {type_}',
-        (_ERRORS, "tests/run/test_messages.py"),
+        (_ERRORS, "tests/errors/test_errors.py"),
     ),
     Fault(
         "lanes outside of the mask fail checks",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.mutation.fault import Fault
 
 _RUN = "tests/run/test_run.py"
-_MESSAGES = "tests/run/test_messages.py"
+_MESSAGES = "tests/errors/test_errors.py"
 
 FAULTS = (
     Fault(
@@ -33,7 +33,7 @@ FAULTS = (
         "backends/executor.py",
         "if size != prod(before):",
         "if size < 0:",
-        (_MESSAGES, "tests/labelled/test_faults.py"),
+        (_MESSAGES,),
     ),
     Fault(
         "extents may be negative",
