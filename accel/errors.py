@@ -10,21 +10,21 @@ from __future__ import annotations
 import contextlib
 import copy
 import linecache
+import os.path  # `pathlib` takes longer to import
 import sys
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from types import CodeType, FrameType
 from typing import Self
 
 import numpy as np
 
-NUMPY = str(Path(np.__file__).parent) + "/"
+NUMPY = os.path.dirname(np.__file__) + "/"
 """Where NumPy's files are."""
 
-_NOT_THE_USERS = (str(Path(__file__).resolve().parent) + "/", NUMPY, contextlib.__file__, "<frozen ")
+_NOT_THE_USERS = (os.path.dirname(os.path.realpath(__file__)) + "/", NUMPY, contextlib.__file__, "<frozen ")
 """Where the files start whose frames are never the user's call: accel's own, those of NumPy, which asks arrays what they are,
 what stands between `with` and `using`, and what starts Python."""
 

@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar, Unpack, overload
 
 import numpy as np
-from typing_extensions import Unpack
 
 from accel.ast.handles.acc import Acc, Array
 from accel.ast.handles.host_types import Host, Runs

@@ -13,9 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from typing import Literal, TypeAlias, TypedDict, get_args
-
-from typing_extensions import Unpack
+from typing import Literal, TypeAlias, TypedDict, Unpack, get_args
 
 from accel.errors import AccelValueError, here
 from accel.ilp.problem.cost import CostModel, CostName

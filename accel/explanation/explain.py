@@ -8,9 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from types import CodeType, MappingProxyType
-from typing import Any
-
-from typing_extensions import Unpack
+from typing import Any, Unpack
 
 from accel import settings as setting
 from accel.annotations import demands

@@ -22,8 +22,20 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         getattr(A, "foldl")  # noqa: B009  # mypy knows that it does not exist
 
 
+SLOW = ("_ctypes", "argparse", "asyncio", "json", "pathlib", "pickle", "subprocess", "tempfile", "typing_extensions")
+"""Modules each of which takes as long to import as a tenth of accel, or nearly."""
+
+
 @pytest.mark.parametrize("module", ["accel", "accel.running"])
 def test_importing_loads_nothing_heavy(module: str) -> None:
     script = f"import sys, {module}; print(*[name for name in {HEAVY} if name in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    assert found.stdout.split() == []
+
+
+def test_importing_adds_little_to_numpy() -> None:
+    script = (
+        f"import sys, numpy; known = set(sys.modules); import accel; print(*{{*{SLOW}}} & {{*sys.modules}} - known)"
+    )
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
     assert found.stdout.split() == []

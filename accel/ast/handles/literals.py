@@ -9,15 +9,17 @@ have exactly that type, and a number that meets nothing is i64, f64 or bool.
 from __future__ import annotations
 
 import math
-from typing import assert_never, get_args
+from typing import TYPE_CHECKING, assert_never, get_args
 
 import numpy as np
-from typing_extensions import TypeIs
 
 from accel.ast.handles.nothings import NOTHING_YET, filled
 from accel.ast.tree.nodes import Literal, MakeTuple, ScalarNode
 from accel.ast.tree.types import BOOL, F64, I64, ElementType, MaybeType, ScalarType, TupleType, scalar_type
 from accel.errors import AccelTypeError, Where
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs  # in Python since 3.13
 
 _NODES = get_args(ScalarNode)
 
