@@ -26,12 +26,15 @@ from accel.ilp.problem.options import Options
 from accel.ilp.realise import Realised, realised
 from accel.ir import nodes as ir
 from accel.ir.lower import lower
+from accel.ir.mentions import nests
 from accel.ir.text import text as loops_text
 from accel.ir.verify import verify as verify_loops
 from accel.labelled import nodes as labelled
+from accel.labelled.programs import programs
 from accel.labelled.text import text as labelled_text
 from accel.labelled.verify import verify as verify_labelled
 from accel.passes import Listener, Pass, log, through
+from accel.progress import progress
 from accel.settings import Settings
 
 _LOG = logging.getLogger(__name__)
@@ -64,9 +67,11 @@ _LOWERING: Pass[fusedast.Program, ir.Program] = Pass("ir", lower, verify_loops, 
 
 def stages(program: labelled.Program, options: Options, listen: Listener = log) -> Stages:
     """Cluster, fuse and lower; `listen` hears of each step."""
-    planned = through(_planning(options), program, listen)
-    fused = through(_FUSION, planned, listen)
-    loops = through(_LOWERING, fused, listen)
+    count = sum(len(each.bindings) for each in programs(program))
+    with progress(f"planning {count} operation{'s' * (count != 1)}"):
+        planned = through(_planning(options), program, listen)
+        fused = through(_FUSION, planned, listen)
+        loops = through(_LOWERING, fused, listen)
     return Stages(planned.program, planned.plan, fused, loops)
 
 
@@ -88,7 +93,9 @@ def _compiled(program: labelled.Program, options: Options, settings: Settings) -
     start = time.perf_counter()
     staged = stages(program, options)
     planned = time.perf_counter()
-    executable = target.compile(staged.loops)
+    count = sum(1 for _ in nests(staged.loops))
+    with progress(f"compiling {count} loop{'s' * (count != 1)} for {target.name}"):
+        executable = target.compile(staged.loops)
     _LOG.debug(
         "%d operations in %d clusters by %s, cost %s%s, in %.1f ms; compiled for %s in %.1f ms",
         len(program.bindings), len(staged.plan.clustering.clusters), staged.plan.strategy, staged.plan.cost,

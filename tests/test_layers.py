@@ -22,7 +22,7 @@ LAYERS = (
         "accel.cache",
         "accel.passes",
     ),
-    ("accel.disk", "accel.distribution"),
+    ("accel.disk", "accel.distribution", "accel.progress"),
     ("accel.ast.tree",),
     ("accel.ast.handles",),
     ("accel.ast.meaning", "accel.ast.scalars"),

@@ -27,6 +27,7 @@ from accel.forks import calmly
 from accel.ir.nodes import Nest, Program
 from accel.labelled.meaning import faults
 from accel.lazy import lazy
+from accel.progress import progress
 
 if TYPE_CHECKING:
     import pyopencl
@@ -48,7 +49,8 @@ class OpenCLBackend:
     def build(self, text: str) -> pyopencl.Program:
         """Build a compilation unit. Raises `AccelDeviceError` with what the device's compiler says, and in forked children."""
         check_process(self.memory.generation)
-        return calmly(lambda: self._built(text))
+        with progress(f"building kernels for {self.name}"):
+            return calmly(lambda: self._built(text))
 
     def _built(self, text: str) -> pyopencl.Program:
         import pyopencl
