@@ -18,6 +18,7 @@ from accel.ir.nodes import Count, LoopDirection, Nest, Output, Write
 from accel.ir.reductions import lower_filter, lower_fold, lower_scan, total_array
 from accel.ir.simplify import simplified
 from accel.ir.sizes import found_size
+from accel.labelled.algebra import Monoid
 from accel.labelled.array import Array, SizeVariable
 from accel.labelled.nodes import (
     Acond,
@@ -91,14 +92,14 @@ def _demands(each: LeafOfCluster) -> Iterator[Demand]:
     """Which loops of an operation must run which way: docs/order.md counts elements in the array's own order."""
     binding, traversal = each.binding, each.traversal
     match binding.operation:
-        case Fold(inputs=inputs, exact=False):
+        case Fold(inputs=inputs, monoid=Monoid(exact=False)):
             yield Demand(LoopDirection.UP, inputs[0].shape, inputs[0].shape[:-1], traversal)
         case Scan(inputs=inputs, direction=end):
             way = LoopDirection.UP if end is Direction.LEFT else LoopDirection.DOWN
             yield Demand(way, inputs[0].shape, inputs[0].shape[:-1], traversal)
         case Filter(inputs=inputs):
             yield Demand(LoopDirection.UP, inputs[0].shape, (), traversal)
-        case Scatter(indices=indices, values=values, exact=False):
+        case Scatter(indices=indices, values=values, monoid=Monoid(exact=False)):
             yield Demand(LoopDirection.UP, (*indices, *values)[0].shape, (), traversal)
         case _:
             pass

@@ -94,8 +94,7 @@ def lower_scatter(binding: Binding, operation: labelled.Scatter, traversal: Trav
         elements(operation.indices, traversal),
         elements(operation.values, traversal),
         operation.combine,
-        operation.exact,
-        operation.commutes,
+        operation.monoid,
         guard,
         binding.where,
     )

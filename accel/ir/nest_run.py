@@ -55,7 +55,7 @@ class Collected:
         if not self._elements:
             return self._seed
         width = order.lanes([final.type for final in self._state.finals])
-        total = order.fold(self._elements, self._combine, self._state.commutes, width)
+        total = order.fold(self._elements, self._combine, self._state.monoid.commutes, width)
         return total if self._seed is None else self._combine(self._seed, total)
 
 

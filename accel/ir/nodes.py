@@ -13,6 +13,7 @@ from typing import TypeAlias, Union
 
 from accel.ast.tree.types import ScalarType
 from accel.errors import Where
+from accel.labelled.algebra import Monoid
 from accel.labelled.array import Array, Extent, Shape, SizeVariable
 from accel.labelled.nodes import Equality
 from accel.labelled.scalar import Constant, Function
@@ -45,16 +46,15 @@ class State:
     `merge` takes the leaves of two partial results, the one visited earlier first. `initial` is combined once, before
     everything (None: none; then no element at all is the error of `combinator` at `where`). The k-th `ManyToOne` step that runs
     is element k of `docs/order.md`. `running`: read while the loop runs (a scan, a filter's position): scan order; else fold
-    order. `exact`: any order gives the same bits. `commutes`: which lanes an inexact fold uses. `when`: the state exists only
-    where this holds, which is known before its loop; elsewhere nothing is stepped, no error is raised and nothing is final.
-    `over`: the shape of what is folded, for the error, as are `combinator`, the user's name for a fold, and `where`.
+    order. `monoid`: what is known of `merge`. `when`: the state exists only where this holds, which is known before its loop;
+    elsewhere nothing is stepped, no error is raised and nothing is final. `over`: the shape of what is folded, for the error,
+    as are `combinator`, the user's name for a fold, and `where`.
     """
 
     finals: tuple[Stream, ...]
     initial: tuple[Operand, ...] | None
     merge: Function
-    exact: bool
-    commutes: bool
+    monoid: Monoid
     running: bool
     when: Guard = None
     over: Shape = ()
@@ -138,15 +138,14 @@ class Scatter:
     """`arrays[index] := combine(values, arrays[index])` (new leaves, then old), the index checked (an error at `where`).
 
     `arrays` are the results, which begin as their destinations' contents (`Nest.in_place`).
-    Combined in the order in which the loop visits, unless `exact`.
+    Combined in the order in which the loop visits, unless `monoid` is exact.
     """
 
     arrays: tuple[Array, ...]
     index: tuple[Operand, ...]
     values: tuple[Operand, ...]
     combine: Function
-    exact: bool
-    commutes: bool
+    monoid: Monoid
     when: Guard = None
     where: Where | None = field(default=None, compare=False, repr=False)
 

@@ -13,6 +13,7 @@ from accel.ir.names import elements
 from accel.ir.nodes import Guard, ManyToOne, OneToMaybe, Operand, State, Stream, Write
 from accel.ir.streams import Placed, applied, copy, pruned, reads, writes
 from accel.labelled import nodes as labelled
+from accel.labelled.algebra import monoid_of
 from accel.labelled.array import Array
 from accel.labelled.nodes import Binding
 from accel.labelled.scalar import Block, Compute, Function, Variable, constant
@@ -41,8 +42,7 @@ def lower_fold(binding: Binding, operation: labelled.Fold, traversal: Traversal,
         finals,
         initial,
         operation.combine,
-        operation.exact,
-        operation.commutes,
+        operation.monoid,
         running=False,
         when=outer.guard,
         over=frame.empty(operation.inputs[0].shape),
@@ -82,8 +82,7 @@ def lower_scan(binding: Binding, operation: labelled.Scan, traversal: Traversal,
         finals,
         initial,
         _visiting(operation.combine, operation.direction),
-        operation.exact,
-        operation.commutes,
+        operation.monoid,
         running=True,
         when=outer.guard,
     )
@@ -101,7 +100,7 @@ def lower_scan(binding: Binding, operation: labelled.Scan, traversal: Traversal,
 
 
 def _counter(final: Stream, running: bool, guard: Guard) -> State:
-    return State((final,), (constant(I64, 0),), _COUNT, exact=True, commutes=True, running=running, when=guard)
+    return State((final,), (constant(I64, 0),), _COUNT, monoid_of(_COUNT), running, when=guard)
 
 
 def total_array(binding: Binding) -> Array:

@@ -42,6 +42,7 @@ from accel.ir.nodes import (
     View,
     Write,
 )
+from accel.labelled.algebra import Monoid
 from accel.labelled.array import Array, Extent
 from accel.labelled.scalar import Constant, Function
 from accel.labelled.scalar_text import constant_text, extent_text, function_text, plain_name, shape_text
@@ -164,9 +165,13 @@ def _for(loop: For) -> str:
 def _state(state: State) -> str:
     kind = "scan" if state.running else "fold"
     seed = "" if state.initial is None else f" from {_operands(state.initial)}"
-    flags = [flag for flag, holds in (("exact", state.exact), ("commutes", state.commutes)) if holds]
-    shown = f" [{', '.join(flags)}]" if flags else ""
-    return f"{kind} {_streams(state.finals)}{seed} by {function_text(state.merge)}{shown}{_guard(state.when)}"
+    shown = f"{function_text(state.merge)}{_algebra(state.monoid)}"
+    return f"{kind} {_streams(state.finals)}{seed} by {shown}{_guard(state.when)}"
+
+
+def _algebra(monoid: Monoid) -> str:
+    flags = [flag for flag, holds in (("exact", monoid.exact), ("commutes", monoid.commutes)) if holds]
+    return f" [{', '.join(flags)}]" if flags else ""
 
 
 def _statement(statement: LoopBody) -> str:
@@ -185,11 +190,9 @@ def _statement(statement: LoopBody) -> str:
             return f"{out.name} = {plain_name(array)}{_index(index)}"
         case Write(array, index, value):
             return f"{plain_name(array)}{_index(index)} := {operand_text(value)}"
-        case Scatter(arrays, index, values, combine, exact, commutes):
-            flags = [flag for flag, holds in (("exact", exact), ("commutes", commutes)) if holds]
-            shown = f" [{', '.join(flags)}]" if flags else ""
+        case Scatter(arrays, index, values, combine, monoid):
             places = " ".join(plain_name(array) + _index(index) for array in arrays)
-            return f"scatter {places} := ({function_text(combine)}) {_operands(values)}{shown}"
+            return f"scatter {places} := ({function_text(combine)}) {_operands(values)}{_algebra(monoid)}"
         case _:
             assert_never(statement)
 

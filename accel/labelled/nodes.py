@@ -10,6 +10,7 @@ from typing import TypeAlias, Union
 
 from accel.ast.tree.nodes import Direction, ScanForm
 from accel.errors import Where
+from accel.labelled.algebra import Monoid
 from accel.labelled.array import Array, Label, Shape, SizeVariable
 from accel.labelled.scalar import Function
 
@@ -61,7 +62,7 @@ class Scatter:
     """In source order, where `keep` (if any) is true: `destination[indices[i]] := combine(values[i], destination[...])`.
 
     Destroys `destinations`, whose buffers become the results' [vB24 section 2]; no other use may follow. `combine` takes
-    the new leaves, then the old ones. `exact`: any order gives the same bits; `commutes` likewise as for folds.
+    the new leaves, then the old ones. `monoid`: what is known of `combine`, as in folds and scans.
     """
 
     combine: Function
@@ -69,8 +70,7 @@ class Scatter:
     keep: Array | None
     indices: tuple[Array, ...]
     values: tuple[Array, ...]
-    exact: bool
-    commutes: bool
+    monoid: Monoid
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +84,13 @@ class Copy:
 class Fold:
     """Reduction of the innermost dimension. `combine` takes the left leaves, then the right ones.
 
-    `initial` (no parameters) is combined once, on the left; None is `fold1`. `exact`: any order gives the same bits.
+    `initial` (no parameters) is combined once, on the left; None is `fold1`.
     """
 
     combine: Function
     initial: Function | None
     inputs: tuple[Array, ...]
-    exact: bool
-    commutes: bool
+    monoid: Monoid
     name: str = field(default="fold", compare=False)
 
 
@@ -107,8 +106,7 @@ class Scan:
     inputs: tuple[Array, ...]
     direction: Direction
     form: ScanForm
-    exact: bool
-    commutes: bool
+    monoid: Monoid
     name: str = field(default="scan", compare=False)
 
 

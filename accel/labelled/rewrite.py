@@ -128,10 +128,10 @@ def operation(node: Operation, to: Substitution) -> Operation:
             return replace(node, function=to.function(function), inputs=to.arrays(inputs))
         case Gather(indices, inputs):
             return Gather(to.arrays(indices), to.arrays(inputs))
-        case Scatter(combine, destinations, keep, indices, values, exact, commutes):
+        case Scatter(combine, destinations, keep, indices, values, monoid):
             guard = None if keep is None else to.array(keep)
             arrays = to.arrays(destinations), guard, to.arrays(indices), to.arrays(values)
-            return Scatter(to.function(combine), *arrays, exact, commutes)
+            return Scatter(to.function(combine), *arrays, monoid)
         case Copy(inputs) | Reshape(inputs) | Force(inputs):
             return replace(node, inputs=to.arrays(inputs))
         case Fold(combine, initial, inputs) | Scan(combine, initial, inputs):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
+from accel.labelled.algebra import Monoid
 from accel.labelled.array import Array, Label, Shape, SizeVariable
 from accel.labelled.nodes import (
     Acond,
@@ -117,17 +118,17 @@ def _words(operation: Operation, names: _Names) -> list[str]:
             return [head, _function(function, names), _arrays(inputs, names)]
         case Gather(indices, inputs):
             return ["gather", _group(indices, names), _arrays(inputs, names)]
-        case Scatter(combine, destinations, keep, indices, values, exact, commutes):
+        case Scatter(combine, destinations, keep, indices, values, monoid):
             parts = [_group(destinations, names), "" if keep is None else f"if {names(keep)}"]
             parts += [_group(indices, names), _group(values, names)]
-            return ["scatter" + _algebra(exact, commutes), _function(combine, names), *parts]
+            return ["scatter" + _algebra(monoid), _function(combine, names), *parts]
         case Copy(inputs):
             return ["copy", _arrays(inputs, names)]
-        case Fold(combine, initial, inputs, exact, commutes):
-            head = ("fold" if initial else "fold1") + _algebra(exact, commutes)
+        case Fold(combine, initial, inputs, monoid):
+            head = ("fold" if initial else "fold1") + _algebra(monoid)
             return [head, _function(combine, names), _seed(initial, names), _arrays(inputs, names)]
-        case Scan(combine, initial, inputs, direction, form, exact, commutes):
-            head = "scan" + _algebra(exact, commutes, direction.value, form.value)
+        case Scan(combine, initial, inputs, direction, form, monoid):
+            head = "scan" + _algebra(monoid, direction.value, form.value)
             return [head, _function(combine, names), _seed(initial, names), _arrays(inputs, names)]
         case Filter(predicate, inputs):
             return ["filter", _function(predicate, names), _arrays(inputs, names)]
@@ -170,5 +171,5 @@ def _flags(*flags: str) -> str:
     return f"[{', '.join(shown)}]" if shown else ""
 
 
-def _algebra(exact: bool, commutes: bool, *more: str) -> str:
-    return _flags(*more, "exact" if exact else "", "commutes" if commutes else "")
+def _algebra(monoid: Monoid, *more: str) -> str:
+    return _flags(*more, "exact" if monoid.exact else "", "commutes" if monoid.commutes else "")

@@ -11,6 +11,7 @@ from accel.ast.tree.nodes import Direction, ScanForm
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, F32, F64, I64
 from accel.ilp.problem.clustering import BACKWARD, Plan, Traversal
+from accel.labelled.algebra import UNKNOWN
 from accel.labelled.array import Array, Extent, Label
 from accel.labelled.meaning.evaluate import HostArray
 from accel.labelled.nodes import Fold, Program
@@ -296,7 +297,7 @@ def fold_of_nothing_known() -> Example:
     xs, seed = hand.use(F64, hand.size(), hand.size()), hand.use(F64)
     least = hand.fold(xs, Operator.MIN, seed=None)
     body = Body()
-    operation = Fold(binary(Operator.SUB, F64), body.gives(body.load(seed)), (xs,), False, False)
+    operation = Fold(binary(Operator.SUB, F64), body.gives(body.load(seed)), (xs,), UNKNOWN)
     sums = hand.add(operation, (F64, xs.shape[:-1]))[0]
     return Example(hand.program(least, sums), [[2, 3]], [floats(8, 300), np.array(3.0)])
 

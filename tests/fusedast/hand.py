@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from accel.ast.tree.nodes import Direction, ScanForm
 from accel.ast.tree.operators import COMPARISONS, Operator
 from accel.ast.tree.types import BOOL, F32, F64, I64, ScalarType
 from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Clustering, Plan, Traversal
+from accel.labelled.algebra import Monoid, monoid_of
 from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
 from accel.labelled.nodes import (
     Backpermute,
@@ -28,6 +30,11 @@ from accel.labelled.nodes import (
     Use,
 )
 from accel.labelled.scalar import Block, Compute, Constant, Function, Load, Operand, Statement, Variable, constant
+
+
+def _monoid(combine: Function, kind: ScalarType) -> Monoid:
+    """What is known of it; of floats nothing is exact, not even a maximum."""
+    return replace(monoid_of(combine), exact=not kind.is_float)
 
 
 class Body:
@@ -134,7 +141,8 @@ class Hand:
         kind = array.element
         initial = None if seed is None else always(number(kind, seed))
         name = "fold1" if initial is None else "fold"
-        operation = Fold(binary(operator, kind), initial, (array,), not kind.is_float, True, name)
+        combine = binary(operator, kind)
+        operation = Fold(combine, initial, (array,), _monoid(combine, kind), name)
         return self.add(operation, (kind, array.shape[:-1]))[0]
 
     def scan(
@@ -146,9 +154,8 @@ class Hand:
     ) -> tuple[Array, ...]:
         kind, (*outer, inner) = array.element, array.shape
         initial = None if form is ScanForm.INCLUSIVE else always(number(kind, 1))
-        operation = Scan(
-            binary(operator, kind), initial, (array,), direction, form, not kind.is_float, operator is Operator.ADD
-        )
+        combine = binary(operator, kind)
+        operation = Scan(combine, initial, (array,), direction, form, _monoid(combine, kind))
         if form is ScanForm.TOTAL:
             return self.add(operation, (kind, array.shape), (kind, tuple(outer)))
         longer = Extent(inner.variable, inner.offset + (form is ScanForm.EXCLUSIVE))
@@ -173,7 +180,7 @@ class Hand:
     ) -> Array:
         kind = values.element
         combine = binary(operator, kind)
-        operation = Scatter(combine, (destination,), keep, tuple(indices), (values,), not kind.is_float, True)
+        operation = Scatter(combine, (destination,), keep, tuple(indices), (values,), _monoid(combine, kind))
         return self.add(operation, (kind, destination.shape))[0]
 
     def force(self, array: Array) -> Array:

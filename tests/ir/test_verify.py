@@ -34,6 +34,7 @@ from accel.ir.nodes import (
 )
 from accel.ir.nodes import LoopDirection as Way
 from accel.ir.verify import verify, verify_nest
+from accel.labelled.algebra import monoid_of
 from accel.labelled.array import Array, Extent, SizeVariable
 from tests.fusedast.examples import EXAMPLES, scatter_example
 from tests.fusedast.hand import Body, Hand, affine, always, at, binary, number, plan
@@ -51,7 +52,8 @@ def nest(*body: LoopBody, states: tuple[State, ...] = (), after: tuple[LoopBody,
     return Nest(1, Level((), loop, after), (Output(YS, ((N,),)),), (), ())
 
 
-TOTAL = State((Stream("t", F64),), (number(F64, 0),), binary(Operator.ADD, F64), False, True, False)
+SUM = binary(Operator.ADD, F64)
+TOTAL = State((Stream("t", F64),), (number(F64, 0),), SUM, monoid_of(SUM), False)
 STEP = ManyToOne("t", (X,))
 GUARD = OneToMaybe(KEEP, always(number(BOOL, 1)), ())
 

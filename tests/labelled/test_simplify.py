@@ -122,7 +122,7 @@ def test_what_is_known_of_combining_functions(combine: object, kind: object, exa
     xs = parameter(1, kind)  # type: ignore[arg-type]  # parametrised
     (fold,) = operations(A.fold1(combine, xs), of=[xs])  # type: ignore[arg-type]  # any function
     assert isinstance(fold, Fold)
-    assert (fold.exact, fold.commutes) == (exact, commutes)
+    assert (fold.monoid.exact, fold.monoid.commutes) == (exact, commutes)
 
 
 def test_lazy_logic_is_logic() -> None:
@@ -131,7 +131,7 @@ def test_lazy_logic_is_logic() -> None:
     for combine, expected in ((lambda a, b: a & b, x.all(1)), (lambda a, b: a | b, x.any(1))):
         folded = A.fold1(combine, use(x))
         (fold,) = [o for b in program([folded]).bindings if isinstance(o := b.operation, Fold)]
-        assert fold.exact
+        assert fold.monoid.exact
         same(run(folded), expected)
 
 
@@ -143,7 +143,7 @@ def test_tuples_are_judged_by_component() -> None:
     xs, ys = parameter(1, F64), parameter(1, I64)
     (fold,) = operations(A.fold1(tuples, A.zip(xs, ys)), of=[xs, ys])
     assert isinstance(fold, Fold)
-    assert (fold.exact, fold.commutes) == (False, True)
+    assert (fold.monoid.exact, fold.monoid.commutes) == (False, True)
 
 
 def test_reductions_shed_components_that_nobody_needs() -> None:
@@ -247,7 +247,7 @@ def test_a_fold_that_loses_a_component_is_described_anew() -> None:
     pairs = A.fold1(lambda a, b: A.lift(a[0] + b[0], a[1] - b[1]), A.zip(xs, ys))
     fold, *_ = operations(A.map(lambda p: p[0], pairs), of=[xs, ys])
     assert isinstance(fold, Fold)
-    assert (len(fold.inputs), fold.exact, fold.commutes) == (1, True, True)
+    assert (len(fold.inputs), fold.monoid.exact, fold.monoid.commutes) == (1, True, True)
 
 
 def test_a_choice_between_equal_inputs_is_one_of_them() -> None:

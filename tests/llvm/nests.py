@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from accel.ir.nodes import (
     Stream,
     Write,
 )
+from accel.labelled.algebra import monoid_of
 from accel.labelled.array import Array, Extent, SizeVariable
 from accel.labelled.scalar import Block, Compute, Function, Variable, constant
 
@@ -87,7 +89,7 @@ def fold(
     streams, statements = reads(arrays)
     finals = tuple(Stream(f"s{k}", kind) for k in range(leaves))
     initial = tuple(constant(kind, 3 + k) for k in range(leaves)) if seeded else None
-    state = State(finals, initial, merge, exact, commutes, False, over=(N,))
+    state = State(finals, initial, merge, replace(monoid_of(merge), exact=exact, commutes=commutes), False, over=(N,))
     keep, guards = _guard(guard, streams[0])
     body = [*statements, *guards, ManyToOne(finals[0].name, tuple(streams), when=keep)]
     results = [Array(10 + k, 0, kind, ()) for k in range(leaves)]
@@ -127,7 +129,7 @@ def scan(
     finals = tuple(Stream(f"s{k}", kind) for k in range(leaves))
     values = tuple(Stream(f"v{k}", kind) for k in range(leaves))
     initial = tuple(constant(kind, 3 + k) for k in range(leaves)) if seeded else None
-    state = State(finals, initial, merge, exact, False, True, over=(N,))
+    state = State(finals, initial, merge, replace(monoid_of(merge), exact=exact), True, over=(N,))
     keep, guards = _guard(guard, streams[0])
     made = {"before": values} if exclusive else {"after": values}
     step = ManyToOne(finals[0].name, tuple(streams), **made, when=keep)

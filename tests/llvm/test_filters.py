@@ -9,6 +9,7 @@ from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, F32, F64, I8, I16, I32, I64, ScalarType
 from accel.backends.protocol import HostArray
 from accel.ir.nodes import Level, ManyToOne, OneToMaybe, Program, State, Stream, Write
+from accel.labelled.algebra import monoid_of
 from accel.labelled.array import Array
 from accel.labelled.scalar import constant
 from tests.llvm import nests
@@ -21,7 +22,8 @@ def filtered(kind: ScalarType, kept: ScalarType) -> Program:
     keep, total, place = Stream("keep", BOOL), Stream("total", I64), Stream("place", I64)
     zero, one = constant(I64, 0), constant(I64, 1)
     result, count = Array(10, 0, kept, (nests.N,)), Array(11, 0, I64, ())
-    state = State((total,), (zero,), nests.binary(Operator.ADD, I64), True, True, True)
+    merge = nests.binary(Operator.ADD, I64)
+    state = State((total,), (zero,), merge, monoid_of(merge), True)
     body = [
         *reads,
         OneToMaybe(keep, nests.binary(Operator.GT, kind, BOOL), (key, constant(kind, 0))),

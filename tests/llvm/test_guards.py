@@ -11,6 +11,7 @@ from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, F32, I32, I64, ScalarType
 from accel.errors import AccelIndexError, AccelValueError
 from accel.ir.nodes import Launch, Level, ManyToOne, OneToMaybe, Program, Read, Remap, State, Stream, Write
+from accel.labelled.algebra import monoid_of
 from accel.labelled.array import Array
 from accel.labelled.scalar import constant
 from tests.llvm import nests
@@ -63,7 +64,8 @@ def test_an_index_that_no_lane_asks_for_is_not_checked(size: int) -> None:
     indices, source, result = Array(0, 0, I64, (nests.N,)), Array(1, 0, F32, (nests.M,)), Array(10, 0, F32, ())
     (index,), reads = nests.reads([indices])
     there, place, value, total = Stream("there", BOOL), Stream("place", I64), Stream("value", F32), Stream("t", F32)
-    state = State((total,), (constant(F32, 0),), nests.binary(Operator.MAX, F32), True, True, False)
+    merge = nests.binary(Operator.MAX, F32)
+    state = State((total,), (constant(F32, 0),), merge, monoid_of(merge), False)
     body = [
         *reads,
         OneToMaybe(there, nests.binary(Operator.GT, I64, BOOL), (index, constant(I64, 0))),

@@ -18,6 +18,7 @@ from accel.ast.tree.types import F32, F64, I64
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.protocol import Executable
 from accel.ir.nodes import For, Level, LoopDirection, ManyToOne, OneToOne, Program, State, Stream, Write
+from accel.labelled.algebra import monoid_of
 from accel.labelled.array import Array
 from accel.labelled.scalar import Block, Compute, Function, Variable, constant
 from tests.llvm import nests
@@ -65,7 +66,8 @@ def endless() -> Executable:
     """A sum over 2^40 indices, which takes minutes."""
     index, inner, one = Stream("i", I64), Stream("j", I64), Stream("one", F64)
     final, result = Stream("s", F64), Array(10, 0, F64, ())
-    state = State((final,), (constant(F64, 0),), nests.binary(Operator.ADD, F64), False, True, False)
+    merge = nests.binary(Operator.ADD, F64)
+    state = State((final,), (constant(F64, 0),), merge, monoid_of(merge), False)
     argument, out = Variable(0, I64), Variable(1, F64)
     convert = Function((argument,), Block((Compute(out, Operator.CAST, (argument,)),), (out,)))
     innermost = Level((OneToOne((one,), convert, (inner,)), ManyToOne("s", (one,))), None, ())

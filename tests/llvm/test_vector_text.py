@@ -8,6 +8,7 @@ from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import F32
 from accel.backends.llvm.module import module_text, nests
 from accel.ir.nodes import Level, ManyToOne, OneToOne, State, Stream, Write
+from accel.labelled.algebra import monoid_of
 from accel.labelled.array import Array
 from accel.labelled.scalar import constant
 from tests.llvm import nests as hand
@@ -18,7 +19,8 @@ def test_dot_product(golden: Callable[[str], None]) -> None:
     streams, reads = hand.reads(inputs)
     product, total, result = Stream("p", F32), Stream("s", F32), Array(3, 0, F32, ())
     multiply = OneToOne((product,), hand.binary(Operator.MUL, F32), tuple(streams))
-    state = State((total,), (constant(F32, 0),), hand.binary(Operator.ADD, F32), False, True, False)
+    merge = hand.binary(Operator.ADD, F32)
+    state = State((total,), (constant(F32, 0),), merge, monoid_of(merge), False)
     loop = hand.loop([*reads, multiply, ManyToOne("s", (product,))], [state])
     program = hand.program(Level((), loop, (Write(result, (), total),)), inputs, [(result, ())])
     modules, _ = module_text(nests(program))

@@ -15,7 +15,6 @@ from accel.backends.opencl.functions import Context, inline
 from accel.backends.opencl.spelling import c_type, unsigned
 from accel.backends.opencl.writer import Writer
 from accel.ir.nodes import Scatter
-from accel.labelled.scalar import Compute, Function, Variable
 
 _NATIVE: Mapping[Operator, str] = {
     Operator.ADD: "add",
@@ -28,9 +27,9 @@ _NATIVE: Mapping[Operator, str] = {
 
 
 def serves(scatter: Scatter, features: Features) -> bool:
-    """Whether atomic updates give the scatter's result: it is exact, and no leaf depends on another one's old value."""
+    """Whether atomic updates give the scatter's result: it is exact, so no leaf depends on another one's old value."""
     wide = any(array.element.bytes == 8 for array in scatter.arrays)
-    return scatter.exact and (features.atomics64 or not wide) and _independent(scatter.combine)
+    return scatter.monoid.exact and (features.atomics64 or not wide)
 
 
 def combine_atomically(
@@ -38,39 +37,20 @@ def combine_atomically(
 ) -> None:
     """Update the leaves in memory at `places` with `values`."""
     for leaf, (array, place) in enumerate(zip(scatter.arrays, places, strict=True)):
-        native = _native(scatter.combine, array.element)
+        native = _native(scatter, array.element)
         if native is not None:
             writer.line(f"{native}((volatile __global {c_type(array.element)}*)&{place}, {values[leaf]});")
         else:
             _exchange(scatter, leaf, place, values, writer, context)
 
 
-def _independent(combine: Function) -> bool:
-    """Whether result k needs no old leaf but its own. Functions with control flow pass only if there is one leaf."""
-    count = len(combine.body.results)
-    if count == 1:
-        return True
-    needs: dict[int, set[int]] = {p.number: set() for p in combine.parameters[:count]}
-    needs |= {p.number: {leaf} for leaf, p in enumerate(combine.parameters[count:])}
-    for statement in combine.body.statements:
-        if not isinstance(statement, Compute):
-            return False
-        variables = [a for a in statement.arguments if isinstance(a, Variable)]
-        needs[statement.out.number] = {leaf for variable in variables for leaf in needs[variable.number]}
-    results = enumerate(combine.body.results)
-    return all(not isinstance(result, Variable) or needs[result.number] <= {leaf} for leaf, result in results)
-
-
-def _native(combine: Function, kind: ScalarType) -> str | None:
+def _native(scatter: Scatter, kind: ScalarType) -> str | None:
     """The language's function for a one-leaf combination that is a single operator of both operands."""
-    if not kind.is_integer or kind.bytes < 4:
+    operators = scatter.monoid.operators
+    if operators is None or len(operators) > 1 or not kind.is_integer or kind.bytes < 4:
         return None
-    match combine.body.statements, combine.body.results:
-        case (Compute(out, operator, arguments),), (result,) if out == result and operator in _NATIVE:
-            both = set(arguments) == set(combine.parameters)
-            return f"{'atom' if kind.bytes == 8 else 'atomic'}_{_NATIVE[operator]}" if both else None
-        case _:
-            return None
+    name = _NATIVE.get(operators[0])
+    return None if name is None else f"{'atom' if kind.bytes == 8 else 'atomic'}_{name}"
 
 
 def _exchange(scatter: Scatter, leaf: int, place: str, values: Sequence[str], writer: Writer, context: Context) -> None:

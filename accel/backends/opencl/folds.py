@@ -38,20 +38,20 @@ def folds_in_lanes(nest: Nest, flat: Flat) -> list[tuple[Lanes, list[State]]] | 
         return None
     classes: dict[Lanes, list[State]] = {}
     for state in states:
-        if not state.exact:
+        if not state.monoid.exact:
             width = lanes([final.type for final in state.finals])
-            classes.setdefault(Lanes(width, state.commutes), []).append(state)
+            classes.setdefault(Lanes(width, state.monoid.commutes), []).append(state)
     if not classes:
         classes[Lanes(64, True)] = []
     first = next(iter(classes.values()))
-    first += [state for state in states if state.exact]
+    first += [state for state in states if state.monoid.exact]
     return list(classes.items())
 
 
 def numbered_by_iteration(nest: Nest, flat: Flat, state: State) -> bool:
     """Whether element k of the state is what iteration k makes. The elements of an exact state need no numbers."""
     step = steps(nest).get(state.name)
-    if step is None or state.exact:
+    if step is None or state.monoid.exact:
         return True
     level = flat.body
     here = any(statement is step for statement in (*level.before, *level.after))

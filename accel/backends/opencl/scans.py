@@ -44,7 +44,7 @@ class _Chain:
         self._chain = chain
         self._steps = steps(scaffold.nest)
         states = flat.loops[0].states
-        self._block = EXACT_BLOCK if all(state.exact for state in states) else BLOCK
+        self._block = EXACT_BLOCK if all(state.monoid.exact for state in states) else BLOCK
         running = {state.name for group in chain for state in group}
         count = Amount(flat.extents, self._block, least=1)
         self._ends = partials(scaffold, states, count)

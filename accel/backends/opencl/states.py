@@ -47,7 +47,7 @@ class StateType:
     @property
     def machine(self) -> Machine:
         """The order in which elements are combined."""
-        if self.state.exact:
+        if self.state.monoid.exact:
             return Machine.PLAIN
         return Machine.SCAN if self.state.running else Machine.FOLD
 
@@ -77,7 +77,7 @@ def state_type(state: State, context: Context) -> StateType:
         declared.append(f"volatile __global long* {ERROR}")
         used.append(ERROR)
     passed, taken = ("".join(f", {each}" for each in some) for some in (used, declared))
-    key = "\n".join([*_definitions(StateType("STATE", state, passed, taken), context), str(state.commutes)])
+    key = "\n".join([*_definitions(StateType("STATE", state, passed, taken), context), str(state.monoid.commutes)])
     made = StateType(context.states.setdefault(key, f"state{len(context.states)}"), state, passed, taken)
     if made.name not in context.prelude:
         struct, merge = _definitions(made, context)
@@ -203,8 +203,8 @@ _TREE = 40
 
 def _fold_machine(made: StateType) -> str:
     name, width = made.name, made.lanes
-    run = 1 if made.state.commutes else BLOCK // width
-    parts = f"{name} lane[{width}];" if made.state.commutes else f"{name} run;"
+    run = 1 if made.state.monoid.commutes else BLOCK // width
+    parts = f"{name} lane[{width}];" if made.state.monoid.commutes else f"{name} run;"
     shared = f"""typedef struct {{ long count; {name} tree[{_TREE}]; {parts} }} {name}_fold;
 static void {name}_fold_push({name}* tree, long number, {name} value{made.taken}) {{
   int level = 0;
@@ -222,7 +222,7 @@ static {name} {name}_fold_join({name}* tree, long parts, {name} rest, int some{m
   return rest;
 }}
 """
-    return shared + (_lanes_machine(made) if made.state.commutes else _runs_machine(made, run))
+    return shared + (_lanes_machine(made) if made.state.monoid.commutes else _runs_machine(made, run))
 
 
 def _lanes_machine(made: StateType) -> str:

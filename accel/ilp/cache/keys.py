@@ -157,8 +157,8 @@ def _operation(operation: Operation, found: list[Hashable], pending: list[Progra
             _function(function, found)
         case Use(parameter):
             found.append(parameter)
-        case Fold(combine, initial, inputs, exact, commutes, name):
-            found += (exact, commutes, name)
+        case Fold(combine, initial, inputs, monoid, name):
+            found += (monoid, name)
             _read(inputs, found)
             _function(combine, found)
             _function(initial, found)
@@ -169,16 +169,16 @@ def _operation(operation: Operation, found: list[Hashable], pending: list[Progra
             found += (shrinking, name)
             _read(inputs, found)
             _function(function, found)
-        case Scan(combine, initial, inputs, direction, form, exact, commutes, name):
-            found += (direction, form, exact, commutes, name)
+        case Scan(combine, initial, inputs, direction, form, monoid, name):
+            found += (direction, form, monoid, name)
             _read(inputs, found)
             _function(combine, found)
             _function(initial, found)
         case Gather(indices, inputs):
             _read(indices, found)
             _read(inputs, found)
-        case Scatter(combine, destinations, keep, indices, values, exact, commutes):
-            found += (exact, commutes)
+        case Scatter(combine, destinations, keep, indices, values, monoid):
+            found.append(monoid)
             for arrays in (destinations, () if keep is None else (keep,), indices, values):
                 _read(arrays, found)
             _function(combine, found)

@@ -195,12 +195,15 @@ def _node(binding: Binding, scalars: Scalars) -> Node:
             return Node(label, Kind.GATHER, arrays, shape, "gather", operations=count)
         case Scatter(_, _, _, _, values):
             return Node(label, Kind.SCATTER, arrays, values[0].shape, "scatter", operations=count, loops=loops)
-        case Fold(_, _, inputs, exact, _, name):
-            return Node(label, Kind.FOLD, arrays, inputs[0].shape, name, exact=exact, operations=count, loops=loops)
-        case Scan(_, _, inputs, direction, form, exact, _, name):
+        case Fold(_, _, inputs, monoid, name):
+            return Node(
+                label, Kind.FOLD, arrays, inputs[0].shape, name, exact=monoid.exact, operations=count, loops=loops
+            )
+        case Scan(_, _, inputs, direction, form, monoid, name):
             exclusive = form is ScanForm.EXCLUSIVE
             visited = shape if exclusive else inputs[0].shape
             backward = direction is Direction.RIGHT
+            exact = monoid.exact
             return Node(
                 label, Kind.SCAN, arrays, visited, name, backward, exclusive, exact, operations=count, loops=loops
             )

@@ -14,6 +14,7 @@ from accel.ast.tree.nodes import ScalarNode, ScanForm
 from accel.ast.tree.types import BOOL, I64, ScalarType, leaves
 from accel.errors import Where
 from accel.labelled import nodes
+from accel.labelled.algebra import UNKNOWN
 from accel.labelled.array import Array, Extent, Label, Shape
 from accel.labelled.construction.flatten import Leaves
 from accel.labelled.construction.scope import Scope, Value, typed
@@ -50,7 +51,7 @@ def desugar(node: Simple, scope: Scope) -> tuple[Value, ...]:
             return _scatter_with(node, scope)
         case ast.Fold(function, initial, array):
             source, seed = scope.value(array), _seed(initial, scope)
-            fold = nodes.Fold(scope.function(function), seed, source.leaves, False, False, node.name)
+            fold = nodes.Fold(scope.function(function), seed, source.leaves, UNKNOWN, node.name)
             return _one(scope, fold, node, source.shape[:-1])
         case ast.Scan():
             return _scan(node, scope)
@@ -118,7 +119,7 @@ def _permute(node: ast.Permute, scope: Scope) -> tuple[Value]:
     places = scope.emit(nodes.Generate(target, "permute"), types, node.where) if types else ()
     keep, indices = (None, places) if always else (places[0], places[1:])
     combine = scope.function(node.combine)
-    scatter = nodes.Scatter(combine, defaults.leaves, keep, indices, source.leaves, False, False)
+    scatter = nodes.Scatter(combine, defaults.leaves, keep, indices, source.leaves, UNKNOWN)
     return _one(scope, scatter, node, defaults.shape)
 
 
@@ -127,7 +128,7 @@ def _scatter_with(node: ast.ScatterWith, scope: Scope) -> tuple[Value]:
     rank = len(defaults.shape)
     combine = scope.function(node.combine)
     indices, values = pairs.leaves[:rank], pairs.leaves[rank:]
-    scatter = nodes.Scatter(combine, defaults.leaves, None, indices, values, False, False)
+    scatter = nodes.Scatter(combine, defaults.leaves, None, indices, values, UNKNOWN)
     return _one(scope, scatter, node, defaults.shape)
 
 
@@ -140,7 +141,7 @@ def _scan(node: ast.Scan, scope: Scope) -> tuple[Value, ...]:
     types = typed(node, shape)
     if node.form is ScanForm.TOTAL:
         types += typed(node, tuple(outer), 1)
-    scan = nodes.Scan(combine, seed, source.leaves, node.direction, node.form, False, False, node.name)
+    scan = nodes.Scan(combine, seed, source.leaves, node.direction, node.form, UNKNOWN, node.name)
     arrays, count = scope.emit(scan, types, node.where), len(source.leaves)
     values = [Value(arrays[:count], shape, node.where)]
     if node.form is ScanForm.TOTAL:

@@ -263,7 +263,7 @@ def _fold(binding: Binding, operation: Fold, env: Environment) -> None:
     results = []
     for row in _rows(operation.inputs, env):
         if row:
-            total = order.fold(row, combine, operation.commutes, width)
+            total = order.fold(row, combine, operation.monoid.commutes, width)
             results.append(total if seed is None else combine(seed, total))
         elif seed is not None:
             results.append(seed)

@@ -9,10 +9,10 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from accel.ast.tree.nodes import ScanForm
+from accel.labelled.algebra import monoid_of
 from accel.labelled.nodes import Filter, Fold, Scan
 from accel.labelled.scalar import Function
 from accel.labelled.scalar_text import variables_used
-from accel.labelled.scalars.algebra import exact_and_commutes
 from accel.labelled.scalars.simplify import select_results, simplify
 
 
@@ -50,8 +50,7 @@ def restrict_reduction(operation: Fold | Scan, wanted: Collection[int]) -> tuple
     inputs = tuple([operation.inputs[k] for k in kept])
     totals = isinstance(operation, Scan) and operation.form is ScanForm.TOTAL
     places = kept + [count + k for k in kept] if totals else kept
-    exact, commutes = exact_and_commutes(combine)
-    fewer = replace(operation, combine=combine, initial=initial, inputs=inputs, exact=exact, commutes=commutes)
+    fewer = replace(operation, combine=combine, initial=initial, inputs=inputs, monoid=monoid_of(combine))
     return fewer, places
 
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from accel.labelled import rewrite
+from accel.labelled.algebra import monoid_of
 from accel.labelled.array import Array, Extent, Label, SizeVariable
 from accel.labelled.nodes import (
     Acond,
@@ -38,7 +39,6 @@ from accel.labelled.nodes import (
 from accel.labelled.passes import dead
 from accel.labelled.passes.pointwise import Pointwise, narrowed, passed_through, repeated, stream_loads
 from accel.labelled.scalar_text import variables_used
-from accel.labelled.scalars.algebra import exact_and_commutes
 from accel.labelled.scalars.simplify import simplify as simplify_function
 from accel.labelled.sizes import Sizes
 
@@ -102,8 +102,7 @@ class _Forward:
                 parts = self.program(condition, known.new_child()), self.program(body, known.new_child())
                 return replace(operation, condition=parts[0], body=parts[1])
             case Fold(combine) | Scan(combine) | Scatter(combine):
-                exact, commutes = exact_and_commutes(combine)
-                return replace(operation, exact=exact, commutes=commutes)
+                return replace(operation, monoid=monoid_of(combine))
             case (
                 Use() | Generate() | Map() | Backpermute() | Gather() | Copy() | Filter() | Reshape() | Force()
                 | BindSizes() | RequireEqual()

@@ -169,9 +169,9 @@ FAULTS = (
     ),
     Fault(
         "sums of floats are exact",
-        "labelled/scalars/algebra.py",
-        "exact = exact and statement.operator in (_FLOAT_EXACT if kind.is_float else _INTEGER)",
-        "exact = exact and statement.operator in (_FLOAT_COMMUTING if kind.is_float else _INTEGER)",
+        "labelled/algebra.py",
+        "exact = exact and (not kind.is_float or operator in (Operator.MIN, Operator.MAX))",
+        "exact = exact and (not kind.is_float or operator in (Operator.MIN, Operator.MAX, Operator.ADD))",
         (_SIMPLIFY,),
     ),
     Fault(

@@ -13,14 +13,14 @@ _SCALAR = "tests/scalar/test_llvm.py::test_bits_are_the_references"
 FAULTS = (
     Fault(
         "sums start from +0.0",
-        "backends/llvm/states/analysis.py",
+        "labelled/algebra.py",
         "values = {Operator.ADD: -0.0,",
         "values = {Operator.ADD: 0.0,",
         (f"{_FOLDS}::test_sums_of_negative_zeros", f"{_SCANS}::test_sums_of_negative_zeros"),
     ),
     Fault(
         "a conjunction starts without its highest bit",
-        "backends/llvm/states/analysis.py",
+        "labelled/algebra.py",
         "Operator.AND: (1 << kind.bits) - 1 if",
         "Operator.AND: (1 << kind.bits - 1) - 1 if",
         (f"{_FOLDS}::test_exact_folds_of_numbers_near_the_ends",),

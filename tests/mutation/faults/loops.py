@@ -97,8 +97,8 @@ FAULTS = (
     Fault(
         "inexact folds run in any direction",
         "ir/cluster.py",
-        "case Fold(inputs=inputs, exact=False):",
-        "case Fold(inputs=inputs, exact=True):",
+        "case Fold(inputs=inputs, monoid=Monoid(exact=False)):",
+        "case Fold(inputs=inputs, monoid=Monoid(exact=True)):",
         (f"{_VERIFY}::test_a_sum_that_would_run_backward",),
     ),
     Fault(

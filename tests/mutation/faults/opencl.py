@@ -85,8 +85,8 @@ FAULTS = (
     Fault(
         "scatters that are not exact are atomic",
         "backends/opencl/atomics.py",
-        "return scatter.exact and (features.atomics64 or not wide) and _independent(scatter.combine)",
-        "return (features.atomics64 or not wide) and _independent(scatter.combine)",
+        "return scatter.monoid.exact and (features.atomics64 or not wide)",
+        "return features.atomics64 or not wide",
         (f"{_BACKEND}::test_scatters_whose_order_shows_keep_it",),
     ),
     Fault(

@@ -44,7 +44,7 @@ def is_parallel(nest: Nest, loop: For) -> bool:
         return False
     if any(isinstance(statement, Scatter) for statement in mentions.statements(nest)):
         return False
-    ordered = {state.name for state in loop.states if not state.exact}
+    ordered = {state.name for state in loop.states if not state.monoid.exact}
     return all(
         not (isinstance(s, ManyToOne) and s.state in ordered) or _aligned(s, loop) for s in mentions.statements(nest)
     )
@@ -127,7 +127,7 @@ def _outermost(text: NestText, levels: Levels, loop: For) -> None:
     code.line(f"call void @{text.name}_body(ptr %frame, ptr {records}, i64 0, i64 {extent})")
     routine.jump(after)
     routine.place(large)
-    blocks = loops is not None or loop.body.loop is None or any(not state.exact for state in loop.states)
+    blocks = loops is not None or loop.body.loop is None or any(not state.monoid.exact for state in loop.states)
     chunk = _chunk(levels, BLOCK if blocks else 1, extent, work)
     if parallel:
         _in_parallel(text, levels, loop, extent, chunk)

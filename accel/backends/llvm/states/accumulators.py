@@ -12,7 +12,6 @@ from typing import Protocol
 
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.values import Fixed, Lanes, Value, Writer
-from accel.backends.llvm.states.analysis import neutral
 from accel.backends.llvm.states.records import Record
 from accel.backends.llvm.text.routine import Routine
 from accel.labelled.meaning.order import lanes as order_lanes
@@ -140,7 +139,7 @@ class ExactFold(Unblocked):
         self._tools = tools
         self._record = record
         self._pointer = pointer
-        found = neutral(record.state)
+        found = record.state.monoid.neutral
         assert found is not None
         self._neutral: list[Value] = [Fixed(element) for element in found]
         self._slots = [tools.slots(record) for _ in range(unroll)]
@@ -193,7 +192,7 @@ class OrderedFold:
         self._tools = tools
         self._record = record
         self._pointer = pointer
-        found = neutral(record.state)
+        found = record.state.monoid.neutral
         self._neutral: list[Value] | None = None if found is None else [Fixed(element) for element in found]
         self._width = order_lanes([final.type for final in record.state.finals])
         self._count = self._width // tools.writer.lanes

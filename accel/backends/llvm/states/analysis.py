@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from accel.ast.tree.operators import ELEMENTARY, Operator
-from accel.ast.tree.types import BOOL, I64, ScalarType
+from accel.ast.tree.types import I64
 from accel.backends.llvm.states.kinds import Kind
 from accel.ir import flow, mentions
 from accel.ir.nodes import (
@@ -101,11 +101,11 @@ def _rows_down(nest: Nest, innermost: For) -> bool:
 
 
 def _scalar_kind(state: State) -> Kind:
-    if state.exact:
+    if state.monoid.exact:
         return Kind.SIMPLE
     if state.running:
         return Kind.SCAN
-    return Kind.LANES if state.commutes else Kind.RUNS
+    return Kind.LANES if state.monoid.commutes else Kind.RUNS
 
 
 def _vector_plan(nest: Nest, loop: For) -> tuple[VectorPlan, dict[str, Kind]] | None:
@@ -142,7 +142,7 @@ def _vector_kind(state: State, own: bool, whole: bool) -> Kind | None:
         return None
     if any_order(state):
         return Kind.SIMPLE
-    if not own or not (state.commutes or state.running):
+    if not own or not (state.monoid.commutes or state.running):
         return None
     if state.running:
         return Kind.SIMPLE if whole else None
@@ -151,7 +151,7 @@ def _vector_kind(state: State, own: bool, whole: bool) -> Kind | None:
 
 def any_order(state: State) -> bool:
     """Whether elements may be combined in any order, starting from a neutral one."""
-    return state.exact and neutral(state) is not None
+    return state.monoid.exact and state.monoid.neutral is not None
 
 
 def straight(function: scalar.Function) -> bool:
@@ -213,7 +213,7 @@ def _scans_bytes(statements: list[LoopBody], states: Mapping[str, State]) -> boo
                 narrow = (
                     any_order(state)
                     and all(final.type.bytes == 1 for final in state.finals)
-                    and Operator.MUL not in (leaf_operators(state) or ())
+                    and Operator.MUL not in (state.monoid.operators or ())
                 )
             case OneToOne(function=function) | OneToMaybe(function=function):
                 narrow = all(map(_narrow, mentions.function_statements(function)))
@@ -269,69 +269,6 @@ def weight(nest: Nest) -> int:
     return 1 + sum(map(_weight, mentions.statements(nest)))
 
 
-# Neutral elements.
-
-
-def neutral(state: State) -> tuple[Constant, ...] | None:
-    """What changes nothing when merged on either side, bit by bit; None where that is not known."""
-    operators = leaf_operators(state)
-    if operators is None:
-        return None
-    found = [_neutral_element(o, final.type) for o, final in zip(operators, state.finals, strict=True)]
-    known = tuple(element for element in found if element is not None)
-    return known if len(known) == len(found) else None
-
-
-def leaf_operators(state: State) -> tuple[Operator, ...] | None:
-    """By which operator each leaf is merged with itself; None if one is merged in another way."""
-    count = len(state.finals)
-    parameters, results = state.merge.parameters, state.merge.body.results
-    computed = {s.out: s for s in state.merge.body.statements if isinstance(s, scalar.Compute)}
-    if len(computed) < len(state.merge.body.statements):
-        return None
-    found: list[Operator] = []
-    for leaf, result in enumerate(results):
-        compute = computed.get(result) if isinstance(result, scalar.Variable) else None
-        sides = {parameters[leaf], parameters[count + leaf]}
-        if compute is None or len(compute.arguments) != 2 or set(compute.arguments) != sides:
-            return None
-        found.append(compute.operator)
-    return tuple(found)
-
-
-def _neutral_element(operator: Operator, kind: ScalarType) -> Constant | None:
-    if kind.is_float:
-        infinity = float("inf")
-        # -0.0, since 0.0 + -0.0 is 0.0.
-        values = {Operator.ADD: -0.0, Operator.MUL: 1.0, Operator.MIN: infinity, Operator.MAX: -infinity}
-        return constant(kind, values[operator]) if operator in values else None
-    integers = {
-        Operator.ADD: 0,
-        Operator.MUL: 1,
-        Operator.MIN: kind.maximum,
-        Operator.MAX: kind.minimum,
-        Operator.AND: (1 << kind.bits) - 1 if not kind.is_signed else -1,
-        Operator.OR: 0,
-        Operator.XOR: 0,
-    }
-    if kind is BOOL and operator in (Operator.ADD, Operator.MUL):
-        return None
-    return constant(kind, integers[operator]) if operator in integers else None
-
-
 def counts_lanes(state: State, step: ManyToOne) -> bool:
     """Whether the state is a position: an i64 that goes up by one at each step."""
-    found = neutral(state)
-    one = constant(I64, 1)
-    return (
-        state.exact
-        and found == (constant(I64, 0),)
-        and state.finals[0].type is I64
-        and _adds(state)
-        and step.values == (one,)
-    )
-
-
-def _adds(state: State) -> bool:
-    statements = state.merge.body.statements
-    return len(statements) == 1 and isinstance(statements[0], scalar.Compute) and statements[0].operator is Operator.ADD
+    return state.monoid.operators == (Operator.ADD,) and step.values == (constant(I64, 1),)

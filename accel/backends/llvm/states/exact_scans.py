@@ -15,7 +15,6 @@ from accel.ast.tree.types import BOOL, I32, I64, U8, U16, ScalarType
 from accel.backends.llvm.emit.values import Lanes, Value
 from accel.backends.llvm.scalar_code.scalar import operation
 from accel.backends.llvm.states.accumulators import Tools, Unblocked, Unit
-from accel.backends.llvm.states.analysis import leaf_operators, neutral
 from accel.backends.llvm.states.records import Record
 from accel.backends.llvm.text.code import Code, register_type
 from accel.labelled.scalar import Constant
@@ -127,7 +126,7 @@ class ExactScan(Unblocked):
         self._tools = tools
         self._record = record
         self._pointer = pointer
-        operators, elements = leaf_operators(record.state), neutral(record.state)
+        operators, elements = record.state.monoid.operators, record.state.monoid.neutral
         assert operators is not None
         assert elements is not None
         types = [final.type for final in record.state.finals]

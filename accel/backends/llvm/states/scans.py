@@ -13,7 +13,6 @@ from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.memory import set_lanes
 from accel.backends.llvm.emit.values import Fixed, Lanes, Packed, Progression, Uniform, Value
 from accel.backends.llvm.states.accumulators import Tools, Unblocked, Unit
-from accel.backends.llvm.states.analysis import neutral
 from accel.backends.llvm.states.records import Record
 from accel.labelled.meaning.order import SCAN_VECTOR
 
@@ -64,7 +63,7 @@ class OrderedScan(Unblocked):
         self._tools = tools
         self._record = record
         self._pointer = pointer
-        found = neutral(record.state)
+        found = record.state.monoid.neutral
         self._neutral: list[Value] | None = None if found is None else [Fixed(element) for element in found]
         self._vector, self._block, self._last = tools.slots(record), tools.slots(record), tools.slots(record)
         self._has_block = tools.routine.slot("i1")

@@ -1,0 +1,71 @@
+"""What is known of a combining function: its operators, what changes nothing, whether it is exact and whether it commutes.
+
+Recognised after simplification, component by component: the k-th result must be one operator on the k-th leaf of each side.
+Floating-point + and * commute but are not exact: they do not associate. Of anything else nothing is known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import ScalarType
+from accel.labelled.scalar import Compute, Constant, Function, Operand, constant
+
+
+@dataclass(frozen=True, slots=True)
+class Monoid:
+    """What is known of a combining function.
+
+    operators: the k-th result is `operators[k]` of the k-th leaves of both sides; None if one of them is made otherwise.
+    neutral: the k-th element changes nothing when it is combined on either side, bit by bit; None if there is none known.
+    exact: any order of combination gives the same bits.
+    commutes: the two sides may change places.
+    """
+
+    operators: tuple[Operator, ...] | None
+    neutral: tuple[Constant, ...] | None
+    exact: bool
+    commutes: bool
+
+
+UNKNOWN = Monoid(None, None, exact=False, commutes=False)
+"""Nothing is known: what is no operator on each component, and what was not looked at yet."""
+
+
+def monoid_of(combine: Function) -> Monoid:
+    """What is known of `combine` (of left leaves, then right leaves)."""
+    count = len(combine.body.results)
+    left, right = combine.parameters[:count], combine.parameters[count:]
+    made: dict[Operand, Compute] = {s.out: s for s in combine.body.statements if isinstance(s, Compute)}
+    operators, neutral, exact = [], [], True
+    for k, result in enumerate(combine.body.results):
+        statement = made.get(result)
+        if statement is None or statement.arguments not in ((left[k], right[k]), (right[k], left[k])):
+            return UNKNOWN
+        kind, operator = statement.out.type, statement.operator
+        element = _neutral(operator, kind)
+        if element is None or left[k].type is not kind:  # a comparison: its result is no operand of the next
+            return UNKNOWN
+        operators.append(operator)
+        neutral.append(element)
+        exact = exact and (not kind.is_float or operator in (Operator.MIN, Operator.MAX))
+    return Monoid(tuple(operators), tuple(neutral), exact, commutes=True)
+
+
+def _neutral(operator: Operator, kind: ScalarType) -> Constant | None:
+    if kind.is_float:
+        infinity = float("inf")
+        # -0.0, since 0.0 + -0.0 is 0.0.
+        values = {Operator.ADD: -0.0, Operator.MUL: 1.0, Operator.MIN: infinity, Operator.MAX: -infinity}
+        return constant(kind, values[operator]) if operator in values else None
+    integers = {
+        Operator.ADD: 0,
+        Operator.MUL: 1,
+        Operator.MIN: kind.maximum,
+        Operator.MAX: kind.minimum,
+        Operator.AND: (1 << kind.bits) - 1 if not kind.is_signed else -1,
+        Operator.OR: 0,
+        Operator.XOR: 0,
+    }
+    return constant(kind, integers[operator]) if operator in integers else None
