@@ -59,6 +59,8 @@ if TYPE_CHECKING:
     from accel.explanation.explanation import Explanation
     from accel.ilp.problem.cost import CostLevel, CostModel
     from accel.ilp.problem.cost_function import CostCluster
+    from accel.profiling.profile import profile
+    from accel.profiling.profiled import LoopProfile, Profile
     from accel.running import run, runN
     from accel.settings import using
 
@@ -75,8 +77,11 @@ else:
             "CostModel": "accel.ilp.problem.cost",
             "Device": "accel.device_list",
             "Explanation": "accel.explanation.explanation",
+            "LoopProfile": "accel.profiling.profiled",
+            "Profile": "accel.profiling.profiled",
             "devices": "accel.device_list",
             "explain": "accel.explanation.explain",
+            "profile": "accel.profiling.profile",
             "run": "accel.running",
             "runN": "accel.running",
             "using": "accel.settings",
@@ -100,7 +105,8 @@ __all__ = [
     "DIM0", "DIM1", "DIM2", "DIM3", "DIM4", "DIM5", "Acc", "AccelDeviceError", "AccelError", "AccelIndexError",
     "AccelInternalError", "AccelMemoryError", "AccelShapeError", "AccelSolverWarning", "AccelStagingError", "AccelTypeError",
     "AccelValueError", "AccelWarning", "All", "AllType", "Array", "CostCluster", "CostLevel", "CostModel", "Device",
-    "Exp", "Explanation", "Matrix", "Maybe", "Num", "Scalar", "Segments", "Vector", "abs", "acond", "acos", "acosh",
+    "Exp", "Explanation", "LoopProfile", "Matrix", "Maybe", "Num", "Profile", "Scalar",
+    "Segments", "Vector", "abs", "acond", "acos", "acosh",
     "add", "all", "and_", "any", "asin", "asinh", "atan", "atan2", "atanh", "awhile", "backpermute", "bitcast",
     "boolToInt", "cast", "cbrt", "ceiling", "clearBit", "complementBit", "compute", "cond", "constant", "copysign",
     "cos", "cosh", "countLeadingZeros", "countTrailingZeros", "devices", "div", "drop", "dropOn", "enumFromN",
@@ -110,7 +116,7 @@ __all__ = [
     "initOn", "intersect", "isInfinite", "isJust", "isNaN", "isNothing", "iterate", "just", "lcm", "le", "length",
     "lift", "linearIndex", "log", "log1p", "log2", "log10", "logBase", "lt", "map", "max", "maximum", "maybe",
     "min", "minimum", "mod", "mul", "ne", "neg", "nothing", "null", "odd", "or_", "permute", "popCount",
-    "postscanl", "postscanr", "pow", "prescanl", "prescanr", "product", "quot", "recip", "rem", "replicate",
+    "postscanl", "postscanr", "pow", "prescanl", "prescanr", "product", "profile", "quot", "recip", "rem", "replicate",
     "reshape", "reverse", "reverseOn", "rotateL", "rotateR", "round", "run", "runN", "scanl", "scanl1",
     "scanlTotal", "scanr", "scanr1", "scanrTotal", "scatter", "scatterWith", "select", "setBit", "shape",
     "shapeSize", "shiftL", "shiftR", "signum", "sin", "sinh", "size", "slice", "slit", "slitOn", "snd", "sqrt",

@@ -54,6 +54,7 @@ LAYERS = (
     ("accel.execution",),
     ("accel.running", "accel.device_list"),
     ("accel.explanation",),
+    ("accel.profiling",),
     ("accel",),  # the public names
     ("accel.commands",),
     ("accel.__main__",),

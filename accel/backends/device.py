@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias, TypeVar
 
 from accel.ast.tree.types import ScalarType
-from accel.backends.protocol import HostArray
 from accel.ir.nodes import Nest
 from accel.labelled.array import Array, SizeVariable
+from accel.labelled.meaning.evaluate import HostArray
 
 B = TypeVar("B")
 
@@ -78,3 +78,20 @@ class Device(Protocol[B]):
         """The compiled nest. Outputs are allocated and destinations aliased before it is called; it finds buffers and
         extents at the slots of the arrays and size variables that the nest mentions."""
         ...
+
+    def finish(self) -> None:
+        """Waits until everything that was launched is done."""
+        ...
+
+
+class Around(Protocol):
+    """What is done around every launch of a nest, to measure or to check it."""
+
+    def __call__(self, device: Device[B], nest: Nest, slots: Slots, launch: Launcher[B]) -> Launcher[B]:
+        """What runs instead of `launch`, the nest's compiled form on `device`."""
+        ...
+
+
+def nothing_around(device: Device[B], nest: Nest, slots: Slots, launch: Launcher[B]) -> Launcher[B]:
+    """The launch as it is."""
+    return launch

@@ -13,7 +13,7 @@ from typing import Generic, TypeAlias, TypeVar, assert_never
 
 from accel.ast.handles.extents import require_extents
 from accel.ast.tree.types import ScalarType
-from accel.backends.device import Device, Slots
+from accel.backends.device import Around, Device, Slots, nothing_around
 from accel.backends.linear import Assign, Drop, Enter, Item, Jump, JumpUnless, Mark, arrays, linear
 from accel.backends.parameters import Binder, binder
 from accel.backends.protocol import HostArray
@@ -68,11 +68,11 @@ def _no_room(element: ScalarType, shape: tuple[int, ...], where: Where | None) -
 # One function per item: what it compiles to.
 
 
-def _launch(step: Launch, device: Device[B], slots: Slots) -> list[Instruction[B]]:
+def _launch(step: Launch, device: Device[B], slots: Slots, around: Around) -> list[Instruction[B]]:
     nest = step.nest
     fresh = [(slots.array(o.array), o.array.element, _capacity(o, slots), o.where) for o in nest.outputs]
     shared = [(slots.array(old), slots.array(new)) for old, new in nest.in_place]
-    run, allocate = device.launcher(nest, slots), device.allocate
+    run, allocate = around(device, nest, slots, device.launcher(nest, slots)), device.allocate
 
     def instruction(buffers: list[B | None], sizes: list[int]) -> None:
         for old, new in shared:
@@ -213,13 +213,13 @@ def _jump_unless(item: JumpUnless, device: Device[B], slots: Slots, marks: dict[
     return instruction
 
 
-def _instructions(items: Sequence[Item], device: Device[B], slots: Slots) -> list[Instruction[B]]:
+def _instructions(items: Sequence[Item], device: Device[B], slots: Slots, around: Around) -> list[Instruction[B]]:
     code: list[Instruction[B]] = []
     marks: dict[int, int] = {}
     for item in items:
         match item:
             case Launch():
-                code += _launch(item, device, slots)
+                code += _launch(item, device, slots, around)
             case View():
                 code.append(_view(item, device, slots))
             case HostSizes():
@@ -246,12 +246,12 @@ def _instructions(items: Sequence[Item], device: Device[B], slots: Slots) -> lis
 class Execution(Generic[B]):
     """A compiled program on a device: see `accel.backends.protocol.Executable`."""
 
-    def __init__(self, program: Program, device: Device[B]) -> None:
+    def __init__(self, program: Program, device: Device[B], around: Around = nothing_around) -> None:
         slots = Slots()
         self._device = device
         self._bind: Binder = binder(program, slots)
         items = linear(program)
-        self._code = _instructions(items, device, slots)
+        self._code = _instructions(items, device, slots, around)
         read = arrays(items) | set(program.results)
         leaves = [leaf for parameter in program.parameters for leaf in parameter]
         self._parameters = [(place, slots.array(leaf)) for place, leaf in enumerate(leaves) if leaf in read]

@@ -7,6 +7,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
+from accel.backends.device import Around, nothing_around
 from accel.ir.nodes import Program
 
 HostArray: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
@@ -33,6 +34,6 @@ class Backend(Protocol):
         """`interpreter`, `llvm`, `opencl` or `opencl:1`."""
         ...
 
-    def compile(self, program: Program) -> Executable:
-        """Compile once for all sizes."""
+    def compile(self, program: Program, around: Around = nothing_around) -> Executable:
+        """Compile once for all sizes. `around`: what is done around each launch of a nest."""
         ...

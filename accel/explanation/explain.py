@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from types import CodeType, MappingProxyType
 from typing import Any, Unpack
 
@@ -34,7 +35,25 @@ from accel.labelled.construction.build import build
 from accel.labelled.meaning import bind
 from accel.labelled.nodes import Program
 from accel.passes import Step
-from accel.settings import Given
+from accel.settings import Given, Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A program that is to be explained, in every stage.
+
+    name: of the function. program: as it was before it was planned with `options`. steps: the passes since, by their names.
+    sizes: of the arrays that it is explained for. data: one array per leaf of its parameters; None if only their types are given.
+    """
+
+    name: str
+    nodes: Sequence[ArrayNode]
+    program: Program
+    staged: Stages
+    steps: Mapping[str, Step]
+    options: Options
+    sizes: Mapping[SizeVariable, int]
+    data: Sequence[HostArray] | None
 
 
 def explain(program: object, *arrays: object, **given: Unpack[Given]) -> Explanation:
@@ -43,29 +62,28 @@ def explain(program: object, *arrays: object, **given: Unpack[Given]) -> Explana
     program: an `Acc`, a tuple of them, or a function (a `runN` one too). A function whose parameters are all annotated needs no
     arrays. Raises `AccelTypeError` for anything else.
     """
-    settings = setting.changed(given)
+    return explanation(subject(program, arrays, setting.changed(given)))
+
+
+def subject(program: object, arrays: Sequence[object], settings: Settings) -> Subject:
+    """What `explain` is called with, planned and lowered. Raises `AccelTypeError` for what is no program."""
     nodes, parameters, arguments = _traced(program, arrays)
     built = build(nodes, parameters)
     sizes: dict[SizeVariable, int] = {}
+    data: list[HostArray] | None = None
     if arguments is not None:
         data = [*arguments, *(leaf for constant in built.constants for leaf in constant.data)]
         sizes = bind.sizes(built.program.parameters, built.program.own_shapes, built.program.equalities, data)
     chosen = options(settings, sizes)
+    name = str(getattr(program, "__name__", "program"))
     steps: list[Step] = []
     staged = stages(built.program, chosen, steps.append)
-    name = str(getattr(program, "__name__", "program"))
-    shown = texts(nodes, staged, {step.name: step for step in steps}, chosen)
-    return _explanation(name, shown, built.program, staged, chosen, sizes)
+    return Subject(name, nodes, built.program, staged, {step.name: step for step in steps}, chosen, sizes, data)
 
 
-def _explanation(
-    name: str,
-    shown: Mapping[str, str],
-    program: Program,
-    staged: Stages,
-    chosen: Options,
-    sizes: Mapping[SizeVariable, int],
-) -> Explanation:
+def explanation(found: Subject) -> Explanation:
+    """What there is to say about it."""
+    program, staged, chosen, sizes = found.program, found.staged, found.options, found.sizes
     summary, every = summarise(staged, sizes, chosen), list(plans(staged.plan))
     cost = added(plan.cost for plan in every)
     return Explanation(
@@ -90,9 +108,9 @@ def _explanation(
         flows=summary.flows,
         views=summary.views,
         copies=summary.copies,
-        name=name,
+        name=found.name,
         strategies=strategies(program, chosen, sizes),
-        stages=shown,
+        stages=texts(found.nodes, staged, found.steps, chosen),
     )
 
 
@@ -135,7 +153,7 @@ def _parameters(
             hint = f"annotate it, or give arrays: explain({getattr(function, '__name__', 'function')}, …)"
             raise AccelTypeError(f"the type of the parameter {name} is not known", here(), hint=hint)
         kinds.append(ArrayType(demand.rank, demand.element))
-    return kinds, None
+    return kinds, None if kinds else []
 
 
 def _results(result: object) -> list[ArrayNode]:

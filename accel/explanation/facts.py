@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from accel.errors import Where
+from accel.explanation.measured import Measured
 from accel.explanation.reasons import WhyNot
 from accel.explanation.source import short_place
 
@@ -25,7 +26,7 @@ class ClusterReport:
 
     number: from 1, in the order of the report. part: the control flow around it, outermost first, such as `awhile %4, do`.
     read_arrays, written_arrays: the passes that `reads` and `writes` count. code: the loop's text as `ir`, `llvm` and
-    `opencl`, made when it is asked for.
+    `opencl`, made when it is asked for. measured: what it took, in the explanation of a profile.
     """
 
     operations: tuple[str, ...]
@@ -41,11 +42,17 @@ class ClusterReport:
     read_arrays: tuple[PassReport, ...]
     written_arrays: tuple[PassReport, ...]
     code: Mapping[str, str] = field(repr=False, compare=False)
+    measured: Measured | None = None
 
     @property
     def title(self) -> str:
         """`loop 2 over n0`, or `step 2` for what is no loop over anything."""
         return f"loop {self.number} over {self.over}" if self.over != "1" else f"step {self.number}"
+
+    @property
+    def heading(self) -> str:
+        """The title, and what was measured: `loop 2 over n0: 1.250 ms, 12.3 GB/s, 80% of the bandwidth`."""
+        return self.title if self.measured is None else f"{self.title}: {self.measured}"
 
 
 @dataclass(frozen=True, slots=True)

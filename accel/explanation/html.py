@@ -125,7 +125,7 @@ def _card(cluster: ClusterReport, sections: Sections, places: list[str]) -> str:
     operations = ", ".join(shown) + (f" and {rest} more" if rest > 0 else "")
     part = f" <small>{text(' / '.join(cluster.part))}</small>" if cluster.part else ""
     return (
-        f'<li class="card">{link(loop_link(cluster.number), cluster.title)}{part}<br>{text(operations)}'
+        f'<li class="card">{link(loop_link(cluster.number), cluster.heading)}{part}<br>{text(operations)}'
         f"<br><small>{text(', '.join(filter(None, places[:4])))}</small>"
         f"<br>{sections.chips(cluster.read_arrays)} → {sections.chips(cluster.written_arrays)}</li>"
     )

@@ -62,7 +62,9 @@ class Sections:
         wheres = [self._operations[name].where for name in cluster.operations]
         arrays = [array for array in self._explanation.arrays if array.cluster == cluster.number]
         why = [(self.chip(array.name) + " by ", line) for array in arrays for line in array.why_not]
-        head = f'<section id="{loop_link(cluster.number)}" class="detail" tabindex="-1"><h2>{text(cluster.title)}</h2>'
+        head = (
+            f'<section id="{loop_link(cluster.number)}" class="detail" tabindex="-1"><h2>{text(cluster.heading)}</h2>'
+        )
         return "\n".join(
             [
                 head,

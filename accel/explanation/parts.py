@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
 from accel.explanation.reasons import operation_name
 from accel.fusedast import nodes as fusedast
 from accel.fusedast.nodes import RootOfCluster, Unfused, UnfusedAcond, UnfusedAwhile
+from accel.fusedast.walk import leaves
 from accel.ilp.problem.clustering import Plan
 from accel.ir import nodes as ir
 from accel.ir.nodes import Branch, HostSizes, Launch, Repeat, Require, View
 from accel.labelled import nodes as labelled
-from accel.labelled.array import Array
+from accel.labelled.array import Array, Label
 from accel.labelled.nodes import Binding
 
 
@@ -56,6 +57,13 @@ def parts(whole: Part) -> Iterator[Part]:
                 case _:
                     assert_never(node)
         pending += reversed(inner)
+
+
+def clusters(every: Iterable[Part]) -> Iterator[tuple[Part, RootOfCluster, Label]]:
+    """The clusters of all parts, in the order in which they are numbered from 1, each with the label of its nest."""
+    for part in every:
+        for root in part.roots():
+            yield part, root, min(leaf.binding.label for leaf in leaves(root.tree))
 
 
 def _halves(binding: Binding) -> tuple[tuple[str, labelled.Program], tuple[str, labelled.Program]]:

@@ -146,11 +146,11 @@ class _Drawing:
         if self._coarse:
             kinds = Counter(operation.split()[0] for operation in cluster.operations)
             what = ", ".join(kind if count == 1 else f"{count} {kind}" for kind, count in kinds.items())
-            shape = Shape(f"loop{cluster.number}", (cluster.title, _short(what)), "loop", inside, link)
+            shape = Shape(f"loop{cluster.number}", (cluster.heading, _short(what)), "loop", inside, link)
             self._shapes[shape.identifier] = shape
             self._of |= dict.fromkeys(cluster.operations, shape.identifier)
         else:
-            self._loops[cluster.number] = Box(f"loop{cluster.number}", cluster.title, "loop", inside, link)
+            self._loops[cluster.number] = Box(f"loop{cluster.number}", cluster.heading, "loop", inside, link)
 
     def _operation(self, operation: OperationReport) -> None:
         if operation.name in self._of or not (operation.cluster or self._matters(operation)):

@@ -24,7 +24,7 @@ from accel.explanation.facts import (
     PassReport,
     ViewReport,
 )
-from accel.explanation.parts import Part, loop_programs, parts
+from accel.explanation.parts import Part, clusters, loop_programs, parts
 from accel.explanation.reasons import Reasons, WhyNot, operation_name
 from accel.explanation.texts import code
 from accel.fusedast.nodes import Diagonal, Horizontal, LeafOfCluster, RootOfCluster, Vertical
@@ -86,15 +86,11 @@ def summarise(staged: Stages, sizes: Sizes, options: Options) -> Summary:
     nests = {step.nest.label: step.nest for program in programs for step in program.steps if isinstance(step, Launch)}
     every = list(parts(Part(staged.labelled, staged.fused, staged.plan)))
     found = _Found()
-    for part in every:
-        for root in part.roots():
-            labels = [leaf.binding.label for leaf in leaves(root.tree)]
-            nest = nests[min(labels)]
-            found.status |= statuses(root, nest)
-            found.clusters.append(
-                _cluster(root, nest, traffic(nest, filled), sizes, len(found.clusters) + 1, part.around)
-            )
-            found.made_in |= dict.fromkeys(labels, len(found.clusters))
+    for number, (part, root, label) in enumerate(clusters(every), 1):
+        nest = nests[label]
+        found.status |= statuses(root, nest)
+        found.clusters.append(_cluster(root, nest, traffic(nest, filled), sizes, number, part.around))
+        found.made_in |= dict.fromkeys((leaf.binding.label for leaf in leaves(root.tree)), number)
     graphs = [build_graph(part.program) for part in every]
     readers = _readers(every, graphs)
     for part, graph in zip(every, graphs, strict=True):

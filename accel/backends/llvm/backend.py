@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from accel.backends.device import Around, nothing_around
 from accel.backends.executor import Execution
 from accel.backends.llvm.device import CPU
 from accel.backends.llvm.module import load, module_text, nests
@@ -22,13 +23,13 @@ class LLVMBackend:
         """`llvm`."""
         return "llvm"
 
-    def compile(self, program: Program) -> Executable:
+    def compile(self, program: Program, around: Around = nothing_around) -> Executable:
         """Machine code for all nests of the program. The code lives as long as the executable."""
         every = nests(program)
         modules, frames = module_text(every)
         kernels = load(modules)
         pairs = dict(zip(every, zip(kernels.functions, frames, strict=True), strict=True))
-        return Execution(program, CPU(pairs, kernels, self._threads))
+        return Execution(program, CPU(pairs, kernels, self._threads), around)
 
 
 def llvm_text(program: Program) -> str:

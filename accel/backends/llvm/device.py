@@ -90,6 +90,9 @@ class CPU:
 
         return launch
 
+    def finish(self) -> None:
+        """Nothing to do: a launch returns when it is done."""
+
 
 def _fills(array: HostArray) -> bool:
     """Whether at least half of the memory that the array keeps from being used again is its elements.

@@ -12,7 +12,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from accel.ast.tree.types import ScalarType
-from accel.backends.device import Launcher, Slots
+from accel.backends.device import Around, Launcher, Slots, nothing_around
 from accel.backends.executor import Execution
 from accel.backends.opencl.binaries import binaries
 from accel.backends.opencl.devices import check_process, device
@@ -42,9 +42,9 @@ class OpenCLBackend:
         self.features: Features = features(self.device)
         self.memory = Memory(self.device)
 
-    def compile(self, program: Program) -> Executable:
+    def compile(self, program: Program, around: Around = nothing_around) -> Executable:
         """Compile once for all sizes. Kernels are built when the program first runs."""
-        return Execution(program, _Kernels(self, program))
+        return Execution(program, _Kernels(self, program), around)
 
     def build(self, text: str) -> pyopencl.Program:
         """Build a compilation unit. Raises `AccelDeviceError` with what the device's compiler says, and in forked children."""
@@ -113,6 +113,9 @@ class _Kernels:
         backend = self._backend
         made = self._made[id(nest)]
         return launcher(made, lambda: self._program, slots, self._memory, backend.features, backend.build)
+
+    def finish(self) -> None:
+        self._memory.queue.finish()
 
 
 def _require_fp64(backend: OpenCLBackend, made: list[NestKernels]) -> None:
