@@ -43,7 +43,7 @@ class Subject:
     """A program that is to be explained, in every stage.
 
     name: of the function. program: as it was before it was planned with `options`. steps: the passes since, by their names.
-    sizes: of the arrays that it is explained for. data: one array per leaf of its parameters; None if only their types are given.
+    sizes: of the arrays that it is explained for. data: one array per leaf of its parameters; None if only types are given.
     """
 
     name: str
