@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from accel.ast.tree.operators import Operator
 from accel.ir.flow import made, operands
 from accel.ir.mentions import function_statements, levels, statements
 from accel.ir.nodes import (
@@ -30,6 +29,7 @@ from accel.ir.nodes import (
     Remap,
     Scatter,
     Stream,
+    Within,
     Write,
 )
 from accel.labelled import scalar
@@ -156,12 +156,15 @@ class _Walk:
                 self.reads[array, out.name] = (
                     () if same else array.shape if self._is_own(array, index, extents) else extents
                 )
+            case Within(out, index, count=count):
+                depth = self._indices[index.name]
+                self._shorter[out.name] = (*extents[:depth], count, *extents[depth + 1 :])
             case Remap() | ManyToOne() | Write():
                 pass
             case _:
                 assert_never(statement)
         if isinstance(statement, OneToMaybe):
-            self._shorter[statement.out.name] = self._guarded(statement, extents)
+            self._shorter[statement.out.name] = extents
         if same and not isinstance(statement, ManyToOne):
             self._same.update(stream.name for stream in made(statement))
 
@@ -169,18 +172,6 @@ class _Walk:
         """The iterations of loops of those extents in which a guard holds, but for filters."""
         fewer = () if guard is None else self._shorter.get(guard.name, ())
         return fewer + extents[len(fewer) :]
-
-    def _guarded(self, guard: OneToMaybe, extents: tuple[Extent, ...]) -> tuple[Extent, ...]:
-        """The iterations in which a new guard holds: a shorter array ends before the loop, or begins after it (`frame.py`)."""
-        match guard.function.body.statements, guard.arguments:
-            case (scalar.Compute(_, Operator.LT),), (Stream(name), Extent() as end) if name in self._indices:
-                return (*extents[: self._indices[name]], end, *extents[self._indices[name] + 1 :])
-            case (scalar.Compute(_, Operator.GE),), (Stream(name), Constant() as start) if name in self._indices:
-                loop = extents[self._indices[name]]
-                fewer = Extent(loop.variable, loop.offset - int(start.value))
-                return (*extents[: self._indices[name]], fewer, *extents[self._indices[name] + 1 :])
-            case _:
-                return extents
 
     def _is_own(self, array: Array, index: Sequence[Operand], extents: tuple[Extent, ...]) -> bool:
         """Whether the loops visit an array in its own order: loop d counts through its dimension d, and there are no more."""

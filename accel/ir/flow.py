@@ -17,6 +17,7 @@ from accel.ir.nodes import (
     Scatter,
     State,
     Stream,
+    Within,
     Write,
 )
 
@@ -26,7 +27,7 @@ def made(statement: LoopBody) -> tuple[Stream, ...]:
     match statement:
         case OneToOne(outs=outs) | Remap(outs=outs):
             return outs
-        case OneToMaybe(out=out) | Read(out=out):
+        case OneToMaybe(out=out) | Within(out=out) | Read(out=out):
             return (out,)
         case ManyToOne(before=before, after=after):
             return (*before, *after)
@@ -39,7 +40,7 @@ def made(statement: LoopBody) -> tuple[Stream, ...]:
 def operands(statement: LoopBody) -> tuple[Operand, ...]:
     """The operands that a statement reads, its guard apart."""
     match statement:
-        case OneToOne(arguments=some) | OneToMaybe(arguments=some) | Remap(arguments=some):
+        case OneToOne(arguments=some) | OneToMaybe(arguments=some) | Within(arguments=some) | Remap(arguments=some):
             return some
         case ManyToOne(values=some) | Read(index=some):
             return some
@@ -80,5 +81,7 @@ def substituted(statement: LoopBody, value: Callable[[Operand], Operand]) -> Loo
             return replace(statement, index=each(index), value=value(written))
         case Scatter(index=index, values=values):
             return replace(statement, index=each(index), values=each(values))
+        case Within():
+            return statement  # of a loop's index, which is no copy
         case _:
             assert_never(statement)

@@ -22,7 +22,7 @@ from accel.ast.tree.types import BOOL, I64
 from accel.errors import AccelInternalError
 from accel.ilp.problem.clustering import Traversal
 from accel.ir import names
-from accel.ir.nodes import Guard, LoopBody, LoopDirection, OneToMaybe, OneToOne, Operand, Stream
+from accel.ir.nodes import Guard, LoopBody, LoopDirection, OneToOne, Operand, Stream, Within
 from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
 from accel.labelled.nodes import Backpermute, Binding, Filter, Gather
 from accel.labelled.scalar import Block, Compute, Function, Variable, constant
@@ -75,14 +75,8 @@ class _Base:
 _ROOT = _Base(0, 0, (), None, ())
 
 
-def _binary(operator: Operator, result: Variable) -> Function:
-    left, right = Variable(0, I64), Variable(1, I64)
-    return Function((left, right), Block((Compute(result, operator, (left, right)),), (result,)))
-
-
-_LESS = _binary(Operator.LT, Variable(2, BOOL))
-_AT_LEAST = _binary(Operator.GE, Variable(2, BOOL))
-_MINUS = _binary(Operator.SUB, Variable(2, I64))
+_A, _B, _DIFFERENCE = Variable(0, I64), Variable(1, I64), Variable(2, I64)
+_MINUS = Function((_A, _B), Block((Compute(_DIFFERENCE, Operator.SUB, (_A, _B)),), (_DIFFERENCE,)))
 
 
 class Frame:
@@ -245,12 +239,8 @@ class Frame:
         key = (outer, level, extent)
         if key not in self._guards:
             loop, out = self.loops[level], Stream(f"g{len(self._guards)}", BOOL)
-            if loop.direction is LoopDirection.UP:
-                made = OneToMaybe(out, _LESS, (loop.index, extent), outer)
-            else:
-                first = constant(I64, loop.extent.offset - extent.offset)
-                made = OneToMaybe(out, _AT_LEAST, (loop.index, first), outer)
-            self._guards[key] = (out, made)
+            first = 0 if loop.direction is LoopDirection.UP else loop.extent.offset - extent.offset
+            self._guards[key] = (out, Within(out, loop.index, first, extent, outer))
         return self._guards[key]
 
     def _aligned(self, loop: Loop, level: int, extent: Extent) -> tuple[Stream, list[tuple[int, LoopBody]]]:

@@ -26,6 +26,7 @@ from accel.ir.nodes import (
     State,
     Step,
     View,
+    Within,
     Write,
 )
 from accel.labelled import scalar
@@ -129,7 +130,9 @@ def functions(nest: Nest) -> Iterator[scalar.Function]:
         yield state.merge
     for statement in statements(nest):
         match statement:
-            case OneToOne(function=function) | OneToMaybe(function=function) | Scatter(combine=function):
+            case OneToOne() | OneToMaybe() | Within():
+                yield statement.function
+            case Scatter(combine=function):
                 yield function
             case ManyToOne() | Remap() | Read() | Write():
                 pass
@@ -159,7 +162,7 @@ def arrays(nest: Nest) -> frozenset[Array]:
                 found.add(array)
             case Scatter(arrays=some):
                 found.update(some)
-            case OneToOne() | ManyToOne() | OneToMaybe() | Remap():
+            case OneToOne() | ManyToOne() | OneToMaybe() | Within() | Remap():
                 pass
             case _:
                 assert_never(statement)

@@ -28,6 +28,7 @@ from accel.ir.nodes import (
     Scatter,
     State,
     Stream,
+    Within,
     Write,
 )
 from accel.labelled.array import Extent
@@ -127,7 +128,7 @@ class _Run:
     def _skip(self, statement: LoopBody) -> None:
         """A statement whose guard is false: a guard is false, a state stands still, nothing else is bound."""
         match statement:
-            case OneToMaybe(out=out):
+            case OneToMaybe(out=out) | Within(out=out):
                 self._streams[out.name] = False
             case ManyToOne(state=state, before=before, after=after):
                 self._forget(after)
@@ -146,8 +147,8 @@ class _Run:
         match statement:
             case OneToOne(outs, function, arguments):
                 self._bind(outs, self._call(function, self._values(arguments)))
-            case OneToMaybe(out, function, arguments):
-                self._bind((out,), self._call(function, self._values(arguments)))
+            case OneToMaybe() | Within():
+                self._bind((statement.out,), self._call(statement.function, self._values(statement.arguments)))
             case ManyToOne(state, values, before, after):
                 if before:
                     self._bind(before, self._total(state))

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias, Union
 
-from accel.ast.tree.types import ScalarType
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import BOOL, I64, ScalarType
 from accel.errors import Where
 from accel.labelled.algebra import Monoid
 from accel.labelled.array import Array, Extent, Shape, SizeVariable
 from accel.labelled.nodes import Equality
-from accel.labelled.scalar import Constant, Function
+from accel.labelled.scalar import Block, Compute, Constant, Function, Variable, constant
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,14 @@ class Stream:
 Operand: TypeAlias = Union[Stream, Constant, Extent]
 Guard: TypeAlias = Union[Stream, None]
 """The statement runs, and what it makes exists, only where this bool is true; None is always."""
+
+
+def _comparison(operator: Operator) -> Function:
+    left, right, result = Variable(0, I64), Variable(1, I64), Variable(2, BOOL)
+    return Function((left, right), Block((Compute(result, operator, (left, right)),), (result,)))
+
+
+_LESS, _AT_LEAST = _comparison(Operator.LT), _comparison(Operator.GE)
 
 
 class LoopDirection(Enum):
@@ -94,12 +103,37 @@ class ManyToOne:
 
 @dataclass(frozen=True, slots=True)
 class OneToMaybe:
-    """`out := when and function(arguments)`, a new guard: filter, i < n."""
+    """`out := when and function(arguments)`, a new guard: filter."""
 
     out: Stream
     function: Function
     arguments: tuple[Operand, ...]
     when: Guard = None
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """`out := when and first <= index < first + count`, a new guard: an array that is shorter than its loop has an element.
+
+    It holds in the first iterations and in no later ones: in a loop that runs upwards `first` is 0, one that runs downwards
+    is `first + count` long. So one comparison is made.
+    """
+
+    out: Stream
+    index: Stream
+    first: int
+    count: Extent
+    when: Guard = None
+
+    @property
+    def function(self) -> Function:
+        """The comparison."""
+        return _AT_LEAST if self.first else _LESS
+
+    @property
+    def arguments(self) -> tuple[Operand, Operand]:
+        """What is compared."""
+        return self.index, constant(I64, self.first) if self.first else self.count
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +184,7 @@ class Scatter:
     where: Where | None = field(default=None, compare=False, repr=False)
 
 
-LoopBody: TypeAlias = Union[OneToOne, ManyToOne, OneToMaybe, Remap, Read, Write, Scatter]
+LoopBody: TypeAlias = Union[OneToOne, ManyToOne, OneToMaybe, Within, Remap, Read, Write, Scatter]
 
 
 @dataclass(frozen=True, slots=True)

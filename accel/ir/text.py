@@ -40,6 +40,7 @@ from accel.ir.nodes import (
     Step,
     Stream,
     View,
+    Within,
     Write,
 )
 from accel.labelled.algebra import Monoid
@@ -178,8 +179,8 @@ def _statement(statement: LoopBody) -> str:
     match statement:
         case OneToOne(outs, function, arguments):
             return f"{_streams(outs)} = {_applied(function, arguments)}"
-        case OneToMaybe(out, function, arguments):
-            return f"{out.name} = keep {_applied(function, arguments)}"
+        case OneToMaybe() | Within():
+            return f"{statement.out.name} = keep {_applied(statement.function, statement.arguments)}"
         case ManyToOne(state, values, before, after):
             shown = f" before {_streams(before)}" if before else ""
             shown += f" after {_streams(after)}" if after else ""

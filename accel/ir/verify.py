@@ -18,6 +18,7 @@ from accel.ir.nodes import (
     Launch,
     Level,
     LoopBody,
+    LoopDirection,
     ManyToOne,
     Nest,
     OneToMaybe,
@@ -33,6 +34,7 @@ from accel.ir.nodes import (
     Step,
     Stream,
     View,
+    Within,
     Write,
 )
 from accel.ir.text import nest_text, statement_text, text
@@ -143,6 +145,7 @@ class _Scope:
         self._seen: set[str] = set()
         self._existence: dict[str, Guard] = {}  # under which guard a stream exists
         self._parents: dict[str, Guard] = {}  # under which guard a guard was made
+        self._directions: dict[str, LoopDirection] = {}  # of loops, by their indices
 
     def level(self, level: Level, open_states: dict[str, State]) -> None:
         """One level, given the states of the loops around it; what it binds is forgotten at its end."""
@@ -163,6 +166,7 @@ class _Scope:
         for state in loop.states:
             self._enter(state)
         self._bind(loop.index, None)
+        self._directions[loop.index.name] = loop.direction
         self.level(loop.body, {**open_states, **{state.name: state for state in loop.states}})
         del self._existence[loop.index.name]
         finals = [(final, state.when) for state in loop.states for final in state.finals]
@@ -183,10 +187,14 @@ class _Scope:
             for stream in needed(statement):
                 self._use(stream, None if stream == statement.when else statement.when)
             _types(statement, open_states)
+            if isinstance(statement, Within):
+                direction = self._directions.get(statement.index.name)
+                ends = LoopDirection.DOWN if statement.first else LoopDirection.UP
+                _require(direction is ends, "what is within an array is not the first iterations of a loop")
         except AccelInternalError as error:
             raise AccelInternalError(f"{error.message}, in `{statement_text(statement)}`") from None
         match statement:
-            case OneToMaybe(out=out, when=when):
+            case OneToMaybe(out=out, when=when) | Within(out=out, when=when):
                 self._bind(out, None)  # false where its own guard is false
                 self._parents[out.name] = when
             case ManyToOne(state=state, before=before, after=after, when=when):
@@ -240,9 +248,9 @@ def _types(statement: LoopBody, open_states: dict[str, State]) -> None:
     match statement:
         case OneToOne(outs, function, arguments):
             _fits(function, arguments, [out.type for out in outs], "call")
-        case OneToMaybe(out, function, arguments):
-            _fits(function, arguments, [BOOL], "guard")
-            _require(out.type is BOOL, "a guard is no bool")
+        case OneToMaybe() | Within():
+            _fits(statement.function, statement.arguments, [BOOL], "guard")
+            _require(statement.out.type is BOOL, "a guard is no bool")
         case ManyToOne(name, values, before, after):
             _require(name in open_states, f"state {name} is not of a loop around its step")
             state = open_states[name]

@@ -30,6 +30,7 @@ from accel.ir.nodes import (
     State,
     Stream,
     View,
+    Within,
     Write,
 )
 from accel.ir.nodes import LoopDirection as Way
@@ -77,6 +78,10 @@ BAD = [
         nest(READ, replace(STEP, before=(Y,)), WRITE, states=(replace(TOTAL, initial=None, running=True),)),
     ),
     ("i0 is used before it is bound", nest(READ, DOUBLE, after=(WRITE,))),
+    (
+        "what is within an array is not the first iterations of a loop",
+        nest(Within(KEEP, AT, 1, N), READ, DOUBLE, WRITE),
+    ),
     ("a count is not written", replace(nest(READ, DOUBLE, WRITE), counts=(Count(SizeVariable(1), XS),))),
     ("output 1 has another rank", replace(nest(READ, DOUBLE, WRITE), outputs=(Output(YS, ()),))),
 ]

@@ -28,6 +28,7 @@ from accel.ir.nodes import (
     Read,
     State,
     Stream,
+    Within,
     Write,
 )
 from accel.labelled.algebra import monoid_of
@@ -100,7 +101,7 @@ def fold(
 def _guard(guard: str, element: Stream) -> tuple[Guard, list[LoopBody]]:
     keep = Stream("keep", BOOL)
     if guard == "prefix":
-        return keep, [OneToMaybe(keep, binary(Operator.LT, I64, BOOL), (INDEX, M))]
+        return keep, [Within(keep, INDEX, 0, M)]
     if guard == "positive":
         zero = constant(element.type, 0)
         return keep, [OneToMaybe(keep, binary(Operator.GT, element.type, BOOL), (element, zero))]

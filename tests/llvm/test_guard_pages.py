@@ -19,7 +19,7 @@ from accel.ast.tree.types import BOOL, F32, F64, I8, I32, I64, ScalarType
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.machine.buffers import Buffers
 from accel.backends.protocol import HostArray
-from accel.ir.nodes import For, Level, LoopDirection, OneToMaybe, OneToOne, Program, Read, Stream, Write
+from accel.ir.nodes import For, Level, LoopDirection, OneToOne, Program, Read, Stream, Within, Write
 from accel.labelled.array import Array
 from accel.labelled.scalar import Block, Function, Variable
 from tests.guard_pages import PAGE, guarded
@@ -145,7 +145,7 @@ def rows_that_are_there() -> Program:
     copied = Variable(0, F32)
     body = [
         *reads,
-        OneToMaybe(there, nests.binary(Operator.LT, I64, BOOL), (outer, nests.M)),
+        Within(there, outer, 0, nests.M),
         Read(row, rows, (outer,), there),
         OneToOne((none,), Function((copied,), Block((), (copied,))), (column,)),
         OneToOne((some,), nests.binary(ADD, F32), (row, column), there),

@@ -33,6 +33,7 @@ from accel.ir.nodes import (
     Scatter,
     State,
     Stream,
+    Within,
     Write,
 )
 
@@ -157,8 +158,9 @@ class Body:
         match statement:
             case OneToOne(outs, function, arguments):
                 self._assign(outs, inline(function, [operand_text(a) for a in arguments], writer, self.context))
-            case OneToMaybe(out, function, arguments):
-                self._assign([out], inline(function, [operand_text(a) for a in arguments], writer, self.context))
+            case OneToMaybe() | Within():
+                texts = [operand_text(a) for a in statement.arguments]
+                self._assign([statement.out], inline(statement.function, texts, writer, self.context))
             case ManyToOne():
                 self._step(statement)
             case Remap(outs, arguments, bounds, _, where):

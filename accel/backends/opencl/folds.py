@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from accel.ast.tree.operators import Operator
 from accel.backends.opencl.body import Body
 from accel.backends.opencl.flat import Flat
 from accel.backends.opencl.join import Partials, join, merge_into, partials
@@ -17,9 +16,8 @@ from accel.backends.opencl.rows import Rows
 from accel.backends.opencl.slices import needed_for, steps, stores
 from accel.backends.opencl.states import Machine
 from accel.backends.opencl.writer import Writer
-from accel.ir.nodes import For, LoopBody, LoopDirection, Nest, OneToMaybe, State
+from accel.ir.nodes import LoopBody, Nest, State, Within
 from accel.labelled.meaning.order import BLOCK, lanes
-from accel.labelled.scalar import Compute
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +57,9 @@ def numbered_by_iteration(nest: Nest, flat: Flat, state: State) -> bool:
 
 
 def _leads(flat: Flat, guard: str) -> bool:
-    """Whether the guard holds for the first iterations and no later ones: `i < n` upward, `i >= 1` downward."""
-    found = [s for s in flat.body.before if isinstance(s, OneToMaybe) and s.out.name == guard]
-    return len(flat.loops) == 1 and bool(found) and found[0].when is None and _is_bound(found[0], flat.loops[0])
-
-
-def _is_bound(made: OneToMaybe, loop: For) -> bool:
-    wanted = Operator.LT if loop.direction is LoopDirection.UP else Operator.GE
-    match made.function.body.statements, made.function.body.results:
-        case (Compute(out, operator, arguments),), (result,) if out == result and operator is wanted:
-            return arguments == made.function.parameters and made.arguments[0] == loop.index
-        case _:
-            return False
+    """Whether the guard holds for the first iterations and no later ones."""
+    found = [s for s in flat.body.before if isinstance(s, Within) and s.out.name == guard and s.when is None]
+    return len(flat.loops) == 1 and any(within.index == flat.loops[0].index for within in found)
 
 
 def blocks_of_lanes(

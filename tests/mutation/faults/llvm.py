@@ -28,8 +28,8 @@ FAULTS = (
     Fault(
         "a guard that counts from another index is a prefix",
         "backends/llvm/states/analysis.py",
-        "and name == loop.index.name:",
-        "and name:",
+        "s.when is None and s.index == loop.index]",
+        "s.when is None]",
         (_GUARD,),
     ),
     Fault(

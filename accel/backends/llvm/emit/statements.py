@@ -22,6 +22,7 @@ from accel.ir.nodes import (
     Remap,
     Scatter,
     Stream,
+    Within,
     Write,
 )
 from accel.labelled.array import Array, Extent
@@ -90,7 +91,7 @@ class Statements:
         guard = self._mask(statement.when)
         mask = self._writer.both(lanes, guard)
         match statement:
-            case OneToMaybe(out):
+            case OneToMaybe(out) | Within(out):
                 (kept,) = self._made(statement, mask)
                 if guard is not None:
                     kept = self._writer.varying(self._writer.both(guard, self._writer.every(kept)) or "", BOOL)
@@ -154,8 +155,8 @@ class Statements:
         """What the statement makes, where the mask is set."""
         streams, memory = self._streams, self._memory
         match statement:
-            case OneToOne(function=function, arguments=arguments) | OneToMaybe(function=function, arguments=arguments):
-                return self._functions.apply(function, streams.values(arguments), mask)
+            case OneToOne() | OneToMaybe() | Within():
+                return self._functions.apply(statement.function, streams.values(statement.arguments), mask)
             case Remap(_, arguments, bounds, _, where):
                 index = streams.values(arguments)
                 memory.check(index, bounds, mask, where)

@@ -14,14 +14,14 @@ from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import TRUE, Statements, Streams
 from accel.backends.llvm.emit.values import Lanes, Progression, Uniform, Value, Writer
 from accel.backends.llvm.states.accumulators import Accumulator, ExactFold, OrderedFold, Tools, Unit
-from accel.backends.llvm.states.analysis import BYTE_LANES, Prefix, VectorPlan, any_order, counts_lanes
+from accel.backends.llvm.states.analysis import BYTE_LANES, VectorPlan, any_order, counts_lanes
 from accel.backends.llvm.states.exact_scans import ExactScan
 from accel.backends.llvm.states.kinds import Kind
 from accel.backends.llvm.states.records import Record
 from accel.backends.llvm.states.scans import OrderedScan, Position
 from accel.backends.llvm.states.staging import StagedFold
 from accel.ir import flow
-from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, OneToMaybe, Stream, Write
+from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, Stream, Within, Write
 from accel.labelled.array import Array
 from accel.labelled.meaning.order import BLOCK
 
@@ -120,10 +120,11 @@ class VectorLoop:
             bound = None if guard is None else bounds.get(guard.name)
             accumulator.end_block(start, end if bound is None else routine.least(end, bound))
 
-    def _count(self, prefix: Prefix, extent: str) -> str:
+    def _count(self, prefix: Within, extent: str) -> str:
         """The iterations of a prefix: an i64."""
-        count = self._writer.one(self._outer.value(prefix.count))
-        return self._routine.code.emit(f"sub i64 {extent}, {count}") if prefix.but else count
+        if prefix.first:
+            return self._routine.code.emit(f"sub i64 {extent}, {prefix.first}")
+        return self._writer.one(self._outer.value(prefix.count))
 
     def _body(self, unit: Unit, mask: str | None, extent: str, bounds: Mapping[str, str]) -> None:
         made: dict[str, Value] = dict(self._outer.made)
@@ -142,9 +143,9 @@ class VectorLoop:
         streams = Streams(self._memory, made)
         statements = Statements(self._writer, self._memory, streams, step, self._past_caches)
         for statement in self._statements:
-            if mask is None and isinstance(statement, OneToMaybe) and statement.out.name in self._plan.prefixes:
+            if mask is None and isinstance(statement, Within) and statement.out.name in self._plan.prefixes:
                 made[statement.out.name] = TRUE
-            elif isinstance(statement, OneToMaybe) and statement.out.name in bounds and self._plan.lanes == BYTE_LANES:
+            elif isinstance(statement, Within) and statement.out.name in bounds and self._plan.lanes == BYTE_LANES:
                 # Positions are compared as bytes, indices would be compared as so many words.
                 bound = self._routine.code.emit(f"sub i64 {bounds[statement.out.name]}, {unit.position}")
                 made[statement.out.name] = Lanes(self._writer.first_lanes(bound), BOOL)

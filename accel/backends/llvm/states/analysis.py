@@ -14,7 +14,7 @@ from typing import assert_never
 from accel.ast.tree.operators import ELEMENTARY, Operator
 from accel.ast.tree.types import I64
 from accel.backends.llvm.states.kinds import Kind
-from accel.ir import flow, mentions
+from accel.ir import mentions
 from accel.ir.nodes import (
     For,
     LoopBody,
@@ -23,17 +23,16 @@ from accel.ir.nodes import (
     Nest,
     OneToMaybe,
     OneToOne,
-    Operand,
     Read,
     Remap,
     Scatter,
     State,
-    Stream,
+    Within,
     Write,
 )
 from accel.labelled import scalar
 from accel.labelled.meaning.order import SCAN_VECTOR, lanes
-from accel.labelled.scalar import Constant, constant
+from accel.labelled.scalar import constant
 
 HEAVY = 40
 """Operators from which on a loop's body is written only once, not once per vector of a group."""
@@ -42,14 +41,6 @@ REGISTER_BYTES = 64
 
 BYTE_LANES = 64
 """Lanes of loops that scan bytes and do nothing wider."""
-
-
-@dataclass(frozen=True, slots=True)
-class Prefix:
-    """The first iterations of a loop: `count` of them, or, with `but`, all but the last `count`."""
-
-    count: Operand
-    but: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +55,7 @@ class VectorPlan:
     lanes: int
     unroll: int
     blocks: bool
-    prefixes: Mapping[str, Prefix]
+    prefixes: Mapping[str, Within]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +102,8 @@ def _scalar_kind(state: State) -> Kind:
 def _vector_plan(nest: Nest, loop: For) -> tuple[VectorPlan, dict[str, Kind]] | None:
     """How the innermost loop is written, and how the states that step in it are carried; None if it must be scalar code."""
     statements = [*loop.body.before, *loop.body.after]
-    prefixes = _prefixes(loop, statements)
+    bounds = [s for s in statements if isinstance(s, Within) and s.when is None and s.index == loop.index]
+    prefixes = {bound.out.name: bound for bound in bounds}
     states = {state.name: state for state in mentions.states(nest)}
     steps = [statement for statement in statements if isinstance(statement, ManyToOne)]
     if len({step.state for step in steps}) < len(steps) or any(isinstance(s, Scatter) for s in statements):
@@ -159,28 +151,6 @@ def straight(function: scalar.Function) -> bool:
     return not any(isinstance(s, scalar.Load | scalar.While) for s in mentions.function_statements(function))
 
 
-def _prefixes(loop: For, statements: list[LoopBody]) -> dict[str, Prefix]:
-    """Guards of the form `index < bound` in a loop that runs upwards, `index >= constant` in one that runs downwards."""
-    found: dict[str, Prefix] = {}
-    made = {loop.index.name, *(stream.name for statement in statements for stream in flow.made(statement))}
-    first = Operator.LT if loop.direction is LoopDirection.UP else Operator.GE
-    for statement in statements:
-        if not isinstance(statement, OneToMaybe) or statement.when is not None:
-            continue
-        match statement.function, statement.arguments:
-            case (
-                scalar.Function((a, b), scalar.Block((scalar.Compute(out, operator, (c, d)),), (result,))),
-                (Stream(name), bound),
-            ) if (a, b, out, first) == (c, d, result, operator) and name == loop.index.name:
-                if loop.direction is LoopDirection.UP and not (isinstance(bound, Stream) and bound.name in made):
-                    found[statement.out.name] = Prefix(bound, but=False)
-                elif loop.direction is LoopDirection.DOWN and isinstance(bound, Constant):
-                    found[statement.out.name] = Prefix(bound, but=True)
-            case _:
-                pass
-    return found
-
-
 def _lanes(statements: list[LoopBody], states: Mapping[str, State], loop: For) -> int:
     """As many as fill a vector register with the widest elements that the loop moves."""
     widths = [final.type.bytes for state in loop.states for final in state.finals if not state.running]
@@ -188,7 +158,7 @@ def _lanes(statements: list[LoopBody], states: Mapping[str, State], loop: For) -
         match statement:
             case Read(array=array) | Write(array=array):
                 widths.append(array.element.bytes)
-            case OneToOne() | ManyToOne() | OneToMaybe() | Remap() | Scatter():
+            case OneToOne() | ManyToOne() | OneToMaybe() | Within() | Remap() | Scatter():
                 pass
             case _:
                 assert_never(statement)
@@ -215,7 +185,7 @@ def _scans_bytes(statements: list[LoopBody], states: Mapping[str, State]) -> boo
                     and all(final.type.bytes == 1 for final in state.finals)
                     and Operator.MUL not in (state.monoid.operators or ())
                 )
-            case OneToOne(function=function) | OneToMaybe(function=function):
+            case OneToOne(function=function) | OneToMaybe(function=function) | Within(function=function):
                 narrow = all(map(_narrow, mentions.function_statements(function)))
             case Remap() | Scatter():
                 narrow = False
@@ -240,7 +210,7 @@ def _weight(statement: LoopBody) -> int:
     match statement:
         case OneToOne(function=function) | OneToMaybe(function=function) | Scatter(combine=function):
             return function_weight(function)
-        case ManyToOne() | Remap() | Read() | Write():
+        case ManyToOne() | Within() | Remap() | Read() | Write():
             return 1
         case _:
             assert_never(statement)
