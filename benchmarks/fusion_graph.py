@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import assert_never
 
 from accel.ast.tree.types import F32
-from accel.ilp.problem.graph import Edge, Graph, Kind, Node, Role
+from accel.ilp.problem.graph import Edge, Graph, Node
 from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
+from accel.labelled.operations import Kind, Role
 from benchmarks.fusion_drawing import Drawing, DrawingError, Form, How, Item, Read, Size, found_sizes, in_order
 
 

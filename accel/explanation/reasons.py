@@ -16,12 +16,13 @@ from accel.fusedast.text import name
 from accel.ilp.legality.checker import cluster_refusal
 from accel.ilp.legality.refusal import Refusal, Rule
 from accel.ilp.problem.clustering import Cluster, Clustering
-from accel.ilp.problem.graph import ORDERED, Edge, Graph, Kind, Node, Role
+from accel.ilp.problem.graph import Edge, Graph, Node
 from accel.ilp.problem.options import Duplicate
 from accel.ilp.problem.price import Prices
 from accel.ilp.problem.traversals import assign
 from accel.labelled.array import Label
 from accel.labelled.nodes import Binding
+from accel.labelled.operations import ORDERED, Kind, Role
 from accel.labelled.scalar_text import shape_text
 
 RULES: Mapping[str, str] = MappingProxyType(

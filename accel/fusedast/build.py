@@ -21,12 +21,12 @@ from accel.fusedast.nodes import (
     UnfusedAcond,
     UnfusedAwhile,
 )
-from accel.fusedast.ports import consumed
 from accel.fusedast.rules import join, leaf
 from accel.ilp.problem.clustering import Cluster, Plan
 from accel.labelled import nodes as labelled
 from accel.labelled.array import Array, Label
 from accel.labelled.nodes import Acond, Awhile, Binding, BindSizes, Force, RequireEqual, Reshape, Use
+from accel.labelled.programs import consumed
 from accel.union_find import UnionFind
 
 
@@ -50,7 +50,7 @@ def _users(program: labelled.Program) -> Mapping[Array, frozenset[Label]]:
     """Who uses each array, sub-programs counted with the operation that holds them."""
     users: dict[Array, set[Label]] = {}
     for binding in program.bindings:
-        for array in consumed(binding):
+        for array in consumed(binding.operation):
             users.setdefault(array, set()).add(binding.label)
     for array in program.results:
         users.setdefault(array, set()).add(RESULT)

@@ -12,7 +12,6 @@ from typing import assert_never
 from accel.errors import AccelInternalError
 from accel.fusedast.nodes import Port, Signature
 from accel.ilp.problem.clustering import Traversal
-from accel.labelled.array import Array
 from accel.labelled.nodes import (
     Acond,
     Awhile,
@@ -32,7 +31,7 @@ from accel.labelled.nodes import (
     Scatter,
     Use,
 )
-from accel.labelled.programs import functions, loaded, parts, reads
+from accel.labelled.programs import functions, loaded
 
 
 def signature(binding: Binding, traversal: Traversal) -> Signature:
@@ -67,16 +66,3 @@ def _inputs(binding: Binding, traversal: Traversal) -> Iterator[Port]:
             assert_never(operation)
     for function in functions(operation):
         yield from (Port(array, None) for array in loaded(function))
-
-
-def consumed(binding: Binding) -> frozenset[Array]:
-    """All arrays that an operation needs, those that its sub-programs use included."""
-    found = set(reads(binding.operation))
-    pending = list(parts(binding.operation))
-    while pending:
-        part = pending.pop()
-        found.update(part.results)
-        for inner in part.bindings:
-            found |= reads(inner.operation)
-            pending += parts(inner.operation)
-    return frozenset(found)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from accel.ilp.problem.graph import Graph, Node, Role
+from accel.ilp.problem.graph import Graph, Node
 from accel.ilp.solvers.linear import Linear, Model
 from accel.labelled.array import Array, Shape
+from accel.labelled.operations import Role
 
 _SHORT: Mapping[Role, str] = {
     Role.STREAM: "",

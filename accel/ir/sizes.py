@@ -11,7 +11,8 @@ from accel.fusedast.nodes import Program, RootOfCluster
 from accel.fusedast.walk import leaves
 from accel.labelled.array import Array, SizeVariable
 from accel.labelled.nodes import Binding, Filter
-from accel.labelled.programs import extents_mentioned, parts, reads
+from accel.labelled.operations import parts
+from accel.labelled.programs import extents_mentioned, reads
 
 
 def found_size(binding: Binding) -> SizeVariable:

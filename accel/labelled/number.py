@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from accel.labelled import programs, rewrite
+from accel.labelled import rewrite
 from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
-from accel.labelled.nodes import Acond, Awhile, Binding, BindSizes, Equality, Operation, Program
+from accel.labelled.nodes import Binding, BindSizes, Equality, Program
+from accel.labelled.operations import parts, with_parts
 
 
 def number(program: Program) -> Program:
@@ -40,7 +41,7 @@ class _Numbering:
             if isinstance(binding.operation, BindSizes):
                 self.sizes(Extent(variable, 0) for variable in binding.operation.variables)
             self._bound(binding.arrays)
-            for part in programs.parts(binding.operation):
+            for part in parts(binding.operation):
                 self.visit(part)
 
     def _bound(self, arrays: Iterable[Array]) -> None:
@@ -79,19 +80,10 @@ class _Numbering:
         )
 
     def _binding(self, binding: Binding) -> Binding:
-        operation = self._inner(rewrite.operation(binding.operation, self._to))
+        operation = with_parts(rewrite.operation(binding.operation, self._to), self.program)
         arrays = self._to.arrays(binding.arrays)
         after = tuple([self._labels[label] for label in binding.after])
         return Binding(self._labels[binding.label], operation, arrays, after, binding.where)
-
-    def _inner(self, operation: Operation) -> Operation:
-        match operation:
-            case Acond(_, then, orelse):
-                return replace(operation, then=self.program(then), orelse=self.program(orelse))
-            case Awhile(condition, body):
-                return replace(operation, condition=self.program(condition), body=self.program(body))
-            case _:
-                return operation
 
     def _equality(self, equality: Equality) -> Equality:
         return replace(equality, left=self._shape(equality.left), right=self._shape(equality.right))

@@ -6,39 +6,9 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from accel.labelled.array import Array, Extent, SizeVariable
-from accel.labelled.nodes import (
-    Acond,
-    Awhile,
-    Backpermute,
-    Binding,
-    BindSizes,
-    Copy,
-    Filter,
-    Fold,
-    Force,
-    Gather,
-    Generate,
-    Map,
-    Operation,
-    Program,
-    RequireEqual,
-    Reshape,
-    Scan,
-    Scatter,
-    Use,
-)
+from accel.labelled.nodes import Binding, Operation, Program
+from accel.labelled.operations import ORDERED, Flag, Kind, describe, parts
 from accel.labelled.scalar import Block, Compute, Function, If, Load, Operand, Statement, Variable, While
-
-
-def parts(operation: Operation) -> tuple[Program, ...]:
-    """The sub-programs of an operation."""
-    match operation:
-        case Acond(_, then, orelse):
-            return (then, orelse)
-        case Awhile(condition, body):
-            return (condition, body)
-        case _:
-            return ()
 
 
 def programs(program: Program) -> Iterator[Program]:
@@ -64,53 +34,33 @@ def in_order(program: Program) -> Iterator[Binding | tuple[Array, ...]]:
             pending += reversed(item.bindings)
 
 
+def inside(operation: Operation) -> Iterator[Program]:
+    """The sub-programs of an operation and all that are inside of them."""
+    pending = list(parts(operation))
+    while pending:
+        current = pending.pop()
+        yield current
+        pending += [part for binding in current.bindings for part in parts(binding.operation)]
+
+
 def inputs(operation: Operation) -> tuple[Array, ...]:
     """The arrays that an operation itself takes, without those that its functions load from or its sub-programs use."""
-    match operation:
-        case Use() | Generate() | BindSizes() | RequireEqual():
-            return ()
-        case Map(_, arrays) | Backpermute(_, arrays) | Copy(arrays) | Filter(_, arrays):
-            return arrays
-        case Fold(_, _, arrays) | Scan(_, _, arrays) | Reshape(arrays) | Force(arrays):
-            return arrays
-        case Gather(indices, arrays):
-            return indices + arrays
-        case Scatter(_, destinations, keep, indices, values):
-            return destinations + (() if keep is None else (keep,)) + indices + values
-        case Acond(condition):
-            return (condition,)
-        case Awhile(_, _, initial):
-            return initial
-        case _:
-            assert_never(operation)
+    return describe(operation).arrays
 
 
 def streams(operation: Operation) -> tuple[Array, ...]:
     """The inputs whose producers an operation can share a loop with: all but what a scatter destroys, views, control."""
-    match operation:
-        case Scatter(_, _, keep, indices, values):
-            return (() if keep is None else (keep,)) + indices + values
-        case Map() | Backpermute() | Gather() | Fold() | Scan() | Filter() | Copy():
-            return inputs(operation)
-        case Use() | Generate() | Reshape() | Force() | BindSizes() | RequireEqual() | Acond() | Awhile():
-            return ()
-        case _:
-            assert_never(operation)
+    return describe(operation).read(*ORDERED)
+
+
+def makes_streams(operation: Operation) -> bool:
+    """Whether the results of an operation can be consumed in its own loop. What a scatter makes is whole only after it."""
+    return describe(operation).kind not in (Kind.BARRIER, Kind.SCATTER)
 
 
 def functions(operation: Operation) -> tuple[Function, ...]:
     """The scalar functions of an operation."""
-    match operation:
-        case Generate(function) | Map(function) | Backpermute(function) | BindSizes(_, function):
-            return (function,)
-        case Filter(function) | Scatter(function):
-            return (function,)
-        case Fold(function, initial) | Scan(function, initial):
-            return (function,) if initial is None else (function, initial)
-        case Use() | Gather() | Copy() | Reshape() | Force() | RequireEqual() | Acond() | Awhile():
-            return ()
-        case _:
-            assert_never(operation)
+    return describe(operation).functions
 
 
 def blocks(function: Function) -> Iterator[Block]:
@@ -180,30 +130,40 @@ def loaded(function: Function) -> frozenset[Array]:
 
 def reads(operation: Operation) -> frozenset[Array]:
     """Every array that an operation needs, but for those that only its sub-programs use."""
-    return frozenset(inputs(operation)).union(*map(loaded, functions(operation)))
+    described = describe(operation)
+    return frozenset(described.arrays).union(*map(loaded, described.functions))
+
+
+def used_inside(operation: Operation) -> Iterator[Array]:
+    """Every array that the sub-programs of an operation use, their own included; with repetitions."""
+    for part in inside(operation):
+        yield from part.results
+        for binding in part.bindings:
+            yield from reads(binding.operation)
+
+
+def consumed(operation: Operation) -> frozenset[Array]:
+    """Every array that an operation needs, those that its sub-programs use included."""
+    return reads(operation).union(used_inside(operation))
 
 
 def extents_mentioned(operation: Operation) -> frozenset[SizeVariable]:
     """Size variables in the scalar functions of an operation, and in what a `RequireEqual` compares."""
-    found: set[Operand] = set()
-    for function in functions(operation):
+    described = describe(operation)
+    found: set[Operand] = set(described.extents)
+    for function in described.functions:
         for block in blocks(function):
             found.update(block.results)
             found.update(operand for statement in block.statements for operand in operands(statement))
-    if isinstance(operation, RequireEqual):
-        found.update(operation.left + operation.right)
     return frozenset(e.variable for e in found if isinstance(e, Extent) and e.variable is not None)
 
 
 def sizes_bound(binding: Binding) -> frozenset[SizeVariable]:
     """The size variables that a binding may find out; of those in a result's shape, some may be known before."""
-    match binding.operation:
-        case BindSizes(variables):
-            return frozenset(variables)
-        case Filter() | Acond() | Awhile():
-            return frozenset(e.variable for array in binding.arrays for e in array.shape if e.variable is not None)
-        case _:
-            return frozenset()
+    described = describe(binding.operation)
+    if Flag.FINDS_SIZES not in described.flags:
+        return frozenset(described.binds)
+    return frozenset(e.variable for array in binding.arrays for e in array.shape if e.variable is not None)
 
 
 def highest_label(program: Program) -> int:

@@ -7,25 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TypeVar, assert_never
 
 from accel.labelled.array import Array, Extent, Shape, SizeVariable
-from accel.labelled.nodes import (
-    Acond,
-    Awhile,
-    Backpermute,
-    BindSizes,
-    Copy,
-    Filter,
-    Fold,
-    Force,
-    Gather,
-    Generate,
-    Map,
-    Operation,
-    RequireEqual,
-    Reshape,
-    Scan,
-    Scatter,
-    Use,
-)
+from accel.labelled.nodes import BindSizes, Operation, RequireEqual
+from accel.labelled.operations import describe, rebuild
 from accel.labelled.scalar import Block, Compute, Function, If, Load, Operand, Statement, Variable, While
 
 V = TypeVar("V", bound=Operand)
@@ -60,10 +43,6 @@ class Substitution:
     def function(self, function: Function) -> Function:
         """The function with arrays and extents replaced."""
         return Function(function.parameters, block(function.body, self.operand, _same, self.array))
-
-    def optional(self, function: Function | None) -> Function | None:
-        """As `function`, where there may be none."""
-        return None if function is None else self.function(function)
 
 
 def _same(variable: Variable) -> Variable:
@@ -120,32 +99,11 @@ def _statement(
 def operation(node: Operation, to: Substitution) -> Operation:
     """The operation with arrays, extents and functions replaced; sub-programs stay as they are."""
     match node:
-        case Use():
-            return node
-        case Generate(function):
-            return replace(node, function=to.function(function))
-        case Map(function, inputs) | Backpermute(function, inputs):
-            return replace(node, function=to.function(function), inputs=to.arrays(inputs))
-        case Gather(indices, inputs):
-            return Gather(to.arrays(indices), to.arrays(inputs))
-        case Scatter(combine, destinations, keep, indices, values, monoid):
-            guard = None if keep is None else to.array(keep)
-            arrays = to.arrays(destinations), guard, to.arrays(indices), to.arrays(values)
-            return Scatter(to.function(combine), *arrays, monoid)
-        case Copy(inputs) | Reshape(inputs) | Force(inputs):
-            return replace(node, inputs=to.arrays(inputs))
-        case Fold(combine, initial, inputs) | Scan(combine, initial, inputs):
-            functions = to.function(combine), to.optional(initial)
-            return replace(node, combine=functions[0], initial=functions[1], inputs=to.arrays(inputs))
-        case Filter(predicate, inputs):
-            return Filter(to.function(predicate), to.arrays(inputs))
         case BindSizes(variables, function):
             return BindSizes(tuple(map(to.variable, variables)), to.function(function))
         case RequireEqual(left, right):
             return replace(node, left=to.shape(left), right=to.shape(right))
-        case Acond(condition):
-            return replace(node, condition=to.array(condition))
-        case Awhile(_, _, initial):
-            return replace(node, initial=to.arrays(initial))
         case _:
-            assert_never(node)
+            described = describe(node)
+            functions = tuple([to.function(function) for function in described.functions])
+            return rebuild(node, to.arrays(described.arrays), functions, described.parts)

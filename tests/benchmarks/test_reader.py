@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from accel.ilp.plan import search
-from accel.ilp.problem.graph import Graph, Kind
+from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Options
+from accel.labelled.operations import Kind
 from benchmarks.fusion_drawing import Drawing
 from benchmarks.fusion_graph import graph_of
 from benchmarks.fusion_reader import read

@@ -14,10 +14,11 @@ from accel.ast.tree.types import BOOL, F64, I64
 from accel.ilp.legality.checker import cluster_refusal
 from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Plan, Traversal
 from accel.ilp.problem.decode import in_order
-from accel.ilp.problem.graph import Graph, Kind
+from accel.ilp.problem.graph import Graph
 from accel.labelled.array import Array, Extent, Shape
 from accel.labelled.meaning.evaluate import HostArray
 from accel.labelled.nodes import Program
+from accel.labelled.operations import Kind
 from accel.labelled.programs import reads
 from tests.fusedast.hand import Body, Hand, number
 

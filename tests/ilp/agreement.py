@@ -19,11 +19,12 @@ from typing import Literal, TypeAlias, get_args
 
 from accel.ilp.plan import search
 from accel.ilp.problem.cost import MODELS, CostName, Weights
-from accel.ilp.problem.graph import Graph, Kind
+from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Duplicate, FormulationName, Options
 from accel.ilp.solvers import NAMES, SolverName, is_installed
 from accel.ilp.text import graph_text
 from accel.labelled.array import SizeVariable
+from accel.labelled.operations import Kind
 from tests.ilp.brute import brute_all
 from tests.ilp.random_graphs import draw, odd_sizes
 

@@ -14,12 +14,13 @@ from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Clustering,
 from accel.ilp.problem.cost import CostModel, Weights
 from accel.ilp.problem.cost_function import Cost
 from accel.ilp.problem.decode import in_order
-from accel.ilp.problem.graph import Graph, Kind, Role
+from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Duplicate
 from accel.ilp.problem.price import Prices
 from accel.ilp.recompute.copying import Pair, choices, moved
 from accel.ilp.recompute.substitute import substitute
 from accel.labelled.array import Label
+from accel.labelled.operations import Kind, Role
 from accel.labelled.passes.duplicate import Copied
 
 _Cost = tuple[int, ...]

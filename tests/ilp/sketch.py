@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from accel.ast.tree.types import F32, F64, I64, ScalarType
 from accel.ilp.problem.clustering import Clustering
-from accel.ilp.problem.graph import Edge, Graph, Kind, Node, Role
+from accel.ilp.problem.graph import Edge, Graph, Node
 from accel.labelled.array import Array, Extent, Shape, SizeVariable
+from accel.labelled.operations import Kind, Role
 
 Names = str | Sequence[str]
 

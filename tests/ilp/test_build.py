@@ -11,10 +11,10 @@ import accel as A
 from accel.ast.tree.types import F64, I64
 from accel.ilp.plan import plan, plan_graph
 from accel.ilp.problem.build import build
-from accel.ilp.problem.graph import Kind
 from accel.ilp.text import graph_text
 from accel.labelled.array import Extent
 from accel.labelled.nodes import Program
+from accel.labelled.operations import Kind
 from tests.fusedast.hand import Hand
 from tests.ilp.sketch import Sketch
 from tests.labelled.programs import AnyAcc, program

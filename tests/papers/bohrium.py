@@ -12,8 +12,9 @@ from itertools import combinations
 from typing import TypeAlias
 
 from accel.ilp.problem.clustering import Clustering, Traversal
-from accel.ilp.problem.graph import Graph, Kind, Role
+from accel.ilp.problem.graph import Graph
 from accel.labelled.array import Array, Shape
+from accel.labelled.operations import Kind, Role
 
 
 @dataclass(frozen=True, slots=True)

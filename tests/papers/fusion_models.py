@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import TypeAlias
 
-from accel.ilp.problem.graph import Graph, Kind, Role
+from accel.ilp.problem.graph import Graph
 from accel.labelled.array import Label
+from accel.labelled.operations import Kind, Role
 
 Block: TypeAlias = frozenset[Label]
 Partition: TypeAlias = tuple[Block, ...]

@@ -10,8 +10,9 @@ from typing import TypeAlias
 
 from accel.ilp.plan import plan_graph
 from accel.ilp.problem.cost import Weights
-from accel.ilp.problem.graph import Graph, Kind
+from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Options
+from accel.labelled.operations import Kind
 from tests.ilp.brute import brute
 from tests.ilp.sketch import Sketch
 

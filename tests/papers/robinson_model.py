@@ -11,8 +11,9 @@ from functools import cached_property
 from itertools import combinations
 from typing import TypeAlias
 
-from accel.ilp.problem.graph import Graph, Kind, Node, Role
+from accel.ilp.problem.graph import Graph, Node
 from accel.labelled.array import Label
+from accel.labelled.operations import Kind, Role
 from tests.papers.fusion_models import Partition, is_acyclic, partitions, separated, weight
 
 Pair: TypeAlias = frozenset[Label]

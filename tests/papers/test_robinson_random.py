@@ -11,7 +11,8 @@ from random import Random
 
 from accel.ilp.legality.checker import refusal
 from accel.ilp.problem.decode import clustering
-from accel.ilp.problem.graph import Graph, Role
+from accel.ilp.problem.graph import Graph
+from accel.labelled.operations import Role
 from tests.ilp.sketch import Sketch
 from tests.papers.fusion_models import Block, partitions
 from tests.papers.robinson_model import Robinson

@@ -14,9 +14,10 @@ import accel as A
 from accel.ilp.facts.analysis import analyse
 from accel.ilp.problem.clustering import Clustering
 from accel.ilp.problem.cost import MODELS, Weights
-from accel.ilp.problem.graph import Graph, Kind, Role
+from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Options
 from accel.ilp.problem.price import price
+from accel.labelled.operations import Kind, Role
 from tests.ilp.random_graphs import draw
 from tests.ilp.sketch import Sketch
 from tests.papers import graphs, programs

@@ -12,10 +12,11 @@ from itertools import combinations
 
 from accel.ilp.facts.spaces import Spaces
 from accel.ilp.legality.rules import fixed_direction, may_be_pushed, may_fuse
-from accel.ilp.problem.graph import ORDERED, Edge, Graph, Kind, Role
+from accel.ilp.problem.graph import Edge, Graph
 from accel.ilp.problem.options import Duplicate
 from accel.ilp.recompute.copying import NOTHING, Choices
 from accel.labelled.array import Array, Label, Shape
+from accel.labelled.operations import ORDERED, Kind, Role
 from accel.union_find import UnionFind
 
 Arc = tuple[Label, Label]

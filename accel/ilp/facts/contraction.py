@@ -15,9 +15,10 @@ from dataclasses import dataclass, replace
 
 from accel.ilp.problem.clustering import Cluster
 from accel.ilp.problem.cost import CostLevel
-from accel.ilp.problem.graph import ORDERED, Graph, Kind, Node, Role, together
+from accel.ilp.problem.graph import Graph, Node, together
 from accel.ilp.problem.options import Duplicate
 from accel.labelled.array import Array, Label
+from accel.labelled.operations import ORDERED, Kind, Role
 
 
 @dataclass(frozen=True, slots=True)

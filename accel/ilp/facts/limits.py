@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from accel.ilp.facts.analysis import Analysis
-from accel.ilp.problem.graph import ORDERED, Graph
+from accel.ilp.problem.graph import Graph
 from accel.labelled.array import Label
+from accel.labelled.operations import ORDERED
 
 LARGEST = 300
 """Parts with more operations than this are clustered greedily."""

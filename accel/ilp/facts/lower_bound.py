@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from accel.ilp.facts.analysis import Analysis, Bundle
 from accel.ilp.problem.clustering import FORWARD, Cluster, Traversal
 from accel.ilp.problem.cost import CostLevel, Weights
-from accel.ilp.problem.graph import Graph, Kind, Role
+from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.price import cluster_price
 from accel.labelled.array import Label
+from accel.labelled.operations import Kind, Role
 
 Cost = tuple[int, ...]
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from accel.ilp.problem.graph import Graph, Kind, Node, Role
+from accel.ilp.problem.graph import Graph, Node
 from accel.labelled.array import Extent, Label, Shape
+from accel.labelled.operations import Kind, Role
 from accel.union_find import UnionFind
 
 

@@ -14,9 +14,10 @@ from accel.ilp.formulations.published import Published
 from accel.ilp.formulations.robinson import Robinson
 from accel.ilp.model.model import formulate
 from accel.ilp.problem.cost import CostLevel, Weights
-from accel.ilp.problem.graph import Graph, Kind
+from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Duplicate, FormulationName
 from accel.labelled.array import Label
+from accel.labelled.operations import Kind
 
 
 def demand(name: FormulationName, graph: Graph) -> None:

@@ -14,8 +14,8 @@ from accel.ilp.formulations.draft import Draft
 from accel.ilp.model.forest import NO_FOREST, Forest, plant
 from accel.ilp.problem.clustering import FORWARD, Traversal
 from accel.ilp.problem.cost import CostLevel, Weights
-from accel.ilp.problem.graph import ORDERED, Role
 from accel.ilp.solvers.linear import Linear, total
+from accel.labelled.operations import ORDERED, Role
 
 
 class Costs:

@@ -13,9 +13,10 @@ from typing import assert_never
 from accel.ilp.legality.nest import nest_refusal
 from accel.ilp.legality.refusal import Refusal, Rule
 from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Clustering, Traversal
-from accel.ilp.problem.graph import Edge, Graph, Kind, Node, Role
+from accel.ilp.problem.graph import Edge, Graph, Node
 from accel.ilp.problem.options import Duplicate
 from accel.labelled.array import Array, Label
+from accel.labelled.operations import Kind, Role
 
 _PUSHABLE = frozenset({Kind.GENERATE, Kind.MAP, Kind.GATHER, Kind.FOLD})
 

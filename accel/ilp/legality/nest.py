@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 from accel.ilp.legality.refusal import Refusal, Rule
 from accel.ilp.problem.clustering import Traversal
-from accel.ilp.problem.graph import Graph, Kind, Node, Role
+from accel.ilp.problem.graph import Graph, Node
 from accel.ilp.problem.options import Duplicate
 from accel.labelled.array import Extent, Label, Shape, SizeVariable
+from accel.labelled.operations import Kind, Role
 
 REPEATABLE = 32
 """How many scalar operations may be done again for every element of a gather, all together."""

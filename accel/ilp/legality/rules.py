@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from accel.ilp.problem.graph import ORDERED, Edge, Graph, Kind, Node, Role
+from accel.ilp.problem.graph import Edge, Graph, Node
 from accel.ilp.problem.options import Duplicate
 from accel.labelled.array import Label
+from accel.labelled.operations import ORDERED, Kind, Role
 
 CHEAP = 32
 """How many scalar operations may be pushed to a gather that is larger than its source."""

@@ -10,10 +10,10 @@ from accel.ilp.model.forest import NO_FOREST, Forest, plant
 from accel.ilp.model.variables import Pair, Variables, pair
 from accel.ilp.problem.clustering import FORWARD, Traversal
 from accel.ilp.problem.cost import CostLevel, Weights
-from accel.ilp.problem.graph import ORDERED, Role
 from accel.ilp.recompute.copying import Traffic
 from accel.ilp.solvers.linear import Linear, total
 from accel.labelled.array import Label
+from accel.labelled.operations import ORDERED, Role
 
 
 class _Objective:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 
 from accel.ilp.problem.clustering import Traversal
-from accel.ilp.problem.graph import ORDERED, Edge, Graph, Kind, Role
+from accel.ilp.problem.graph import Edge, Graph
 from accel.labelled.array import Array, Label
+from accel.labelled.operations import ORDERED, Kind, Role
 
 
 def read_traversal(edge: Edge, traversal: Traversal) -> Traversal:

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from accel.ast.tree.nodes import Direction, ScanForm
 from accel.ast.tree.operators import ELEMENTARY
-from accel.ilp.problem.graph import Edge, Graph, Kind, Node, Role
+from accel.ilp.problem.graph import Edge, Graph, Node
 from accel.labelled.array import Array, Label, Shape, SizeVariable
 from accel.labelled.nodes import (
     Acond,
@@ -30,6 +30,7 @@ from accel.labelled.nodes import (
     Scatter,
     Use,
 )
+from accel.labelled.operations import Kind, Role
 from accel.labelled.scalar import Block, Compute, Constant, Function, If, Load, Operand, Variable, While
 
 ELEMENTARY_WORK = 8

@@ -6,9 +6,10 @@ import heapq
 from collections.abc import Collection, Container, Iterable, Mapping
 
 from accel.ilp.problem.clustering import Cluster, Clustering, Traversal
-from accel.ilp.problem.graph import ORDERED, Graph, Role
+from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.traversals import assign
 from accel.labelled.array import Array, Label
+from accel.labelled.operations import ORDERED, Role
 from accel.union_find import UnionFind
 
 

@@ -8,36 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from enum import Enum
 
 from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
+from accel.labelled.operations import Kind, Role
 from accel.lazy import lazy
 from accel.union_find import UnionFind
-
-
-class Kind(Enum):
-    """What a node may do; `copy` is a map, `backpermute` is a gather. A barrier never fuses."""
-
-    BARRIER = "barrier"
-    GENERATE = "generate"
-    MAP = "map"
-    GATHER = "gather"
-    SCATTER = "scatter"
-    FOLD = "fold"
-    SCAN = "scan"
-    FILTER = "filter"
-
-
-class Role(Enum):
-    """How an array is read: in the reader's own order, in a gather's order, in no order, to be overwritten."""
-
-    STREAM = "stream"
-    SOURCE = "source"
-    INDEX = "index"
-    DESTINATION = "destination"
-
-
-ORDERED = frozenset({Role.STREAM, Role.SOURCE})
 
 
 @dataclass(frozen=True, slots=True)

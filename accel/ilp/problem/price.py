@@ -9,7 +9,8 @@ from accel.ilp.problem.accesses import all_accesses, data_arcs, fused_accesses, 
 from accel.ilp.problem.clustering import Cluster, Clustering
 from accel.ilp.problem.cost import CostLevel, CostModel, Weights
 from accel.ilp.problem.cost_function import ANSWER, Cost, call, name_of
-from accel.ilp.problem.graph import Graph, Kind
+from accel.ilp.problem.graph import Graph
+from accel.labelled.operations import Kind
 
 
 def cluster_price(graph: Graph, cluster: Cluster, level: CostLevel, weights: Weights) -> int:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Container
 
 from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Traversal
-from accel.ilp.problem.graph import ORDERED, Graph, Kind, Role
+from accel.ilp.problem.graph import Graph
 from accel.labelled.array import Label
+from accel.labelled.operations import ORDERED, Kind, Role
 
 
 def assign(graph: Graph, labels: Collection[Label], backward: Container[Label] | None = None) -> Cluster | None:

@@ -11,8 +11,9 @@ from enum import Enum
 
 from accel.ilp.legality.rules import CHEAP
 from accel.ilp.problem.cost import CostLevel, Weights
-from accel.ilp.problem.graph import ORDERED, Edge, Graph, Kind, Node, Role
+from accel.ilp.problem.graph import Edge, Graph, Node
 from accel.labelled.array import Array, Label, Shape
+from accel.labelled.operations import ORDERED, Kind, Role
 
 Pair = tuple[Label, Label]
 

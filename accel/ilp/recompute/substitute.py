@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from accel.ilp.problem.graph import ORDERED, Edge, Graph, Node, Role, together
+from accel.ilp.problem.graph import Edge, Graph, Node, together
 from accel.labelled.array import Array, Label
+from accel.labelled.operations import ORDERED, Role
 from accel.labelled.passes.duplicate import Copied
 
 

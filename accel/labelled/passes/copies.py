@@ -13,28 +13,10 @@ from typing import TypeAlias
 
 from accel.labelled import programs
 from accel.labelled.array import Array, Label
-from accel.labelled.nodes import (
-    Acond,
-    Awhile,
-    Backpermute,
-    Binding,
-    Copy,
-    Filter,
-    Fold,
-    Force,
-    Gather,
-    Generate,
-    Map,
-    Program,
-    Reshape,
-    Scan,
-    Scatter,
-)
+from accel.labelled.nodes import Awhile, Binding, Copy, Force, Generate, Program, Reshape, Scatter
+from accel.labelled.operations import Kind, describe, with_parts
 
 Leaf: TypeAlias = tuple[Label, int]
-
-_MAKES_BUFFERS = Generate | Map | Backpermute | Gather | Scatter | Copy | Fold | Scan | Filter
-"""Operations whose results are buffers of their own."""
 
 
 def insert_copies(program: Program) -> Program:
@@ -59,14 +41,8 @@ class _Copies:
                         [a if uses.dies_at(a, position) else self._copy(a, binding, bindings) for a in destinations]
                     )
                     binding = replace(binding, operation=replace(scatter, destinations=fresh))
-                case Acond(condition, then, orelse):
-                    parts = self.program(then), self.program(orelse)
-                    binding = replace(binding, operation=Acond(condition, *parts))
-                case Awhile(condition, body, initial):
-                    parts = self.program(condition), self.program(body)
-                    binding = replace(binding, operation=Awhile(*parts, initial))
                 case _:
-                    pass
+                    binding = replace(binding, operation=with_parts(binding.operation, self.program))
             bindings.append(binding)
         return replace(program, bindings=tuple(bindings))
 
@@ -97,20 +73,16 @@ class _Uses:
         for array in programs.reads(operation):
             self._last[array.label, array.leaf] = position
         if isinstance(operation, Scatter):
-            values = [*operation.indices, *operation.values, *([operation.keep] if operation.keep else [])]
             loads = [a for function in programs.functions(operation) for a in programs.loaded(function)]
-            self._by_scatters.update((position, (a.label, a.leaf)) for a in (*operation.destinations, *values, *loads))
+            self._by_scatters.update((position, (a.label, a.leaf)) for a in (*programs.inputs(operation), *loads))
         if isinstance(operation, Reshape | Force | Awhile):
             self._shared.update((array.label, array.leaf) for array in programs.inputs(operation))
-        for part in programs.parts(operation):
-            for inner in programs.programs(part):
-                used = [a for b in inner.bindings for a in programs.reads(b.operation)]
-                self._shared.update((array.label, array.leaf) for array in (*used, *inner.results))
+        self._shared.update((array.label, array.leaf) for array in programs.used_inside(operation))
 
     def dies_at(self, array: Array, position: int) -> bool:
         """Whether the buffer of `array` is of no use after the scatter at `position`, nor otherwise to it."""
         leaf = (array.label, array.leaf)
         made = self._made.get(leaf)
-        if made is None or not isinstance(made.operation, _MAKES_BUFFERS) or leaf in self._shared:
+        if made is None or describe(made.operation).kind is Kind.BARRIER or leaf in self._shared:
             return False
         return self._last[leaf] <= position and self._by_scatters[position, leaf] == 1

@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from accel.labelled import programs, rewrite
 from accel.labelled.array import Array, Extent, Label, SizeVariable
-from accel.labelled.nodes import Acond, Awhile, Binding, Operation, Program
+from accel.labelled.nodes import Binding, Program
+from accel.labelled.operations import parts, with_parts
 
 
 class Names:
@@ -63,7 +64,7 @@ class Names:
             for variable in (*programs.extents_mentioned(one.operation), *extents):
                 home = None if variable is None else self._homes.get(variable)
                 needed.update(() if home is None else (home,))
-            for part in programs.parts(one.operation):
+            for part in parts(one.operation):
                 needed.update(array.label for array in part.results)
                 inside.update(leaf.label for parameter in part.parameters for leaf in parameter)
         return needed - inside
@@ -77,9 +78,8 @@ class Names:
 def nested(binding: Binding) -> Iterator[Binding]:
     """A binding and all that its sub-programs hold."""
     yield binding
-    for part in programs.parts(binding.operation):
-        for inner in programs.programs(part):
-            yield from inner.bindings
+    for part in programs.inside(binding.operation):
+        yield from part.bindings
 
 
 class _Copy:
@@ -124,18 +124,9 @@ class _Copy:
 
     def binding(self, binding: Binding) -> Binding:
         """It recurses on nested control flow only."""
-        operation = self._inner(rewrite.operation(binding.operation, self._to))
+        operation = with_parts(rewrite.operation(binding.operation, self._to), self._program)
         after = tuple([self._labels.get(label, label) for label in binding.after])
         return Binding(self._labels[binding.label], operation, self._to.arrays(binding.arrays), after, binding.where)
-
-    def _inner(self, operation: Operation) -> Operation:
-        match operation:
-            case Acond(_, then, orelse):
-                return replace(operation, then=self._program(then), orelse=self._program(orelse))
-            case Awhile(condition, body):
-                return replace(operation, condition=self._program(condition), body=self._program(body))
-            case _:
-                return operation
 
     def _program(self, program: Program) -> Program:
         return Program(

@@ -98,9 +98,5 @@ def _without(program: Program, gone: set[Label]) -> Program:
         if binding.label in gone and binding.label not in used:
             continue
         kept.append(binding)
-        used.update(array.label for array in programs.reads(binding.operation))
-        for part in programs.parts(binding.operation):
-            for inner in programs.programs(part):
-                used.update(array.label for array in inner.results)
-                used.update(array.label for b in inner.bindings for array in programs.reads(b.operation))
+        used.update(array.label for array in programs.consumed(binding.operation))
     return replace(program, bindings=tuple(reversed(kept)))

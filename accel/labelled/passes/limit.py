@@ -12,21 +12,8 @@ from typing import TypeAlias
 from accel.ast.tree.operators import ELEMENTARY
 from accel.labelled import programs, rewrite
 from accel.labelled.array import Array, Label
-from accel.labelled.nodes import (
-    Acond,
-    Awhile,
-    Backpermute,
-    Binding,
-    Filter,
-    Fold,
-    Force,
-    Gather,
-    Generate,
-    Map,
-    Operation,
-    Program,
-    Scan,
-)
+from accel.labelled.nodes import Binding, Force, Operation, Program
+from accel.labelled.operations import with_parts
 from accel.labelled.scalar import Compute
 from accel.union_find import UnionFind
 
@@ -34,9 +21,6 @@ LIMIT = 1000
 """Scalar operations of one connected piece."""
 
 Leaf: TypeAlias = tuple[Label, int]
-
-_FUSES_DOWN = Generate | Map | Backpermute | Gather | Fold | Scan | Filter
-"""Operations whose results can be consumed in their own loop."""
 
 
 def limit_components(program: Program, limit: int = LIMIT) -> Program:
@@ -70,7 +54,7 @@ class _Cuts:
         pieces = _Pieces()
         bindings: list[Binding] = []
         for binding in program.bindings:
-            binding = replace(binding, operation=self._inner(rewrite.operation(binding.operation, self._to)))
+            binding = replace(binding, operation=with_parts(rewrite.operation(binding.operation, self._to), self._part))
             sources = [array for array in programs.streams(binding.operation) if pieces.has(array)]
             too_many = pieces.beyond(sources, self._limit - cost(binding.operation))
             if too_many:
@@ -79,15 +63,6 @@ class _Cuts:
             bindings.append(binding)
             pieces.add(binding, [array for array in sources if array not in too_many])
         return replace(program, bindings=tuple(bindings))
-
-    def _inner(self, operation: Operation) -> Operation:
-        match operation:
-            case Acond(_, then, orelse):
-                return replace(operation, then=self._part(then), orelse=self._part(orelse))
-            case Awhile(condition, body):
-                return replace(operation, condition=self._part(condition), body=self._part(body))
-            case _:
-                return operation
 
     def _part(self, part: Program) -> Program:
         outer = dict(self._forced)
@@ -127,7 +102,7 @@ class _Pieces:
         """Join a binding to the pieces of its sources."""
         label = binding.label
         self._cost[label] = cost(binding.operation)
-        if isinstance(binding.operation, _FUSES_DOWN):
+        if programs.makes_streams(binding.operation):
             self._streams.add(label)
         for array in sources:
             root = self._joined.find(array.label)

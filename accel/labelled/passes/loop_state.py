@@ -8,6 +8,7 @@ from typing import TypeAlias, Union
 from accel.labelled import programs
 from accel.labelled.array import Array, Label, SizeVariable
 from accel.labelled.nodes import Awhile, Binding, Program
+from accel.labelled.operations import parts
 from accel.labelled.passes.dependence import nested
 
 Name: TypeAlias = Union[Label, SizeVariable]
@@ -85,4 +86,4 @@ def _names(binding: Binding) -> Iterator[Name]:
         yield from (array.label for array in programs.reads(one.operation))
         yield from programs.extents_mentioned(one.operation)
         yield from (extent.variable for array in one.arrays for extent in array.shape if extent.variable is not None)
-        yield from (array.label for part in programs.parts(one.operation) for array in part.results)
+        yield from (array.label for part in parts(one.operation) for array in part.results)

@@ -13,13 +13,15 @@ index, too, and ends at a backpermute, whose shape is free. What it moved throug
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TypeAlias
 
 from accel.ast.tree.types import I64
 from accel.labelled import programs
 from accel.labelled.array import Array, Label
-from accel.labelled.nodes import Acond, Awhile, Backpermute, Binding, Generate, Map, Program, Reshape
+from accel.labelled.nodes import Backpermute, Binding, Generate, Map, Program, Reshape
+from accel.labelled.operations import with_parts
 from accel.labelled.scalar import Function, Variable
 from accel.labelled.scalar_text import variables_used
 from accel.labelled.scalars.simplify import simplify
@@ -58,7 +60,8 @@ def _push(program: Program, labels: _Labels) -> Program:
             continue
         source = uses.movable(binding)
         if source is None:
-            reverse.append(_inner(binding, labels))
+            inner = with_parts(binding.operation, lambda part: _push(part, labels))
+            reverse.append(replace(binding, operation=inner))
             continue
         (wanted,) = binding.arrays
         shaped = tuple([replace(array, shape=wanted.shape) for array in source.arrays])
@@ -71,16 +74,6 @@ def _push(program: Program, labels: _Labels) -> Program:
             reverse.append(replace(product, operation=_on_views(source, views, binding)))
             pending += views
     return replace(program, bindings=tuple(reversed(reverse)))
-
-
-def _inner(binding: Binding, labels: _Labels) -> Binding:
-    match binding.operation:
-        case Acond(condition, then, orelse):
-            return replace(binding, operation=Acond(condition, _push(then, labels), _push(orelse, labels)))
-        case Awhile(condition, body, initial):
-            return replace(binding, operation=Awhile(_push(condition, labels), _push(body, labels), initial))
-        case _:
-            return binding
 
 
 def _on_views(source: Binding, views: list[Binding], reshape: Binding) -> Map | Generate | Backpermute:
@@ -114,14 +107,10 @@ class _Uses:
         self._users: dict[Leaf, set[Label]] = {}
         for binding in program.bindings:
             self._add(programs.reads(binding.operation), binding.label)
-            for part in programs.parts(binding.operation):
-                for inner in programs.programs(part):
-                    self._add(inner.results, _ELSEWHERE)
-                    for other in inner.bindings:
-                        self._add(programs.reads(other.operation), _ELSEWHERE)
+            self._add(programs.used_inside(binding.operation), _ELSEWHERE)
         self._add(program.results, _ELSEWHERE)
 
-    def _add(self, arrays: frozenset[Array] | tuple[Array, ...], user: Label) -> None:
+    def _add(self, arrays: Iterable[Array], user: Label) -> None:
         for array in arrays:
             self._users.setdefault((array.label, array.leaf), set()).add(user)
 

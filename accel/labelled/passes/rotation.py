@@ -14,25 +14,9 @@ from dataclasses import dataclass, replace
 from accel.ast.tree.types import BOOL
 from accel.labelled import programs
 from accel.labelled.array import Array
-from accel.labelled.nodes import (
-    Acond,
-    Awhile,
-    Backpermute,
-    Binding,
-    Copy,
-    Filter,
-    Fold,
-    Gather,
-    Generate,
-    Map,
-    Program,
-    Reshape,
-    Scan,
-)
+from accel.labelled.nodes import Awhile, Binding, Program, Reshape
+from accel.labelled.operations import with_parts
 from accel.labelled.passes.dependence import Names
-
-_FUSES_DOWN = Generate | Map | Backpermute | Gather | Copy | Fold | Scan | Filter
-"""Operations whose results can be consumed in their own loop."""
 
 
 def rotate_loops(program: Program) -> Program:
@@ -60,13 +44,10 @@ class _Rotate:
         bindings: list[Binding] = []
         for binding in program.bindings:
             match binding.operation:
-                case Acond(condition, then, orelse):
-                    branches = self.program(then), self.program(orelse)
-                    bindings.append(replace(binding, operation=Acond(condition, *branches)))
                 case Awhile(condition, body, initial):
                     bindings += self._loop(binding, Awhile(self.program(condition), self.program(body), initial))
                 case _:
-                    bindings.append(binding)
+                    bindings.append(replace(binding, operation=with_parts(binding.operation, self.program)))
         return replace(program, bindings=tuple(bindings))
 
     def _loop(self, binding: Binding, loop: Awhile) -> list[Binding]:
@@ -78,7 +59,9 @@ class _Rotate:
 
 def shares(loop: Awhile) -> bool:
     """Whether the condition reads in an order what the step makes in a loop, or reads in an order, too."""
-    made = {array for binding in loop.body.bindings for array in binding.arrays if _fuses(binding)}
+    made = {
+        array for binding in loop.body.bindings for array in binding.arrays if programs.makes_streams(binding.operation)
+    }
     read = {array for binding in loop.body.bindings for array in programs.streams(binding.operation)}
     state = [leaf for parameter in loop.condition.parameters for leaf in parameter]
     near = {leaf for leaf, array in zip(state, loop.body.results, strict=True) if array in made | read}
@@ -88,7 +71,3 @@ def shares(loop: Awhile) -> bool:
         elif near.intersection(programs.streams(binding.operation)):
             return True
     return False
-
-
-def _fuses(binding: Binding) -> bool:
-    return isinstance(binding.operation, _FUSES_DOWN)

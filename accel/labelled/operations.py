@@ -1,0 +1,261 @@
+"""What every stage has to know of an operation, said once: what it reads and how, what it computes, what it may do.
+
+In: an operation. Out: its description (`describe`), or one like it of other arrays, functions and programs (`rebuild`).
+Passes, dependency graphs, signatures and keys ask here, so that they serve operations that are added later as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from enum import Enum
+from typing import NamedTuple, assert_never
+
+from accel.ast.tree.nodes import Direction, ScanForm
+from accel.labelled.array import Array, Extent, Shape, SizeVariable
+from accel.labelled.nodes import (
+    Acond,
+    Awhile,
+    Backpermute,
+    BindSizes,
+    Copy,
+    Filter,
+    Fold,
+    Force,
+    Gather,
+    Generate,
+    Map,
+    Operation,
+    Program,
+    RequireEqual,
+    Reshape,
+    Scan,
+    Scatter,
+    Use,
+)
+from accel.labelled.scalar import Function
+
+
+class Kind(Enum):
+    """What an operation may do when it is fused; `copy` is a map, `backpermute` is a gather. A barrier never fuses."""
+
+    BARRIER = "barrier"
+    GENERATE = "generate"
+    MAP = "map"
+    GATHER = "gather"
+    SCATTER = "scatter"
+    FOLD = "fold"
+    SCAN = "scan"
+    FILTER = "filter"
+
+
+class Role(Enum):
+    """How an array is read: in the reader's own order, in a gather's order, in no order, to be overwritten."""
+
+    STREAM = "stream"
+    SOURCE = "source"
+    INDEX = "index"
+    DESTINATION = "destination"
+
+
+ORDERED = frozenset({Role.STREAM, Role.SOURCE})
+
+
+class Flag(Enum):
+    """What holds of an operation besides its kind."""
+
+    TAKES_INDEX = "takes index"
+    """The first parameters of its functions are the index of the result, one per dimension."""
+    CHOOSES_SHAPE = "chooses shape"
+    """The shape of its results is its own: it does not follow from what it reads."""
+    FINDS_SIZES = "finds sizes"
+    """Size variables in the shapes of its results are known once it has run, unless they were known before."""
+    MOVES = "moves"
+    """Result k has elements of the k-th of as many last reads as there are results, and of no other array."""
+    VIEW = "view"
+    """Its results are the buffers of what it reads."""
+    BACKWARD = "backward"
+    """A scan from the right."""
+    EXCLUSIVE = "exclusive"
+    """A scan from n elements to n+1."""
+    INEXACT = "inexact"
+    """A fold or scan whose order of combination decides the bits."""
+    SHRINKING = "shrinking"
+    """A gather that is known to have at most as many elements as each source."""
+
+
+class Described(NamedTuple):
+    """One operation as all stages see it, without what only its own meaning needs.
+
+    It is made whenever an operation is looked at; a frozen dataclass of so many fields would take four times as long.
+
+    name: what texts and errors call it.
+    reads: the arrays that it takes, without those that its functions load from or its parts use. Barriers read in no order.
+    parts: its sub-programs.
+    iteration: the shape that its loops visit; None: that of its results.
+    extents: those that it mentions besides those in its functions.
+    binds: the size variables that it computes on the host.
+    """
+
+    kind: Kind
+    name: str
+    reads: tuple[tuple[Array, Role], ...] = ()
+    functions: tuple[Function, ...] = ()
+    flags: frozenset[Flag] = frozenset()
+    iteration: Shape | None = None
+    parts: tuple[Program, ...] = ()
+    extents: tuple[Extent, ...] = ()
+    binds: tuple[SizeVariable, ...] = ()
+
+    @property
+    def arrays(self) -> tuple[Array, ...]:
+        """The arrays that it takes."""
+        return tuple([array for array, _ in self.reads])
+
+    def read(self, *roles: Role) -> tuple[Array, ...]:
+        """The arrays that it takes in one of `roles`."""
+        return tuple([array for array, role in self.reads if role in roles])
+
+
+_NONE: frozenset[Flag] = frozenset()
+_MAPS = frozenset({Flag.TAKES_INDEX})
+_GENERATES = frozenset({Flag.TAKES_INDEX, Flag.CHOOSES_SHAPE})
+_BACKPERMUTES = _GENERATES | {Flag.MOVES}
+_SHRINKS = _BACKPERMUTES | {Flag.SHRINKING}
+_MOVES = frozenset({Flag.MOVES})
+_VIEWS = frozenset({Flag.MOVES, Flag.VIEW})
+_RESHAPES = _VIEWS | {Flag.CHOOSES_SHAPE}
+_FINDS = frozenset({Flag.FINDS_SIZES})
+_INEXACT = frozenset({Flag.INEXACT})
+
+
+def parts(operation: Operation) -> tuple[Program, ...]:
+    """The sub-programs of an operation, from left to right."""
+    match operation:
+        case Acond(_, then, orelse):
+            return (then, orelse)
+        case Awhile(condition, body):
+            return (condition, body)
+        case _:
+            return ()
+
+
+def describe(operation: Operation) -> Described:
+    """What `operation` is. A new operation has its case here and in `rebuild`."""
+    match operation:
+        case Map(function, inputs, name):
+            return Described(Kind.MAP, name, _as(Role.STREAM, inputs), (function,), _MAPS)
+        case Use():
+            return Described(Kind.BARRIER, "use")
+        case Generate(function, name):
+            return Described(Kind.GENERATE, name, (), (function,), _GENERATES)
+        case Backpermute(function, inputs, shrinking, name):
+            flags = _SHRINKS if shrinking else _BACKPERMUTES
+            return Described(Kind.GATHER, name, _as(Role.SOURCE, inputs), (function,), flags)
+        case Gather(indices, inputs):
+            reads = _as(Role.STREAM, indices) + _as(Role.SOURCE, inputs)
+            return Described(Kind.GATHER, "gather", reads, (), _MOVES)
+        case Scatter(combine, destinations, keep, indices, values):
+            streams = (() if keep is None else (keep,)) + indices + values
+            reads = _as(Role.DESTINATION, destinations) + _as(Role.STREAM, streams)
+            return Described(Kind.SCATTER, "scatter", reads, (combine,), _NONE, values[0].shape)
+        case Copy(inputs):
+            return Described(Kind.MAP, "copy", _as(Role.STREAM, inputs), (), _MOVES)
+        case Fold(combine, initial, inputs):
+            reads, functions = _as(Role.STREAM, inputs), _combining(combine, initial)
+            flags = _NONE if operation.exact else _INEXACT
+            return Described(Kind.FOLD, operation.name, reads, functions, flags, inputs[0].shape)
+        case Scan(combine, initial, inputs):
+            reads, functions = _as(Role.STREAM, inputs), _combining(combine, initial)
+            visited = None if operation.form is ScanForm.EXCLUSIVE else inputs[0].shape
+            return Described(Kind.SCAN, operation.name, reads, functions, _of_scan(operation), visited)
+        case Filter(predicate, inputs):
+            return Described(Kind.FILTER, "filter", _as(Role.STREAM, inputs), (predicate,), _FINDS, inputs[0].shape)
+        case Reshape(inputs):
+            return Described(Kind.BARRIER, "reshape", _as(Role.INDEX, inputs), (), _RESHAPES)
+        case Force(inputs):
+            return Described(Kind.BARRIER, "force", _as(Role.INDEX, inputs), (), _VIEWS)
+        case BindSizes(variables, function):
+            return Described(Kind.BARRIER, "bindSizes", (), (function,), binds=variables)
+        case RequireEqual(left, right):
+            return Described(Kind.BARRIER, "requireEqual", extents=left + right)
+        case Acond(condition):
+            return Described(Kind.BARRIER, "acond", _as(Role.INDEX, (condition,)), (), _FINDS, parts=parts(operation))
+        case Awhile(initial=initial):
+            return Described(Kind.BARRIER, "awhile", _as(Role.INDEX, initial), (), _FINDS, parts=parts(operation))
+        case _:
+            assert_never(operation)
+
+
+def _of_scan(scan: Scan) -> frozenset[Flag]:
+    """What holds of a scan."""
+    holds = (
+        (Flag.BACKWARD, scan.direction is Direction.RIGHT),
+        (Flag.EXCLUSIVE, scan.form is ScanForm.EXCLUSIVE),
+        (Flag.INEXACT, not scan.exact),
+    )
+    return frozenset([flag for flag, does in holds if does])
+
+
+def _as(role: Role, arrays: tuple[Array, ...]) -> tuple[tuple[Array, Role], ...]:
+    return tuple([(array, role) for array in arrays])
+
+
+def _combining(combine: Function, initial: Function | None) -> tuple[Function, ...]:
+    return (combine,) if initial is None else (combine, initial)
+
+
+def rebuild(
+    operation: Operation, arrays: tuple[Array, ...], functions: tuple[Function, ...], inner: tuple[Program, ...]
+) -> Operation:
+    """The operation with other arrays, functions and sub-programs, in the order in which `describe` gives them.
+
+    There may be fewer arrays at the end of an operation with `Flag.MOVES`.
+    """
+    match operation:
+        case Use() | RequireEqual():
+            return operation
+        case Generate():
+            return replace(operation, function=functions[0])
+        case Map() | Backpermute():
+            return replace(operation, function=functions[0], inputs=arrays)
+        case Gather(indices):
+            return Gather(arrays[: len(indices)], arrays[len(indices) :])
+        case Scatter(_, destinations, keep, indices):
+            first = len(destinations)
+            second = first + (keep is not None)
+            third = second + len(indices)
+            return replace(
+                operation, combine=functions[0], destinations=arrays[:first],
+                keep=None if keep is None else arrays[first], indices=arrays[second:third], values=arrays[third:],
+            )  # fmt: skip
+        case Copy() | Reshape() | Force():
+            return replace(operation, inputs=arrays)
+        case Fold() | Scan():
+            initial = functions[1] if len(functions) > 1 else None
+            return replace(operation, combine=functions[0], initial=initial, inputs=arrays)
+        case Filter():
+            return Filter(functions[0], arrays)
+        case BindSizes(variables):
+            return BindSizes(variables, functions[0])
+        case Acond():
+            return Acond(arrays[0], inner[0], inner[1])
+        case Awhile():
+            return Awhile(inner[0], inner[1], arrays)
+        case _:
+            assert_never(operation)
+
+
+def with_functions(operation: Operation, change: Callable[[Function], Function]) -> Operation:
+    """The operation with each of its scalar functions changed."""
+    described = describe(operation)
+    return rebuild(operation, described.arrays, tuple(map(change, described.functions)), described.parts)
+
+
+def with_parts(operation: Operation, change: Callable[[Program], Program]) -> Operation:
+    """The operation with each of its sub-programs changed, from left to right."""
+    inner = parts(operation)
+    if not inner:
+        return operation
+    described = describe(operation)
+    return rebuild(operation, described.arrays, described.functions, tuple(map(change, inner)))
