@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import accel as A
-from accel.ilp.problem.build import build, sub_programs
+from accel.ilp.problem.build import build
 from accel.ilp.problem.graph import Graph
 from accel.labelled.construction.build import build as labelled
 from accel.labelled.nodes import Program
+from accel.labelled.operations import parts
 from benchmarks import fusion_families as families
 from benchmarks.flashattention import by_rows, inputs, naive, tiled
 from benchmarks.fusion_drawing import Drawing
@@ -78,7 +79,7 @@ def _largest(program: Program) -> Program:
     while pending:
         current = pending.pop()
         found = max(found, current, key=lambda one: len(one.bindings))
-        pending += [inner for binding in current.bindings for inner in sub_programs(binding)]
+        pending += [inner for binding in current.bindings for inner in parts(binding.operation)]
     return found
 
 

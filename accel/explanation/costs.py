@@ -7,13 +7,14 @@ from itertools import zip_longest
 from types import MappingProxyType
 
 from accel.explanation.quantities import counted
-from accel.ilp.problem.build import build, sub_programs
+from accel.ilp.problem.build import build
 from accel.ilp.problem.cost import Weights
 from accel.ilp.problem.decode import clustering
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Options
 from accel.ilp.problem.price import Prices
 from accel.labelled.nodes import Program
+from accel.labelled.operations import parts
 
 _NAMES: Mapping[str, str] = MappingProxyType(
     {
@@ -51,7 +52,7 @@ def unfused(program: Program, options: Options) -> tuple[int, ...]:
         apart = clustering(graph, ())
         assert apart is not None, "what is read is made before it"
         costs.append(prices(graph, options).total(apart.clusters))
-        pending += (part for binding in current.bindings for part in sub_programs(binding))
+        pending += (part for binding in current.bindings for part in parts(binding.operation))
     return added(costs)
 
 

@@ -25,7 +25,8 @@ from accel.fusedast.rules import join, leaf
 from accel.ilp.problem.clustering import Cluster, Plan
 from accel.labelled import nodes as labelled
 from accel.labelled.array import Array, Label
-from accel.labelled.nodes import Acond, Awhile, Binding, BindSizes, Force, RequireEqual, Reshape, Use
+from accel.labelled.nodes import Acond, Awhile, Binding
+from accel.labelled.operations import Kind, describe
 from accel.labelled.programs import consumed
 from accel.union_find import UnionFind
 
@@ -66,14 +67,14 @@ def _node(
     if len(cluster.labels) == 1:
         binding = by_label[cluster.labels[0]]
         match binding.operation:
-            case Use() | Reshape() | Force() | BindSizes() | RequireEqual():
-                return Unfused(binding)
             case Acond(condition, then, orelse):
                 plans = inner[binding.label]
                 return UnfusedAcond(binding, condition, build(then, plans[0]), build(orelse, plans[1]))
             case Awhile(condition, body, initial):
                 plans = inner[binding.label]
                 return UnfusedAwhile(binding, build(condition, plans[0]), build(body, plans[1]), initial)
+            case operation if describe(operation).kind is Kind.BARRIER:
+                return Unfused(binding)
             case _:
                 pass
     members = sorted(zip(cluster.labels, cluster.traversals, strict=True))

@@ -7,31 +7,13 @@ what scalar functions index is read in no order; a scatter destroys its destinat
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import assert_never
 
 from accel.errors import AccelInternalError
 from accel.fusedast.nodes import Port, Signature
 from accel.ilp.problem.clustering import Traversal
-from accel.labelled.nodes import (
-    Acond,
-    Awhile,
-    Backpermute,
-    Binding,
-    BindSizes,
-    Copy,
-    Filter,
-    Fold,
-    Force,
-    Gather,
-    Generate,
-    Map,
-    RequireEqual,
-    Reshape,
-    Scan,
-    Scatter,
-    Use,
-)
-from accel.labelled.programs import functions, loaded
+from accel.labelled.nodes import Binding, Scatter
+from accel.labelled.operations import Kind, Role, describe
+from accel.labelled.programs import loaded
 
 
 def signature(binding: Binding, traversal: Traversal) -> Signature:
@@ -44,25 +26,10 @@ def signature(binding: Binding, traversal: Traversal) -> Signature:
 
 
 def _inputs(binding: Binding, traversal: Traversal) -> Iterator[Port]:
-    operation = binding.operation
-    mapped = Traversal(binding.label, False)
-    match operation:
-        case Generate():
-            pass
-        case Map(inputs=inputs) | Copy(inputs) | Fold(inputs=inputs) | Scan(inputs=inputs) | Filter(inputs=inputs):
-            yield from (Port(array, traversal) for array in inputs)
-        case Backpermute(inputs=inputs):
-            yield from (Port(array, mapped) for array in inputs)
-        case Gather(indices, inputs):
-            yield from (Port(array, traversal) for array in indices)
-            yield from (Port(array, mapped) for array in inputs)
-        case Scatter(destinations=destinations, keep=keep, indices=indices, values=values):
-            ordered = (*indices, *values) if keep is None else (keep, *indices, *values)
-            yield from (Port(array, traversal) for array in ordered)
-            yield from (Port(array, None) for array in destinations)
-        case Use() | Reshape() | Force() | BindSizes() | RequireEqual() | Acond() | Awhile():
-            raise AccelInternalError(f"operation {binding.label} cannot be part of a cluster")
-        case _:
-            assert_never(operation)
-    for function in functions(operation):
+    described = describe(binding.operation)
+    if described.kind is Kind.BARRIER:
+        raise AccelInternalError(f"operation {binding.label} cannot be part of a cluster")
+    at = {Role.STREAM: traversal, Role.SOURCE: Traversal(binding.label, False)}
+    yield from (Port(array, at.get(role)) for array, role in described.reads)
+    for function in described.functions:
         yield from (Port(array, None) for array in loaded(function))

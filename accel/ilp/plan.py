@@ -13,7 +13,7 @@ from accel.ilp.formulations.choose import demand
 from accel.ilp.legality.checker import refusal
 from accel.ilp.optimise import bound_of, optimise, study, with_greedy
 from accel.ilp.problem.answer import Answer
-from accel.ilp.problem.build import build, sub_programs
+from accel.ilp.problem.build import build
 from accel.ilp.problem.clustering import Clustering, Plan
 from accel.ilp.problem.cost import CostModel, Weights
 from accel.ilp.problem.cost_function import name_of
@@ -32,6 +32,7 @@ from accel.ilp.strategies.none import none
 from accel.ilp.strategies.unintrusive import unintrusive
 from accel.labelled.array import Label
 from accel.labelled.nodes import Program
+from accel.labelled.operations import parts
 
 QUICK: tuple[Strategy, ...] = ("greedy", "greedy_top_down", "greedy_bottom_up", "linear", "unintrusive")
 """Strategies that come to an end soon, the quickest first."""
@@ -164,12 +165,12 @@ def _plan(program: Program, options: Options) -> tuple[Plan, bool]:
     pending: list[tuple[Program, bool]] = [(program, False)]
     while pending:
         current, ready = pending.pop()
-        inner = [(binding.label, sub_programs(binding)) for binding in current.bindings]
+        inner = [(binding.label, parts(binding.operation)) for binding in current.bindings]
         if not ready:
             pending.append((current, True))
-            pending += [(part, False) for _, parts in inner for part in parts]
+            pending += [(part, False) for _, programs in inner for part in programs]
             continue
-        plans = tuple((label, (done[id(parts[0])], done[id(parts[1])])) for label, parts in inner if parts)
+        plans = tuple((label, (done[id(programs[0])], done[id(programs[1])])) for label, programs in inner if programs)
         start = time.perf_counter()
         answer = plan_graph(build(current), options)
         finished = finished and answer.finished

@@ -11,7 +11,7 @@ from itertools import count
 
 from accel.errors import AccelInternalError
 from accel.ilp.legality.checker import refusal
-from accel.ilp.problem.build import build, sub_programs
+from accel.ilp.problem.build import build
 from accel.ilp.problem.clustering import Asked, Cluster, Clustering, Plan, Repeated, Traversal
 from accel.ilp.problem.cost import Weights
 from accel.ilp.problem.options import Options
@@ -21,6 +21,7 @@ from accel.labelled import programs
 from accel.labelled.array import Label
 from accel.labelled.nodes import Acond, Awhile, Binding, Program
 from accel.labelled.number import number
+from accel.labelled.operations import parts
 from accel.labelled.passes.duplicate import duplicate
 
 
@@ -151,5 +152,5 @@ def _check(before: Program, planned: Plan, after: Program, final: Plan, options:
         for one, other in zip(
             [b for b in old.bindings if b.label in outer], [b for b in new.bindings if b.label in inner], strict=True
         ):
-            parts = zip(sub_programs(one), outer[one.label], sub_programs(other), inner[other.label], strict=True)
-            pending += parts
+            both = parts(one.operation), outer[one.label], parts(other.operation), inner[other.label]
+            pending += zip(*both, strict=True)

@@ -24,7 +24,8 @@ from accel.ilp.problem.clustering import Traversal
 from accel.ir import names
 from accel.ir.nodes import Guard, LoopBody, LoopDirection, OneToOne, Operand, Stream, Within
 from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
-from accel.labelled.nodes import Backpermute, Binding, Filter, Gather
+from accel.labelled.nodes import Binding
+from accel.labelled.operations import Kind, Role, describe
 from accel.labelled.scalar import Block, Compute, Function, Variable, constant
 from accel.labelled.scalar_text import extent_text
 
@@ -94,15 +95,13 @@ class Frame:
         self._filters: dict[SizeVariable, tuple[Binding, Traversal]] = {}
         self._gathers: dict[Label, tuple[Binding, Traversal]] = {}
         for binding, traversal in members:
-            match binding.operation:
-                case Filter():
-                    variable = binding.arrays[0].shape[0].variable
-                    assert variable is not None
-                    self._filters[variable] = (binding, traversal)
-                case Backpermute() | Gather():
-                    self._gathers[binding.label] = (binding, traversal)
-                case _:
-                    pass
+            kind = describe(binding.operation).kind
+            if kind is Kind.FILTER:
+                variable = binding.arrays[0].shape[0].variable
+                assert variable is not None
+                self._filters[variable] = (binding, traversal)
+            elif kind is Kind.GATHER:
+                self._gathers[binding.label] = (binding, traversal)
         self._depths: dict[Label | SizeVariable | None, tuple[int, int]] = {None: (0, 0)}
         self._bases: dict[Label | SizeVariable | None, _Base] = {None: _ROOT}
         self._points: dict[tuple[Shape, Traversal], Point] = {}
@@ -252,11 +251,9 @@ class Frame:
 
 
 def _inputs(binding: Binding) -> tuple[Array, ...]:
-    match binding.operation:
-        case Backpermute(inputs=inputs) | Gather(inputs=inputs) | Filter(inputs=inputs):
-            return inputs
-        case _:
-            raise AccelInternalError(f"operation {binding.label} reads nothing at an order of its own")
+    """What a gather gathers from, what a filter filters."""
+    described = describe(binding.operation)
+    return described.arrays if described.kind is Kind.FILTER else described.read(Role.SOURCE)
 
 
 def _input_shape(binding: Binding) -> Shape:
@@ -265,4 +262,5 @@ def _input_shape(binding: Binding) -> Shape:
 
 def _host_shape(binding: Binding) -> Shape:
     """The shape at whose point the operation runs: what a filter reads, what a gather makes."""
-    return _input_shape(binding) if isinstance(binding.operation, Filter) else binding.arrays[0].shape
+    visited = describe(binding.operation).iteration
+    return binding.arrays[0].shape if visited is None else visited

@@ -163,7 +163,7 @@ def describe(operation: Operation) -> Described:
             return Described(Kind.MAP, "copy", _as(Role.STREAM, inputs), (), _MOVES)
         case Fold(combine, initial, inputs):
             reads, functions = _as(Role.STREAM, inputs), _combining(combine, initial)
-            flags = _NONE if operation.exact else _INEXACT
+            flags = _NONE if operation.monoid.exact else _INEXACT
             return Described(Kind.FOLD, operation.name, reads, functions, flags, inputs[0].shape)
         case Scan(combine, initial, inputs):
             reads, functions = _as(Role.STREAM, inputs), _combining(combine, initial)
@@ -192,7 +192,7 @@ def _of_scan(scan: Scan) -> frozenset[Flag]:
     holds = (
         (Flag.BACKWARD, scan.direction is Direction.RIGHT),
         (Flag.EXCLUSIVE, scan.form is ScanForm.EXCLUSIVE),
-        (Flag.INEXACT, not scan.exact),
+        (Flag.INEXACT, not scan.monoid.exact),
     )
     return frozenset([flag for flag, does in holds if does])
 

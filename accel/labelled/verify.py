@@ -8,7 +8,6 @@ from typing import assert_never
 from accel.ast.tree.nodes import ScanForm
 from accel.ast.tree.types import BOOL, I64, ScalarType
 from accel.errors import AccelInternalError
-from accel.labelled import programs
 from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
 from accel.labelled.nodes import (
     Acond,
@@ -30,6 +29,7 @@ from accel.labelled.nodes import (
     Scatter,
     Use,
 )
+from accel.labelled.operations import Flag, Role, describe
 from accel.labelled.scalar import Function
 from accel.labelled.text import binding_text
 from accel.labelled.verify_scalars import verify_function
@@ -107,13 +107,13 @@ class _Check:
         leaves = [array.leaf for array in binding.arrays]
         self.require(leaves == sorted(set(leaves)), "leaves rise")
         self.require(all(array.label == binding.label for array in binding.arrays), "arrays carry the binding's label")
-        self.known(programs.inputs(binding.operation))
+        described = describe(binding.operation)
+        self.known(described.arrays)
         self._operation(binding)
         self._labels.add(binding.label)
-        defines = isinstance(binding.operation, Filter | Acond | Awhile)
-        self._bind_arrays(binding.arrays, fresh_label=False, fresh_sizes=defines)
-        if isinstance(binding.operation, Scatter) and self._copied:
-            self.arrays.difference_update(binding.operation.destinations)
+        self._bind_arrays(binding.arrays, fresh_label=False, fresh_sizes=Flag.FINDS_SIZES in described.flags)
+        if self._copied:
+            self.arrays.difference_update(described.read(Role.DESTINATION))
 
     def _function(self, function: Function, parameters: Sequence[ScalarType], results: Sequence[ScalarType]) -> None:
         verify_function(function, parameters, results, self.arrays.__contains__, self.sizes.__contains__)

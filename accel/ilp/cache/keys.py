@@ -16,26 +16,8 @@ from accel.ilp.problem.function_key import FunctionKey
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Options
 from accel.labelled.array import Array, Extent, Label, SizeVariable
-from accel.labelled.nodes import (
-    Acond,
-    Awhile,
-    Backpermute,
-    BindSizes,
-    Copy,
-    Filter,
-    Fold,
-    Force,
-    Gather,
-    Generate,
-    Map,
-    Operation,
-    Program,
-    RequireEqual,
-    Reshape,
-    Scan,
-    Scatter,
-    Use,
-)
+from accel.labelled.nodes import Operation, Program
+from accel.labelled.operations import describe
 from accel.labelled.scalar import Block, Compute, Function, If, Load, Operand, While
 
 Key: TypeAlias = tuple[Hashable, ...]
@@ -149,64 +131,21 @@ def _sizes(extents: Iterable[Extent], found: list[Hashable]) -> None:
 
 
 def _operation(operation: Operation, found: list[Hashable], pending: list[Program]) -> None:
-    found.append(type(operation).__name__)
-    match operation:
-        case Map(function, inputs, name):
-            found.append(name)
-            _read(inputs, found)
-            _function(function, found)
-        case Use(parameter):
-            found.append(parameter)
-        case Fold(combine, initial, inputs, monoid, name):
-            found += (monoid, name)
-            _read(inputs, found)
-            _function(combine, found)
-            _function(initial, found)
-        case Generate(function, name):
-            found.append(name)
-            _function(function, found)
-        case Backpermute(function, inputs, shrinking, name):
-            found += (shrinking, name)
-            _read(inputs, found)
-            _function(function, found)
-        case Scan(combine, initial, inputs, direction, form, monoid, name):
-            found += (direction, form, monoid, name)
-            _read(inputs, found)
-            _function(combine, found)
-            _function(initial, found)
-        case Gather(indices, inputs):
-            _read(indices, found)
-            _read(inputs, found)
-        case Scatter(combine, destinations, keep, indices, values, monoid):
-            found.append(monoid)
-            for arrays in (destinations, () if keep is None else (keep,), indices, values):
-                _read(arrays, found)
-            _function(combine, found)
-        case Filter(predicate, inputs):
-            _read(inputs, found)
-            _function(predicate, found)
-        case Copy(inputs) | Reshape(inputs) | Force(inputs):
-            _read(inputs, found)
-        case BindSizes(variables, function):
-            _sizes([Extent(variable, 0) for variable in variables], found)
-            _function(function, found)
-        case RequireEqual(left, right, name):
-            found.append(name)
-            _sizes(left, found)
-            _sizes(right, found)
-        case Acond(condition, then, orelse):
-            _read((condition,), found)
-            pending += (then, orelse)
-        case Awhile(condition_part, body, initial):
-            _read(initial, found)
-            pending += (condition_part, body)
-        case _:
-            assert_never(operation)
+    """All that its description says: nothing else of an operation is looked at. What it visits is the shape of an array."""
+    kind, name, reads, functions, flags, _, parts, extents, binds = describe(operation)
+    found += (kind, name, flags, len(reads), len(functions))
+    for array, role in reads:
+        found += (array.label, array.leaf, role)
+    for function in functions:
+        _function(function, found)
+    if extents or binds:
+        _sizes((*extents, *[Extent(variable, 0) for variable in binds]), found)
+    pending += parts
 
 
-def _function(function: Function | None, found: list[Hashable]) -> None:
+def _function(function: Function, found: list[Hashable]) -> None:
     """Operators, loads and sizes in order; which variable is used where decides nothing."""
-    pending: list[Block] = [] if function is None else [function.body]
+    pending = [function.body]
     found.append(Function)
     while pending:
         block = pending.pop()

@@ -6,31 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from accel.ast.tree.nodes import Direction, ScanForm
 from accel.ast.tree.operators import ELEMENTARY
 from accel.ilp.problem.graph import Edge, Graph, Node
 from accel.labelled.array import Array, Label, Shape, SizeVariable
-from accel.labelled.nodes import (
-    Acond,
-    Awhile,
-    Backpermute,
-    Binding,
-    BindSizes,
-    Copy,
-    Filter,
-    Fold,
-    Force,
-    Gather,
-    Generate,
-    Map,
-    Program,
-    RequireEqual,
-    Reshape,
-    Scan,
-    Scatter,
-    Use,
-)
-from accel.labelled.operations import Kind, Role
+from accel.labelled.nodes import Binding, Program
+from accel.labelled.operations import Described, Flag, Kind, Role, describe
+from accel.labelled.programs import inside, sizes_bound
 from accel.labelled.scalar import Block, Compute, Constant, Function, If, Load, Operand, Variable, While
 
 ELEMENTARY_WORK = 8
@@ -93,162 +74,65 @@ class Scalars:
                     self.operand(operand)
 
 
-def _scalars(binding: Binding) -> Scalars:
+def _scalars(binding: Binding, described: Described) -> Scalars:
     """What the binding mentions apart from the arrays that it reads in bulk (sizes in shapes of streams are not mentioned)."""
     found = Scalars()
-    match binding.operation:
-        case Generate(function) | Backpermute(function):
-            found.function(function)
-            for array in binding.arrays:
-                found.shape(array.shape)
-        case Map(function) | BindSizes(_, function):
-            found.function(function)
-        case Scatter(combine):
-            found.function(combine)
-        case Fold(combine, initial) | Scan(combine, initial):
-            found.function(combine)
-            found.function(initial)
-        case Filter(predicate):
-            found.function(predicate)
-        case RequireEqual(left, right):
-            found.shape(left)
-            found.shape(right)
-        case Reshape():
-            for array in binding.arrays:
-                found.shape(array.shape)
-        case Gather() | Copy():
-            found.operations = 1
-        case Use() | Force() | Acond() | Awhile():
-            pass
-        case _:
-            assert_never(binding.operation)
+    for function in described.functions:
+        found.function(function)
+    found.shape(described.extents)
+    if Flag.CHOOSES_SHAPE in described.flags:
+        for array in binding.arrays:
+            found.shape(array.shape)
     return found
-
-
-def _reads(binding: Binding) -> Iterator[tuple[Array, Role]]:
-    """The arrays that a binding reads in bulk. Those of barriers are read in no order."""
-    match binding.operation:
-        case Map(_, inputs) | Copy(inputs) | Filter(_, inputs) | Fold(_, _, inputs) | Scan(_, _, inputs):
-            yield from ((array, Role.STREAM) for array in inputs)
-        case Backpermute(_, inputs):
-            yield from ((array, Role.SOURCE) for array in inputs)
-        case Gather(indices, inputs):
-            yield from ((array, Role.STREAM) for array in indices)
-            yield from ((array, Role.SOURCE) for array in inputs)
-        case Scatter(_, destinations, keep, indices, values):
-            yield from ((array, Role.DESTINATION) for array in destinations)
-            streams = (*indices, *values) if keep is None else (keep, *indices, *values)
-            yield from ((array, Role.STREAM) for array in streams)
-        case Reshape(inputs) | Force(inputs):
-            yield from ((array, Role.INDEX) for array in inputs)
-        case Acond(condition):
-            yield (condition, Role.INDEX)
-        case Awhile(_, _, initial):
-            yield from ((array, Role.INDEX) for array in initial)
-        case Use() | Generate() | BindSizes() | RequireEqual():
-            pass
-        case _:
-            assert_never(binding.operation)
-
-
-def sub_programs(binding: Binding) -> tuple[Program, ...]:
-    """The programs inside a binding: (then, orelse), (condition, body) or none."""
-    match binding.operation:
-        case Acond(_, then, orelse):
-            return (then, orelse)
-        case Awhile(condition, body):
-            return (condition, body)
-        case _:
-            return ()
 
 
 def _mentioned_inside(binding: Binding) -> Scalars:
     """Arrays and sizes that the sub-programs of a binding mention; those of their own are no harm."""
     found = Scalars()
-    pending = list(sub_programs(binding))
-    while pending:
-        program = pending.pop()
-        for array in program.results:
-            found.loads[array] = None
+    for program in inside(binding.operation):
+        found.loads |= dict.fromkeys(program.results)
         for inner in program.bindings:
-            scalars = _scalars(inner)
-            found.loads |= scalars.loads
+            described = describe(inner.operation)
+            scalars = _scalars(inner, described)
+            found.loads |= scalars.loads | dict.fromkeys(described.arrays)
             found.sizes |= scalars.sizes
-            found.loads |= {array: None for array, _ in _reads(inner)}
-            pending += sub_programs(inner)
     return found
 
 
-def _node(binding: Binding, scalars: Scalars) -> Node:
-    label, arrays = binding.label, binding.arrays
+def _node(binding: Binding, described: Described, scalars: Scalars) -> Node:
+    label, arrays, kind, name = binding.label, binding.arrays, described.kind, described.name
     shape = arrays[0].shape if arrays else ()
-    count, loops = scalars.operations, scalars.loops
-    match binding.operation:
-        case Generate(name=name):
-            return Node(label, Kind.GENERATE, arrays, shape, name, operations=count, loops=loops)
-        case Map(name=name):
-            return Node(label, Kind.MAP, arrays, shape, name, operations=count, loops=loops)
-        case Copy():
-            return Node(label, Kind.MAP, arrays, shape, "copy", operations=count)
-        case Backpermute(_, _, shrinking, name):
-            return Node(label, Kind.GATHER, arrays, shape, name, shrinking=shrinking, operations=count, loops=loops)
-        case Gather():
-            return Node(label, Kind.GATHER, arrays, shape, "gather", operations=count)
-        case Scatter(_, _, _, _, values):
-            return Node(label, Kind.SCATTER, arrays, values[0].shape, "scatter", operations=count, loops=loops)
-        case Fold(_, _, inputs, monoid, name):
-            return Node(
-                label, Kind.FOLD, arrays, inputs[0].shape, name, exact=monoid.exact, operations=count, loops=loops
-            )
-        case Scan(_, _, inputs, direction, form, monoid, name):
-            exclusive = form is ScanForm.EXCLUSIVE
-            visited = shape if exclusive else inputs[0].shape
-            backward = direction is Direction.RIGHT
-            exact = monoid.exact
-            return Node(
-                label, Kind.SCAN, arrays, visited, name, backward, exclusive, exact, operations=count, loops=loops
-            )
-        case Filter(_, inputs):
-            size = shape[0].variable
-            return Node(
-                label, Kind.FILTER, arrays, inputs[0].shape, "filter", operations=count, loops=loops, filtered=size
-            )
-        case Use() | Reshape() | Force() | BindSizes() | RequireEqual() | Acond() | Awhile():
-            name = type(binding.operation).__name__
-            return Node(label, Kind.BARRIER, arrays, shape, name[0].lower() + name[1:])
-        case _:
-            assert_never(binding.operation)
+    if kind is Kind.BARRIER:
+        return Node(label, kind, arrays, shape, name)
+    flags = described.flags
+    return Node(
+        label, kind, arrays, shape if described.iteration is None else described.iteration, name,
+        backward=Flag.BACKWARD in flags, exclusive=Flag.EXCLUSIVE in flags, exact=Flag.INEXACT not in flags,
+        shrinking=Flag.SHRINKING in flags, operations=scalars.operations if described.functions else 1,
+        loops=scalars.loops, filtered=shape[0].variable if kind is Kind.FILTER else None,
+    )  # fmt: skip
 
 
 def _makers(program: Program) -> dict[SizeVariable, Label]:
     """Which binding finds a size variable: sizes of the parameters have none."""
     made: dict[SizeVariable, Label] = {}
     for binding in program.bindings:
-        match binding.operation:
-            case BindSizes(variables):
-                made |= dict.fromkeys(variables, binding.label)
-            case Filter() | Acond() | Awhile():
-                found = Scalars()
-                for array in binding.arrays:
-                    found.shape(array.shape)
-                for size in found.sizes:
-                    made.setdefault(size, binding.label)
-            case _:
-                pass
+        for size in sizes_bound(binding):
+            made.setdefault(size, binding.label)
     return made
 
 
-def _scatters_last(program: Program, edges: Iterable[Edge]) -> Iterator[tuple[Label, Label]]:
+def _scatters_last(
+    bindings: Iterable[tuple[Binding, Described]], edges: Iterable[Edge]
+) -> Iterator[tuple[Label, Label]]:
     """Every reader of a scatter's destination, or of a view of it, comes before the scatter [vB24 section 3.4]."""
     root: dict[Array, Array] = {}
-    for binding in program.bindings:
-        if isinstance(binding.operation, (Reshape, Force)):
-            for view, seen in zip(binding.arrays, binding.operation.inputs, strict=True):
-                root[view] = root.get(seen, seen)
     destroyed: dict[Array, Label] = {}
-    for binding in program.bindings:
-        if isinstance(binding.operation, Scatter):
-            destroyed |= {root.get(array, array): binding.label for array in binding.operation.destinations}
+    for binding, described in bindings:
+        if Flag.VIEW in described.flags:
+            for view, seen in zip(binding.arrays, described.arrays, strict=True):
+                root[view] = root.get(seen, seen)
+        destroyed |= {root.get(array, array): binding.label for array in described.read(Role.DESTINATION)}
     for edge in edges:
         scatter = destroyed.get(root.get(edge.array, edge.array))
         if scatter is not None and edge.consumer < scatter:
@@ -262,18 +146,19 @@ def build(program: Program) -> Graph:
     nodes: list[Node] = []
     edges: dict[Edge, None] = {}
     before: dict[tuple[Label, Label], None] = {}
-    for binding in program.bindings:
-        scalars, inside = _scalars(binding), _mentioned_inside(binding)
-        nodes.append(_node(binding, scalars))
-        for array, role in _reads(binding):
+    bindings = [(binding, describe(binding.operation)) for binding in program.bindings]
+    for binding, described in bindings:
+        scalars, within = _scalars(binding, described), _mentioned_inside(binding)
+        nodes.append(_node(binding, described, scalars))
+        for array, role in described.reads:
             edges[Edge(array, binding.label, role)] = None
-        for array in (*scalars.loads, *(array for array in inside.loads if array.label in labels)):
+        for array in (*scalars.loads, *(array for array in within.loads if array.label in labels)):
             sites, is_inside = scalars.sites.get(array, 1), array not in scalars.checked
             edges.setdefault(Edge(array, binding.label, Role.INDEX, sites, is_inside))
-        for size in (*scalars.sizes, *inside.sizes):
+        for size in (*scalars.sizes, *within.sizes):
             maker = makers.get(size)
             if maker is not None and maker < binding.label:
                 before[maker, binding.label] = None
         before |= dict.fromkeys((earlier, binding.label) for earlier in binding.after if earlier in labels)
-    before |= dict.fromkeys(_scatters_last(program, edges))
+    before |= dict.fromkeys(_scatters_last(bindings, edges))
     return Graph(tuple(nodes), tuple(edges), tuple(before), frozenset(program.results))

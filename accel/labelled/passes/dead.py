@@ -9,31 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import assert_never
 
 from accel.labelled import programs
 from accel.labelled.array import Array, Label, SizeVariable
 from accel.labelled.nodes import (
     Acond,
     Awhile,
-    Backpermute,
     Binding,
     BindSizes,
-    Copy,
     Filter,
     Fold,
-    Force,
-    Gather,
     Generate,
     Map,
     Operation,
     Program,
-    RequireEqual,
-    Reshape,
     Scan,
-    Scatter,
     Use,
 )
+from accel.labelled.operations import Flag, describe, rebuild
 from accel.labelled.passes.components import restrict_filter, restrict_reduction
 from accel.labelled.passes.loop_state import restrict_loop
 from accel.labelled.passes.may_fail import gives_extents
@@ -131,7 +124,7 @@ def _live(binding: Binding, needed: _Needed) -> Binding | None:
             fewer = restrict_reduction(operation, wanted)
             return binding if fewer is None else _with(binding, *fewer)
         case _:
-            narrower = _leaves(operation, arrays, wanted)
+            narrower = None if len(wanted) == len(arrays) else _leaves(operation, arrays, wanted)
             return binding if narrower is None else _with(binding, narrower, wanted)
 
 
@@ -153,19 +146,15 @@ def _with(binding: Binding, operation: Operation, wanted: list[int]) -> Binding:
 
 def _leaves(operation: Operation, arrays: tuple[Array, ...], wanted: list[int]) -> Operation | None:
     """The operation restricted to some leaves, if it makes them one by one."""
-    if len(wanted) == len(arrays):
-        return None
     match operation:
         case Generate(function, name):
             return Generate(narrowed(Pointwise(function, ()), len(arrays[0].shape), wanted).function, name)
         case Map(function, inputs, name):
             node = narrowed(Pointwise(function, inputs), len(arrays[0].shape), wanted)
             return Map(node.function, node.inputs, name) if node.inputs else Generate(node.function, name)
-        case Backpermute(inputs=inputs) | Copy(inputs) | Reshape(inputs) | Force(inputs):
-            return replace(operation, inputs=tuple([inputs[k] for k in wanted]))
-        case Gather(indices, inputs):
-            return Gather(indices, tuple([inputs[k] for k in wanted]))
-        case Use() | Scatter() | Fold() | Scan() | Filter() | BindSizes() | RequireEqual() | Acond() | Awhile():
-            return None
         case _:
-            assert_never(operation)
+            described = describe(operation)
+            if Flag.MOVES not in described.flags:
+                return None
+            reads, moved = described.arrays[: -len(arrays)], described.arrays[-len(arrays) :]
+            return rebuild(operation, (*reads, *(moved[k] for k in wanted)), described.functions, described.parts)

@@ -12,26 +12,8 @@ from typing import assert_never
 
 from accel.labelled import programs, rewrite
 from accel.labelled.array import Array, Label, Shape
-from accel.labelled.nodes import (
-    Acond,
-    Awhile,
-    Backpermute,
-    Binding,
-    BindSizes,
-    Copy,
-    Filter,
-    Fold,
-    Force,
-    Gather,
-    Generate,
-    Map,
-    Operation,
-    RequireEqual,
-    Reshape,
-    Scan,
-    Scatter,
-    Use,
-)
+from accel.labelled.nodes import Binding, Generate, Map
+from accel.labelled.operations import Flag, describe, with_functions
 from accel.labelled.passes.pointwise import Pointwise
 from accel.labelled.scalar import Block, Compute, Function, If, Load, Operand, Statement, Variable, While
 from accel.labelled.scalars.simplify import simplify
@@ -42,23 +24,9 @@ def inlined(binding: Binding, made: Binding) -> Binding:
 
     Raises ValueError if `made` is another operation.
     """
-    shape = binding.arrays[0].shape if binding.arrays else ()
-    match binding.operation:
-        case Generate(function) | Map(function) | Backpermute(function):
-            operation: Operation = replace(binding.operation, function=_function(function, made, shape))
-        case Filter(predicate, inputs):
-            operation = Filter(_function(predicate, made), inputs)
-        case Scatter(combine):
-            operation = replace(binding.operation, combine=_function(combine, made))
-        case Fold(combine, initial) | Scan(combine, initial):
-            first = None if initial is None else _function(initial, made)
-            operation = replace(binding.operation, combine=_function(combine, made), initial=first)
-        case (
-            Use() | Gather() | Copy() | Reshape() | Force() | BindSizes() | RequireEqual() | Acond() | Awhile()
-        ):  # fmt: skip
-            return binding
-        case _:
-            assert_never(binding.operation)
+    takes_index = Flag.TAKES_INDEX in describe(binding.operation).flags
+    shape = binding.arrays[0].shape if takes_index else ()
+    operation = with_functions(binding.operation, lambda function: _function(function, made, shape))
     return replace(binding, operation=operation, after=_after(binding, made))
 
 
@@ -78,7 +46,7 @@ def _pointwise(made: Binding) -> Pointwise:
             raise ValueError(f"%{made.label} is not computed element by element")
 
 
-def _function(function: Function, made: Binding, shape: Shape = ()) -> Function:
+def _function(function: Function, made: Binding, shape: Shape) -> Function:
     if not any(array.label == made.label for array in programs.loaded(function)):
         return function
     body = _Inlining(made.label, _pointwise(made), 1 + programs.highest_variable(function)).block(function.body)

@@ -15,13 +15,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
-from accel.labelled.nodes import Acond, Awhile, Binding, BindSizes, Force, Program, RequireEqual, Reshape
+from accel.labelled.nodes import Acond, Awhile, Binding, Program
+from accel.labelled.operations import Kind, describe
 from accel.labelled.passes.dependence import Names
 from accel.labelled.passes.may_fail import Sizes, computed_sizes, may_fail
 from accel.labelled.passes.rotation import rotated
-
-_FREE = BindSizes | RequireEqual | Reshape | Force
-"""Operations for which no loop runs: not worth a guard."""
 
 
 def hoist_invariants(program: Program) -> Program:
@@ -59,7 +57,7 @@ class _Hoist:
         body, moved = self._split(loop.body, known, loop.initial, certain=False)
         before = [*asked, *moved]
         rest, wanted = self._split(body, set(known), loop.initial, certain=True)
-        if all(isinstance(each.operation, _FREE) for each in wanted):
+        if all(map(_is_free, wanted)):
             return [*before, replace(binding, operation=replace(loop, condition=condition, body=body))]
         return [*before, *self._guarded(binding, replace(loop, condition=condition, body=rest), wanted)]
 
@@ -114,3 +112,9 @@ class _Hoist:
 
         pairs = zip(arrays, initial, strict=True)
         return tuple([replace(result, label=label, shape=shape(result, start)) for result, start in pairs])
+
+
+def _is_free(binding: Binding) -> bool:
+    """Whether no loop runs for a binding: it is not worth a guard."""
+    described = describe(binding.operation)
+    return described.kind is Kind.BARRIER and not described.parts

@@ -34,6 +34,7 @@ from accel.labelled.nodes import (
     Scatter,
     Use,
 )
+from accel.labelled.operations import Flag, describe
 from accel.labelled.scalar import Compute, Constant, Function, Load, Operand, Variable, While
 from accel.labelled.scalars.ranges import always_inside
 
@@ -98,8 +99,8 @@ def _loads_or_loops(function: Function) -> bool:
 
 def _is_affordable(binding: Binding, there: Iterable[Array]) -> bool:
     """Whether each result is small, or no larger than an array that exists anyway."""
-    if isinstance(binding.operation, Filter | Reshape | Force | Acond | Awhile):
-        return True  # not larger than what they read, views, or judged by what is inside
+    if not describe(binding.operation).flags.isdisjoint((Flag.VIEW, Flag.FINDS_SIZES)):
+        return True  # a view, not larger than what it reads, or judged by what is inside
     others = [array.shape for array in (*programs.reads(binding.operation), *there)]
     return all(any(_fits(array.shape, other) for other in ((), *others)) for array in binding.arrays)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import ChainMap, Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from typing import assert_never
 
 from accel.labelled import rewrite
 from accel.labelled.algebra import monoid_of
@@ -24,8 +23,6 @@ from accel.labelled.nodes import (
     Copy,
     Filter,
     Fold,
-    Force,
-    Gather,
     Generate,
     Map,
     Operation,
@@ -36,6 +33,7 @@ from accel.labelled.nodes import (
     Scatter,
     Use,
 )
+from accel.labelled.operations import with_parts
 from accel.labelled.passes import dead
 from accel.labelled.passes.pointwise import Pointwise, narrowed, passed_through, repeated, stream_loads
 from accel.labelled.scalar_text import variables_used
@@ -94,22 +92,10 @@ class _Forward:
 
     def _inner(self, operation: Operation, known: _Known) -> Operation:
         """The operation with its sub-programs simplified and its combining function described."""
-        match operation:
-            case Acond(_, then, orelse):
-                branches = self.program(then, known.new_child()), self.program(orelse, known.new_child())
-                return replace(operation, then=branches[0], orelse=branches[1])
-            case Awhile(condition, body):
-                parts = self.program(condition, known.new_child()), self.program(body, known.new_child())
-                return replace(operation, condition=parts[0], body=parts[1])
-            case Fold(combine) | Scan(combine) | Scatter(combine):
-                return replace(operation, monoid=monoid_of(combine))
-            case (
-                Use() | Generate() | Map() | Backpermute() | Gather() | Copy() | Filter() | Reshape() | Force()
-                | BindSizes() | RequireEqual()
-            ):  # fmt: skip
-                return operation
-            case _:
-                assert_never(operation)
+        operation = with_parts(operation, lambda part: self.program(part, known.new_child()))
+        if isinstance(operation, Fold | Scan | Scatter):
+            return replace(operation, monoid=monoid_of(operation.combine))
+        return operation
 
     def _settle(self, binding: Binding, bindings: list[Binding], known: _Known) -> None:
         """Alias what the binding only passes on, and keep the rest unless it is known."""

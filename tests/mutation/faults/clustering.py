@@ -149,8 +149,8 @@ FAULTS = (
     ),
     Fault(
         "an exclusive scan visits as much as it reads",
-        "ilp/problem/build.py",
-        "visited = shape if exclusive else inputs[0].shape",
+        "labelled/operations.py",
+        "visited = None if operation.form is ScanForm.EXCLUSIVE else inputs[0].shape",
         "visited = inputs[0].shape",
         (_BUILD,),
     ),

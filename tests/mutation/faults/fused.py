@@ -40,8 +40,8 @@ FAULTS = (
     Fault(
         "a gather reads its sources in its own order",
         "fusedast/ports.py",
-        "case Backpermute(inputs=inputs):\n            yield from (Port(array, mapped) for array in inputs)",
-        "case Backpermute(inputs=inputs):\n            yield from (Port(array, order) for array in inputs)",
+        "at = {Role.STREAM: traversal, Role.SOURCE: Traversal(binding.label, False)}",
+        "at = {Role.STREAM: traversal, Role.SOURCE: traversal}",
         (_RULES, _CLUSTERINGS),
     ),
     Fault(

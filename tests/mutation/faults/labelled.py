@@ -205,7 +205,7 @@ FAULTS = (
     Fault(
         "the verifier of `labelled` forgets what scatters destroyed",
         "labelled/verify.py",
-        "self.arrays.difference_update(binding.operation.destinations)",
+        "self.arrays.difference_update(described.read(Role.DESTINATION))",
         "self.arrays.difference_update(())",
         (_VERIFY,),
     ),

@@ -1,0 +1,187 @@
+"""Descriptions of operations: what they say is what the reference interpreter does, and `rebuild` undoes `describe`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from functools import cache
+from typing import get_args
+
+import numpy as np
+import pytest
+
+import accel as A
+from accel.errors import AccelError
+from accel.labelled import programs, rewrite
+from accel.labelled.array import Array
+from accel.labelled.meaning.interpret import Environment, run
+from accel.labelled.nodes import Binding, Fold, Operation, Program, Scan
+from accel.labelled.operations import Flag, Kind, Role, describe, rebuild, with_functions, with_parts
+from accel.labelled.passes.limit import limit_components
+from accel.labelled.scalar import Function
+from tests.labelled.programs import AnyAcc, AnyArray, built, integers, use
+
+XS = integers((7,))
+MATRIX = integers((3, 4))
+
+
+def some_of_each() -> list[AnyAcc]:
+    """Results that take every operation but `force`."""
+    xs, m = use(XS), use(MATRIX)
+    kept, counts = A.filter(lambda x: x > 0, xs)
+    scan, totals = A.scanlTotal(A.add, 0, m)
+    target = lambda i: A.cond(xs[i] > 0, A.just(A.index(xs[i] % 8)), A.nothing())  # noqa: E731
+    halves = A.zipWith(lambda a, b: a - b, A.map(lambda x: x * 2, kept), A.take(A.length(kept), xs))
+    return [
+        kept, counts, scan, totals, halves,
+        A.permute(A.add, A.map(lambda x: x * 3, A.use(np.arange(8))), target, xs),
+        A.permute(A.add, A.use(np.arange(8)), target, xs),
+        A.gather(A.map(lambda x: x % 4, A.use(np.arange(5))), A.map(lambda x: x + 1, xs)),
+        A.fold(A.add, 0, m), A.fold1(lambda a, b: a - b, m), A.scanr(A.sub, 0, m), A.scanl1(A.max, m),
+        A.transpose(A.map(lambda x: x + 1, m)), A.reshape((4, 3), A.scanl1(A.add, m)),
+        A.generate((A.length(kept),), lambda i: xs[A.unindex(i)[0] % 7]),
+        A.acond(xs[0] > 1, A.map(lambda x: x + xs[2], xs), xs),
+        A.awhile(lambda s: A.unit(s[0] > 1), lambda s: A.map(lambda x: x - xs[1] * 0 - 1, s), xs),
+    ]  # fmt: skip
+
+
+@cache
+def everything() -> tuple[Program, list[AnyArray]]:
+    """A program with every operation, and its arguments."""
+    found = built(some_of_each())
+    program = limit_components(found.program, 4)  # which puts in `force`
+    return program, [leaf for constant in found.constants for leaf in constant.data]
+
+
+def bindings() -> list[Binding]:
+    return [binding for part in programs.programs(everything()[0]) for binding in part.bindings]
+
+
+def test_the_program_has_every_operation() -> None:
+    assert {type(binding.operation) for binding in bindings()} == set(get_args(Operation))
+
+
+@pytest.mark.parametrize("kind", get_args(Operation), ids=lambda kind: str(kind.__name__))
+def test_a_description_rebuilds_its_operation(kind: type[Operation]) -> None:
+    found = [binding.operation for binding in bindings() if isinstance(binding.operation, kind)]
+    for operation in found:
+        described = describe(operation)
+        assert rebuild(operation, described.arrays, described.functions, described.parts) == operation
+        assert with_functions(operation, lambda function: function) == operation
+        assert with_parts(operation, lambda part: part) == operation
+
+
+def held(value: object) -> Iterator[object]:
+    """The arrays, functions and programs in a field of an operation."""
+    if isinstance(value, Array | Function | Program):
+        yield value
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from held(item)
+
+
+@pytest.mark.parametrize("kind", get_args(Operation), ids=lambda kind: str(kind.__name__))
+def test_a_description_holds_all_that_an_operation_has(kind: type[Operation]) -> None:
+    """A field that is added to an operation is described: its arrays as reads, its functions, its programs."""
+    for operation in (binding.operation for binding in bindings() if isinstance(binding.operation, kind)):
+        described = describe(operation)
+        has = [item for field in fields(operation) for item in held(getattr(operation, field.name))]
+        assert sorted(map(repr, has)) == sorted(map(repr, (*described.arrays, *described.functions, *described.parts)))
+
+
+def changed(array: Array) -> Array:
+    return replace(array, label=array.label + 1000)
+
+
+def test_other_arrays_functions_and_programs_take_the_same_places() -> None:
+    for operation in (binding.operation for binding in bindings()):
+        described = describe(operation)
+        bare = tuple([replace(function, parameters=()) for function in described.functions])
+        empty = tuple([Program((), (), part.results) for part in described.parts])
+        again = describe(rebuild(operation, tuple(map(changed, described.arrays)), bare, empty))
+        assert again.reads == tuple([(changed(array), role) for array, role in described.reads])
+        assert (again.functions, again.parts) == (bare, empty)
+        assert (again.kind, again.name, again.flags) == (described.kind, described.name, described.flags)
+
+
+class _Watched(dict[Array, AnyArray]):
+    """Arrays that remember which of them were asked for."""
+
+    def __init__(self, arrays: dict[Array, AnyArray]) -> None:
+        super().__init__(arrays)
+        self.asked: set[Array] = set()
+
+    def __getitem__(self, array: Array) -> AnyArray:
+        self.asked.add(array)
+        return super().__getitem__(array)
+
+
+def test_the_interpreter_touches_exactly_what_is_described() -> None:
+    """Each operation runs by itself, with only the arrays that it reads, and asks for all of them."""
+    program, arguments = everything()
+    environment = Environment.of_call(program, arguments)
+    for binding in program.bindings:
+        operation = binding.operation
+        needed = programs.reads(operation)
+        there = {
+            array: environment.arrays[array] for array in programs.consumed(operation) if array in environment.arrays
+        }
+        watched = _Watched(there)
+        run(Program((), (binding,), ()), Environment(environment.sizes, watched))
+        assert watched.asked >= needed, operation
+        environment.arrays.update(watched)
+
+
+def test_an_operation_without_one_of_its_reads_cannot_run() -> None:
+    """What is described is not more than what is needed."""
+    program, arguments = everything()
+    environment = Environment.of_call(program, arguments)
+    for binding in program.bindings:
+        for missing in programs.inputs(binding.operation):
+            arrays = {array: value for array, value in environment.arrays.items() if array != missing}
+            with pytest.raises((KeyError, AccelError)):
+                run(Program((), (binding,), ()), Environment(dict(environment.sizes), arrays))
+        run(Program((), (binding,), ()), environment)
+
+
+def test_results_have_the_elements_and_functions_the_parameters_that_flags_tell() -> None:
+    program, arguments = everything()
+    environment = Environment.of_call(program, arguments)
+    run(program, environment)
+    known = environment.arrays
+    for binding in program.bindings:
+        described = describe(binding.operation)
+        if Flag.MOVES in described.flags:
+            moved = described.arrays[-len(binding.arrays) :]
+            for result, source in zip(binding.arrays, moved, strict=True):
+                assert set(known[result].ravel().tolist()) <= set(known[source].ravel().tolist())
+        if Flag.VIEW in described.flags:
+            sizes = [(known[a].size, known[b].size) for a, b in zip(binding.arrays, described.arrays, strict=True)]
+            assert all(one == other for one, other in sizes)
+        if Flag.TAKES_INDEX in described.flags:
+            count = len(binding.arrays[0].shape) + len(described.read(Role.STREAM))
+            assert [len(function.parameters) for function in described.functions] == [count]
+
+
+def test_a_new_field_of_folds_and_scans_is_not_lost() -> None:
+    """`rebuild` replaces; what it does not know stays."""
+    for operation in (binding.operation for binding in bindings()):
+        if isinstance(operation, Fold | Scan):
+            exact = not operation.monoid.exact
+            other = replace(operation, monoid=replace(operation.monoid, exact=exact), name="other")
+            described = describe(other)
+            assert rebuild(other, described.arrays, described.functions, ()) == other
+            assert (described.name, Flag.INEXACT in described.flags) == ("other", not exact)
+
+
+def test_barriers_read_in_no_order_and_nothing_else_does() -> None:
+    for described in (describe(binding.operation) for binding in bindings()):
+        roles = {role for _, role in described.reads}
+        assert roles <= {Role.INDEX} if described.kind is Kind.BARRIER else Role.INDEX not in roles
+
+
+def test_rewriting_reaches_every_array() -> None:
+    to = rewrite.Substitution(changed, lambda extent: extent)
+    for operation in (binding.operation for binding in bindings()):
+        expected = frozenset(map(changed, programs.reads(operation)))
+        assert programs.reads(rewrite.operation(operation, to)) == expected
