@@ -157,7 +157,7 @@ FAULTS = (
     Fault(
         "readers of a destination need not come first",
         "ilp/problem/build.py",
-        "before |= dict.fromkeys(_scatters_last(program, edges))",
+        "before |= dict.fromkeys(_scatters_last(bindings, edges))",
         "before |= {}",
         ("tests/ilp/test_build.py::test_readers_of_a_destination_come_before_its_scatter",),
     ),
