@@ -27,8 +27,7 @@ from accel.ast.combinators.folds import filter, fold1, fold1All, scanl1, scanr1
 from accel.ast.combinators.overloads import (
     acond, awhile, backpermute, enumFromN, enumFromStepN, fill, fold, foldAll, generate, index, iterate, lift,
     postscanl, postscanr, prescanl, prescanr, replicate, reshape, scanl, scanlTotal, scanr, scanrTotal, slice,
-    unindex, unit, unlift, unzip, unzip3, unzip4, unzip5, use, zip, zip3, zip4, zip5, zipWith, zipWith3, zipWith4,
-    zipWith5,
+    unindex, unit, unlift, use,
 )
 from accel.ast.combinators.parts import (
     drop, dropOn, init, initOn, reverse, reverseOn, slit, slitOn, tail, tailOn, take, takeOn, transpose, transposeOn,
@@ -38,6 +37,9 @@ from accel.ast.combinators.prelude import (
     all, and_, any, indexed, length, linearIndex, maximum, minimum, null, or_, product, shape, size, sum, the,
 )
 from accel.ast.combinators.reorder import All, AllType, flatten, gather
+from accel.ast.combinators.zips import (
+    unzip, unzip3, unzip4, unzip5, zip, zip3, zip4, zip5, zipWith, zipWith3, zipWith4, zipWith5,
+)
 from accel.ast.scalars.conversions import (
     abs, add, div, eq, even, gcd, ge, gt, lcm, le, lt, max, min, mod, mul, ne, neg, odd, pow, quot, rem, signum, sub,
 )

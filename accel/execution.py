@@ -2,7 +2,7 @@
 
 In: `Acc` handles, or a function over them and host arrays. Out: NumPy arrays, fresh and C-contiguous. A program is
 found again by its structure, not by its sizes; `runN` skips even the building when it is called with the ranks and dtypes of
-last time.
+last time. Users see `run` and `runN` through `running.py`, which has their types.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, ParamSpec, Self, TypeAlias, TypeVar
+from typing import Any, Generic, ParamSpec, Self, TypeAlias, TypeVar, Unpack
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from accel import settings as setting
 from accel import source
 from accel.annotations import Demand, contradiction, demand_of_result, demands
 from accel.ast.combinators.foreign import as_array
-from accel.ast.combinators.host import use_array
+from accel.ast.combinators.host import use
 from accel.ast.handles.acc import Acc
 from accel.ast.handles.function import apply_to_arrays
 from accel.ast.handles.literals import describe
@@ -116,10 +116,15 @@ def _executable(program: Program, settings: Settings, arguments: Sequence[HostAr
     return found.executable if found.program is program else Relocated(found.executable, found.program, program)
 
 
-def run_nodes(result: object, given: Given) -> object:
-    """`run` without its types."""
+def run(a: object, **given: Unpack[Given]) -> object:
+    """Evaluate an `Acc`, or a nested tuple of them together (what they share is computed once).
+
+    Gives one fresh C-contiguous NumPy array per `Acc`; for arrays of tuples, a tuple of arrays. `given` are settings for this
+    call, see `using`. Raises `AccelShapeError`, `AccelIndexError` and `AccelValueError` for what the data break, and
+    `AccelDeviceError` if the backend is missing.
+    """
     settings = setting.changed(given)
-    nodes, shaped = _nodes(result, "what is run")
+    nodes, shaped = _nodes(a, "what is run")
     built = build(nodes, ())
     data = [leaf for constant in built.constants for leaf in constant.data]
     return shaped.assemble(_executable(built.program, settings, data)(data))
@@ -146,7 +151,7 @@ class _Specialised:
 
 def _host(argument: object) -> Use:
     """An argument as `use` takes it."""
-    node = use_array(argument).node
+    node = use(argument).node
     assert isinstance(node, Use)
     return node
 
@@ -257,7 +262,17 @@ class RunN(Generic[P, R]):
         return _Specialised(built.program, executable, constants, shaped, where)
 
 
-def check_function(function: object) -> Callable[..., object]:
+def runN(f: object = None, **given: Unpack[Given]) -> Callable[..., object]:
+    """Compile a function over `Acc`s, to be called with NumPy arrays; also a decorator, with or without settings.
+
+    Compiled once for each combination of ranks and dtypes that it is called with; sizes do not matter. `given` are settings
+    for all its calls, see `using`. A call raises what `run` raises, and `AccelTypeError` if an argument is not what the
+    function is annotated with.
+    """
+    return functools.partial(runN, **given) if f is None else RunN(_checked(f), given)
+
+
+def _checked(function: object) -> Callable[..., object]:
     """What `runN` may compile; raises `AccelTypeError` for anything but a function."""
     if isinstance(function, Acc) or not callable(function):
         raise AccelTypeError(

@@ -13,7 +13,7 @@ from typing import Any, Unpack
 
 from accel import settings as setting
 from accel.annotations import demands
-from accel.ast.combinators.host import use_array
+from accel.ast.combinators.host import use
 from accel.ast.handles.acc import Acc
 from accel.ast.handles.function import apply_to_arrays
 from accel.ast.tree.nodes import ArrayNode, ArrayParameter, Use
@@ -144,7 +144,7 @@ def _parameters(
 ) -> tuple[list[ArrayType], list[HostArray] | None]:
     """The types of a function's parameters: those of the arrays, or what the annotations say."""
     if arrays:
-        used = [use_array(array).node for array in arrays]
+        used = [use(array).node for array in arrays]
         leaves = [leaf for node in used if isinstance(node, Use) for leaf in node.data]
         return [node.types[0] for node in used], leaves
     kinds = []

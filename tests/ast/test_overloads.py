@@ -1,4 +1,4 @@
-"""`accel/ast/combinators/overloads.py` is what `tools/overloads.py` writes."""
+"""`accel/ast/combinators/overloads.pyi` is what `tools/overloads.py` writes."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from accel.ast.combinators.host import use_array
+from accel.ast.combinators.host import use
 from accel.errors import AccelShapeError
 from accel.ilp.problem.options import STRATEGIES, Duplicate, Strategy
 from tests.differential.data import HostArray, inputs
@@ -123,7 +123,7 @@ def _agree(together: Sequence[Given], strategies: Sequence[Strategy], to_referen
     """Whether the strategies give one result for these programs as one: the reference's, or that of the first strategy."""
     if not together:
         return True
-    joined = join([function(*map(use_array, arrays)) for function, arrays in together])
+    joined = join([function(*map(use, arrays)) for function, arrays in together])
     expected = reference(joined) if to_reference else None
     for strategy in strategies:
         try:

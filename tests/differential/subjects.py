@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 import accel as A
-from accel.ast.combinators.host import use_array
+from accel.ast.combinators.host import use
 from accel.ast.tree.operators import ELEMENTARY
 from accel.backends.choose import backend
 from accel.backends.interpreter.backend import InterpreterBackend
@@ -86,7 +86,7 @@ class Outcome:
 def case(function: Function, arrays: Sequence[HostArray]) -> Case:
     """The function at these arrays. What is not even taken by `use` is put in afterwards."""
     fitting = [taken(array) for array in arrays]
-    joined = join([function(*[use_array(one) for one in fitting])])
+    joined = join([function(*[use(one) for one in fitting])])
     meant = {id(one): array for one, array in zip(fitting, arrays, strict=True)}
     return replace(joined, arguments=[meant[id(one)] for one in joined.arguments], function=function, given=arrays)
 

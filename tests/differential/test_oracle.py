@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ast.combinators.host import use_array
+from accel.ast.combinators.host import use
 from accel.ast.tree.types import I8, I64
 from accel.labelled.meaning.interpret import interpret
 from accel.labelled.nodes import Program as Labelled
@@ -109,7 +109,7 @@ def test_extents_that_are_too_large_are_refused(extent: int, layout: int) -> Non
     assert infer(program)
     assert failing(program, 0) == []
     with pytest.raises(A.AccelShapeError):
-        use_array(inputs(program)[1])
+        use(inputs(program)[1])
 
 
 def test_shared_memory_is_found() -> None:

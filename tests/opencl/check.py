@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 import accel as A
-from accel.ast.combinators.host import use_array
+from accel.ast.combinators.host import use
 from accel.backends.opencl.backend import OpenCLBackend
 from accel.backends.protocol import Executable, HostArray
 from accel.compile import stages
@@ -45,7 +45,7 @@ def same(got: Sequence[HostArray], expected: Sequence[HostArray]) -> None:
 def expected(name: str, size: int) -> list[HostArray]:
     """What the reference evaluator gives: slow, so asked once for all strategies and platforms."""
     case = ALL[name]
-    return interpret(*loops("greedy", case.program(*map(use_array, case.data(size)))))
+    return interpret(*loops("greedy", case.program(*map(use, case.data(size)))))
 
 
 def on_device(on: OpenCLBackend, name: str) -> None:
@@ -54,6 +54,6 @@ def on_device(on: OpenCLBackend, name: str) -> None:
     for strategy in STRATEGIES:
         executable: Executable | None = None
         for size in case.sizes:
-            planned, arguments = loops(strategy, case.program(*map(use_array, case.data(size))))
+            planned, arguments = loops(strategy, case.program(*map(use, case.data(size))))
             executable = executable or on.compile(planned)
             same(executable(arguments), expected(name, size))

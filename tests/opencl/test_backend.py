@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ast.combinators.host import use_array
+from accel.ast.combinators.host import use
 from accel.backends.opencl.features import Features
 from accel.backends.opencl.memory import size_class
 from accel.backends.opencl.program import PLAIN, opencl_text, translate
@@ -22,7 +22,7 @@ from tests.opencl.programs import ALL, FILTERS, FOLDS, MAPS, SCANS, SCATTERS, Ca
 
 
 def schedules(case: Case, features: Features = PLAIN) -> list[str]:
-    planned, _ = loops("greedy", case.program(*map(use_array, case.data(100))))
+    planned, _ = loops("greedy", case.program(*map(use, case.data(100))))
     return [made.schedule for made in translate(planned, features)[1]]
 
 
@@ -58,12 +58,12 @@ def test_scatters_whose_order_shows_keep_it(name: str) -> None:
 
 
 def test_the_dot_products_text(golden: Callable[[str], None]) -> None:
-    golden(opencl_text(loops("greedy", ALL["fold-dot_product"].program(*map(use_array, floats(10))))[0]))
+    golden(opencl_text(loops("greedy", ALL["fold-dot_product"].program(*map(use, floats(10))))[0]))
 
 
 def test_texts_do_not_depend_on_the_process() -> None:
     case = ALL["fold-several_kinds"]
-    first, second = (opencl_text(loops("greedy", case.program(*map(use_array, case.data(9))))[0]) for _ in range(2))
+    first, second = (opencl_text(loops("greedy", case.program(*map(use, case.data(9))))[0]) for _ in range(2))
     assert first == second
 
 
@@ -134,7 +134,7 @@ def test_equal_nests_share_a_kernel() -> None:
 @pytest.mark.parametrize("name", ALL)
 def test_no_loop_is_left_to_the_loop_vectoriser(name: str) -> None:
     case = ALL[name]
-    text = opencl_text(loops("greedy", case.program(*map(use_array, case.data(100))))[0])
+    text = opencl_text(loops("greedy", case.program(*map(use, case.data(100))))[0])
     before = ["", *text.splitlines()]
     heads = [
         number for number, line in enumerate(before) if line.lstrip().startswith("for (") and "rest >>= 1" not in line

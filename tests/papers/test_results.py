@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ast.combinators.host import use_array
+from accel.ast.combinators.host import use
 from accel.backends.protocol import HostArray
 from accel.ilp.problem.options import STRATEGIES, Strategy
 from tests.papers import programs
@@ -60,7 +60,7 @@ PROGRAMS["greedyBottomUpBad"] = partial(programs.greedyBottomUpBad, width=20)
 
 def outcome(name: str, size: int, **given: object) -> list[bytes] | type[A.AccelError]:
     """The results' bits, or the class of the error that was raised."""
-    handles = [use_array(argument) for argument in arguments(name, size)]
+    handles = [use(argument) for argument in arguments(name, size)]
     try:
         results: object = A.run(PROGRAMS[name](*handles), **given)  # type: ignore[call-overload]  # any program, any settings
     except A.AccelError as error:

@@ -98,6 +98,15 @@ def test_runn_is_a_decorator_with_settings() -> None:
         A.runN(backend="cuda")(dotp)(np.ones(2, np.float32), np.ones(2, np.float32))
 
 
+def test_of_settings_of_runn_that_are_given_twice_the_later_ones_count() -> None:
+    fast = A.runN(backend="cuda", strategy="none")(backend="interpreter")
+    result = fast(dotp)(np.ones(2, np.float32), np.ones(2, np.float32))
+    assert_type(result, np.ndarray[tuple[()], np.dtype[np.float32]])
+    assert result == 2.0
+    with pytest.raises(AccelValueError, match="cuda"):
+        fast(dotp, backend="cuda")
+
+
 def test_runn_compiles_again_for_another_dtype_unless_annotated() -> None:
     free = A.runN(lambda xs: A.map(lambda x: x + 1, xs))
     assert free(np.arange(3)).dtype == np.int64

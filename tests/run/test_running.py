@@ -1,4 +1,4 @@
-"""The typed entrances are what their generator writes."""
+"""`accel/running.pyi` is what `tools/running.py` writes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Arrays from functions and scalars: `unit`, `generate`, `fill`, all as `Generate` nodes.
+"""Arrays from functions and scalars: `unit`, `fill`, `generate`, `enumFromN`, all as `Generate` nodes.
 
-In: shapes, functions, scalars. Out: handles. The typed functions stand in `accel/ast/combinators/overloads.py`.
+In: shapes, functions, scalars. Out: handles. What a user's call gives is typed in `overloads.pyi`.
 """
 
 from __future__ import annotations
@@ -21,13 +21,32 @@ from accel.ast.tree.types import BOOL, ArrayType, ScalarType, index_type
 from accel.errors import AccelTypeError, here
 
 
-def unit_array(e: object) -> Acc[Any]:
+def unit(e: object) -> Acc[Any]:
     """The array of rank 0 that holds `e`."""
-    return fill_array("unit", (), e)
+    return _filled("unit", (), e)
 
 
-def fill_array(name: str, sh: object, e: object) -> Acc[Any]:
-    """The array of shape `sh` that holds `e` everywhere."""
+def fill(sh: object, e: object) -> Acc[Any]:
+    """The array of shape `sh` that holds `e` everywhere. A negative extent raises `AccelShapeError`."""
+    return _filled("fill", sh, e)
+
+
+def generate(sh: object, f: Callable[[Any], object]) -> Acc[Any]:
+    """`f(index)` at every index of shape `sh`. A negative extent raises `AccelShapeError`."""
+    return _generated("generate", sh, f)
+
+
+def enumFromN(sh: object, start: object) -> Acc[Any]:
+    """`start`, `start + 1`, … in row-major order. A negative extent raises `AccelShapeError`."""
+    return _counted("enumFromN", sh, start, 1)
+
+
+def enumFromStepN(sh: object, start: object, step: object) -> Acc[Any]:
+    """`start + i * step` in row-major order, i being the position. A negative extent raises `AccelShapeError`."""
+    return _counted("enumFromStepN", sh, start, step)
+
+
+def _filled(name: str, sh: object, e: object) -> Acc[Any]:
     where = here()
     shape, extents = shape_of(name, sh, where, e)
     value = untyped(raw(e), f"the element of {name}", where)
@@ -37,8 +56,7 @@ def fill_array(name: str, sh: object, e: object) -> Acc[Any]:
     return Acc(Generate(shape, function, name, (kind,), where), extents)
 
 
-def generate_array(name: str, sh: object, f: Callable[..., object]) -> Acc[Any]:
-    """The array of shape `sh` that holds `f(index)` at every index."""
+def _generated(name: str, sh: object, f: Callable[[Any], object]) -> Acc[Any]:
     where = here()
     shape, extents = shape_of(name, sh, where, f)
     function = trace(f, (index_type(len(extents)),), f"the function of {name}", where)
@@ -47,8 +65,7 @@ def generate_array(name: str, sh: object, f: Callable[..., object]) -> Acc[Any]:
     return Acc(Generate(shape, function, name, (kind,), where), extents)
 
 
-def enumerate_array(name: str, sh: object, start: object, step: object) -> Acc[Any]:
-    """`start + i * step` in row-major order, i being the position."""
+def _counted(name: str, sh: object, start: object, step: object) -> Acc[Any]:
     where = here()
     kind = operations.common_type(name, (raw(start), raw(step)), where)
     if not isinstance(kind, ScalarType) or kind is BOOL:
@@ -62,4 +79,4 @@ def enumerate_array(name: str, sh: object, start: object, step: object) -> Acc[A
         count = operations.convert(Operator.CAST, position.node, kind, where, name)
         return Exp(first) + Exp(count) * Exp(by)
 
-    return generate_array(name, sh, element)
+    return _generated(name, sh, element)

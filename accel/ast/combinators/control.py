@@ -1,7 +1,7 @@
 """Control over array computations: `acond`, `awhile`, `iterate`, `compute`.
 
-In: handles, or (nested) tuples of them, called a structure here. Out: the same structure. A tuple's static type is spelt
-out per length in `accel/ast/combinators/overloads.py`.
+In: handles, or (nested) tuples of them, called a structure here. Out: the same structure. Tuples are typed for each length
+in `overloads.pyi`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, Union
 
 import numpy as np
 
-from accel.ast.combinators.construct import unit_array
+from accel.ast.combinators.construct import unit
 from accel.ast.combinators.elementwise import map_arrays
 from accel.ast.handles.acc import Acc, Array, Extents, Sh, result_of
 from accel.ast.handles.checks import arrays_of
@@ -51,7 +51,7 @@ def compute(xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, E]]:
     return Acc(Compute(array.node, (array.type,), where), array.extents)
 
 
-def acond_arrays(c: object, a: object, b: object) -> Any:  # Any: the structure's type, as `a`'s
+def acond(c: object, a: object, b: object) -> Any:  # Any: the structure's type, as `a`'s
     """The arrays `a` if `c` else `b`; the others are not computed."""
     where = here()
     condition = typed(raw(_condition(c, where)), BOOL, "the condition of acond", where)
@@ -67,10 +67,10 @@ def acond_arrays(c: object, a: object, b: object) -> Any:  # Any: the structure'
     return rebuild_structure(a, results)
 
 
-def awhile_arrays(
+def awhile(
     cond: Callable[[Any], object], step: Callable[[Any], object], init: object
 ) -> Any:  # Any: the structure's type, as `init`'s
-    """From the arrays `init`, `step` applied as long as `cond` of them holds."""
+    """From the arrays `init`, `step` applied as long as `cond` of them holds. A state of several arrays is one tuple."""
     where = here()
     initial = flatten_structure("the start of awhile", init, where)
     parameters = tuple(ArrayParameter((array.type,), where) for array in initial)
@@ -88,10 +88,8 @@ def awhile_arrays(
     return rebuild_structure(init, [result_of(node, i, (None,) * kind.rank) for i, kind in enumerate(kinds)])
 
 
-def iterate_any(
-    n: object, f: Callable[[Any], object], x: object
-) -> Any:  # Any: an Exp, or the structure's type, as `x`'s
-    """`f` applied `n` times to a scalar or to arrays."""
+def iterate(n: object, f: Callable[[Any], object], x: object) -> Any:  # Any: an Exp, or the structure's type, as `x`'s
+    """`f` applied `n` times to a scalar or to arrays; not at all if `n` is negative."""
     where = here()
     count: Exp[np.int64] = Exp(typed(raw(n), I64, "the number of iterations", where))
 
@@ -99,8 +97,8 @@ def iterate_any(
         return apply(f, [value], "the function of iterate", where)
 
     if isinstance(x, Acc) or (isinstance(x, tuple) and x):
-        state = (unit_array(count), x)
-        _, result = awhile_arrays(
+        state = (unit(count), x)
+        _, result = awhile(
             lambda s: map_arrays("iterate", lambda i: i > 0, (s[0],)),
             lambda s: (map_arrays("iterate", lambda i: i - 1, (s[0],)), once(s[1])),
             state,

@@ -1,8 +1,7 @@
 """Reductions along the innermost dimension: folds, scans and `filter`.
 
 In: functions, seeds, handles. Out: handles. The order of combination is fixed (design section 8, `docs/order.md`). A fold's
-seed is combined once, on the left; a Python number takes the elements' type. What takes a seed is typed in
-`accel/ast/combinators/overloads.py`.
+seed is combined once, on the left; a Python number takes the elements' type. What takes a seed is typed in `overloads.pyi`.
 """
 
 from __future__ import annotations
@@ -30,6 +29,16 @@ UNSEEDED: Final = object()
 LEFT, RIGHT = Direction.LEFT, Direction.RIGHT
 
 
+def fold(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
+    """The innermost dimension reduced by the associative `f` from `z`; an empty row gives `z`."""
+    return fold_array("fold", f, z, xs)
+
+
+def foldAll(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
+    """All elements, in row-major order, reduced by the associative `f` from `z`."""
+    return fold_array("foldAll", f, z, flatten_array("foldAll", xs, (f, z, xs)))
+
+
 def fold1(f: Callable[[Exp[E], Exp[E]], Exp[E]], xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix], E]]:
     """The innermost dimension reduced by the associative `f`. An empty row raises `AccelValueError` when run."""
     return fold_array("fold1", f, UNSEEDED, xs)
@@ -40,14 +49,54 @@ def fold1All(f: Callable[[Exp[E], Exp[E]], Exp[E]], xs: Acc[Array[Sh, E]]) -> Ac
     return fold_array("fold1All", f, UNSEEDED, flatten_array("fold1All", xs, (f, xs)))
 
 
+def scanl(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
+    """Running reductions from the left, `z` among them: one result more than elements."""
+    return _scan_array("scanl", f, z, xs, LEFT, ScanForm.EXCLUSIVE)
+
+
+def scanlTotal(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> tuple[Acc[Any], Acc[Any]]:
+    """Running reductions from the left, each without its own element; and the totals of the rows."""
+    return _scan_total("scanlTotal", f, z, xs, LEFT)
+
+
+def prescanl(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
+    """Running reductions from the left, each without its own element."""
+    return _scan_total("prescanl", f, z, xs, LEFT)[0]
+
+
+def postscanl(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
+    """Running reductions from the left, each with its own element, `z` combined into each."""
+    return _postscan("postscanl", f, z, xs, LEFT)
+
+
+def scanr(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
+    """Running reductions from the right, `z` among them: one result more than elements."""
+    return _scan_array("scanr", f, z, xs, RIGHT, ScanForm.EXCLUSIVE)
+
+
+def scanrTotal(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> tuple[Acc[Any], Acc[Any]]:
+    """Running reductions from the right, each without its own element; and the totals of the rows."""
+    return _scan_total("scanrTotal", f, z, xs, RIGHT)
+
+
+def prescanr(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
+    """Running reductions from the right, each without its own element."""
+    return _scan_total("prescanr", f, z, xs, RIGHT)[0]
+
+
+def postscanr(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
+    """Running reductions from the right, each with its own element, `z` combined into each."""
+    return _postscan("postscanr", f, z, xs, RIGHT)
+
+
 def scanl1(f: Callable[[Exp[E], Exp[E]], Exp[E]], xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix, int], E]]:
     """Running reductions from the left, each with its own element."""
-    return scan_array("scanl1", f, UNSEEDED, xs, LEFT, ScanForm.INCLUSIVE)
+    return _scan_array("scanl1", f, UNSEEDED, xs, LEFT, ScanForm.INCLUSIVE)
 
 
 def scanr1(f: Callable[[Exp[E], Exp[E]], Exp[E]], xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix, int], E]]:
     """Running reductions from the right, each with its own element."""
-    return scan_array("scanr1", f, UNSEEDED, xs, RIGHT, ScanForm.INCLUSIVE)
+    return _scan_array("scanr1", f, UNSEEDED, xs, RIGHT, ScanForm.INCLUSIVE)
 
 
 def filter(
@@ -76,12 +125,7 @@ def fold_array(name: str, f: Callable[..., object], z: object, xs: object) -> Ac
     return Acc(Fold(function, initial, array.node, name, (kind,), where), array.extents[:-1])
 
 
-def fold_all(name: str, f: Callable[..., object], z: object, xs: object) -> Acc[Any]:
-    """A fold of all elements, in row-major order."""
-    return fold_array(name, f, z, flatten_array(name, xs, _given(f, z, xs)))
-
-
-def scan_array(
+def _scan_array(
     name: str, f: Callable[..., object], z: object, xs: object, direction: Direction, form: ScanForm
 ) -> Acc[Any]:
     """An inclusive or exclusive scan that the user knows as `name`; without a seed if `z` is `UNSEEDED`."""
@@ -91,7 +135,7 @@ def scan_array(
     return Acc(node, (*outer, None if inner is None else inner + extra))
 
 
-def scan_total(
+def _scan_total(
     name: str, f: Callable[..., object], z: object, xs: object, direction: Direction
 ) -> tuple[Acc[Any], Acc[Any]]:
     """An exclusive scan of as many results as elements, and the totals aside."""
@@ -99,17 +143,12 @@ def scan_total(
     return result_of(node, 0, array.extents), result_of(node, 1, array.extents[:-1])
 
 
-def prescan_array(name: str, f: Callable[..., object], z: object, xs: object, direction: Direction) -> Acc[Any]:
-    """An exclusive scan without its total."""
-    return scan_total(name, f, z, xs, direction)[0]
-
-
-def postscan_array(name: str, f: Callable[..., object], z: object, xs: object, direction: Direction) -> Acc[Any]:
+def _postscan(name: str, f: Callable[..., object], z: object, xs: object, direction: Direction) -> Acc[Any]:
     """An inclusive scan with a seed: as many results as elements, `z` combined into each."""
     where = here()
-    array = inner_array(name, xs, where, _given(f, z, xs))
+    array = inner_array(name, xs, where, (f, z, xs))
     start: Exp[Any] = Exp(seed(name, z, array.type.element, where))
-    inclusive = scan_array(name, f, UNSEEDED, array, direction, ScanForm.INCLUSIVE)
+    inclusive = _scan_array(name, f, UNSEEDED, array, direction, ScanForm.INCLUSIVE)
     if direction is LEFT:
         return map_arrays(name, lambda x: f(start, x), (inclusive,))
     return map_arrays(name, lambda x: f(x, start), (inclusive,))

@@ -20,10 +20,10 @@ from accel.ast.tree.types import ArrayType, ElementType, TupleType, scalar_type
 from accel.errors import AccelShapeError, AccelTypeError, Where, here
 
 
-def use_array(value: object) -> Acc[Any]:
-    """`value` as an array of the program; see the typed `use` in `accel/ast/combinators/overloads.py`."""
+def use(x: object) -> Acc[Any]:
+    """An array of the host, or a tuple of arrays of one shape as an array of tuples. It is not copied: do not change it."""
     where = here()
-    element, data = _take(value, where)
+    element, data = _take(x, where)
     shapes = {array.shape for array in data}
     if len(shapes) > 1:
         listed = " and ".join(str(shape) for shape in dict.fromkeys(array.shape for array in data))

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from accel.ast.combinators.elementwise import zip_arrays
+from accel.ast.combinators.zips import zip_arrays
 from accel.ast.handles.acc import Acc, Array, Sh, Vector
 from accel.ast.handles.checks import arrays_of
 from accel.ast.handles.elements import Maybe

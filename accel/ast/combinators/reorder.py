@@ -1,7 +1,7 @@
 """The same elements in another shape or order: `reshape`, `replicate`, `slice`, `backpermute`, `gather`.
 
 In: shapes, functions, handles. Out: handles. Raises `AccelTypeError` for ranks, `AccelShapeError` and `AccelIndexError` for
-what is known while the program is built. The functions typed by rank stand in `accel/ast/combinators/overloads.py`.
+what is known while the program is built. What depends on a rank is typed in `overloads.pyi`.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ All: Final = AllType()
 """In `replicate` and `slice`: this dimension is kept whole."""
 
 
-def reshape_array(name: str, sh: object, xs: object) -> Acc[Any]:
-    """The elements of `xs` in row-major order under another shape of equal size."""
+def reshape(sh: object, xs: Acc[Any]) -> Acc[Any]:
+    """The elements of `xs` in row-major order under another shape of equal size; another size raises `AccelShapeError`."""
     where = here()
-    (array,) = arrays_of(name, (xs,), where, (sh, xs))
-    shape, extents = shape_of(name, sh, where)
-    forbid_nested(name, (shape,), where)
+    (array,) = arrays_of("reshape", (xs,), where, (sh, xs))
+    shape, extents = shape_of("reshape", sh, where)
+    forbid_nested("reshape", (shape,), where)
     old, new = product(array.extents), product(extents)
     if old is not None and new is not None and old != new:
-        message = f"{name} from {show(array.extents)} to {show(extents)}: {old} elements cannot become {new}"
+        message = f"reshape from {show(array.extents)} to {show(extents)}: {old} elements cannot become {new}"
         raise AccelShapeError(message, where, others=(("the array was made here:", array.node.where),))
     return _reshaped(shape, extents, array, where)
 
@@ -69,8 +69,11 @@ def flatten_array(name: str, xs: object, given: Sequence[object] = ()) -> Acc[An
     return _reshaped(shape, (product(array.extents),), array, where)
 
 
-def replicate_array(spec: object, xs: object) -> Acc[Any]:
-    """`xs` repeated along the dimensions that `spec` gives extents for."""
+def replicate(spec: object, xs: Acc[Any]) -> Acc[Any]:
+    """`xs` repeated: `spec` has an extent for each new dimension, and `All` for each of the array's.
+
+    A negative extent raises `AccelShapeError`.
+    """
     where = here()
     (array,) = arrays_of("replicate", (xs,), where, (spec, xs))
     entries = _spec("replicate", spec, where)
@@ -86,8 +89,11 @@ def replicate_array(spec: object, xs: object) -> Acc[Any]:
     return Acc(Replicate(entries, array.node, (kind,), where), extents)
 
 
-def slice_array(xs: object, spec: object) -> Acc[Any]:
-    """The part of `xs` at the indices that `spec` gives, whole in the other dimensions."""
+def slice(xs: Acc[Any], spec: object) -> Acc[Any]:
+    """A part of fewer dimensions: `spec` has an index for each dimension to fix, and `All` for each to keep.
+
+    An index outside of its dimension raises `AccelIndexError`.
+    """
     where = here()
     (array,) = arrays_of("slice", (xs,), where, (xs, spec))
     entries = _spec("slice", spec, where)
@@ -106,9 +112,9 @@ def slice_array(xs: object, spec: object) -> Acc[Any]:
     return Acc(Slice(array.node, entries, (kind,), where), extents)
 
 
-def backpermute_array(name: str, sh: object, f: Callable[..., object], xs: object) -> Acc[Any]:
-    """`result[ix] = xs[f(ix)]` for every index of `sh`."""
-    return permuted(name, sh, f, xs, shrinking=False)
+def backpermute(sh: object, f: Callable[[Any], object], xs: Acc[Any]) -> Acc[Any]:
+    """`result[ix] = xs[f(ix)]` for every index of shape `sh`. An index outside of `xs` raises `AccelIndexError`."""
+    return permuted("backpermute", sh, f, xs, shrinking=False)
 
 
 def permuted(

@@ -1,7 +1,7 @@
 """Tuples, indices, maybes and choices among scalars.
 
 In: `Exp`s and numbers. Out: `Exp`s. A bare Python tuple is never an expression: `lift` makes one, `unlift` takes it apart.
-The functions typed by arity (`lift`, `unlift`, `index`) stand in `accel/ast/combinators/overloads.py`.
+`lift`, `unlift`, `index` and `unindex` are typed for each number of items in `accel/ast/combinators/overloads.pyi`.
 """
 
 from __future__ import annotations
@@ -30,6 +30,26 @@ E2 = TypeVar("E2")
 F = TypeVar("F")
 G = TypeVar("G", bound=np.generic)
 Fl = TypeVar("Fl", bound=np.inexact[Any])
+
+
+def lift(*xs: object) -> Exp[Any]:
+    """The tuple of expressions and numbers."""
+    return lift_items(xs)
+
+
+def unlift(p: Exp[Any]) -> tuple[Exp[Any], ...]:
+    """The items of a tuple, as a Python tuple."""
+    return unlift_items("unlift", p)
+
+
+def index(*coordinates: object) -> Exp[Any]:
+    """The index with these coordinates, outermost first."""
+    return index_of(coordinates)
+
+
+def unindex(ix: Exp[Any]) -> tuple[Exp[np.int64], ...]:
+    """The coordinates of an index, as a Python tuple, outermost first."""
+    return index_items("unindex", ix)
 
 
 def lift_items(items: Sequence[object]) -> Exp[Any]:

@@ -122,6 +122,9 @@ def running(v: A.Acc[A.Vector[f4]], x: np.ndarray[tuple[int], np.dtype[f8]]) -> 
     A.run(v) + "a"  # E: No overload variant of "__add__"
     A.run(x)  # E: No overload variant of "run"
     A.runN(total)(x)  # E: Argument 1
+    A.runN(v)  # E: No overload variant of "__call__" of "RunNDecorator"
+    A.runN(total, thread=2)  # E: "thread" for overloaded function "__call__"
+    A.runN(thread=2)  # E: did you mean "threads"?
     decorated(x)  # E: Argument 1
 
 

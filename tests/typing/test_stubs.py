@@ -1,0 +1,64 @@
+"""The stubs (`.pyi`) fit what runs. mypy and editors read them in place of the modules beside them, whose code they skip."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import accel as A
+
+ROOT = Path(__file__).parents[2]
+STUBS = sorted((ROOT / "accel").rglob("*.pyi"))
+MODULES = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in STUBS]
+
+
+def variables(stub: Path) -> Iterator[str]:
+    """The type variables of a stub, which only type checkers need."""
+    for node in ast.parse(stub.read_text(encoding="utf-8")).body:
+        match node:
+            case ast.Assign(targets=[ast.Name(name)], value=ast.Call(func=ast.Name("TypeVar" | "TypeVarTuple"))):
+                yield name
+            case _:
+                pass
+
+
+def test_the_stubs_fit_the_modules(tmp_path: Path) -> None:
+    """The same names with the same parameters. An entry of the list that is not needed is an error, too."""
+    allowed = tmp_path / "not_at_run_time.txt"
+    allowed.write_text(
+        "\n".join(f"{m}.{name}" for m, stub in zip(MODULES, STUBS, strict=True) for name in variables(stub))
+    )
+    command = [sys.executable, "-m", "mypy.stubtest", *MODULES, "--mypy-config-file", "pyproject.toml"]
+    done = subprocess.run(
+        [*command, "--allowlist", str(allowed)], cwd=ROOT, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("stub", STUBS, ids=MODULES)
+def test_a_module_with_a_stub_only_gathers_names(stub: Path) -> None:
+    """mypy would not check anything else in it."""
+    head, *body = ast.parse(stub.with_suffix(".py").read_text(encoding="utf-8")).body
+    assert isinstance(head, ast.Expr)
+    assert all(
+        isinstance(node, ast.ImportFrom)
+        or (isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["__all__"])
+        for node in body
+    )
+
+
+def test_there_are_stubs() -> None:
+    assert MODULES == ["accel.ast.combinators.overloads", "accel.running"]
+
+
+def test_the_parameters_that_help_shows() -> None:
+    """The tests above take any parameters for those of `runN`: for type checkers it is an object that can be called."""
+    assert list(inspect.signature(A.runN).parameters) == ["f", "given"]
+    assert list(inspect.signature(A.run).parameters) == ["a", "given"]
+    assert list(inspect.signature(A.fold).parameters) == ["f", "z", "xs"]
