@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from accel.ast.combinators.overloads import use, zipWith
+from accel.ast.combinators.overloads import use
+from accel.ast.combinators.zips import zipWith
 from accel.backends.protocol import Backend, HostArray
 from accel.cache import Cache
 from accel.explanation.explain import subject
