@@ -1,6 +1,25 @@
 """accel: an embedded, typed array language that fuses optimally and runs at memory speed.
 
-The names that users see: `import accel as A`. What compiles and runs is imported when it is first used.
+Users write `import accel as A` and find all names here. What compiles and runs is imported when it is first used.
+
+Who reads the code follows a program from stage to stage, in this order. Each stage has a folder below `accel/`:
+
+    user's Python -> ast -> labelled -> ilp -> fusedast -> ir -> backends
+
+    ast       ast/tree/nodes.py               the nodes of array computations and of their scalar functions
+              ast/handles/acc.py              what users hold: a node, under static types; combinators take and give it
+    labelled  labelled/nodes.py               the program as a list of named operations over arrays of scalars
+              labelled/meaning/interpret.py   what it means, element by element: what all later stages must agree with
+    ilp       ilp/problem/graph.py            which operation reads which array: all that the planner knows
+              ilp/legality/checker.py         which clusters of operations may be one loop nest each
+              ilp/plan.py                     the cheapest of them, by integer linear programming
+    fusedast  fusedast/nodes.py               how the operations of each cluster are fused: a tree
+    ir        ir/nodes.py                     each cluster as a nest of loops
+              ir/lower.py                     how trees become nests
+    backends  backends/protocol.py            what runs nests: llvm, opencl; the interpreter runs labelled programs
+              backends/executor.py            what llvm and opencl share: a program as a list of instructions
+    all       compile.py                      calls one stage after the other
+              execution.py                    `run` and `runN`, which users call
 """
 
 from importlib import import_module
