@@ -68,7 +68,7 @@ from accel.ast.handles.tuples import (
     just, maybe, nothing, select, shapeSize, snd, toIndex, while_,
 )
 from accel.errors import (
-    AccelDeviceError, AccelError, AccelIndexError, AccelInternalError, AccelMemoryError, AccelShapeError,
+    AccelDeviceError, AccelError, AccelIndexError, AccelInternalError, AccelMemoryError, AccelNaNError, AccelShapeError,
     AccelSolverWarning, AccelStagingError, AccelTypeError, AccelValueError, AccelWarning,
 )
 # isort: on
@@ -124,10 +124,10 @@ else:
 
 __all__ = [
     "DIM0", "DIM1", "DIM2", "DIM3", "DIM4", "DIM5", "Acc", "AccelDeviceError", "AccelError", "AccelIndexError",
-    "AccelInternalError", "AccelMemoryError", "AccelShapeError", "AccelSolverWarning", "AccelStagingError", "AccelTypeError",
-    "AccelValueError", "AccelWarning", "All", "AllType", "Array", "CostCluster", "CostLevel", "CostModel", "Device",
-    "Exp", "Explanation", "LoopProfile", "Matrix", "Maybe", "Num", "Profile", "Scalar",
-    "Segments", "Vector", "abs", "acond", "acos", "acosh",
+    "AccelInternalError", "AccelMemoryError", "AccelNaNError", "AccelShapeError", "AccelSolverWarning", "AccelStagingError",
+    "AccelTypeError", "AccelValueError", "AccelWarning", "All", "AllType", "Array", "CostCluster", "CostLevel", "CostModel",
+    "Device", "Exp", "Explanation", "LoopProfile", "Matrix", "Maybe", "Num", "Profile", "Scalar", "Segments", "Vector",
+    "abs", "acond", "acos", "acosh",
     "add", "all", "and_", "any", "asin", "asinh", "atan", "atan2", "atanh", "awhile", "backpermute", "bitcast",
     "boolToInt", "cast", "cbrt", "ceiling", "clearBit", "complementBit", "compute", "cond", "constant", "copysign",
     "cos", "cosh", "countLeadingZeros", "countTrailingZeros", "devices", "div", "drop", "dropOn", "enumFromN",

@@ -13,7 +13,9 @@ import time
 from dataclasses import dataclass
 
 from accel.backends.choose import backend
+from accel.backends.device import Around, nothing_around
 from accel.backends.interpreter.backend import InterpreterBackend
+from accel.backends.nan_check import NaNCheck
 from accel.backends.protocol import Executable
 from accel.errors import AccelDeviceError, here
 from accel.fusedast import nodes as fusedast
@@ -89,13 +91,17 @@ def compile(program: labelled.Program, options: Options, settings: Settings) -> 
 def _compiled(program: labelled.Program, options: Options, settings: Settings) -> Executable:
     target = backend(settings.backend, settings.threads)
     if isinstance(target, InterpreterBackend):
-        return target.compile_labelled(program)
+        return target.compile_labelled(program, settings.check_nan)
+    around: Around = nothing_around
+    if settings.check_nan:
+        options = replace(options, strategy="none", duplicate=False)
+        around = NaNCheck(program)
     start = time.perf_counter()
     staged = stages(program, options)
     planned = time.perf_counter()
     count = sum(1 for _ in nests(staged.loops))
     with progress(f"compiling {count} loop{'s' * (count != 1)} for {target.name}"):
-        executable = target.compile(staged.loops)
+        executable = target.compile(staged.loops, around)
     _LOG.debug(
         "%d operations in %d clusters by %s, cost %s%s, in %.1f ms; compiled for %s in %.1f ms",
         len(program.bindings), len(staged.plan.clustering.clusters), staged.plan.strategy, staged.plan.cost,

@@ -224,6 +224,10 @@ class AccelValueError(AccelError, ValueError):
     """A value is outside of what is allowed: a setting, an empty `fold1`."""
 
 
+class AccelNaNError(AccelError, FloatingPointError):
+    """A combinator made a NaN of operands that have none: only with `using(check_nan=True)`."""
+
+
 class AccelStagingError(AccelError, TypeError):
     """Something that needs a value was done to an expression that has none yet; or nested parallelism."""
 

@@ -111,7 +111,12 @@ def _executable(program: Program, settings: Settings, arguments: Sequence[HostAr
     actual: dict[SizeVariable, int] = {}
     if settings.sizes == "actual":
         actual = bind.sizes(program.parameters, program.own_shapes, program.equalities, arguments)
-    key = (text(program), names(program), setting.key(settings), tuple(sorted(actual.items())))
+    key = (
+        text(program),
+        names(program, every=settings.check_nan),
+        setting.key(settings),
+        tuple(sorted(actual.items())),
+    )
     found = _COMPILED.get(key, lambda: _Compiled(compile(program, options(settings, actual), settings), program))
     return found.executable if found.program is program else Relocated(found.executable, found.program, program)
 

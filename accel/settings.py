@@ -36,6 +36,7 @@ class Given(TypedDict, total=False):
     duplicate: Duplicate
     time_limit: float
     formulation: FormulationName
+    check_nan: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,7 @@ class Settings:
     duplicate: Duplicate = DUPLICATE
     time_limit: float = 10.0
     formulation: FormulationName = "accel"
+    check_nan: bool = False
 
 
 _CHOICES: Mapping[str, tuple[object, ...]] = {
@@ -59,6 +61,7 @@ _CHOICES: Mapping[str, tuple[object, ...]] = {
     "sizes": get_args(Sizes),
     "duplicate": (True, False, "gathers", "published"),
     "formulation": get_args(FormulationName),
+    "check_nan": (True, False),
 }
 
 _BACKEND = re.compile(r"llvm|interpreter|opencl(:[0-9]+)?")
@@ -156,7 +159,8 @@ def using(**given: Unpack[Given]) -> Iterator[Settings]:
     (`nominal`) or the call's (`actual`). duplicate: whether work may be repeated to save memory traffic: `True`, cheap
     producers are computed again by their readers; `gathers`, only for the elements of a gather; `False`, never; `published`,
     [vB24]'s free rule for gathers. formulation: of the integer linear program, for comparison: ours (`accel`), that of
-    [vB24] (`published`), or that of [Rob] (`robinson`, for programs without gathers).
+    [vB24] (`published`), or that of [Rob] (`robinson`, for programs without gathers). check_nan: for debugging, the first
+    combinator that makes a NaN of operands without one is an `AccelNaNError`; nothing is fused then, and programs are slow.
     """
     token = _CURRENT.set(changed(given))
     try:

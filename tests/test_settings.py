@@ -90,11 +90,16 @@ def test_the_choices_are_those_of_the_planner() -> None:
     assert set(get_args(CostName)) == set(MODELS)
 
 
+def _as_written(default: object) -> str:
+    """As Python has it, with the quotes of the pages."""
+    return json.dumps(default) if isinstance(default, str) else repr(default)
+
+
 def test_the_documentation_has_every_setting_with_its_default() -> None:
     page = (Path(__file__).parents[1] / "docs" / "index.md").read_text(encoding="utf-8")
     rows = [line for line in page.partition("## Settings")[2].splitlines() if line.startswith("| `")]
     documented = [row.split(" | ")[:2] for row in rows]
-    settings = [[f"| `{field.name}`", f"`{json.dumps(field.default)}`"] for field in fields(Settings)]
+    settings = [[f"| `{field.name}`", f"`{_as_written(field.default)}`"] for field in fields(Settings)]
     assert sorted(documented) == sorted(settings)
     assert [field.name for field in fields(Settings)] == list(Given.__annotations__)
     assert all(field.name in str(using.__doc__) for field in fields(Settings))

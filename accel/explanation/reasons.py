@@ -12,7 +12,6 @@ from typing import TypeAlias
 
 from accel.errors import Where
 from accel.explanation.source import short_place
-from accel.fusedast.text import name
 from accel.ilp.legality.checker import cluster_refusal
 from accel.ilp.legality.refusal import Refusal, Rule
 from accel.ilp.problem.clustering import Cluster, Clustering
@@ -23,6 +22,7 @@ from accel.ilp.problem.traversals import assign
 from accel.labelled.array import Label
 from accel.labelled.nodes import Binding
 from accel.labelled.operations import ORDERED, Kind, Role
+from accel.labelled.places import name
 from accel.labelled.scalar_text import shape_text
 
 RULES: Mapping[str, str] = MappingProxyType(

@@ -28,7 +28,8 @@ from accel.fusedast.nodes import (
 )
 from accel.fusedast.walk import preorder
 from accel.labelled.array import Array
-from accel.labelled.nodes import Backpermute, Binding, Fold, Generate, Map, Scan
+from accel.labelled.nodes import Binding
+from accel.labelled.places import name
 from accel.labelled.scalar_text import plain_name, shape_text
 
 SHOWN = 16
@@ -43,17 +44,6 @@ def text(program: Program) -> str:
 def tree_text(tree: Tree) -> str:
     """One cluster's tree."""
     return "\n".join("  " * depth + _tree_node(node) for depth, node in preorder(tree))
-
-
-def name(binding: Binding) -> str:
-    """What the user called, or the core operation's name."""
-    match binding.operation:
-        case (
-            Generate(name=called) | Map(name=called) | Backpermute(name=called) | Fold(name=called) | Scan(name=called)
-        ):
-            return called
-        case operation:
-            return type(operation).__name__.lower()
 
 
 def _program(program: Program) -> Iterator[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel.errors import Where
-from accel.labelled.nodes import Binding, Fold, Program, RequireEqual
+from accel.labelled.nodes import Backpermute, Binding, Fold, Generate, Map, Program, RequireEqual, Scan
 from accel.labelled.programs import blocks, functions, programs
 from accel.labelled.scalar import Load
 
@@ -33,15 +33,31 @@ def _of_binding(binding: Binding) -> Iterator[Where | None]:
             yield from (statement.where for statement in block.statements if isinstance(statement, Load))
 
 
-def names(program: Program) -> tuple[str, ...]:
-    """The combinators that require equal shapes or rows that are not empty, by the names that errors give them."""
+def name(binding: Binding) -> str:
+    """What the user called, or the core operation's name."""
+    match binding.operation:
+        case (
+            Generate(name=called) | Map(name=called) | Backpermute(name=called) | Fold(name=called) | Scan(name=called)
+        ):
+            return called
+        case operation:
+            return type(operation).__name__.lower()
+
+
+def names(program: Program, every: bool = False) -> tuple[str, ...]:
+    """The combinators by the names that errors give them: those that require equal shapes or rows that are not empty.
+
+    every: all others as well.
+    """
     found: list[str] = []
     for part in programs(program):
         found += [equality.name for equality in part.equalities]
         for binding in part.bindings:
+            if every:
+                found.append(name(binding))
             match binding.operation:
-                case RequireEqual(name=name) | Fold(initial=None, name=name):
-                    found.append(name)
+                case RequireEqual(name=called) | Fold(initial=None, name=called):
+                    found.append(called)
                 case _:
                     pass
     return tuple(found)

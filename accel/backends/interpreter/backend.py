@@ -14,10 +14,10 @@ class InterpreterBackend:
 
     name = "interpreter"
 
-    def compile_labelled(self, program: Program) -> Executable:
-        """The program as a callable: see `accel.backends.protocol.Executable`."""
+    def compile_labelled(self, program: Program, check_nan: bool = False) -> Executable:
+        """The program as a callable: see `accel.backends.protocol.Executable`. `check_nan`: each operation is looked at."""
 
         def execute(arguments: Sequence[HostArray]) -> list[HostArray]:
-            return interpret(program, arguments)
+            return interpret(program, arguments, check_nan)
 
         return execute

@@ -19,8 +19,9 @@ from accel.ast.handles.extents import require_extents
 from accel.ast.meaning.semantics import Value
 from accel.ast.tree.nodes import Direction, ScanForm
 from accel.errors import AccelError, AccelMemoryError, Where
+from accel.labelled import programs
 from accel.labelled.array import Array, Shape, SizeVariable
-from accel.labelled.meaning import bind, faults, order
+from accel.labelled.meaning import bind, faults, nans, order
 from accel.labelled.meaning.evaluate import HostArray, Prepared, prepare
 from accel.labelled.nodes import (
     Acond,
@@ -49,12 +50,14 @@ Element: TypeAlias = tuple[Value, ...]
 """The leaves of one element."""
 
 
-def interpret(program: Program, arguments: Sequence[HostArray]) -> list[HostArray]:
+def interpret(program: Program, arguments: Sequence[HostArray], check_nan: bool = False) -> list[HostArray]:
     """The program's results for `arguments`, fresh arrays.
 
-    Raises `AccelShapeError`, `AccelIndexError` and `AccelValueError` as design section 8 says.
+    Raises `AccelShapeError`, `AccelIndexError` and `AccelValueError` as design section 8 says, with `check_nan` also
+    `AccelNaNError`: see `nans.py`.
     """
     environment = Environment.of_call(program, arguments)
+    environment.check_nan = check_nan
     run(program, environment)
     return environment.results(program.results)
 
@@ -84,6 +87,7 @@ class Environment:
 
     sizes: dict[SizeVariable, int] = field(default_factory=dict)
     arrays: dict[Array, HostArray] = field(default_factory=dict)
+    check_nan: bool = False
 
     @classmethod
     def of_call(cls, program: Called, arguments: Sequence[HostArray]) -> Environment:
@@ -130,6 +134,8 @@ def run(program: Program, environment: Environment) -> None:
     for binding in program.bindings:
         try:
             _bind(binding, environment)
+            if environment.check_nan:
+                nans.check(binding, binding.arrays, programs.reads(binding.operation), environment.arrays.__getitem__)
         except AccelError:
             raise
         except MemoryError as error:
