@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from accel.backends.choose import backend
 from accel.backends.device import Around, nothing_around
