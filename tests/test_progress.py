@@ -165,6 +165,18 @@ def test_a_fork_in_the_middle_ends_and_writes_nothing(terminal: Terminal) -> Non
     assert not [line for line in lines(terminal.text() + "\r") if "compiling" in line]
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_forked_children_write_nothing(terminal: Terminal) -> None:
+    """Many processes would write on one line."""
+    child = os.fork()
+    if not child:
+        with progress("compiling 2 loops for llvm"):
+            time.sleep(0.1)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert terminal.text() == ""
+
+
 def market_split(rows: int) -> tuple[list[Variable], list[Linear], Linear]:
     """A small program that solvers need very long for [Cornuejols, Dawande 1999]."""
     numbers = np.random.default_rng(1).integers(1, 100, (rows, 10 * (rows - 1)))

@@ -8,6 +8,9 @@ _RUN = "tests/run/test_run.py"
 _PLACES = "tests/run/test_places.py"
 _SETTINGS = "tests/test_settings.py"
 _DISK = "tests/test_disk.py"
+_NANS = "tests/run/test_check_nan.py"
+_PROFILE = "tests/profiling/test_profile.py"
+_PROGRESS = "tests/test_progress.py"
 
 FAULTS = (
     Fault(
@@ -65,6 +68,62 @@ FAULTS = (
         "        names(program, every=settings.check_nan),\n",
         "        (),\n",
         (_PLACES,),
+    ),
+    Fault(
+        "programs that are checked for NaNs share the names of combinators",
+        "execution.py",
+        "names(program, every=settings.check_nan)",
+        "names(program)",
+        (_NANS,),
+    ),
+    Fault(
+        "memory behind what a filter keeps is checked for NaNs",
+        "backends/nan_check.py",
+        "found[size] = int(device.scalar(_held(buffers[slot]), ScalarType.I64))",
+        "found[size] = max(found)",
+        (_NANS,),
+    ),
+    Fault(
+        "a scatter is blamed for the NaN of its destination",
+        "backends/nan_check.py",
+        "            if known:",
+        "            if False:",
+        (_NANS,),
+    ),
+    Fault(
+        "a NaN of an operand is blamed on its reader",
+        "labelled/meaning/nans.py",
+        "if not any(has_nan(load(other)) for other in floats(read)):",
+        "if True:",
+        (_NANS,),
+    ),
+    Fault(
+        "a filter's profile counts what it might keep",
+        "profiling/clock.py",
+        "known[size] = int(device.scalar(found, ScalarType.I64))",
+        "known[size] = max(known)",
+        (_PROFILE,),
+    ),
+    Fault(
+        "a profile adds up its runs",
+        "profiling/clock.py",
+        "self._tallies = {label: Tally() for label in self._labels}",
+        "self._tallies = self._tallies or {label: Tally() for label in self._labels}",
+        (_PROFILE,),
+    ),
+    Fault(
+        "forked children write lines of progress",
+        "progress.py",
+        'os.environ.get("ACCEL_PROGRESS") == "0" or FORKS.generation',
+        'os.environ.get("ACCEL_PROGRESS") == "0"',
+        (_PROGRESS,),
+    ),
+    Fault(
+        "a line of progress stays",
+        "progress.py",
+        "os.write(self._terminal, f\"{' ' * len(text)}\\r\".encode())",
+        "pass",
+        (_PROGRESS,),
     ),
     Fault(
         "programs under other settings share code",
