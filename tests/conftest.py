@@ -1,4 +1,4 @@
-"""What all tests share: golden texts, verifiers between all passes, and cache directories of their own."""
+"""What all tests share: golden texts, verifiers between all passes, cache directories of their own, marks."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from accel.ilp.cache import plan_cache
+from tests import marks
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -23,6 +24,19 @@ def pytest_configure() -> None:
     os.environ["ACCEL_VERIFY"] = "1"
     # Nothing that tests find out goes to the user's cache, or comes from it; tests of the cache have their own.
     os.environ["ACCEL_CACHE_DIR"] = ""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        assert isinstance(item, pytest.Function)
+        for mark in marks.needs(item):
+            item.add_marker(mark)
+
+
+@pytest.fixture(autouse=True)
+def _marks_are_true(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test uses a backend or a solver without the mark that says so."""
+    marks.hold(request.node, monkeypatch)
 
 
 @pytest.fixture(autouse=True)

@@ -14,6 +14,7 @@ import pytest
 
 from accel import disk
 from accel.disk import Store
+from tests.marks import slow
 
 
 def test_the_least_recently_used_go_first(folder: Path) -> None:
@@ -61,6 +62,7 @@ for turn in range(400):
 """
 
 
+@slow
 def test_processes_share_a_directory(folder: Path) -> None:
     """Four that write and read at once, one of which is killed now and then: nobody reads what is torn."""
     environment = {**os.environ, "ACCEL_CACHE_DIR": str(folder.parent)}

@@ -49,6 +49,8 @@ def test_the_command_of_an_extra(extra: str) -> None:
     assert pip_install(extra) == f"pip install 'accel-array[{extra}]'"
 
 
+@pytest.mark.solver
+@pytest.mark.llvm
 def test_doctor_says_how_to_install_what_is_missing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -14,6 +14,9 @@ CATALOGUE = sorted((ROOT / "docs" / "errors").glob("*.md"))
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
+@pytest.mark.solver
+@pytest.mark.opencl
+@pytest.mark.llvm
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_examples_print_what_the_page_says(page: Path) -> None:
     text = page.read_text(encoding="utf-8")

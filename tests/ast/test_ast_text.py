@@ -9,6 +9,7 @@ import numpy as np
 
 import accel as A
 from accel.ast.tree.text import text
+from tests.marks import slow
 
 x = np.arange(4, dtype=np.float32)
 m = np.ones((3, 4))
@@ -115,6 +116,7 @@ def test_sixty_doublings_are_sixty_lines() -> None:
     assert len(repr(e)) < 2000
 
 
+@slow
 def test_ten_thousand_combinators_and_operators() -> None:
     """The texts are linear in the program."""
     xs: A.Acc[Any] = A.use(x)

@@ -24,6 +24,7 @@ def test_another_attribute_is_missing() -> None:
         XS.nothing_of_the_kind  # noqa: B018  # the access is what is tested
 
 
+@pytest.mark.llvm
 def test_copies_of_handles_are_themselves() -> None:
     assert copy.copy(XS) is XS
     assert copy.deepcopy({"xs": XS})["xs"] is XS
@@ -31,6 +32,7 @@ def test_copies_of_handles_are_themselves() -> None:
     assert A.run(squared).tolist() == [9.0]
 
 
+@pytest.mark.llvm
 def test_quotient_and_remainder() -> None:
     xs = np.array([-7, 7, 8])
 

@@ -65,6 +65,7 @@ class WithProperty:
         raise AttributeError(name)
 
 
+@pytest.mark.llvm
 @pytest.mark.parametrize(
     "given",
     [
@@ -84,6 +85,7 @@ def test_what_numpy_sees_is_taken(given: Any) -> None:
     np.testing.assert_array_equal(A.runN(lambda xs: A.map(lambda x: x + 1, xs))(given), array + 1)
 
 
+@pytest.mark.llvm
 def test_an_interface_keeps_its_object_alive() -> None:
     program = A.map(lambda x: x + 1, A.use(WithInterface(np.arange(100_000))))
     np.testing.assert_array_equal(A.run(program), np.arange(1, 100_001))

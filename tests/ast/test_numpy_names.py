@@ -73,6 +73,7 @@ def test_what_only_numpy_has() -> None:
         _ = UNTYPED.einsum
 
 
+@pytest.mark.llvm
 @pytest.mark.parametrize("name", ARRAY_ATTRIBUTES)
 def test_attributes_of_arrays(name: str) -> None:
     scope = {**OF_ACCEL, "low": 0, "high": 1, "indices": A.use(np.array([1, 0])), "shape": (2, 2)}
@@ -87,6 +88,7 @@ def test_attributes_of_arrays(name: str) -> None:
         A.run(found, backend="interpreter")
 
 
+@pytest.mark.llvm
 @pytest.mark.parametrize("name", SCALAR_ATTRIBUTES)
 def test_attributes_of_scalars(name: str) -> None:
     eval(SCALAR_ATTRIBUTES[name], {**OF_ACCEL, "e": A.constant(0.5, np.float32), "low": 0, "high": 1})

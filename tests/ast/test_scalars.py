@@ -193,6 +193,7 @@ def test_functions_of_one_name_by_operator_and_for_passing_along() -> None:
         check(A.zipWith(function, xs, A.reverse(xs)), value(A.zipWith(f, xs, A.reverse(xs))))
 
 
+@pytest.mark.llvm
 @pytest.mark.parametrize("kind", [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64])
 def test_literals_fit_their_types_to_the_last(kind: type[np.integer[Any]]) -> None:
     limits = np.iinfo(kind)

@@ -23,6 +23,7 @@ def grown(xs: Floats) -> tuple[Floats, Floats]:
     return sums, A.generate((A.length(xs),), lambda ix: xs[ix[0]] + sums[ix[0] + 1])
 
 
+@pytest.mark.llvm
 @pytest.mark.parametrize("size", [0, 1, 5, 100])
 def test_a_state_of_one_element_more(size: int) -> None:
     xs = np.arange(size) / 4
@@ -37,6 +38,7 @@ def longer(xs: Floats, ys: Floats) -> Floats:
     return A.zipWith(A.add, A.scanl(A.add, 0.0, xs), ys)
 
 
+@pytest.mark.llvm
 def test_an_argument_without_the_element_more() -> None:
     fast = A.runN(longer)
     assert fast(np.ones(2), np.ones(3)).tolist() == [1, 2, 3]
@@ -46,6 +48,7 @@ def test_an_argument_without_the_element_more() -> None:
             fast(*map(np.ones, shapes))
 
 
+@pytest.mark.llvm
 def test_an_argument_that_the_program_makes_shorter() -> None:
     """The first parameter is as long as a scan of the second: nothing is no sum."""
 

@@ -30,6 +30,7 @@ def test_the_same_as_numpy(way: Way, backend: str, n: int, d: int) -> None:
     np.testing.assert_allclose(found, attention_numpy(*given), rtol=2e-5, atol=2e-6)
 
 
+@pytest.mark.llvm
 def test_blocks_of_other_sizes() -> None:
     @A.runN
     def wide(q: Table, k: Table, v: Table) -> Table:
@@ -39,6 +40,7 @@ def test_blocks_of_other_sizes() -> None:
     np.testing.assert_allclose(wide(*given), attention_numpy(*given), rtol=2e-5, atol=2e-6)
 
 
+@pytest.mark.llvm
 def test_large_scores_need_a_stable_softmax() -> None:
     q, k, v = inputs(16, 4)
     scaled: Floats = q * np.float32(100)
@@ -49,6 +51,7 @@ def test_large_scores_need_a_stable_softmax() -> None:
         np.testing.assert_allclose(A.runN(way)(scaled, k, v), want, rtol=2e-3, atol=2e-4)
 
 
+@pytest.mark.llvm
 @pytest.mark.parametrize("strategy", ["none", "greedy"])
 def test_other_strategies(strategy: Strategy) -> None:
     given = inputs(8, 4)

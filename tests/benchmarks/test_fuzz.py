@@ -17,6 +17,7 @@ from benchmarks.fusion_graph import graph_of
 from benchmarks.fusion_reader import KINDS, GraphFileError, read
 from benchmarks.fusion_suite import FILES
 from tests.benchmarks.graph_files import Fields, write
+from tests.marks import slow
 
 VALUES: list[object] = [
     None, True, 0, -1, 3, 2.5, "", "x", "scalar", "n", "n+1", "k", [], {}, [1], {"a": 1}, "stream", "index", "gather-source",
@@ -62,6 +63,7 @@ def change_something(fields: Fields, random: Random) -> None:
             node["shape"] = other["shape"]
 
 
+@slow
 @pytest.mark.parametrize("name", ["flashattention", "lulesh", "multigrid"])
 def test_mutations(name: str, tmp_path: Path) -> None:
     original = json.loads((FILES / f"{name}.json").read_text(encoding="utf-8"))

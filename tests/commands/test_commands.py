@@ -13,11 +13,14 @@ from accel.commands.demo import ITEMS, passes, summary
 from accel.commands.picture import blocks
 from accel.explanation.explain import explain
 from accel.ilp.problem.options import STRATEGIES
+from tests.marks import slow
 from tests.papers import programs
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
+@pytest.mark.opencl
+@slow
 def test_demo_shows_results_loops_passes_and_times(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo", "canny"]) == 0
     text = capsys.readouterr().out
@@ -38,6 +41,7 @@ def test_demo_of_something_unknown(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == "the demo has no lulesh; it has canny, dotp, normalise\n"
 
 
+@pytest.mark.opencl
 def test_devices_lists_the_cpu_first(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["devices"]) == 0
     rows = capsys.readouterr().out.splitlines()
@@ -45,6 +49,7 @@ def test_devices_lists_the_cpu_first(capsys: pytest.CaptureFixture[str]) -> None
     assert any(row.startswith("opencl:0") for row in rows)
 
 
+@pytest.mark.opencl
 def test_doctor_finds_everything_in_order(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor"]) == 0
     text = capsys.readouterr().out
@@ -54,6 +59,7 @@ def test_doctor_finds_everything_in_order(capsys: pytest.CaptureFixture[str]) ->
     assert "ok    the llvm backend" in text
 
 
+@pytest.mark.opencl
 def test_cache_says_where_plans_are_and_removes_them(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -73,6 +79,7 @@ def test_cache_says_where_plans_are_and_removes_them(
     assert capsys.readouterr().out.startswith("plans are kept in memory only")
 
 
+@pytest.mark.opencl
 def test_cache_and_doctor_say_why_a_directory_is_refused(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

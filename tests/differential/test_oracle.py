@@ -31,6 +31,7 @@ from tests.differential.programs import Node, Program, Ref, extents, infer
 from tests.differential.sizes import HUGE, REFUSED
 from tests.differential.subjects import Case, case, failures, shared
 from tests.guard_pages import guarded_copy
+from tests.marks import slow
 
 ROOT = Path(__file__).parents[2]
 
@@ -88,6 +89,7 @@ def test_sums_of_negative_zeros() -> None:
     assert not np.signbit(total)
 
 
+@slow
 def test_negative_zeros_and_huge_extents_are_drawn() -> None:
     programs = [generate(seed) for seed in range(300)]
     given = [one for program in programs for one in inputs(program)]
@@ -128,6 +130,7 @@ def test_results_share_no_memory(backend: str) -> None:
     assert shared([np.asarray(result) for result in results], [x]) is None
 
 
+@slow
 def test_guarded_programs() -> None:
     """A few programs, their arrays at the end of a page and at the start of one."""
     command = [

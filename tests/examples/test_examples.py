@@ -15,10 +15,12 @@ from PIL import Image
 import accel as A
 from accel.ilp.problem.options import STRATEGIES, Strategy
 from examples import black_scholes, canny, dotp, kmeans, normalise, pagerank
+from tests.marks import one_in, slow
 
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.opencl
 @pytest.mark.parametrize(
     ("main", "said"),
     [
@@ -51,6 +53,7 @@ def test_canny_writes_a_picture(tmp_path: Path) -> None:
         assert picture.getextrema() == (0, 255)
 
 
+@slow
 @pytest.mark.parametrize("command", [["-m", "examples.normalise"], ["examples/normalise.py"]], ids=["module", "file"])
 def test_examples_run_from_the_command_line(command: list[str]) -> None:
     # As with accel installed: a file's own folder, not this one, is where Python looks first.
@@ -63,7 +66,7 @@ def test_examples_run_from_the_command_line(command: list[str]) -> None:
 
 
 @pytest.mark.parametrize("backend", ["llvm", "opencl"])
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", one_in(4, STRATEGIES))
 def test_canny_is_the_same_everywhere(backend: str, strategy: Strategy) -> None:
     (picture,) = canny.inputs()
     part = picture[100:180, 200:290]  # a view with gaps: the head
@@ -71,7 +74,7 @@ def test_canny_is_the_same_everywhere(backend: str, strategy: Strategy) -> None:
         np.testing.assert_array_equal(A.run(canny.canny(A.use(part))), canny.canny_numpy(part))
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", one_in(4, STRATEGIES))
 def test_pagerank_has_the_same_bits_with_every_strategy(strategy: Strategy) -> None:
     nodes, sources, targets = pagerank.generated(nodes=1000, edges=20_000)
     arguments = (A.use(np.array(nodes)), A.use(sources), A.use(targets))

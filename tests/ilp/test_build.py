@@ -18,6 +18,7 @@ from accel.labelled.operations import Kind
 from tests.fusedast.hand import Hand
 from tests.ilp.sketch import Sketch
 from tests.labelled.programs import AnyAcc, program
+from tests.marks import slow
 
 XS = np.arange(8.0)
 
@@ -99,6 +100,7 @@ def test_a_long_chain_is_one_loop_up_to_the_limit_of_scalar_operations() -> None
     assert planned.proved
 
 
+@slow
 def test_ten_thousand_operations_are_clustered() -> None:
     """In pieces of a thousand, as the labelled stage cuts them; from labels to clusters in little more than linear time."""
     s = Sketch()

@@ -227,6 +227,7 @@ def test_plans_name_their_cost() -> None:
     assert A.explain(program, cost="bytes").cost_model == "bytes"
 
 
+@pytest.mark.llvm
 def test_results_do_not_depend_on_the_cost() -> None:
     xs = np.arange(100.0)
     program = A.fold(A.add, 0, A.map(lambda x: x + 1, A.scanl(A.add, 0, A.use(xs))))
@@ -262,6 +263,7 @@ def test_a_function_is_a_key_by_identity() -> None:
     assert FunctionKey(first) == FunctionKey(first) != FunctionKey(second)
 
 
+@pytest.mark.llvm
 def test_what_was_compiled_for_a_function_is_found_again() -> None:
     machine = Machine(3)
     program = A.map(lambda x: x * 12345.0, A.use(np.arange(3.0)))
@@ -274,6 +276,7 @@ def test_what_was_compiled_for_a_function_is_found_again() -> None:
     assert machine.calls == calls
 
 
+@pytest.mark.llvm
 def test_caches_do_not_keep_functions_alive() -> None:
     machine = Machine(1)
     compiled = A.runN(lambda xs: A.map(lambda x: x * 54321.0, xs))

@@ -19,6 +19,7 @@ from accel.ilp.solvers.linear import Linear, Variable
 from accel.ilp.solvers.protocol import Session, Solution, SolverError
 from tests.ilp.random_graphs import draw
 from tests.ilp.sketch import Sketch
+from tests.marks import one_in
 
 
 class Faulty:
@@ -299,7 +300,7 @@ def test_what_a_simple_bound_proves_needs_no_solver(monkeypatch: pytest.MonkeyPa
     assert s.sets(answer.clustering) == {frozenset({"products", "sum"})}
 
 
-@pytest.mark.parametrize("seed", [115, 124, 170, 173, 186])
+@pytest.mark.parametrize("seed", one_in(3, [115, 124, 170, 173, 186]))
 def test_what_is_not_proved_costs_no_more_than_any_strategy(seed: int) -> None:
     """Graphs of 40 to 150 operations of which greedy's clusters cost more than those of another strategy."""
     graph = draw(seed, [40, 80, 150][seed % 3], nested=seed % 4 == 0)

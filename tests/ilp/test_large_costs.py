@@ -20,6 +20,7 @@ from accel.ilp.solvers import SolverName, find
 from accel.ilp.solvers.linear import Linear, Variable
 from accel.ilp.solvers.protocol import Session, Solution
 from tests.ilp.agreement import FORMULATIONS, SIZES, SizesName, disagreements, graph_of, installed, sizes_of
+from tests.marks import one_in
 
 COSTS: tuple[CostName, ...] = get_args(CostName)
 OPEN: tuple[SolverName, ...] = tuple(name for name in installed() if name != "gurobi")
@@ -27,7 +28,7 @@ OPEN: tuple[SolverName, ...] = tuple(name for name in installed() if name != "gu
 
 
 @pytest.mark.parametrize("sizes", SIZES)
-@pytest.mark.parametrize("batch", range(6))
+@pytest.mark.parametrize("batch", one_in(3, range(6)))
 def test_the_optimum_is_brute_force_s(batch: int, sizes: SizesName) -> None:
     """Each of the 30 graphs under `default` and two other cost models."""
     for seed in range(5 * batch, 5 * (batch + 1)):
@@ -38,7 +39,7 @@ def test_the_optimum_is_brute_force_s(batch: int, sizes: SizesName) -> None:
 
 @pytest.mark.parametrize("duplicate", ["gathers", True])
 @pytest.mark.parametrize("sizes", SIZES)
-@pytest.mark.parametrize("seed", [5, 6, 9, 14, 15, 17, 21, 26])
+@pytest.mark.parametrize("seed", one_in(4, [5, 6, 9, 14, 15, 17, 21, 26]))
 def test_solvers_agree_on_larger_graphs(seed: int, sizes: SizesName, duplicate: Duplicate) -> None:
     graph = graph_of(seed, 30 + seed % 3 * 10, ranks=True)
     found = disagreements(graph, ["accel"], OPEN, ["bytes"], duplicate, sizes_of(seed, graph, sizes), brute=False)
@@ -73,7 +74,7 @@ class RecordingSession:
 
 
 @pytest.mark.parametrize("sizes", SIZES)
-@pytest.mark.parametrize("cost", COSTS)
+@pytest.mark.parametrize("cost", one_in(3, COSTS))
 def test_what_a_solver_is_given_are_small_integers(
     monkeypatch: pytest.MonkeyPatch, cost: CostName, sizes: SizesName
 ) -> None:

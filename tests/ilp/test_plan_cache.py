@@ -33,6 +33,7 @@ from accel.labelled.array import SizeVariable
 from tests.ilp.random_graphs import draw
 from tests.ilp.renamed import renamed
 from tests.labelled.programs import AnyAcc, program
+from tests.marks import slow
 
 XS = np.arange(8.0)
 GREEDY = Options(strategy="greedy")
@@ -332,6 +333,7 @@ def test_a_full_disk_does_no_harm(folder: Path, searches: list[Graph], monkeypat
     assert len(searches) == 2
 
 
+@slow
 def test_a_program_in_two_processes_gives_one_result(folder: Path) -> None:
     """The second process is given the plan: its planner would fail."""
     code = """

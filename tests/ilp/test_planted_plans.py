@@ -18,6 +18,7 @@ import accel as A
 from accel import disk
 from accel.ilp.cache import plan_cache
 from accel.ilp.problem.graph import Graph
+from tests.marks import one_in
 
 Entry = list[Any]
 """Any: JSON. Clusters, copies, cost, bound, proved, strategy, solver."""
@@ -150,7 +151,7 @@ PLANTED: dict[str, Callable[[Entry], Entry]] = {
 }
 
 
-@pytest.mark.parametrize("name", PLANTED)
+@pytest.mark.parametrize("name", one_in(4, PLANTED))
 def test_fields_of_another_kind_make_no_entry(name: str, folder: Path, searches: list[Graph], tmp_path: Path) -> None:
     honest = A.explain(program())
     plant(folder, PLANTED[name])

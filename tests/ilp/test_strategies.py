@@ -25,6 +25,7 @@ from tests.ilp.brute import brute
 from tests.ilp.random_graphs import draw
 from tests.ilp.sketch import Sketch
 from tests.ilp.test_random import RULES
+from tests.marks import one_in
 
 BATCHES = 10
 PER_BATCH = 12
@@ -71,13 +72,13 @@ def agree(seed: int, operations: int) -> None:
     assert (own.cost, own.proved) == (brute(graph, quirky, weights, duplicate)[0], True), f"{seed} {graph_text(graph)}"
 
 
-@pytest.mark.parametrize("batch", range(BATCHES))
+@pytest.mark.parametrize("batch", one_in(3, range(BATCHES)))
 def test_strategies_are_legal_and_branch_and_bound_is_brute_force(batch: int) -> None:
     for seed in range(batch * PER_BATCH, (batch + 1) * PER_BATCH):
         agree(seed, 3 + seed % 4)
 
 
-@pytest.mark.parametrize("strategy", [strategy for strategy in STRATEGIES if strategy != "ilp"])
+@pytest.mark.parametrize("strategy", one_in(7, [strategy for strategy in STRATEGIES if strategy != "ilp"]))
 def test_strategies_on_graphs_of_25_operations(strategy: Strategy) -> None:
     for seed in range(6):
         graph = draw(seed, 25, nested=seed % 2 == 0)
@@ -169,7 +170,7 @@ def _long(operations: int) -> Graph:
     return s.finish()
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", one_in(4, STRATEGIES))
 def test_long_chains_need_no_deep_stack(strategy: Strategy) -> None:
     graph = _long(1200)
     limit = sys.getrecursionlimit()

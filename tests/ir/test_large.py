@@ -14,6 +14,7 @@ from accel.ilp.problem.clustering import Plan
 from accel.labelled.nodes import Program
 from tests.fusedast.hand import Hand, at, plan
 from tests.ir.test_lower import check
+from tests.marks import one_in, slow
 
 MANY = 1000
 
@@ -61,10 +62,11 @@ def gathers() -> tuple[Program, Plan]:
     return program, plan(program, range(2, MANY + 2), orders=orders)
 
 
-@pytest.mark.parametrize("large", [chain, side_by_side, ladder])
+@pytest.mark.parametrize("large", one_in(3, [chain, side_by_side, ladder]))
 def test_a_thousand_maps(large: Callable[[], tuple[Program, Plan]]) -> None:
     check(*large(), np.arange(3.0))
 
 
+@slow
 def test_a_thousand_gathers() -> None:
     check(*gathers(), np.array([1, 2, 0]), np.arange(3.0))

@@ -13,6 +13,7 @@ from tests.opencl.platforms import each_platform, fresh
 TEXT = "kernel void one(global float *x) { x[0] = 1; }"
 
 
+@pytest.mark.opencl
 @each_platform
 def test_a_binary_that_cannot_be_loaded(platform: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -24,6 +25,7 @@ def test_a_binary_that_cannot_be_loaded(platform: str, tmp_path: Path, monkeypat
     assert fresh(platform).build(TEXT).all_kernels()
 
 
+@pytest.mark.opencl
 @each_platform
 def test_a_directory_that_cannot_be_made(platform: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "file"
@@ -32,6 +34,7 @@ def test_a_directory_that_cannot_be_made(platform: str, tmp_path: Path, monkeypa
     assert fresh(platform).build(TEXT).all_kernels()
 
 
+@pytest.mark.opencl
 @each_platform
 def test_the_lock_of_a_process_that_was_killed(platform: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

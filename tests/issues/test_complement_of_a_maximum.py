@@ -32,6 +32,7 @@ CHOICES: dict[str, Callable[[A.Exp[Any], A.Exp[Any], A.Exp[Any]], A.Exp[Any]]] =
 }
 
 
+@pytest.mark.opencl
 @pytest.mark.parametrize("kind", [np.uint64, np.int64, np.uint32, np.int32, np.int16, np.uint8])
 def test_in_a_scatter(kind: type[np.integer[Any]]) -> None:
     values, places = np.array([2, 9, 4], kind), np.array([0, 2, 1])

@@ -24,6 +24,7 @@ import accel as A
 from accel import errors
 from accel.commands import explain
 from accel.errors import AccelError, Where, here
+from tests.marks import one_in
 
 
 def classes_of(module: ModuleType) -> Iterator[type[Exception]]:
@@ -162,7 +163,7 @@ def pool() -> Callable[[], object]:
         return found.get
 
 
-@pytest.mark.parametrize("start", [executor, pool])
+@pytest.mark.parametrize("start", one_in(2, [executor, pool]))
 def test_pools_show_the_error_itself(start: Callable[[], Callable[[], object]]) -> None:
     with pytest.raises(A.AccelIndexError) as caught:
         start()()

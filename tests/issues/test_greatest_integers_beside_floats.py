@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import accel as A
 from tests.opencl.platforms import backend, each_platform
 
 
+@pytest.mark.opencl
 @each_platform
 def test_a_fold_of_triples_beside_a_scan(platform: str) -> None:
     bits = A.use(np.array(3))

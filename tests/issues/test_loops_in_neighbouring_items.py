@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import accel as A
 from tests.opencl.platforms import backend, each_platform
 
 
+@pytest.mark.opencl
 @each_platform
 def test_a_divisor_where_a_gather_runs(platform: str) -> None:
     values = A.use(np.arange(7.0))

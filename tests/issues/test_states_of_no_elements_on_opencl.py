@@ -41,6 +41,7 @@ def test_every_state_has_a_first_value(program: object) -> None:
     assert not re.findall(r"^ +state\d+ \w+;$", text, re.MULTILINE)
 
 
+@pytest.mark.opencl
 def test_results_end_where_they_end() -> None:
     xs, rows = np.arange(-3, 4), np.arange(49).reshape(7, 7) % 5 - 2
     expected = A.runN(divided, backend="interpreter")(xs, rows)

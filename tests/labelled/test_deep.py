@@ -17,6 +17,7 @@ from accel.labelled.passes.limit import cost, limit_components
 from accel.labelled.text import text
 from accel.labelled.verify import verify
 from tests.labelled.programs import AnyAcc, AnyExp, integers, parameter, program, program_text, run, same, use
+from tests.marks import slow
 
 
 @pytest.fixture(autouse=True)
@@ -30,6 +31,7 @@ def chain(of: AnyAcc, length: int, step: Callable[[AnyAcc], AnyAcc]) -> AnyAcc:
     return of
 
 
+@slow
 def test_ten_thousand_maps() -> None:
     found = program([chain(use(np.arange(4.0)), 10_000, lambda v: A.map(lambda x: x + 1.0, v))])
     forces = sum(isinstance(binding.operation, Force) for binding in found.bindings)

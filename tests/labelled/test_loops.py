@@ -17,6 +17,8 @@ from accel.labelled.meaning import interpret
 from accel.labelled.nodes import Awhile, Binding, Program
 from tests.labelled.programs import AnyAcc, AnyArray, built, parameter, program, program_text, run, same, use
 
+pytestmark = pytest.mark.llvm
+
 X = np.arange(1.0, 7.0)
 BACKENDS: tuple[Literal["interpreter", "llvm"], ...] = ("interpreter", "llvm")
 STRATEGIES: tuple[Literal["none", "greedy", "ilp"], ...] = ("none", "greedy", "ilp")

@@ -17,6 +17,7 @@ import pytest
 import accel as A
 from accel.errors import AccelIndexError
 from tests.labelled.programs import AnyAcc, AnyArray, run, use
+from tests.marks import slow
 
 Lazy = Callable[[], AnyArray]
 
@@ -153,6 +154,7 @@ def check(seed: int) -> bool:
     return False
 
 
+@slow
 def test_nests_of_loops_and_branches() -> None:
     failing = [check(seed) for seed in range(150)]
     assert 5 < sum(failing) < 120

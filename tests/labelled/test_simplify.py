@@ -271,6 +271,7 @@ def test_reshapes_move_over_constants() -> None:
     assert [b.operation.inputs for b in bindings if isinstance(b.operation, Reshape)] == [bindings[0].arrays]
 
 
+@pytest.mark.llvm
 @pytest.mark.parametrize("shape", [(3, 4), (0, 4), (3, 0), (1, 1), (70, 90)])
 def test_flattened_constants_have_the_same_elements(shape: tuple[int, int]) -> None:
     m = np.arange(shape[0] * shape[1]).reshape(shape)

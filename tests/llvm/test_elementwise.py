@@ -13,12 +13,13 @@ from accel.ast.tree.types import BOOL, F32, F64, I8, I16, I32, I64, U8, ScalarTy
 from accel.ir.nodes import LoopDirection
 from accel.labelled.array import Array
 from tests.llvm import nests
+from tests.marks import one_in
 
 Row: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float32]]
 Cube: TypeAlias = np.ndarray[tuple[int, int, int], np.dtype[np.float32]]
 
 
-@pytest.mark.parametrize("kind", [F32, F64, I8, I16, I32, I64, U8])
+@pytest.mark.parametrize("kind", one_in(3, [F32, F64, I8, I16, I32, I64, U8]))
 @pytest.mark.parametrize("order", LoopDirection)
 def test_products(kind: ScalarType, order: LoopDirection) -> None:
     inputs = [Array(k, 0, kind, (nests.N,)) for k in range(2)]

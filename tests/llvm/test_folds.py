@@ -9,14 +9,15 @@ from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, F32, F64, I32, I64, U8, ScalarType
 from accel.labelled.scalar import Block, Compute, Function, Variable
 from tests.llvm import nests
+from tests.marks import one_in
 
 SIZES = (1, 2, 7, 31, 64, 65, 100, 4095, 4096, 4097, 9000)
 KINDS = (F32, F64, I32, I64, U8)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", one_in(3, KINDS))
 @pytest.mark.parametrize("guard", ["none", "prefix", "positive"])
-@pytest.mark.parametrize("commutes", [True, False])
+@pytest.mark.parametrize("commutes", one_in(2, [True, False]))
 def test_sums(kind: ScalarType, guard: str, commutes: bool) -> None:
     exact = kind.is_integer
     program = nests.fold(
@@ -29,9 +30,9 @@ def test_sums(kind: ScalarType, guard: str, commutes: bool) -> None:
         nests.agrees(program, arguments)
 
 
-@pytest.mark.parametrize("kind", [F32, F64])
-@pytest.mark.parametrize("guard", ["none", "prefix", "positive"])
-@pytest.mark.parametrize("commutes", [True, False])
+@pytest.mark.parametrize("kind", one_in(2, [F32, F64]))
+@pytest.mark.parametrize("guard", one_in(2, ["none", "prefix", "positive"]))
+@pytest.mark.parametrize("commutes", one_in(2, [True, False]))
 def test_pairs_without_a_neutral_element(kind: ScalarType, guard: str, commutes: bool) -> None:
     """The operator does not really commute: what is tested is the order in which lanes join."""
     merge = nests.first_of_pairs(kind)
@@ -43,8 +44,8 @@ def test_pairs_without_a_neutral_element(kind: ScalarType, guard: str, commutes:
         nests.agrees(program, arguments)
 
 
-@pytest.mark.parametrize("operator", [Operator.MIN, Operator.MAX, Operator.MUL])
-@pytest.mark.parametrize("kind", [F32, F64, I32, U8])
+@pytest.mark.parametrize("operator", one_in(2, [Operator.MIN, Operator.MAX, Operator.MUL]))
+@pytest.mark.parametrize("kind", one_in(4, [F32, F64, I32, U8]))
 def test_fold1(operator: Operator, kind: ScalarType) -> None:
     exact = kind.is_integer or operator is not Operator.MUL
     program = nests.fold(kind, nests.binary(operator, kind), 1, exact=exact, commutes=True, seeded=False)
@@ -52,7 +53,7 @@ def test_fold1(operator: Operator, kind: ScalarType) -> None:
         nests.agrees(program, [nests.numbers(kind, size, size)])
 
 
-@pytest.mark.parametrize("kind", [F32, F64])
+@pytest.mark.parametrize("kind", one_in(2, [F32, F64]))
 @pytest.mark.parametrize("guard", ["none", "prefix"])
 def test_sums_of_negative_zeros(kind: ScalarType, guard: str) -> None:
     """Sums start from -0.0, the only float that changes none: from 0.0, all of these would be 0.0."""
@@ -68,7 +69,7 @@ def test_sums_of_negative_zeros(kind: ScalarType, guard: str) -> None:
         assert np.signbit(result[()])
 
 
-@pytest.mark.parametrize("kind", [I32, I64, U8])
+@pytest.mark.parametrize("kind", one_in(3, [I32, I64, U8]))
 @pytest.mark.parametrize("operator", [Operator.MIN, Operator.MAX, Operator.AND, Operator.OR, Operator.XOR])
 @pytest.mark.parametrize("guard", ["none", "positive"])
 def test_exact_folds_of_numbers_near_the_ends(kind: ScalarType, operator: Operator, guard: str) -> None:
@@ -81,7 +82,7 @@ def test_exact_folds_of_numbers_near_the_ends(kind: ScalarType, operator: Operat
             nests.agrees(program, [np.asarray(steps + kind.dtype.type(least), kind.dtype)], (1,))
 
 
-@pytest.mark.parametrize("kind", [F32, F64])
+@pytest.mark.parametrize("kind", one_in(2, [F32, F64]))
 def test_many_blocks_on_many_threads(kind: ScalarType) -> None:
     """Long enough that chunks run on the pool, with a last one that is not whole."""
     program = nests.fold(kind, nests.binary(Operator.ADD, kind), 1, exact=False, commutes=True, seeded=True)

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from tests.marks import one_in
+
 PROGRAM = """
 import signal, sys
 import numpy as np
@@ -54,7 +56,7 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("function", "elements", "position", "threads"), CASES)
+@pytest.mark.parametrize(("function", "elements", "position", "threads"), one_in(8, CASES))
 def test_an_endless_loop_is_interrupted(function: str, elements: int, position: int, threads: int) -> None:
     end_by_interrupt(PROGRAM.format(function=function, elements=elements, position=position, threads=threads))
 

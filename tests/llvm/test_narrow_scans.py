@@ -16,6 +16,7 @@ from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.protocol import HostArray
 from accel.ir.nodes import LoopDirection
 from tests.llvm import nests
+from tests.marks import one_in
 
 Accumulate = Callable[..., HostArray]
 
@@ -69,7 +70,7 @@ def accumulated(
 
 
 @pytest.mark.parametrize("order", LoopDirection)
-@pytest.mark.parametrize(("kind", "operator"), CASES)
+@pytest.mark.parametrize(("kind", "operator"), one_in(7, CASES))
 def test_all_sizes(kind: ScalarType, operator: Operator, order: LoopDirection) -> None:
     for exclusive in (False, True):
         merge = nests.binary(operator, kind)
@@ -83,8 +84,8 @@ def test_all_sizes(kind: ScalarType, operator: Operator, order: LoopDirection) -
                 np.testing.assert_array_equal(executable([source])[0], expected, f"{size} elements")
 
 
-@pytest.mark.parametrize("guard", ["prefix", "positive"])
-@pytest.mark.parametrize("kind", [I8, U8, BOOL, I16])
+@pytest.mark.parametrize("guard", one_in(2, ["prefix", "positive"]))
+@pytest.mark.parametrize("kind", one_in(2, [I8, U8, BOOL, I16]))
 def test_guarded_scans(kind: ScalarType, guard: str) -> None:
     """The state is read everywhere, also where no step is made."""
     operator = Operator.OR if kind is BOOL else Operator.ADD
@@ -126,7 +127,7 @@ def _rows(source: Vector, form: str) -> Vector:
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("kind", [I8, U16, I32])
+@pytest.mark.parametrize("kind", one_in(3, [I8, U16, I32]))
 @pytest.mark.parametrize(
     "form", ["scanl", "scanr", "scanl1", "scanr1", "postscanl", "postscanr", "prescanl", "prescanr"]
 )

@@ -22,6 +22,7 @@ from accel.labelled.algebra import monoid_of
 from accel.labelled.array import Array
 from accel.labelled.scalar import Block, Compute, Function, Variable, constant
 from tests.llvm import nests
+from tests.marks import slow
 
 
 def total() -> Program:
@@ -108,6 +109,7 @@ def resident_kilobytes() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE") // 1024
 
 
+@slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
 def test_dropped_programs_leave_nothing_behind() -> None:
     values = np.ones(10, np.float32)

@@ -9,12 +9,13 @@ from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, F32, F64, I32, I64, U8, ScalarType
 from accel.ir.nodes import LoopDirection
 from tests.llvm import nests
+from tests.marks import one_in
 
 SIZES = (0, 1, 2, 7, 8, 9, 31, 64, 100, 4095, 4096, 4097, 9000)
 
 
-@pytest.mark.parametrize("kind", [F32, F64, I32, I64, U8])
-@pytest.mark.parametrize("exclusive", [True, False])
+@pytest.mark.parametrize("kind", one_in(3, [F32, F64, I32, I64, U8]))
+@pytest.mark.parametrize("exclusive", one_in(2, [True, False]))
 @pytest.mark.parametrize("order", LoopDirection)
 def test_sums(kind: ScalarType, exclusive: bool, order: LoopDirection) -> None:
     merge = nests.binary(Operator.ADD, kind)
@@ -31,8 +32,8 @@ def test_scans_without_initial_value(kind: ScalarType) -> None:
 
 
 @pytest.mark.parametrize("exclusive", [True, False])
-@pytest.mark.parametrize("seeded", [True, False])
-@pytest.mark.parametrize("kind", [F32, F64])
+@pytest.mark.parametrize("seeded", one_in(2, [True, False]))
+@pytest.mark.parametrize("kind", one_in(2, [F32, F64]))
 def test_pairs_without_a_neutral_element(kind: ScalarType, seeded: bool, exclusive: bool) -> None:
     if exclusive and not seeded:
         return  # there is nothing before the first element
@@ -42,9 +43,9 @@ def test_pairs_without_a_neutral_element(kind: ScalarType, seeded: bool, exclusi
         nests.agrees(program, [nests.numbers(kind, size, size), nests.numbers(kind, size, size + 1)], (1,))
 
 
-@pytest.mark.parametrize("guard", ["prefix", "positive"])
-@pytest.mark.parametrize("kind", [F32, F64, I32])
-@pytest.mark.parametrize("leaves", [1, 2])
+@pytest.mark.parametrize("guard", one_in(2, ["prefix", "positive"]))
+@pytest.mark.parametrize("kind", one_in(2, [F32, F64, I32]))
+@pytest.mark.parametrize("leaves", one_in(2, [1, 2]))
 def test_guarded_scans(kind: ScalarType, guard: str, leaves: int) -> None:
     """An exclusive scan under a guard: the state is read everywhere, also where no step is made."""
     merge = nests.binary(Operator.ADD, kind) if leaves == 1 else nests.first_of_pairs(kind)
@@ -57,7 +58,7 @@ def test_guarded_scans(kind: ScalarType, guard: str, leaves: int) -> None:
         nests.agrees(program, arguments, (1,))
 
 
-@pytest.mark.parametrize("kind", [F32, F64])
+@pytest.mark.parametrize("kind", one_in(2, [F32, F64]))
 def test_sums_of_negative_zeros(kind: ScalarType) -> None:
     """Sums start from -0.0, the only float that changes none: from 0.0, all of these would be 0.0."""
     program = nests.scan(kind, nests.binary(Operator.ADD, kind), 1, exact=False, seeded=False)

@@ -17,6 +17,7 @@ from accel.backends.llvm.threads.run_text import alone_text
 from accel.errors import AccelValueError
 from tests.llvm.test_fork import HANDLER, program
 from tests.llvm.test_interrupts import PROGRAM, end_by_interrupt
+from tests.marks import one_in, slow
 from tests.work import in_a_process
 
 on_linux = pytest.mark.skipif(
@@ -73,6 +74,7 @@ print("few" if len(list(tasks.iterdir())) < before + 8 else "many")
 """
 
 
+@slow
 def test_the_same_bits_and_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACCEL_POOL", "1")
     expected = in_a_process(FAMILY)
@@ -89,7 +91,9 @@ def test_no_workers_are_started(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("function", "elements", "position"),
-    [("each", 1, 0), ("each", 1_000_000, 0), ("each", 1_000_000, -1), ("summed", 1_000_000, -1), ("kept", 3, 1)],
+    one_in(
+        5, [("each", 1, 0), ("each", 1_000_000, 0), ("each", 1_000_000, -1), ("summed", 1_000_000, -1), ("kept", 3, 1)]
+    ),
 )
 def test_an_endless_loop_is_interrupted(
     function: str, elements: int, position: int, monkeypatch: pytest.MonkeyPatch
@@ -98,12 +102,14 @@ def test_an_endless_loop_is_interrupted(
     end_by_interrupt(PROGRAM.format(function=function, elements=elements, position=position, threads=2))
 
 
+@slow
 @on_linux
 def test_forks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACCEL_POOL", "0")
     assert in_a_process(program(("run",), 3, 0, 1)) == "[0] 3\n"
 
 
+@slow
 @on_linux
 def test_the_child_of_a_handler_goes_on_with_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     """No other thread has begun parts of it."""

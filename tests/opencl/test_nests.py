@@ -7,13 +7,14 @@ from dataclasses import replace
 import pytest
 
 from accel.backends.opencl import schedule
+from tests.marks import one_in
 from tests.opencl.check import on_device
 from tests.opencl.platforms import backend, each_platform, fresh
 from tests.opencl.programs import ALL
 
 
 @each_platform
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", one_in(6, ALL))
 def test_bits_are_the_references(platform: str, name: str) -> None:
     on_device(backend(platform), name)
 

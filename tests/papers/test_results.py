@@ -12,6 +12,7 @@ import accel as A
 from accel.ast.combinators.host import use
 from accel.backends.protocol import HostArray
 from accel.ilp.problem.options import STRATEGIES, Strategy
+from tests.marks import one_in
 from tests.papers import programs
 
 SIZES = (0, 1, 2, 1000, 10_000)
@@ -83,7 +84,7 @@ def expected(name: str, size: int) -> list[bytes] | type[A.AccelError]:
     return EXPECTED[name, size]
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", one_in(8, STRATEGIES))
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_llvm(name: str, strategy: Strategy) -> None:
     for size in SIZES:
@@ -92,13 +93,15 @@ def test_llvm(name: str, strategy: Strategy) -> None:
             assert found == expected(name, size), (size, threads)
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.opencl
+@pytest.mark.parametrize("strategy", one_in(8, STRATEGIES))
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_opencl(name: str, strategy: Strategy) -> None:
     for size in SIZES:
         assert outcome(name, size, backend="opencl", strategy=strategy) == expected(name, size), size
 
 
+@pytest.mark.opencl
 @pytest.mark.parametrize(
     "name", ["singleLoop", "simple1", "simple2", "simple3", "simple4", "simple5", "scatterExample"]
 )
@@ -108,6 +111,7 @@ def test_the_published_rule_changes_loops_not_results(name: str) -> None:
             assert outcome(name, size, backend=backend, duplicate="published") == expected(name, size), (backend, size)
 
 
+@pytest.mark.opencl
 @pytest.mark.parametrize("name", sorted(PROGRAMS.keys() - {"greedyBottomUpBad"}))
 def test_a_million_elements(name: str) -> None:
     """Beyond what the interpreter can do, `none` is the reference."""

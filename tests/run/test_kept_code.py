@@ -18,6 +18,7 @@ def doubled(xs: A.Acc[Any]) -> A.Acc[Any]:  # Any: of every rank and dtype
     return A.map(lambda x: x + x, xs)
 
 
+@pytest.mark.opencl
 def test_a_program_under_other_settings() -> None:
     xs = A.use(np.arange(3.0))
     assert A.run(doubled(xs), backend="llvm").tolist() == [0, 2, 4]
@@ -25,6 +26,7 @@ def test_a_program_under_other_settings() -> None:
         A.run(doubled(xs), backend=MISSING)
 
 
+@pytest.mark.opencl
 def test_a_compiled_function_under_other_settings() -> None:
     fast = A.runN(doubled)
     for _ in range(2):  # the second call takes the short way

@@ -16,6 +16,7 @@ from accel.ast.tree.types import ScalarType
 from accel.backends.llvm.machine.buffers import Buffers
 from accel.backends.opencl.memory import Held, Memory
 from accel.backends.protocol import HostArray
+from tests.marks import slow
 
 XS = np.arange(1000.0)
 
@@ -55,6 +56,7 @@ class Failing:
         return number
 
 
+@pytest.mark.solver
 def test_each_array_of_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     failing, take = Failing(), Buffers.take
 
@@ -65,6 +67,8 @@ def test_each_array_of_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     assert failing.every("llvm", lambda: monkeypatch.setattr(Buffers, "take", counted)) > 3
 
 
+@pytest.mark.opencl
+@pytest.mark.solver
 def test_each_buffer_of_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
     failing, take = Failing(), Memory.take
 
@@ -75,6 +79,7 @@ def test_each_buffer_of_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
     assert failing.every("opencl", lambda: monkeypatch.setattr(Memory, "take", counted)) > 3
 
 
+@slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
 def test_less_and_less_memory() -> None:
     """In a process of its own, whose address space shrinks to what it has already."""

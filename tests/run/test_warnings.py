@@ -10,6 +10,7 @@ import pytest
 import accel as A
 
 
+@pytest.mark.solver
 def test_a_solver_that_is_late_is_told_at_the_users_line() -> None:
     xs = A.use(np.arange(8.0))
     outs: list[A.Acc[A.Vector[np.float64]]] = []

@@ -10,6 +10,7 @@ import pytest
 
 from accel.ast.tree.types import F32
 from accel.backends.llvm.scalar_code import coefficients
+from tests.marks import slow
 from tests.scalar.accuracy import elementary_cases, sample, worst, worst_of_singles
 from tests.scalar.jit import compile_cases
 from tests.scalar.table import differences, reference
@@ -26,6 +27,7 @@ def documented_bounds() -> dict[str, tuple[float, float]]:
     return {name: (float(single), float(double)) for name, single, double in rows}
 
 
+@slow
 def test_every_function_keeps_its_documented_bound() -> None:
     bounds = documented_bounds()
     compiled = compile_cases(CASES, 8)
@@ -43,6 +45,7 @@ def test_every_function_keeps_its_documented_bound() -> None:
     assert not failures, "\n".join(failures)
 
 
+@slow
 def test_the_reference_is_within_four_ulp() -> None:
     for case in CASES:
         arrays = sample(case, 300)

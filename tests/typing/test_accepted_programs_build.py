@@ -39,6 +39,7 @@ def argument(kind: Any) -> Any:
     return np.ones((4,) * (1 if Ellipsis in get_args(shape) else len(get_args(shape))), get_args(dtype)[0])
 
 
+@pytest.mark.llvm
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_program_builds(name: str) -> None:
     function: Callable[..., object] = FUNCTIONS[name]

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow  # mypy runs over the whole project
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 ACCEPTED, REJECTED = HERE / "cases" / "accepted.py", HERE / "cases" / "rejected.py"
