@@ -15,6 +15,7 @@ import accel as A
 from accel.__main__ import main
 from accel.commands import demo, doctor
 from accel.distribution import DISTRIBUTION, UNKNOWN, pip_install
+from tests.marks import one_in
 from tests.test_house import TEXTS
 
 ROOT = Path(__file__).parents[1]
@@ -114,7 +115,7 @@ def test_an_installed_copy_says_the_version_of_its_metadata(tmp_path: Path) -> N
     assert version_of_a_copy(tmp_path) == "7.8.9"
 
 
-@pytest.mark.parametrize("project", ["", "not TOML", "project = 3", '[project]\nname = "accel-array"'])
+@pytest.mark.parametrize("project", one_in(4, ["", "not TOML", "project = 3", '[project]\nname = "accel-array"']))
 def test_a_copy_of_which_nothing_tells_the_version_has_one(tmp_path: Path, project: str) -> None:
     installed(copied(tmp_path), "Metadata-Version: 2.4\n")
     (tmp_path / "pyproject.toml").write_text(project, encoding="utf-8")

@@ -5,19 +5,18 @@ from __future__ import annotations
 from tests import endurance
 from tests.marks import slow
 
+pytestmark = slow
 
-@slow
+
 def test_deep_programs() -> None:
     endurance.chain(3_000)
     endurance.doubled(60)
 
 
-@slow
 def test_calls_leave_nothing_behind() -> None:
     assert endurance.calls(20_000) < 1 << 20
 
 
-@slow
 def test_programs_leave_little_behind() -> None:
     """Compiled programs are remembered up to a number; behind that, dropping one frees its machine code."""
     assert endurance.programs(100) < 32 << 20

@@ -28,7 +28,7 @@ OPEN: tuple[SolverName, ...] = tuple(name for name in installed() if name != "gu
 
 
 @pytest.mark.parametrize("sizes", SIZES)
-@pytest.mark.parametrize("batch", one_in(3, range(6)))
+@pytest.mark.parametrize("batch", one_in(6, range(6)))
 def test_the_optimum_is_brute_force_s(batch: int, sizes: SizesName) -> None:
     """Each of the 30 graphs under `default` and two other cost models."""
     for seed in range(5 * batch, 5 * (batch + 1)):

@@ -13,7 +13,7 @@ from accel.ast.tree.types import BOOL, F32, F64, I8, I16, I32, I64, U8, ScalarTy
 from accel.ir.nodes import LoopDirection
 from accel.labelled.array import Array
 from tests.llvm import nests
-from tests.marks import one_in
+from tests.marks import one_in, slow
 
 Row: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float32]]
 Cube: TypeAlias = np.ndarray[tuple[int, int, int], np.dtype[np.float32]]
@@ -31,6 +31,7 @@ def test_products(kind: ScalarType, order: LoopDirection) -> None:
             assert result.tobytes() == np.multiply(left, right).tobytes()
 
 
+@slow
 def test_large_results_are_stored_past_the_caches() -> None:
     inputs = [Array(k, 0, F32, (nests.N,)) for k in range(2)]
     program = nests.mapped(nests.binary(Operator.ADD, F32), inputs, F32)

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.marks import one_in
+from tests.marks import one_in, slow
 
 PROGRAM = """
 import signal, sys
@@ -56,7 +56,7 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("function", "elements", "position", "threads"), one_in(8, CASES))
+@pytest.mark.parametrize(("function", "elements", "position", "threads"), one_in(12, CASES))
 def test_an_endless_loop_is_interrupted(function: str, elements: int, position: int, threads: int) -> None:
     end_by_interrupt(PROGRAM.format(function=function, elements=elements, position=position, threads=threads))
 
@@ -97,6 +97,7 @@ os._exit(0)  # nothing ends the thread
 """
 
 
+@slow
 def test_an_endless_loop_of_a_small_kernel_lets_other_threads_run() -> None:
     """It would keep the GIL, and the whole process would hang."""
     done = subprocess.run([sys.executable, "-c", BESIDE], capture_output=True, text=True, timeout=60)

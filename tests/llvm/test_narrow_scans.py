@@ -70,7 +70,7 @@ def accumulated(
 
 
 @pytest.mark.parametrize("order", LoopDirection)
-@pytest.mark.parametrize(("kind", "operator"), one_in(7, CASES))
+@pytest.mark.parametrize(("kind", "operator"), one_in(14, CASES))
 def test_all_sizes(kind: ScalarType, operator: Operator, order: LoopDirection) -> None:
     for exclusive in (False, True):
         merge = nests.binary(operator, kind)
@@ -85,7 +85,7 @@ def test_all_sizes(kind: ScalarType, operator: Operator, order: LoopDirection) -
 
 
 @pytest.mark.parametrize("guard", one_in(2, ["prefix", "positive"]))
-@pytest.mark.parametrize("kind", one_in(2, [I8, U8, BOOL, I16]))
+@pytest.mark.parametrize("kind", one_in(4, [I8, U8, BOOL, I16]))
 def test_guarded_scans(kind: ScalarType, guard: str) -> None:
     """The state is read everywhere, also where no step is made."""
     operator = Operator.OR if kind is BOOL else Operator.ADD

@@ -14,7 +14,7 @@ from tests.marks import one_in
 SIZES = (0, 1, 2, 7, 8, 9, 31, 64, 100, 4095, 4096, 4097, 9000)
 
 
-@pytest.mark.parametrize("kind", one_in(3, [F32, F64, I32, I64, U8]))
+@pytest.mark.parametrize("kind", one_in(5, [F32, F64, I32, I64, U8]))
 @pytest.mark.parametrize("exclusive", one_in(2, [True, False]))
 @pytest.mark.parametrize("order", LoopDirection)
 def test_sums(kind: ScalarType, exclusive: bool, order: LoopDirection) -> None:
@@ -68,7 +68,7 @@ def test_sums_of_negative_zeros(kind: ScalarType) -> None:
         assert np.signbit(nests.run(program, [zeros])[0]).all()
 
 
-@pytest.mark.parametrize("leaves", [1, 2])
+@pytest.mark.parametrize("leaves", one_in(2, [1, 2]))
 def test_blocks_behind_a_prefix(leaves: int) -> None:
     """Blocks in which no step is made: at the end of a loop, and all of them."""
     merge = nests.binary(Operator.ADD, F32) if leaves == 1 else nests.first_of_pairs(F32)

@@ -83,6 +83,7 @@ def test_the_same_bits_and_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     assert expected.count("\n") >= 14
 
 
+@slow
 @on_linux
 def test_no_workers_are_started(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACCEL_POOL", "0")

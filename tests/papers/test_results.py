@@ -12,7 +12,7 @@ import accel as A
 from accel.ast.combinators.host import use
 from accel.backends.protocol import HostArray
 from accel.ilp.problem.options import STRATEGIES, Strategy
-from tests.marks import one_in
+from tests.marks import one_in, slow
 from tests.papers import programs
 
 SIZES = (0, 1, 2, 1000, 10_000)
@@ -111,6 +111,7 @@ def test_the_published_rule_changes_loops_not_results(name: str) -> None:
             assert outcome(name, size, backend=backend, duplicate="published") == expected(name, size), (backend, size)
 
 
+@slow
 @pytest.mark.opencl
 @pytest.mark.parametrize("name", sorted(PROGRAMS.keys() - {"greedyBottomUpBad"}))
 def test_a_million_elements(name: str) -> None:

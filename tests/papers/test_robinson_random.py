@@ -14,6 +14,7 @@ from accel.ilp.problem.decode import clustering
 from accel.ilp.problem.graph import Graph
 from accel.labelled.operations import Role
 from tests.ilp.sketch import Sketch
+from tests.marks import slow
 from tests.papers.fusion_models import Block, partitions
 from tests.papers.robinson_model import Robinson
 
@@ -57,6 +58,7 @@ def _is_connected(graph: Graph, block: Block) -> bool:
     return seen == block
 
 
+@slow
 def test_which_operations_may_share_a_loop() -> None:
     """Every partition of 60 programs: legal by the paper's rules, and connected, if and only if accel's checker accepts it."""
     legal = different_sizes = 0

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.marks import one_in
+from tests.marks import one_in, slow
 from tests.opencl.platforms import MISSING, ROWS
 from tests.work import in_a_process
 
@@ -45,12 +45,14 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "inside", "times"), one_in(7, CASES))
+@slow
+@pytest.mark.parametrize(("kind", "inside", "times"), CASES)
 def test_a_handler_runs_programs(kind: str, inside: tuple[str, ...], times: int) -> None:
     assert in_a_process(HANDLER.format(kind=kind, inside=inside, times=times, warm=True)) == "right\n"
 
 
-@pytest.mark.parametrize("kind", one_in(3, ["compile", "solve", pytest.param("opencl", marks=OPENCL)]))
+@slow
+@pytest.mark.parametrize("kind", ["compile", "solve", pytest.param("opencl", marks=OPENCL)])
 def test_a_handler_interrupts_the_first_program_of_all(kind: str) -> None:
     """In the middle of imports, and of what is made once."""
     assert in_a_process(HANDLER.format(kind=kind, inside=(kind,), times=3, warm=False)) == "right\n"
@@ -81,7 +83,8 @@ print("right")
 """
 
 
-@pytest.mark.parametrize("kind", one_in(3, ["compile", "solve", "run"]))
+@slow
+@pytest.mark.parametrize("kind", ["compile", "solve", "run"])
 def test_a_finaliser_runs_programs(kind: str) -> None:
     assert in_a_process(FINALISER.format(kind=kind)) == "right\n"
 

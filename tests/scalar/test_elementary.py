@@ -17,6 +17,8 @@ from tests.scalar.table import differences, reference
 from tools.coefficients import FITS
 from tools.coefficients import coefficients as compute
 
+pytestmark = pytest.mark.llvm
+
 CASES = elementary_cases()
 DOCUMENT = Path(__file__).parents[2] / "docs" / "scalars.md"
 
@@ -64,6 +66,7 @@ def test_bits_do_not_depend_on_the_number_of_lanes_or_the_position(lanes: int) -
         assert not len(differences(case, vector(case, moved), np.roll(expected, 3))), str(case)
 
 
+@slow
 def test_bits_do_not_depend_on_the_cpu() -> None:
     # AVX2 without AVX-512, and SSE4 without fused multiply-add, where the C library does it.
     ours = compile_cases(CASES, 8)

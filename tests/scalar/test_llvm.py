@@ -14,6 +14,8 @@ from tests.marks import one_in
 from tests.scalar.jit import compile_cases, module_text
 from tests.scalar.table import Case, all_cases, constant_cases, differences, truth
 
+pytestmark = pytest.mark.llvm
+
 EXACT = [case for case in all_cases() if case.exact]
 
 
