@@ -19,11 +19,11 @@ from accel.backends.parameters import Binder, binder
 from accel.backends.protocol import HostArray
 from accel.backends.sites import NoSite, no_fault
 from accel.errors import AccelError, AccelMemoryError, Where, here
-from accel.ir.mentions import loaded
 from accel.ir.nodes import HostSizes, Launch, Output, Program, Require, View
 from accel.labelled.array import Array, Shape
 from accel.labelled.meaning import faults
 from accel.labelled.meaning.evaluate import evaluate
+from accel.labelled.programs import loaded
 
 B = TypeVar("B")
 

@@ -12,6 +12,7 @@ from typing import TypeAlias, Union, assert_never
 from accel.ir import mentions
 from accel.ir.nodes import Branch, HostSizes, Launch, Program, Repeat, Require, Step, View
 from accel.labelled.array import Array
+from accel.labelled.programs import loaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ def _mentions(item: Item) -> frozenset[Array]:
         case View(arrays, sources) | Assign(arrays, sources):
             return frozenset(arrays + sources)
         case HostSizes(_, function):
-            return frozenset(mentions.loaded(function))
+            return loaded(function)
         case JumpUnless(condition):
             return frozenset((condition,))
         case Require() | Enter() | Mark() | Jump() | Drop():

@@ -39,11 +39,11 @@ from accel.ir import mentions
 from accel.ir.facts import Access, Traffic, fills, is_loop, size_text, traffic
 from accel.ir.nodes import Launch, Nest
 from accel.labelled.array import Array, Extent, Label, SizeVariable
-from accel.labelled.nodes import Binding, Force, Reshape, Use
+from accel.labelled.nodes import Binding, Use
+from accel.labelled.operations import Flag, describe
 from accel.labelled.scalar_text import plain_name, shape_text
 
 Sizes = Mapping[SizeVariable, int]
-_VIEWS = (Reshape, Force)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +222,7 @@ class _Described:
             found.operations.append(OperationReport(name, where, self._part.around, binding.where, copy))
             for array in binding.arrays:
                 found.flows += self._flows(binding, array, found.made_in)
-                if not isinstance(binding.operation, _VIEWS):
+                if not _is_view(binding):
                     found.arrays.append(self._array(binding, array, found.status.get(array, "stored"), where))
 
     def _copies(self, made_in: Mapping[Label, int]) -> Iterator[CopyReport]:
@@ -247,12 +247,9 @@ class _Described:
         for parameter, array in zip(chain(*self._part.program.parameters), self._part.carried, strict=False):
             yield ViewReport(plain_name(parameter), plain_name(array), self._part.around[-1], carried=True)
         for binding in self._part.program.bindings:
-            match binding.operation:
-                case Reshape(inputs) | Force(inputs):
-                    for array, seen in zip(binding.arrays, inputs, strict=True):
-                        yield ViewReport(plain_name(array), plain_name(seen), operation_name(binding))
-                case _:
-                    pass
+            if _is_view(binding):
+                for array, seen in zip(binding.arrays, describe(binding.operation).arrays, strict=True):
+                    yield ViewReport(plain_name(array), plain_name(seen), operation_name(binding))
 
     def _flows(self, binding: Binding, array: Array, made_in: Mapping[Label, int]) -> Iterator[Flow]:
         """Within this part: what sub-programs read, their `acond` or `awhile` reads."""
@@ -264,7 +261,7 @@ class _Described:
                 reader=operation_name(self._bindings[edge.consumer]),
                 way=edge.role.value,
                 fused=own is not None and own == made_in.get(edge.consumer),
-                view=isinstance(binding.operation, _VIEWS),
+                view=_is_view(binding),
             )
 
     def _array(self, binding: Binding, array: Array, status: str, cluster: int | None) -> ArrayReport:
@@ -291,3 +288,7 @@ class _Described:
     def _why_not_again(self, array: Array) -> tuple[WhyNot, ...]:
         apart = [edge for edge in self._graph.readers.get(array, ()) if self._reasons.why_not(edge) is not None]
         return tuple(dict.fromkeys(line for line in map(self._again.why_not, apart) if line is not None))
+
+
+def _is_view(binding: Binding) -> bool:
+    return Flag.VIEW in describe(binding.operation).flags

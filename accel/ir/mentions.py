@@ -31,6 +31,7 @@ from accel.ir.nodes import (
 )
 from accel.labelled import scalar
 from accel.labelled.array import Array, Extent
+from accel.labelled.programs import loaded
 
 
 def steps(program: Program) -> Iterator[Step]:
@@ -117,11 +118,6 @@ def function_operands(function: scalar.Function) -> Iterator[scalar.Operand]:
                 yield from body.results
             case _:
                 assert_never(statement)
-
-
-def loaded(function: scalar.Function) -> Iterator[Array]:
-    """The arrays that a scalar function indexes; with repetitions."""
-    return (s.array for s in function_statements(function) if isinstance(s, scalar.Load))
 
 
 def functions(nest: Nest) -> Iterator[scalar.Function]:

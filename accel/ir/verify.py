@@ -9,7 +9,7 @@ from typing import assert_never
 from accel.ast.tree.types import BOOL, I64, ScalarType
 from accel.errors import AccelInternalError
 from accel.ir.flow import made, needed, state_needs
-from accel.ir.mentions import functions, loaded, statements, states
+from accel.ir.mentions import functions, statements, states
 from accel.ir.nodes import (
     Branch,
     For,
@@ -39,6 +39,7 @@ from accel.ir.nodes import (
 )
 from accel.ir.text import nest_text, statement_text, text
 from accel.labelled.array import Array, Extent
+from accel.labelled.programs import loaded
 from accel.labelled.scalar import Function, operand_type
 
 

@@ -110,24 +110,21 @@ def scalars_of(node: ArrayNode) -> tuple[ScalarNode, ...]:
     return tuple(part.body if isinstance(part, Function) else part for part in found if part is not None)
 
 
-def arrays_of(node: ArrayNode) -> tuple[ArrayNode, ...]:
-    """The array nodes that a node is made of: its arguments, a loop's parameters and body, what its scalars read."""
-    arguments: tuple[ArrayNode, ...]
+def arguments(node: ArrayNode) -> tuple[ArrayNode, ...]:
+    """The array nodes that a node takes, without those in branches and loops and those that its scalars read."""
     match node:
-        case Use() | ArrayParameter() | Generate():
-            arguments = ()
+        case Use() | ArrayParameter() | Generate() | Acond():
+            return ()
         case Map(arrays=arrays):
-            arguments = arrays
+            return arrays
         case Gather(indices, array):
-            arguments = (indices, array)
+            return (indices, array)
         case Permute(defaults=defaults, array=array) | ScatterWith(defaults=defaults, pairs=array):
-            arguments = (defaults, array)
+            return (defaults, array)
         case Result(node=inner):
-            arguments = (inner,)
-        case Acond(then=then, orelse=orelse):
-            arguments = (*then, *orelse)
-        case Awhile(parameters, condition, body, initial):
-            arguments = (*initial, *parameters, condition, *body)
+            return (inner,)
+        case Awhile(initial=initial):
+            return initial
         case (
             Backpermute(array=array)
             | Fold(array=array)
@@ -138,10 +135,19 @@ def arrays_of(node: ArrayNode) -> tuple[ArrayNode, ...]:
             | Reshape(array=array)
             | Compute(array=array)
         ):
-            arguments = (array,)
+            return (array,)
         case _:
             assert_never(node)
-    return (*arguments, *arrays_read(scalars_of(node)))
+
+
+def arrays_of(node: ArrayNode) -> tuple[ArrayNode, ...]:
+    """The array nodes that a node is made of: its arguments, a loop's parameters and body, what its scalars read."""
+    inner: tuple[ArrayNode, ...] = ()
+    if isinstance(node, Acond):
+        inner = (*node.then, *node.orelse)
+    elif isinstance(node, Awhile):
+        inner = (*node.parameters, node.condition, *node.body)
+    return (*arguments(node), *inner, *arrays_read(scalars_of(node)))
 
 
 def arrays_read(roots: Iterable[ScalarNode]) -> tuple[ArrayNode, ...]:

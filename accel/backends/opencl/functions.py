@@ -17,8 +17,8 @@ from accel.backends.opencl.scalar import Prelude, expression
 from accel.backends.opencl.spelling import c_type, constant
 from accel.backends.opencl.writer import Writer
 from accel.backends.sites import IndexSite, Site
-from accel.ir.mentions import loaded
 from accel.labelled.array import Extent
+from accel.labelled.programs import loaded
 from accel.labelled.scalar import Block, Compute, Constant, Function, If, Load, Operand, Statement, Variable, While
 
 
@@ -62,7 +62,7 @@ class Context:
 def inline(function: Function, arguments: Sequence[str], writer: Writer, context: Context) -> list[str]:
     """Write the function's body; gives its results as atoms."""
     names = dict(zip((parameter.number for parameter in function.parameters), arguments, strict=True))
-    body = _Body(writer, context, names, may_fail=any(True for _ in loaded(function)))
+    body = _Body(writer, context, names, may_fail=bool(loaded(function)))
     body.run(function.body)
     return [body.atom(result) for result in function.body.results]
 

@@ -24,6 +24,7 @@ from accel.forks import calmly
 from accel.ir import mentions
 from accel.ir.nodes import Nest, Remap, Scatter
 from accel.labelled.array import SizeVariable
+from accel.labelled.programs import loaded
 
 if TYPE_CHECKING:
     import pyopencl
@@ -169,4 +170,4 @@ def has_checks(nest: Nest) -> bool:
         return True
     if any(state.initial is None and not state.running for state in mentions.states(nest)):
         return True
-    return any(True for function in mentions.functions(nest) for _ in mentions.loaded(function))
+    return any(map(loaded, mentions.functions(nest)))

@@ -20,6 +20,7 @@ from accel.ir import mentions
 from accel.ir.nodes import State
 from accel.labelled.array import Extent
 from accel.labelled.meaning.order import BLOCK, SCAN_VECTOR, lanes
+from accel.labelled.programs import loaded
 
 
 class Machine(Enum):
@@ -67,7 +68,7 @@ class StateType:
 
 def state_type(state: State, context: Context) -> StateType:
     """Define the state's struct and its merge, or find those of a state with the same."""
-    arrays = sorted(set(mentions.loaded(state.merge)), key=lambda array: (array.label, array.leaf))
+    arrays = sorted(loaded(state.merge), key=lambda array: (array.label, array.leaf))
     operands = [*mentions.function_operands(state.merge), *mentions.shape_extents(arrays)]
     sizes = variables(operand for operand in operands if isinstance(operand, Extent))
     declared = [f"__global {c_type(array.element)}* {array_name(array)}" for array in arrays]
