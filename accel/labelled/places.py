@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel.errors import Where
-from accel.labelled.nodes import Backpermute, Binding, Fold, Generate, Map, Program, RequireEqual, Scan
+from accel.labelled.nodes import Binding, Fold, Program, RequireEqual
+from accel.labelled.operations import Kind, describe
 from accel.labelled.programs import blocks, functions, programs
 from accel.labelled.scalar import Load
 
@@ -35,13 +36,8 @@ def _of_binding(binding: Binding) -> Iterator[Where | None]:
 
 def name(binding: Binding) -> str:
     """What the user called, or the core operation's name."""
-    match binding.operation:
-        case (
-            Generate(name=called) | Map(name=called) | Backpermute(name=called) | Fold(name=called) | Scan(name=called)
-        ):
-            return called
-        case operation:
-            return type(operation).__name__.lower()
+    described = describe(binding.operation)
+    return described.name.lower() if described.kind is Kind.BARRIER else described.name
 
 
 def names(program: Program, every: bool = False) -> tuple[str, ...]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import assert_never
 
 from accel.ast.tree import nodes as ast
 from accel.ast.tree.nodes import ArrayNode, ArrayParameter
@@ -132,10 +131,5 @@ def _values(node: ArrayNode, scope: Scope) -> tuple[Value, ...]:
             return awhile(node, scope, _fill_inner)
         case ast.Result(source, position):
             return (scope.values(source)[position],)
-        case (
-            ast.Generate() | ast.Map() | ast.Backpermute() | ast.Gather() | ast.Permute() | ast.ScatterWith()
-            | ast.Fold() | ast.Scan() | ast.Filter() | ast.Replicate() | ast.Slice() | ast.Reshape() | ast.Compute()
-        ):  # fmt: skip
-            return desugar(node, scope)
         case _:
-            assert_never(node)
+            return desugar(node, scope)  # the combinators without parts
