@@ -6,16 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from accel.ast.tree.operators import ELEMENTARY
 from accel.ilp.problem.graph import Edge, Graph, Node
 from accel.labelled.array import Array, Label, Shape, SizeVariable
 from accel.labelled.nodes import Binding, Program
 from accel.labelled.operations import Described, Flag, Kind, Role, describe
 from accel.labelled.programs import inside, sizes_bound
 from accel.labelled.scalar import Block, Compute, Constant, Function, If, Load, Operand, Variable, While
-
-ELEMENTARY_WORK = 8
-"""An elementary function is a polynomial of some ten to twenty additions and multiplications."""
+from accel.labelled.work import OPERATIONS, work
 
 
 @dataclass(slots=True)
@@ -50,11 +47,10 @@ class Scalars:
             block = pending.pop()
             for operand in block.results:
                 self.operand(operand)
+            self.operations += work(block.statements, OPERATIONS)
             for statement in block.statements:
-                self.operations += 1
                 match statement:
-                    case Compute(_, operator, arguments):
-                        self.operations += ELEMENTARY_WORK - 1 if operator in ELEMENTARY else 0
+                    case Compute(_, _, arguments):
                         operands: Iterable[Operand] = arguments
                     case Load(_, array, index, _, inside):
                         self.loads[array] = None

@@ -7,14 +7,14 @@ Compiling a loop takes time quadratic in its operations. Where producers and con
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from typing import TypeAlias
 
-from accel.ast.tree.operators import ELEMENTARY
 from accel.labelled import programs, rewrite
 from accel.labelled.array import Array, Label
 from accel.labelled.nodes import Binding, Force, Operation, Program
 from accel.labelled.operations import with_parts
-from accel.labelled.scalar import Compute
+from accel.labelled.work import SIZE, work
 from accel.union_find import UnionFind
 
 LIMIT = 1000
@@ -29,14 +29,9 @@ def limit_components(program: Program, limit: int = LIMIT) -> Program:
 
 
 def cost(operation: Operation) -> int:
-    """Scalar operations of one step; an elementary function is about ten."""
-    total = 1
-    for function in programs.functions(operation):
-        for block in programs.blocks(function):
-            for statement in block.statements:
-                heavy = isinstance(statement, Compute) and statement.operator in ELEMENTARY
-                total += 10 if heavy else 1
-    return total
+    """Scalar operations of one step."""
+    blocks = chain.from_iterable(map(programs.blocks, programs.functions(operation)))
+    return 1 + sum(work(block.statements, SIZE) for block in blocks)
 
 
 class _Cuts:

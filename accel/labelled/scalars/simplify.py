@@ -33,6 +33,7 @@ from accel.labelled.scalar import (
 )
 from accel.labelled.scalars.laws import law, law_of_ranges
 from accel.labelled.scalars.ranges import Ranges
+from accel.labelled.work import SPECULATED, work
 
 _CHEAP = 64
 """How much both branches of a conditional may cost to be evaluated always."""
@@ -157,16 +158,8 @@ class _Pass:
 
     def _cost(self, block: Block) -> int:
         """What it costs to evaluate a block always; more than `_CHEAP` if it may fail or loop."""
-        cost = 0
-        for statement in block.statements:
-            match statement:
-                case Compute(_, operator):
-                    cost += 10 if operator in ELEMENTARY else 1
-                case Load(inside=True):
-                    cost += 4
-                case _:
-                    return _CHEAP + 1
-        return cost
+        total = all(isinstance(s, Compute) or (isinstance(s, Load) and s.inside) for s in block.statements)
+        return work(block.statements, SPECULATED) if total else _CHEAP + 1
 
     def _keep(self, choice: If, statements: list[Statement]) -> None:
         """A conditional stays; results on which its branches agree do not go through it."""

@@ -65,8 +65,8 @@ FAULTS = (
     Fault(
         "loads that may fail are made in both branches",
         "labelled/scalars/simplify.py",
-        "case Load(inside=True):",
-        "case Load():",
+        "(isinstance(s, Load) and s.inside)",
+        "isinstance(s, Load)",
         (_LAZINESS,),
     ),
     Fault(

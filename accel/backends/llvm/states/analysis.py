@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
-from accel.ast.tree.operators import ELEMENTARY, Operator
+from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64
 from accel.backends.llvm.states.kinds import Kind
 from accel.ir import mentions
@@ -33,6 +33,7 @@ from accel.ir.nodes import (
 from accel.labelled import scalar
 from accel.labelled.meaning.order import SCAN_VECTOR, lanes
 from accel.labelled.scalar import constant
+from accel.labelled.work import INSTRUCTIONS, work
 
 HEAVY = 40
 """Operators from which on a loop's body is written only once, not once per vector of a group."""
@@ -209,29 +210,11 @@ def _weight(statement: LoopBody) -> int:
     """About how many machine instructions a statement takes."""
     match statement:
         case OneToOne(function=function) | OneToMaybe(function=function) | Scatter(combine=function):
-            return function_weight(function)
+            return work(mentions.function_statements(function), INSTRUCTIONS)
         case ManyToOne() | Within() | Remap() | Read() | Write():
             return 1
         case _:
             assert_never(statement)
-
-
-def function_weight(function: scalar.Function) -> int:
-    """About how many machine instructions a function takes."""
-    total = 0
-    for statement in mentions.function_statements(function):
-        match statement:
-            case scalar.Compute(_, operator, _):
-                total += 20 if operator in ELEMENTARY else 1
-            case scalar.Load():
-                total += 4
-            case scalar.If():
-                total += 1
-            case scalar.While():
-                total += 40
-            case _:
-                assert_never(statement)
-    return total
 
 
 def weight(nest: Nest) -> int:

@@ -1,0 +1,54 @@
+"""How much work a scalar operation is, in one table: a column for each question that is asked about it.
+
+Columns differ because the questions do; none of them changes a result, all of them decide what code is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import assert_never
+
+from accel.ast.tree.operators import ELEMENTARY
+from accel.labelled.scalar import Compute, If, Load, Statement, While
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One column: most operators are 1; `elementary` are `exp`, `sin` and the like, `loop` is without what stands in it."""
+
+    elementary: int
+    load: int = 1
+    loop: int = 1
+
+
+OPERATIONS = Work(elementary=8)
+"""What a plan counts as done again: an elementary function is a polynomial of some ten to twenty additions and products."""
+
+SIZE = Work(elementary=10)
+"""How long the code of a loop gets, for `passes/limit.py`: compiling takes time quadratic in it."""
+
+SPECULATED = Work(elementary=10, load=4)
+"""What it costs to compute a branch that is not taken, where a load may miss the caches."""
+
+INSTRUCTIONS = Work(elementary=20, load=4, loop=40)
+"""About how many machine instructions run, by which the llvm backend unrolls loops and shares them among threads."""
+
+
+def work(statements: Iterable[Statement], column: Work) -> int:
+    """The sum over statements, without what stands in blocks within them."""
+    return sum(_one(statement, column) for statement in statements)
+
+
+def _one(statement: Statement, column: Work) -> int:
+    match statement:
+        case Compute(_, operator):
+            return column.elementary if operator in ELEMENTARY else 1
+        case Load():
+            return column.load
+        case If():
+            return 1
+        case While():
+            return column.loop
+        case _:
+            assert_never(statement)
