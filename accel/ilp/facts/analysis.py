@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from accel.ilp.facts.reach import reach
 from accel.ilp.facts.spaces import Spaces
 from accel.ilp.legality.rules import fixed_direction, may_be_pushed, may_fuse
 from accel.ilp.problem.graph import Edge, Graph
@@ -138,14 +139,8 @@ class _Facts:
 
     def _find_separate(self) -> None:
         """`beyond` of `Separation`, as far as arcs are known to be infusible."""
-        reach: dict[Label, int] = {}
-        for node in reversed(self.graph.nodes):
-            u = node.label
-            reached = apart = 0
-            for v in self.after[u]:
-                reached |= self.bit[v] | reach[v]
-                apart |= (self.bit[v] | reach[v]) if (u, v) in self.infusible else self.beyond[v]
-            reach[u], self.beyond[u] = reached, apart
+        order = (node.label for node in reversed(self.graph.nodes))
+        _, self.beyond = reach(order, self.bit, self.after.__getitem__, lambda u, v: (u, v) not in self.infusible)
 
     def _cannot_fuse(self, arc: Arc) -> bool:
         first, second = arc

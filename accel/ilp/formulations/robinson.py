@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from accel.ilp.facts.analysis import Bundle
+from accel.ilp.facts.reach import reach
 from accel.ilp.formulations.components import Components
 from accel.ilp.formulations.concestors import Sizes
 from accel.ilp.formulations.costs import add_costs
@@ -57,15 +58,8 @@ class _Figure114(Draft):
         for u, v in self.graph.arcs:
             after[u].append(v)
         fusible = frozenset(self.fusible)
-        reach: dict[Label, int] = {}
-        prevented: dict[Label, int] = {}
-        for node in reversed(self.graph.nodes):
-            u = node.label
-            reach[u] = prevented[u] = 0
-            for v in after[u]:
-                beyond = self._bit[v] | reach[v]
-                reach[u] |= beyond
-                prevented[u] |= prevented[v] if (u, v) in fusible else beyond
+        order = (node.label for node in reversed(self.graph.nodes))
+        _, prevented = reach(order, self._bit, after.__getitem__, lambda u, v: (u, v) in fusible)
         return prevented
 
     def _possible(self) -> list[Pair]:

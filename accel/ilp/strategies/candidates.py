@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from accel.ilp.facts.analysis import Analysis
+from accel.ilp.facts.reach import reach
 from accel.ilp.legality.checker import cluster_refusal
 from accel.ilp.problem.clustering import Cluster
 from accel.ilp.problem.graph import Graph
@@ -57,13 +58,12 @@ class Neighbours:
             (first, _), (second, _) = facts.bundles[number].readers[i], facts.bundles[number].readers[j]
             if first in self.bit:
                 self._join(first, second)
-        self.reach = dict.fromkeys(part, 0)
-        self.apart = dict.fromkeys(part, 0)
-        for label in reversed(part):
-            for other in self.members(self.after[label]):
-                beyond = self.bit[other] | self.reach[other]
-                self.reach[label] |= beyond
-                self.apart[label] |= beyond if (label, other) in facts.infusible else self.apart[other]
+        self.reach, self.apart = reach(
+            reversed(part),
+            self.bit,
+            lambda label: self.members(self.after[label]),
+            lambda first, second: (first, second) not in facts.infusible,
+        )
         for label in part:
             for other in self.members(self.apart[label]):
                 self.apart[other] |= self.bit[label]

@@ -7,6 +7,7 @@ dependences leads, either way, over a pair that may not fuse.
 
 from __future__ import annotations
 
+from accel.ilp.facts.reach import reach
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Duplicate
 from accel.ilp.problem.price import Prices
@@ -51,14 +52,7 @@ class _Search:
         """[Kri Definition 18]: the non-fusible set of every operation."""
         found = dict.fromkeys(labels, 0)
         for order, links in ((labels[::-1], self.partition.after), (labels, self.partition.ahead)):
-            reach: dict[Label, int] = {}
-            apart: dict[Label, int] = {}
-            for label in order:
-                reach[label] = apart[label] = 0
-                for other in links[label]:
-                    beyond = self._bit[other] | reach[other]
-                    reach[label] |= beyond
-                    apart[label] |= apart[other] if self._may_fuse(label, other) else beyond
+            _, apart = reach(order, self._bit, links.__getitem__, self._may_fuse)
             found = {label: bits | apart[label] for label, bits in found.items()}
         return found
 
