@@ -54,7 +54,7 @@ def lower_cluster(root: RootOfCluster, mentioned: frozenset[SizeVariable]) -> Ne
     counted = frozenset(count.array for count in counts)  # read by the host, whoever else needs it
     made = [*(array for each in members for array in each.binding.arrays), *map(total_array, filters)]
     fused_away = frozenset(made) - counted.union(root.results)
-    nest = without_writes(_fused(root.tree, frame, counted), fused_away)
+    nest = without_writes(_fused(root.tree, frame), fused_away)
     body = arrange(simplified(nest), frame.loops)
     label = min(each.binding.label for each in members)
     return Nest(label, body, _outputs(nest, members, frame), _in_place(members), counts)
@@ -105,11 +105,8 @@ def _demands(each: LeafOfCluster) -> Iterator[Demand]:
             pass
 
 
-def _fused(tree: Tree, frame: Frame, stored: frozenset[Array]) -> Draft:
-    """The nest of a tree: halves first; what a half makes for the other is not read again, nor stored if nobody else needs it.
-
-    `stored`: arrays that are stored in any case.
-    """
+def _fused(tree: Tree, frame: Frame) -> Draft:
+    """The nest of a tree: halves first; what a half makes for the other is stored, but not read again."""
     done: list[Draft] = []
     for node in postorder(tree):
         if isinstance(node, LeafOfCluster):
@@ -119,16 +116,13 @@ def _fused(tree: Tree, frame: Frame, stored: frozenset[Array]) -> Draft:
         match node:
             case Vertical(arrays=arrays):
                 bound = _streams(node.first, arrays)
-                gone = [array for array in arrays if array not in stored]
-                done.append(fuse(without_writes(first, gone), without_reads(second, bound)))
             case Diagonal(kept=kept, discarded=discarded):
                 bound = _streams(node.first, (*kept, *discarded))
-                gone = [array for array in discarded if array not in stored]
-                done.append(fuse(without_writes(first, gone), without_reads(second, bound)))
             case Horizontal():
-                done.append(fuse(first, second))
+                bound = []
             case _:
                 assert_never(node)
+        done.append(fuse(first, without_reads(second, bound)))
     return done[0]
 
 
