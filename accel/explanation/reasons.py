@@ -14,6 +14,7 @@ from accel.errors import Where
 from accel.explanation.source import short_place
 from accel.ilp.legality.checker import cluster_refusal
 from accel.ilp.legality.refusal import Refusal, Rule
+from accel.ilp.legality.rules import CHEAP
 from accel.ilp.problem.clustering import Cluster, Clustering
 from accel.ilp.problem.graph import Edge, Graph, Node
 from accel.ilp.problem.options import Duplicate
@@ -38,7 +39,7 @@ RULES: Mapping[str, str] = MappingProxyType(
         "E4": "The operations of a loop visit one shape, or the outer dimensions of it.",
         "E5": "A loop inside begins when its gather's index is known.",
         "W1": "A gather that may be larger than its source makes nothing expensive more than once.",
-        "C1": "What is computed again is cheap: a generate or map without loops, of 32 scalar operations at most.",
+        "C1": f"What is computed again is cheap: a generate or map without loops, of {CHEAP} scalar operations at most.",
         "C2": "What is computed again reads only what is in memory anyway, and is not in the way of anything.",
         "C3": "Who computes something again does not compute it more often than it was.",
         "C4": "No copy is made of what a copy reads.",

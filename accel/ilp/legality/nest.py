@@ -9,14 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from accel.ilp.legality.refusal import Refusal, Rule
+from accel.ilp.legality.rules import CHEAP
 from accel.ilp.problem.clustering import Traversal
 from accel.ilp.problem.graph import Graph, Node
 from accel.ilp.problem.options import Duplicate
 from accel.labelled.array import Extent, Label, Shape, SizeVariable
 from accel.labelled.operations import Kind, Role
-
-REPEATABLE = 32
-"""How many scalar operations may be done again for every element of a gather, all together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +120,8 @@ def _work(graph: Graph, traversals: Mapping[Label, Traversal], duplicate: Duplic
         heavy = [node for node in repeated if node.kind is Kind.FOLD or node.loops]
         if heavy:
             return Refusal(Rule.W1, (gather, heavy[0].label), larger + "the loop of {1} would run again")
-        if sum(node.operations for node in repeated) > REPEATABLE:
-            return Refusal(Rule.W1, (gather,), f"{larger}over {REPEATABLE} scalar operations would be done again")
+        if sum(node.operations for node in repeated) > CHEAP:
+            return Refusal(Rule.W1, (gather,), f"{larger}over {CHEAP} scalar operations would be done again")
     return None
 
 

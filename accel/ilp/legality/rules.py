@@ -13,7 +13,7 @@ from accel.labelled.array import Label
 from accel.labelled.operations import ORDERED, Kind, Role
 
 CHEAP = 32
-"""How many scalar operations may be pushed to a gather that is larger than its source."""
+"""How many scalar operations may be done again for an element: pushed to a gather that is larger than its source, or copied."""
 
 
 def fixed_direction(node: Node) -> bool | None:

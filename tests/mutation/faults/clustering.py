@@ -143,8 +143,8 @@ FAULTS = (
     Fault(
         "W1: operations are counted one by one",
         "ilp/legality/nest.py",
-        "if sum(node.operations for node in repeated) > REPEATABLE:",
-        "if max(node.operations for node in repeated) > REPEATABLE:",
+        "if sum(node.operations for node in repeated) > CHEAP:",
+        "if max(node.operations for node in repeated) > CHEAP:",
         (_CHECKER,),
     ),
     Fault(
