@@ -47,10 +47,6 @@ class Device(Protocol[B]):
         """An uninitialised contiguous buffer; raises `MemoryError`, or `ValueError` for more than an address can count."""
         ...
 
-    def release(self, buffer: B) -> None:
-        """`buffer`, which came from `allocate`, has no user any more: it may be handed out again."""
-        ...
-
     def upload(self, array: HostArray) -> B:
         """A buffer with the caller's data; it is only read. May be the data itself."""
         ...

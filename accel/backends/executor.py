@@ -188,14 +188,12 @@ def _assign(item: Assign, slots: Slots) -> Instruction[B]:
     return instruction
 
 
-def _drop(item: Drop, device: Device[B], slots: Slots) -> Instruction[B]:
-    dying = [(slots.array(array), array in item.own) for array in item.arrays]
+def _drop(item: Drop, slots: Slots) -> Instruction[B]:
+    dying = [slots.array(array) for array in item.arrays]
 
     def instruction(buffers: list[B | None], sizes: list[int]) -> None:
-        for slot, own in dying:
-            held, buffers[slot] = buffers[slot], None
-            if own and held is not None:
-                device.release(held)
+        for slot in dying:
+            buffers[slot] = None
 
     return instruction
 
@@ -229,7 +227,7 @@ def _instructions(items: Sequence[Item], device: Device[B], slots: Slots, around
             case Assign():
                 code.append(_assign(item, slots))
             case Drop():
-                code.append(_drop(item, device, slots))
+                code.append(_drop(item, slots))
             case Enter():
                 pass
             case Mark(number):

@@ -54,10 +54,9 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """The arrays have had their last use; those in `own` alias nothing."""
+    """The arrays have had their last use: what no other array shares is free again."""
 
     arrays: tuple[Array, ...]
-    own: frozenset[Array]
 
 
 Item: TypeAlias = Union[Launch, View, HostSizes, Require, Enter, Mark, Jump, JumpUnless, Assign, Drop]
@@ -151,7 +150,6 @@ def _drops(items: list[Item], program: Program) -> dict[int, Drop]:
             last[array] = position
     given = {leaf for parameter in program.parameters for leaf in parameter}
     kept = given | set(program.results)
-    own = _unaliased(items) - kept
     around = _regions(items)
     dying: dict[int, list[Array]] = {}
     for array, position in last.items():
@@ -164,28 +162,5 @@ def _drops(items: list[Item], program: Program) -> dict[int, Drop]:
             start, end, enter = around[enter]
         dying.setdefault(position, []).append(array)
     return {
-        position: Drop(tuple(sorted(arrays, key=lambda a: (a.label, a.leaf))), own.intersection(arrays))
-        for position, arrays in dying.items()
+        position: Drop(tuple(sorted(arrays, key=lambda a: (a.label, a.leaf)))) for position, arrays in dying.items()
     }
-
-
-def _unaliased(items: list[Item]) -> frozenset[Array]:
-    """Outputs of nests whose buffer no other array shares."""
-    made: set[Array] = set()
-    shared: set[Array] = set()
-    for item in items:
-        match item:
-            case Launch(nest):
-                found = {count.variable for count in nest.counts}
-                for output in nest.outputs:
-                    made.add(output.array)
-                    if any(extent.variable in found for extent in output.array.shape):
-                        shared.add(output.array)  # trimmed to what the filter kept: a view
-                shared.update(array for pair in nest.in_place for array in pair)
-            case View(arrays, sources) | Assign(arrays, sources):
-                shared.update(arrays + sources)
-            case HostSizes() | Require() | Enter() | Mark() | Jump() | JumpUnless() | Drop():
-                pass
-            case _:
-                assert_never(item)
-    return frozenset(made - shared)

@@ -26,8 +26,8 @@ def shape(items: list[Item]) -> list[str]:
         match item:
             case Launch(nest):
                 words.append(f"make {nest.label}")
-            case Drop(arrays, own):
-                words += [f"{'release' if a in own else 'forget'} {a.label}" for a in arrays]
+            case Drop(arrays):
+                words += [f"forget {a.label}" for a in arrays]
             case Assign(targets, sources):
                 words += [f"{t.label} := {s.label}" for t, s in zip(targets, sources, strict=True)]
             case Mark(number):
@@ -49,12 +49,12 @@ def program(*steps: Step, parameters: tuple[int, ...] = (0,), results: tuple[int
     return Program(tuple((array(p),) for p in parameters), steps, tuple(map(array, results)))
 
 
-def test_intermediates_are_released_after_their_last_use() -> None:
+def test_intermediates_are_forgotten_after_their_last_use() -> None:
     items = linear(program(copy(1, 0), copy(2, 1), copy(3, 1), results=(2, 3)))
-    assert shape(items) == ["make 1", "make 2", "make 3", "release 1"]
+    assert shape(items) == ["make 1", "make 2", "make 3", "forget 1"]
 
 
-def test_what_a_view_shares_is_only_forgotten() -> None:
+def test_what_a_view_shares_is_forgotten_by_itself() -> None:
     items = linear(program(copy(1, 0), View((array(2),), (array(1),)), copy(3, 2), results=(3,)))
     assert shape(items) == ["make 1", "view 2 of 1", "forget 1", "make 3", "forget 2"]
 
@@ -67,7 +67,7 @@ def test_branches_jump_and_outer_arrays_live_to_the_end() -> None:
     )
     assert shape(items) == [
         "make 1", "make 2", "unless 2 jump 0", "make 4", "3 := 4", "forget 4", "jump 1", "mark 0", "make 5",
-        "3 := 5", "forget 5", "mark 1", "release 1", "release 2",
+        "3 := 5", "forget 5", "mark 1", "forget 1", "forget 2",
     ]  # fmt: skip
 
 
@@ -76,8 +76,8 @@ def test_loops_jump_back_and_outer_arrays_live_to_the_end() -> None:
     body = Program(((array(20),),), (copy(21, 20), copy(22, 1)), (array(22),))
     items = linear(program(copy(1, 0), Repeat(condition, body, (array(0),), (array(2),)), copy(3, 2), results=(3,)))
     assert shape(items) == [
-        "make 1", "2 := 0", "mark 0", "10 := 2", "make 11", "forget 10", "unless 11 jump 1", "release 11", "20 := 2",
-        "make 21", "forget 20", "release 21", "make 22", "2 := 22", "forget 22", "jump 0", "mark 1", "release 1", "make 3",
+        "make 1", "2 := 0", "mark 0", "10 := 2", "make 11", "forget 10", "unless 11 jump 1", "forget 11", "20 := 2",
+        "make 21", "forget 20", "forget 21", "make 22", "2 := 22", "forget 22", "jump 0", "mark 1", "forget 1", "make 3",
         "forget 2",
     ]  # fmt: skip
 

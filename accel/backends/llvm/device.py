@@ -41,9 +41,6 @@ class CPU:
         """An uninitialised C-contiguous array; a large one begins at a cache line."""
         return self._buffers.take(element, shape)
 
-    def release(self, buffer: HostArray) -> None:
-        """Reference counts do it."""
-
     def upload(self, array: HostArray) -> HostArray:
         """The array itself, or a copy if its innermost elements are not adjacent."""
         flags = array.flags

@@ -90,9 +90,6 @@ class _Kernels:
             raise MemoryError("NumPy could not hold the array")
         return self._memory.take(prod(shape) * element.bytes)
 
-    def release(self, buffer: Held) -> None:
-        """Nothing to do: a buffer goes back when the executor drops it."""
-
     def upload(self, array: HostArray) -> Held:
         return self._memory.upload(array)
 

@@ -71,13 +71,6 @@ FAULTS = (
         ("tests/backends/test_executor.py::test_one_branch_is_taken",),
     ),
     Fault(
-        "views count as buffers of their own",
-        "backends/linear.py",
-        "shared.update(arrays + sources)",
-        "shared.update(())",
-        ("tests/backends/test_linear.py",),
-    ),
-    Fault(
         "extents that a program knows are not compared",
         "backends/parameters.py",
         "if arguments[position].shape[axis] != (offset if known is None else sizes[known] + offset):",
