@@ -1,6 +1,7 @@
 """What the user wrote at a place, as Python's syntax: for hints that repeat the names of the user's own call.
 
-In: a `Where`. Out: expressions and their texts, or None where the source cannot be read, as in a process that lacks the file.
+In: a `Where`, or a file. Out: expressions and their texts, or None where the source cannot be read, as in a process that lacks
+the file.
 """
 
 from __future__ import annotations
@@ -9,8 +10,12 @@ import ast
 import linecache
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from accel.errors import Where
+
+Span: TypeAlias = tuple[int, int | None, int | None, int | None]
+"""Where an expression stands in its file: first line and column, last ones; columns are counted in bytes."""
 
 _LONGEST = 40
 """Characters of an argument that a hint repeats; a longer one would hide what the hint says."""
@@ -29,15 +34,29 @@ def expression(where: Where | None) -> Expression | None:
     span = None if where is None else where.span()
     if where is None or span is None:
         return None
-    try:
-        tree = ast.parse("".join(linecache.getlines(where.file)))
-    except (SyntaxError, ValueError):  # another language that compiles to Python, or a file that was changed
+    tree = parsed(where.file)
+    if tree is None:
         return None
     for parent in ast.walk(tree):
         for node in ast.iter_child_nodes(parent):
-            if isinstance(node, ast.expr) and span == _span(node):
+            if isinstance(node, ast.expr) and span == span_of(node):
                 return Expression(node, parent)
     return None
+
+
+def parsed(file: str) -> ast.Module | None:
+    """All of a file; None if it cannot be read, or is no Python."""
+    try:
+        return ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError):  # another language that compiles to Python, or a file that was changed
+        return None
+    except (RecursionError, MemoryError):  # it is nested deeper than the parser goes
+        return None
+
+
+def span_of(node: ast.expr) -> Span:
+    """Where an expression stands, as `Where.span` says it."""
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
 
 
 def arguments(name: str | None, where: Where | None, *, keywords: bool = False) -> tuple[str, ...] | None:
@@ -49,7 +68,7 @@ def arguments(name: str | None, where: Where | None, *, keywords: bool = False) 
     if found is None or not isinstance(found.node, ast.Call):
         return None
     call = found.node
-    if name not in (None, _last_name(call.func)) or any(isinstance(item, ast.Starred) for item in call.args):
+    if name not in (None, last_name(call.func)) or any(isinstance(item, ast.Starred) for item in call.args):
         return None
     return tuple(map(short, call.args)) if keywords or not call.keywords else None
 
@@ -80,13 +99,10 @@ def short(node: ast.expr) -> str:
     return "" if len(text) > _LONGEST or "\n" in text else text
 
 
-def _last_name(node: ast.expr) -> str | None:
+def last_name(node: ast.expr) -> str | None:
+    """`map` of `A.map` and of `map`."""
     match node:
         case ast.Attribute(attr=name) | ast.Name(id=name):
             return name
         case _:
             return None
-
-
-def _span(node: ast.expr) -> tuple[int, int | None, int | None, int | None]:
-    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset

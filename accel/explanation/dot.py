@@ -12,9 +12,16 @@ from accel.explanation.picture import Arrow, Box, Picture, Shape
 _FONT = 'fontname="Helvetica,Arial,sans-serif"'
 
 COLOURS: Mapping[str, str] = MappingProxyType(
-    {"fused": "#1a7f37", "kept": "#9a6700", "stored": "#0969da", "input": "#57606a", "view": "#57606a"}
+    {
+        "fused": "#1a7f37",
+        "kept": "#9a6700",
+        "stored": "#0969da",
+        "input": "#57606a",
+        "view": "#57606a",
+        "part": "#57606a",
+    }
 )
-"""Of arrows, by what becomes of their array."""
+"""Of arrows, by what becomes of their array; of `part`, to a body or branch."""
 
 _SHAPES: Mapping[str, str] = MappingProxyType(
     {
@@ -54,7 +61,7 @@ def _graph(picture: Picture, links: bool) -> Iterator[str]:
     label = (
         "" if links else f" label={quoted(chr(10).join(picture.notes))}"
     )  # the page has the notes beside the picture
-    yield f"  graph [{_FONT} fontsize=11 labelloc=t bgcolor=white pad=0.2{label}]"
+    yield f"  graph [{_FONT} fontsize=11 labelloc=t bgcolor=white pad=0.2 compound=true{label}]"
     yield f'  node [{_FONT} fontsize=10 height=0.3 margin="0.15,0.06"]'
     yield f"  edge [{_FONT} fontsize=9 arrowsize=0.7]"
     yield from _inside(picture, links)
@@ -87,8 +94,10 @@ def _inside(picture: Picture, links: bool) -> Iterator[str]:
 
 def _arrow(arrow: Arrow, number: int, links: bool) -> str:
     colour = COLOURS[arrow.style]
-    line = "dotted" if arrow.style == "view" else "dashed" if arrow.memory else "bold"
+    line = "dotted" if arrow.style in ("view", "part") else "dashed" if arrow.memory else "bold"
     look = f'label={quoted(" " + arrow.label)} color="{colour}" fontcolor="{colour}" style={line} tooltip={quoted(arrow.tip)}'
+    if arrow.box is not None:
+        look += f" lhead=cluster_{arrow.box}"
     return f'{arrow.first} -> {arrow.second} [{look}{_place(f"arrow {arrow.style}", arrow.link, links)} id="arrow{number}"]'
 
 

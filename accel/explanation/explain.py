@@ -39,6 +39,16 @@ from accel.settings import Given, Settings
 
 
 @dataclass(frozen=True, slots=True)
+class Traced:
+    """A program. names: of the parameters. arguments: the data of the parameters, if it is known."""
+
+    results: list[ArrayNode]
+    parameters: list[ArrayParameter]
+    names: list[str]
+    arguments: list[HostArray] | None
+
+
+@dataclass(frozen=True, slots=True)
 class Subject:
     """A program that is to be explained, in every stage.
 
@@ -47,7 +57,7 @@ class Subject:
     """
 
     name: str
-    nodes: Sequence[ArrayNode]
+    traced: Traced
     program: Program
     staged: Stages
     steps: Mapping[str, Step]
@@ -67,24 +77,25 @@ def explain(program: object, *arrays: object, **given: Unpack[Given]) -> Explana
 
 def subject(program: object, arrays: Sequence[object], settings: Settings) -> Subject:
     """What `explain` is called with, planned and lowered. Raises `AccelTypeError` for what is no program."""
-    nodes, parameters, arguments = _traced(program, arrays)
-    built = build(nodes, parameters)
+    traced = _traced(program, arrays)
+    built = build(traced.results, traced.parameters)
     sizes: dict[SizeVariable, int] = {}
     data: list[HostArray] | None = None
-    if arguments is not None:
-        data = [*arguments, *(leaf for constant in built.constants for leaf in constant.data)]
+    if traced.arguments is not None:
+        data = [*traced.arguments, *(leaf for constant in built.constants for leaf in constant.data)]
         sizes = bind.sizes(built.program.parameters, built.program.own_shapes, built.program.equalities, data)
     chosen = options(settings, sizes)
     name = str(getattr(program, "__name__", "program"))
     steps: list[Step] = []
     staged = stages(built.program, chosen, steps.append)
-    return Subject(name, nodes, built.program, staged, {step.name: step for step in steps}, chosen, sizes, data)
+    return Subject(name, traced, built.program, staged, {step.name: step for step in steps}, chosen, sizes, data)
 
 
 def explanation(found: Subject) -> Explanation:
     """What there is to say about it."""
     program, staged, chosen, sizes = found.program, found.staged, found.options, found.sizes
-    summary, every = summarise(staged, sizes, chosen), list(plans(staged.plan))
+    summary = summarise(staged, sizes, chosen, found.traced.results, found.traced.names)
+    every = list(plans(staged.plan))
     cost = added(plan.cost for plan in every)
     return Explanation(
         loops=summary.loops,
@@ -93,6 +104,7 @@ def explanation(found: Subject) -> Explanation:
         bytes_read=summary.bytes_read,
         bytes_written=summary.bytes_written,
         sizes=MappingProxyType({f"n{variable.number}": value for variable, value in sorted(sizes.items())}),
+        extents=MappingProxyType(summary.extents),
         clusters=summary.clusters,
         arrays=summary.arrays,
         strategy=" and ".join(dict.fromkeys(map(_strategy, every))),
@@ -110,7 +122,7 @@ def explanation(found: Subject) -> Explanation:
         copies=summary.copies,
         name=found.name,
         strategies=strategies(program, chosen, sizes),
-        stages=texts(found.nodes, staged, found.steps, chosen),
+        stages=texts(found.traced.results, staged, found.steps, chosen),
     )
 
 
@@ -118,15 +130,11 @@ def _strategy(plan: Plan) -> str:
     return plan.strategy if plan.solver is None else f"{plan.strategy} ({plan.solver})"
 
 
-Traced = tuple[list[ArrayNode], list[ArrayParameter], list[HostArray] | None]
-"""Results, parameters, and the data of the parameters if it is known."""
-
-
 def _traced(program: object, arrays: Sequence[object]) -> Traced:
     if isinstance(program, Acc | tuple):
         if arrays:
             raise AccelTypeError("a program that holds its arrays takes no others", here())
-        return _results(program), [], []
+        return Traced(_results(program), [], [], [])
     if not callable(program):
         hint = "give an Acc, a tuple of them, or a function over them with its arrays"
         raise AccelTypeError(f"there is nothing to explain about {type(program).__name__}", here(), hint=hint)
@@ -136,7 +144,8 @@ def _traced(program: object, arrays: Sequence[object]) -> Traced:
     where = Where(code, 0) if isinstance(code, CodeType) else here()  # the line with the parameters
     parameters = [ArrayParameter((kind,), where) for kind in kinds]
     handles = [Acc[Any](node, (None,) * node.types[0].rank) for node in parameters]  # Any: types known at run time
-    return _results(apply_to_arrays(function, handles, here())), parameters, data
+    results = _results(apply_to_arrays(function, handles, here()))
+    return Traced(results, parameters, _names(function, len(parameters)), data)
 
 
 def _parameters(
@@ -154,6 +163,21 @@ def _parameters(
             raise AccelTypeError(f"the type of the parameter {name} is not known", here(), hint=hint)
         kinds.append(ArrayType(demand.rank, demand.element))
     return kinds, None if kinds else []
+
+
+def _names(function: Callable[..., object], count: int) -> list[str]:
+    """What a function calls its first `count` parameters, `xs[0]` and `xs[1]` of `*xs`; nothing without a signature."""
+    found: list[str] = []
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # a builtin
+        return []
+    for parameter in parameters:
+        several = parameter.kind is inspect.Parameter.VAR_POSITIONAL
+        found += (
+            [f"{parameter.name}[{number}]" for number in range(count - len(found))] if several else [parameter.name]
+        )
+    return found[:count]
 
 
 def _results(result: object) -> list[ArrayNode]:

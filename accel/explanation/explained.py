@@ -14,7 +14,8 @@ class Explained:
     """What was fused, what it costs, and what is known about all other ways; `str()` is a report.
 
     loops: nests over at least one dimension. reads, writes: array passes, by the size of the pass (`n0`, `n0*n1`; a single
-    element counts under `1`). bytes_read, bytes_written: with the extents in `sizes`; others count 1024. cost, bound: one
+    element counts under `1`). bytes_read, bytes_written: with the extents in `sizes`; others count 1024. extents: what they are
+    extents of, such as `rows of img`. cost, bound: one
     number per level of the cost model, sub-programs included; `proved`: no clustering costs less; `recalled`: an earlier
     process found that out, and the plan cache kept it. unfused: the cost with every operation by itself. levels: what the
     numbers count. operations, flows: every operation, and who reads what. views: other names of arrays. copies: work that
@@ -28,6 +29,7 @@ class Explained:
     bytes_read: int
     bytes_written: int
     sizes: Mapping[str, int]
+    extents: Mapping[str, str]
     clusters: tuple[ClusterReport, ...]
     arrays: tuple[ArrayReport, ...]
     strategy: str

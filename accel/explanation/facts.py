@@ -9,11 +9,15 @@ from accel.errors import Where
 from accel.explanation.measured import Measured
 from accel.explanation.reasons import WhyNot
 from accel.explanation.source import short_place
+from accel.labelled.array import Label
 
 
 @dataclass(frozen=True, slots=True)
 class PassReport:
-    """One pass of a loop over an array: its name, how many elements (`n0`), how many bytes."""
+    """One pass of a loop over an array: its name, how many elements it visits (`n0`), how many bytes these are.
+
+    An array that is read by index has no more bytes than itself, however often it is read.
+    """
 
     array: str
     size: str
@@ -21,12 +25,22 @@ class PassReport:
 
 
 @dataclass(frozen=True, slots=True)
+class UpdateReport:
+    """What a scatter writes into: `array`, which is `becomes` from then on."""
+
+    array: str
+    becomes: str
+
+
+@dataclass(frozen=True, slots=True)
 class ClusterReport:
     """One loop. operations: in order, such as `fold %3`. over: what it visits. fused, kept, stored: names of arrays.
 
-    number: from 1, in the order of the report. part: the control flow around it, outermost first, such as `awhile %4, do`.
-    read_arrays, written_arrays: the passes that `reads` and `writes` count. code: the loop's text as `ir`, `llvm` and
-    `opencl`, made when it is asked for. measured: what it took, in the explanation of a profile.
+    number: from 1, in the order of the report. part: the control flow around it, outermost first, such as `awhile %4, do` or
+    `iterate %4 x 50 turns`. read_arrays, written_arrays: the passes that `reads` and `writes` count. updates: what its scatters
+    write into. counter: it does nothing but count the turns of an `iterate`, so it is in no report, and moves nothing that
+    counts. nest: the label of its nest in the stage `ir`. code: the loop's text as `ir`, `llvm` and `opencl`, made when it is
+    asked for. measured: what it took, in the explanation of a profile.
     """
 
     operations: tuple[str, ...]
@@ -41,6 +55,9 @@ class ClusterReport:
     part: tuple[str, ...]
     read_arrays: tuple[PassReport, ...]
     written_arrays: tuple[PassReport, ...]
+    updates: tuple[UpdateReport, ...]
+    counter: bool
+    nest: Label
     code: Mapping[str, str] = field(repr=False, compare=False)
     measured: Measured | None = None
 
@@ -59,13 +76,16 @@ class ClusterReport:
 class ArrayReport:
     """One array. status: `input`, `fused` (never written), `kept` (written and consumed in its own loop), `stored`.
 
-    producer: such as `fold %3`. where: the user's call. why_not: for each reader in another loop, why it is there.
-    why_not_again: for each of these, where work may be done again, why it does not compute the array by itself.
-    readers: the operations that read it. cluster: the number of the loop that makes it, if one does. result: the program (or
-    the part of it in which the array stands) returns it. bytes: what it takes in memory if it is stored.
+    variable: what the user's program calls it, empty if that is not known; `xs.1` is a part of `xs`. producer: such as
+    `fold %3`. where: the user's call. why_not: for each reader in another loop, why it is there. why_not_again: for each of
+    these, where work may be done again, why it does not compute the array by itself. readers: the operations that read it.
+    cluster: the number of the loop that makes it, if one does. result: the program (or the part of it in which the array
+    stands) returns it. bytes: what it takes in memory if it is stored. counter: it counts the turns of an `iterate`, so it
+    is in no report.
     """
 
     name: str
+    variable: str
     type: str
     status: str
     producer: str
@@ -77,19 +97,23 @@ class ArrayReport:
     part: tuple[str, ...]
     result: bool
     bytes: int
+    counter: bool
 
 
 @dataclass(frozen=True, slots=True)
 class ViewReport:
     """A name for another array: the same memory under another shape, or what a repetition carries from turn to turn.
 
-    of: the array's name. by: such as `reshape %4` or `awhile %4, do`. carried: `of` is the array of the turn before.
+    variable, counter: as of an array. of: the array's name. by: such as `reshape %4` or `awhile %4, do`. carried: `of` is the
+    array of the turn before.
     """
 
     name: str
+    variable: str
     of: str
     by: str
-    carried: bool = False
+    carried: bool
+    counter: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,15 +145,19 @@ class CopyReport:
 
 @dataclass(frozen=True, slots=True)
 class OperationReport:
-    """One operation, such as `fold %3`: the number of its loop (None: it is no loop), the user's call. copy: it does again
-    what another operation does (see `CopyReport`).
+    """One operation, such as `fold %3`: the number of its loop (None: it is no loop), the user's call.
+
+    variable: what the user's program calls what it gives, empty if that is not known. copy: it does again what another
+    operation does (see `CopyReport`). counter: it counts the turns of an `iterate`, so it is in no report.
     """
 
     name: str
+    variable: str
     cluster: int | None
     part: tuple[str, ...]
     where: Where | None
     copy: bool
+    counter: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from accel.explanation.reasons import RULES
 from accel.explanation.report import counts, proof
 from accel.explanation.source import short_place
 from accel.explanation.svg import svg_or_none
+from accel.explanation.words import without_counters
 
 
 def write_page(explanation: Explained, path: str | PathLike[str]) -> None:
@@ -55,6 +56,7 @@ def page(explanation: Explained) -> str:
     style, script = (files("accel.explanation").joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:"
+    explanation = without_counters(explanation)
     sections = Sections(explanation)
     return "\n".join(
         [
@@ -69,7 +71,7 @@ def page(explanation: Explained) -> str:
             *_loops(explanation, sections),
             *_arrays(explanation, sections),
             '</div>\n<div class="right">',
-            *_overview(explanation),
+            *_overview(explanation, sections),
             *map(sections.loop, explanation.clusters),
             *map(sections.array, explanation.arrays),
             f"</div>\n</main>\n<script>{script}</script>\n</body>\n</html>\n",
@@ -122,12 +124,13 @@ def _loops(explanation: Explained, sections: Sections) -> Iterator[str]:
 
 def _card(cluster: ClusterReport, sections: Sections, places: list[str]) -> str:
     shown, rest = cluster.operations[:12], len(cluster.operations) - 12
-    operations = ", ".join(shown) + (f" and {rest} more" if rest > 0 else "")
-    part = f" <small>{text(' / '.join(cluster.part))}</small>" if cluster.part else ""
+    operations = sections.operations(shown) + (f" and {rest} more" if rest > 0 else "")
+    part = f" <small>in {text(sections.words.sentence(' / '.join(cluster.part)))}</small>" if cluster.part else ""
+    updates = f", updates {' '.join(sections.chip(each.array) for each in cluster.updates)}" if cluster.updates else ""
     return (
-        f'<li class="card">{link(loop_link(cluster.number), cluster.heading)}{part}<br>{text(operations)}'
+        f'<li class="card">{link(loop_link(cluster.number), text(cluster.heading))}{part}<br>{operations}'
         f"<br><small>{text(', '.join(filter(None, places[:4])))}</small>"
-        f"<br>{sections.chips(cluster.read_arrays)} → {sections.chips(cluster.written_arrays)}</li>"
+        f"<br>{sections.chips(cluster.read_arrays)} → {sections.chips(cluster.written_arrays)}{updates}</li>"
     )
 
 
@@ -144,12 +147,15 @@ def _number(number: int | None) -> str:
     return "unknown" if number is None else f"{number:,}"
 
 
-def _overview(explanation: Explained) -> Iterator[str]:
+def _overview(explanation: Explained, sections: Sections) -> Iterator[str]:
     """What is shown before anything is clicked: costs, strategies, rules."""
     yield '<section id="overview" class="detail" tabindex="-1"><h2>Overview</h2>'
     sizes = ", ".join(f"{name} = {value:,}" for name, value in explanation.sizes.items()) or "1,024 for every extent"
     yield f"<p>The program reads {text(counts(explanation.reads))} and writes {text(counts(explanation.writes))}: "
     yield f"{explanation.bytes_read:,} and {explanation.bytes_written:,} bytes with {text(sizes)}.</p>"
+    if explanation.extents:
+        items = "".join(f"<dt>{text(name)}</dt><dd>{text(what)}</dd>" for name, what in explanation.extents.items())
+        yield f"<h3>Extents</h3><dl>{items}</dl>"
     costs = zip_longest(explanation.unfused, explanation.cost, explanation.bound)
     rows = [(text(level), *map(_number, numbers)) for level, numbers in zip(explanation.levels, costs, strict=False)]
     yield "<h3>Cost</h3>" + table(("level", "unfused#", "this clustering#", "lower bound#"), rows)
@@ -165,7 +171,8 @@ def _overview(explanation: Explained) -> Iterator[str]:
         ],
     )  # fmt: skip
     if explanation.copies:
-        yield f"<h3>Work done again</h3><ul>{''.join(f'<li>{text(copy)}</li>' for copy in explanation.copies)}</ul>"
+        items = "".join(f"<li>{text(sections.words.sentence(str(copy)))}</li>" for copy in explanation.copies)
+        yield f"<h3>Work done again</h3><ul>{items}</ul>"
     used = {line.rule for array in explanation.arrays for line in (*array.why_not, *array.why_not_again)}
     if used:
         rules = "".join(f"<dt>{text(rule)}</dt><dd>{text(RULES[rule])}</dd>" for rule in RULES if rule in used)

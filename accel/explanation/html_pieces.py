@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from accel.errors import Where
@@ -19,18 +19,27 @@ def text(anything: object) -> str:
     return escape("".join(characters))
 
 
-def link(target: str, words: str, kind: str = "") -> str:
-    """A link within the page."""
+def link(target: str, markup: str, kind: str = "", title: str = "") -> str:
+    """A link within the page; `title` is what it says when it is pointed at."""
     classes = f' class="{kind}"' if kind else ""
-    return f'<a href="#{text(target)}"{classes}>{text(words)}</a>'
+    tip = f' title="{text(title)}"' if title else ""
+    return f'<a href="#{text(target)}"{classes}{tip}>{markup}</a>'
 
 
-def linked(words: str, arrays: Collection[str]) -> str:
-    """A text in which the names of arrays lead to them."""
+def named(variable: str, name: str) -> str:
+    """The user's variable, and in small what the stages call it; that alone where there is no variable."""
+    return f"{text(variable)} <small>{text(name)}</small>" if variable else text(name)
+
+
+def linked(words: str, arrays: Mapping[str, str]) -> str:
+    """A text in which the names of arrays lead to them, and say their variables when they are pointed at."""
     parts, end = [], 0
     for found in _NAME.finditer(words):
         if found[0] in arrays:
-            parts += [text(words[end : found.start()]), link(array_link(found[0]), found[0])]
+            parts += [
+                text(words[end : found.start()]),
+                link(array_link(found[0]), text(found[0]), "", arrays[found[0]]),
+            ]
             end = found.end()
     return "".join([*parts, text(words[end:])])
 

@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from accel.explanation.explained import Explained
-from accel.explanation.facts import ArrayReport, ClusterReport, CopyReport, OperationReport, PassReport
-from accel.explanation.html_pieces import block, link, linked, source, table, text
+from accel.explanation.facts import ArrayReport, ClusterReport, OperationReport, PassReport
+from accel.explanation.html_pieces import block, link, linked, named, source, table, text
 from accel.explanation.picture import array_link, loop_link
 from accel.explanation.quantities import counted
 from accel.explanation.reasons import RULES, WhyNot
 from accel.explanation.report import counts, drawing
 from accel.explanation.source import place
+from accel.explanation.words import Words
 
 STATUS: Mapping[str, str] = {
     "input": "given by the caller",
@@ -30,7 +31,8 @@ class Sections:
     """The sections of one explanation."""
 
     def __init__(self, explanation: Explained) -> None:
-        self._explanation = explanation
+        self._explanation, self.words = explanation, Words(explanation)
+        self._variables = {array.name: array.variable for array in explanation.arrays}
         self._arrays: dict[str, ArrayReport] = {array.name: array for array in explanation.arrays}
         self._operations: dict[str, OperationReport] = {each.name: each for each in explanation.operations}
         self._views = {view.name: view.of for view in explanation.views}
@@ -44,7 +46,9 @@ class Sections:
         array = self._arrays.get(seen)
         if array is None:
             return text(name)
-        return link(array_link(seen), name if seen == name else f"{name} = {seen}", f"chip {array.status}")
+        small = name if seen == name else f"{name} = {seen}"
+        variable = self.words.variable(name) or self.words.variable(seen)
+        return link(array_link(seen), named(variable, small), f"chip {array.status}")
 
     def chips(self, passes: tuple[PassReport, ...]) -> str:
         """The arrays of some passes."""
@@ -52,10 +56,14 @@ class Sections:
 
     def operation(self, name: str) -> str:
         """An operation, with a link to its loop."""
-        operation = self._operations.get(name)
+        operation, shown = self._operations.get(name), named(self.words.variable(name), name)
         if operation is None or operation.cluster is None:
-            return text(name)
-        return f"{text(name)} in {link(loop_link(operation.cluster), f'loop {operation.cluster}')}"
+            return shown
+        return f"{shown} in {link(loop_link(operation.cluster), f'loop {operation.cluster}')}"
+
+    def operations(self, names: Sequence[str]) -> str:
+        """Several operations."""
+        return ", ".join(named(self.words.variable(name), name) for name in names)
 
     def loop(self, cluster: ClusterReport) -> str:
         """All about one loop: what it moves, the user's lines, its tree, its nest, its code."""
@@ -68,17 +76,21 @@ class Sections:
         return "\n".join(
             [
                 head,
-                *(f"<p>inside of {text(part)}</p>" for part in cluster.part),
-                f"<p>{', '.join(map(text, cluster.operations))}</p>",
+                *(f"<p>inside of {text(self.words.sentence(part))}</p>" for part in cluster.part),
+                f"<p>{self.operations(cluster.operations)}</p>",
                 self._passes("reads", cluster.reads, cluster.read_arrays),
                 self._passes("writes", cluster.writes, cluster.written_arrays),
+                *(
+                    f"<p>It updates {self.chip(each.array)} in place, which is {self.chip(each.becomes)} from then on.</p>"
+                    for each in cluster.updates
+                ),
                 *self._fates(cluster),
-                *(f"<p>{text(copy)}</p>" for copy in self._explanation.copies if self._concerns(copy, cluster)),
+                *self._copies(cluster),
                 *self._why(why),
                 "<h3>Your lines</h3>",
                 source(wheres),
                 '<div class="texts">',
-                block("The fused tree", linked("\n".join(drawing(cluster.tree)), self._arrays)),
+                block("The fused tree", linked("\n".join(drawing(cluster.tree)), self._variables)),
                 *self._code(cluster),
                 "</div></section>",
             ]
@@ -97,10 +109,12 @@ class Sections:
             ("size", counted(array.bytes, "bytes") + (" if it were stored" if array.status == "fused" else "")),
         ]
         if array.result:
-            rows.append(("result", "of " + text(array.part[-1]) if array.part else "of the program"))
+            part = text(self.words.sentence(array.part[-1])) if array.part else "the program"
+            rows.append(("result", f"of {part}"))
         facts = "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in rows)
         loop = "" if array.cluster is None else f' data-loop="{loop_link(array.cluster)}"'
-        head = f'<section id="{array_link(array.name)}" class="detail" tabindex="-1"{loop}><h2>array {text(array.name)}</h2>'
+        head = f'<section id="{array_link(array.name)}" class="detail" tabindex="-1"{loop}>'
+        head += f"<h2>array {named(array.variable, array.name)}</h2>"
         line = ("<h3>Your line</h3>", source([array.where]))
         why = [("", each) for each in array.why_not]
         why += [("not computed again for ", each) for each in array.why_not_again]
@@ -114,8 +128,10 @@ class Sections:
         heads = ("array", "pass over", "passes#", "bytes#")
         return f"<h3>It {verb} {text(counts(counted))}</h3>" + (table(heads, rows) if rows else "")
 
-    def _concerns(self, copy: CopyReport, cluster: ClusterReport) -> bool:
-        return not {*copy.copies, *copy.readers}.isdisjoint(cluster.operations)
+    def _copies(self, cluster: ClusterReport) -> Iterator[str]:
+        for copy in self._explanation.copies:
+            if not {*copy.copies, *copy.readers}.isdisjoint(cluster.operations):
+                yield f"<p>{text(self.words.sentence(str(copy)))}</p>"
 
     def _fates(self, cluster: ClusterReport) -> Iterator[str]:
         fates = {"fused": cluster.fused, "kept": cluster.kept, "stored": cluster.stored}
@@ -133,10 +149,13 @@ class Sections:
         made, read = (text(place(where)) for where in (line.producer_where, line.where))
         lines = f"<br><small>made at <code>{made}</code>, read at <code>{read}</code></small>" if made and read else ""
         rule = f'<abbr title="{text(RULES.get(line.rule, line.rule))}">{text(line.rule)}</abbr>'
-        return f"<li>{before}{self.operation(line.reader)}: {linked(line.reason, self._arrays)} ({rule}){lines}</li>"
+        return f"<li>{before}{self.operation(line.reader)}: {self._reason(line)} ({rule}){lines}</li>"
+
+    def _reason(self, line: WhyNot) -> str:
+        return linked(self.words.sentence(line.reason), self._variables)
 
     def _code(self, cluster: ClusterReport) -> Iterator[str]:
-        yield block("The loop nest", linked(cluster.code["ir"], self._arrays))
+        yield block("The loop nest", linked(cluster.code["ir"], self._variables))
         for title, name in (("LLVM IR", "llvm"), ("OpenCL C", "opencl")):
             if self._code_left <= 0:
                 rest = f"explanation.clusters[{cluster.number - 1}].code[{name!r}]"

@@ -36,7 +36,8 @@ def _graph(picture: Picture) -> Iterator[str]:
     yield from _contents(picture)
     for arrow in picture.arrows:
         line = "-.->" if arrow.memory else "==>"
-        yield f"  {arrow.first} {line}|{quoted(arrow.label)}| {arrow.second}"
+        label = f"|{quoted(arrow.label)}|" if arrow.label else ""
+        yield f"  {arrow.first} {line}{label} {arrow.box or arrow.second}"
     for style, colour in COLOURS.items():
         numbers = [str(number) for number, arrow in enumerate(picture.arrows) if arrow.style == style]
         if numbers:

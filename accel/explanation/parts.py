@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
+from accel.explanation.naming.turns import is_iterate
 from accel.explanation.reasons import operation_name
 from accel.fusedast import nodes as fusedast
 from accel.fusedast.nodes import RootOfCluster, Unfused, UnfusedAcond, UnfusedAwhile
-from accel.fusedast.walk import leaves
 from accel.ilp.problem.clustering import Plan
 from accel.ir import nodes as ir
 from accel.ir.nodes import Branch, HostSizes, Launch, Repeat, Require, View
@@ -22,7 +22,8 @@ from accel.labelled.nodes import Binding
 class Part:
     """A program or sub-program in three forms. around: the control flow that it is in, such as `awhile %4, do`.
 
-    carried: of a half of an `awhile`, the arrays of that; its parameters are these, one turn earlier.
+    carried: of a half of an `awhile`, the arrays of that; its parameters are these, one turn earlier. counts: it is the half of
+    an `iterate` that asks whether to go on.
     """
 
     program: labelled.Program
@@ -30,14 +31,15 @@ class Part:
     plan: Plan
     around: tuple[str, ...] = ()
     carried: tuple[Array, ...] = ()
+    counts: bool = False
 
     def roots(self) -> Iterator[RootOfCluster]:
         """The clusters of this part alone."""
         return (node for node in self.fused.nodes if isinstance(node, RootOfCluster))
 
 
-def parts(whole: Part) -> Iterator[Part]:
-    """The program, then its sub-programs in order, each before its own."""
+def parts(whole: Part, turns: Mapping[Label, str]) -> Iterator[Part]:
+    """The program, then its sub-programs in order, each before its own. turns: how many a loop makes, where that is told."""
     pending = [whole]
     while pending:
         part = pending.pop()
@@ -49,9 +51,10 @@ def parts(whole: Part) -> Iterator[Part]:
                 case UnfusedAcond(binding, _, first, second) | UnfusedAwhile(binding, first, second):
                     halves = zip(_halves(binding), (first, second), plans[binding.label], strict=True)
                     for (title, program), fused, plan in halves:
-                        around = (*part.around, f"{operation_name(binding)}, {title}")
+                        around = (*part.around, _title(binding, title, turns))
                         carried = binding.arrays if isinstance(node, UnfusedAwhile) else ()
-                        inner.append(Part(program, fused, plan, around, carried))
+                        counts = is_iterate(binding) and title == "while"
+                        inner.append(Part(program, fused, plan, around, carried, counts))
                 case RootOfCluster() | Unfused():
                     pass
                 case _:
@@ -59,11 +62,16 @@ def parts(whole: Part) -> Iterator[Part]:
         pending += reversed(inner)
 
 
-def clusters(every: Iterable[Part]) -> Iterator[tuple[Part, RootOfCluster, Label]]:
-    """The clusters of all parts, in the order in which they are numbered from 1, each with the label of its nest."""
-    for part in every:
-        for root in part.roots():
-            yield part, root, min(leaf.binding.label for leaf in leaves(root.tree))
+def _title(binding: Binding, half: str, turns: Mapping[Label, str]) -> str:
+    """`awhile %4, do`, `iterate %4 x 50 turns`."""
+    if not is_iterate(binding):
+        return f"{operation_name(binding)}, {half}"
+    number = turns.get(binding.label)
+    return (
+        f"{operation_name(binding)} x {number} turn{'' if number == '1' else 's'}"
+        if number
+        else operation_name(binding)
+    )
 
 
 def _halves(binding: Binding) -> tuple[tuple[str, labelled.Program], tuple[str, labelled.Program]]:

@@ -6,6 +6,7 @@ whether they are fused or go through memory. Of programs too large to look at, l
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from accel.explanation.explained import Explained
 from accel.explanation.facts import ArrayReport, ClusterReport, OperationReport
 from accel.explanation.quantities import counted
 from accel.explanation.source import short_place
+from accel.explanation.words import Words, without_counters
 
 MOST_OPERATIONS = 150
 """Programs of more operations are drawn with one node for each loop."""
@@ -23,6 +25,9 @@ MOST_NODES = 300
 
 LONGEST = 40
 """Characters of a user's line in a node."""
+
+_CONTROL = re.compile(r"(\w+ %\d+),? ?(.*)")
+"""A piece of control flow: the operation, and which part of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,10 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """Arrays that flow from one node to another. memory: not within a loop. tip: what there is to say about them."""
+    """Arrays that flow from one node to another. memory: not within a loop. tip: what there is to say about them.
+
+    box: of the style `part`, the box of a body or branch that the arrow leads to, in which the second node is.
+    """
 
     first: str
     second: str
@@ -58,6 +66,7 @@ class Arrow:
     memory: bool
     link: str | None
     tip: str
+    box: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +96,7 @@ def array_link(name: str) -> str:
 
 def draw(explanation: Explained) -> Picture:
     """The picture of a program."""
-    return _Drawing(explanation).picture()
+    return _Drawing(without_counters(explanation)).picture()
 
 
 @dataclass(slots=True)
@@ -100,13 +109,14 @@ class _Arrays:
 
 class _Drawing:
     def __init__(self, explanation: Explained) -> None:
-        self._explanation = explanation
+        self._explanation, self._words = explanation, Words(explanation)
         self._coarse = len(explanation.operations) > MOST_OPERATIONS
         self._arrays = {array.name: array for array in explanation.arrays}
         self._boxes: dict[tuple[str, ...], Box] = {}
         self._loops: dict[int, Box] = {}
         self._shapes: dict[str, Shape] = {}
         self._of: dict[str, str] = {}  # the shape of an operation
+        self._first: dict[tuple[str, ...], str] = {}  # the first shape in a piece of control flow
 
     def picture(self) -> Picture:
         for operation in self._explanation.operations:
@@ -115,12 +125,13 @@ class _Drawing:
             self._loop(cluster)
         for operation in self._explanation.operations:
             self._operation(operation)
-        arrows = [*self._flows(), *self._results()]
+        arrows = [*self._bodies(), *self._flows(), *self._results()]
         shown = list(self._shapes.values())[:MOST_NODES]
         names = {shape.identifier for shape in shown}
         arrows = [arrow for arrow in arrows if arrow.first in names and arrow.second in names]
         used = {shape.inside for shape in shown}
-        boxes = [*self._boxes.values(), *(box for box in self._loops.values() if box.identifier in used)]
+        inside = [box for path, box in self._boxes.items() if self._first.get(path) in names]
+        boxes = [*inside, *(box for box in self._loops.values() if box.identifier in used)]
         return Picture(tuple(boxes), tuple(shown), tuple(arrows), tuple(self._notes(len(self._shapes) - len(shown))))
 
     def _notes(self, hidden: int) -> Iterable[str]:
@@ -138,7 +149,7 @@ class _Drawing:
             path = part[:depth]
             if path not in self._boxes:
                 around = self._boxes[path[:-1]].identifier if depth > 1 else None
-                self._boxes[path] = Box(f"part{len(self._boxes)}", path[-1], "part", around, None)
+                self._boxes[path] = Box(f"part{len(self._boxes)}", self._words.sentence(path[-1]), "part", around, None)
         return self._boxes[part].identifier if part else None
 
     def _loop(self, cluster: ClusterReport) -> None:
@@ -147,7 +158,7 @@ class _Drawing:
             kinds = Counter(operation.split()[0] for operation in cluster.operations)
             what = ", ".join(kind if count == 1 else f"{count} {kind}" for kind, count in kinds.items())
             shape = Shape(f"loop{cluster.number}", (cluster.heading, _short(what)), "loop", inside, link)
-            self._shapes[shape.identifier] = shape
+            self._add(shape, cluster.part)
             self._of |= dict.fromkeys(cluster.operations, shape.identifier)
         else:
             self._loops[cluster.number] = Box(f"loop{cluster.number}", cluster.heading, "loop", inside, link)
@@ -163,31 +174,46 @@ class _Drawing:
             [array for array in self._explanation.arrays if array.producer == operation.name] if kind == "input" else []
         )
         link = loop_link(operation.cluster) if operation.cluster else array_link(made[0].name) if made else None
-        title = operation.name + " (again)" * operation.copy
-        lines = (title, *(array.type for array in made[:1]), *text)
-        self._shapes[identifier] = Shape(identifier, lines, kind, inside, link)
+        title = self._words.made(made[0].name) if made else self._words.operation(operation.name)
+        lines = (title + " (again)" * operation.copy, *(array.type for array in made[:1]), *text)
+        self._add(Shape(identifier, lines, kind, inside, link), operation.part)
         self._of[operation.name] = identifier
+
+    def _add(self, shape: Shape, part: tuple[str, ...]) -> None:
+        self._shapes[shape.identifier] = shape
+        for depth in range(1, len(part) + 1):
+            self._first.setdefault(part[:depth], shape.identifier)
 
     def _matters(self, operation: OperationReport) -> bool:
         """Sizes and checks are not drawn: nothing flows out of them."""
         return not operation.name.startswith(("bindsizes ", "requireequal "))
 
+    def _bodies(self) -> Iterable[Arrow]:
+        """From every piece of control flow to its bodies or branches."""
+        for path, box in self._boxes.items():
+            found = _CONTROL.match(path[-1])
+            if found is not None and found[1] in self._of and path in self._first:
+                first, second = self._of[found[1]], self._first[path]
+                yield Arrow(first, second, found[2], "part", True, None, box.title, box.identifier)
+
     def _flows(self) -> Iterable[Arrow]:
         """One arrow for all arrays of one kind between two nodes."""
-        found: dict[tuple[str, str, str, bool], _Arrays] = {}
+        found: dict[tuple[str, str, str, bool, bool], _Arrays] = {}
         for flow in self._explanation.flows:
             first, second = self._of.get(flow.producer), self._of.get(flow.reader)
             if first is None or second is None or first == second:
                 continue
             array = self._arrays.get(flow.array)
             style = "view" if array is None else array.status
-            arrays = found.setdefault((first, second, style, not flow.fused), _Arrays())
+            key = first, second, style, not flow.fused, flow.way == "destination"
+            arrays = found.setdefault(key, _Arrays())
             if flow.array not in arrays.names:
                 arrays.names.append(flow.array)
-                arrays.tips += [] if array is None else [_tip(array, flow.reader)]
-        for (first, second, style, memory), arrays in found.items():
+                arrays.tips += [] if array is None else [self._tip(array, flow.reader)]
+        for (first, second, style, memory, updated), arrays in found.items():
             link = array_link(arrays.names[0]) if style != "view" else None
-            yield Arrow(first, second, _several(arrays.names), style, memory, link, "\n".join(arrays.tips[:4]))
+            label = "updates " * updated + self._several(arrays.names)
+            yield Arrow(first, second, label, style, memory, link, "\n".join(arrays.tips[:4]))
 
     def _results(self) -> Iterable[Arrow]:
         for array in self._explanation.arrays:
@@ -195,8 +221,18 @@ class _Drawing:
                 link = array_link(array.name)
                 shape = Shape(f"result{len(self._shapes)}", ("result", array.type), "result", None, link)
                 self._shapes[shape.identifier] = shape
-                first, tip = self._of[array.producer], _tip(array, None)
-                yield Arrow(first, shape.identifier, array.name, array.status, True, link, tip)
+                first, tip = self._of[array.producer], self._tip(array, None)
+                yield Arrow(first, shape.identifier, self._words.array(array.name), array.status, True, link, tip)
+
+    def _several(self, names: list[str]) -> str:
+        shown = [self._words.array(name) for name in names]
+        return ", ".join(shown) if len(shown) <= 3 else f"{shown[0]} and {len(shown) - 1} more"
+
+    def _tip(self, array: ArrayReport, reader: str | None) -> str:
+        """What an arrow says when it is pointed at."""
+        why = [self._words.sentence(line.reason) for line in array.why_not if line.reader == reader]
+        said = f"{self._words.array(array.name)} {array.type}: {array.status}"
+        return said + "".join(f"; not fused: {reason}" for reason in why)
 
 
 def _line(operation: OperationReport) -> str:
@@ -208,13 +244,3 @@ def _line(operation: OperationReport) -> str:
 
 def _short(text: str) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
-
-
-def _several(names: list[str]) -> str:
-    return " ".join(names) if len(names) <= 3 else f"{names[0]} and {len(names) - 1} more"
-
-
-def _tip(array: ArrayReport, reader: str | None) -> str:
-    """What an arrow says when it is pointed at."""
-    why = [line.reason for line in array.why_not if line.reader == reader]
-    return f"{array.name} {array.type}: {array.status}" + "".join(f"; not fused: {reason}" for reason in why)

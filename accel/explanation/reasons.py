@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from accel.errors import Where
+from accel.explanation.naming.turns import is_iterate
 from accel.explanation.source import short_place
 from accel.ilp.legality.checker import cluster_refusal
 from accel.ilp.legality.refusal import Refusal, Rule
@@ -90,7 +91,7 @@ class WhyNot(str):
 
 def operation_name(binding: Binding) -> str:
     """`fold %3`: the user's word and the label."""
-    return f"{name(binding)} %{binding.label}"
+    return f"{'iterate' if is_iterate(binding) else name(binding)} %{binding.label}"
 
 
 Reason: TypeAlias = tuple[str, str]

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from accel.errors import Where
 from accel.explanation.costs import priced
 from accel.explanation.explained import Explained
-from accel.explanation.facts import ArrayReport, ClusterReport, PassReport, ViewReport
+from accel.explanation.facts import ArrayReport, ClusterReport, PassReport, UpdateReport, ViewReport
 from accel.explanation.quantities import counted
 from accel.explanation.source import place, short_place
+from accel.explanation.words import Words, without_counters
 
 LONG = 40
 """A loop of more operations is not shown whole: its tree is as deep as it is long. It is whole in the cluster's `tree`."""
@@ -21,10 +22,12 @@ MANY = 8
 
 def report(explanation: Explained) -> str:
     """Totals, then every loop with its fusion tree, then every array with what became of it."""
-    views = map(_view, explanation.views)
-    copies = ["", "work done again", *(f"  {copy}" for copy in explanation.copies)] if explanation.copies else []
-    parts = [*_head(explanation), *_loops(explanation), *copies, "", *_arrays(explanation.arrays), *views]
-    return "\n".join(parts)
+    shown = without_counters(explanation)
+    words = Words(shown)
+    views = [_view(view, words) for view in shown.views]
+    copies = [f"  {words.sentence(str(copy))}" for copy in shown.copies]
+    again = ["", "work done again", *copies] if copies else []
+    return "\n".join([*_head(shown), *_loops(shown, words), *again, "", *_arrays(shown.arrays, words), *views])
 
 
 def counts(passes: Mapping[str, int]) -> str:
@@ -38,6 +41,8 @@ def counts(passes: Mapping[str, int]) -> str:
 
 def _head(explanation: Explained) -> Iterator[str]:
     yield f"{counted(explanation.loops, 'loops')}; reads {counts(explanation.reads)}; writes {counts(explanation.writes)}"
+    if explanation.extents:
+        yield ", ".join(f"{name} = {what}" for name, what in explanation.extents.items())
     sizes = ", ".join(f"{name} = {value:,}" for name, value in explanation.sizes.items())
     moved = f"{counted(explanation.bytes_read, 'bytes')} read, {explanation.bytes_written:,} written"
     yield f"{moved}{f', with {sizes}' if sizes else ', with 1,024 for every extent'}"
@@ -63,22 +68,23 @@ def known(explanation: Explained) -> str:
     )
 
 
-def _loops(explanation: Explained) -> Iterator[str]:
+def _loops(explanation: Explained, words: Words) -> Iterator[str]:
     places = {operation.name: operation.where for operation in explanation.operations}
     part: tuple[str, ...] = ()
     for cluster in explanation.clusters:
         yield ""
         if cluster.part != part:
             part = cluster.part
-            yield from (f"in {' / '.join(part)}", "") if part else ()
-        yield from _loop(cluster, places)
+            yield from (f"in {words.sentence(' / '.join(part))}", "") if part else ()
+        yield from _loop(cluster, places, words)
 
 
-def _loop(cluster: ClusterReport, places: Mapping[str, Where | None]) -> Iterator[str]:
+def _loop(cluster: ClusterReport, places: Mapping[str, Where | None], words: Words) -> Iterator[str]:
     shown, rest = cluster.operations[:LONG], len(cluster.operations) - LONG
-    yield f"{cluster.title}: {', '.join(shown)}{f' and {rest} more' if rest > 0 else ''}"
-    yield f"  reads {counts(cluster.reads)}{_passes(cluster.read_arrays)}"
-    yield f"  writes {counts(cluster.writes)}{_passes(cluster.written_arrays)}"
+    yield f"{cluster.title}: {', '.join(map(words.operation, shown))}{f' and {rest} more' if rest > 0 else ''}"
+    yield f"  reads {counts(cluster.reads)}{_passes(cluster.read_arrays, words)}"
+    yield f"  writes {counts(cluster.writes)}{_passes(cluster.written_arrays, words)}"
+    yield from (f"  updates {update(each, words)}" for each in cluster.updates)
     if rest <= 0:
         lines = drawing(cluster.tree)
         leaves = [short_place(places[operation]) for operation in cluster.operations]
@@ -88,19 +94,26 @@ def _loop(cluster: ClusterReport, places: Mapping[str, Where | None]) -> Iterato
             yield f"    {line.ljust(width)}{where}".rstrip()
 
 
-def _passes(passes: Sequence[PassReport]) -> str:
-    """`: %0 8,192 bytes, %2 4 x 8 bytes`."""
+def _passes(passes: Sequence[PassReport], words: Words) -> str:
+    """`: xs %0 8,192 bytes, %2 4 x 8 bytes`."""
     times = Counter(passes)
-    found = [f"{each.array} {f'{n} x ' if n > 1 else ''}{counted(each.bytes, 'bytes')}" for each, n in times.items()][
-        :MANY
+    found = [
+        f"{words.array(each.array)} {f'{n} x ' if n > 1 else ''}{counted(each.bytes, 'bytes')}"
+        for each, n in times.items()
     ]
     more = [f"{len(times) - MANY} more"] if len(times) > MANY else []
-    return f": {', '.join(found + more)}" if found else ""
+    return f": {', '.join(found[:MANY] + more)}" if found else ""
 
 
-def _view(view: ViewReport) -> str:
-    how = f" of the turn before, in {view.by}" if view.carried else f", by {view.by}"
-    return f"  {view.name} is {view.of}{how}"
+def update(each: UpdateReport, words: Words) -> str:
+    """`zeros %3 in place, which is sums %6 from then on`."""
+    return f"{words.made(each.array)} in place, which is {words.made(each.becomes)} from then on"
+
+
+def _view(view: ViewReport, words: Words) -> str:
+    by = words.sentence(view.by)
+    how = f" of the turn before, in {by}" if view.carried else f", by {by}"
+    return f"  {words.array(view.name)} is {words.array(view.of)}{how}"
 
 
 def drawing(tree: str) -> list[str]:
@@ -120,18 +133,20 @@ def drawing(tree: str) -> list[str]:
     return lines
 
 
-def _arrays(arrays: tuple[ArrayReport, ...]) -> Iterator[str]:
+def _arrays(arrays: tuple[ArrayReport, ...], words: Words) -> Iterator[str]:
     sizes = ["" if array.status == "fused" else counted(array.bytes, "bytes") for array in arrays]
     rows = [
-        (array.name, array.type, array.status, size, array.producer) for array, size in zip(arrays, sizes, strict=True)
+        (array.variable, array.name, array.type, array.status, size, array.producer)
+        for array, size in zip(arrays, sizes, strict=True)
     ]
-    widths = [max((len(row[column]) for row in rows), default=0) for column in range(5)]
+    widths = [max((len(row[column]) for row in rows), default=0) for column in range(6)]
     yield "arrays"
     for array, row in zip(arrays, rows, strict=True):
-        padded = [text.ljust(width) for text, width in zip(row, widths, strict=True)]
-        padded[3] = row[3].rjust(widths[3])
+        padded = [text.ljust(width) for text, width in zip(row, widths, strict=True) if width]
+        if widths[4]:
+            padded[-2] = row[4].rjust(widths[4])
         yield "  " + "  ".join([*padded, place(array.where)]).rstrip()
         for line in array.why_not:
-            yield f"      not fused with {line}"
+            yield f"      not fused with {words.sentence(line)}"
         for line in array.why_not_again:
-            yield f"      not computed again for {line}"
+            yield f"      not computed again for {words.sentence(line)}"

@@ -11,8 +11,10 @@ from accel.compile import stages
 from accel.errors import AccelSolverWarning
 from accel.explanation.costs import added
 from accel.explanation.lazy import Lazy
+from accel.explanation.naming.turns import counters
+from accel.explanation.naming.variables import Variables
 from accel.explanation.parts import loop_programs, plans
-from accel.explanation.summary import Sizes, bytes_of
+from accel.explanation.passes import Sizes, bytes_of
 from accel.ilp.problem.options import STRATEGIES, Options, Strategy
 from accel.ir.facts import fills, is_loop, traffic
 from accel.ir.nodes import Launch
@@ -54,7 +56,8 @@ def _compare(strategy: Strategy, program: Program, options: Options, sizes: Size
     programs = list(loop_programs(staged.loops))
     filled = frozenset[Array]().union(*map(fills, programs))
     nests = [step.nest for each in programs for step in each.steps if isinstance(step, Launch)]
-    found = [traffic(nest, filled) for nest in nests]
+    counted = counters(staged.labelled, Variables())
+    found = [counted.without(traffic(nest, filled), nest) for nest in nests]
     return StrategyReport(
         strategy=strategy,
         cost=added(plan.cost for plan in every),

@@ -5,13 +5,12 @@ In: a program in all its forms. Out: plain data. Sub-programs of `acond` and `aw
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from math import prod
 from typing import assert_never
 
+from accel.ast.tree.nodes import ArrayNode
 from accel.compile import Stages
 from accel.explanation.again import Again
 from accel.explanation.costs import less, levels, prices
@@ -22,28 +21,31 @@ from accel.explanation.facts import (
     Flow,
     OperationReport,
     PassReport,
+    UpdateReport,
     ViewReport,
 )
-from accel.explanation.parts import Part, clusters, loop_programs, parts
+from accel.explanation.naming.extents import extents
+from accel.explanation.naming.names import Names, named
+from accel.explanation.naming.turns import Counters, counters
+from accel.explanation.naming.variables import Variables
+from accel.explanation.parts import Part, loop_programs, parts
+from accel.explanation.passes import Sizes, bytes_of, count, totals
 from accel.explanation.reasons import Reasons, WhyNot, operation_name
 from accel.explanation.texts import code
 from accel.fusedast.nodes import Diagonal, Horizontal, LeafOfCluster, RootOfCluster, Vertical
 from accel.fusedast.text import tree_text
 from accel.fusedast.walk import leaves, preorder
 from accel.ilp.problem.build import build as build_graph
-from accel.ilp.problem.cost import NOMINAL_EXTENT
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Options
 from accel.ilp.recompute_savings import recompute_savings
 from accel.ir import mentions
-from accel.ir.facts import Access, Traffic, fills, is_loop, size_text, traffic
+from accel.ir.facts import Access, fills, is_loop, size_text, traffic
 from accel.ir.nodes import Launch, Nest
-from accel.labelled.array import Array, Extent, Label, SizeVariable
+from accel.labelled.array import Array, Extent, Label
 from accel.labelled.nodes import Binding, Use
 from accel.labelled.operations import Flag, describe
 from accel.labelled.scalar_text import plain_name, shape_text
-
-Sizes = Mapping[SizeVariable, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ class Summary:
     flows: tuple[Flow, ...]
     views: tuple[ViewReport, ...]
     copies: tuple[CopyReport, ...]
+    extents: dict[str, str]
 
 
 @dataclass(slots=True)
@@ -68,6 +71,9 @@ class _Found:
     """What is gathered part by part. made_in: the number of the loop of every operation that is in one; status: what becomes
     of every array that a loop makes.
     """
+
+    counters: Counters
+    names: Names
 
     clusters: list[ClusterReport] = field(default_factory=list)
     arrays: list[ArrayReport] = field(default_factory=list)
@@ -79,26 +85,38 @@ class _Found:
     status: dict[Array, str] = field(default_factory=dict)
 
 
-def summarise(staged: Stages, sizes: Sizes, options: Options) -> Summary:
-    """All loops and arrays, those of sub-programs where they stand."""
+def summarise(
+    staged: Stages, sizes: Sizes, options: Options, nodes: Sequence[ArrayNode] = (), parameters: Sequence[str] = ()
+) -> Summary:
+    """All loops and arrays, those of sub-programs where they stand.
+
+    nodes: what was labelled. parameters: what the function calls its own, the first of the labelled program's.
+    """
     programs = list(loop_programs(staged.loops))
-    filled = frozenset[Array]().union(*map(fills, programs))
+    variables = Variables()
+    counted = counters(staged.labelled, variables)
+    found = _Found(counted, named(staged.labelled, nodes, parameters, counted, variables))
     nests = {step.nest.label: step.nest for program in programs for step in program.steps if isinstance(step, Launch)}
-    every = list(parts(Part(staged.labelled, staged.fused, staged.plan)))
-    found = _Found()
-    for number, (part, root, label) in enumerate(clusters(every), 1):
-        nest = nests[label]
+    every = list(parts(Part(staged.labelled, staged.fused, staged.plan), counted.turns))
+    filled = frozenset[Array]().union(*map(fills, programs))
+    roots = [(part, root, nests[min(_labels(root))]) for part in every for root in part.roots()]
+    for part, root, nest in sorted(roots, key=lambda each: counted.only(each[2])):
+        number = len(found.clusters) + 1
         found.status |= statuses(root, nest)
-        found.clusters.append(_cluster(root, nest, traffic(nest, filled), sizes, number, part.around))
-        found.made_in |= dict.fromkeys((leaf.binding.label for leaf in leaves(root.tree)), number)
+        found.clusters.append(_cluster(root, nest, filled, sizes, counted, number, part.around))
+        found.made_in |= dict.fromkeys(_labels(root), number)
     graphs = [build_graph(part.program) for part in every]
     readers = _readers(every, graphs)
     for part, graph in zip(every, graphs, strict=True):
         _Described(part, graph, readers, sizes, options).into(found)
+    return _summary(found, sum(map(is_loop, nests.values())), every)
+
+
+def _summary(found: _Found, loops: int, every: Sequence[Part]) -> Summary:
     return Summary(
-        loops=sum(map(is_loop, nests.values())),
-        reads=_added(cluster.reads for cluster in found.clusters),
-        writes=_added(cluster.writes for cluster in found.clusters),
+        loops=loops,
+        reads=totals(cluster.reads for cluster in found.clusters),
+        writes=totals(cluster.writes for cluster in found.clusters),
         bytes_read=sum(each.bytes for cluster in found.clusters for each in cluster.read_arrays),
         bytes_written=sum(each.bytes for cluster in found.clusters for each in cluster.written_arrays),
         clusters=tuple(found.clusters),
@@ -107,6 +125,7 @@ def summarise(staged: Stages, sizes: Sizes, options: Options) -> Summary:
         flows=tuple(found.flows),
         views=tuple(found.views),
         copies=tuple(found.copies),
+        extents=extents((binding for part in every for binding in part.program.bindings), found.names.arrays),
     )
 
 
@@ -120,35 +139,26 @@ def _readers(every: Sequence[Part], graphs: Sequence[Graph]) -> dict[Array, tupl
     return {array: tuple(names) for array, names in found.items()}
 
 
-def _added(counts: Iterator[Mapping[str, int]]) -> dict[str, int]:
-    total: Counter[str] = Counter()
-    for one in counts:
-        total.update(one)
-    return dict(total)
-
-
-def count(accesses: Sequence[Access]) -> dict[str, int]:
-    """How many passes there are of every size."""
-    return dict(Counter(access.size for access in accesses))
-
-
-def bytes_of(access: Access, size: Sizes) -> int:
-    """How many bytes a pass moves, with these extents; those that are not known yet count as in the cost models."""
-    return access.array.element.bytes * prod(
-        e.offset + (0 if e.variable is None else size.get(e.variable, NOMINAL_EXTENT)) for e in access.extents
-    )
-
-
 def _over(nest: Nest) -> str:
     """What the loops of a nest visit."""
     extents = [level.loop.extent for level in mentions.levels(nest) if level.loop is not None]
     return size_text(extent for extent in extents if isinstance(extent, Extent))
 
 
+def _labels(root: RootOfCluster) -> list[Label]:
+    return [leaf.binding.label for leaf in leaves(root.tree)]
+
+
 def _cluster(
-    root: RootOfCluster, nest: Nest, found: Traffic, sizes: Sizes, number: int, around: tuple[str, ...]
+    root: RootOfCluster,
+    nest: Nest,
+    filled: frozenset[Array],
+    sizes: Sizes,
+    counted: Counters,
+    number: int,
+    around: tuple[str, ...],
 ) -> ClusterReport:
-    status = statuses(root, nest)
+    status, found = statuses(root, nest), counted.without(traffic(nest, filled), nest)
 
     def names(wanted: str) -> tuple[str, ...]:
         return tuple(plain_name(array) for array, state in status.items() if state == wanted)
@@ -169,6 +179,9 @@ def _cluster(
         part=around,
         read_arrays=passes(found.reads),
         written_arrays=passes(found.writes),
+        updates=tuple(UpdateReport(plain_name(old), plain_name(new)) for old, new in nest.in_place),
+        counter=counted.only(nest),
+        nest=nest.label,
         code=code(nest),
     )
 
@@ -212,18 +225,22 @@ class _Described:
 
     def into(self, found: _Found) -> None:
         """Adds them."""
-        found.views += self._views()
+        found.views += self._views(found)
         found.copies += self._copies(found.made_in)
         copied = {label for each in self._part.plan.repeated for label in each.copies}
         for binding in self._part.program.bindings:
             where = found.made_in.get(binding.label)
             name = operation_name(binding)
             copy = binding.label in copied
-            found.operations.append(OperationReport(name, where, self._part.around, binding.where, copy))
+            counter = binding.label in found.counters.operations
+            variable = found.names.operations.get(binding.label, "")
+            found.operations.append(
+                OperationReport(name, variable, where, self._part.around, binding.where, copy, counter)
+            )
             for array in binding.arrays:
                 found.flows += self._flows(binding, array, found.made_in)
                 if not _is_view(binding):
-                    found.arrays.append(self._array(binding, array, found.status.get(array, "stored"), where))
+                    found.arrays.append(self._array(binding, array, found, where))
 
     def _copies(self, made_in: Mapping[Label, int]) -> Iterator[CopyReport]:
         def names(labels: Iterable[Label]) -> tuple[str, ...]:
@@ -243,13 +260,17 @@ class _Described:
                 each.names, each.where, original, names(each.copies), names(each.readers), len(loops), saves
             )
 
-    def _views(self) -> Iterator[ViewReport]:
+    def _views(self, found: _Found) -> Iterator[ViewReport]:
+        def view(name: Array, of: Array, by: str, carried: bool) -> ViewReport:
+            variable, counter = found.names.arrays.get(name, ""), self._part.counts or name in found.counters.arrays
+            return ViewReport(plain_name(name), variable, plain_name(of), by, carried, counter)
+
         for parameter, array in zip(chain(*self._part.program.parameters), self._part.carried, strict=False):
-            yield ViewReport(plain_name(parameter), plain_name(array), self._part.around[-1], carried=True)
+            yield view(parameter, array, self._part.around[-1], carried=True)
         for binding in self._part.program.bindings:
             if _is_view(binding):
                 for array, seen in zip(binding.arrays, describe(binding.operation).arrays, strict=True):
-                    yield ViewReport(plain_name(array), plain_name(seen), operation_name(binding))
+                    yield view(array, seen, operation_name(binding), carried=False)
 
     def _flows(self, binding: Binding, array: Array, made_in: Mapping[Label, int]) -> Iterator[Flow]:
         """Within this part: what sub-programs read, their `acond` or `awhile` reads."""
@@ -264,12 +285,13 @@ class _Described:
                 view=_is_view(binding),
             )
 
-    def _array(self, binding: Binding, array: Array, status: str, cluster: int | None) -> ArrayReport:
+    def _array(self, binding: Binding, array: Array, found: _Found, cluster: int | None) -> ArrayReport:
         is_input = isinstance(binding.operation, Use)
         return ArrayReport(
             name=plain_name(array),
+            variable=found.names.arrays.get(array, ""),
             type=f"{array.element}{shape_text(array.shape) if array.shape else ''}",
-            status="input" if is_input else status,
+            status="input" if is_input else found.status.get(array, "stored"),
             producer=operation_name(binding),
             where=binding.where,
             why_not=() if is_input else self._why_not(array),
@@ -279,6 +301,7 @@ class _Described:
             part=self._part.around,
             result=array in self._part.program.results,
             bytes=bytes_of(Access(array, array.shape), self._sizes),
+            counter=array in found.counters.arrays,
         )
 
     def _why_not(self, array: Array) -> tuple[WhyNot, ...]:

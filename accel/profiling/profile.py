@@ -19,7 +19,6 @@ from accel.backends.protocol import Backend
 from accel.errors import AccelDeviceError, AccelTypeError, here
 from accel.explanation.explain import Subject, explanation, subject
 from accel.explanation.explanation import Explanation
-from accel.explanation.parts import Part, clusters, parts
 from accel.profiling.profiled import LoopProfile, Profile
 from accel.profiling.runs import Timing, bandwidth, timed
 from accel.settings import Given, Settings
@@ -67,10 +66,8 @@ def _profiled(found: Subject, target: Backend, settings: Settings) -> Profile:
 def _loops(found: Subject, explained: Explanation, timing: Timing, limit: float) -> Iterator[LoopProfile]:
     """The loops in the order of the explanation, which numbers them."""
     operations = {operation.name: operation for operation in explained.operations}
-    staged = found.staged
-    labels = [label for _, _, label in clusters(parts(Part(staged.labelled, staged.fused, staged.plan)))]
-    for cluster, label in zip(explained.clusters, labels, strict=True):
-        tally = timing.loops[label]
+    for cluster in explained.clusters:
+        tally = timing.loops[cluster.nest]
         yield LoopProfile(
             times=tally.times,
             milliseconds=tally.seconds * 1e3,

@@ -80,7 +80,7 @@ def test_a_click_on_an_array_shows_why_it_is_in_memory(shown: Page) -> None:
     assert shown.value(SHOWN) == "array-1"
     text = str(shown.value(TEXT))
     assert "kept beside" in text
-    assert "map %3 needs fold %2 complete (D1)" in text
+    assert "map %3 needs sum1 (fold %2) complete (D1)" in text
     assert "return normalise2(A.map(lambda y: y * 2 + 1, ys))" in text
     shown.click("#array-1 .why a[href='#array-2']")
     assert shown.value(SHOWN) == "array-2"

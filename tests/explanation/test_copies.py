@@ -15,6 +15,7 @@ from accel.errors import here
 from accel.explanation.html import page
 from accel.explanation.report import report
 from accel.explanation.summary import Summary, summarise
+from accel.explanation.words import Words
 from accel.fusedast.build import build as fuse
 from accel.ilp.plan import plan, plan_graph
 from accel.ilp.problem.build import build as build_graph
@@ -90,12 +91,16 @@ def test_an_explained_program_has_the_copies_that_pay() -> None:
     assert sum(found.reads.values()) + sum(found.writes.values()) == 3 + 2
     assert not A.explain(shares, duplicate=False).copies
     assert A.explain(of_first, duplicate=True).copies[0].original is None
-    assert f"<li>{found.copies[0]}</li>" in page(found)
-    assert "map %3 (again)" in found.to_dot()
+    line = shares.__code__.co_firstlineno + 1
+    assert f"<li>ys (map %1, test_copies.py:{line}) is computed again as ys (map %3) for map %4; " in page(found)
+    assert "ys (map %3) (again)" in found.to_dot()
 
 
 def test_the_report_has_a_part_about_it() -> None:
     explanation = A.explain(shares, duplicate=False)
     assert "work done again" not in report(explanation)
     copies = summary(shares, Copied((1,), (3,))).copies
-    assert f"\nwork done again\n  {copies[0]}\n\narrays\n" in report(replace(explanation, copies=copies))
+    said = Words(explanation).sentence(str(copies[0]))
+    line = shares.__code__.co_firstlineno + 1
+    assert said.startswith(f"ys (map %1, test_copies.py:{line}) is computed again as map %3 for ")
+    assert f"\nwork done again\n  {said}\n\narrays\n" in report(replace(explanation, copies=copies))

@@ -31,7 +31,8 @@ def test_a_program_a_function_and_a_compiled_function_are_explained_alike() -> N
 
 def test_one_of_something_is_not_several() -> None:
     flags = np.ones(1, np.bool_)
-    _, moved, cost, *_ = str(A.explain(A.compute(A.map(lambda x: ~x, A.use(flags))))).splitlines()
+    _, extents, moved, cost, *_ = str(A.explain(A.compute(A.map(lambda x: ~x, A.use(flags))))).splitlines()
+    assert extents == "n0 = length of flags"
     assert moved == "1 byte read, 1 written, with n0 = 1"
     assert cost == "cost default: {0}; unfused {0}".format("2,048 bytes, 1 intermediate, 1 cluster")
 
@@ -109,9 +110,10 @@ def test_other_names_of_arrays_are_told() -> None:
     known = {array.name for array in explanation.arrays} | {view.name for view in explanation.views}
     for cluster in explanation.clusters:
         assert {each.array for each in (*cluster.read_arrays, *cluster.written_arrays)} <= known
-    assert f"  %2 is %1, by force %2\n  {carried[0].name} is {carried[0].of} of the turn before, in awhile" in str(
-        explanation
+    line = (
+        f"  ys %2 is ys %1, by ys (force %2)\n  zs {carried[0].name} is {carried[0].of} of the turn before, in awhile"
     )
+    assert line in str(explanation)
 
 
 def test_the_report(golden: Callable[[str], None]) -> None:

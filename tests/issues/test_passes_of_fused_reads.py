@@ -6,6 +6,7 @@ for an exclusive scan counted the scan's n+1 iterations, though one of them load
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -60,4 +61,10 @@ def test_passes_are_what_is_loaded(name: str) -> None:
     program, reads = PROGRAMS[name]
     found = A.explain(program)
     assert (found.loops, dict(found.reads)) == (1, reads)
-    assert found.bytes_read == 8 * _loads(program.node)
+    elements = sum(times * _number(size, dict(found.sizes)) for size, times in found.reads.items())
+    assert elements == _loads(program.node)
+
+
+def _number(size: str, extents: dict[str, int]) -> int:
+    """How many elements `3*n0` are."""
+    return math.prod(extents[part] if part in extents else int(part) for part in size.split("*"))

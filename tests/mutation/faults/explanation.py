@@ -40,8 +40,8 @@ FAULTS = (
     ),
     Fault(
         "bytes are elements",
-        "explanation/summary.py",
-        "return access.array.element.bytes * prod(",
+        "explanation/passes.py",
+        "return array.element.bytes * prod(",
         "return prod(",
         (f"{_EXPLAIN}::test_bytes_are_those_of_the_arrays_given",),
     ),
