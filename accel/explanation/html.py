@@ -68,9 +68,10 @@ def page(explanation: Explained) -> str:
             f"<header><h1>{text(explanation.name)}</h1>{_facts(explanation)}</header>\n<main>",
             '<div class="left">',
             *_picture(explanation),
+            '<div class="lists">',
             *_loops(explanation, sections),
             *_arrays(explanation, sections),
-            '</div>\n<div class="right">',
+            '</div></div>\n<div class="right">',
             *_overview(explanation, sections),
             *map(sections.loop, explanation.clusters),
             *map(sections.array, explanation.arrays),
@@ -108,9 +109,20 @@ def _picture(explanation: Explained) -> Iterator[str]:
     size = f"width:{width}pt;min-width:{min(width, max(320, width * 6 // 10))}pt"
     drawing = f'<svg role="group" aria-label="The graph" style="{size}"{drawn[found.end() :]}'
     legend = " ".join(f'<span class="chip {status}">{status}</span>' for status in STATUS)
-    yield f'<details class="picture" open><summary>The graph</summary><div>{drawing}</div>'
+    yield f'<details class="picture" open><summary>The graph</summary>{_TOOLS}<div tabindex="0">{drawing}</div>'
     yield f"<p>{legend} Bold arrows stay in a loop, dashed ones go through memory. Click a loop or an arrow. "
     yield f"{text('; '.join(picture.notes[1:]))}</p></details>"
+
+
+_TOOLS = (
+    '<p class="tools" role="group" aria-label="Size of the graph">'
+    + "".join(f'<button type="button" data-zoom="{what}" title="{title}">{sign}</button>' for what, title, sign in (
+        ("in", "larger (also Ctrl and the mouse wheel)", "+"), ("out", "smaller", "−"), ("fit", "all of it", "fit"),
+        ("width", "as wide as there is place", "width"),
+    ))
+    + "</p>"
+)  # fmt: skip
+"""Only a script makes them work, so only with a script are they shown."""
 
 
 def _loops(explanation: Explained, sections: Sections) -> Iterator[str]:

@@ -144,3 +144,61 @@ def test_a_large_program_is_still_clicked(browser: Page, tmp_path: Path) -> None
     browser.click(".picture .node.loop a text")
     assert browser.value(SHOWN) == "loop-1"
     assert not troubles(browser)
+
+
+IN_VIEW = """(() => {
+  const links = [...document.querySelectorAll(".picture a")].filter(a => targetOf(a) === "#%s" && a.closest(".cluster"));
+  const place = links[0].getBoundingClientRect(), seen = frame.getBoundingClientRect();
+  const both = (a, b, c, d) => Math.min(b, d) - Math.max(a, c) >= Math.min(b - a, d - c) - 30;
+  return both(place.left, place.right, seen.left, seen.right) && both(place.top, place.bottom, seen.top, seen.bottom);
+})()"""
+"""Whether the frame of the graph shows the whole box of a loop, or as much of it as there is place for, but for scroll bars."""
+
+WIDTH = "drawing.getBoundingClientRect().width"
+
+
+def test_choosing_a_loop_brings_it_into_view_in_the_graph(browser: Page, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    A.explain(long_program(40), np.ones(4)).to_html(path)
+    browser.events.clear()
+    browser.open(path)
+    for loop in ("loop-6", "loop-1"):
+        assert not browser.value(IN_VIEW % loop)
+        browser.click(f"nav a[href='#{loop}']")
+        assert browser.value(SHOWN) == loop
+        assert browser.value(IN_VIEW % loop)
+    browser.open(path, "#loop-6")
+    assert browser.value(IN_VIEW % "loop-6")
+    assert not troubles(browser)
+
+
+def test_the_graph_is_zoomed_and_fitted(browser: Page, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    A.explain(long_program(40), np.ones(4)).to_html(path)
+    browser.events.clear()
+    browser.open(path)
+    browser.click("nav a[href='#loop-3']")
+    first = float(str(browser.value(WIDTH)))
+    browser.click("[data-zoom=in]")
+    assert float(str(browser.value(WIDTH))) == pytest.approx(1.25 * first)
+    assert browser.value(IN_VIEW % "loop-3")
+    browser.click("[data-zoom=out]")
+    assert float(str(browser.value(WIDTH))) == pytest.approx(first)
+    browser.click("[data-zoom=fit]")
+    assert browser.value("frame.scrollHeight <= frame.clientHeight && frame.scrollWidth <= frame.clientWidth")
+    for loop in ("loop-1", "loop-6"):
+        assert browser.value(IN_VIEW % loop)
+    browser.click("[data-zoom=width]")
+    assert browser.value("Math.abs(frame.clientWidth - drawing.getBoundingClientRect().width) < 8")
+    before = float(str(browser.value(WIDTH)))
+    turn = "frame.dispatchEvent(new WheelEvent('wheel', {deltaY: -100, ctrlKey: %s, cancelable: true, clientX: 200}))"
+    assert browser.value(turn % "false")  # nothing is taken from a wheel that scrolls
+    assert float(str(browser.value(WIDTH))) == before
+    assert not browser.value(turn % "true")
+    assert float(str(browser.value(WIDTH))) > before
+    assert not troubles(browser)
+
+
+def test_the_graph_and_the_lists_are_in_view_at_once(shown: Page) -> None:
+    assert shown.value("document.documentElement.scrollHeight <= innerHeight")
+    assert shown.value("frame.clientHeight > 200 && document.querySelector('.lists').clientHeight > 200")
