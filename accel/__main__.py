@@ -1,4 +1,4 @@
-"""The command line: `python -m accel demo`, `explain FILE:FUNCTION`, `devices`, `cache`, `doctor`, and `--version`."""
+"""The command line: `python -m accel demo`, `explain FILE[:FUNCTION]`, `devices`, `cache`, `doctor`, and `--version`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ def parser() -> argparse.ArgumentParser:
     demo.add_argument("names", nargs="*", metavar="NAME", help="dotp, normalise, canny; all of them if none is named")
 
     explain = commands.add_parser("explain", help="say how a program is fused, and why that is best")
-    explain.add_argument("target", metavar="FILE:FUNCTION", help="a function over annotated `Acc`s")
+    explain.add_argument(
+        "target", metavar="FILE[:FUNCTION]", help="a function over annotated `Acc`s; a file, to list its own"
+    )
     explain.add_argument("--strategy", default="ilp", choices=STRATEGIES, help="how to choose clusters")
     explain.add_argument("--html", metavar="FILE", help="write a page to click through, for any browser")
     printed = explain.add_mutually_exclusive_group()

@@ -1,4 +1,4 @@
-"""`python -m accel explain FILE:FUNCTION`."""
+"""`python -m accel explain FILE:FUNCTION`, and `python -m accel explain FILE`, which lists the functions of a file."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 from accel.ast.handles.acc import Acc
+from accel.commands.programs import programs
 from accel.errors import AccelError
 from accel.explanation.explain import explain as explanation_of
 from accel.explanation.explanation import Explanation
@@ -30,22 +31,44 @@ class _Wrong(Exception):
 
 
 def explain(target: str, strategy: Strategy, shown: Shown) -> int:
-    """Print how a function in a file is fused; its `Acc` parameters must be annotated, for there are no arguments here."""
+    """Print how a function in a file is fused; its `Acc` parameters must be annotated, for there are no arguments here.
+
+    Of a file alone, print what in it can be explained.
+    """
     try:
-        print(_output(_explained(target, strategy), shown))
+        if Path(target).is_file() and shown == Shown():
+            print(_list(target))
+        else:
+            print(_output(_explained(target, strategy), shown))
     except _Wrong as error:
         print(error, file=sys.stderr)
         return 1
     return 0
 
 
+def _list(path: str) -> str:
+    """The programs of a file, and how to choose one."""
+    found = programs(_imported(path))
+    if not found:
+        raise _Wrong(f"{path} has nothing to explain: no function of it has a parameter that is annotated as an `Acc`")
+    named = next((each.name for each in found if not each.problem), found[0].name)
+    choice = f"python -m accel explain {path}:{named}"
+    return "\n".join([f"{path} has", "", *map(str, found), "", f"To explain one of them: {choice}"])
+
+
 def _explained(target: str, strategy: Strategy) -> Explanation:
+    if Path(target).is_file():
+        known = [each.name for each in programs(_imported(target)) if not each.problem]
+        raise _Wrong(
+            f"which function of {target}? Write {' or '.join(f'{target}:{name}' for name in known) or 'its name'}"
+        )
     path, _, name = target.rpartition(":")
     if not path or not name or not Path(path).is_file():
         raise _Wrong(f"{target!r} does not name a file and a function in it, as examples/dotp.py:dotp does")
     module = _imported(path)
     if not hasattr(module, name):
-        raise _Wrong(f"{path} has no {name!r}")
+        others = ", ".join(each.name for each in programs(module))
+        raise _Wrong(f"{path} has no {name!r}{others and f'; it has {others}'}")
     program = getattr(module, name)
     if not callable(program) and not isinstance(program, Acc | tuple):
         raise _Wrong(f"{name} in {path} is no function: it is of type {type(program).__name__}")

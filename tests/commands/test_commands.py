@@ -109,12 +109,93 @@ def test_explain_prints_the_report_or_a_stage(capsys: pytest.CaptureFixture[str]
     ("target", "message"),
     [
         ("nothing.py:f", "'nothing.py:f' does not name a file and a function in it, as examples/dotp.py:dotp does\n"),
-        (f"{EXAMPLES / 'dotp.py'}:gone", f"{EXAMPLES / 'dotp.py'} has no 'gone'\n"),
+        (f"{EXAMPLES / 'dotp.py'}:gone", f"{EXAMPLES / 'dotp.py'} has no 'gone'; it has dotp\n"),
+        ("nothing.py", "'nothing.py' does not name a file and a function in it, as examples/dotp.py:dotp does\n"),
     ],
 )
 def test_explain_of_what_is_not_there(target: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", target]) == 1
     assert capsys.readouterr().err == message
+
+
+PROGRAMS = '''\
+import accel as A
+import numpy as np
+from typing import Any
+from examples.dotp import dotp
+
+V = A.Acc[A.Vector[np.float64]]
+numbers = A.use(np.ones(3))
+larger = A.map(lambda x: x + 1, numbers)
+
+def half(xs: V, flags: A.Acc[A.Matrix[np.bool_]]) -> V:
+    """Half of each.
+
+    More about it.
+    """
+    return A.map(lambda x: x / 2, xs)
+
+def scaled(xs: V, factor, n: int = 3) -> V:
+    return A.map(lambda x: x * factor, xs)
+
+def anything(xs: A.Acc[Any]) -> Any:
+    return xs
+
+def threes(*, many: int = 3) -> tuple[V, V]:
+    return A.fill((many,), 3.0), A.fill((many,), 3.0)
+
+fast = A.runN(half)
+both = larger, numbers
+
+def on_numbers(xs: np.ndarray[Any, Any]) -> Any:
+    """NumPy's."""
+'''
+
+
+def test_explain_of_a_file_lists_its_programs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Not what it imports, nor functions that are no programs; each once."""
+    file = tmp_path / "programs.py"
+    file.write_text(PROGRAMS, encoding="utf-8")
+    assert main(["explain", str(file)]) == 0
+    assert (
+        capsys.readouterr().out
+        == f"""\
+{file} has
+
+  larger: f64[_]  line 8
+  both: f64[_], f64[_]  line 8
+  half(xs: f64[_], flags: bool[_,_])  line 10
+      Half of each.
+  scaled(xs: f64[_], factor: ?, n: ?)  line 17
+      the types of factor and n are not known: annotate them, or give arrays to `A.explain`
+  threes()  line 23
+
+To explain one of them: python -m accel explain {file}:larger
+"""
+    )
+    for name in ("larger", "half", "threes", "both"):
+        assert main(["explain", f"{file}:{name}"]) == 0
+    capsys.readouterr()
+    assert main(["explain", f"{file}:scaled"]) == 1
+    assert "the type of the parameter factor is not known" in capsys.readouterr().err
+
+
+def test_a_page_is_one_function_s(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = EXAMPLES / "normalise.py"
+    assert main(["explain", str(file), "--html", str(tmp_path / "out.html")]) == 1
+    choice = f"{file}:normalise2 or {file}:normalise2_filter"
+    assert capsys.readouterr().err == f"which function of {file}? Write {choice}\n"
+    assert not (tmp_path / "out.html").exists()
+
+
+def test_a_file_without_programs_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "empty.py"
+    file.write_text("def f(xs):\n    return xs\n", encoding="utf-8")
+    assert main(["explain", str(file)]) == 1
+    text = f"{file} has nothing to explain: no function of it has a parameter that is annotated as an `Acc`\n"
+    assert capsys.readouterr().err == text
+    assert main(["explain", str(file), "--stage", "ir"]) == 1
+    assert capsys.readouterr().err == f"which function of {file}? Write its name\n"
 
 
 def test_explain_of_a_stage_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
