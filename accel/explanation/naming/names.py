@@ -16,9 +16,9 @@ from accel.ast.tree.types import TupleType, leaves
 from accel.ast.tree.walk import arrays_of, postorder
 from accel.explanation.naming.turns import Counters, Place, is_iterate, place_of
 from accel.explanation.naming.variables import Variables
-from accel.labelled.places import name as combinator
 from accel.labelled.array import Array, Label
 from accel.labelled.nodes import Acond, Awhile, Binding, Filter, Force, Program, Scan, Use
+from accel.labelled.places import name as combinator
 from accel.labelled.programs import programs
 
 

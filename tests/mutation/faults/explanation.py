@@ -8,6 +8,8 @@ _EXPLAIN = "tests/explanation/test_explain.py"
 _REASONS = "tests/explanation/test_reasons.py"
 _GRAPHS = "tests/explanation/test_graphs.py"
 _PAGE = "tests/explanation/test_page.py"
+_NAMES = "tests/explanation/test_names.py"
+_WORDS = "tests/explanation/test_words.py"
 
 FAULTS = (
     Fault(
@@ -65,5 +67,33 @@ FAULTS = (
         "part.unlink(missing_ok=True)",
         "part.exists()",
         (_PAGE,),
+    ),
+    Fault(
+        "every operation of a call has the name of what it gives",
+        "explanation/naming/names.py",
+        "if target is None or self._last.get(place_of(binding.where)) != _kind(binding):",
+        "if target is None:",
+        (_NAMES,),
+    ),
+    Fault(
+        "what a loop carries is counted with what is gone",
+        "explanation/naming/names.py",
+        "return whole if own[: len(kinds)] == kinds and found.items() <= whole.items() else found",
+        "return whole",
+        (_NAMES,),
+    ),
+    Fault(
+        "a table counts as often as it is read",
+        "explanation/passes.py",
+        "for shape in (access.extents, access.array.shape))",
+        "for shape in (access.extents,))",
+        (_WORDS,),
+    ),
+    Fault(
+        "counters of turns are shown",
+        "explanation/naming/turns.py",
+        "return bool(made) and made <= self.arrays",
+        "return False",
+        (_WORDS,),
     ),
 )
