@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -16,6 +17,8 @@ from accel.explanation.words import Words, without_counters
 LONG = 40
 """A loop of more operations is not shown whole: its tree is as deep as it is long. It is whole in the cluster's `tree`."""
 
+_LEAF = re.compile(r"LeafOfCluster (%\d+) ")
+
 MANY = 8
 """Of more arrays than this that a loop reads or writes, the number is printed."""
 
@@ -27,7 +30,8 @@ def report(explanation: Explained) -> str:
     views = [_view(view, words) for view in shown.views]
     copies = [f"  {words.sentence(str(copy))}" for copy in shown.copies]
     again = ["", "work done again", *copies] if copies else []
-    return "\n".join([*_head(shown), *_loops(shown, words), *again, "", *_arrays(shown.arrays, words), *views])
+    places = {each.name.rpartition(" ")[2]: each.where for each in explanation.operations}
+    return "\n".join([*_head(shown), *_loops(shown, places, words), *again, "", *_arrays(shown.arrays, words), *views])
 
 
 def counts(passes: Mapping[str, int]) -> str:
@@ -68,8 +72,8 @@ def known(explanation: Explained) -> str:
     )
 
 
-def _loops(explanation: Explained, words: Words) -> Iterator[str]:
-    places = {operation.name: operation.where for operation in explanation.operations}
+def _loops(explanation: Explained, places: Mapping[str, Where | None], words: Words) -> Iterator[str]:
+    """All loops; `places` are those of operations, by label."""
     part: tuple[str, ...] = ()
     for cluster in explanation.clusters:
         yield ""
@@ -87,11 +91,10 @@ def _loop(cluster: ClusterReport, places: Mapping[str, Where | None], words: Wor
     yield from (f"  updates {update(each, words)}" for each in cluster.updates)
     if rest <= 0:
         lines = drawing(cluster.tree)
-        leaves = [short_place(places[operation]) for operation in cluster.operations]
         width = max(map(len, lines)) + 2
         for line in lines:
-            where = leaves.pop(0) if "LeafOfCluster " in line else ""
-            yield f"    {line.ljust(width)}{where}".rstrip()
+            leaf = _LEAF.search(line)
+            yield f"    {line.ljust(width)}{'' if leaf is None else short_place(places[leaf[1]])}".rstrip()
 
 
 def _passes(passes: Sequence[PassReport], words: Words) -> str:

@@ -7,6 +7,7 @@ operation. What has no variable keeps the label alone.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 
 from accel.explanation.explained import Explained
@@ -17,10 +18,26 @@ _OPERATION = re.compile(r"(\w+ %\d+)\b(?: \(((?:[^()\s]|<[^<>]*>)+:\d+)\))?")
 
 
 def without_counters(explanation: Explained) -> Explained:
-    """The same program, but for what counts the turns of an `iterate`."""
+    """The same program, but for what counts the turns of an `iterate`, also where that is in a loop with something else."""
+    hidden = {array.name for array in explanation.arrays if array.counter}
+    hidden |= {operation.name for operation in explanation.operations if operation.counter}
+
+    def shown(names: Iterable[str]) -> tuple[str, ...]:
+        return tuple(name for name in names if name not in hidden)
+
     return replace(
         explanation,
-        clusters=tuple(each for each in explanation.clusters if not each.counter),
+        clusters=tuple(
+            replace(
+                each,
+                operations=shown(each.operations),
+                fused=shown(each.fused),
+                kept=shown(each.kept),
+                stored=shown(each.stored),
+            )
+            for each in explanation.clusters
+            if not each.counter
+        ),
         arrays=tuple(each for each in explanation.arrays if not each.counter),
         operations=tuple(each for each in explanation.operations if not each.counter),
         views=tuple(each for each in explanation.views if not each.counter),

@@ -49,6 +49,12 @@ def halved_often(xs: Floats, n: Count) -> tuple[AnyAcc, AnyAcc]:
     return first, A.iterate(1, lambda ys: A.scanl1(A.add, ys), xs)
 
 
+def beside(xs: Floats, n: Count) -> tuple[AnyAcc, AnyAcc]:
+    """A loop of the user's own reads what the first test of the counter reads."""
+    twice = A.map(lambda k: k * 2, n)
+    return A.iterate(A.the(n), lambda ys: A.map(lambda y: y / 2, ys), xs), A.map(lambda k: k + 1, twice)
+
+
 def either(xs: Floats) -> Floats:
     total = A.the(A.fold(A.add, 0, xs))
     chosen = A.acond(total > 1, A.map(lambda x: x / total, xs), A.scanl1(A.mul, xs))
@@ -112,6 +118,20 @@ def test_turns_of_iterate_are_told_and_their_counter_is_not() -> None:
         assert "unit %" not in shown
         assert "i64" not in shown.partition("LLVM IR")[0]
     assert found.strategies["ilp"].bytes_read == found.bytes_read == 8192
+
+
+def test_what_one_loop_makes_with_a_counter_is_told_alone() -> None:
+    found = A.explain(beside, duplicate=False)
+    (mixed,) = (each for each in found.clusters if not each.counter and "iterate" in " ".join(each.operations))
+    text = report(found)
+    assert f"\n{mixed.title}: twice (map %13), map %14\n" in text
+    assert "LeafOfCluster %2 iterate:0" in mixed.tree
+    for line in (*text.splitlines(), *page(found).partition("LLVM IR")[0].splitlines()):
+        assert "iterate %2" not in line
+    assert found.strategies["ilp"].bytes_read == found.bytes_read
+    first = beside.__code__.co_firstlineno
+    leaves = [line.partition("test_words.py:")[2] for line in text.splitlines() if "LeafOfCluster" in line]
+    assert leaves[: len(mixed.operations)] == [str(first + 3), str(first + 2), str(first + 3)]
 
 
 def test_turns_that_are_computed_and_states_of_several_arrays() -> None:

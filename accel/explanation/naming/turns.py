@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from accel.ast.tree.types import BOOL
-from accel.errors import Where, Written
+from accel.errors import Where
 from accel.explanation.naming.variables import Variables
 from accel.ir.facts import Access, Traffic
 from accel.ir.nodes import Nest
@@ -19,14 +19,12 @@ from accel.labelled.nodes import Awhile, Binding, Generate, Map, Program
 from accel.labelled.programs import programs
 from accel.labelled.scalar import Constant
 
-Place: TypeAlias = tuple[object, int]
+Place: TypeAlias = tuple[int, int]
 
 
 def place_of(where: Where | None) -> Place | None:
-    """What two places have in common that are one: places are not equal otherwise."""
-    if where is None:
-        return None
-    return (where.code, 0) if isinstance(where.code, Written) else (where.code, where.instruction)
+    """What two places have in common that are one, while they live: places are not equal otherwise."""
+    return None if where is None else (id(where.code), where.instruction)
 
 
 def is_iterate(binding: Binding) -> bool:
