@@ -110,7 +110,8 @@ def _picture(explanation: Explained) -> Iterator[str]:
     drawing = f'<svg role="group" aria-label="The graph" style="{size}"{drawn[found.end() :]}'
     legend = " ".join(f'<span class="chip {status}">{status}</span>' for status in STATUS)
     yield f'<details class="picture" open><summary>The graph</summary>{_TOOLS}<div tabindex="0">{drawing}</div>'
-    yield f"<p>{legend} Bold arrows stay in a loop, dashed ones go through memory. Click a loop or an arrow. "
+    yield f"<p>{legend} Bold arrows stay in a loop, dashed ones go through memory, "
+    yield "dotted ones lead to other names of arrays, to bodies and branches. Click a loop or an arrow. "
     yield f"{text('; '.join(picture.notes[1:]))}</p></details>"
 
 
