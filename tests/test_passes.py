@@ -43,6 +43,8 @@ def test_who_listens_hears_of_each_step() -> None:
     assert staged.labelled == program
 
 
+@pytest.mark.llvm
+@pytest.mark.solver
 def test_each_pass_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG, logger="accel"):
         A.run(A.map(lambda x: x + 11, A.use(np.arange(3.0))), backend="llvm")
