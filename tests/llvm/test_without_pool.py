@@ -17,7 +17,7 @@ from accel.backends.llvm.threads.run_text import alone_text
 from accel.errors import AccelValueError
 from tests.llvm.test_fork import HANDLER, program
 from tests.llvm.test_interrupts import PROGRAM, end_by_interrupt
-from tests.marks import one_in, slow
+from tests.marks import slow
 from tests.work import in_a_process
 
 on_linux = pytest.mark.skipif(
@@ -90,11 +90,10 @@ def test_no_workers_are_started(monkeypatch: pytest.MonkeyPatch) -> None:
     assert in_a_process(FAMILY + THREADS).splitlines()[-1] == "few"
 
 
+@slow
 @pytest.mark.parametrize(
     ("function", "elements", "position"),
-    one_in(
-        5, [("each", 1, 0), ("each", 1_000_000, 0), ("each", 1_000_000, -1), ("summed", 1_000_000, -1), ("kept", 3, 1)]
-    ),
+    [("each", 1, 0), ("each", 1_000_000, 0), ("each", 1_000_000, -1), ("summed", 1_000_000, -1), ("kept", 3, 1)],
 )
 def test_an_endless_loop_is_interrupted(
     function: str, elements: int, position: int, monkeypatch: pytest.MonkeyPatch
