@@ -63,7 +63,7 @@ def hold(item: pytest.Item, patch: pytest.MonkeyPatch) -> None:
         kind = name.partition(":")[0]
         _require(item, kind)
         if kind == "opencl":
-            _require_device()
+            require_device()
         return backend(name, threads)
 
     def checked_solver(name: str) -> Solver:
@@ -79,7 +79,8 @@ def _require(item: pytest.Item, mark: str) -> None:
         pytest.fail(f"this test needs the mark {mark!r}: see tests/marks.py")
 
 
-def _require_device() -> None:
+def require_device() -> None:
+    """Skip the test that runs now if there is no OpenCL device."""
     from tests.opencl.platforms import MISSING, ROWS  # looks for devices
 
     if not ROWS:

@@ -13,7 +13,7 @@ from accel.commands.demo import ITEMS, passes, summary
 from accel.commands.picture import blocks
 from accel.explanation.explain import explain
 from accel.ilp.problem.options import STRATEGIES
-from tests.marks import slow
+from tests.marks import require_device, slow
 from tests.papers import programs
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -43,6 +43,7 @@ def test_demo_of_something_unknown(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.opencl
 def test_devices_lists_the_cpu_first(capsys: pytest.CaptureFixture[str]) -> None:
+    require_device()
     assert main(["devices"]) == 0
     rows = capsys.readouterr().out.splitlines()
     assert [row.split()[0] for row in rows[:2]] == ["interpreter", "llvm"]

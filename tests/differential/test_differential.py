@@ -24,7 +24,7 @@ from tests.differential.reductions import Fold
 from tests.differential.shrink import cost, shrink
 from tests.differential.source import file_source, function_source
 from tests.differential.subjects import case, failures
-from tests.marks import one_in, slow
+from tests.marks import one_in, require_device, slow
 
 PROGRAMS = 500
 CHUNK = 25
@@ -39,6 +39,7 @@ def test_everything_agrees_with_the_reference(first: int) -> None:
 @pytest.mark.opencl
 @pytest.mark.parametrize("first", one_in(10, range(0, PROGRAMS, CHUNK)))
 def test_opencl_agrees_with_the_reference(first: int) -> None:
+    require_device()
     strategy = STRATEGIES[first // CHUNK % len(STRATEGIES)]
     complaint = next(check_opencl(range(first, first + CHUNK), [strategy]), None)
     assert complaint is None, complaint
