@@ -21,7 +21,17 @@ from accel.ilp.solvers.protocol import Solver
 slow = pytest.mark.slow
 
 FOLDERS = {
-    "llvm": ("llvm", "run", "issues", "papers", "examples", "commands", "differential", "test_endurance.py"),
+    "llvm": (
+        "llvm",
+        "run",
+        "issues",
+        "papers",
+        "examples",
+        "commands",
+        "differential",
+        "profiling",
+        "test_endurance.py",
+    ),
     "opencl": ("opencl",),
     "solver": ("ilp", "papers", "explanation", "benchmarks", "commands", "differential", "llvm", "issues"),
 }

@@ -191,6 +191,7 @@ def market_split(rows: int) -> tuple[list[Variable], list[Linear], Linear]:
     return variables + slack, found, Linear(0, {each.number: 1 for each in slack})
 
 
+@pytest.mark.solver
 def test_the_line_is_written_while_a_solver_works(terminal: Terminal) -> None:
     """CBC is called on the thread that plans; it comes back after a second."""
     variables, rows, objective = market_split(4)
@@ -200,6 +201,7 @@ def test_the_line_is_written_while_a_solver_works(terminal: Terminal) -> None:
     assert len(lines(terminal.text())) > 3
 
 
+@pytest.mark.llvm
 def test_the_line_is_written_while_llvm_works(terminal: Terminal) -> None:
     steps = "\n".join(f"  %v{k + 1} = call double @llvm.sin.f64(double %v{k})" for k in range(20_000))
     text = f"declare double @llvm.sin.f64(double)\ndefine double @f(double %v0) {{\n{steps}\n  ret double %v20000\n}}"
@@ -218,6 +220,7 @@ def slowly(function: Callable[P, R]) -> Callable[P, R]:
     return called
 
 
+@pytest.mark.llvm
 def test_programs_say_what_they_wait_for(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spine, "plan", slowly(plan))
     monkeypatch.setattr(backend, "load", slowly(load))
