@@ -310,8 +310,18 @@ def _elementary(
     return _library(operator, kind, arguments, features)
 
 
+_FUNCTIONS: Mapping[Operator, str] = {
+    Operator.POW: "pow", Operator.HYPOT: "hypot", Operator.CBRT: "cbrt", Operator.ERF: "erf", Operator.ERFC: "erfc",
+    Operator.EXP: "exp", Operator.EXPM1: "expm1", Operator.LOG: "log", Operator.LOG2: "log2", Operator.LOG10: "log10",
+    Operator.LOG1P: "log1p", Operator.SIN: "sin", Operator.COS: "cos", Operator.TAN: "tan", Operator.ASIN: "asin",
+    Operator.ACOS: "acos", Operator.ATAN: "atan", Operator.ATAN2: "atan2", Operator.SINH: "sinh", Operator.COSH: "cosh",
+    Operator.TANH: "tanh", Operator.ASINH: "asinh", Operator.ACOSH: "acosh", Operator.ATANH: "atanh",
+}  # fmt: skip
+"""The language's functions."""
+
+
 def _library(operator: Operator, kind: ScalarType, arguments: Sequence[str], features: Features) -> str:
-    name = operator.value
+    name = _FUNCTIONS[operator]
     if kind is F32 and operator in _WEAK and features.fp64:
         return f"(float){name}({', '.join(f'(double)({argument})' for argument in arguments)})"
     return f"{name}({', '.join(arguments)})"
