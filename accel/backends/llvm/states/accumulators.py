@@ -28,7 +28,7 @@ class Unit:
 
 
 class Accumulator(Protocol):
-    """A state in a vector loop."""
+    """A state in a vector loop. Before and after the loop and its parts there may be nothing to do, as here."""
 
     def begin(self) -> None:
         """Before the loop."""
@@ -116,23 +116,7 @@ class Tools:
         return self.lane(record, values, 0)
 
 
-class Unblocked:
-    """What carriers need not do for which blocks and tails do not matter."""
-
-    def begin_block(self) -> None:
-        """Nothing."""
-
-    def begin_tail(self) -> None:
-        """Nothing."""
-
-    def end_tail(self) -> None:
-        """Nothing."""
-
-    def end_block(self, start: str, end: str) -> None:
-        """Nothing."""
-
-
-class ExactFold(Unblocked):
+class ExactFold(Accumulator):
     """A fold that any order serves: accumulators over the whole loop, one step of the record after it."""
 
     def __init__(self, tools: Tools, record: Record, pointer: str, unroll: int) -> None:
@@ -181,7 +165,7 @@ class ExactFold(Unblocked):
             record.step(tools.routine, self._pointer, leaves)
 
 
-class OrderedFold:
+class OrderedFold(Accumulator):
     """A commuting fold in the order of `order.fold`, block by block.
 
     Lane l of accumulator k is lane k * lanes + l of the order. Groups written side by side keep accumulators in slots of
@@ -199,9 +183,6 @@ class OrderedFold:
         self._unrolled = unroll > 1
         self._slots = [tools.slots(record) for _ in range(self._count)]
         self._arrays = [tools.routine.slot(f"[{self._count} x {t}]", align=64) for t in tools.vector_types(record)]
-
-    def begin(self) -> None:
-        """Nothing: every block begins anew."""
 
     def begin_block(self) -> None:
         """Accumulators are neutral, or zero where the first element will replace them."""
@@ -296,6 +277,3 @@ class OrderedFold:
             values = tools.select(there, merged, values)
             half //= 2
         return tools.lane(self._record, values, 0)
-
-    def end(self) -> None:
-        """Nothing: every block was pushed."""

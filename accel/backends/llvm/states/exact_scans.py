@@ -14,7 +14,7 @@ from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, I32, I64, U8, U16, ScalarType
 from accel.backends.llvm.emit.values import Lanes, Value
 from accel.backends.llvm.scalar_code.scalar import operation
-from accel.backends.llvm.states.accumulators import Tools, Unblocked, Unit
+from accel.backends.llvm.states.accumulators import Accumulator, Tools, Unit
 from accel.backends.llvm.states.records import Record
 from accel.backends.llvm.text.code import Code, register_type
 from accel.labelled.scalar import Constant
@@ -119,7 +119,7 @@ def _halves(lanes: int, half: int) -> list[int | None]:
     return [lane // half * half - 1 if lane // half % 2 else None for lane in range(lanes)]
 
 
-class ExactScan(Unblocked):
+class ExactScan(Accumulator):
     """A scan that any order serves; lanes that are not in the mask take the neutral element."""
 
     def __init__(self, tools: Tools, record: Record, pointer: str) -> None:

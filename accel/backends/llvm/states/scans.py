@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.memory import set_lanes
 from accel.backends.llvm.emit.values import Fixed, Lanes, Packed, Progression, Uniform, Value
-from accel.backends.llvm.states.accumulators import Tools, Unblocked, Unit
+from accel.backends.llvm.states.accumulators import Accumulator, Tools, Unit
 from accel.backends.llvm.states.records import Record
 from accel.labelled.meaning.order import SCAN_VECTOR
 
 
-class Position(Unblocked):
+class Position(Accumulator):
     """A count of the lanes that were kept: the carry is a scalar."""
 
     def __init__(self, tools: Tools, record: Record, pointer: str, wants_after: bool) -> None:
@@ -55,7 +55,7 @@ class Position(Unblocked):
         self._record.store(routine, [routine.load("i64", self._carry)], self._pointer, 1)
 
 
-class OrderedScan(Unblocked):
+class OrderedScan(Accumulator):
     """The order of `order.scan`: result = block carry + (vector carry + local), lanes = the order's vector."""
 
     def __init__(self, tools: Tools, record: Record, pointer: str) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory, set_lanes
 from accel.backends.llvm.emit.values import Value, Writer
-from accel.backends.llvm.states.accumulators import OrderedFold, Tools, Unblocked, Unit
+from accel.backends.llvm.states.accumulators import Accumulator, OrderedFold, Tools, Unit
 from accel.backends.llvm.states.records import TILE_SLACK, Record, tile_words
 from accel.backends.llvm.text.code import memory_type
 from accel.backends.llvm.text.frame import FrameView
@@ -36,7 +36,7 @@ def _element(routine: Routine, kind: str, tile: str, position: str) -> str:
     return routine.code.emit(f"getelementptr {kind}, ptr {tile}, i64 {position}")
 
 
-class StagedFold(Unblocked):
+class StagedFold(Accumulator):
     """A commuting fold whose elements are the lanes of a mask; blocks are those of what is kept."""
 
     def __init__(self, tools: Tools, memory: Memory, record: Record, pointer: str) -> None:
@@ -44,9 +44,6 @@ class StagedFold(Unblocked):
         self._memory = memory
         self._record = record
         self._pointer = pointer
-
-    def begin(self) -> None:
-        """Nothing: the tile goes on."""
 
     def step(self, values: Sequence[Value], mask: str | None, unit: Unit) -> tuple[Sequence[Value], Sequence[Value]]:
         """The lanes of the mask go to the tile's end; a full tile is folded."""
@@ -65,9 +62,6 @@ class StagedFold(Unblocked):
         with routine.when(routine.code.emit(f"icmp sge i64 {more}, {BLOCK}")):
             routine.code.line(f"call void @{record.name}_tile(ptr %frame, ptr {self._pointer})")
         return (), ()
-
-    def end(self) -> None:
-        """Nothing: the tile is in the record."""
 
 
 def tile_routine(record: Record) -> Routine:
