@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from accel.ir.draft import Draft, DraftLevel
-from accel.ir.flow import made, needed, state_needs, substituted
-from accel.ir.nodes import LoopBody, ManyToOne, OneToOne, Operand, Scatter, State, Write
+from accel.ir.flow import substituted
+from accel.ir.nodes import LoopBody, OneToOne, Operand, Scatter, State, Write
+from accel.ir.slices import backward_slice
 from accel.labelled.scalar import Variable
 
 
@@ -70,33 +71,9 @@ def _without_copies(nest: Draft) -> Draft:
 
 def _without_dead(nest: Draft) -> Draft:
     """Keeps what stores something, and what that needs."""
-    makers: dict[str, LoopBody | State] = {}
-    states: dict[str, State] = {}
-    steps: dict[str, ManyToOne] = {}
-    pending: list[LoopBody | State] = []
-    for level in nest.levels:
-        for state in level.states.values():
-            states[state.name] = state
-            makers.update((final.name, state) for final in state.finals)
-    for statement in _statements(nest):
-        makers.update((stream.name, statement) for stream in made(statement))
-        if isinstance(statement, ManyToOne):
-            steps[statement.state] = statement
-        if isinstance(statement, Write | Scatter):
-            pending.append(statement)
-    live: set[int] = set()
-    while pending:
-        each = pending.pop()
-        if id(each) in live:
-            continue
-        live.add(id(each))
-        if isinstance(each, State):
-            pending += [makers[stream.name] for stream in state_needs(each) if stream.name in makers]
-            pending += [steps[each.name]]
-            continue
-        pending += [makers[stream.name] for stream in needed(each) if stream.name in makers]
-        if isinstance(each, ManyToOne):
-            pending.append(states[each.state])
+    states = [state for level in nest.levels for state in level.states.values()]
+    stores = (statement for statement in _statements(nest) if isinstance(statement, Write | Scatter))
+    live = backward_slice(_statements(nest), states, stores)
     return Draft(
         tuple(
             DraftLevel(

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from accel.ir import mentions
-from accel.ir.flow import made, needed, state_needs
+from accel.ir.flow import made, needed
 from accel.ir.nodes import LoopBody, ManyToOne, Nest, Scatter, State, Stream, Write
+from accel.ir.slices import backward_slice
 
 
 def steps(nest: Nest) -> Mapping[str, ManyToOne]:
@@ -24,31 +25,10 @@ def stores(nest: Nest) -> Iterator[LoopBody]:
 
 
 def needed_for(nest: Nest, roots: Iterable[LoopBody | State]) -> frozenset[int]:
-    """The identities of the roots and of all statements and states that they need."""
-    makers: dict[str, LoopBody | State] = {}
-    for statement in mentions.statements(nest):
-        makers.update((stream.name, statement) for stream in made(statement))
-    for state in mentions.states(nest):
-        makers.update((final.name, state) for final in state.finals)
-    by_name = {state.name: state for state in mentions.states(nest)}
-    stepping = steps(nest)
-    found: set[int] = set()
-    pending: list[LoopBody | State] = list(roots)
+    """The identities of the roots and of all statements and states that they, and the loops, need."""
     bounds = [level.loop.extent for level in mentions.levels(nest) if level.loop]
-    pending += [makers[extent.name] for extent in bounds if isinstance(extent, Stream) and extent.name in makers]
-    while pending:
-        part = pending.pop()
-        if id(part) in found:
-            continue
-        found.add(id(part))
-        if isinstance(part, State):
-            streams = state_needs(part)
-            pending += [stepping[part.name]] if part.name in stepping else []
-        else:
-            streams = needed(part)
-            pending += [by_name[part.state]] if isinstance(part, ManyToOne) else []
-        pending += [makers[stream.name] for stream in streams if stream.name in makers]
-    return frozenset(found)
+    streams = [extent for extent in bounds if isinstance(extent, Stream)]
+    return backward_slice(mentions.statements(nest), mentions.states(nest), [*roots, *streams])
 
 
 def rounds(nest: Nest, states: Collection[State]) -> list[list[State]] | None:

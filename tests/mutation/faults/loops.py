@@ -48,8 +48,8 @@ FAULTS = (
     Fault(
         "scatters are dead code",
         "ir/simplify.py",
-        "if isinstance(statement, Write | Scatter):",
-        "if isinstance(statement, Write):",
+        "if isinstance(statement, Write | Scatter))",
+        "if isinstance(statement, Write))",
         _LOWER,
     ),
     Fault(

@@ -1,0 +1,36 @@
+"""Backward slices: what some statements of a nest need, so that the rest may go, or run in another kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from accel.ir.flow import made, needed, state_needs
+from accel.ir.nodes import LoopBody, ManyToOne, State, Stream
+
+
+def backward_slice(
+    statements: Iterable[LoopBody], states: Iterable[State], roots: Iterable[LoopBody | State | Stream]
+) -> frozenset[int]:
+    """The identities of the roots and of all `statements` and `states` that they need."""
+    by_name = {state.name: state for state in states}
+    makers: dict[str, LoopBody | State] = {f.name: state for state in by_name.values() for f in state.finals}
+    steps: dict[str, LoopBody] = {}
+    for statement in statements:
+        makers.update((stream.name, statement) for stream in made(statement))
+        if isinstance(statement, ManyToOne):
+            steps[statement.state] = statement
+    found: set[int] = set()
+    pending = list(roots)
+    while pending:
+        part = pending.pop()
+        if isinstance(part, Stream):
+            pending += [makers[part.name]] if part.name in makers else []
+            continue
+        if id(part) in found:
+            continue
+        found.add(id(part))
+        if isinstance(part, State):
+            pending += [*state_needs(part), *([steps[part.name]] if part.name in steps else [])]
+        else:
+            pending += [*needed(part), *([by_name[part.state]] if isinstance(part, ManyToOne) else [])]
+    return frozenset(found)
