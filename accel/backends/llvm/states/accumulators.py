@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.values import Fixed, Lanes, Value, Writer
@@ -27,7 +26,7 @@ class Unit:
     start: str
 
 
-class Accumulator(Protocol):
+class Accumulator:
     """A state in a vector loop. Before and after the loop and its parts there may be nothing to do, as here."""
 
     def begin(self) -> None:
@@ -44,7 +43,7 @@ class Accumulator(Protocol):
 
     def step(self, values: Sequence[Value], mask: str | None, unit: Unit) -> tuple[Sequence[Value], Sequence[Value]]:
         """Elements where the mask is set; gives the state before and after each (nothing for folds)."""
-        ...
+        raise NotImplementedError
 
     def end_block(self, start: str, end: str) -> None:
         """After each block, whose elements are those of iterations start .. end-1 (end may be less than start: none)."""
