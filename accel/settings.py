@@ -16,7 +16,8 @@ from functools import cache
 from typing import Literal, TypeAlias, TypedDict, Unpack, get_args
 
 from accel.errors import AccelValueError, here
-from accel.ilp.problem.cost import CostModel, CostName
+from accel.ilp.problem import options as planner
+from accel.ilp.problem.cost import CostModel
 from accel.ilp.problem.function_key import FunctionKey
 from accel.ilp.problem.options import DUPLICATE, CostGiven, Duplicate, FormulationName, Strategy
 from accel.ilp.solvers import SolverName
@@ -56,11 +57,8 @@ class Settings:
 
 
 _CHOICES: Mapping[str, tuple[object, ...]] = {
-    "strategy": get_args(Strategy),
     "solver": get_args(SolverName),
     "sizes": get_args(Sizes),
-    "duplicate": (True, False, "gathers", "published"),
-    "formulation": get_args(FormulationName),
     "check_nan": (True, False),
 }
 
@@ -72,17 +70,10 @@ def _wrong(message: str, hint: str) -> AccelValueError:
 
 
 def _check(name: str, value: object, given_as: str | None = None) -> None:
-    if name in _CHOICES:
-        # 1 == True, but a number is no answer to `duplicate`; arrays compare element by element.
-        if not any(type(value) is type(choice) and value == choice for choice in _CHOICES[name]):
-            raise _wrong(f"{name}={value!r} is no setting", "one of " + ", ".join(map(repr, _CHOICES[name])))
-    elif name == "cost":
-        named = isinstance(value, str) and value in get_args(CostName)
-        if not named and not isinstance(value, CostModel) and not callable(value):
-            known = ", ".join(map(repr, get_args(CostName)))
-            raise _wrong(
-                f"cost={value!r} is no setting", f"one of {known}, a CostModel, or a function over a CostCluster"
-            )
+    if name in planner.PLANNED:
+        planner.check(name, value)
+    elif name in _CHOICES:
+        planner.check_choice(name, value, _CHOICES[name])
     elif name == "backend":
         if not isinstance(value, str) or not _BACKEND.fullmatch(value):
             message = f"{given_as or name}={value!r} is unknown"
@@ -90,9 +81,6 @@ def _check(name: str, value: object, given_as: str | None = None) -> None:
     elif name == "threads":
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= 1024:
             raise _wrong(f"threads={value!r} is no number of threads", "0 (all) to 1024")
-    elif name == "time_limit":
-        if not isinstance(value, int | float) or isinstance(value, bool) or not value > 0:
-            raise _wrong(f"time_limit={value!r} is no number of seconds", "more than 0")
     else:
         known = ", ".join(field.name for field in fields(Settings))
         raise _wrong(f"there is no setting {name!r}", f"the settings are {known}")

@@ -219,7 +219,7 @@ def test_results_do_not_depend_on_the_formulation() -> None:
 def test_an_unknown_formulation_is_refused() -> None:
     with pytest.raises(AccelValueError, match="formulation='megiddo' is no setting"):
         A.run(A.unit(1), formulation="megiddo")  # type: ignore[call-overload]  # what is tested
-    with pytest.raises(AccelValueError, match="There is no formulation 'megiddo'"):
+    with pytest.raises(AccelValueError, match="formulation='megiddo' is no setting"):
         Options(formulation="megiddo")  # type: ignore[arg-type]  # what is tested
 
 

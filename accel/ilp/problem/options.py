@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
@@ -23,6 +23,36 @@ STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 
 DUPLICATE: Duplicate = "gathers"
 """The default of `duplicate`."""
+
+_CHOICES: Mapping[str, tuple[object, ...]] = {
+    "strategy": STRATEGIES,
+    "duplicate": (True, False, "gathers", "published"),
+    "formulation": get_args(FormulationName),
+}
+
+PLANNED = frozenset({*_CHOICES, "cost", "time_limit"})
+"""The settings that `check` judges."""
+
+
+def check(name: str, value: object) -> None:
+    """Raise `AccelValueError` unless `value` is one for the planner's setting `name`."""
+    if name in _CHOICES:
+        check_choice(name, value, _CHOICES[name])
+    elif name == "cost":
+        named = isinstance(value, str) and value in MODELS
+        if not (named or isinstance(value, CostModel) or callable(value)):
+            hint = f"one of {', '.join(map(repr, MODELS))}, a CostModel, or a function over a CostCluster"
+            raise AccelValueError(f"cost={value!r} is no setting", here(), hint=hint)
+    elif not isinstance(value, int | float) or isinstance(value, bool) or not value > 0:
+        raise AccelValueError(f"{name}={value!r} is no number of seconds", here(), hint="more than 0")
+
+
+def check_choice(name: str, value: object, choices: Sequence[object]) -> None:
+    """Raise `AccelValueError` unless `value` is one of `choices`."""
+    # 1 == True, but a number is no answer to `duplicate`; arrays compare element by element.
+    if not any(type(value) is type(choice) and value == choice for choice in choices):
+        hint = "one of " + ", ".join(map(repr, choices))
+        raise AccelValueError(f"{name}={value!r} is no setting", here(), hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,25 +75,15 @@ class Options:
     formulation: FormulationName = "accel"
 
     def __post_init__(self) -> None:
-        if self.strategy not in STRATEGIES:
-            known = ", ".join(STRATEGIES)
-            raise AccelValueError(f"There is no strategy {self.strategy!r}.", hint=f"the strategies are {known}")
-        if isinstance(self.cost, str) and self.cost not in MODELS:
-            known = ", ".join(MODELS)
-            raise AccelValueError(f"There is no cost model {self.cost!r}.", hint=f"the cost models are {known}")
+        check("strategy", self.strategy)
+        check("cost", self.cost)
+        check("duplicate", self.duplicate)
+        check("time_limit", self.time_limit)
+        check("formulation", self.formulation)
         if self.strategy == "ilp" and self.model is None:
             message = f"The strategy 'ilp' cannot minimise the cost function {name_of(self.what_costs)}."
             hint = "give strategy='branch_and_bound' or 'greedy', or a CostModel, a sum of weights, as the cost"
             raise AccelValueError(message, here(), hint=hint)
-        if self.duplicate not in (True, False, "gathers", "published"):
-            raise AccelValueError(f"`duplicate` is True, False, 'gathers' or 'published', not {self.duplicate!r}.")
-        if self.formulation not in get_args(FormulationName):
-            known = ", ".join(get_args(FormulationName))
-            raise AccelValueError(
-                f"There is no formulation {self.formulation!r}.", hint=f"the formulations are {known}"
-            )
-        if not self.time_limit > 0:
-            raise AccelValueError(f"A time limit is a positive number of seconds, not {self.time_limit!r}.")
 
     @property
     def what_costs(self) -> Cost:

@@ -201,9 +201,9 @@ FAULTS = (
     ),
     Fault(
         "`1` is an answer to `duplicate`",
-        "settings.py",
-        "if not any(type(value) is type(choice) and value == choice for choice in _CHOICES[name]):",
-        "if not any(value == choice for choice in _CHOICES[name]):",
+        "ilp/problem/options.py",
+        "if not any(type(value) is type(choice) and value == choice for choice in choices):",
+        "if not any(value == choice for choice in choices):",
         (_SETTINGS,),
     ),
     Fault(
