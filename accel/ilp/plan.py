@@ -42,17 +42,17 @@ def _run(strategy: Strategy, graph: Graph, prices: Prices, duplicate: Duplicate,
     """What a strategy other than `ilp` finds; that one's own answer, where it cannot be used, is greedy's."""
     match strategy:
         case "none":
-            return none(graph, prices, duplicate, deadline)
+            return none(graph)
         case "linear":
-            return linear(graph, prices, duplicate, deadline)
+            return linear(graph, duplicate)
         case "ilp" | "greedy":
-            return greedy(graph, prices, duplicate, deadline)
+            return greedy(graph, prices, duplicate)
         case "greedy_top_down":
-            return greedy_top_down(graph, prices, duplicate, deadline)
+            return greedy_top_down(graph, duplicate)
         case "greedy_bottom_up":
-            return greedy_bottom_up(graph, prices, duplicate, deadline)
+            return greedy_bottom_up(graph, duplicate)
         case "unintrusive":
-            return unintrusive(graph, prices, duplicate, deadline)
+            return unintrusive(graph, prices, duplicate)
         case "branch_and_bound":
             return branch_and_bound(graph, prices, duplicate, deadline)
         case _:

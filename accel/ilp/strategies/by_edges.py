@@ -12,7 +12,6 @@ from collections.abc import Sequence
 
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Duplicate
-from accel.ilp.problem.price import Prices
 from accel.ilp.strategies.found import Found
 from accel.ilp.strategies.partition import Partition, data_pairs, reader_pairs
 from accel.labelled.array import Label
@@ -21,15 +20,13 @@ _LARGE = 256
 """In graphs with more operations a cluster grows once in a round of all edges, else judging it would take quadratic time."""
 
 
-def greedy_top_down(graph: Graph, prices: Prices, duplicate: Duplicate, deadline: float) -> Found:
+def greedy_top_down(graph: Graph, duplicate: Duplicate) -> Found:
     """Edges of the first makers first; of those, the ones to the first readers."""
-    del prices, deadline  # one signature for all strategies
     return _fuse(graph, duplicate, [*data_pairs(graph), *reader_pairs(graph)])
 
 
-def greedy_bottom_up(graph: Graph, prices: Prices, duplicate: Duplicate, deadline: float) -> Found:
+def greedy_bottom_up(graph: Graph, duplicate: Duplicate) -> Found:
     """Edges of the last readers first; of those, the ones from the last makers."""
-    del prices, deadline
     pairs = [
         sorted(edges, key=lambda edge: edge[::-1], reverse=True) for edges in (data_pairs(graph), reader_pairs(graph))
     ]

@@ -24,9 +24,8 @@ _PATIENT = 64
 """With no more clusters than this, one that could not have its best partner in a round waits for the next."""
 
 
-def greedy(graph: Graph, prices: Prices, duplicate: Duplicate, deadline: float) -> Found:
-    """Chains of maps first, then the best pairs, in rounds."""
-    del deadline  # it needs little more than linear time
+def greedy(graph: Graph, prices: Prices, duplicate: Duplicate) -> Found:
+    """Chains of maps first, then the best pairs, in rounds. It takes little more than linear time."""
     contraction = contracted(graph, prices, duplicate)
     return Found(
         tuple(

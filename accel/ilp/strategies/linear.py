@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from accel.ilp.problem.clustering import Cluster
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Duplicate
-from accel.ilp.problem.price import Prices
 from accel.ilp.strategies.found import Found
 from accel.ilp.strategies.partition import Partition
 from accel.labelled.array import Label
@@ -21,9 +20,8 @@ _STEP = 64
 each single one would take quadratic time."""
 
 
-def linear(graph: Graph, prices: Prices, duplicate: Duplicate, deadline: float) -> Found:
+def linear(graph: Graph, duplicate: Duplicate) -> Found:
     """Looks at no cost. A barrier that waits for something ends the current cluster; others may come first."""
-    del prices, deadline  # one signature for all strategies
     partition = Partition(graph, duplicate)
     waits = {later for _, later in graph.arcs}
     run: list[Label] = []

@@ -23,9 +23,8 @@ _LARGE = 256
 _LONGEST = 32
 
 
-def unintrusive(graph: Graph, prices: Prices, duplicate: Duplicate, deadline: float) -> Found:
-    """All unintrusive merges, found as in [Kri Fig. 6]; each saves something."""
-    del deadline  # it takes little more than linear time
+def unintrusive(graph: Graph, prices: Prices, duplicate: Duplicate) -> Found:
+    """All unintrusive merges, found as in [Kri Fig. 6]; each saves something. It takes little more than linear time."""
     contraction = contracted(graph, prices, duplicate)
     search = _Search(contraction.graph, contraction.prices, duplicate)
     while search.round():
