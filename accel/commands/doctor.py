@@ -14,7 +14,7 @@ from accel.commands.cache import summary
 from accel.distribution import pip_install
 from accel.errors import AccelError
 from accel.ilp.cache.plan_cache import PLANS
-from accel.ilp.solvers import SolverName, find, is_installed
+from accel.ilp.solvers import NAMES, TITLES, SolverName, find, is_installed
 from accel.ilp.solvers.linear import Linear, Variable
 
 
@@ -24,8 +24,9 @@ def doctor() -> int:
     required = [_installed(name) for name in ("numpy", "llvmlite", "mip")]
     required += [_works("the solver CBC", lambda: _solves("cbc")), _works("clustering", _clusters)]
     required += [_works("the llvm backend", lambda: _runs("llvm"))]
-    _optional_solver("HiGHS", "highs")
-    _optional_solver("Gurobi", "gurobi")
+    for name in NAMES:
+        if name != "cbc":
+            _optional_solver(name)
     _installed("pyopencl")
     for device in A.devices():
         if device.backend.startswith("opencl"):
@@ -59,7 +60,8 @@ def _program() -> A.Acc[A.Scalar[np.int64]]:
     return A.fold(A.add, 0, A.map(lambda x: x * x, A.use(np.arange(10_000))))
 
 
-def _optional_solver(title: str, name: SolverName) -> None:
+def _optional_solver(name: SolverName) -> None:
+    title = TITLES[name]
     if is_installed(name):
         _works(f"the solver {title}", lambda: _solves(name))
     else:

@@ -88,7 +88,7 @@ def merge_chains(graph: Graph, duplicate: Duplicate, model: tuple[CostLevel, ...
     """`graph` with chains merged into their last operations."""
     first = model[0]
     counts_arrays = ((first.reads and first.writes) or first.intermediate > 0) and not first.cluster
-    alone = not counts_arrays or any(level.access or level.edge for level in model)
+    alone = not counts_arrays or any(level.counts_pairs for level in model)
     earlier = {first for first, _ in graph.before}
     costly = set() if duplicate == "published" else _ends_in_growing_gather(graph)
     heir: dict[Label, Label] = {}

@@ -57,6 +57,11 @@ class CostLevel:
         """Whether writes count."""
         return bool(self.write or self.write_bytes)
 
+    @property
+    def counts_pairs(self) -> bool:
+        """Whether pairs of operations count: then a chain of operations costs more than its last one, and nothing is copied."""
+        return bool(self.edge or self.access)
+
     def __str__(self) -> str:
         weights = [(each.name, getattr(self, each.name)) for each in fields(self)]
         return " + ".join(name if weight == 1 else f"{weight} {name}" for name, weight in weights if weight) or "0"
@@ -182,6 +187,8 @@ class Weights:
 
     def read(self, level: CostLevel, array: Array, traversal: Traversal) -> int:
         """What reading `array` in `order` counts in a level."""
-        if not level.read_bytes:
-            return level.read
-        return level.read + level.read_bytes * self.loads(array, traversal) * array.element.bytes
+        return self.read_of(level, array, self.loads(array, traversal) if level.read_bytes else 0)
+
+    def read_of(self, level: CostLevel, array: Array, elements: int) -> int:
+        """What reading so many elements of `array` counts in a level."""
+        return level.read + level.read_bytes * elements * array.element.bytes

@@ -77,7 +77,7 @@ class Obstacle(Enum):
 def counts_traffic(levels: Iterable[CostLevel]) -> bool:
     """Whether a cost can tell that a copy pays: reads and writes come first, and no level counts pairs of operations."""
     first, *_ = levels = tuple(levels)
-    return first.reads and first.writes and not any(level.edge or level.access for level in levels)
+    return first.reads and first.writes and not any(level.counts_pairs for level in levels)
 
 
 def choices(graph: Graph, weights: Weights) -> Choices:
@@ -226,7 +226,7 @@ class Traffic:
     def _loads(self, array: Array, iteration: Shape, sites: int) -> int:
         """Loads of an array at some sites: one pass for each, over no more than there is."""
         elements = min(self._weights.elements(array.shape), self._weights.elements(iteration))
-        return sites * (self._level.read + self._level.read_bytes * elements * array.element.bytes)
+        return sites * self._weights.read_of(self._level, array, elements)
 
     def copied(self, pair: Pair) -> int:
         """What is read more by index if the reader computes what the maker makes: its inputs, less what it loaded of it."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from importlib.util import find_spec
+from types import MappingProxyType
 from typing import Literal, TypeAlias, assert_never, get_args
 
 from accel.distribution import pip_install
@@ -12,6 +14,7 @@ from accel.ilp.solvers.protocol import Solver
 
 SolverName: TypeAlias = Literal["cbc", "highs", "gurobi"]
 NAMES: tuple[SolverName, ...] = get_args(SolverName)
+TITLES: Mapping[SolverName, str] = MappingProxyType({"cbc": "CBC", "highs": "HiGHS", "gurobi": "Gurobi"})
 
 
 def is_installed(name: SolverName) -> bool:
@@ -33,9 +36,8 @@ def find(name: str) -> Solver:
     if known is None:
         raise ValueError(f"there is no solver {name!r}; there are {', '.join(NAMES)}")
     if not is_installed(known):
-        what = {"cbc": "CBC", "highs": "HiGHS", "gurobi": "Gurobi"}[known]
         command = "pip install mip" if known == "cbc" else pip_install(known)
-        raise ImportError(f"{what} is not installed: {command}")
+        raise ImportError(f"{TITLES[known]} is not installed: {command}")
     match known:
         case "gurobi":
             load("accel.ilp.solvers.gurobi")
