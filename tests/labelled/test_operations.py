@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from functools import cache
+from pathlib import Path
 from typing import get_args
 
 import numpy as np
@@ -185,3 +187,26 @@ def test_rewriting_reaches_every_array() -> None:
     for operation in (binding.operation for binding in bindings()):
         expected = frozenset(map(changed, programs.reads(operation)))
         assert programs.reads(rewrite.operation(operation, to)) == expected
+
+
+def named(tree: ast.Module) -> Iterator[str]:
+    """The labelled nodes that a file imports, or names through the module."""
+    modules: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "accel.labelled.nodes":
+            yield from (alias.name for alias in node.names)
+        if isinstance(node, ast.ImportFrom) and node.module == "accel.labelled":
+            modules.update(alias.asname or alias.name for alias in node.names if alias.name == "nodes")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
+            yield node.attr
+
+
+def test_few_files_know_an_operation() -> None:
+    """What can be told from a description is not asked of the operations one by one (CONTRIBUTING.md)."""
+    root = Path(__file__).parents[2] / "accel"
+    texts = {str(file.relative_to(root)): file.read_text(encoding="utf-8") for file in sorted(root.rglob("*.py"))}
+    knowing = {file: frozenset(named(ast.parse(text))) for file, text in texts.items()}
+    for kind in {type(b.operation) for b in bindings() if describe(b.operation).kind is not Kind.BARRIER}:
+        found = [name for name, names in knowing.items() if kind.__name__ in names]
+        assert 5 < len(found) <= 13, f"{kind.__name__} is known in {found}"

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from accel.ast.tree.nodes import ScanForm
 from accel.labelled.algebra import monoid_of
-from accel.labelled.nodes import Filter, Fold, Scan
+from accel.labelled.nodes import Filter, Fold, Operation, Scan
 from accel.labelled.scalar import Function
 from accel.labelled.scalar_text import variables_used
 from accel.labelled.scalars.simplify import select_results, simplify
@@ -34,6 +34,18 @@ def restrict_combining(combine: Function, kept: list[int]) -> Function:
     function = select_results(combine, kept)
     parameters = [function.parameters[side * count + k] for side in (0, 1) for k in kept]
     return simplify(Function(tuple(parameters), function.body))
+
+
+def restrict(operation: Operation, wanted: Collection[int]) -> tuple[Operation, list[int]] | None:
+    """The operation with fewer components, and which of its arrays remain; None if all do, or it cannot be restricted."""
+    match operation:
+        case Filter():
+            found = restrict_filter(operation, wanted)
+            return None if found is None else (found[0], [*found[1], len(operation.inputs)])
+        case Fold() | Scan():
+            return restrict_reduction(operation, wanted)
+        case _:
+            return None
 
 
 def restrict_reduction(operation: Fold | Scan, wanted: Collection[int]) -> tuple[Fold | Scan, list[int]] | None:

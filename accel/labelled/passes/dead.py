@@ -17,17 +17,14 @@ from accel.labelled.nodes import (
     Awhile,
     Binding,
     BindSizes,
-    Filter,
-    Fold,
     Generate,
     Map,
     Operation,
     Program,
-    Scan,
     Use,
 )
 from accel.labelled.operations import Flag, describe, rebuild
-from accel.labelled.passes.components import restrict_filter, restrict_reduction
+from accel.labelled.passes.components import restrict
 from accel.labelled.passes.loop_state import restrict_loop
 from accel.labelled.passes.may_fail import gives_extents
 from accel.labelled.passes.pointwise import Pointwise, narrowed
@@ -117,13 +114,10 @@ def _live(binding: Binding, needed: _Needed) -> Binding | None:
             asked = _sweep(loop.condition, needed, loop.condition.results)
             step = _sweep(loop.body, needed, loop.body.results)
             return _with(binding, Awhile(asked, step, loop.initial), places)
-        case Filter():
-            restricted = restrict_filter(operation, wanted)
-            return binding if restricted is None else _with(binding, restricted[0], [*restricted[1], len(arrays) - 1])
-        case Fold() | Scan():
-            fewer = restrict_reduction(operation, wanted)
-            return binding if fewer is None else _with(binding, *fewer)
         case _:
+            fewer = restrict(operation, wanted)
+            if fewer is not None:
+                return _with(binding, *fewer)
             narrower = None if len(wanted) == len(arrays) else _leaves(operation, arrays, wanted)
             return binding if narrower is None else _with(binding, narrower, wanted)
 
