@@ -17,7 +17,7 @@ from accel.errors import AccelError
 from accel.labelled import programs, rewrite
 from accel.labelled.array import Array
 from accel.labelled.meaning.interpret import Environment, run
-from accel.labelled.nodes import Binding, Fold, Operation, Program, Scan
+from accel.labelled.nodes import Backpermute, Binding, Fold, Gather, Operation, Program, Scan, Scatter
 from accel.labelled.operations import Flag, Kind, Role, describe, rebuild, with_functions, with_parts
 from accel.labelled.passes.limit import limit_components
 from accel.labelled.scalar import Function
@@ -180,6 +180,20 @@ def test_barriers_read_in_no_order_and_nothing_else_does() -> None:
     for described in (describe(binding.operation) for binding in bindings()):
         roles = {role for _, role in described.reads}
         assert roles <= {Role.INDEX} if described.kind is Kind.BARRIER else Role.INDEX not in roles
+
+
+def test_what_is_read_in_which_role() -> None:
+    """A gather follows its indices and moves through its sources; a scatter overwrites its destinations [vB24 Table 1]."""
+    for operation in (binding.operation for binding in bindings()):
+        described = describe(operation)
+        if isinstance(operation, Gather):
+            assert described.read(Role.STREAM) == operation.indices
+        if isinstance(operation, Gather | Backpermute):
+            assert described.read(Role.SOURCE) == operation.inputs
+        else:
+            assert not described.read(Role.SOURCE)
+        overwritten = operation.destinations if isinstance(operation, Scatter) else ()
+        assert described.read(Role.DESTINATION) == overwritten
 
 
 def test_rewriting_reaches_every_array() -> None:

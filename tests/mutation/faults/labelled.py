@@ -9,6 +9,7 @@ _LOOPS = "tests/labelled/test_loops.py"
 _SIZES = "tests/labelled/test_sizes.py"
 _NUMPY = "tests/labelled/test_against_numpy.py"
 _REGRESSIONS = "tests/labelled/test_accelerate_regressions.py"
+_OPERATIONS = "tests/labelled/test_operations.py"
 _VERIFY = "tests/labelled/test_verify.py"
 _LAZINESS = "tests/labelled/test_laziness.py"
 
@@ -215,5 +216,26 @@ FAULTS = (
         "self.arrays, self.sizes = arrays, sizes",
         "self.sizes = sizes",
         (_VERIFY,),
+    ),
+    Fault(
+        "a scatter that is rebuilt mixes up what it keeps and where",
+        "labelled/operations.py",
+        "second = first + (keep is not None)",
+        "second = first",
+        (_OPERATIONS,),
+    ),
+    Fault(
+        "the seed of a fold is not described",
+        "labelled/operations.py",
+        "return (combine,) if initial is None else (combine, initial)",
+        "return (combine,)",
+        (_OPERATIONS,),
+    ),
+    Fault(
+        "the indices of a gather are gathered",
+        "labelled/operations.py",
+        "reads = _as(Role.STREAM, indices) + _as(Role.SOURCE, inputs)",
+        "reads = _as(Role.SOURCE, indices + inputs)",
+        (_OPERATIONS,),
     ),
 )
