@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from accel.ir.nodes import (
+    For,
     LoopBody,
     ManyToOne,
     OneToMaybe,
@@ -56,6 +57,13 @@ def needed(statement: LoopBody) -> tuple[Stream, ...]:
     """The streams that a statement reads, its guard included."""
     streams = tuple(operand for operand in operands(statement) if isinstance(operand, Stream))
     return streams if statement.when is None else (*streams, statement.when)
+
+
+def prefixes(loop: For) -> dict[str, Within]:
+    """The guards of a loop that hold in its first iterations and in no later ones, by their names."""
+    statements = (*loop.body.before, *loop.body.after)
+    found = [s for s in statements if isinstance(s, Within) and s.when is None and s.index == loop.index]
+    return {within.out.name: within for within in found}
 
 
 def state_needs(state: State) -> tuple[Stream, ...]:

@@ -16,7 +16,8 @@ from accel.backends.opencl.rows import Rows
 from accel.backends.opencl.slices import needed_for, steps, stores
 from accel.backends.opencl.states import Machine
 from accel.backends.opencl.writer import Writer
-from accel.ir.nodes import LoopBody, Nest, State, Within
+from accel.ir.flow import prefixes
+from accel.ir.nodes import LoopBody, Nest, State
 from accel.labelled.meaning.order import BLOCK, lanes
 
 
@@ -53,13 +54,7 @@ def numbered_by_iteration(nest: Nest, flat: Flat, state: State) -> bool:
         return True
     level = flat.body
     here = any(statement is step for statement in (*level.before, *level.after))
-    return here and (step.when is None or _leads(flat, step.when.name))
-
-
-def _leads(flat: Flat, guard: str) -> bool:
-    """Whether the guard holds for the first iterations and no later ones."""
-    found = [s for s in flat.body.before if isinstance(s, Within) and s.out.name == guard and s.when is None]
-    return len(flat.loops) == 1 and any(within.index == flat.loops[0].index for within in found)
+    return here and (step.when is None or (len(flat.loops) == 1 and step.when.name in prefixes(flat.loops[0])))
 
 
 def blocks_of_lanes(

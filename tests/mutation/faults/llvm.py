@@ -27,7 +27,7 @@ FAULTS = (
     ),
     Fault(
         "a guard that counts from another index is a prefix",
-        "backends/llvm/states/analysis.py",
+        "ir/flow.py",
         "s.when is None and s.index == loop.index]",
         "s.when is None]",
         (_GUARD,),

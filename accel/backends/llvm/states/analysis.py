@@ -14,7 +14,7 @@ from typing import assert_never
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64
 from accel.backends.llvm.states.kinds import Kind
-from accel.ir import mentions
+from accel.ir import flow, mentions
 from accel.ir.nodes import (
     For,
     LoopBody,
@@ -103,8 +103,7 @@ def _scalar_kind(state: State) -> Kind:
 def _vector_plan(nest: Nest, loop: For) -> tuple[VectorPlan, dict[str, Kind]] | None:
     """How the innermost loop is written, and how the states that step in it are carried; None if it must be scalar code."""
     statements = [*loop.body.before, *loop.body.after]
-    bounds = [s for s in statements if isinstance(s, Within) and s.when is None and s.index == loop.index]
-    prefixes = {bound.out.name: bound for bound in bounds}
+    prefixes = flow.prefixes(loop)
     states = {state.name: state for state in mentions.states(nest)}
     steps = [statement for statement in statements if isinstance(statement, ManyToOne)]
     if len({step.state for step in steps}) < len(steps) or any(isinstance(s, Scatter) for s in statements):
