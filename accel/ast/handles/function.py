@@ -17,7 +17,7 @@ from accel.ast.handles.exp import NUMPY_FUNCTION, Exp
 from accel.ast.handles.literals import describe, typed
 from accel.ast.tree.nodes import Function, Parameter, ScalarNode, While
 from accel.ast.tree.types import BOOL, F32, ElementType, ScalarType, TupleType
-from accel.ast.tree.walk import operands, postorder
+from accel.ast.tree.walk import escaping, operands, postorder
 from accel.errors import NUMPY, AccelStagingError, AccelTypeError, Where
 
 
@@ -160,15 +160,12 @@ def _forbid_leaks(
     roots: Sequence[ScalarNode], code: Sequence[ScalarNode], loops: Sequence[While], where: Where | None
 ) -> None:
     """Raise `AccelStagingError` if the variable of one of these scalar loops is used outside of it."""
-    bound = {loop.parameter for loop in loops}
-    needs: dict[ScalarNode, frozenset[ScalarNode]] = {}
-    for node in code:
-        found: frozenset[ScalarNode] = frozenset({node}) if node in bound else frozenset()
-        for operand in operands(node):
-            if not needs[operand] <= found:
-                found |= needs[operand]
-        needs[node] = found - {node.parameter} if isinstance(node, While) else found
-    free = frozenset[ScalarNode]().union(*[needs[root] for root in roots])
+    variables = {loop.parameter for loop in loops}
+
+    def bound(node: ScalarNode) -> tuple[ScalarNode, ...]:
+        return (node.parameter,) if isinstance(node, While) else ()
+
+    free = escaping(code, operands, variables.__contains__, bound, roots)
     for loop in loops:
         if loop.parameter in free:
             raise _leaked(loop, roots, where)

@@ -62,6 +62,24 @@ def postorder(roots: Iterable[T], children: Callable[[T], Iterable[T]]) -> list[
     return order
 
 
+def escaping(
+    order: Iterable[T],
+    children: Callable[[T], Iterable[T]],
+    is_variable: Callable[[T], bool],
+    bound: Callable[[T], Iterable[T]],
+    roots: Iterable[T],
+) -> frozenset[T]:
+    """The variables that `roots` depend on outside of the nodes that bind them. `order`: all nodes, children first."""
+    needs: dict[T, frozenset[T]] = {}
+    for node in order:
+        found = frozenset({node}) if is_variable(node) else frozenset[T]()
+        for child in children(node):
+            if not needs[child] <= found:
+                found |= needs[child]
+        needs[node] = found.difference(bound(node))
+    return frozenset[T]().union(*[needs[root] for root in roots])
+
+
 def operands(node: ScalarNode) -> tuple[ScalarNode, ...]:
     """The scalar nodes that a node is made of, those of a loop's functions included, left to right."""
     match node:

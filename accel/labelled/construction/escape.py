@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from accel.ast.tree.nodes import ArrayNode, ArrayParameter
+from accel.ast.tree.walk import escaping
 from accel.errors import AccelStagingError, here
 from accel.labelled.construction.graph import Graph, state
 from accel.labelled.construction.regions import postorder
@@ -17,17 +18,15 @@ from accel.labelled.construction.regions import postorder
 def forbid_escape(results: Sequence[ArrayNode], given: Sequence[ArrayParameter], graph: Graph) -> None:
     """Raise `AccelStagingError` if `results` depend on a variable that is neither `given` nor bound around its use."""
     bound = frozenset(given)
-    order = postorder(results, lambda node: [child for child, _ in graph.children(node)])
-    needs: dict[ArrayNode, frozenset[ArrayNode]] = {}
-    for node in order:
-        found: frozenset[ArrayNode] = frozenset()
-        if isinstance(node, ArrayParameter) and node not in bound:
-            found = frozenset({node})
-        for child, _ in graph.children(node):
-            if not needs[child] <= found:
-                found |= needs[child]
-        needs[node] = found.difference(state(node) or ())
-    free = frozenset[ArrayNode]().union(*[needs[result] for result in results])
+
+    def children(node: ArrayNode) -> list[ArrayNode]:
+        return [child for child, _ in graph.children(node)]
+
+    def is_variable(node: ArrayNode) -> bool:
+        return isinstance(node, ArrayParameter) and node not in bound
+
+    order = postorder(results, children)
+    free = escaping(order, children, is_variable, lambda node: state(node) or (), results)
     for node in order:
         if node in free:
             raise _leaked(node, results, graph)
