@@ -93,7 +93,7 @@ def _demands(each: LeafOfCluster) -> Iterator[Demand]:
     binding, traversal = each.binding, each.traversal
     match binding.operation:
         case Fold(inputs=inputs, monoid=Monoid(exact=False)):
-            yield Demand(LoopDirection.UP, inputs[0].shape, inputs[0].shape[:-1], traversal)
+            yield Demand(LoopDirection.UP, inputs[0].shape, binding.arrays[0].shape, traversal)
         case Scan(inputs=inputs, direction=end):
             way = LoopDirection.UP if end is Direction.LEFT else LoopDirection.DOWN
             yield Demand(way, inputs[0].shape, inputs[0].shape[:-1], traversal)

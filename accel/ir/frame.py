@@ -121,10 +121,6 @@ class Frame:
             self._points[key] = self._make_point(shape, self._base(self._family(shape, traversal)))
         return self._points[key]
 
-    def empty(self, shape: Shape) -> Shape:
-        """The shape of a fold's input once it is known that its rows are empty: what a filter of this nest keeps is nothing."""
-        return (Extent(None, 0),) if shape[0].variable in self._filters else shape
-
     def capacity(self, extent: Extent) -> tuple[Extent, ...]:
         """Extents, known before the nest runs, whose product is at least `extent`."""
         pending, done = [extent], list[Extent]()

@@ -14,7 +14,7 @@ from accel.ir.nodes import Guard, ManyToOne, OneToMaybe, Operand, State, Stream,
 from accel.ir.streams import Placed, applied, copy, pruned, reads, writes
 from accel.labelled import nodes as labelled
 from accel.labelled.algebra import monoid_of
-from accel.labelled.array import Array
+from accel.labelled.array import Array, Extent
 from accel.labelled.nodes import Binding
 from accel.labelled.scalar import Block, Compute, Function, Variable, constant
 
@@ -33,7 +33,7 @@ def _seed(
 
 
 def lower_fold(binding: Binding, operation: labelled.Fold, traversal: Traversal, frame: Frame) -> Draft:
-    """A state of the loop around the innermost dimension, whose finals are the results one level up."""
+    """A state of the outermost of the folded loops, whose finals are the results around it."""
     inner = frame.point(operation.inputs[0].shape, traversal)
     outer = frame.point(binding.arrays[0].shape, traversal)
     initial, seeds = _seed(binding, operation.initial, operation.inputs, outer.depth, outer.guard)
@@ -45,7 +45,7 @@ def lower_fold(binding: Binding, operation: labelled.Fold, traversal: Traversal,
         operation.monoid,
         running=False,
         when=outer.guard,
-        over=frame.empty(operation.inputs[0].shape),
+        over=(*binding.arrays[0].shape, Extent(None, 0)),
         combinator=operation.name,
         where=binding.where,
     )

@@ -82,7 +82,8 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Reduction of the innermost dimension. `combine` takes the left leaves, then the right ones.
+    """Reduction of the innermost `dimensions`, at least one, in row-major order. `combine` takes the left leaves, then the
+    right ones.
 
     `initial` (no parameters) is combined once, on the left; None is `fold1`.
     """
@@ -92,6 +93,12 @@ class Fold:
     inputs: tuple[Array, ...]
     monoid: Monoid
     name: str = field(default="fold", compare=False)
+    dimensions: int = 1
+
+    @property
+    def folded(self) -> Shape:
+        """The extents of the dimensions that are folded."""
+        return self.inputs[0].shape[-self.dimensions :]
 
 
 @dataclass(frozen=True, slots=True)

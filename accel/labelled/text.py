@@ -125,7 +125,8 @@ def _words(operation: Operation, names: _Names) -> list[str]:
         case Copy(inputs):
             return ["copy", _arrays(inputs, names)]
         case Fold(combine, initial, inputs, monoid):
-            head = ("fold" if initial else "fold1") + _algebra(monoid)
+            joined = f"{operation.dimensions} dimensions" if operation.dimensions > 1 else ""
+            head = ("fold" if initial else "fold1") + _algebra(monoid, joined)
             return [head, _function(combine, names), _seed(initial, names), _arrays(inputs, names)]
         case Scan(combine, initial, inputs, direction, form, monoid):
             head = "scan" + _algebra(monoid, direction.value, form.value)

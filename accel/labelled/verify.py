@@ -153,9 +153,10 @@ class _Check:
             case Reshape(inputs):
                 self._shapes(arrays, shape, "results")
                 self._same_elements(inputs, arrays)
-            case Fold(combine, initial, inputs):
-                self._shapes(inputs, (*shape, *inputs[0].shape[-1:]), "inputs")
-                self._shapes(arrays, inputs[0].shape[:-1], "results")
+            case Fold(combine, initial, inputs) as fold:
+                self.require(0 < fold.dimensions <= len(inputs[0].shape), "a fold has dimensions to fold")
+                self._shapes(inputs, (*shape, *fold.folded), "inputs")
+                self._shapes(arrays, inputs[0].shape[: -fold.dimensions], "results")
                 self._combining(combine, initial, inputs, arrays)
             case Scan():
                 self._scan(binding.operation, arrays)

@@ -291,6 +291,17 @@ def fold_under_a_guard() -> Example:
     return Example(hand.program(scan), [[1, 2, 3, 4]], [floats(8, 30)])
 
 
+def folds_of_dimensions() -> Example:
+    """One, two and three dimensions of the same elements."""
+    hand = Hand()
+    xs = hand.use(F64, hand.size(), hand.size(), hand.size())
+    doubled = hand.affine(xs)
+    rows, planes, whole = hand.fold(doubled), hand.fold(doubled, dimensions=2), hand.fold(doubled, dimensions=3)
+    least = hand.fold(rows, Operator.MIN, seed=None, dimensions=2)
+    labels = [[1, 2, 3, 4, 5]]
+    return Example(hand.program(rows, planes, whole, least), labels, [floats(3, 40, 50)])
+
+
 def fold_of_nothing_known() -> Example:
     """fold1 of rows, and a fold whose seed is loaded."""
     hand = Hand()
@@ -344,5 +355,5 @@ EXAMPLES: list[Callable[[], Example]] = [
     dot_product, normalise2, normalise2_expanded, single_loop, simple1, simple2, simple3, simple4, simple5,
     scatter_example, scatter_if, scatter_of_matrix, filtered, filter_max, filtered_rows, filtered_matrix,
     filtered_gather, scan_of_scan, right_scans, right_scan_and_fold, matrix_scans, fold_and_outer,
-    fold_under_a_guard, fold_of_nothing_known, rank_zero, rank_five, replicated, views,
+    fold_under_a_guard, folds_of_dimensions, fold_of_nothing_known, rank_zero, rank_five, replicated, views,
 ]  # fmt: skip

@@ -137,13 +137,15 @@ class Hand:
     def backpermute(self, function: Function, source: Array, *shape: Extent, shrinking: bool = True) -> Array:
         return self.add(Backpermute(function, (source,), shrinking), (source.element, shape))[0]
 
-    def fold(self, array: Array, operator: Operator = Operator.ADD, seed: float | None = 0) -> Array:
+    def fold(
+        self, array: Array, operator: Operator = Operator.ADD, seed: float | None = 0, dimensions: int = 1
+    ) -> Array:
         kind = array.element
         initial = None if seed is None else always(number(kind, seed))
         name = "fold1" if initial is None else "fold"
         combine = binary(operator, kind)
-        operation = Fold(combine, initial, (array,), _monoid(combine, kind), name)
-        return self.add(operation, (kind, array.shape[:-1]))[0]
+        operation = Fold(combine, initial, (array,), _monoid(combine, kind), name, dimensions)
+        return self.add(operation, (kind, array.shape[:-dimensions]))[0]
 
     def scan(
         self,

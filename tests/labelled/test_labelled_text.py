@@ -64,7 +64,13 @@ def test_scatter_with(golden: Golden) -> None:
 
 def test_flatten_moves_to_the_inputs(golden: Golden) -> None:
     m1, m2 = parameter(2, F64), parameter(2, F64)
-    golden(program_text(A.foldAll(A.add, 0, A.zipWith(A.mul, m1, m2)), of=[m1, m2]))
+    golden(program_text(A.scanl1(A.add, A.flatten(A.zipWith(A.mul, m1, m2))), of=[m1, m2]))
+
+
+def test_folds_of_all_elements(golden: Golden) -> None:
+    """The core fold says how many dimensions it folds; nothing is reshaped."""
+    m, cube = parameter(2, F64), parameter(3, F64)
+    golden(program_text(A.foldAll(A.add, 0, m), A.fold1All(A.max, cube), A.fold(A.add, 0, cube), of=[m, cube]))
 
 
 def test_scans(golden: Golden) -> None:

@@ -258,13 +258,13 @@ def test_a_choice_between_equal_inputs_is_one_of_them() -> None:
 
 
 def _scaled_sum(m: AnyAcc, factor: AnyAcc) -> AnyAcc:
-    """The flattened product of a matrix and one that is filled."""
+    """The last running sum of the flattened product of a matrix and one that is filled."""
     filled = A.generate(m.shape, lambda i: A.the(factor))
-    return A.foldAll(A.add, 5, A.zipWith(lambda x, y: x * y + 1, filled, m))
+    return A.scanlTotal(A.add, 5, A.flatten(A.zipWith(lambda x, y: x * y + 1, filled, m)))[1]
 
 
 def test_reshapes_move_over_constants() -> None:
-    """What fills a matrix fills a vector then, in the loop of the fold."""
+    """What fills a matrix fills a vector then, in the loop of the scan."""
     m, factor = parameter(2, I64), parameter(0, I64)
     bindings = program([_scaled_sum(m, factor)], [m, factor]).bindings
     assert [len(b.arrays[0].shape) for b in bindings if isinstance(b.operation, Generate)] == [1]

@@ -1,4 +1,4 @@
-"""Reductions along the innermost dimension: folds, scans and `filter`.
+"""Reductions along the innermost dimension, or of a whole array: folds, scans and `filter`.
 
 In: functions, seeds, handles. Out: handles. The order of combination is fixed (design section 8, `docs/order.md`). A fold's
 seed is combined once, on the left; a Python number takes the elements' type. What takes a seed is typed in `overloads.pyi`.
@@ -14,12 +14,12 @@ import numpy as np
 from accel.ast.combinators.elementwise import map_arrays
 from accel.ast.combinators.reorder import flatten_array
 from accel.ast.handles.acc import Acc, Array, Scalar, Sh, Vector, result_of
-from accel.ast.handles.checks import inner_array, seed
+from accel.ast.handles.checks import arrays_of, inner_array, seed
 from accel.ast.handles.exp import E, Exp
 from accel.ast.handles.function import forbid_nested, trace
 from accel.ast.tree.nodes import Direction, Filter, Fold, Scan, ScanForm
 from accel.ast.tree.types import BOOL, I64, ArrayType
-from accel.errors import here
+from accel.errors import Where, here
 
 Ix = TypeVarTuple("Ix")
 
@@ -46,7 +46,7 @@ def fold1(f: Callable[[Exp[E], Exp[E]], Exp[E]], xs: Acc[Array[tuple[*Ix, int], 
 
 def fold1All(f: Callable[[Exp[E], Exp[E]], Exp[E]], xs: Acc[Array[Sh, E]]) -> Acc[Scalar[E]]:
     """All elements reduced by the associative `f`. An empty array raises `AccelValueError` when run."""
-    return fold_array("fold1All", f, UNSEEDED, flatten_array("fold1All", xs, (f, xs)))
+    return fold_all("fold1All", f, UNSEEDED, xs)
 
 
 def scanl(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
@@ -114,15 +114,29 @@ def filter(
 
 
 def fold_array(name: str, f: Callable[..., object], z: object, xs: object) -> Acc[Any]:
-    """A fold that the user knows as `name`, without a seed if `z` is `UNSEEDED`."""
+    """A fold of the innermost dimension that the user knows as `name`, without a seed if `z` is `UNSEEDED`."""
     where = here()
-    array = inner_array(name, xs, where, _given(f, z, xs))
+    return _fold(name, f, z, inner_array(name, xs, where, _given(f, z, xs)), 1, where)
+
+
+def fold_all(name: str, f: Callable[..., object], z: object, xs: object) -> Acc[Any]:
+    """A fold of all elements, in row-major order. A single element is a row."""
+    where = here()
+    (array,) = arrays_of(name, (xs,), where, _given(f, z, xs))
+    whole = array if array.rank else flatten_array(name, array)
+    return _fold(name, f, z, whole, whole.rank, where)
+
+
+def _fold(
+    name: str, f: Callable[..., object], z: object, array: Acc[Any], dimensions: int, where: Where | None
+) -> Acc[Any]:
     element = array.type.element
     function = trace(f, (element, element), f"the function of {name}", where, result=element)
     initial = None if z is UNSEEDED else seed(name, z, element, where)
     forbid_nested(name, (function, initial), where)
-    kind = ArrayType(array.rank - 1, element)
-    return Acc(Fold(function, initial, array.node, name, (kind,), where), array.extents[:-1])
+    kind = ArrayType(array.rank - dimensions, element)
+    node = Fold(function, initial, array.node, dimensions, name, (kind,), where)
+    return Acc(node, array.extents[:-dimensions])
 
 
 def _scan_array(

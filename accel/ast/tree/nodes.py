@@ -224,11 +224,15 @@ class ScatterWith:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Fold:
-    """Reduction of the innermost dimension; `initial` is combined once, on the left; without it rows must not be empty."""
+    """Reduction of the innermost `dimensions` in row-major order; `initial` is combined once, on the left.
+
+    Without it there must be something to fold in each row.
+    """
 
     function: Function
     initial: ScalarNode | None
     array: ArrayNode
+    dimensions: int
     name: str
     types: tuple[ArrayType]
     where: Where | None

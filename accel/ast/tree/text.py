@@ -148,7 +148,7 @@ def _line(node: ArrayNode, arrays: Mapping[ArrayNode, str]) -> str:
             return f"permute({function(combine)}, {arrays[defaults]}, {function(index)}, {arrays[array]})"
         case ScatterWith(combine, defaults, pairs):
             return f"scatterWith({function(combine)}, {arrays[defaults]}, {arrays[pairs]})"
-        case Fold(combine, initial, array, name) | Scan(combine, initial, array, _, _, name):
+        case Fold(combine, initial, array, _, name) | Scan(combine, initial, array, _, _, name):
             if name in WHOLE_ROWS:
                 return f"{name}({arrays[array]})"
             seed = "" if initial is None else f"{scalar(initial)}, "

@@ -98,7 +98,7 @@ def _order_refusal(graph: Graph, node: Node, traversal: Traversal) -> Refusal | 
         case Kind.FILTER | Kind.SCATTER | Kind.BARRIER:
             allowed = [FORWARD]
         case Kind.FOLD:
-            allowed = [FORWARD, BACKWARD] if node.exact and len(node.iteration) == 1 else [FORWARD]
+            allowed = [FORWARD, BACKWARD] if node.exact and not node.arrays[0].shape else [FORWARD]
         case Kind.GENERATE | Kind.MAP | Kind.GATHER:
             allowed = [FORWARD, BACKWARD]
         case _:

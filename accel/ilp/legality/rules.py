@@ -24,7 +24,7 @@ def fixed_direction(node: Node) -> bool | None:
         case Kind.FILTER | Kind.SCATTER | Kind.BARRIER:
             return False
         case Kind.FOLD:
-            return None if node.exact and len(node.iteration) == 1 else False
+            return None if node.exact and not node.arrays[0].shape else False
         case Kind.GENERATE | Kind.MAP | Kind.GATHER:
             return None
         case _:

@@ -49,10 +49,10 @@ def desugar(node: Simple, scope: Scope) -> tuple[Value, ...]:
             return _permute(node, scope)
         case ast.ScatterWith():
             return _scatter_with(node, scope)
-        case ast.Fold(function, initial, array):
+        case ast.Fold(function, initial, array, dimensions):
             source, seed = scope.value(array), _seed(initial, scope)
-            fold = nodes.Fold(scope.function(function), seed, source.leaves, UNKNOWN, node.name)
-            return _one(scope, fold, node, source.shape[:-1])
+            fold = nodes.Fold(scope.function(function), seed, source.leaves, UNKNOWN, node.name, dimensions)
+            return _one(scope, fold, node, source.shape[:-dimensions])
         case ast.Scan():
             return _scan(node, scope)
         case ast.Filter():

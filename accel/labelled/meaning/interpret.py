@@ -252,9 +252,10 @@ def _combiner(combine: Prepared) -> Callable[[Element, Element], Element]:
     return lambda left, right: combine((*left, *right))
 
 
-def _rows(inputs: Sequence[Array], env: Environment) -> Iterator[list[Element]]:
-    """The elements by row of the innermost dimension; one row after the other, since many may be empty."""
-    *outer, inner = env.shape(inputs[0].shape)
+def _rows(inputs: Sequence[Array], env: Environment, dimensions: int = 1) -> Iterator[list[Element]]:
+    """The elements by row of the innermost dimensions; one row after the other, since many may be empty."""
+    shape = env.shape(inputs[0].shape)
+    outer, inner = shape[:-dimensions], prod(shape[-dimensions:])
     elements = env.elements(inputs)
     return (elements[row * inner : (row + 1) * inner] for row in range(prod(outer)))
 
@@ -267,14 +268,14 @@ def _fold(binding: Binding, operation: Fold, env: Environment) -> None:
     combine, seed = _combiner(env.function(operation.combine)), _seed(operation.initial, env)
     width = order.lanes([array.element for array in binding.arrays])
     results = []
-    for row in _rows(operation.inputs, env):
+    for row in _rows(operation.inputs, env, operation.dimensions):
         if row:
             total = order.fold(row, combine, operation.monoid.commutes, width)
             results.append(total if seed is None else combine(seed, total))
         elif seed is not None:
             results.append(seed)
         else:
-            raise faults.empty_row(operation.name, env.shape(operation.inputs[0].shape), binding.where)
+            raise faults.empty_row(operation.name, (*env.shape(binding.arrays[0].shape), 0), binding.where)
     env.store(binding.arrays, results)
 
 

@@ -71,8 +71,8 @@ def may_fail(binding: Binding, there: Iterable[Array], sizes: Sizes) -> bool:
             return True
         case Backpermute(function, inputs):
             return not always_inside(function, binding.arrays[0].shape, inputs[0].shape)
-        case Fold(_, initial, inputs):
-            return initial is None and inputs[0].shape[-1].offset < 1
+        case Fold(_, initial):
+            return initial is None and any(extent.offset < 1 for extent in operation.folded)
         case Reshape(inputs):
             return not binding.after and any(
                 _factors(array.shape, sizes) != _factors(source.shape, sizes)

@@ -73,8 +73,8 @@ FAULTS = (
     Fault(
         "D5: inexact folds run backward",
         "ilp/legality/checker.py",
-        "allowed = [FORWARD, BACKWARD] if node.exact and len(node.iteration) == 1 else [FORWARD]",
-        "allowed = [FORWARD, BACKWARD] if len(node.iteration) == 1 else [FORWARD]",
+        "allowed = [FORWARD, BACKWARD] if node.exact and not node.arrays[0].shape else [FORWARD]",
+        "allowed = [FORWARD, BACKWARD] if not node.arrays[0].shape else [FORWARD]",
         (_CHECKER,),
     ),
     Fault(
