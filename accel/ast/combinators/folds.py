@@ -36,7 +36,7 @@ def fold(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
 
 def foldAll(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
     """All elements, in row-major order, reduced by the associative `f` from `z`."""
-    return fold_array("foldAll", f, z, flatten_array("foldAll", xs, (f, z, xs)))
+    return fold_all("foldAll", f, z, xs)
 
 
 def fold1(f: Callable[[Exp[E], Exp[E]], Exp[E]], xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix], E]]:

@@ -6,21 +6,26 @@ Loops are flattened as long as nothing stands between them but pure statements, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from accel.backends.opencl.body import Body
 from accel.backends.opencl.naming import extent_text, stream_name
 from accel.backends.opencl.writer import Writer
-from accel.ir.nodes import For, Level, LoopBody, LoopDirection, ManyToOne, Scatter, Write
+from accel.ir.nodes import For, Level, LoopBody, LoopDirection, ManyToOne, Nest, Scatter, Write
+from accel.ir.positions import merging
 from accel.labelled.array import Extent
 
 
 @dataclass(frozen=True, slots=True)
 class Flat:
-    """Loops from the outermost one on, as one. `extents` are theirs; `body` is the innermost one's level."""
+    """Loops from the outermost one on, as one. `extents` are theirs; `body` is the innermost one's level.
+
+    `merged`: their indices only occur together, as elements lie in memory, so that the innermost one may count them all.
+    """
 
     loops: tuple[For, ...]
     extents: tuple[Extent, ...]
+    merged: bool = False
 
     @property
     def body(self) -> Level:
@@ -34,7 +39,11 @@ class Flat:
 
     def enter(self, body: Body, item: str) -> None:
         """Bind the loops' indices for iteration `item`, and write the pure statements between the loops."""
-        _indices(body.writer, self.loops, self.extents, item)
+        if self.merged:
+            for loop in self.loops:
+                body.writer.line(f"const long {stream_name(loop.index)} = {item if loop is self.loops[-1] else 0};")
+        else:
+            _indices(body.writer, self.loops, self.extents, item)
         for loop in self.loops[:-1]:
             body.statements(loop.body.before)
 
@@ -52,6 +61,12 @@ def flatten(loop: For) -> Flat | None:
             break
         inner = level.loop
     return Flat(tuple(loops), tuple(extents)) if loops else None
+
+
+def merged_where_possible(flat: Flat, nest: Nest) -> Flat:
+    """The same loops, without divisions where the nest's arrays lie as they run: on a device all arrays are contiguous."""
+    upwards = all(loop.direction is LoopDirection.UP for loop in flat.loops)
+    return replace(flat, merged=len(flat.loops) > 1 and upwards and not merging(nest, flat.loops))
 
 
 def is_repeatable(statement: LoopBody) -> bool:

@@ -5,7 +5,7 @@ In: a nest. Out: its kernels. The first schedule that fits is taken; the last on
 
 from __future__ import annotations
 
-from accel.backends.opencl.flat import Flat, flatten
+from accel.backends.opencl.flat import Flat, flatten, merged_where_possible
 from accel.backends.opencl.folds import blocks_of_lanes, folds_in_lanes
 from accel.backends.opencl.kernel import Choice, NestKernels, Scaffold
 from accel.backends.opencl.maps import one_item_per_index, scatters_are_atomic
@@ -27,7 +27,7 @@ def schedule(scaffold: Scaffold) -> NestKernels:
         return _rows(scaffold, flat)
     lanes = folds_in_lanes(nest, flat)
     if lanes is not None:
-        return blocks_of_lanes(scaffold, around(nest), flat, lanes)
+        return blocks_of_lanes(scaffold, around(nest), merged_where_possible(flat, nest), lanes)
     chain = rounds_of_blocks(nest, flat)
     if chain is not None:
         return chained_blocks(scaffold, flat, chain)

@@ -56,8 +56,8 @@ FAULTS = (
     Fault(
         "an exact fold takes lanes outside of the mask",
         "backends/llvm/states/accumulators.py",
-        "slots = self._slots[unit.place or 0]\n        taken = values if mask is None else",
-        "slots = self._slots[unit.place or 0]\n        taken = values if mask else",
+        "else self._rest.next()\n        taken = values if mask is None else",
+        "else self._rest.next()\n        taken = values if mask else",
         (f"{_FOLDS}::test_exact_folds_of_numbers_near_the_ends",),
     ),
     Fault(
@@ -245,6 +245,13 @@ FAULTS = (
         "block.size <= KEPT:",
         "block.size >= 0:",
         ("tests/llvm/test_buffers.py",),
+    ),
+    Fault(
+        "rows that lie apart are folded as one",
+        "backends/llvm/loops/flat.py",
+        'code.emit(f"icmp eq i64 {rows}, 1")',
+        'code.emit(f"icmp ne i64 {rows}, 0")',
+        ("tests/run/test_folds_of_dimensions.py::test_rows_that_do_not_lie_together",),
     ),
     Fault(
         "rows of any strides are passed as they are",

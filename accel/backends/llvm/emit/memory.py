@@ -265,10 +265,13 @@ class Memory:
         routine.jump(after)
         routine.place(after)
 
-    def pack(self, kind: ScalarType, value: Value, mask: str) -> str:
-        """The set lanes of a value first, as in memory. Narrow elements go through 32 bits, which processors can compress."""
+    def pack(self, kind: ScalarType, value: Value, mask: str | None) -> str:
+        """The set lanes of a value first, as in memory; None: as they stand.
+
+        Narrow elements go through 32 bits, which processors can compress.
+        """
         text = _to_memory(self._writer.code, kind, self._writer.every(value))
-        return self._packed(kind, text, mask)
+        return text if mask is None else self._packed(kind, text, mask)
 
     def _packed(self, kind: ScalarType, text: str, mask: str) -> str:
         code = self._writer.code

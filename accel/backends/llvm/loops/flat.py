@@ -1,61 +1,22 @@
-"""Elementwise nests as one loop over all elements, so that chunks and vectors do not care how long rows are.
+"""Loops as one loop over all their elements, so that chunks and vectors do not care how long rows are.
 
-A nest whose loops stand directly inside of each other and carry nothing runs over positions 0 .. rows * row - 1. Where all
-arrays lie in memory as the loops run, which is known at the call, dimensions merge into the last one: usually everything is
-one row. Otherwise rows are taken one by one, and a chunk may begin and end inside of one.
+Loops that stand directly inside of each other and carry nothing but folds of all that they visit run over positions
+0 .. rows * row - 1. Where all arrays lie in memory as the loops run, which is known at the call, dimensions merge into the
+last one: usually everything is one row. Otherwise rows are taken one by one, and a chunk may begin and end inside of one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.values import Uniform
-from accel.backends.llvm.loops.nest import Levels, NestText
+from accel.backends.llvm.loops.nest import Levels, NestText, place_records
+from accel.backends.llvm.states.analysis import VectorPlan
 from accel.backends.llvm.text.routine import Routine
-from accel.ir import mentions
-from accel.ir.nodes import For, LoopDirection, Nest, Operand, Read, Stream, Write
-from accel.labelled.array import Array, Extent
-from accel.labelled.scalar import Constant
-
-
-def flat_loops(nest: Nest) -> list[For] | None:
-    """The loops of a nest that runs over positions, outermost first; None for all other nests."""
-    loops: list[For] = []
-    for level in mentions.levels(nest):
-        if level.loop is None:
-            break
-        loop = level.loop
-        inside = bool(loops)
-        if loop.states or loop.direction is not LoopDirection.UP or not isinstance(loop.extent, Extent | Constant):
-            return None
-        if inside and (level.before or level.after):
-            return None
-        loops.append(loop)
-    return loops if len(loops) > 1 else None
-
-
-def _accesses(nest: Nest) -> Iterator[tuple[Array, tuple[Operand, ...]]]:
-    for statement in mentions.statements(nest):
-        if isinstance(statement, Read | Write):
-            yield statement.array, statement.index
-
-
-def merging(nest: Nest, loops: Sequence[For]) -> int:
-    """The first dimension that may merge with all behind it, as far as the text tells: these indices occur only together,
-    in order, at the end of an array's index."""
-    indices = [loop.index for loop in loops]
-    used = [operand for operand in mentions.operands(nest) if isinstance(operand, Stream)]
-    accesses = list(_accesses(nest))
-    for first in range(len(loops) - 1):
-        tail = tuple(indices[first:])
-        whole = 0
-        for _, index in accesses:
-            if index[-len(tail) :] == tail and not set(index[: -len(tail)]) & set(tail):
-                whole += 1
-        if all(used.count(each) == whole for each in tail):
-            return first
-    return len(loops) - 1
+from accel.ir.nodes import For, Stream
+from accel.ir.positions import accesses, merging
+from accel.labelled.array import Array
 
 
 class Flat:
@@ -99,7 +60,7 @@ class Flat:
         code, index = levels.routine.code, self._indices[dimension]
         result = "true"
         seen: set[tuple[Array, int]] = set()
-        for array, operands in _accesses(self._text.nest):
+        for array, operands in accesses(self._text.nest):
             if index not in operands or (array, operands.index(index)) in seen:
                 continue
             place = operands.index(index)
@@ -114,26 +75,52 @@ class Flat:
         """`@<name>_body`: positions low .. high-1, row by row."""
         routine = Routine(f"void @{self._text.name}_body(ptr %frame, ptr %records, i64 %low, i64 %high)")
         levels = Levels(self._text, routine, "ret void")
-        code, last = routine.code, len(self._loops) - 1
-        extents = [self._extent(levels, dimension) for dimension in range(last + 1)]
-        with routine.when(code.emit("icmp slt i64 %low, %high")):
-            number, column, position = (routine.slot("i64") for _ in range(3))
-            routine.store("i64", code.emit(f"udiv i64 %low, {extents[last]}"), number)
-            routine.store("i64", code.emit(f"urem i64 %low, {extents[last]}"), column)
-            routine.store("i64", "%low", position)
-            with routine.advance(position, "%high", 0) as at:
-                self._bind_indices(levels, routine.load("i64", number), extents)
-                start = routine.load("i64", column)
-                rest = code.emit(f"sub i64 %high, {at}")
-                end = routine.least(extents[last], code.emit(f"add i64 {start}, {rest}"))
-                levels.loop(self._loops[last], start, end, extents[last])
-                done = code.emit(f"sub i64 {end}, {start}")
-                routine.store("i64", code.emit(f"add i64 {at}, {done}"), position)
-                routine.store("i64", "0", column)
-                routine.store("i64", code.emit(f"add i64 {routine.load('i64', number)}, 1"), number)
+        place_records(self._text, levels, self._loops[0], "%records")
+        code, merged = routine.code, self._text.plan.merged
+        extents = [self._extent(levels, dimension) for dimension in range(len(self._loops))]
+        with routine.when(code.emit("icmp slt i64 %low, %high")), levels.in_slots(self._loops[0]):
+            if merged is None:
+                self._by_rows(levels, extents)
+            else:
+                self._whole_or_by_rows(levels, extents, merged)
         code.line("ret void")
         levels.memory.close()
         return routine
+
+    def _whole_or_by_rows(self, levels: Levels, extents: Sequence[str], merged: VectorPlan) -> None:
+        """Where there is a single row its blocks are those of the order; else rows are parts of blocks."""
+        routine, code = levels.routine, levels.routine.code
+        rows = "1"
+        for extent in extents[:-1]:
+            rows = code.emit(f"mul i64 {rows}, {extent}")
+        whole, several, after = routine.label(), routine.label(), routine.label()
+        routine.branch(code.emit(f"icmp eq i64 {rows}, 1"), whole, several)
+        routine.place(whole)
+        for index in self._indices[:-1]:
+            levels.streams.made[index.name] = Uniform("0", I64)
+        levels.in_vectors(self._loops[-1], merged, "%low", "%high", extents[-1])
+        routine.jump(after)
+        routine.place(several)
+        self._by_rows(levels, extents)
+        routine.jump(after)
+        routine.place(after)
+
+    def _by_rows(self, levels: Levels, extents: Sequence[str]) -> None:
+        routine, code, loop = levels.routine, levels.routine.code, self._loops[-1]
+        number, column, position = (routine.slot("i64") for _ in range(3))
+        routine.store("i64", code.emit(f"udiv i64 %low, {extents[-1]}"), number)
+        routine.store("i64", code.emit(f"urem i64 %low, {extents[-1]}"), column)
+        routine.store("i64", "%low", position)
+        with levels.parts(loop) as part, routine.advance(position, "%high", 0) as at:
+            self._bind_indices(levels, routine.load("i64", number), extents)
+            start = routine.load("i64", column)
+            rest = code.emit(f"sub i64 %high, {at}")
+            end = routine.least(extents[-1], code.emit(f"add i64 {start}, {rest}"))
+            part(start, end, extents[-1])
+            done = code.emit(f"sub i64 {end}, {start}")
+            routine.store("i64", code.emit(f"add i64 {at}, {done}"), position)
+            routine.store("i64", "0", column)
+            routine.store("i64", code.emit(f"add i64 {routine.load('i64', number)}, 1"), number)
 
     def _extent(self, levels: Levels, dimension: int) -> str:
         return levels.view.stream(Stream(self._name(dimension), I64))

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Statements, Streams
 from accel.backends.llvm.emit.values import Uniform, Value, Writer
-from accel.backends.llvm.loops.vector_loop import VectorLoop
-from accel.backends.llvm.states.analysis import NestPlan
+from accel.backends.llvm.loops.vector_loop import Part, VectorLoop
+from accel.backends.llvm.states.analysis import NestPlan, VectorPlan
 from accel.backends.llvm.states.kinds import Kind
 from accel.backends.llvm.states.records import Record
 from accel.backends.llvm.states.staging import tile_routine
@@ -104,9 +105,31 @@ class Levels:
         """Iterations low .. high-1 in the order in which the loop runs; the records of its states are in scope."""
         plan = self._text.plan.vector
         if plan is not None and loop.body.loop is None:
-            scope = {name: (self._text.records[name], pointer) for name, pointer in self.pointers.items()}
-            VectorLoop(loop, plan, self.memory, self.streams, scope).write(low, high, extent)
+            self.in_vectors(loop, plan, low, high, extent)
+        else:
+            self._in_sequence(loop, low, high, extent)
+
+    def in_vectors(self, loop: For, plan: VectorPlan, low: str, high: str, extent: str) -> None:
+        """Iterations low .. high-1 of an innermost loop, several at once."""
+        with self._vectors(loop, plan, repeated=False).carried() as part:
+            part(low, high, extent)
+
+    @contextmanager
+    def parts(self, loop: For) -> Iterator[Part]:
+        """Around the writing of one part of a loop, as `loop` does, that runs again and again, with other streams around it:
+        what vectors accumulate stays in registers from one run to the next."""
+        plan = self._text.plan.vector
+        if plan is None or loop.body.loop is not None:
+            yield partial(self._in_sequence, loop)
             return
+        with self._vectors(loop, plan, repeated=True).carried() as part:
+            yield part
+
+    def _vectors(self, loop: For, plan: VectorPlan, *, repeated: bool) -> VectorLoop:
+        scope = {name: (self._text.records[name], pointer) for name, pointer in self.pointers.items()}
+        return VectorLoop(loop, plan, self.memory, self.streams, scope, repeated=repeated)
+
+    def _in_sequence(self, loop: For, low: str, high: str, extent: str) -> None:
         code, rows_down = self.routine.code, self._text.plan.rows_down and loop.body.loop is not None
         last = code.emit(f"sub i64 {code.emit(f'add i64 {low}, {high}')}, 1") if rows_down else None
         with self.routine.count(low, high) as turn:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from accel.backends.llvm.loops.flat import Flat, flat_loops
+from accel.backends.llvm.loops.flat import Flat
 from accel.backends.llvm.loops.nest import Levels, NestText, body, place_records
 from accel.backends.llvm.states.analysis import weight
 from accel.backends.llvm.text.frame import CHUNK, FAILED, FAULTS, PARTIALS, RECORDS, STREAMING, THREADS
 from accel.backends.llvm.text.routine import Routine
 from accel.ir import mentions
 from accel.ir.nodes import For, ManyToOne, Nest, Scatter, Write
+from accel.ir.positions import flat_loops
 from accel.labelled.array import Extent
 from accel.labelled.meaning.order import BLOCK
 from accel.labelled.scalar import Constant
@@ -38,20 +39,20 @@ BLOCK_HEAD = 2
 """Words of a block of arguments before the arrays: participants, and where a recording nest writes what failed."""
 
 
-def is_parallel(nest: Nest, loop: For) -> bool:
-    """Whether chunks of the outermost loop may run in any order."""
+def is_parallel(nest: Nest, loop: For, last: For) -> bool:
+    """Whether chunks of the outermost loop may run in any order, or of it and those inside up to `last` as one."""
     if any(state.running for state in loop.states):
         return False
     if any(isinstance(statement, Scatter) for statement in mentions.statements(nest)):
         return False
     ordered = {state.name for state in loop.states if not state.monoid.exact}
     return all(
-        not (isinstance(s, ManyToOne) and s.state in ordered) or _aligned(s, loop) for s in mentions.statements(nest)
+        not (isinstance(s, ManyToOne) and s.state in ordered) or _aligned(s, last) for s in mentions.statements(nest)
     )
 
 
 def _aligned(step: ManyToOne, loop: For) -> bool:
-    """Whether the k-th step is made by the k-th iteration."""
+    """Whether each iteration makes a step."""
     return step.when is None and step in (*loop.body.before, *loop.body.after)
 
 
@@ -110,16 +111,17 @@ def _outermost(text: NestText, levels: Levels, loop: For) -> None:
         levels.reset(state, levels.pointers[state.name])
     levels.keep_streams()
     routine.store("ptr", records, levels.view.address(RECORDS))
-    parallel = is_parallel(text.nest, loop)
     loops = flat_loops(text.nest)
+    last = loops[-1] if loops else loop
+    parallel, innermost = is_parallel(text.nest, loop, last), last.body.loop is None
     if loops is None:
-        extent, work = levels.extent(loop), _work(text, levels, loop)
+        extent, work = levels.extent(loop), _work(text, levels, [loop])
         text.routines.append(body(text, loop))
     else:
         flat = Flat(text, loops)
-        extent, work = flat.positions(levels), _work_of_iteration(text)
+        extent, work = flat.positions(levels), _work(text, levels, loops)
         text.routines.append(flat.body())
-    _note_streaming(text, levels, extent, loops is not None or loop.body.loop is None)
+    _note_streaming(text, levels, extent, innermost)
     total = code.emit(f"fmul double {code.emit(f'sitofp i64 {extent} to double')}, {work}")
     small, large, after = routine.label(), routine.label(), routine.label()
     routine.branch(code.emit(f"fcmp olt double {total}, {SMALL:e}"), small, large)
@@ -127,7 +129,7 @@ def _outermost(text: NestText, levels: Levels, loop: For) -> None:
     code.line(f"call void @{text.name}_body(ptr %frame, ptr {records}, i64 0, i64 {extent})")
     routine.jump(after)
     routine.place(large)
-    blocks = loops is not None or loop.body.loop is None or any(not state.monoid.exact for state in loop.states)
+    blocks = innermost or any(not state.monoid.exact for state in loop.states)
     chunk = _chunk(levels, BLOCK if blocks else 1, extent, work)
     if parallel:
         _in_parallel(text, levels, loop, extent, chunk)
@@ -162,12 +164,12 @@ def _run(text: NestText, levels: Levels, extent: str, chunk: str, threads: str) 
         routine.place(routine.label())
 
 
-def _work(text: NestText, levels: Levels, loop: For) -> str:
-    """Instructions of one iteration of the outermost loop: a double."""
+def _work(text: NestText, levels: Levels, outermost: Sequence[For]) -> str:
+    """Instructions of one iteration of the outermost loops: a double."""
     code = levels.routine.code
     work = _work_of_iteration(text)
     for level in mentions.levels(text.nest):
-        if level.loop is None or level.loop is loop:
+        if level.loop is None or level.loop in outermost:
             continue
         extent = level.loop.extent
         # What an outer iteration finds out is not known here: some number.

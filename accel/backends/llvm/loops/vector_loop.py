@@ -6,7 +6,9 @@ The order of folds and scans is the reference's whatever the loop's length: a lo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TypeAlias
 
 from accel.ast.tree.types import BOOL, I64
 from accel.backends.llvm.emit.functions import Functions
@@ -16,7 +18,6 @@ from accel.backends.llvm.emit.values import Lanes, Progression, Uniform, Value, 
 from accel.backends.llvm.states.accumulators import Accumulator, ExactFold, OrderedFold, Tools, Unit
 from accel.backends.llvm.states.analysis import BYTE_LANES, VectorPlan, any_order, counts_lanes
 from accel.backends.llvm.states.exact_scans import ExactScan
-from accel.backends.llvm.states.kinds import Kind
 from accel.backends.llvm.states.records import Record
 from accel.backends.llvm.states.scans import OrderedScan, Position
 from accel.backends.llvm.states.staging import StagedFold
@@ -25,15 +26,29 @@ from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, Stream, With
 from accel.labelled.array import Array
 from accel.labelled.meaning.order import BLOCK
 
+Part: TypeAlias = Callable[[str, str, str], None]
+"""Writes iterations low .. high-1 of a loop of some extent, counted in the order in which it runs."""
+
 
 class VectorLoop:
-    """One loop of one function. `records` are those of all states in scope, with their addresses."""
+    """One loop of one function. `records` are those of all states in scope, with their addresses.
+
+    `repeated`: parts of it run again and again while what it accumulates is carried on.
+    """
 
     def __init__(
-        self, loop: For, plan: VectorPlan, outer: Memory, streams: Streams, records: dict[str, tuple[Record, str]]
+        self,
+        loop: For,
+        plan: VectorPlan,
+        outer: Memory,
+        streams: Streams,
+        records: dict[str, tuple[Record, str]],
+        *,
+        repeated: bool,
     ) -> None:
         self._loop = loop
         self._plan = plan
+        self._repeated = repeated
         self._routine = outer.routine
         self._writer = Writer(self._routine.code, plan.lanes)
         self._memory = outer.with_writer(self._writer)
@@ -47,28 +62,33 @@ class VectorLoop:
     def _accumulator(self, record: Record, pointer: str, step: ManyToOne) -> Accumulator:
         state, tools = record.state, self._tools
         if not state.running:
-            if record.kind is Kind.STAGED:
-                return StagedFold(tools, self._memory, record, pointer)
-            make = ExactFold if any_order(state) else OrderedFold
-            return make(tools, record, pointer, self._plan.unroll)
+            if state.name in self._plan.staged:
+                return StagedFold(tools, self._memory, record, pointer, whole=step.when is None)
+            if any_order(state):
+                return ExactFold(tools, record, pointer, self._plan.unroll, repeated=self._repeated)
+            return OrderedFold(tools, record, pointer, self._plan.unroll)
         if counts_lanes(state, step):
             return Position(tools, record, pointer, bool(step.after))
         return ExactScan(tools, record, pointer) if any_order(state) else OrderedScan(tools, record, pointer)
 
-    def write(self, low: str, high: str, extent: str) -> None:
-        """Iterations low .. high-1 of a loop of `extent`, counted in the order in which it runs."""
-        bounds = {guard: self._count(prefix, extent) for guard, prefix in self._plan.prefixes.items()}
-        self._past_caches = self._rows_past_caches(low)
+    @contextmanager
+    def carried(self) -> Iterator[Part]:
+        """Around the writing of a part, which may run several times."""
         for accumulator in self._accumulators.values():
             accumulator.begin()
+        yield self._part
+        for accumulator in self._accumulators.values():
+            accumulator.end()
+
+    def _part(self, low: str, high: str, extent: str) -> None:
+        bounds = {guard: self._count(prefix, extent) for guard, prefix in self._plan.prefixes.items()}
+        self._past_caches = self._rows_past_caches(low)
         if self._plan.blocks:
             with self._routine.count(low, high, BLOCK) as start:
                 end = self._routine.least(self._routine.code.emit(f"add i64 {start}, {BLOCK}"), high)
                 self._block(start, end, extent, bounds)
         else:
             self._block(low, high, extent, bounds)
-        for accumulator in self._accumulators.values():
-            accumulator.end()
         for past in self._past_caches.values():
             with self._routine.when(past):
                 self._memory.finish_past_caches()

@@ -115,10 +115,48 @@ class Tools:
         return self.lane(record, values, 0)
 
 
-class ExactFold(Accumulator):
-    """A fold that any order serves: accumulators over the whole loop, one step of the record after it."""
+_ROTATION = 4
+"""Accumulators that take turns."""
 
-    def __init__(self, tools: Tools, record: Record, pointer: str, unroll: int) -> None:
+
+class RotatingSlots:
+    """Vectors of a state's leaves in memory, of which each use takes the next."""
+
+    def __init__(self, tools: Tools, record: Record, count: int) -> None:
+        self._tools = tools
+        self._count = count
+        self._types = tools.vector_types(record)
+        self._arrays = [tools.routine.slot(f"[{count} x {type_}]", align=64) for type_ in self._types]
+        self._turn = tools.routine.slot("i64")
+        tools.routine.store("i64", "0", self._turn)
+
+    def every(self) -> list[list[str]]:
+        """The addresses of all."""
+        return [self._at(place) for place in range(self._count)]
+
+    def next(self) -> list[str]:
+        """The addresses of the next one."""
+        routine = self._tools.routine
+        turn = routine.load("i64", self._turn)
+        routine.store("i64", routine.code.emit(f"add i64 {turn}, 1"), self._turn)
+        return self._at(routine.code.emit(f"and i64 {turn}, {self._count - 1}"))
+
+    def _at(self, place: int | str) -> list[str]:
+        code = self._tools.routine.code
+        return [
+            code.emit(f"getelementptr {type_}, ptr {array}, i64 {place}")
+            for type_, array in zip(self._types, self._arrays, strict=True)
+        ]
+
+
+class ExactFold(Accumulator):
+    """A fold that any order serves: accumulators over the whole loop, one step of the record after it.
+
+    `repeated`: the loop runs again and again before the end. Then it may be short, and what is left of groups goes to one
+    accumulator after the other, so that a run does not wait for the one before.
+    """
+
+    def __init__(self, tools: Tools, record: Record, pointer: str, unroll: int, *, repeated: bool) -> None:
         self._tools = tools
         self._record = record
         self._pointer = pointer
@@ -126,20 +164,24 @@ class ExactFold(Accumulator):
         assert found is not None
         self._neutral: list[Value] = [Fixed(element) for element in found]
         self._slots = [tools.slots(record) for _ in range(unroll)]
+        self._rest = RotatingSlots(tools, record, _ROTATION) if repeated else None
         # Only a fold without initial value must know whether there was an element at all.
         self._seen = tools.routine.slot(tools.writer.code.vector("i1"), align=64)
 
     def begin(self) -> None:
         """Accumulators are neutral."""
-        for slots in self._slots:
+        for slots in self._every():
             self._tools.store(self._record, self._neutral, slots)
         bit = self._tools.writer.code.splat("i1", "false")
         self._tools.routine.store(self._tools.writer.code.vector("i1"), bit, self._seen)
 
+    def _every(self) -> list[list[str]]:
+        return self._slots if self._rest is None else [*self._slots, *self._rest.every()]
+
     def step(self, values: Sequence[Value], mask: str | None, unit: Unit) -> tuple[Sequence[Value], Sequence[Value]]:
         """Lanes that are not in the mask take the neutral element; the first accumulator takes what is left of groups."""
         tools = self._tools
-        slots = self._slots[unit.place or 0]
+        slots = self._slots[unit.place or 0] if unit.place is not None or self._rest is None else self._rest.next()
         taken = values if mask is None else tools.select(mask, values, self._neutral)
         tools.store(self._record, tools.merge(self._record, tools.load(self._record, slots), taken), slots)
         if self._record.state.initial is None:
@@ -152,8 +194,9 @@ class ExactFold(Accumulator):
     def end(self) -> None:
         """Accumulators and lanes become one element of the record."""
         tools, record = self._tools, self._record
-        total = tools.load(record, self._slots[0])
-        for slots in self._slots[1:]:
+        first, *others = self._every()
+        total = tools.load(record, first)
+        for slots in others:
             total = tools.merge(record, total, tools.load(record, slots))
         leaves = tools.join_lanes(record, total)
         if record.state.initial is not None:

@@ -7,7 +7,7 @@ element. Everything else is scalar code, which can do anything.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -30,6 +30,7 @@ from accel.ir.nodes import (
     Within,
     Write,
 )
+from accel.ir.positions import flat_loops, merging
 from accel.labelled import scalar
 from accel.labelled.meaning.order import SCAN_VECTOR, lanes
 from accel.labelled.scalar import constant
@@ -50,24 +51,27 @@ class VectorPlan:
 
     lanes: iterations at once. unroll: vectors written out side by side. blocks: whether the loop runs in blocks of 4096 that
     begin at multiples of it, because of a fold or scan that is not exact. prefixes: guards that hold for the first
-    iterations, as the loop runs.
+    iterations, as the loop runs. staged: the states whose elements are stored into tiles.
     """
 
     lanes: int
     unroll: int
     blocks: bool
     prefixes: Mapping[str, Within]
+    staged: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
 class NestPlan:
     """The innermost loop's plan (None: scalar code), and how each state is carried.
 
-    rows_down: whether the loops around it run from their last iteration to the first, because it runs downwards itself: so
-    memory is visited in one direction.
+    merged: how it is written where loops of a fold that is not exact have merged into it, so that blocks of the order are
+    blocks of it; None if they cannot. rows_down: whether the loops around it run from their last iteration to the first,
+    because it runs downwards itself: so memory is visited in one direction.
     """
 
     vector: VectorPlan | None
+    merged: VectorPlan | None
     kinds: Mapping[str, Kind]
     rows_down: bool
 
@@ -77,12 +81,22 @@ def plan(nest: Nest, scalar_only: bool) -> NestPlan:
     loops = [level.loop for level in mentions.levels(nest) if level.loop is not None]
     kinds = {state.name: _scalar_kind(state) for state in mentions.states(nest)}
     if scalar_only or not loops:
-        return NestPlan(None, kinds, rows_down=False)
-    found = _vector_plan(nest, loops[-1])
+        return NestPlan(None, None, kinds, rows_down=False)
+    found = _vector_plan(nest, loops[-1], loops[-1].states)
     if found is None:
-        return NestPlan(None, kinds, rows_down=False)
+        return NestPlan(None, None, kinds, rows_down=False)
     vector, carried = found
-    return NestPlan(vector, {**kinds, **carried}, _rows_down(nest, loops[-1]))
+    merged = _merged_plan(nest) if vector.staged else None
+    return NestPlan(vector, merged, {**kinds, **carried}, _rows_down(nest, loops[-1]))
+
+
+def _merged_plan(nest: Nest) -> VectorPlan | None:
+    """How the innermost loop is written once all loops have merged into it, if they may: then it counts their elements."""
+    loops = flat_loops(nest)
+    if loops is None or loops[-1].body.loop is not None or merging(nest, loops):
+        return None
+    found = _vector_plan(nest, loops[-1], loops[0].states)
+    return None if found is None else found[0]
 
 
 def _rows_down(nest: Nest, innermost: For) -> bool:
@@ -100,8 +114,11 @@ def _scalar_kind(state: State) -> Kind:
     return Kind.LANES if state.monoid.commutes else Kind.RUNS
 
 
-def _vector_plan(nest: Nest, loop: For) -> tuple[VectorPlan, dict[str, Kind]] | None:
-    """How the innermost loop is written, and how the states that step in it are carried; None if it must be scalar code."""
+def _vector_plan(nest: Nest, loop: For, own: Collection[State]) -> tuple[VectorPlan, dict[str, Kind]] | None:
+    """How the innermost loop is written, and how the states that step in it are carried; None if it must be scalar code.
+
+    `own`: the states whose elements are its iterations.
+    """
     statements = [*loop.body.before, *loop.body.after]
     prefixes = flow.prefixes(loop)
     states = {state.name: state for state in mentions.states(nest)}
@@ -112,7 +129,7 @@ def _vector_plan(nest: Nest, loop: For) -> tuple[VectorPlan, dict[str, Kind]] | 
     for step in steps:
         state = states[step.state]
         whole = step.when is None or step.when == state.when or step.when.name in prefixes
-        kind = _vector_kind(state, state in loop.states, whole)
+        kind = _vector_kind(state, state in own, whole)
         if kind is None:
             return None
         kinds[state.name] = kind
@@ -125,20 +142,21 @@ def _vector_plan(nest: Nest, loop: For) -> tuple[VectorPlan, dict[str, Kind]] | 
     unroll = group // width or (4 if steps and width < BYTE_LANES else 2)
     if sum(map(_weight, statements)) > HEAVY or Kind.STAGED in kinds.values() or (scans and not folds):
         unroll = 1
-    return VectorPlan(width, unroll, scans or bool(folds), prefixes), kinds
+    staged = frozenset(name for name, kind in kinds.items() if kind is Kind.STAGED)
+    return VectorPlan(width, unroll, scans or bool(folds), prefixes, staged), kinds
 
 
 def _vector_kind(state: State, own: bool, whole: bool) -> Kind | None:
-    """How vector code carries a state, if it can. `own`: the loop lists it; `whole`: every iteration is a step."""
+    """How vector code carries a state, if it can. `own`: its elements are those of the loop; `whole`: of every iteration."""
     if not straight(state.merge):
         return None
     if any_order(state):
         return Kind.SIMPLE
-    if not own or not (state.monoid.commutes or state.running):
-        return None
     if state.running:
-        return Kind.SIMPLE if whole else None
-    return Kind.BLOCKS if whole else Kind.STAGED
+        return Kind.SIMPLE if own and whole else None
+    if not state.monoid.commutes:
+        return None
+    return Kind.BLOCKS if own and whole else Kind.STAGED
 
 
 def any_order(state: State) -> bool:

@@ -1,8 +1,8 @@
-"""Folds behind filters in vector code: what is kept is packed into a tile, and full tiles are folded as blocks.
+"""Folds behind filters and over several loops in vector code: elements are packed into a tile, full tiles folded as blocks.
 
-The order of folds counts the elements that were kept, so lanes of the loop are not lanes of the order. A tile holds one
-block of 4096; `@<name>_tile` folds what stands in it, or its first block, pushes the result, and moves what is behind to
-the front.
+The order of folds counts the elements that were kept, over all loops that it folds, so lanes of a loop are not lanes of the
+order. A tile holds one block of 4096; `@<name>_tile` folds what stands in it, or its first block, pushes the result, and
+moves what is behind to the front.
 """
 
 from __future__ import annotations
@@ -37,13 +37,17 @@ def _element(routine: Routine, kind: str, tile: str, position: str) -> str:
 
 
 class StagedFold(Accumulator):
-    """A commuting fold whose elements are the lanes of a mask; blocks are those of what is kept."""
+    """A commuting fold whose elements are the lanes of a mask; blocks are those of what is kept.
 
-    def __init__(self, tools: Tools, memory: Memory, record: Record, pointer: str) -> None:
+    `whole`: only lanes behind a loop's end are not set, so that the set ones are adjacent.
+    """
+
+    def __init__(self, tools: Tools, memory: Memory, record: Record, pointer: str, *, whole: bool) -> None:
         self._tools = tools
         self._memory = memory
         self._record = record
         self._pointer = pointer
+        self._whole = whole
 
     def step(self, values: Sequence[Value], mask: str | None, unit: Unit) -> tuple[Sequence[Value], Sequence[Value]]:
         """The lanes of the mask go to the tile's end; a full tile is folded."""
@@ -53,11 +57,12 @@ class StagedFold(Accumulator):
         count = routine.load("i64", counter)
         for value, final, tile in zip(values, record.state.finals, _tiles(routine, record, self._pointer), strict=True):
             kind = memory_type(final.type)
-            packed = self._memory.pack(final.type, value, some)
+            packed = self._memory.pack(final.type, value, None if self._whole else some)
             place = _element(routine, kind, tile, count)
             # All lanes: what is behind the set ones is written again, or never read.
             writer.code.line(f"store {writer.code.vector(kind)} {packed}, ptr {place}, align {final.type.bytes}")
-        more = routine.code.emit(f"add i64 {count}, {set_lanes(writer, some)}")
+        taken = str(writer.lanes) if mask is None else set_lanes(writer, mask)
+        more = routine.code.emit(f"add i64 {count}, {taken}")
         routine.store("i64", more, counter)
         with routine.when(routine.code.emit(f"icmp sge i64 {more}, {BLOCK}")):
             routine.code.line(f"call void @{record.name}_tile(ptr %frame, ptr {self._pointer})")
