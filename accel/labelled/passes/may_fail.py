@@ -6,14 +6,14 @@ Such bindings must not run unasked. An answer is "no" only where that is proved.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from math import prod
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
 from accel.ast.handles.extents import LARGEST_EXTENT
 from accel.ast.tree.operators import Operator
 from accel.labelled import programs
-from accel.labelled.array import Array, Extent, Shape, SizeVariable
+from accel.labelled.array import Array, Extent, Shape
 from accel.labelled.nodes import (
     Acond,
     Awhile,
@@ -27,7 +27,6 @@ from accel.labelled.nodes import (
     Gather,
     Generate,
     Map,
-    Program,
     RequireEqual,
     Reshape,
     Scan,
@@ -35,6 +34,7 @@ from accel.labelled.nodes import (
     Use,
 )
 from accel.labelled.operations import Flag, describe
+from accel.labelled.passes.factors import Sizes, factors
 from accel.labelled.scalar import Compute, Constant, Function, Load, Operand, Variable, While
 from accel.labelled.scalars.ranges import always_inside
 
@@ -43,20 +43,6 @@ _SMALL = 1 << 16
 
 _CHOOSING = frozenset({Operator.MIN, Operator.MAX})
 """Operators that give one of their operands. Of two extents others may make one that is too large."""
-
-Sizes: TypeAlias = Mapping[SizeVariable, tuple[Function, int]]
-"""For sizes that are computed: by which function, as which result."""
-
-
-def computed_sizes(program: Program) -> Sizes:
-    """How a program, with its sub-programs, computes sizes."""
-    found: dict[SizeVariable, tuple[Function, int]] = {}
-    for part in programs.programs(program):
-        for binding in part.bindings:
-            if isinstance(binding.operation, BindSizes):
-                function = binding.operation.function
-                found |= {variable: (function, k) for k, variable in enumerate(binding.operation.variables)}
-    return found
 
 
 def may_fail(binding: Binding, there: Iterable[Array], sizes: Sizes) -> bool:
@@ -75,7 +61,7 @@ def may_fail(binding: Binding, there: Iterable[Array], sizes: Sizes) -> bool:
             return initial is None and any(extent.offset < 1 for extent in operation.folded)
         case Reshape(inputs):
             return not binding.after and any(
-                _factors(array.shape, sizes) != _factors(source.shape, sizes)
+                factors(array.shape, sizes) != factors(source.shape, sizes)
                 for array, source in zip(binding.arrays, inputs, strict=True)
             )
         case BindSizes(_, function):
@@ -132,42 +118,3 @@ def gives_extents(function: Function) -> bool:
         if isinstance(statement, Compute) and statement.operator in _CHOOSING and all(map(holds, statement.arguments)):
             extents.add(statement.out)
     return all(map(holds, function.body.results))
-
-
-def _factors(shape: Shape, sizes: Sizes) -> Counter[Extent]:
-    """The extents whose product is the size of `shape`, computed ones taken apart; constants as one factor."""
-    found: Counter[Extent] = Counter()
-    constant = 1
-    for extent in shape:
-        for factor in _factors_of(extent, sizes):
-            if factor.variable is None:
-                constant *= factor.offset
-            else:
-                found[factor] += 1
-    return found + Counter({Extent(None, constant): 1})
-
-
-def _factors_of(extent: Extent, sizes: Sizes) -> list[Extent]:
-    if extent.variable is None or extent.offset or extent.variable not in sizes:
-        return [extent]
-    function, position = sizes[extent.variable]
-    products: dict[Variable, list[Extent]] = {}
-    for statement in function.body.statements:
-        if isinstance(statement, Compute) and statement.operator is Operator.MUL:
-            parts = [_operand_factors(argument, products) for argument in statement.arguments]
-            known = [part for part in parts if part is not None]
-            if len(known) == len(parts):
-                products[statement.out] = [factor for part in known for factor in part]
-    return _operand_factors(function.body.results[position], products) or [extent]
-
-
-def _operand_factors(operand: Operand, products: Mapping[Variable, list[Extent]]) -> list[Extent] | None:
-    match operand:
-        case Extent():
-            return [operand]
-        case Constant():
-            return [Extent(None, int(operand.value))]
-        case Variable():
-            return products.get(operand)
-        case _:
-            assert_never(operand)

@@ -156,10 +156,24 @@ FAULTS = (
     ),
     Fault(
         "a reshape moves over a map that looks at its index",
-        "labelled/passes/reshapes.py",
-        "return bool(reshape.after) or variables_used(function.body).isdisjoint(index)",
+        "labelled/passes/whole_folds.py",
+        "return variables_used(function.body).isdisjoint(function.parameters[:rank])",
         "return True",
         ("tests/labelled/test_reshapes.py::test_a_map_that_looks_at_its_index_keeps_its_shape",),
+    ),
+    Fault(
+        "a fold takes a view from its other readers",
+        "labelled/passes/whole_folds.py",
+        "if self._shapes.pop(array, None) is not None:",
+        "if array not in self._shapes:",
+        ("tests/labelled/test_whole_folds.py::test_a_view_that_others_read_stays",),
+    ),
+    Fault(
+        "an index into rows that were cut counts rows of another extent",
+        "labelled/passes/renamed_index.py",
+        "Compute(row, Operator.MUL, (place, shape[dimension]))",
+        "Compute(row, Operator.MUL, (place, shape[group[0]]))",
+        ("tests/labelled/test_whole_folds.py::test_results",),
     ),
     Fault(
         "a load stands where it is not certain to be wanted",
