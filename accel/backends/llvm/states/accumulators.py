@@ -153,7 +153,8 @@ class ExactFold(Accumulator):
     """A fold that any order serves: accumulators over the whole loop, one step of the record after it.
 
     `repeated`: the loop runs again and again before the end. Then it may be short, and what is left of groups goes to one
-    accumulator after the other, so that a run does not wait for the one before.
+    accumulator after the other, so that a run does not wait for the one before. So do all vectors of a body that is written
+    once.
     """
 
     def __init__(self, tools: Tools, record: Record, pointer: str, unroll: int, *, repeated: bool) -> None:
@@ -164,7 +165,7 @@ class ExactFold(Accumulator):
         assert found is not None
         self._neutral: list[Value] = [Fixed(element) for element in found]
         self._slots = [tools.slots(record) for _ in range(unroll)]
-        self._rest = RotatingSlots(tools, record, _ROTATION) if repeated else None
+        self._rest = RotatingSlots(tools, record, _ROTATION) if repeated or unroll == 1 else None
         # Only a fold without initial value must know whether there was an element at all.
         self._seen = tools.routine.slot(tools.writer.code.vector("i1"), align=64)
 
