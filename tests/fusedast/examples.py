@@ -297,7 +297,7 @@ def folds_of_dimensions() -> Example:
     xs = hand.use(F64, hand.size(), hand.size(), hand.size())
     doubled = hand.affine(xs)
     rows, planes, whole = hand.fold(doubled), hand.fold(doubled, dimensions=2), hand.fold(doubled, dimensions=3)
-    least = hand.fold(rows, Operator.MIN, seed=None, dimensions=2)
+    least = hand.fold(rows, Operator.MIN, seed=9, dimensions=2)
     labels = [[1, 2, 3, 4, 5]]
     return Example(hand.program(rows, planes, whole, least), labels, [floats(3, 40, 50)])
 
