@@ -48,13 +48,24 @@ class StagedFold(Accumulator):
         self._record = record
         self._pointer = pointer
         self._whole = whole
+        self._count = tools.routine.slot("i64")
+
+    def _counter(self) -> str:
+        return self._tools.routine.offset(self._pointer, self._record.extra)
+
+    def begin(self) -> None:
+        """The tile goes on."""
+        self._move(self._counter(), self._count)
+
+    def _move(self, source: str, target: str) -> None:
+        routine = self._tools.routine
+        routine.store("i64", routine.load("i64", source), target)
 
     def step(self, values: Sequence[Value], mask: str | None, unit: Unit) -> tuple[Sequence[Value], Sequence[Value]]:
         """The lanes of the mask go to the tile's end; a full tile is folded."""
         routine, record, writer = self._tools.routine, self._record, self._tools.writer
         some = mask or writer.code.splat("i1", "true")
-        counter = routine.offset(self._pointer, record.extra)
-        count = routine.load("i64", counter)
+        count = routine.load("i64", self._count)
         for value, final, tile in zip(values, record.state.finals, _tiles(routine, record, self._pointer), strict=True):
             kind = memory_type(final.type)
             packed = self._memory.pack(final.type, value, None if self._whole else some)
@@ -63,10 +74,16 @@ class StagedFold(Accumulator):
             writer.code.line(f"store {writer.code.vector(kind)} {packed}, ptr {place}, align {final.type.bytes}")
         taken = str(writer.lanes) if mask is None else set_lanes(writer, mask)
         more = routine.code.emit(f"add i64 {count}, {taken}")
-        routine.store("i64", more, counter)
+        routine.store("i64", more, self._count)
         with routine.when(routine.code.emit(f"icmp sge i64 {more}, {BLOCK}")):
+            self._move(self._count, self._counter())
             routine.code.line(f"call void @{record.name}_tile(ptr %frame, ptr {self._pointer})")
+            self._move(self._counter(), self._count)
         return (), ()
+
+    def end(self) -> None:
+        """The record knows how far the tile is filled."""
+        self._move(self._count, self._counter())
 
 
 def tile_routine(record: Record) -> Routine:
