@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 
@@ -111,8 +111,7 @@ class Levels:
 
     def in_vectors(self, loop: For, plan: VectorPlan, low: str, high: str, extent: str) -> None:
         """Iterations low .. high-1 of an innermost loop, several at once."""
-        with self._vectors(loop, plan, repeated=False).carried() as part:
-            part(low, high, extent)
+        self._vectors(loop, plan).write(low, high, extent)
 
     @contextmanager
     def parts(self, loop: For) -> Iterator[Part]:
@@ -122,17 +121,36 @@ class Levels:
         if plan is None or loop.body.loop is not None:
             yield partial(self._in_sequence, loop)
             return
-        with self._vectors(loop, plan, repeated=True).carried() as part:
+        with self._vectors(loop, plan, _stepped(loop)).runs() as part:
             yield part
 
-    def _vectors(self, loop: For, plan: VectorPlan, *, repeated: bool) -> VectorLoop:
+    def _vectors(self, loop: For, plan: VectorPlan, carried: Collection[str] = ()) -> VectorLoop:
         scope = {name: (self._text.records[name], pointer) for name, pointer in self.pointers.items()}
-        return VectorLoop(loop, plan, self.memory, self.streams, scope, repeated=repeated)
+        return VectorLoop(loop, plan, self.memory, self.streams, scope, carried)
+
+    @contextmanager
+    def _rows(self, inner: For | None) -> Iterator[Part | None]:
+        """Around a loop whose every iteration runs the innermost loop `inner` as a row: how to write the row where folds of
+        several dimensions go on from row to row; None for all other rows."""
+        plan = self._text.plan.vector
+        if plan is None or inner is None or inner.body.loop is not None:
+            yield None
+            return
+        own = {state.name for state in inner.states}
+        folds = [name for name in _stepped(inner) if name not in own and not self._text.records[name].state.running]
+        if not folds:
+            yield None
+            return
+        for state in inner.states:
+            self.pointers[state.name] = self.routine.slot("i64", self._text.records[state.name].words)
+        with self._vectors(inner, plan, folds).runs() as row:
+            yield row
 
     def _in_sequence(self, loop: For, low: str, high: str, extent: str) -> None:
         code, rows_down = self.routine.code, self._text.plan.rows_down and loop.body.loop is not None
         last = code.emit(f"sub i64 {code.emit(f'add i64 {low}, {high}')}, 1") if rows_down else None
-        with self.routine.count(low, high) as turn:
+        inner = loop.body.loop
+        with self._rows(inner) as row, self.routine.count(low, high) as turn:
             index = turn
             if last is not None:
                 index = code.emit(f"sub i64 {last}, {turn}")
@@ -141,8 +159,8 @@ class Levels:
                 index = self.routine.code.emit(f"sub i64 {top}, {turn}")
             self.streams.made[loop.index.name] = Uniform(index, I64)
             self.statements(loop.body.before)
-            if loop.body.loop is not None:
-                self.inner(loop.body.loop)
+            if inner is not None:
+                self.inner(inner, row)
             self.statements(loop.body.after)
 
     @contextmanager
@@ -163,12 +181,13 @@ class Levels:
             self._text.records[name].copy(self.routine, self.pointers[name], outside[name])
         self.pointers.update(outside)
 
-    def inner(self, loop: For) -> None:
-        """A loop inside of another, from its first iteration to its last."""
+    def inner(self, loop: For, row: Part | None) -> None:
+        """A loop inside of another, from its first iteration to its last; written by `row`, if there is one."""
         for state in loop.states:
-            self.reset(state, self.routine.slot("i64", self._text.records[state.name].words))
+            place = self.pointers[state.name] if row else self.routine.slot("i64", self._text.records[state.name].words)
+            self.reset(state, place)
         extent = self.extent(loop)
-        self.loop(loop, "0", extent, extent)
+        (row or partial(self.loop, loop))("0", extent, extent)
         self.finish(loop.states)
 
     def finish(self, states: Sequence[State]) -> None:
@@ -206,6 +225,11 @@ class Levels:
         """Stores all streams made so far, for the functions that are called from here on."""
         for name, value in self.streams.made.items():
             self.view.keep(name, value.type, self.writer.one(value))
+
+
+def _stepped(loop: For) -> list[str]:
+    """The states that an innermost loop steps."""
+    return [s.state for s in (*loop.body.before, *loop.body.after) if isinstance(s, ManyToOne)]
 
 
 def body(text: NestText, loop: For) -> Routine:

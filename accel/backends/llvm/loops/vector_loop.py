@@ -6,7 +6,7 @@ The order of folds and scans is the reference's whatever the loop's length: a lo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias
 
@@ -33,7 +33,7 @@ Part: TypeAlias = Callable[[str, str, str], None]
 class VectorLoop:
     """One loop of one function. `records` are those of all states in scope, with their addresses.
 
-    `repeated`: parts of it run again and again while what it accumulates is carried on.
+    `carried`: states that go on from one run of the loop, or of a part of it, to the next; the others begin and end with each.
     """
 
     def __init__(
@@ -43,12 +43,11 @@ class VectorLoop:
         outer: Memory,
         streams: Streams,
         records: dict[str, tuple[Record, str]],
-        *,
-        repeated: bool,
+        carried: Collection[str] = (),
     ) -> None:
         self._loop = loop
         self._plan = plan
-        self._repeated = repeated
+        self._carried = carried
         self._routine = outer.routine
         self._writer = Writer(self._routine.code, plan.lanes)
         self._memory = outer.with_writer(self._writer)
@@ -65,30 +64,37 @@ class VectorLoop:
             if state.name in self._plan.staged:
                 return StagedFold(tools, self._memory, record, pointer, whole=step.when is None)
             if any_order(state):
-                return ExactFold(tools, record, pointer, self._plan.unroll, repeated=self._repeated)
+                return ExactFold(tools, record, pointer, self._plan.unroll, repeated=state.name in self._carried)
             return OrderedFold(tools, record, pointer, self._plan.unroll)
         if counts_lanes(state, step):
             return Position(tools, record, pointer, bool(step.after))
         return ExactScan(tools, record, pointer) if any_order(state) else OrderedScan(tools, record, pointer)
 
     @contextmanager
-    def carried(self) -> Iterator[Part]:
-        """Around the writing of a part, which may run several times."""
-        for accumulator in self._accumulators.values():
+    def runs(self) -> Iterator[Part]:
+        """Around the writing of what may run several times."""
+        carried = [self._accumulators[name] for name in self._carried]
+        for accumulator in carried:
             accumulator.begin()
-        yield self._part
-        for accumulator in self._accumulators.values():
+        yield self.write
+        for accumulator in carried:
             accumulator.end()
 
-    def _part(self, low: str, high: str, extent: str) -> None:
+    def write(self, low: str, high: str, extent: str) -> None:
+        """Iterations low .. high-1 of a loop of `extent`, counted in the order in which it runs."""
+        own = [each for name, each in self._accumulators.items() if name not in self._carried]
         bounds = {guard: self._count(prefix, extent) for guard, prefix in self._plan.prefixes.items()}
         self._past_caches = self._rows_past_caches(low)
+        for accumulator in own:
+            accumulator.begin()
         if self._plan.blocks:
             with self._routine.count(low, high, BLOCK) as start:
                 end = self._routine.least(self._routine.code.emit(f"add i64 {start}, {BLOCK}"), high)
                 self._block(start, end, extent, bounds)
         else:
             self._block(low, high, extent, bounds)
+        for accumulator in own:
+            accumulator.end()
         for past in self._past_caches.values():
             with self._routine.when(past):
                 self._memory.finish_past_caches()
