@@ -12,6 +12,7 @@ import pytest
 import accel as A
 from accel.ilp.solvers import find
 from accel.ilp.solvers.linear import Linear, Variable
+from accel.ilp.solvers.protocol import SolverError
 
 ROWS = [
     Linear(-1, {2: 1, 6: 1}), Linear(1, {2: -1, 6: -1}), Linear(1, {0: -1, 7: -1}), Linear(1, {6: -1, 7: -1}),
@@ -49,5 +50,5 @@ def test_a_model_that_has_a_solution() -> None:
 
 def test_a_model_that_has_none() -> None:
     session = find("cbc").session([Variable(0, "x", False)], [Linear(-1, {0: 2}), Linear(-1, {0: -1})], relaxed=False)
-    with pytest.raises(ValueError, match="no solution"):
+    with pytest.raises(SolverError, match="no solution"):
         session.minimise(Linear(0, {0: 1}), 10.0)
