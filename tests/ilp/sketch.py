@@ -112,11 +112,12 @@ class Sketch:
                  node=template, elements=[a.element for a in sources])  # fmt: skip
         self._after_filters(name, made)
 
-    def fold(self, name: str, stream: Names, *, index: Names = (), result: bool = False, exact: bool = False) -> None:
-        """The innermost dimension reduced."""
+    def fold(self, name: str, stream: Names, *, index: Names = (), result: bool = False, exact: bool = False,
+             dimensions: int = 1) -> None:  # fmt: skip
+        """The innermost dimensions reduced."""
         inputs = self.read(stream)
         template = Node(0, Kind.FOLD, (), inputs[0].shape, name, exact=exact)
-        self.add(name, Kind.FOLD, [a.shape[:-1] for a in inputs], inputs[0].shape, stream=stream, index=index,
+        self.add(name, Kind.FOLD, [a.shape[:-dimensions] for a in inputs], inputs[0].shape, stream=stream, index=index,
                  result=result, node=template, elements=[a.element for a in inputs])  # fmt: skip
 
     def scan(self, name: str, stream: Names, *, backward: bool = False, exclusive: bool = False, total: bool = False,

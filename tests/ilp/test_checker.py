@@ -72,8 +72,10 @@ def test_orders_of_operations() -> None:
     s.fold("exact", "xs", exact=True)
     s.fold("inexact", "xs")
     s.fold("rows", "m", exact=True)
+    s.fold("whole", "m", exact=True, dimensions=2)
     s.scatter("scatter", "xs", "xs")
     assert why(s, "exact:1") is None
+    assert why(s, "whole:1") is None
     for cluster in ("left:1", "right:0", "f:1", "inexact:1", "rows:1", "scatter:1"):
         assert str(why(s, cluster)).endswith(("runs forward only", "runs backward only"))
 
@@ -280,3 +282,39 @@ def test_the_rules_of_figure_2() -> None:
     assert merge(maker, signature([(y, BACKWARD)], []), []) is None
     assert merge(maker, signature([(y, FORWARD), (y, BACKWARD)], []), []) is None
     assert merge(signature([], [(y, None)]), signature([(y, None)], []), []) is None
+
+
+def test_folds_of_several_dimensions() -> None:
+    """What is made of a fold of a matrix stands outside of both loops; a fold of rows and one of what it gives share them."""
+    s = Sketch()
+    s.use("m", "n k")
+    s.use("v", "n")
+    s.map("a", "m")
+    s.fold("whole", "a", dimensions=2)
+    s.map("after", "whole")
+    s.fold("sums", "a")
+    s.fold("total", "sums")
+    s.fold("other", "v")
+    assert why(s, "a:0 whole:0 after:0") is None
+    assert why(s, "a:0 whole:0 after:0 sums:0 total:0") is None
+    assert "nothing connects" in str(why(s, "whole:0 other:0"))
+
+
+def test_a_fold_of_several_dimensions_is_pushed_with_its_loops() -> None:
+    s = Sketch()
+    s.use("cubes", "n k m")
+    s.use("is", "l")
+    s.fold("sums", "cubes", dimensions=2)
+    s.gather("g", "is", "sums", shrinking=True)
+    s.fold("rows", "cubes")
+    assert why(s, "sums:g g:0") is None
+    assert "would run again" in str(why(_growing(), "sums:g g:0"))
+
+
+def _growing() -> Sketch:
+    s = Sketch()
+    s.use("m", "n k")
+    s.use("is", "l")
+    s.fold("sums", "m", dimensions=2)
+    s.backpermute("g", "l", "sums")
+    return s

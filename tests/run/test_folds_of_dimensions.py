@@ -155,6 +155,26 @@ def test_a_fold_of_everything_behind_folds_of_rows(backend: str) -> None:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("shape", [(3, 5, 7), (2, 1, 4100), (1030, 2, 3)])
+def test_folds_of_everything_beside_scans_of_rows(shape: tuple[int, ...], backend: str) -> None:
+    """A row of the scan has an element more than one of what is scanned, and both are folded in one nest."""
+    cube = np.sin(np.arange(np.prod(shape), dtype=np.float64)).reshape(shape)
+    source = A.use(cube)
+    scan = A.scanl(A.max, -9.0, source)
+    folds = (
+        A.foldAll(A.add, 0.5, scan),
+        A.fold1All(A.max, scan),
+        A.foldAll(A.add, 0.5, source),
+        A.fold1All(A.min, source),
+    )
+    assert A.explain(folds).loops == 1
+    first = np.full((*shape[:2], 1), -9.0)
+    running = np.concatenate([first, np.maximum.accumulate(cube, axis=2)], axis=2)
+    expected = [reference(running, "commuting"), running.max(), reference(cube, "commuting"), cube.min()]
+    assert [float(found) for found in A.run(folds, backend=backend)] == expected
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_a_scan_from_the_right_is_folded_while_it_runs(backend: str) -> None:
     """An exact fold of everything may visit rows from their ends."""
     m = np.arange(12).reshape(3, 4) * 7919 % 101
