@@ -73,7 +73,9 @@ class Draw:
 
     def _fold(self) -> None:
         operator = self.random.choice([Operator.ADD, Operator.MAX])
-        self.pool.append(self.hand.fold(self._pick(at_least=1), operator))
+        array = self._pick(at_least=1)
+        dimensions = self.random.randint(1, len(array.shape))
+        self.pool.append(self.hand.fold(array, operator, dimensions=dimensions))
 
     def _scan(self) -> None:
         form, end = self.random.choice(list(ScanForm)), self.random.choice(list(Direction))
