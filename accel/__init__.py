@@ -15,7 +15,7 @@ Who reads the code follows a program from stage to stage, in this order. Each st
               ilp/plan.py                     the cheapest of them, by integer linear programming
     fusedast  fusedast/nodes.py               how the operations of each cluster are fused: a tree
     ir        ir/nodes.py                     each cluster as a nest of loops
-              ir/lower.py                     how trees become nests
+              ir/lowering/lower.py            how trees become nests
     backends  backends/protocol.py            what runs nests: llvm, opencl; the interpreter runs labelled programs
               backends/executor.py            what llvm and opencl share: a program as a list of instructions
     all       compile.py                      calls one stage after the other
@@ -87,9 +87,9 @@ if TYPE_CHECKING:
 
     __version__: str
 else:
-    from accel.distribution import version as _version
-    from accel.forks import load as _load
-    from accel.numpy_names import missing as _missing
+    from accel.support.distribution import version as _version
+    from accel.support.forks import load as _load
+    from accel.support.numpy_names import missing as _missing
 
     _LATER = MappingProxyType(
         {

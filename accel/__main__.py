@@ -7,9 +7,9 @@ import os
 import sys
 from collections.abc import Sequence
 
-from accel.distribution import DISTRIBUTION, version
 from accel.errors import AccelError
 from accel.ilp.problem.options import STRATEGIES
+from accel.support.distribution import DISTRIBUTION, version
 
 
 def parser() -> argparse.ArgumentParser:

@@ -27,7 +27,7 @@ from accel.ilp.problem.clustering import Plan
 from accel.ilp.problem.options import Options
 from accel.ilp.realise import Realised, realised
 from accel.ir import nodes as ir
-from accel.ir.lower import lower
+from accel.ir.lowering.lower import lower
 from accel.ir.mentions import nests
 from accel.ir.text import text as loops_text
 from accel.ir.verify import verify as verify_loops
@@ -36,8 +36,8 @@ from accel.labelled.programs import programs
 from accel.labelled.text import text as labelled_text
 from accel.labelled.verify import verify as verify_labelled
 from accel.passes import Listener, Pass, log, through
-from accel.progress import progress
 from accel.settings import Settings
+from accel.support.progress import progress
 
 _LOG = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from accel.forks import load
+from accel.support.forks import load
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +25,10 @@ def devices() -> tuple[Device, ...]:
     Without pyopencl or a device there are only the first two; asking for `backend="opencl"` then says how to get one.
     """
     load("accel.backends.llvm.threads.pool")
-    load("accel.backends.opencl.devices")
+    load("accel.backends.opencl.machine.devices")
     from accel.backends.llvm.machine.target import cpu_name
     from accel.backends.llvm.threads.pool import participants
-    from accel.backends.opencl.devices import devices as opencl_devices
+    from accel.backends.opencl.machine.devices import devices as opencl_devices
 
     threads = participants(0)
     rows = [

@@ -15,7 +15,6 @@ from typing import Any, Generic, ParamSpec, Self, TypeAlias, TypeVar, Unpack
 import numpy as np
 
 from accel import settings as setting
-from accel import source
 from accel.annotations import Demand, contradiction, demand_of_result, demands
 from accel.ast.combinators.foreign import as_array
 from accel.ast.combinators.host import use
@@ -25,7 +24,6 @@ from accel.ast.handles.literals import describe
 from accel.ast.tree.nodes import ArrayNode, ArrayParameter, Use
 from accel.ast.tree.types import ArrayType, ScalarType, leaves
 from accel.backends.protocol import Executable, HostArray
-from accel.cache import Cache
 from accel.compile import compile
 from accel.errors import AccelError, AccelTypeError, Where, here
 from accel.ilp.problem.options import Options
@@ -38,6 +36,8 @@ from accel.labelled.text import text
 from accel.relocation import Relocated
 from accel.settings import Given, Settings
 from accel.structure import Nested, element_arrays
+from accel.support import source
+from accel.support.cache import Cache
 
 P = ParamSpec("P")
 R = TypeVar("R")

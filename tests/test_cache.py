@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from accel.cache import Cache
+from accel.support.cache import Cache
 
 
 def test_least_recently_used_is_forgotten_first() -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from accel import disk
-from accel.disk import Store
+from accel.support import disk
+from accel.support.disk import Store
 from tests.marks import slow
 
 
@@ -52,7 +52,7 @@ def test_keys_with_one_digest_do_not_meet(folder: Path, monkeypatch: pytest.Monk
 
 _WRITER = """
 import os, sys
-from accel.disk import Store
+from accel.support.disk import Store
 store = Store("plans", entries=50, size=1 << 20)
 for turn in range(400):
     key = b"key %d" % (turn % 60)

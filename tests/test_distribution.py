@@ -14,7 +14,7 @@ import pytest
 import accel as A
 from accel.__main__ import main
 from accel.commands import demo, doctor
-from accel.distribution import DISTRIBUTION, UNKNOWN, pip_install
+from accel.support.distribution import DISTRIBUTION, UNKNOWN, pip_install
 from tests.marks import one_in
 from tests.test_house import TEXTS
 

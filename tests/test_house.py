@@ -66,3 +66,10 @@ def test_test_folders_are_packages() -> None:
 
 def test_the_package_is_typed() -> None:
     assert (ROOT / "accel" / "py.typed").exists()
+
+
+def test_no_folder_holds_more_than_fifteen_modules() -> None:
+    """More of them want folders of their own, in reading order (CONTRIBUTING.md)."""
+    folders = [folder for folder in (ROOT / "accel").rglob("*/") if folder.name != "__pycache__"]
+    counts = {folder: sum(file.name != "__init__.py" for file in folder.glob("*.py")) for folder in folders}
+    assert {str(folder): count for folder, count in counts.items() if count > 15} == {}

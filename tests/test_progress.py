@@ -16,14 +16,14 @@ import pytest
 
 import accel as A
 from accel import compile as spine
-from accel import progress as written
 from accel.backends.llvm import backend
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.module import load
 from accel.ilp.plan import plan
 from accel.ilp.solvers.linear import Linear, Variable
 from accel.ilp.solvers.python_mip import PythonMip
-from accel.progress import progress
+from accel.support import progress as written
+from accel.support.progress import progress
 
 P = ParamSpec("P")
 R = TypeVar("R")

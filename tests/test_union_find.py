@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from accel.union_find import UnionFind
+from accel.support.union_find import UnionFind
 
 
 def test_unions_of_random_pairs() -> None:

@@ -7,7 +7,7 @@ from typing import TypeAlias, Union
 
 from accel.backends.interpreter.backend import InterpreterBackend
 from accel.backends.protocol import Backend
-from accel.forks import load
+from accel.support.forks import load
 
 AnyBackend: TypeAlias = Union[Backend, InterpreterBackend]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from accel.disk import Size
 from accel.ilp.cache.plan_cache import PLANS
+from accel.support.disk import Size
 
 
 def cache(clear: bool) -> int:

@@ -14,10 +14,10 @@ import numpy as np
 
 import accel as A
 from accel.commands.picture import blocks
-from accel.distribution import pip_install
 from accel.errors import AccelDeviceError, AccelInternalError
 from accel.explanation.explanation import Explanation
-from accel.explanation.report import proof
+from accel.explanation.show.report import proof
+from accel.support.distribution import pip_install
 
 BACKENDS = ("llvm", "opencl")
 REPETITIONS = 5

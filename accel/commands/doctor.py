@@ -11,11 +11,11 @@ import numpy as np
 
 import accel as A
 from accel.commands.cache import summary
-from accel.distribution import pip_install
 from accel.errors import AccelError
 from accel.ilp.cache.plan_cache import PLANS
 from accel.ilp.solvers import NAMES, TITLES, SolverName, find, is_installed
 from accel.ilp.solvers.linear import Linear, Variable
+from accel.support.distribution import pip_install
 
 
 def doctor() -> int:

@@ -22,12 +22,12 @@ from accel.backends.protocol import HostArray
 from accel.compile import Stages, stages
 from accel.errors import AccelTypeError, Where, here
 from accel.execution import options
-from accel.explanation.costs import added, levels, unfused
 from accel.explanation.explanation import Explanation
-from accel.explanation.parts import plans
-from accel.explanation.strategies import strategies
-from accel.explanation.summary import summarise
-from accel.explanation.texts import texts
+from accel.explanation.facts.summary import summarise
+from accel.explanation.facts.texts import texts
+from accel.explanation.why.costs import added, levels, unfused
+from accel.explanation.why.parts import plans
+from accel.explanation.why.strategies import strategies
 from accel.ilp.problem.clustering import Plan
 from accel.ilp.problem.options import Options
 from accel.labelled.array import SizeVariable

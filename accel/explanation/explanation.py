@@ -6,13 +6,13 @@ from collections.abc import Container
 from dataclasses import dataclass
 from os import PathLike
 
-from accel.explanation.dot import dot
-from accel.explanation.explained import Explained
-from accel.explanation.html import write_page
-from accel.explanation.mermaid import mermaid
-from accel.explanation.picture import draw
-from accel.explanation.report import report
-from accel.explanation.svg import svg, svg_or_none
+from accel.explanation.facts.explained import Explained
+from accel.explanation.show.dot import dot
+from accel.explanation.show.html import write_page
+from accel.explanation.show.mermaid import mermaid
+from accel.explanation.show.picture import draw
+from accel.explanation.show.report import report
+from accel.explanation.show.svg import svg, svg_or_none
 
 
 @dataclass(frozen=True, slots=True)

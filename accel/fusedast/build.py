@@ -28,7 +28,7 @@ from accel.labelled.array import Array, Label
 from accel.labelled.nodes import Acond, Awhile, Binding
 from accel.labelled.operations import Kind, describe
 from accel.labelled.programs import consumed
-from accel.union_find import UnionFind
+from accel.support.union_find import UnionFind
 
 
 def build(program: labelled.Program, plan: Plan) -> Program:

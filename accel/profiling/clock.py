@@ -14,7 +14,7 @@ from typing import TypeVar
 from accel.ast.tree.types import ScalarType
 from accel.backends.device import Device, Launcher, Slots
 from accel.backends.executor import shape_of
-from accel.explanation.parts import loop_programs
+from accel.explanation.why.parts import loop_programs
 from accel.ir.facts import Access, fills, traffic
 from accel.ir.nodes import Nest, Program
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from os import PathLike
 
 from accel.explanation.explanation import Explanation
-from accel.explanation.facts import OperationReport
-from accel.explanation.measured import Measured
-from accel.explanation.source import place
+from accel.explanation.facts.facts import OperationReport
+from accel.explanation.facts.measured import Measured
+from accel.explanation.naming.source import place
 
 MANY = 8
 """Of more combinators than this in a loop, the number is printed."""

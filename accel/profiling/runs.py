@@ -11,11 +11,11 @@ import numpy as np
 from accel.ast.combinators.overloads import use
 from accel.ast.combinators.zips import zipWith
 from accel.backends.protocol import Backend, HostArray
-from accel.cache import Cache
 from accel.explanation.explain import subject
 from accel.ir.nodes import Program
 from accel.profiling.clock import Clock, Tally
 from accel.settings import Settings
+from accel.support.cache import Cache
 
 SECONDS = 0.5
 """As long a program runs again and again, after it ran once to warm up."""

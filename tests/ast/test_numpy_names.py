@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.numpy_names import ARRAY_ATTRIBUTES, NUMPY_FUNCTIONS, SCALAR_ATTRIBUTES
+from accel.support.numpy_names import ARRAY_ATTRIBUTES, NUMPY_FUNCTIONS, SCALAR_ATTRIBUTES
 
 ARRAYS: dict[str, np.ndarray[Any, Any]] = {
     "xs": np.array([0.5, 2.0, -1.5, 2.0]),

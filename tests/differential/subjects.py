@@ -24,7 +24,7 @@ from accel.compile import Stages, stages
 from accel.errors import AccelError, AccelInternalError, AccelShapeError
 from accel.fusedast.interpret import interpret as interpret_fused
 from accel.ilp.problem.options import STRATEGIES, Duplicate, Options, Strategy
-from accel.ir.interpret import interpret as interpret_loops
+from accel.ir.meaning.interpret import interpret as interpret_loops
 from accel.labelled.construction.build import build
 from accel.labelled.meaning.interpret import interpret as interpret_labelled
 from accel.labelled.nodes import Program

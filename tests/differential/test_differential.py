@@ -10,7 +10,7 @@ import pytest
 
 from accel.ast.tree.types import BOOL, I64
 from accel.ilp.problem.options import STRATEGIES
-from accel.ir.interpret import interpret
+from accel.ir.meaning.interpret import interpret
 from accel.ir.nodes import Program as Loops
 from accel.ir.text import text
 from tests.differential import check as checks

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.explanation.html import page
-from accel.explanation.report import report
-from accel.explanation.words import Words
+from accel.explanation.show.html import page
+from accel.explanation.show.report import report
+from accel.explanation.show.words import Words
 from accel.ilp.problem.options import CostGiven, Duplicate, Strategy
 from tests.labelled.programs import AnyAcc, AnyExp
 

@@ -12,17 +12,17 @@ from accel.ast.tree.nodes import ArrayParameter
 from accel.ast.tree.types import F64, ArrayType
 from accel.compile import Stages
 from accel.errors import here
-from accel.explanation.html import page
-from accel.explanation.report import report
-from accel.explanation.summary import Summary, summarise
-from accel.explanation.words import Words
+from accel.explanation.facts.summary import Summary, summarise
+from accel.explanation.show.html import page
+from accel.explanation.show.report import report
+from accel.explanation.show.words import Words
 from accel.fusedast.build import build as fuse
 from accel.ilp.plan import plan, plan_graph
 from accel.ilp.problem.build import build as build_graph
 from accel.ilp.problem.options import Options
 from accel.ilp.realise import realised
 from accel.ilp.recompute.substitute import substitute
-from accel.ir.lower import lower
+from accel.ir.lowering.lower import lower
 from accel.labelled.construction.build import build
 from accel.labelled.passes.duplicate import Copied
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.explanation import dot, mermaid
-from accel.explanation.svg import svg
+from accel.explanation.show import dot, mermaid
+from accel.explanation.show.svg import svg
 from tests.explanation.samples import doubling, hostile, long_program
 from tests.papers import programs
 

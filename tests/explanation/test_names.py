@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.explanation.facts import ArrayReport, ViewReport
-from accel.explanation.report import report
+from accel.explanation.facts.facts import ArrayReport, ViewReport
+from accel.explanation.show.report import report
 from tests.labelled.programs import AnyAcc
 
 Floats = A.Acc[A.Vector[np.float64]]

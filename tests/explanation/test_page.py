@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.explanation import html_sections
-from accel.explanation.html import page
+from accel.explanation.show import html_sections
+from accel.explanation.show.html import page
 from tests.differential.check import loaded
 from tests.differential.data import inputs
 from tests.differential.generate import generate

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.explanation.reasons import RULES, WhyNot
+from accel.explanation.why.reasons import RULES, WhyNot
 from accel.ilp.legality.refusal import Rule
 from tests.differential.check import loaded
 from tests.differential.data import inputs

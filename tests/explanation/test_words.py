@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import accel as A
-from accel.explanation.html import page
-from accel.explanation.report import report
+from accel.explanation.show.html import page
+from accel.explanation.show.report import report
 from tests.labelled.programs import AnyAcc
 
 Floats = A.Acc[A.Vector[np.float64]]

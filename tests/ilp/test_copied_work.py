@@ -18,7 +18,7 @@ from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import ScalarType
 from accel.compile import stages
 from accel.ilp.problem.options import Duplicate, Options
-from accel.ir.interpret import interpret
+from accel.ir.meaning.interpret import interpret
 from accel.labelled.meaning import evaluate
 from accel.labelled.meaning.interpret import interpret as mean
 from tests.labelled.programs import AnyAcc, AnyExp, built

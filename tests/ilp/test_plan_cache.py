@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel import disk
 from accel.errors import AccelSolverWarning
 from accel.ilp import plan as planner
 from accel.ilp.cache import plan_cache
@@ -30,6 +29,7 @@ from accel.ilp.problem.cost_function import CostCluster
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Options
 from accel.labelled.array import SizeVariable
+from accel.support import disk
 from tests.ilp.random_graphs import draw
 from tests.ilp.renamed import renamed
 from tests.labelled.programs import AnyAcc, program

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel import disk
 from accel.ilp.cache import plan_cache
 from accel.ilp.problem.graph import Graph
+from accel.support import disk
 from tests.marks import one_in
 
 Entry = list[Any]

@@ -10,7 +10,7 @@ import pytest
 from accel.ast.tree.types import F64, I64
 from accel.fusedast.build import build
 from accel.ir.facts import fills, is_loop, size_text, traffic
-from accel.ir.lower import lower
+from accel.ir.lowering.lower import lower
 from accel.ir.nodes import Launch
 from accel.labelled.array import Extent, SizeVariable
 from tests.fusedast.examples import (

@@ -13,8 +13,8 @@ from accel.errors import AccelError, AccelIndexError, AccelShapeError, AccelValu
 from accel.fusedast import interpret as fused_interpreter
 from accel.fusedast.build import build
 from accel.ilp.problem.clustering import Plan
-from accel.ir import interpret as loop_interpreter
-from accel.ir.lower import lower
+from accel.ir.lowering.lower import lower
+from accel.ir.meaning import interpret as loop_interpreter
 from accel.labelled.meaning import interpret as labelled_interpreter
 from accel.labelled.meaning.evaluate import HostArray
 from accel.labelled.nodes import Program, RequireEqual

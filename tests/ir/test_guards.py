@@ -5,9 +5,9 @@ from __future__ import annotations
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import F64
 from accel.ilp.problem.clustering import FORWARD
-from accel.ir.frame import Frame
+from accel.ir.lowering.frame import Frame
+from accel.ir.lowering.reductions import lower_filter, lower_fold
 from accel.ir.nodes import ManyToOne, State
-from accel.ir.reductions import lower_filter, lower_fold
 from accel.labelled.array import Array, Extent
 from accel.labelled.nodes import Binding, Filter, Fold
 from tests.fusedast.hand import Hand

@@ -12,8 +12,8 @@ from accel.fusedast.build import build
 from accel.fusedast.text import text as fused_text
 from accel.fusedast.verify import verify as verify_fused
 from accel.ilp.problem.clustering import Plan
-from accel.ir import interpret as loop_interpreter
-from accel.ir.lower import lower
+from accel.ir.lowering.lower import lower
+from accel.ir.meaning import interpret as loop_interpreter
 from accel.ir.text import text
 from accel.ir.verify import verify as verify_loops
 from accel.labelled.meaning import interpret as labelled_interpreter

@@ -13,7 +13,7 @@ from accel.ast.tree.types import BOOL, F64, I64
 from accel.errors import AccelInternalError
 from accel.fusedast.build import build
 from accel.ilp.problem.clustering import BACKWARD, FORWARD
-from accel.ir.lower import lower
+from accel.ir.lowering.lower import lower
 from accel.ir.nodes import (
     Count,
     For,

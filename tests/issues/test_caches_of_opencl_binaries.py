@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from accel.backends.opencl.binaries import binaries
+from accel.backends.opencl.machine.binaries import binaries
 from tests.opencl.platforms import each_platform, fresh
 
 TEXT = "kernel void one(global float *x) { x[0] = 1; }"

@@ -16,7 +16,7 @@ import accel as A
 from accel.ast.tree.nodes import ArrayNode
 from accel.compile import stages
 from accel.ilp.problem.options import Options
-from accel.ir.interpret import interpret
+from accel.ir.meaning.interpret import interpret
 from accel.labelled.construction.build import build
 
 XS = A.use(np.arange(5.0))

@@ -13,7 +13,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from accel.distribution import DISTRIBUTION
+from accel.support.distribution import DISTRIBUTION
 from tests.marks import slow
 
 ROOT = Path(__file__).parents[2]

@@ -11,7 +11,7 @@ from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, I64, ScalarType
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.protocol import HostArray
-from accel.ir.interpret import interpret
+from accel.ir.meaning.interpret import interpret
 from accel.ir.nodes import (
     For,
     Guard,

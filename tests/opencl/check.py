@@ -14,7 +14,7 @@ from accel.backends.opencl.backend import OpenCLBackend
 from accel.backends.protocol import Executable, HostArray
 from accel.compile import stages
 from accel.ilp.problem.options import Options
-from accel.ir.interpret import interpret
+from accel.ir.meaning.interpret import interpret
 from accel.ir.nodes import Program
 from accel.labelled.construction.build import build
 from tests.opencl.programs import ALL

@@ -7,8 +7,8 @@ from functools import cache
 import pytest
 
 from accel.backends.opencl.backend import OpenCLBackend
-from accel.backends.opencl.devices import devices
-from accel.distribution import pip_install
+from accel.backends.opencl.machine.devices import devices
+from accel.support.distribution import pip_install
 
 ROWS = {row.platform: number for number, row in reversed(list(enumerate(devices())))}
 """The number of each platform's first device."""

@@ -12,10 +12,10 @@ import pytest
 
 import accel as A
 from accel.ast.combinators.host import use
-from accel.backends.opencl.features import Features
-from accel.backends.opencl.memory import size_class
+from accel.backends.opencl.code.writer import SCALAR_LOOP
+from accel.backends.opencl.machine.features import Features
+from accel.backends.opencl.machine.memory import size_class
 from accel.backends.opencl.program import PLAIN, opencl_text, translate
-from accel.backends.opencl.writer import SCALAR_LOOP
 from tests.opencl.check import loops, same
 from tests.opencl.platforms import backend, each_platform
 from tests.opencl.programs import ALL, FILTERS, FOLDS, MAPS, SCANS, SCATTERS, Case, floats, halving

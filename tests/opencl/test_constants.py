@@ -12,11 +12,11 @@ import pytest
 import accel as A
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import F32, F64, ScalarType
-from accel.backends.opencl import spelling
 from accel.backends.opencl.backend import OpenCLBackend
+from accel.backends.opencl.code import spelling
+from accel.backends.opencl.code.scalar import Prelude, expression
+from accel.backends.opencl.code.spelling import c_type
 from accel.backends.opencl.program import unit
-from accel.backends.opencl.scalar import Prelude, expression
-from accel.backends.opencl.spelling import c_type
 from accel.labelled.scalar import constant
 from tests.opencl.check import loops, same
 from tests.opencl.platforms import backend, each_platform

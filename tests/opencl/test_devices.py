@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from accel.backends.opencl import devices as module
-from accel.backends.opencl import vendors
-from accel.backends.opencl.devices import device, devices
+from accel.backends.opencl.machine import devices as module
+from accel.backends.opencl.machine import vendors
+from accel.backends.opencl.machine.devices import device, devices
 from accel.errors import AccelDeviceError
 from tests.opencl.platforms import MISSING
 
@@ -25,7 +25,7 @@ def in_a_new_process(code: str, **environment: str) -> str:
 
 
 ASK = """
-from accel.backends.opencl.devices import device
+from accel.backends.opencl.machine.devices import device
 from accel.errors import AccelDeviceError
 from tests.opencl.platforms import MISSING
 try:

@@ -10,10 +10,10 @@ import pytest
 
 import accel as A
 from accel.backends.opencl import backend as module
-from accel.backends.opencl.features import Features
+from accel.backends.opencl.machine.features import Features
 from accel.backends.protocol import HostArray
 from accel.errors import AccelDeviceError, AccelError, AccelIndexError, AccelValueError
-from accel.ir.interpret import interpret
+from accel.ir.meaning.interpret import interpret
 from tests.opencl.check import STRATEGIES, loops, same
 from tests.opencl.platforms import backend, each_platform, fresh
 from tests.opencl.programs import halving, zeros

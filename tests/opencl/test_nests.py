@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from accel.backends.opencl import schedule
+from accel.backends.opencl.loops import schedule
 from tests.marks import one_in
 from tests.opencl.check import on_device
 from tests.opencl.platforms import backend, each_platform, fresh

@@ -11,10 +11,10 @@ import pytest
 
 from accel.ast.tree.types import F32, F64, ScalarType
 from accel.backends.opencl.backend import OpenCLBackend
-from accel.backends.opencl.features import Features
+from accel.backends.opencl.code.scalar import Prelude, expression
+from accel.backends.opencl.code.spelling import c_type
+from accel.backends.opencl.machine.features import Features
 from accel.backends.opencl.program import unit
-from accel.backends.opencl.scalar import Prelude, expression
-from accel.backends.opencl.spelling import c_type
 from tests.marks import one_in
 from tests.opencl.platforms import backend, each_platform
 from tests.scalar.table import Case, all_cases, differences, operands, reference

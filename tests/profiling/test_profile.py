@@ -10,7 +10,7 @@ import pytest
 
 import accel as A
 from accel.errors import AccelDeviceError, AccelIndexError, AccelTypeError, AccelValueError
-from accel.explanation.measured import Measured
+from accel.explanation.facts.measured import Measured
 from accel.profiling import runs
 from tests.opencl.platforms import ROWS, each_platform
 

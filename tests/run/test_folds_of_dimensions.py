@@ -13,7 +13,7 @@ from accel.backends.choose import backend as choose
 from accel.backends.interpreter.backend import InterpreterBackend
 from accel.errors import AccelValueError
 from accel.fusedast.build import build
-from accel.ir.lower import lower
+from accel.ir.lowering.lower import lower
 from accel.labelled.meaning import order
 from accel.labelled.meaning.interpret import interpret
 from tests.fusedast.examples import folds_of_dimensions
@@ -159,7 +159,7 @@ def test_a_fold_of_everything_behind_folds_of_rows(backend: str) -> None:
 def test_folds_of_everything_beside_scans_of_rows(shape: tuple[int, ...], backend: str) -> None:
     """A row of the scan has an element more than one of what is scanned, and both are folded in one nest."""
     cube = np.sin(np.arange(np.prod(shape), dtype=np.float64)).reshape(shape)
-    source = A.use(cube)
+    source: A.Acc[A.Array[A.DIM3, np.float64]] = A.use(cube)
     scan = A.scanl(A.max, -9.0, source)
     folds = (
         A.foldAll(A.add, 0.5, scan),

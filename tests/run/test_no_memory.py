@@ -14,7 +14,7 @@ import pytest
 import accel as A
 from accel.ast.tree.types import ScalarType
 from accel.backends.llvm.machine.buffers import Buffers
-from accel.backends.opencl.memory import Held, Memory
+from accel.backends.opencl.machine.memory import Held, Memory
 from accel.backends.protocol import HostArray
 from tests.marks import slow
 

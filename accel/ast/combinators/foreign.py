@@ -13,7 +13,7 @@ import numpy as np
 from accel.ast.handles.literals import describe
 from accel.ast.tree.types import F32, ScalarType, scalar_type
 from accel.errors import AccelError, AccelTypeError, Where
-from accel.source import texts
+from accel.support.source import texts
 
 HostArray: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
 

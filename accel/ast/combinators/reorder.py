@@ -22,7 +22,7 @@ from accel.ast.handles.tuples import shapeSize
 from accel.ast.tree.nodes import Backpermute, Gather, Literal, MakeTuple, Replicate, Reshape, ScalarNode, Slice
 from accel.ast.tree.types import I64, ArrayType, ScalarType, TupleType, index_type
 from accel.errors import AccelIndexError, AccelShapeError, AccelTypeError, Where, here
-from accel.source import texts
+from accel.support.source import texts
 
 Sh2 = TypeVar("Sh2", bound=tuple[Any, ...])
 

@@ -17,8 +17,8 @@ from accel.ast.tree.nodes import Acond, ArrayNode, Awhile, Filter, Index, Result
 from accel.ast.tree.text import text
 from accel.ast.tree.types import ArrayType, ElementType, MaybeType, ScalarType, TupleType, index_type
 from accel.errors import AccelStagingError, AccelTypeError, Where, here
-from accel.numpy_names import ARRAY_ATTRIBUTES, attribute_hint
-from accel.source import attribute_call
+from accel.support.numpy_names import ARRAY_ATTRIBUTES, attribute_hint
+from accel.support.source import attribute_call
 
 Sh = TypeVar("Sh", bound=tuple[Any, ...])
 X = TypeVar("X")

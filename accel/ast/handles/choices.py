@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 
 from accel.errors import Where
-from accel.source import Expression, expression
+from accel.support.source import Expression, expression
 
 _LONGEST = 100
 """Characters of code that a hint may have; a longer one would not be read."""

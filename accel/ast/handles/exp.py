@@ -21,8 +21,8 @@ from accel.ast.tree.operators import Operator
 from accel.ast.tree.text import scalar_text
 from accel.ast.tree.types import ElementType, TupleType
 from accel.errors import AccelStagingError, AccelTypeError, here
-from accel.numpy_names import SCALAR_ATTRIBUTES, attribute_hint
-from accel.source import attribute_call
+from accel.support.numpy_names import SCALAR_ATTRIBUTES, attribute_hint
+from accel.support.source import attribute_call
 
 E = TypeVar("E")
 T = TypeVar("T")

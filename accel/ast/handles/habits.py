@@ -16,7 +16,7 @@ from accel.ast.handles.exp import Exp
 from accel.ast.handles.literals import describe
 from accel.ast.tree.types import BOOL, ScalarType
 from accel.errors import AccelTypeError, Where, here
-from accel.source import texts
+from accel.support.source import texts
 
 F = TypeVar("F", bound=Callable[..., Any])  # Any: whatever the decorated function takes and gives
 

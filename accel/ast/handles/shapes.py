@@ -9,7 +9,7 @@ from accel.ast.handles.literals import describe, is_node, typed
 from accel.ast.tree.nodes import MakeTuple, ScalarNode
 from accel.ast.tree.types import I64, TupleType, index_type
 from accel.errors import AccelTypeError, Where
-from accel.source import texts
+from accel.support.source import texts
 
 
 def shape_of(name: str, shape: object, where: Where | None, after: object = None) -> tuple[ScalarNode, Extents]:

@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING
 from accel.ast.tree.types import ScalarType
 from accel.backends.device import Around, Launcher, Slots, nothing_around
 from accel.backends.executor import Execution
-from accel.backends.opencl.binaries import binaries
-from accel.backends.opencl.devices import check_process, device
-from accel.backends.opencl.features import Features, features, uses_f64
-from accel.backends.opencl.kernel import NestKernels
+from accel.backends.opencl.code.kernel import NestKernels
 from accel.backends.opencl.launch import launcher
-from accel.backends.opencl.memory import Held, Memory
+from accel.backends.opencl.machine.binaries import binaries
+from accel.backends.opencl.machine.devices import check_process, device
+from accel.backends.opencl.machine.features import Features, features, uses_f64
+from accel.backends.opencl.machine.memory import Held, Memory
 from accel.backends.opencl.program import translate
 from accel.backends.protocol import Executable, HostArray
 from accel.errors import AccelDeviceError
-from accel.forks import calmly
 from accel.ir.nodes import Nest, Program
 from accel.labelled.meaning import faults
-from accel.lazy import lazy
-from accel.progress import progress
+from accel.support.forks import calmly
+from accel.support.lazy import lazy
+from accel.support.progress import progress
 
 if TYPE_CHECKING:
     import pyopencl

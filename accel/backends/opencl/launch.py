@@ -13,18 +13,18 @@ import numpy as np
 
 from accel.ast.tree.types import I64
 from accel.backends.device import Launcher, Slots
-from accel.backends.opencl.features import Features
-from accel.backends.opencl.kernel import Kernel, NestKernels
-from accel.backends.opencl.memory import Held, Memory
+from accel.backends.opencl.code.kernel import Kernel, NestKernels
+from accel.backends.opencl.loops.sequential import diagnosis
+from accel.backends.opencl.machine.features import Features
+from accel.backends.opencl.machine.memory import Held, Memory
 from accel.backends.opencl.program import unit
-from accel.backends.opencl.sequential import diagnosis
 from accel.backends.sites import NoSite, fault
 from accel.errors import AccelDeviceError, AccelError
-from accel.forks import calmly
 from accel.ir import mentions
 from accel.ir.nodes import Nest, Remap, Scatter
 from accel.labelled.array import SizeVariable
 from accel.labelled.programs import loaded
+from accel.support.forks import calmly
 
 if TYPE_CHECKING:
     import pyopencl

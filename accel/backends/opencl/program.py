@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from accel.backends.opencl.features import Features
-from accel.backends.opencl.functions import Context
-from accel.backends.opencl.kernel import NestKernels, Scaffold
-from accel.backends.opencl.scalar import Prelude
-from accel.backends.opencl.schedule import schedule
+from accel.backends.opencl.code.functions import Context
+from accel.backends.opencl.code.kernel import NestKernels, Scaffold
+from accel.backends.opencl.code.scalar import Prelude
+from accel.backends.opencl.loops.schedule import schedule
+from accel.backends.opencl.machine.features import Features
 from accel.ir.mentions import nests
 from accel.ir.nodes import Program
 

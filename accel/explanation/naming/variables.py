@@ -10,7 +10,7 @@ import ast
 from dataclasses import dataclass, field
 
 from accel.errors import Where
-from accel.source import Span, last_name, parsed, short, span_of
+from accel.support.source import Span, last_name, parsed, short, span_of
 
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef | None
 """What a name is looked up in; None is the module."""

@@ -17,9 +17,6 @@ from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
-from accel.cache import Cache
-from accel.disk import Store
-from accel.distribution import version
 from accel.ilp.cache.keys import Canonical, Key, graph_key, program_key, settings_key, settings_text
 from accel.ilp.legality.checker import refusal
 from accel.ilp.model.solution import loads
@@ -34,6 +31,9 @@ from accel.ilp.solvers import NAMES
 from accel.labelled.array import Label
 from accel.labelled.nodes import Program
 from accel.labelled.passes.duplicate import Copied
+from accel.support.cache import Cache
+from accel.support.disk import Store
+from accel.support.distribution import version
 
 PLANS = Store("plans", entries=8192, size=1 << 26)
 """The plans of this machine."""

@@ -18,7 +18,7 @@ from accel.ilp.problem.options import Duplicate
 from accel.ilp.recompute.copying import NOTHING, Choices
 from accel.labelled.array import Array, Label, Shape
 from accel.labelled.operations import ORDERED, Kind, Role
-from accel.union_find import UnionFind
+from accel.support.union_find import UnionFind
 
 Arc = tuple[Label, Label]
 _Use = tuple[Label, Role, tuple[Arc, ...]]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from accel.ilp.problem.graph import Graph, Node
 from accel.labelled.array import Extent, Label, Shape
 from accel.labelled.operations import Kind, Role
-from accel.union_find import UnionFind
+from accel.support.union_find import UnionFind
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from accel.ilp.model.variables import Pair, pair
 from accel.ilp.solvers.linear import Linear, total
 from accel.labelled.array import Label
-from accel.union_find import UnionFind
+from accel.support.union_find import UnionFind
 
 _Near = Mapping[Label, Sequence[Label]]
 

@@ -10,7 +10,7 @@ from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.traversals import assign
 from accel.labelled.array import Array, Label
 from accel.labelled.operations import ORDERED, Role
-from accel.union_find import UnionFind
+from accel.support.union_find import UnionFind
 
 
 def components(members: Iterable[Label], links: Iterable[tuple[Label, Label]]) -> list[list[Label]]:

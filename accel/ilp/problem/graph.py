@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 
 from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
 from accel.labelled.operations import Kind, Role
-from accel.lazy import lazy
-from accel.union_find import UnionFind
+from accel.support.lazy import lazy
+from accel.support.union_find import UnionFind
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Literal, TypeAlias, assert_never, get_args
 
-from accel.distribution import pip_install
-from accel.forks import load
 from accel.ilp.solvers.protocol import Solver
+from accel.support.distribution import pip_install
+from accel.support.forks import load
 
 SolverName: TypeAlias = Literal["cbc", "highs", "gurobi"]
 NAMES: tuple[SolverName, ...] = get_args(SolverName)

@@ -12,9 +12,9 @@ from types import MappingProxyType
 import mip
 from mip.cbc import cbc_set_parameter, cbclib
 
-from accel.forks import Once
 from accel.ilp.solvers.linear import Linear, Variable
 from accel.ilp.solvers.protocol import GAP, Solution, SolverError
+from accel.support.forks import Once
 
 _SEED = 1
 _BLUR = 1e-5

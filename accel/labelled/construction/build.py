@@ -30,8 +30,8 @@ from accel.labelled.passes import dead
 from accel.labelled.passes.copies import insert_copies
 from accel.labelled.passes.invariants import hoist_invariants
 from accel.labelled.passes.limit import limit_components
-from accel.labelled.passes.reshapes import push_reshapes
 from accel.labelled.passes.rotation import rotate_loops
+from accel.labelled.passes.shapes.reshapes import push_reshapes
 from accel.labelled.passes.simplify import simplify
 from accel.labelled.sizes import Sizes
 from accel.labelled.text import text

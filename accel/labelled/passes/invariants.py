@@ -18,9 +18,9 @@ from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
 from accel.labelled.nodes import Acond, Awhile, Binding, Program
 from accel.labelled.operations import Kind, describe
 from accel.labelled.passes.dependence import Names
-from accel.labelled.passes.factors import Sizes, computed_sizes
 from accel.labelled.passes.may_fail import may_fail
 from accel.labelled.passes.rotation import rotated
+from accel.labelled.passes.shapes.factors import Sizes, computed_sizes
 
 
 def hoist_invariants(program: Program) -> Program:

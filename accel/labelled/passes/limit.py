@@ -15,7 +15,7 @@ from accel.labelled.array import Array, Label
 from accel.labelled.nodes import Binding, Force, Operation, Program
 from accel.labelled.operations import with_parts
 from accel.labelled.work import SIZE, work
-from accel.union_find import UnionFind
+from accel.support.union_find import UnionFind
 
 LIMIT = 1000
 """Scalar operations of one connected piece."""

@@ -34,7 +34,7 @@ from accel.labelled.nodes import (
     Use,
 )
 from accel.labelled.operations import Flag, describe
-from accel.labelled.passes.factors import Sizes, factors
+from accel.labelled.passes.shapes.factors import Sizes, factors
 from accel.labelled.scalar import Compute, Constant, Function, Load, Operand, Variable, While
 from accel.labelled.scalars.ranges import always_inside
 

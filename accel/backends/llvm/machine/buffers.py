@@ -18,7 +18,7 @@ import numpy as np
 
 from accel.ast.tree.types import ScalarType
 from accel.backends.protocol import HostArray
-from accel.forks import Once
+from accel.support.forks import Once
 
 ALIGNMENT = 64
 """Bytes: a cache line, and the widest vector."""

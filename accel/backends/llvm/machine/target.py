@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from accel.forks import FORKS, Once
+from accel.support.forks import FORKS, Once
 
 if TYPE_CHECKING:
     import llvmlite.binding as llvm

@@ -13,7 +13,7 @@ from accel.backends.llvm.machine.system import System, processors, system
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES, host
 from accel.backends.llvm.threads.pool_text import FORKS_AT, MOST, PAGE_BYTES, pool_text
 from accel.backends.llvm.threads.run_text import alone_text
-from accel.forks import FORKS, Once
+from accel.support.forks import FORKS, Once
 
 _PYTHON = (
     "PyEval_SaveThread", "PyEval_RestoreThread", "PyErr_CheckSignals", "PyErr_Occurred", "PyGILState_Check",

@@ -1,0 +1,1 @@
+"""OpenCL C: names, scalar code, functions, the bodies of loops."""

@@ -1,0 +1,162 @@
+"""What a nest becomes: kernels in launch order, the temporary buffers between them, and how large both are.
+
+Sizes are `Amount`s, known once the extents of a call are: one program serves all sizes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import prod
+
+from accel.ast.tree.operators import Operator
+from accel.backends.opencl.code.functions import Context
+from accel.backends.opencl.code.naming import ERROR, Parameters, parameters
+from accel.backends.opencl.code.states import StateType, state_type
+from accel.ir import mentions
+from accel.ir.nodes import Nest
+from accel.labelled.array import Extent, SizeVariable
+from accel.labelled.scalar import Compute, While
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """`ceil(product of extents / divisor)`, times `rows` and `factor`, plus `more`; at least `least`."""
+
+    product: tuple[Extent, ...] = ()
+    divisor: int = 1
+    rows: tuple[Extent, ...] = ()
+    factor: int = 1
+    more: int = 0
+    least: int = 0
+
+    def value(self, size: Callable[[SizeVariable], int]) -> int:
+        """The number, with the extents of a call."""
+        parts = -(-elements(self.product, size) // self.divisor)
+        return max(parts * elements(self.rows, size) * self.factor + self.more, self.least)
+
+
+def elements(product: tuple[Extent, ...], size: Callable[[SizeVariable], int]) -> int:
+    """The product of extents, with the sizes of a call."""
+    return prod((e.offset if e.variable is None else size(e.variable) + e.offset) for e in product)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A kernel runs only where the product of extents is at least `limit`, or (`below`) less."""
+
+    product: tuple[Extent, ...]
+    limit: int
+    below: bool
+
+    def holds(self, size: Callable[[SizeVariable], int]) -> bool:
+        """Whether the kernel runs in a call of these sizes."""
+        return (elements(self.product, size) < self.limit) == self.below
+
+
+@dataclass(frozen=True, slots=True)
+class Temporary:
+    """A buffer that lives as long as the nest runs."""
+
+    name: str
+    c_type: str
+    bytes: int
+    count: Amount
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One launch; without text if an equal nest has brought the kernel already.
+
+    `items` work-items do something; `group` is the size of work-groups, None if any will do. `serial`: each work-item walks
+    through many elements, so that neighbours are far apart in memory. `when`: None is always.
+    """
+
+    name: str
+    text: str
+    items: Amount
+    group: int | None = None
+    serial: bool = False
+    when: Choice | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NestKernels:
+    """A nest in OpenCL C. `schedule` says in a word how it runs in parallel."""
+
+    nest: Nest
+    parameters: Parameters
+    temporaries: tuple[Temporary, ...]
+    kernels: tuple[Kernel, ...]
+    schedule: str
+
+
+_NAME = re.compile(r"\b(?:array\d+_\d+|(?:s_)?v_\w+|n\d+|nest\d+_\w+)\b")
+"""What is named after labels and numbers of nests."""
+
+
+def anonymous(text: str) -> str:
+    """A text with its names numbered as they occur: equal for kernels that differ in names only."""
+    numbers: dict[str, str] = {}
+    return _NAME.sub(lambda found: numbers.setdefault(found[0], f"${len(numbers)}"), text)
+
+
+_DIVISIONS = frozenset({Operator.DIV, Operator.MOD, Operator.QUOT, Operator.REM})
+
+
+def _divides_in_loops(nest: Nest) -> bool:
+    """Whether a scalar loop of the nest divides integers."""
+    functions = (mentions.function_statements(function) for function in mentions.functions(nest))
+    loops = (each for statements in functions for each in statements if isinstance(each, While))
+    inside = (statement for loop in loops for statement in mentions.block_statements(loop.condition, loop.body))
+    return any(isinstance(s, Compute) and s.operator in _DIVISIONS and s.out.type.is_integer for s in inside)
+
+
+class Scaffold:
+    """What all kernels of one nest share while they are written."""
+
+    def __init__(self, nest: Nest, prefix: str, context: Context) -> None:
+        self.nest = nest
+        self.prefix = prefix
+        self.context = context
+        self.parameters = parameters(nest)
+        self.types: Mapping[str, StateType] = {
+            state.name: state_type(state, context) for state in mentions.states(nest)
+        }
+        self.temporaries: list[Temporary] = []
+        self.kernels: list[Kernel] = []
+        self._divides = _divides_in_loops(nest)
+
+    def temporary(self, purpose: str, c_type: str, size: int, count: Amount) -> str:
+        """A new temporary buffer; gives the parameter's name."""
+        name = f"temporary{len(self.temporaries)}_{purpose}"
+        self.temporaries.append(Temporary(name, c_type, size, count))
+        return name
+
+    def kernel(
+        self,
+        purpose: str,
+        body: str,
+        items: Amount,
+        group: int | None = None,
+        serial: bool = False,
+        when: Choice | None = None,
+    ) -> None:
+        """Add a kernel. Temporaries must have been asked for before the first kernel is added."""
+        name = f"{self.prefix}_{purpose}"
+        declared = [
+            *self.parameters.declarations,
+            *(f"__global {each.c_type}* {each.name}" for each in self.temporaries),
+            f"volatile __global long* {ERROR}",
+        ]
+        fixed = "" if group is None else f"__attribute__((reqd_work_group_size({group}, 1, 1))) "
+        fixed += "SERIAL " if serial or self._divides else ""
+        head = f"__kernel {fixed}void {name}(\n    " + ",\n    ".join(declared) + ") {"
+        text = "\n".join([head, body, "}"])
+        shared = self.context.kernels.setdefault(anonymous(text), name)
+        self.kernels.append(Kernel(shared, text if shared == name else "", items, group, serial, when))
+
+    def done(self, schedule: str) -> NestKernels:
+        """What was written."""
+        return NestKernels(self.nest, self.parameters, tuple(self.temporaries), tuple(self.kernels), schedule)

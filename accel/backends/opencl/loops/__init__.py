@@ -1,0 +1,1 @@
+"""How a nest runs on a device: one file for each kind of kernel."""

@@ -1,0 +1,136 @@
+"""Folds of everything that a loop visits: a work-group for each block of 4096 elements (design section 8).
+
+Each lane walks through its elements in order, then lanes join; `join.py` does the rest. States that need other lanes get a
+kernel of their own, with only the statements that lead to them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from accel.backends.opencl.code.body import Body
+from accel.backends.opencl.code.kernel import Amount, Choice, NestKernels, Scaffold
+from accel.backends.opencl.code.states import Machine
+from accel.backends.opencl.code.writer import Writer
+from accel.backends.opencl.loops.flat import Flat
+from accel.backends.opencl.loops.join import Partials, join, merge_into, partials
+from accel.backends.opencl.loops.rows import Rows
+from accel.backends.opencl.loops.slices import needed_for, steps, stores
+from accel.ir.flow import prefixes
+from accel.ir.nodes import LoopBody, Nest, State
+from accel.labelled.meaning.order import BLOCK, lanes
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """How a work-group walks through a block: `width` lanes, in turns (`commutes`) or each through a run of its own."""
+
+    width: int
+    commutes: bool
+
+
+def folds_in_lanes(nest: Nest, flat: Flat) -> list[tuple[Lanes, list[State]]] | None:
+    """The outermost loop's states by the lanes they need; None where a state runs, or its elements are not numbered by
+    iterations."""
+    states = flat.loops[0].states
+    if any(state.running for state in states) or not all(numbered_by_iteration(nest, flat, s) for s in states):
+        return None
+    classes: dict[Lanes, list[State]] = {}
+    for state in states:
+        if not state.monoid.exact:
+            width = lanes([final.type for final in state.finals])
+            classes.setdefault(Lanes(width, state.monoid.commutes), []).append(state)
+    if not classes:
+        classes[Lanes(64, True)] = []
+    first = next(iter(classes.values()))
+    first += [state for state in states if state.monoid.exact]
+    return list(classes.items())
+
+
+def numbered_by_iteration(nest: Nest, flat: Flat, state: State) -> bool:
+    """Whether element k of the state is what iteration k makes. The elements of an exact state need no numbers."""
+    step = steps(nest).get(state.name)
+    if step is None or state.monoid.exact:
+        return True
+    level = flat.body
+    here = any(statement is step for statement in (*level.before, *level.after))
+    return here and (step.when is None or (len(flat.loops) == 1 and step.when.name in prefixes(flat.loops[0])))
+
+
+def blocks_of_lanes(
+    scaffold: Scaffold, rows: Rows, flat: Flat, classes: list[tuple[Lanes, list[State]]], when: Choice | None = None
+) -> NestKernels:
+    """The nest's kernels: one for each kind of lanes, then the join."""
+    nest = scaffold.nest
+    ends = partials(scaffold, flat.loops[0].states, Amount(flat.extents, BLOCK, rows.extents, least=1))
+    stepping = steps(nest)
+    outside = {id(statement) for statement in (*rows.once_each, *rows.once)}
+    for number, (kind, states) in enumerate(classes):
+        roots: list[LoopBody] = [stepping[state.name] for state in states if state.name in stepping]
+        roots += [] if number else [s for s in stores(nest) if id(s) not in outside]
+        body = Body(Writer(), scaffold.context, dict(scaffold.types), only=needed_for(nest, roots), atomic=True)
+        _block(scaffold, body, rows, flat, kind, states, ends)
+        items = Amount(flat.extents, BLOCK, rows.extents, kind.width)
+        scaffold.kernel(f"fold{number}", body.writer.text, items, group=kind.width, when=when)
+    join(scaffold, rows, flat, BLOCK, ends, {}, when)
+    return scaffold.done("a work-group per block of a fold")
+
+
+def _block(
+    scaffold: Scaffold,
+    body: Body,
+    rows: Rows,
+    flat: Flat,
+    kind: Lanes,
+    states: list[State],
+    ends: dict[str, Partials],
+) -> None:
+    writer, width, run = body.writer, kind.width, BLOCK // kind.width
+    shared = {}
+    for number, state in enumerate(states):
+        shared[state.name] = Partials(f"lanes{number}", f"lanes{number}_some")
+        writer.line(f"__local {scaffold.types[state.name].name} lanes{number}[{width}];")
+        writer.line(f"__local uchar lanes{number}_some[{width}];")
+    writer.line("const int lane = get_local_id(0);")
+    writer.line("const long place = get_group_id(0);")
+    if rows.outer:
+        writer.line(f"const long blocks = ({flat.total} + {BLOCK - 1}) / {BLOCK};")
+        writer.line("const long row = place / blocks, block = place % blocks;")
+    else:
+        writer.line("const long block = place;")
+    rows.enter(body)
+    for state in states:
+        body.accumulator(state, Machine.PLAIN).begin(writer, None)
+    # The bound is the loop's own: Intel's compiler has read past an array where it was a condition inside.
+    begin, stride, count = ("lane", width, BLOCK) if kind.commutes else (f"lane * {run}", 1, run)
+    writer.line(f"const long begin = block * {BLOCK} + {begin};")
+    after = f"block * {BLOCK}L + {count}" if kind.commutes else f"begin + {count}L"
+    writer.line(f"const long stop = min({after}, {flat.total});")
+    with writer.block(f"for (long item = begin; item < stop; item += {stride})"):
+        flat.enter(body, "item")
+        body.level(flat.body)
+    for state in states:
+        at, accumulator = shared[state.name], body.accumulators[state.name]
+        writer.line(f"{at.values}[lane] = {accumulator.variable};")
+        writer.line(f"{at.some}[lane] = {accumulator.counted};")
+    writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+    _join_lanes(scaffold, writer, kind, states, shared)
+    with writer.block("if (lane == 0)"):
+        for state in states:
+            at, end = shared[state.name], ends[state.name]
+            writer.line(f"{end.values}[place] = {at.values}[0];")
+            writer.line(f"{end.some}[place] = {at.some}[0];")
+
+
+def _join_lanes(
+    scaffold: Scaffold, writer: Writer, kind: Lanes, states: list[State], shared: dict[str, Partials]
+) -> None:
+    """Lane l takes lane l + width/2, l + width/4, …; or adjacent pairs join, level by level."""
+    head, mine = f"for (int reach = {kind.width // 2}; reach > 0; reach /= 2)", "lane < reach"
+    if not kind.commutes:
+        head, mine = f"for (int reach = 1; reach < {kind.width}; reach *= 2)", "lane % (2 * reach) == 0"
+    with writer.block(head):
+        with writer.block(f"if ({mine})"):
+            for state in states:
+                merge_into(writer, scaffold.types[state.name], shared[state.name], "lane", "lane + reach")
+        writer.line("barrier(CLK_LOCAL_MEM_FENCE);")

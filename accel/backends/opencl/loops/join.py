@@ -1,0 +1,114 @@
+"""Blocks leave partial results; one work-group joins them and runs what stands after the loop.
+
+Blocks join in adjacent pairs, level by level, and the seed is combined last, on the left (design section 8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from accel.ast.tree.types import BOOL
+from accel.backends.opencl.code.body import Body
+from accel.backends.opencl.code.kernel import Amount, Choice, Scaffold
+from accel.backends.opencl.code.spelling import c_type
+from accel.backends.opencl.code.states import StateType, guarded
+from accel.backends.opencl.code.writer import Writer
+from accel.backends.opencl.loops.flat import Flat
+from accel.backends.opencl.loops.rows import Rows
+from accel.backends.opencl.loops.slices import needed_for
+from accel.ir.nodes import State
+
+JOINERS = 64
+"""Work-items that join blocks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Partials:
+    """The parameters where a state's value for each block is left, and whether the block has any."""
+
+    values: str
+    some: str
+
+
+def partials(scaffold: Scaffold, states: Sequence[State], count: Amount) -> dict[str, Partials]:
+    """Temporaries for one value of each state per block."""
+    made = {}
+    for state in states:
+        kind = scaffold.types[state.name]
+        values = scaffold.temporary("values", kind.name, kind.bytes, count)
+        made[state.name] = Partials(values, scaffold.temporary("some", c_type(BOOL), BOOL.bytes, count))
+    return made
+
+
+def join(
+    scaffold: Scaffold,
+    rows: Rows,
+    flat: Flat,
+    block: int,
+    ends: Mapping[str, Partials],
+    carries: Mapping[str, Partials],
+    when: Choice | None = None,
+) -> None:
+    """Add the kernel: one work-group for each row. `ends`: what each block gave; `carries`: of running states, the value
+    before each block and, after the last one, the final value, seed included."""
+    needed = needed_for(scaffold.nest, [*rows.once_each, *rows.once])
+    if not rows.once_each and not rows.once:
+        return
+    states = [state for state in flat.loops[0].states if id(state) in needed]
+    body = Body(Writer(), scaffold.context, dict(scaffold.types), only=needed)
+    writer = body.writer
+    writer.line("const int lane = get_local_id(0);")
+    writer.line("const long row = get_group_id(0);")
+    writer.line(f"const long blocks = ({flat.total} + {block - 1}) / {block}, first = row * blocks;")
+    with guarded(writer, f"row < {rows.count}" if rows.once else None):
+        for state in states:
+            if state.name in ends:
+                _pairs(writer, scaffold.types[state.name], ends[state.name])
+    with writer.block(f"if (lane == 0 && row < {rows.count})"):
+        rows.enter(body)
+        rows.finish(body)
+        for state in states:
+            if state.name in ends:
+                _final(body, state, ends[state.name])
+            else:
+                body.bind(state.finals, f"{carries[state.name].values}[blocks]")
+        body.statements(rows.level.after)
+    if rows.once:
+        with writer.block("if (lane == 0 && row == 0)"):
+            body.statements(rows.root.before)
+            body.statements(rows.root.after)
+    items = Amount(rows.extents, factor=JOINERS, least=JOINERS if rows.once else 0)
+    scaffold.kernel("join", writer.text, items, group=JOINERS, when=when)
+
+
+def _pairs(writer: Writer, kind: StateType, at: Partials) -> None:
+    with writer.block("for (long stride = 1; stride < blocks; stride *= 2)"):
+        with writer.block(f"for (long b = 2 * stride * lane; b + stride < blocks; b += 2 * stride * {JOINERS})"):
+            merge_into(writer, kind, at, "first + b", "first + b + stride")
+        writer.line("barrier(CLK_GLOBAL_MEM_FENCE);")
+
+
+def merge_into(writer: Writer, kind: StateType, at: Partials, left: str, right: str) -> None:
+    """`values[left] := merge(values[left], values[right])`, where either may be absent."""
+    values, some = at.values, at.some
+    with writer.block(f"if ({some}[{right}])"):
+        merged = kind.merge(f"{values}[{left}]", f"{values}[{right}]")
+        writer.line(f"{values}[{left}] = {some}[{left}] ? {merged} : {values}[{right}];")
+        writer.line(f"{some}[{left}] = 1;")
+
+
+def _final(body: Body, state: State, at: Partials) -> None:
+    """Bind the finals from the first block's place, where all blocks are by now."""
+    writer, kind = body.writer, body.types[state.name]
+    found = writer.fresh("found")
+    writer.line(f"const int {found} = blocks > 0 && {at.some}[first];")
+    total = writer.fresh("total")
+    seed = body.seed(state)
+    if seed is None:
+        body.require(state, found)
+        writer.line(f"{kind.name} {total} = {at.values}[first];")
+    else:
+        writer.line(f"{kind.name} {total} = {seed};")
+        writer.line(f"if ({found}) {total} = {kind.merge(seed, f'{at.values}[first]')};")
+    body.bind(state.finals, total)

@@ -1,0 +1,40 @@
+"""Outer loops without states: one work-item for each of their indices, the loops inside in sequence."""
+
+from __future__ import annotations
+
+from accel.backends.opencl.code import atomics
+from accel.backends.opencl.code.body import Body
+from accel.backends.opencl.code.kernel import Amount, Choice, NestKernels, Scaffold
+from accel.backends.opencl.code.writer import Writer
+from accel.backends.opencl.loops.flat import Flat, is_repeatable
+from accel.backends.opencl.machine.features import Features
+from accel.ir import mentions
+from accel.ir.nodes import Nest, Scatter
+
+
+def scatters_are_atomic(nest: Nest, features: Features) -> bool:
+    """Whether work-items may run the nest's scatters, if there are any, in any order."""
+    return all(atomics.serves(s, features) for s in mentions.statements(nest) if isinstance(s, Scatter))
+
+
+def one_item_per_index(scaffold: Scaffold, flat: Flat, when: Choice | None = None) -> NestKernels:
+    """The nest with its outermost loops spread over work-items. What stands outside of them and is no pure statement is run
+    by the first work-item."""
+    root = scaffold.nest.body
+    body = Body(Writer(), scaffold.context, dict(scaffold.types))
+    writer = body.writer
+    writer.line("const long item = get_global_id(0);")
+    body.statements([statement for statement in root.before if is_repeatable(statement)])
+    once = [s for s in (*root.before, *root.after) if not is_repeatable(s)]
+    if once:
+        with writer.block("if (item == 0)"):
+            body.statements([s for s in root.before if not is_repeatable(s)])
+            body.statements(root.after)
+    body.atomic = True
+    with writer.block(f"if (item < {flat.total})"):
+        flat.enter(body, "item")
+        body.level(flat.body)
+    serial = flat.body.loop is not None
+    items = Amount(flat.extents, least=1 if once else 0)
+    scaffold.kernel("map", writer.text, items, serial=serial, when=when)
+    return scaffold.done("one work-item per index")

@@ -1,0 +1,1 @@
+"""Devices: drivers, their features, their memory, programs that they keep."""

@@ -1,0 +1,63 @@
+"""What a device can do, as far as the generated OpenCL C depends on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from accel.ast.tree.types import F64
+from accel.backends.opencl.machine.devices import has_fp64
+from accel.ir import mentions
+from accel.ir.flow import made
+from accel.ir.nodes import Nest
+from accel.labelled.scalar import Compute, Constant
+
+if TYPE_CHECKING:
+    import pyopencl
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """`rounded_division`: the device offers correctly rounded f32 division and square root. `gpu`: work-items are cheap."""
+
+    fp64: bool
+    rounded_division: bool
+    atomics64: bool
+    gpu: bool = False
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The compiler's options: nothing that relaxes floating point; no warnings, which some print to the terminal."""
+        rounding = ("-cl-fp32-correctly-rounded-divide-sqrt",) if self.rounded_division else ()
+        return ("-cl-std=CL1.2", "-w", *rounding)
+
+
+def features(device: pyopencl.Device) -> Features:
+    """What `device` says about itself."""
+    import pyopencl
+
+    rounded = pyopencl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT
+    extensions = device.extensions.split()
+    return Features(
+        fp64=has_fp64(device),
+        rounded_division=bool(device.single_fp_config & rounded),
+        atomics64="cl_khr_int64_base_atomics" in extensions and "cl_khr_int64_extended_atomics" in extensions,
+        gpu=bool(device.type & pyopencl.device_type.GPU),
+    )
+
+
+def uses_f64(nest: Nest) -> bool:
+    """Whether 64-bit floats occur in the nest: in arrays, in streams or within its scalar functions."""
+    if any(array.element is F64 for array in mentions.arrays(nest)):
+        return True
+    if any(stream.type is F64 for statement in mentions.statements(nest) for stream in made(statement)):
+        return True
+    for function in mentions.functions(nest):
+        if any(
+            isinstance(operand, Constant) and operand.type is F64 for operand in mentions.function_operands(function)
+        ):
+            return True
+        statements = mentions.function_statements(function)
+        if any(isinstance(statement, Compute) and statement.out.type is F64 for statement in statements):
+            return True
+    return False

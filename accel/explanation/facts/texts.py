@@ -1,0 +1,74 @@
+"""The program's text in every stage, and the text of one nest in the last ones; made when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from accel.ast.tree.nodes import ArrayNode
+from accel.ast.tree.text import text as ast_text
+from accel.compile import Stages
+from accel.explanation.why.lazy import Lazy
+from accel.ilp.formulations.choose import pose
+from accel.ilp.optimise import study
+from accel.ilp.problem.build import build as build_graph
+from accel.ilp.problem.cost import Weights
+from accel.ilp.problem.options import Options
+from accel.ilp.text import graph_text, model_text
+from accel.ir import nodes as ir
+from accel.ir.text import nest_text
+from accel.passes import Step
+from accel.support.forks import load
+
+
+def texts(nodes: Sequence[ArrayNode], staged: Stages, steps: Mapping[str, Step], options: Options) -> Mapping[str, str]:
+    """Stage name to text: `ast labelled graph model fusedast ir llvm opencl`. `options`: those that it was planned with."""
+    return Lazy(
+        {
+            "ast": lambda: ast_text(tuple(nodes)),
+            "labelled": steps["plan"].show,
+            "graph": lambda: graph_text(build_graph(staged.labelled)),
+            "model": lambda: _model(staged, options),
+            "fusedast": steps["fusedast"].show,
+            "ir": steps["ir"].show,
+            "llvm": lambda: _llvm(staged.loops),
+            "opencl": lambda: _opencl(staged.loops),
+        }
+    )
+
+
+def _model(staged: Stages, options: Options) -> str:
+    """The integer linear programs in LP format, for each part that can be clustered by itself and each level of the cost."""
+    graph = build_graph(staged.labelled)
+    if options.model is None:
+        return "\\ a cost function has no model"
+    problem = study(graph, options.model, Weights(graph, options.extents), options.duplicate, options.formulation)
+    if problem.facts is None:
+        return "\\ too large for a model: clustered by greedy"
+    lines = []
+    for part in problem.facts.parts:
+        weights, facts = problem.weights, problem.facts
+        model = pose(options.formulation, facts, part, problem.model, weights, options.duplicate).model
+        for number, level in enumerate(problem.model):
+            title = f"\\ {', '.join(f'%{label}' for label in part)}; level {number + 1}: {level}"
+            lines.append(f"{title}\n{model_text(model, number)}")
+    return "\n\n".join(lines) or "\\ there is nothing to decide"
+
+
+def code(nest: ir.Nest) -> Mapping[str, str]:
+    """One nest as `ir`, `llvm` and `opencl`: the program that is this nest alone."""
+    alone = ir.Program((), (ir.Launch(nest),), ())
+    return Lazy({"ir": lambda: nest_text(nest), "llvm": lambda: _llvm(alone), "opencl": lambda: _opencl(alone)})
+
+
+def _llvm(program: ir.Program) -> str:
+    load("accel.backends.llvm.backend")
+    from accel.backends.llvm.backend import llvm_text  # llvmlite is loaded only for those who ask
+
+    return llvm_text(program)
+
+
+def _opencl(program: ir.Program) -> str:
+    load("accel.backends.opencl.program")
+    from accel.backends.opencl.program import opencl_text
+
+    return opencl_text(program)

@@ -1,0 +1,1 @@
+"""Why the loops are what they are: costs, rules, other strategies."""

@@ -1,0 +1,85 @@
+"""Clean-up of a draft before its statements are ordered: copies are named through, and what nobody uses is dropped.
+
+Fused code does not compute what nobody asks for (design section 8), so a dead statement goes even if it could raise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from accel.ir.flow import substituted
+from accel.ir.lowering.draft import Draft, DraftLevel
+from accel.ir.nodes import LoopBody, OneToOne, Operand, Scatter, State, Write
+from accel.ir.slices import backward_slice
+from accel.labelled.scalar import Variable
+
+
+def simplified(nest: Draft) -> Draft:
+    """The same nest without copies, constants in flight, and dead statements."""
+    return _without_dead(_without_copies(nest))
+
+
+def _statements(nest: Draft) -> Iterator[LoopBody]:
+    for level in nest.levels:
+        yield from level.statements.values()
+
+
+def _copied(statement: OneToOne) -> tuple[Operand, ...] | None:
+    """What the outs are, where the function only passes on arguments, constants and extents."""
+    if statement.function.body.statements:
+        return None
+    arguments = dict(zip(statement.function.parameters, statement.arguments, strict=True))
+    return tuple(
+        arguments[result] if isinstance(result, Variable) else result for result in statement.function.body.results
+    )
+
+
+def _without_copies(nest: Draft) -> Draft:
+    values: dict[Operand, Operand] = {}
+    for statement in _statements(nest):
+        if isinstance(statement, OneToOne):
+            values.update(zip(statement.outs, _copied(statement) or (), strict=False))
+    if not values:
+        return nest
+
+    def value(operand: Operand) -> Operand:
+        path = []
+        while operand in values:
+            path.append(operand)
+            operand = values[operand]
+        values.update(dict.fromkeys(path[:-1], operand))
+        return operand
+
+    def state(each: State) -> State:
+        return each if each.initial is None else replace(each, initial=tuple(map(value, each.initial)))
+
+    return Draft(
+        tuple(
+            DraftLevel(
+                {
+                    key: substituted(each, value)
+                    for key, each in level.statements.items()
+                    if not (isinstance(each, OneToOne) and _copied(each) is not None)
+                },
+                {name: state(each) for name, each in level.states.items()},
+            )
+            for level in nest.levels
+        )
+    )
+
+
+def _without_dead(nest: Draft) -> Draft:
+    """Keeps what stores something, and what that needs."""
+    states = [state for level in nest.levels for state in level.states.values()]
+    stores = (statement for statement in _statements(nest) if isinstance(statement, Write | Scatter))
+    live = backward_slice(_statements(nest), states, stores)
+    return Draft(
+        tuple(
+            DraftLevel(
+                {key: each for key, each in level.statements.items() if id(each) in live},
+                {name: each for name, each in level.states.items() if id(each) in live},
+            )
+            for level in nest.levels
+        )
+    )

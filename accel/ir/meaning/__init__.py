@@ -1,0 +1,1 @@
+"""What a loop program means: the interpreter of nests."""

@@ -1,0 +1,108 @@
+"""The reference evaluator of loop programs: slow, sequential, complete.
+
+In: a program and one NumPy array per leaf of its parameters. Out: one array per result. Folds and scans combine in the
+order of `accel/labelled/meaning/order.py`, so the bits are those of the labelled program's interpreter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import assert_never
+
+import numpy as np
+
+from accel.ast.handles.extents import require_extents
+from accel.errors import Where
+from accel.ir.meaning.nest_run import run_nest
+from accel.ir.nodes import Branch, HostSizes, Launch, Nest, Program, Repeat, Require, Step, View
+from accel.labelled.array import Array
+from accel.labelled.meaning import faults
+from accel.labelled.meaning.evaluate import HostArray
+from accel.labelled.meaning.interpret import Environment
+
+
+def interpret(program: Program, arguments: Sequence[HostArray]) -> list[HostArray]:
+    """The program's results for `arguments`, fresh arrays.
+
+    Raises `AccelShapeError`, `AccelIndexError` and `AccelValueError` as design section 8 says.
+    """
+    environment = Environment.of_call(program, arguments)
+    _run(program, environment)
+    return environment.results(program.results)
+
+
+def _run(program: Program, env: Environment) -> None:
+    for step in program.steps:
+        _step(step, env)
+
+
+def _step(step: Step, env: Environment) -> None:
+    match step:
+        case Launch(nest):
+            _launch(nest, env)
+        case View(arrays, sources, where):
+            for array, source in zip(arrays, sources, strict=True):
+                _view(array, env.arrays[source], env, where)
+        case HostSizes(variables, function, where):
+            extents = [int(extent) for extent in env.function(function)(())]
+            require_extents(tuple(extents), where)
+            env.sizes.update(zip(variables, extents, strict=True))
+        case Require(left, right, name, where, left_where, right_where):
+            if env.shape(left) != env.shape(right):
+                raise faults.unequal(env.shape(left), env.shape(right), where, left_where, right_where, name)
+        case Branch(condition, then, orelse, arrays):
+            branch = then if env.arrays[condition].item() else orelse
+            _run(branch, env)
+            env.learn(arrays, [env.arrays[result] for result in branch.results])
+        case Repeat():
+            _repeat(step, env)
+        case _:
+            assert_never(step)
+
+
+def _view(array: Array, data: HostArray, env: Environment, where: Where | None) -> None:
+    shape = env.shape(array.shape)
+    if data.size != prod(shape):
+        raise faults.reshape(data.shape, shape, where)
+    if faults.is_too_large(array.element, shape):
+        raise faults.too_large(array.element, shape, where)
+    env.arrays[array] = np.ascontiguousarray(data).reshape(shape)
+
+
+def _repeat(step: Repeat, env: Environment) -> None:
+    asked = [leaf for parameter in step.condition.parameters for leaf in parameter]
+    changed = [leaf for parameter in step.body.parameters for leaf in parameter]
+    state = [env.arrays[array] for array in step.initial]
+    while True:
+        env.learn(asked, state)
+        _run(step.condition, env)
+        if not env.arrays[step.condition.results[0]].item():
+            break
+        env.learn(changed, state)
+        _run(step.body, env)
+        state = [env.arrays[result] for result in step.body.results]
+    env.learn(step.arrays, state)
+
+
+def _launch(nest: Nest, env: Environment) -> None:
+    """Allocate, run, and trim what filters made. A scatter's destination is gone afterwards; arguments are never written."""
+    has_work = bool(nest.in_place)
+    for output in nest.outputs:
+        extents = tuple(prod(env.shape(product)) for product in output.capacity)
+        if faults.is_too_large(output.array.element, extents):
+            raise faults.too_large(output.array.element, extents, output.where)
+        has_work = has_work or 0 not in extents
+        try:
+            env.arrays[output.array] = np.zeros(extents, output.array.element.dtype)
+        except MemoryError as error:
+            raise faults.no_memory(output.array.element, extents, output.where) from error
+    for destination, result in nest.in_place:
+        env.arrays[result] = env.arrays.pop(destination).copy()
+    if has_work:  # there may be many rows without elements
+        run_nest(nest, env)
+    for count in nest.counts:
+        env.sizes[count.variable] = int(env.arrays[count.array].item())
+    for output in nest.outputs:
+        actual = env.shape(output.array.shape)
+        env.arrays[output.array] = env.arrays[output.array][tuple(map(slice, actual))]
