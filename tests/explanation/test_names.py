@@ -125,7 +125,7 @@ def names(program: Callable[..., object], *arrays: object) -> dict[str, str]:
         (assigned, "%0 xs, %1 inline, %2 plain, %3 total, %4 first, %5 holder.held, %6 noted, %7 second"),
         (unassigned, "%0 xs"),
         (tuples, "%0 xs, %1 ks, %2 both, %2.1 both.1, %3 left, %3.1 right, %4 kept, %4.1 count, %5 rest, %6 sums"),
-        (composed, "%0 xs, %1 ks, %5 whole, %11 trimmed, %13 placed"),
+        (composed, "%0 xs, %1 ks, %3 whole, %9 trimmed, %11 placed"),
         (in_turns, "%0 xs, %1 xs, %2 xs, %3 xs"),
         (asked_for, "%0 xs, %1 ready, %2 ready, %5 flat"),
         (chosen, "%0 xs, %1 total, %3 more, %3.1 less"),

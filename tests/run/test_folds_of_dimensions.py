@@ -156,10 +156,10 @@ def test_a_fold_of_everything_behind_folds_of_rows(backend: str) -> None:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("shape", [(3, 5, 7), (2, 1, 4100), (1030, 2, 3)])
-def test_folds_of_everything_beside_scans_of_rows(shape: tuple[int, ...], backend: str) -> None:
+def test_folds_of_everything_beside_scans_of_rows(shape: tuple[int, int, int], backend: str) -> None:
     """A row of the scan has an element more than one of what is scanned, and both are folded in one nest."""
     cube = np.sin(np.arange(np.prod(shape), dtype=np.float64)).reshape(shape)
-    source: A.Acc[A.Array[A.DIM3, np.float64]] = A.use(cube)
+    source = A.use(cube)
     scan = A.scanl(A.max, -9.0, source)
     folds = (
         A.foldAll(A.add, 0.5, scan),
