@@ -17,8 +17,7 @@ Count = A.Acc[A.Scalar[np.int64]]
 def counted(img: A.Acc[A.Matrix[np.uint8]], n: Count) -> tuple[AnyAcc, AnyAcc, AnyAcc]:
     """Extents of an input, of what a filter keeps, of a view, and one that is computed."""
     kept, _ = A.filter(lambda x: x > 9, img)
-    sums = A.scanl1(A.add, A.flatten(img))
-    return kept, sums, A.fill((A.the(n),), 1.5)
+    return kept, A.scanl1(A.add, A.flatten(img)), A.fill((A.the(n),), 1.5)
 
 
 def volume(xs: A.Acc[A.Array[tuple[int, int, int], np.float64]]) -> AnyAcc:
