@@ -11,12 +11,12 @@ from __future__ import annotations
 import logging
 import os
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from accel.backends.choose import backend
 from accel.backends.interpreter.backend import InterpreterBackend
 from accel.backends.protocol import Executable
-from accel.errors import AccelDeviceError, AccelInternalError, here
+from accel.errors import AccelDeviceError, here
 from accel.fusedast import nodes as fusedast
 from accel.fusedast.build import build as fuse
 from accel.fusedast.verify import verify as verify_fused
@@ -60,13 +60,8 @@ def stages(program: labelled.Program, options: Options) -> Stages:
 
 
 def _planned(program: labelled.Program, options: Options, verify: bool) -> tuple[labelled.Program, Plan]:
-    """The plan, and the program with the copies that it asks for; should these not be what was planned, without any."""
-    try:
-        found = realised(program, plan(program, options), options)
-    except AccelInternalError:
-        if verify:
-            raise
-        return program, plan(program, replace(options, duplicate="gathers"))
+    """The plan, and the program with the copies that it asks for."""
+    found = realised(program, plan(program, options), options)
     if verify and found.program is not program:
         verify_labelled(found.program)
     return found.program, found.plan
