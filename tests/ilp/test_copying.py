@@ -23,7 +23,7 @@ from accel.ilp.legality.checker import refusal
 from accel.ilp.plan import plan_graph
 from accel.ilp.problem.clustering import Plan, Repeated
 from accel.ilp.problem.cost import MODELS, CostModel, CostName, Weights
-from accel.ilp.problem.graph import Graph
+from accel.ilp.problem.graph import Graph, Role
 from accel.ilp.problem.options import Options
 from accel.ilp.recompute.copying import choices, counts_traffic
 from accel.ilp.recompute.substitute import substitute
@@ -128,6 +128,23 @@ def test_a_copy_that_reads_more_than_it_saves_is_not_made() -> None:
     s.map("out", "ys", index="total")
     cost, copied = planned(s)
     assert (cost, copied) == ((6 * 4096 + 4,), set())
+
+
+def test_neighbouring_sites_are_one_pass() -> None:
+    """A product of two arrays at three points: two passes instead of one, but nothing to write and to read before."""
+    s = Sketch()
+    for name in ("xs", "ys"):
+        s.use(name)
+    s.map("product", "xs ys")
+    s.generate("out", "n", index="product", result=True)
+    graph = s.finish()
+    for passes, expected in ((1, 2 * 4096), (3, 4 * 4096)):
+        edges = tuple(
+            [replace(edge, sites=3, passes=passes) if edge.role is Role.INDEX else edge for edge in graph.edges]
+        )
+        answer = plan_graph(replace(graph, edges=edges), Options(cost="bytes", duplicate=True))
+        assert answer.cost == (expected,)
+        assert bool(answer.copied) == (passes == 1)
 
 
 def test_a_chain_is_copied_as_one() -> None:

@@ -49,6 +49,7 @@ def changed(graph: Graph) -> Iterator[tuple[str, Graph]]:
         rest = [*graph.edges[:place], *graph.edges[place + 1 :]]
         yield f"edge {place} gone", replace(graph, edges=tuple(rest))
         yield f"sites of {place}", replace(graph, edges=(*rest, replace(edge, sites=edge.sites + 1)))
+        yield f"passes of {place}", replace(graph, edges=(*rest, replace(edge, passes=edge.passes + 1)))
         yield f"inside of {place}", replace(graph, edges=(*rest, replace(edge, inside=not edge.inside)))
     for place in range(len(graph.before)):
         yield f"before {place} gone", replace(graph, before=graph.before[:place] + graph.before[place + 1 :])
@@ -71,7 +72,7 @@ def test_every_field_of_a_graph_is_in_its_key() -> None:
         "label", "kind", "arrays", "iteration", "name", "backward", "exclusive", "exact", "shrinking", "operations", "loops",
         "filtered",
     }  # fmt: skip
-    assert {field.name for field in fields(Edge)} == {"array", "consumer", "role", "sites", "inside"}
+    assert {field.name for field in fields(Edge)} == {"array", "consumer", "role", "sites", "inside", "passes"}
     assert {field.name for field in fields(Graph)} == {"nodes", "edges", "before", "results"}
 
 

@@ -1,4 +1,4 @@
-"""A plan whose program turned out to be another one than was planned was thrown away, and the program planned again: nobody was told."""
+"""A plan that turned out not to fit its program was thrown away, and the program planned once more: nobody was told."""
 
 from __future__ import annotations
 

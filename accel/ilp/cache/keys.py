@@ -37,6 +37,7 @@ from accel.labelled.nodes import (
     Use,
 )
 from accel.labelled.scalar import Block, Compute, Function, If, Load, Operand, While
+from accel.labelled.scalars.neighbours import places
 
 Key: TypeAlias = tuple[Hashable, ...]
 
@@ -86,7 +87,7 @@ def graph_key(graph: Graph, sizes: Mapping[SizeVariable, int] | None) -> Canonic
     for edge in graph.edges:
         array = edge.array
         place = position.setdefault(array.label, len(position))
-        found += (place, array.leaf, position[edge.consumer], edge.role.value, edge.sites, edge.inside)
+        found += (place, array.leaf, position[edge.consumer], edge.role.value, edge.sites, edge.inside, edge.passes)
         if place >= made:
             found.append(array.element.name)
             _extents(array.shape, number, found)
@@ -205,9 +206,10 @@ def _operation(operation: Operation, found: list[Hashable], pending: list[Progra
 
 
 def _function(function: Function | None, found: list[Hashable]) -> None:
-    """Operators, loads and sizes in order; which variable is used where decides nothing."""
+    """Operators, loads and sizes in order; which variable is used where decides only what is loaded together."""
     pending: list[Block] = [] if function is None else [function.body]
     found.append(Function)
+    loads = False
     while pending:
         block = pending.pop()
         found.append(Block)
@@ -226,6 +228,7 @@ def _function(function: Function | None, found: list[Hashable]) -> None:
                     continue
                 case Load(_, array, index, _, inside, check):
                     found += (Load, array.label, array.leaf, inside, check)
+                    loads = True
                     _mentioned(index, found)
                 case If(_, condition, then, orelse):
                     found.append(If)
@@ -237,6 +240,8 @@ def _function(function: Function | None, found: list[Hashable]) -> None:
                     pending += (condition_block, body)
                 case _:
                     assert_never(statement)
+    if function is not None and loads:
+        found += (function.parameters, places(function))
 
 
 def _mentioned(operands: Iterable[Operand], found: list[Hashable]) -> None:

@@ -31,6 +31,7 @@ from accel.labelled.nodes import (
     Use,
 )
 from accel.labelled.scalar import Block, Compute, Constant, Function, If, Load, Operand, Variable, While
+from accel.labelled.scalars.neighbours import passes
 
 ELEMENTARY_WORK = 8
 """An elementary function is a polynomial of some ten to twenty additions and multiplications."""
@@ -261,11 +262,12 @@ def build(program: Program) -> Graph:
     for binding in program.bindings:
         scalars, inside = _scalars(binding), _mentioned_inside(binding)
         nodes.append(_node(binding, scalars))
+        over = passes(binding.operation) if scalars.loads else {}
         for array, role in _reads(binding):
             edges[Edge(array, binding.label, role)] = None
         for array in (*scalars.loads, *(array for array in inside.loads if array.label in labels)):
             sites, is_inside = scalars.sites.get(array, 1), array not in scalars.checked
-            edges.setdefault(Edge(array, binding.label, Role.INDEX, sites, is_inside))
+            edges.setdefault(Edge(array, binding.label, Role.INDEX, sites, is_inside, over.get(array, 1)))
         for size in (*scalars.sizes, *inside.sizes):
             maker = makers.get(size)
             if maker is not None and maker < binding.label:

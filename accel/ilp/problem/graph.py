@@ -70,6 +70,7 @@ class Edge:
     """`consumer` reads `array`.
 
     sites: of an indexed array, how many loads of it the scalar functions hold. inside: all of them are known to be in bounds.
+    passes: over the array that these loads are; neighbours are one (`labelled/scalars/neighbours.py`).
     """
 
     array: Array
@@ -77,15 +78,17 @@ class Edge:
     role: Role
     sites: int = field(default=1, compare=False)
     inside: bool = field(default=True, compare=False)
+    passes: int = field(default=1, compare=False)
 
 
 def together(edges: Iterable[Edge]) -> tuple[Edge, ...]:
-    """Each edge once, with the sites of all of its kind."""
+    """Each edge once, with the sites and passes of all of its kind."""
     found: dict[Edge, Edge] = {}
     for edge in edges:
         before = found.get(edge)
         if before is not None:
-            edge = replace(edge, sites=edge.sites + before.sites, inside=edge.inside and before.inside)
+            sites, passes = edge.sites + before.sites, edge.passes + before.passes
+            edge = replace(edge, sites=sites, inside=edge.inside and before.inside, passes=passes)
         found[edge] = edge
     return tuple(found.values())
 

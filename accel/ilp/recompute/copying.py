@@ -222,10 +222,10 @@ class Traffic:
     def __init__(self, graph: Graph, found: Choices, level: CostLevel, weights: Weights) -> None:
         self._graph, self._found, self._level, self._weights = graph, found, level, weights
 
-    def _loads(self, array: Array, iteration: Shape, sites: int) -> int:
-        """Loads of an array at some sites: one pass for each, over no more than there is."""
+    def _loads(self, array: Array, iteration: Shape, passes: int) -> int:
+        """Passes over an array, each over no more than there is."""
         elements = min(self._weights.elements(array.shape), self._weights.elements(iteration))
-        return sites * (self._level.read + self._level.read_bytes * elements * array.element.bytes)
+        return passes * (self._level.read + self._level.read_bytes * elements * array.element.bytes)
 
     def copied(self, pair: Pair) -> int:
         """What is read more by index if the reader computes what the maker makes: its inputs, less what it loaded of it."""
@@ -233,12 +233,12 @@ class Traffic:
         graph, maker, reader = self._graph, self._graph.node[label], self._graph.node[consumer]
         edges = [edge for edge in _outgoing(graph, label) if edge.consumer == consumer]
         loads = [edge for edge in edges if edge.role is Role.INDEX]
-        sites = sum(edge.sites for edge in loads)
-        saved = sum(self._loads(edge.array, reader.iteration, edge.sites) for edge in loads)
+        passes = sum(edge.passes for edge in loads)
+        saved = sum(self._loads(edge.array, reader.iteration, edge.passes) for edge in loads)
         paid = 0
         for edge in graph.inputs[label] if loads else ():
-            each = 1 if edge.role is Role.STREAM else edge.sites
-            paid += self._loads(edge.array, reader.iteration, sites * each)
+            each = 1 if edge.role is Role.STREAM else edge.passes
+            paid += self._loads(edge.array, reader.iteration, passes * each)
         more = max(0, paid - saved)
         if len(loads) < len(edges):
             is_gathered = any(edge.role is Role.SOURCE for edge in edges)
@@ -247,7 +247,7 @@ class Traffic:
 
     def _own(self, label: Label, iteration: Shape) -> int:
         edges = [edge for edge in self._graph.inputs[label] if edge.role is Role.INDEX]
-        return sum(self._loads(edge.array, iteration, edge.sites) for edge in edges)
+        return sum(self._loads(edge.array, iteration, edge.passes) for edge in edges)
 
     def gone(self, label: Label) -> int:
         """What a maker reads by index, and no longer does once it is gone: at most as much as one of its copies."""

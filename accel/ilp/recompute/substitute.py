@@ -116,7 +116,8 @@ class _Substitution:
                 for inner in self.inputs(number):
                     sites = edge.sites * (inner.sites if inner.role is Role.INDEX else 1)
                     inside = edge.inside if inner.role is Role.STREAM else inner.inside
-                    yield Edge(self.array(inner.array), consumer, Role.INDEX, sites, inside)
+                    passes = edge.passes * (inner.passes if inner.role is Role.INDEX else 1)
+                    yield Edge(self.array(inner.array), consumer, Role.INDEX, sites, inside, passes)
 
     def inputs(self, number: int) -> Iterable[Edge]:
         """What a run reads that is not made in it."""

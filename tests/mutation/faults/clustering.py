@@ -220,8 +220,8 @@ FAULTS = (
     Fault(
         "the key of a graph has no sites",
         "ilp/cache/keys.py",
-        "edge.role.value, edge.sites, edge.inside)",
-        "edge.role.value, edge.inside)",
+        "edge.role.value, edge.sites, edge.inside, edge.passes)",
+        "edge.role.value, edge.inside, edge.passes)",
         (_KEYS,),
     ),
     Fault(
