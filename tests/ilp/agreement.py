@@ -100,7 +100,7 @@ def _given() -> argparse.Namespace:
     parser.add_argument("--without-brute-force", action="store_true")
     given = parser.parse_args()
     if "True" in given.duplicate and not given.without_brute_force:
-        parser.error("copies are not compared with brute force here: python -m tests.ilp.test_copying")
+        parser.error("copies are not compared with brute force here: python -m tests.ilp.test_recompute")
     return given
 
 

@@ -103,6 +103,8 @@ def brute_with_copies(graph: Graph, model: CostModel, weights: Weights) -> tuple
         for chosen in combinations(found.pairs, count):
             copied = [Copied((maker,), (reader,)) for maker, reader in chosen]
             changed = substitute(graph, copied)
+            if not all(reader in changed.label for _, reader in chosen):
+                continue  # nobody is there to compute anything
             makers = frozenset(changed.label[maker] for maker, _ in chosen if maker in changed.label)
             copies = _Copies(changed.clones(copied), makers)
             own = Weights(changed.graph, weights.sizes)

@@ -34,10 +34,22 @@ class Bundle:
     """For each reader the copies of which one must be made for it to read; none if it reads anyway."""
     loaders: tuple[Label, ...]
     """Operations that read by index, unless they copy the maker."""
+    loaded_if: tuple[Arc, ...]
+    """Copies that read by index."""
     result: bool
     stored: bool
     """Whether some reader can never be in the maker's cluster, or it is a result."""
     made_here: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Loose:
+    """`reader` comes after `label` only if one of these copies is made: it reads what `label` makes, perhaps in one cluster."""
+
+    label: Label
+    reader: Label
+    only_if: tuple[Arc, ...]
+    fusible: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +75,8 @@ class Analysis:
     separation: Separation
     real: Graph
     """The graph as it is, without the edges that copies may add."""
+    loose: tuple[Loose, ...]
+    """Dependences of copies that are no dependences without them; `arcs` has all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +101,21 @@ class Separation:
 class _Facts:
     """The fixpoint: more infusible arcs allow less pushing, which makes more arcs infusible."""
 
-    def __init__(self, graph: Graph, duplicate: Duplicate, optional: Collection[Arc]) -> None:
+    def __init__(self, graph: Graph, duplicate: Duplicate, optional: Collection[Arc], loose: Collection[Edge]) -> None:
         self.graph, self.duplicate, self.optional = graph, duplicate, optional
         self.spaces = Spaces(graph)
+        firm = [edge for edge in graph.edges if edge not in loose]
         self.operations = {node.label for node in graph.operations}
         self.edges_of: dict[Arc, list[Edge]] = {}
-        for edge in graph.edges:
+        for edge in firm:
             self.edges_of.setdefault((edge.array.label, edge.consumer), []).append(edge)
         self.outgoing: dict[Label, list[Edge]] = {label: [] for label in self.operations}
         for edge in graph.edges:
             if edge.array.label in self.operations:
                 self.outgoing[edge.array.label].append(edge)
         # Arcs from and to barriers count: what stands on both sides of a barrier is separate.
-        self.arcs = graph.arcs
+        self.arcs = replace(graph, edges=tuple(firm)).arcs if loose else graph.arcs
+        self.streams = {(edge.array.label, edge.consumer) for edge in firm if edge.role is Role.STREAM}
         self.after: dict[Label, list[Label]] = {node.label: [] for node in graph.nodes}
         for first, second in self.arcs:
             if (first, second) not in optional:
@@ -158,6 +174,14 @@ class _Facts:
         """What is separate, as far as is known."""
         return Separation(self.bit, self.beyond, self.pushable, self.spaces)
 
+    def may_join(self, edge: Edge) -> bool:
+        """Whether a copy for `edge.consumer` may read in one cluster what is made there, in the order of all others."""
+        maker, reader = edge.array.label, edge.consumer
+        if edge.role is not Role.STREAM or not may_fuse(self.graph, edge) or (maker, reader) in self.infusible:
+            return False
+        moves = self.graph.node[reader].kind is Kind.GATHER or maker in self.pushable or reader in self.pushable
+        return not moves and not self.separation.are_separate(maker, reader)
+
     def may_share(self, first: tuple[Label, Role], second: tuple[Label, Role]) -> bool:
         """Whether two readers of an array might read it once, in one cluster and order."""
         (u, role_u), (v, role_v) = first, second
@@ -188,7 +212,9 @@ def _bundles(facts: _Facts, virtual: Mapping[Edge, tuple[Arc, ...]]) -> Iterator
         real = [(label, consumer) for consumer, _, only_if in uses if not only_if]
         outside = any(arc in facts.infusible and arc not in facts.optional for arc in real)
         loaders = {
-            consumer for consumer, role, _ in uses if role not in ORDERED and (label, consumer) in facts.optional
+            consumer
+            for consumer, role, only_if in uses
+            if role not in ORDERED and not only_if and (label, consumer) in facts.optional
         }
         yield Bundle(
             label=label,
@@ -196,6 +222,7 @@ def _bundles(facts: _Facts, virtual: Mapping[Edge, tuple[Arc, ...]]) -> Iterator
             readers=tuple((consumer, role) for consumer, role, _ in ordered),
             only_if=tuple(only_if for _, _, only_if in ordered),
             loaders=tuple(sorted(loaders)),
+            loaded_if=tuple(dict.fromkeys(arc for _, role, arcs in uses if role not in ORDERED for arc in arcs)),
             result=result,
             stored=result or outside,
             made_here=label in operations,
@@ -205,8 +232,7 @@ def _bundles(facts: _Facts, virtual: Mapping[Edge, tuple[Arc, ...]]) -> Iterator
 def _directions(facts: _Facts, sharing: Iterable[Arc]) -> dict[Label, bool]:
     """Fixed directions spread over fusible streams and shared reads; where both occur, free operations may choose."""
     together = UnionFind[Label]()
-    streams = {(edge.array.label, edge.consumer) for edge in facts.graph.edges if edge.role is Role.STREAM}
-    links = [arc for arc in facts.arcs if arc in streams and arc not in facts.infusible]
+    links = [arc for arc in facts.arcs if arc in facts.streams and arc not in facts.infusible]
     for first, second in [*links, *sharing]:
         together.unite(first, second)
     fixed = {label: fixed_direction(facts.graph.node[label]) for label in facts.operations}
@@ -267,7 +293,15 @@ def analyse(graph: Graph, duplicate: Duplicate, found: Choices = NOTHING) -> Ana
     """The facts about a graph, in which some of `found` may be copied."""
     real, virtual = graph, found.virtual(graph)
     graph = found.extended(graph) if found.reads else graph
-    facts = _Facts(graph, duplicate, found.reads.keys())
+    conditional = {
+        edge: pairs
+        for edge, pairs in virtual.items()
+        if all((edge.array.label, label) in found.reads for label, _ in pairs)
+    }
+    facts = _Facts(graph, duplicate, found.reads.keys(), conditional)
+    loose = tuple(
+        Loose(edge.array.label, edge.consumer, pairs, facts.may_join(edge)) for edge, pairs in conditional.items()
+    )
     bundles = tuple(_bundles(facts, virtual))
     shares = tuple(
         (number, i, j)
@@ -277,6 +311,7 @@ def analyse(graph: Graph, duplicate: Duplicate, found: Choices = NOTHING) -> Ana
     )
     mixed: dict[Label, set[Label]] = {label: set(after) for label, after in facts.after.items()}
     sharing = [(bundles[number].readers[i][0], bundles[number].readers[j][0]) for number, i, j in shares]
+    sharing += [(each.label, each.reader) for each in loose if each.fusible]
     for first, second in [*sharing, *found.pairs]:
         mixed[first].add(second)
         mixed[second].add(first)
@@ -284,12 +319,11 @@ def analyse(graph: Graph, duplicate: Duplicate, found: Choices = NOTHING) -> Ana
         if (first, second) not in facts.infusible:
             mixed[second].add(first)
     ordered = {label: sorted(after) for label, after in mixed.items()}
-    streams = {(e.array.label, e.consumer) for e in graph.edges if e.role is Role.STREAM}
     return Analysis(
         graph=graph,
         operations=tuple(node.label for node in graph.operations),
         arcs=facts.arcs,
-        streams=frozenset(streams - facts.infusible),
+        streams=frozenset(facts.streams - facts.infusible),
         infusible=frozenset(facts.infusible),
         pushable=facts.pushable,
         direction=_directions(facts, sharing),
@@ -299,6 +333,7 @@ def analyse(graph: Graph, duplicate: Duplicate, found: Choices = NOTHING) -> Ana
         choices=found,
         separation=facts.separation,
         real=real,
+        loose=loose,
     )
 
 
@@ -323,4 +358,5 @@ def restrict(facts: Analysis, part: tuple[Label, ...]) -> Analysis:
         shares=tuple((number, i, j) for (number, i), (_, j) in shares),
         parts=(part,),
         choices=facts.choices.inside(inside),
+        loose=tuple(each for each in facts.loose if each.reader in inside),
     )

@@ -29,9 +29,8 @@ def _neighbours(
 ) -> dict[Label, list[tuple[Label, float, Linear | None]]]:
     """Walks go along dependences for nothing or, if they may be absent, for copy; along pairs, either way, for their x."""
     near: dict[Label, list[tuple[Label, float, Linear | None]]] = {label: [] for label in part.labels}
-    for u, v, _ in part.arcs:
-        copy = part.copy.get((u, v))
-        near[u].append((v, 0.0 if copy is None else max(0.0, copy.value(values)), copy))
+    for u, v, _, absent in part.arcs:
+        near[u].append((v, 0.0 if absent is None else max(0.0, absent.value(values)), absent))
     for (u, v), x in part.apart.items():
         weight = max(0.0, x.value(values))
         near[u].append((v, weight, x))
@@ -68,7 +67,8 @@ def cycles(part: Formulation, values: Mapping[int, float]) -> list[Linear]:
     """
     near = _neighbours(part, values)
     into: dict[Label, list[tuple[Label, Linear, float]]] = {}
-    for u, v, x in part.arcs:
+    for u, v, apart, absent in part.arcs:
+        x = apart if absent is None else apart - absent
         value = x.value(values)
         if value > _TOLERANCE:
             into.setdefault(v, []).append((u, x, value))

@@ -5,7 +5,7 @@ No big numbers: potentials of clusters are replaced by rows against cycles, whic
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from accel.ilp.facts.analysis import Analysis, restrict
@@ -29,10 +29,10 @@ class Formulation:
 
     labels: tuple[Label, ...]
     model: Model
-    arcs: tuple[tuple[Label, Label, Linear], ...]
-    """Dependences (u, v) with x(u,v), constantly 1 where they are never fused, less copy(u,v)."""
+    arcs: tuple[tuple[Label, Label, Linear, Linear | None], ...]
+    """Dependences (u, v) with x(u,v), constantly 1 where they are never fused, and what is 1 where there is none."""
     copy: Mapping[Pair, Linear]
-    """copy(u,v) for the dependences that may be absent, because v computes by itself what u makes."""
+    """copy(u,v): v computes by itself what u makes."""
     apart: Mapping[Pair, Linear]
     """x(u,v) for every pair that may be in one cluster and share something."""
     pushed: Mapping[Label, Linear]
@@ -69,12 +69,26 @@ def _copies(variables: Variables) -> None:
         if (p, c) not in facts.infusible:
             require(variables.apart(p, c) - copy)
         require(1 - variables.pushed(p) - copy)
+        require(1 - variables.gone(c) - copy)
         if p in facts.choices.mortal:
             require(copy - variables.gone(p))
+    for each in facts.loose:
+        apart, read = variables.apart(each.label, each.reader), variables.some(each.only_if)
+        if each.fusible:
+            variables.model.differ_at_most(variables.backward(each.label), variables.backward(each.reader), apart)
+        else:
+            require(apart - read)
     mortal = facts.choices.mortal
     for label in sorted(mortal):  # one that stayed although nobody reads it could join the clusters around it
         kept = [1 - copy for (p, _), copy in variables.copy.items() if p == label]
-        require(variables.gone(label) + total(kept) - 1)
+        other = [
+            variables.copy[arc]
+            for arc, edges in facts.choices.reads.items()
+            if any(edge.array.label == label for edge in edges)
+        ]
+        require(variables.gone(label) + total([*kept, *other]) - 1)
+        for copy in other:
+            require(1 - copy - variables.gone(label))
     for (u, v), x in variables.x.items() if mortal else ():
         for label in mortal.intersection((u, v)):
             require(x - variables.gone(label))
@@ -137,9 +151,15 @@ class _Work:
         return both
 
 
-def _unless_copied(variables: Variables, u: Label, v: Label) -> Linear:
-    apart = variables.apart(u, v) if (u, v) not in variables.facts.infusible else Linear(1)
-    return apart - variables.copy[u, v] if (u, v) in variables.copy else apart
+def _dependences(variables: Variables) -> Iterator[tuple[Label, Label, Linear, Linear | None]]:
+    """Those that are always there, those that a copy takes away, those that a copy brings."""
+    facts = variables.facts
+    for u, v in facts.arcs:
+        apart = variables.apart(u, v) if (u, v) not in facts.infusible else Linear(1)
+        yield u, v, apart, variables.copy.get((u, v))
+    for each in facts.loose:
+        apart = variables.apart(each.label, each.reader) if each.fusible else Linear(1)
+        yield each.label, each.reader, apart, 1 - variables.some(each.only_if)
 
 
 def formulate(
@@ -158,7 +178,7 @@ def formulate(
     return Formulation(
         labels=part,
         model=variables.model,
-        arcs=tuple((u, v, _unless_copied(variables, u, v)) for u, v in facts.arcs),
+        arcs=tuple(_dependences(variables)),
         copy=variables.copy,
         apart=variables.x,
         pushed={v: variables.pushed(v) for v in facts.pushable},

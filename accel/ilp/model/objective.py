@@ -65,7 +65,7 @@ class _Objective:
             pays: dict[int, Linear] = {}
             for j, (reader, _) in enumerate(bundle.readers):
                 unfused, optional = self.variables.unfused(bundle, j), bool(bundle.only_if[j])
-                fusible = bundle.made_here and (bundle.label, reader) not in self.facts.infusible
+                fusible = self.variables.is_fusible(bundle, j)
                 if (number, j) not in partners and not (optional and fusible):
                     pays[j] = unfused
                     continue
@@ -126,6 +126,7 @@ class _Objective:
             if not bundle.stored:
                 apart = [self.variables.unfused(bundle, j) for j in range(len(bundle.readers))]
                 apart += [1 - self.variables.copy[bundle.label, reader] for reader in bundle.loaders]
+                apart += [self.variables.copy[arc] for arc in bundle.loaded_if]
                 stored = apart[0]
                 if any(other != stored for other in apart):
                     stored = self.variables.new(f"stored_{bundle.label}", integer=False, alone=True)
@@ -144,6 +145,13 @@ class _Objective:
         for u, v in self.facts.arcs:
             if (u, v) not in self.facts.infusible:
                 links.setdefault((u, v), []).append(1 - self.variables.apart(u, v))  # where v copies u, that is 0
+        for each in self.facts.loose:
+            if each.fusible:
+                edge = pair(each.label, each.reader)
+                linked = self.variables.new(f"through_{each.label}_{each.reader}", integer=False)
+                self.variables.model.require(1 - self.variables.apart(*edge) - linked)
+                self.variables.model.require(self.variables.some(each.only_if) - linked)
+                links.setdefault(edge, []).append(linked)
         for number, i, j in self.facts.shares:
             readers = self.facts.bundles[number].readers
             links.setdefault(pair(readers[i][0], readers[j][0]), []).append(self.same[number, i, j])

@@ -28,6 +28,7 @@ class Variables:
         self.alone: set[int] = set()
         self._some: dict[tuple[Arc, ...], Linear] = {}
         pairs = {pair(u, v) for u, v in facts.arcs if (u, v) not in facts.infusible}
+        pairs |= {pair(each.label, each.reader) for each in facts.loose if each.fusible}
         for number, i, j in facts.shares:
             readers = facts.bundles[number].readers
             pairs.add(pair(readers[i][0], readers[j][0]))
@@ -55,17 +56,32 @@ class Variables:
         """
         reader, _ = bundle.readers[number]
         arc = (bundle.label, reader)
-        fusible = bundle.made_here and arc not in self.facts.infusible
-        apart = self.apart(*arc) if fusible else Linear(1)
+        apart = self.apart(*arc) if self.is_fusible(bundle, number) else Linear(1)
         if bundle.only_if[number]:
             return apart + self.reads(bundle, number) - 1
         return apart - self.copy.get(arc, Linear(0)) - self.gone(reader)
 
     def reads(self, bundle: Bundle, number: int) -> Linear:
         """Whether reader `number` of a bundle reads it at all."""
-        key = tuple(bundle.only_if[number])
+        key = bundle.only_if[number]
         if not key:
             return 1 - self.copy.get((bundle.label, bundle.readers[number][0]), Linear(0))
+        return self.some(key)
+
+    def is_fusible(self, bundle: Bundle, number: int) -> bool:
+        """Whether reader `number` of a bundle may be where it is made, and read it as it is."""
+        reader, only_if = bundle.readers[number][0], bundle.only_if[number]
+        if not bundle.made_here or (bundle.label, reader) in self.facts.infusible:
+            return False
+        loose = [
+            each
+            for each in self.facts.loose
+            if (each.label, each.reader, each.only_if) == (bundle.label, reader, only_if)
+        ]
+        return not only_if or all(each.fusible for each in loose)
+
+    def some(self, key: tuple[Arc, ...]) -> Linear:
+        """Whether one of these copies is made."""
         if len(key) == 1:
             return self.copy[key[0]]
         if key not in self._some:

@@ -116,6 +116,11 @@ class Graph:
         return tuple(node for node in self.nodes if node.kind is not Kind.BARRIER)
 
     @lazy
+    def waited_for(self) -> frozenset[Label]:
+        """What must be done before something else begins."""
+        return frozenset(earlier for earlier, _ in self.before)
+
+    @lazy
     def readers(self) -> Mapping[Array, tuple[Edge, ...]]:
         """The edges of every array that is made or read, in order of consumers."""
         found: dict[Array, list[Edge]] = {array: [] for node in self.nodes for array in node.arrays}

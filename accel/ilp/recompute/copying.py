@@ -65,12 +65,11 @@ class Obstacle(Enum):
     KIND = "it is no generate or map"
     DEAR = "it is a loop, or more than 32 operations"
     FIRST = "it must be done before something, or is written over"
-    INPUTS = "what it reads need not be in memory"
     READER = "the reader is no loop, or reads it in two orders"
     LARGER = "the reader is not known to be no larger"
     OFTEN = "the reader loads it in a loop, or too often"
     BOUNDS = "nobody else would check an index"
-    COPIES = "the reader may be copied itself, or copies what is read"
+    COPIES = "the reader reads it for another copy, too"
 
 
 def counts_traffic(levels: Iterable[CostLevel]) -> bool:
@@ -80,23 +79,21 @@ def counts_traffic(levels: Iterable[CostLevel]) -> bool:
 
 
 def choices(graph: Graph, weights: Weights) -> Choices:
-    """The pairs of which the maker is cheap and needs only what is in memory anyway, and runs no more often than before.
+    """The pairs of which the maker is cheap, and runs no more often than before.
 
-    Copies are not made of what copies read: a reader is no maker, and reads no maker by a copy that it may copy.
+    Copies are not made of what copies read: a reader reads no maker by a copy that it may copy.
     """
-    makers = set(_makers(graph))
     reads: dict[Pair, tuple[Edge, ...]] = {}
-    for label in sorted(makers, reverse=True):
+    makers = [node.label for node in graph.operations if _no_maker(graph, node) is None]
+    for label in reversed(makers):
         consumers = {edge.consumer: None for edge in _outgoing(graph, label)}
         taken = {c for (_, c), edges in reads.items() if any(edge.array.label == label for edge in edges)}
-        free = [c for c in consumers if c not in makers and c not in taken]
+        free = [c for c in consumers if c not in taken]
         fitting = {c: _roles(graph, label, c) for c in free if _no_reader(graph, label, c, weights) is None}
         is_result = not graph.results.isdisjoint(graph.node[label].arrays)
         loaded = any(Role.INDEX in roles for roles in fitting.values())
         if fitting and (len(consumers) > 1 or is_result or loaded):
             reads |= {(label, c): tuple(_in_its_place(graph, label, c, roles)) for c, roles in fitting.items()}
-        else:
-            makers.discard(label)
     mortal = {
         label
         for label in makers
@@ -111,35 +108,14 @@ def _outgoing(graph: Graph, label: Label) -> Iterator[Edge]:
         yield from graph.readers[array]
 
 
-def _makers(graph: Graph) -> Iterator[Label]:
-    """The cheap generates and maps whose inputs are in memory, whatever is copied and fused. Scatters destroy none of them."""
-    found: set[Label] = set()
-    first = {earlier for earlier, _ in graph.before}
-    for node in graph.operations:
-        if _no_maker(graph, node, found, first) is None:
-            found.add(node.label)
-            yield node.label
-
-
-def _no_maker(graph: Graph, node: Node, makers: Collection[Label], first: Collection[Label]) -> Obstacle | None:
-    """Why an operation is copied nowhere. `makers`: those before it that may be; `first`: what something must wait for."""
+def _no_maker(graph: Graph, node: Node) -> Obstacle | None:
+    """Why an operation is copied nowhere."""
     if node.kind not in (Kind.GENERATE, Kind.MAP):
         return Obstacle.KIND
     if node.loops or node.operations > CHEAP:
         return Obstacle.DEAR
-    if node.label in first or any(e.role is Role.DESTINATION for e in _outgoing(graph, node.label)):
-        return Obstacle.FIRST
-    streams = [edge.array for edge in graph.inputs[node.label] if edge.role is Role.STREAM]
-    return None if all(_is_in_memory(graph, array, makers) for array in streams) else Obstacle.INPUTS
-
-
-def _is_in_memory(graph: Graph, array: Array, makers: Collection[Label]) -> bool:
-    """Whether an array is stored in every clustering, and no reader can have it copied instead."""
-    maker = graph.node.get(array.label)
-    if maker is None or maker.kind in (Kind.BARRIER, Kind.SCATTER) or array in graph.results:
-        return True
-    apart = (e.role not in ORDERED or graph.node[e.consumer].kind is Kind.BARRIER for e in graph.readers[array])
-    return maker.label not in makers and any(apart)
+    overwritten = any(edge.role is Role.DESTINATION for edge in _outgoing(graph, node.label))
+    return Obstacle.FIRST if overwritten or node.label in graph.waited_for else None
 
 
 def _roles(graph: Graph, label: Label, consumer: Label) -> frozenset[Role]:
@@ -174,19 +150,17 @@ class Obstacles:
 
     def __init__(self, graph: Graph, weights: Weights) -> None:
         self._graph, self._weights = graph, weights
-        self._makers, self._first = set(_makers(graph)), {earlier for earlier, _ in graph.before}
         self._choices = choices(graph, weights)
 
     def of(self, label: Label, consumer: Label) -> Obstacle | None:
         """Why `consumer` may not compute by itself what `label` makes; None if nothing speaks against it but the cost."""
-        node = self._graph.node[label]
-        obstacle = _no_maker(self._graph, node, self._makers, self._first)
-        if obstacle is not None or (label, consumer) in self._choices.reads:
-            return obstacle
-        copied = consumer in self._makers or any(
-            label in (e.array.label for e in edges) for edges in self._choices.reads.values()
+        if (label, consumer) in self._choices.reads:
+            return None
+        obstacle = _no_maker(self._graph, self._graph.node[label])
+        copied = any(label in (e.array.label for e in edges) for edges in self._choices.reads.values())
+        return (
+            obstacle or _no_reader(self._graph, label, consumer, self._weights) or (Obstacle.COPIES if copied else None)
         )
-        return _no_reader(self._graph, label, consumer, self._weights) or (Obstacle.COPIES if copied else None)
 
 
 def is_no_larger(one: Shape, other: Shape, weights: Weights) -> bool:
@@ -259,7 +233,8 @@ def moved(
     graph: Graph, found: Choices, chosen: Collection[Pair], levels: Iterable[CostLevel], weights: Weights
 ) -> tuple[int, ...]:
     """What is read more by index with the pairs `chosen` of what was found."""
-    gone = [label for label in found.mortal if all(pair in chosen for pair in found.pairs if pair[0] == label)]
+    needed = {edge.array.label for pair in chosen for edge in found.reads[pair]}
+    gone = [label for label in found.mortal - needed if all(pair in chosen for pair in found.pairs if pair[0] == label)]
     costs = []
     for level in levels:
         traffic = Traffic(graph, found, level, weights)

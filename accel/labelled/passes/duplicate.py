@@ -40,11 +40,12 @@ class Duplicated:
 
 def duplicate(program: Program, copied: Sequence[Copied], fresh: Iterator[Label]) -> Duplicated:
     """The program with copies of its own bindings, and without the originals that nobody reads any more."""
-    made = {binding.label: binding for binding in program.bindings}
+    original = {binding.label: binding for binding in program.bindings}
+    made = dict(original)
     for each in copied:
         for reader in each.readers:
             for label in reversed(each.run):
-                made[reader] = inlined(made[reader], made[label])
+                made[reader] = inlined(made[reader], original[label])
     inserted: dict[Label, list[Binding]] = {}
     copies: list[tuple[Label, ...]] = []
     for each in copied:
@@ -55,7 +56,7 @@ def duplicate(program: Program, copied: Sequence[Copied], fresh: Iterator[Label]
         if not readers:
             continue
         position = min(readers)
-        inserted.setdefault(position, []).extend(_relabelled(made[label], labels) for label in each.run)
+        inserted.setdefault(position, []).extend(_relabelled(original[label], labels) for label in each.run)
         for label in readers:
             made[label] = _reading(made[label], {last: labels[last]})
     bindings: list[Binding] = []

@@ -9,8 +9,8 @@ _COUNTER = "tests/ilp/test_counter_examples.py"
 _BUILD = "tests/ilp/test_build.py::test_graph"
 _KEYS = "tests/ilp/test_keys.py"
 _CACHE = "tests/ilp/test_plan_cache.py"
-_COPYING = "tests/ilp/test_copying.py"
-_COPIED = "tests/ilp/test_copied_work.py"
+_COPYING = "tests/ilp/test_recompute.py"
+_COPIED = "tests/ilp/test_recomputed_work.py"
 _COSTS = "tests/ilp/test_costs.py"
 
 FAULTS = (

@@ -1,6 +1,6 @@
-"""Work done again: the optimum with copies is that of brute force over all sets of them, and programs give the same bits.
+"""Work done again: the optimum with copies is that of brute force over all sets of them.
 
-More than CI runs: `python -m tests.ilp.test_copying FIRST LAST OPERATIONS`, with every cost that counts traffic and every
+More than CI runs: `python -m tests.ilp.test_recompute FIRST LAST OPERATIONS`, with every cost that counts traffic and every
 solver that is installed.
 """
 
@@ -8,20 +8,15 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
 
-import numpy as np
 import pytest
 
-import accel as A
 from accel.ast.tree.types import F64
-from accel.compile import stages
 from accel.ilp.facts.contraction import merge_chains
 from accel.ilp.legality.checker import refusal
 from accel.ilp.plan import plan_graph
-from accel.ilp.problem.clustering import Plan, Repeated
 from accel.ilp.problem.cost import MODELS, CostModel, CostName, Weights
 from accel.ilp.problem.graph import Graph, Role
 from accel.ilp.problem.options import Options
@@ -32,8 +27,6 @@ from tests.ilp.agreement import installed
 from tests.ilp.brute import brute, brute_with_copies
 from tests.ilp.random_graphs import draw
 from tests.ilp.sketch import Sketch
-from tests.labelled.programs import AnyAcc
-from tests.labelled.programs import program as labelled
 
 MODELS_WITH_TRAFFIC: tuple[CostName, ...] = ("default", "bytes", "reads_writes")
 MOST = 6
@@ -157,6 +150,34 @@ def test_a_chain_is_copied_as_one() -> None:
     assert planned(s)[1] == {(("as", "bs"), ("out",))}
 
 
+def test_what_a_copy_reads_may_be_stored_by_the_same_plan() -> None:
+    """Of a chain, what is expensive is stored, and its three cheap halves are made again at the points of a stencil."""
+    s = Sketch()
+    s.use("xs")
+    s.map("expensive", "xs", operations=33)
+    s.map("parts", "expensive", leaves=3)
+    s.generate("out", "n", index="parts", result=True)
+    cost, copied = planned(s)
+    assert cost == (3 * 4096,)
+    assert copied == {(("parts",), ("out",))}
+    graph = s.finish()
+    stored = 4096 + (4 + 8 + 8) * 1024 + 4096
+    assert brute(graph, MODELS["bytes"], Weights(graph, {}), "gathers")[0] == (stored,)
+
+
+def test_what_a_copy_reads_may_be_made_in_its_loop() -> None:
+    """Two loops, each of which makes the first map and, of it, the second: nothing is stored but what is asked for."""
+    s = Sketch()
+    s.use("xs")
+    s.map("firsts", "xs")
+    s.map("seconds", "firsts")
+    s.fold("total", "seconds")
+    s.map("out", "firsts seconds", index="total", result=True)
+    cost, copied = planned(s)
+    assert cost == (3 * 4096 + 4,)
+    assert copied == {(("firsts",), ("seconds",)), (("seconds",), ("out",))}  # with the first map in the second's loop
+
+
 def test_a_producer_without_inputs_is_never_stored_for_a_stencil() -> None:
     s = Sketch()
     s.generate("ys", "n")
@@ -210,116 +231,6 @@ def test_an_index_that_may_be_out_of_bounds_stays_one_if_nothing_else_would_chec
     unsure = replace(graph, edges=tuple(replace(edge, inside=False) for edge in graph.edges))
     assert choices(graph, Weights(graph, {})).pairs == ((0, 1),)
     assert choices(unsure, Weights(unsure, {})).pairs == ()
-
-
-def blurred(ys: AnyAcc) -> AnyAcc:
-    """A stencil of three points, at the borders of two."""
-    n = A.size(ys)
-    return A.generate(
-        ys.shape, lambda ix: ys[A.max(A.unindex(ix)[0] - 1, 0)] + ys[ix] + ys[A.min(A.unindex(ix)[0] + 1, n - 1)]
-    )
-
-
-def two_loops(xs: AnyAcc) -> tuple[AnyAcc, ...]:
-    """A map read by two loops that cannot fuse."""
-    ys = A.map(lambda x: 2 * x + 1, xs)
-    total = A.the(A.fold(A.add, 0, ys))
-    return (A.map(lambda y: y / total, ys),)
-
-
-def generated(xs: AnyAcc) -> tuple[AnyAcc, ...]:
-    """A generate read by two loops that cannot fuse, one of them a scan."""
-    ys = A.generate(xs.shape, lambda ix: A.cast(A.unindex(ix)[0], np.float64) * 0.5)
-    total = A.the(A.fold(A.max, 0, ys))
-    return A.zipWith(lambda x, y: x + y - total, xs, ys), A.scanl(A.add, 0, A.map(lambda y: y * total, ys))
-
-
-def stencil(xs: AnyAcc) -> tuple[AnyAcc, ...]:
-    """A map into a stencil, of which one of the loads is a stream."""
-    return (blurred(A.map(lambda x: x * x - 1, xs)),)
-
-
-def two_stencils(xs: AnyAcc) -> tuple[AnyAcc, ...]:
-    """A generate into a stencil and a loop; the stencil itself into another."""
-    ys = A.generate(xs.shape, lambda ix: A.cast(A.unindex(ix)[0], np.float64) * 3)
-    return blurred(ys), A.zipWith(lambda x, y: x - y, xs, ys), blurred(blurred(xs))
-
-
-def gathered(xs: AnyAcc) -> tuple[AnyAcc, ...]:
-    """A map into two gathers in different orders, and a loop."""
-    ys = A.map(lambda x: x * x, xs)
-    return A.reverse(ys), A.fold(A.add, 0, A.drop(2, ys)), A.fold(A.add, 0, ys)
-
-
-def branched(xs: AnyAcc) -> tuple[AnyAcc, ...]:
-    """Loads in branches of scalar control flow."""
-    ys = A.map(lambda x: x + 1, xs)
-    n = A.size(xs)
-    return (
-        A.generate(xs.shape, lambda ix: A.cond(A.unindex(ix)[0] < n - 1, ys[A.index(A.unindex(ix)[0] + 1)], ys[ix])),
-    )
-
-
-def looped(xs: AnyAcc) -> tuple[AnyAcc, ...]:
-    """Copies in the body of a loop, which runs three times."""
-
-    def step(state: tuple[AnyAcc, AnyAcc]) -> tuple[AnyAcc, AnyAcc]:
-        ys = A.map(lambda v: v * 1.5 + 1, state[0])
-        total = A.the(A.fold(A.add, 0, ys))
-        return A.map(lambda y: y - total / 1000, ys), A.map(lambda i: i + 1, state[1])
-
-    start = (xs, A.unit(A.constant(0, np.int64)))
-    return (A.awhile(lambda state: A.map(lambda i: i < 3, state[1]), step, start)[0],)
-
-
-def pairs(xs: AnyAcc) -> tuple[AnyAcc, ...]:
-    """An array of pairs, of which its readers want different halves."""
-    ys = A.map(lambda x: A.lift(x + 1, x * 2), xs)
-    total = A.the(A.fold(A.add, 0, A.map(A.fst, ys)))
-    return A.map(lambda y: A.fst(y) / total + A.snd(y), ys), blurred(A.map(A.snd, ys))
-
-
-PROGRAMS = (two_loops, generated, stencil, two_stencils, gathered, branched, looped, pairs)
-DUPLICATE: tuple[Literal["gathers"] | bool, ...] = (True, "gathers", False)
-
-
-@pytest.mark.parametrize("size", [0, 1, 2, 5, 4099])
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: str(program.__name__))
-def test_results_have_the_same_bits(program: Callable[[AnyAcc], tuple[AnyAcc, ...]], size: int) -> None:
-    xs = np.linspace(0.25, 7.5, size)
-    if size == 0 and program in (stencil, two_stencils, gathered):
-        xs = np.zeros(3)
-    expected = [found.tobytes() for found in A.run(program(A.use(xs)), backend="interpreter")]
-    for duplicate in DUPLICATE:
-        assert [found.tobytes() for found in A.run(program(A.use(xs)), duplicate=duplicate)] == expected, duplicate
-
-
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: str(program.__name__))
-def test_copies_are_made_only_if_they_are_asked_for(program: Callable[[AnyAcc], tuple[AnyAcc, ...]]) -> None:
-    made = labelled(program(A.use(np.linspace(0.25, 7.5, 50))))
-    for duplicate in DUPLICATE:
-        staged = stages(made, Options(duplicate=duplicate))
-        assert bool(repeated(staged.plan)) == (duplicate is True)
-        assert (staged.labelled is made) == (duplicate is not True)
-
-
-def repeated(plan: Plan) -> list[Repeated]:
-    """What is done again in a program and in those directly in it."""
-    return [*plan.repeated, *(each for _, parts in plan.inner for part in parts for each in part.repeated)]
-
-
-def test_a_load_out_of_bounds_is_an_error_of_the_same_place() -> None:
-    xs = A.use(np.arange(5.0))
-    ys = A.map(lambda x: x * x, xs)
-    out = A.generate(xs.shape, lambda ix: ys[A.index(A.unindex(ix)[0] + 3)])
-    messages = []
-    for duplicate in DUPLICATE:
-        with pytest.raises(A.AccelIndexError) as caught:
-            A.run(out, duplicate=duplicate)
-        messages.append(str(caught.value))
-    assert messages[0] == messages[1] == messages[2]
-    (each,) = stages(labelled([out]), Options(duplicate=True)).plan.repeated
-    assert (each.names, each.original, each.copies) == (("map",), None, ())
 
 
 @pytest.mark.parametrize("name", MODELS)
