@@ -36,7 +36,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """One program in every form that it takes; `labelled` is with the copies that `plan.repeated` tells of."""
+    """One program in every form that it takes; `labelled` is with the recomputations that `plan.recomputations` tells of."""
 
     labelled: labelled.Program
     plan: Plan
@@ -60,7 +60,7 @@ def stages(program: labelled.Program, options: Options) -> Stages:
 
 
 def _planned(program: labelled.Program, options: Options, verify: bool) -> tuple[labelled.Program, Plan]:
-    """The plan, and the program with the copies that it asks for."""
+    """The plan, and the program with the recomputations that it asks for."""
     found = realised(program, plan(program, options), options)
     if verify and found.program is not program:
         verify_labelled(found.program)

@@ -11,7 +11,7 @@ from accel.ilp.problem.clustering import Plan
 from accel.ilp.problem.cost import Weights
 from accel.ilp.problem.graph import Edge, Graph
 from accel.ilp.problem.options import Options
-from accel.ilp.recompute.copying import Obstacle, Obstacles, counts_traffic
+from accel.ilp.recompute.candidates import Obstacle, Obstacles, counts_traffic
 from accel.labelled.array import Label
 from accel.labelled.nodes import Binding
 
@@ -26,7 +26,7 @@ _REASONS: Mapping[Obstacle, tuple[str, str]] = MappingProxyType(
             f"{{reader}} loads it in a loop, or it would do more than {CHEAP} operations for an element",
         ),
         Obstacle.BOUNDS: ("C3", "nothing but the load from it says that an index is out of bounds"),
-        Obstacle.COPIES: ("C4", "no copy is made of what a copy reads"),
+        Obstacle.NESTED: ("C4", "no copy is made of what a copy reads"),
     }
 )
 
@@ -36,7 +36,7 @@ class Again:
 
     def __init__(self, graph: Graph, plan: Plan, options: Options, bindings: Mapping[Label, Binding]) -> None:
         self._strategy, self._bindings = plan.strategy, bindings
-        self._copied = {label for each in plan.repeated for label in (*each.copies, each.original)}
+        self._copied = {label for each in plan.recomputations for label in (*each.made, each.original)}
         model = options.model
         asked = options.duplicate is True and options.strategy == "ilp" and options.formulation == "accel"
         self._obstacles: Obstacles | None = None
@@ -54,7 +54,7 @@ class Again:
         if obstacle is Obstacle.KIND:
             return None
         if obstacle is None and edge.consumer in self._copied:
-            obstacle = Obstacle.COPIES
+            obstacle = Obstacle.NESTED
         maker, reader = self._bindings[edge.array.label], self._bindings[edge.consumer]
         names = {"maker": operation_name(maker), "reader": operation_name(reader)}
         if obstacle is not None:

@@ -21,7 +21,7 @@ from accel.ilp.problem.decode import in_order
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import DEFAULT, Duplicate, Options, Strategy
 from accel.ilp.problem.price import Prices
-from accel.ilp.recompute.copying import counts_traffic
+from accel.ilp.recompute.candidates import counts_traffic
 from accel.ilp.solve import described
 from accel.ilp.strategies.branch_and_bound import branch_and_bound
 from accel.ilp.strategies.by_edges import greedy_bottom_up, greedy_top_down
@@ -124,8 +124,8 @@ def search(graph: Graph, options: Options = DEFAULT) -> Answer:
     if options.strategy != "ilp" or options.model is None:
         return _heuristic(graph, prices, options)
     demand(options.formulation, graph)
-    copying = options.duplicate is True and options.formulation == "accel" and counts_traffic(options.model.levels)
-    problem = study(graph, options.model, weights, options.duplicate, options.formulation, copying)
+    recomputing = options.duplicate is True and options.formulation == "accel" and counts_traffic(options.model.levels)
+    problem = study(graph, options.model, weights, options.duplicate, options.formulation, recomputing)
     facts = problem.facts
     if facts is None:
         return _no_dearer(_heuristic(graph, prices, options), graph, prices, options)
@@ -139,7 +139,7 @@ def search(graph: Graph, options: Options = DEFAULT) -> Answer:
     finished = found.proved or not (found.trouble or found.late)
     name = None if found.strategy == "greedy" else options.solver
     answer = Answer(
-        found.clustering, found.cost, found.bound, found.proved, found.strategy, name, finished, found.copied
+        found.clustering, found.cost, found.bound, found.proved, found.strategy, name, finished, found.recomputed
     )
     answer = _no_dearer(answer, graph, prices, options)
     if not answer.finished:
@@ -190,6 +190,6 @@ def _described(
         bound=answer.bound,
         proved=answer.proved,
         seconds=seconds,
-        copied=answer.copied,
+        recomputed=answer.recomputed,
         recalled=answer.recalled,
     )

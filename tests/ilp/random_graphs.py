@@ -162,7 +162,7 @@ def draw(
 ) -> Graph:
     """A random graph; `nested`: mostly of matrices, folds and gathers. Without `gathers` these are maps.
 
-    `cheap`: mostly of operations that may be copied, with many readers of all kinds. `ranks`: of arrays of ranks 0 to 5.
+    `cheap`: mostly of operations that may be recomputed, with many readers of all kinds. `ranks`: of arrays of ranks 0 to 5.
     """
     return _Drawing(seed, operations, nested, gathers, cheap, ranks).draw()
 

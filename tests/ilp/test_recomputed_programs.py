@@ -10,7 +10,7 @@ import pytest
 
 import accel as A
 from accel.compile import stages
-from accel.ilp.problem.clustering import Plan, Repeated
+from accel.ilp.problem.clustering import Plan, Recomputation
 from accel.ilp.problem.options import Options
 from tests.labelled.programs import AnyAcc, AnyExp
 from tests.labelled.programs import program as labelled
@@ -119,7 +119,7 @@ def test_results_have_the_same_bits(program: Callable[[AnyAcc], tuple[AnyAcc, ..
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: str(program.__name__))
-def test_copies_are_made_only_if_they_are_asked_for(program: Callable[[AnyAcc], tuple[AnyAcc, ...]]) -> None:
+def test_nothing_is_recomputed_unless_that_is_asked_for(program: Callable[[AnyAcc], tuple[AnyAcc, ...]]) -> None:
     made = labelled(program(A.use(np.linspace(0.25, 7.5, 50))))
     for duplicate in DUPLICATE:
         staged = stages(made, Options(duplicate=duplicate))
@@ -127,9 +127,9 @@ def test_copies_are_made_only_if_they_are_asked_for(program: Callable[[AnyAcc], 
         assert (staged.labelled is made) == (duplicate is not True)
 
 
-def repeated(plan: Plan) -> list[Repeated]:
+def repeated(plan: Plan) -> list[Recomputation]:
     """What is done again in a program and in those directly in it."""
-    return [*plan.repeated, *(each for _, parts in plan.inner for part in parts for each in part.repeated)]
+    return [*plan.recomputations, *(each for _, parts in plan.inner for part in parts for each in part.recomputations)]
 
 
 def test_a_load_out_of_bounds_is_an_error_of_the_same_place() -> None:
@@ -142,5 +142,5 @@ def test_a_load_out_of_bounds_is_an_error_of_the_same_place() -> None:
             A.run(out, duplicate=duplicate)
         messages.append(str(caught.value))
     assert messages[0] == messages[1] == messages[2]
-    (each,) = stages(labelled([out]), Options(duplicate=True)).plan.repeated
-    assert (each.names, each.original, each.copies) == (("map",), None, ())
+    (each,) = stages(labelled([out]), Options(duplicate=True)).plan.recomputations
+    assert (each.names, each.original, each.made) == (("map",), None, ())

@@ -1,7 +1,7 @@
 """What can be known before solving: arcs that never fuse, what may be pushed where, who may share a read.
 
 All cheap, iterated to a fixpoint. In: a graph. Out: everything from which `model.py` writes rows; notation as there. Facts
-hold whatever is copied: an arc (maker, reader) may be absent, and is then no reason for anything.
+hold whatever is recomputed: an arc (maker, reader) may be absent, and is then no reason for anything.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from accel.ilp.facts.spaces import Spaces
 from accel.ilp.legality.rules import fixed_direction, may_be_pushed, may_fuse
 from accel.ilp.problem.graph import ORDERED, Edge, Graph, Kind, Role
 from accel.ilp.problem.options import Duplicate
-from accel.ilp.recompute.copying import NOTHING, Choices
+from accel.ilp.recompute.candidates import NOTHING, Candidates
 from accel.labelled.array import Array, Label, Shape
 from accel.union_find import UnionFind
 
@@ -31,11 +31,11 @@ class Bundle:
     readers: tuple[tuple[Label, Role], ...]
     """Operations that read in an order; by label."""
     only_if: tuple[tuple[Arc, ...], ...]
-    """For each reader the copies of which one must be made for it to read; none if it reads anyway."""
+    """For each reader the recomputations of which one must be chosen for it to read; none if it reads anyway."""
     loaders: tuple[Label, ...]
-    """Operations that read by index, unless they copy the maker."""
+    """Operations that read by index, unless they recompute the maker."""
     loaded_if: tuple[Arc, ...]
-    """Copies that read by index."""
+    """Recomputations that read by index."""
     result: bool
     stored: bool
     """Whether some reader can never be in the maker's cluster, or it is a result."""
@@ -44,7 +44,7 @@ class Bundle:
 
 @dataclass(frozen=True, slots=True)
 class Loose:
-    """`reader` comes after `label` only if one of these copies is made: it reads what `label` makes, perhaps in one cluster."""
+    """`reader` comes after `label` only if one of these is recomputed: it reads what `label` makes, perhaps in one cluster."""
 
     label: Label
     reader: Label
@@ -58,7 +58,7 @@ class Analysis:
 
     `direction[v]`: backward or not; operations that are missing may choose. `shares`: (k, i, j), i < j: readers i and j of
     bundle k may share a read. `parts`: strongly connected sets of operations, which can be clustered independently.
-    `choices`: what may be copied; `graph` has all edges that copies may add.
+    `candidates`: what may be recomputed; `graph` has all edges that this may add.
     """
 
     graph: Graph
@@ -71,12 +71,12 @@ class Analysis:
     bundles: tuple[Bundle, ...]
     shares: tuple[tuple[int, int, int], ...]
     parts: tuple[tuple[Label, ...], ...]
-    choices: Choices
+    candidates: Candidates
     separation: Separation
     real: Graph
-    """The graph as it is, without the edges that copies may add."""
+    """The graph as it is, without the edges that recomputations may add."""
     loose: tuple[Loose, ...]
-    """Dependences of copies that are no dependences without them; `arcs` has all others."""
+    """Dependences of recomputations that are none without them; `arcs` has all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ class _Facts:
         return Separation(self.bit, self.beyond, self.pushable, self.spaces)
 
     def may_join(self, edge: Edge) -> bool:
-        """Whether a copy for `edge.consumer` may read in one cluster what is made there, in the order of all others."""
+        """Whether what `edge.consumer` recomputes may read in one cluster what is made there, in the order of all others."""
         maker, reader = edge.array.label, edge.consumer
         if edge.role is not Role.STREAM or not may_fuse(self.graph, edge) or (maker, reader) in self.infusible:
             return False
@@ -289,8 +289,8 @@ def strong_components(nodes: Iterable[Label], after: Mapping[Label, Iterable[Lab
     return found
 
 
-def analyse(graph: Graph, duplicate: Duplicate, found: Choices = NOTHING) -> Analysis:
-    """The facts about a graph, in which some of `found` may be copied."""
+def analyse(graph: Graph, duplicate: Duplicate, found: Candidates = NOTHING) -> Analysis:
+    """The facts about a graph, in which some of `found` may be recomputed."""
     real, virtual = graph, found.virtual(graph)
     graph = found.extended(graph) if found.reads else graph
     conditional = {
@@ -330,7 +330,7 @@ def analyse(graph: Graph, duplicate: Duplicate, found: Choices = NOTHING) -> Ana
         bundles=bundles,
         shares=shares,
         parts=tuple(part for part in strong_components(ordered, ordered) if len(part) > 1),
-        choices=found,
+        candidates=found,
         separation=facts.separation,
         real=real,
         loose=loose,
@@ -357,6 +357,6 @@ def restrict(facts: Analysis, part: tuple[Label, ...]) -> Analysis:
         bundles=tuple(bundles),
         shares=tuple((number, i, j) for (number, i), (_, j) in shares),
         parts=(part,),
-        choices=facts.choices.inside(inside),
+        candidates=facts.candidates.inside(inside),
         loose=tuple(each for each in facts.loose if each.reader in inside),
     )

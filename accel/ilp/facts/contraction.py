@@ -4,8 +4,8 @@ a and b become one if b, a map, is the only reader of a, a generate or map, and 
 which it is the only reader and which is not larger than a. Then take an optimum that separates a from b and move a to b:
 the write and the read of a are saved, at most the write and the read of p are lost, and nobody else loses a neighbour.
 
-Where something may be computed again, what is cheap is not merged with what is not: then the one may be stored and the other
-done again where it is read.
+Where something may be recomputed, what is cheap is not merged with what is not: then the one may be stored, and the other
+recomputed where it is read.
 
 Where reads, writes or intermediate arrays come first, a may also read arrays that both b and the maker of p read: b reads
 them anyway, and what a connected by them stays connected by p's maker, or a's saving is greater than its loss.
@@ -21,7 +21,7 @@ from accel.ilp.problem.clustering import Cluster
 from accel.ilp.problem.cost import CostLevel
 from accel.ilp.problem.graph import ORDERED, Graph, Kind, Node, Role, together
 from accel.ilp.problem.options import Duplicate
-from accel.ilp.recompute.copying import counts_traffic
+from accel.ilp.recompute.candidates import counts_traffic
 from accel.labelled.array import Array, Label
 
 

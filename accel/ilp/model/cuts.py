@@ -21,13 +21,13 @@ _MOST = 200
 """Rows added in one round."""
 
 _Step = tuple[Label, Linear | None]
-"""Where a walk came from, and the x of the pair, or copy of the dependence, that it used; None for one that is there."""
+"""Where a walk came from, and the x of the pair, or absence of the dependence, that it used; None for one that is there."""
 
 
 def _neighbours(
     part: Formulation, values: Mapping[int, float]
 ) -> dict[Label, list[tuple[Label, float, Linear | None]]]:
-    """Walks go along dependences for nothing or, if they may be absent, for copy; along pairs, either way, for their x."""
+    """Walks go along dependences for nothing or, if they may be absent, for being so; along pairs, either way, for their x."""
     near: dict[Label, list[tuple[Label, float, Linear | None]]] = {label: [] for label in part.labels}
     for u, v, _, absent in part.arcs:
         near[u].append((v, 0.0 if absent is None else max(0.0, absent.value(values)), absent))
@@ -61,7 +61,7 @@ def _shortest(
 
 
 def cycles(part: Formulation, values: Mapping[int, float]) -> list[Linear]:
-    """x(u,v) - copy(u,v) <= sum of x, copy over a walk from v to u, for arcs (u,v): the most violated ones.
+    """x(u,v) - absent(u,v) <= sum of x, absent over a walk from v to u, for arcs (u,v): the most violated ones.
 
     If none is violated by an integral solution, its clusters stand in an order, and arcs inside of them are fused.
     """

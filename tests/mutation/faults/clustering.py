@@ -9,8 +9,8 @@ _COUNTER = "tests/ilp/test_counter_examples.py"
 _BUILD = "tests/ilp/test_build.py::test_graph"
 _KEYS = "tests/ilp/test_keys.py"
 _CACHE = "tests/ilp/test_plan_cache.py"
-_COPYING = "tests/ilp/test_recompute.py"
-_COPIED = "tests/ilp/test_recomputed_work.py"
+_RECOMPUTE = "tests/ilp/test_recompute.py"
+_WORK = "tests/ilp/test_recomputed_work.py"
 _COSTS = "tests/ilp/test_costs.py"
 
 FAULTS = (
@@ -211,11 +211,11 @@ FAULTS = (
         (_COUNTER, "tests/ilp/test_strategies.py::test_strategies_are_legal_and_branch_and_bound_is_brute_force"),
     ),
     Fault(
-        "a load that nobody checks is copied",
-        "ilp/recompute/copying.py",
+        "a load that nobody checks is recomputed",
+        "ilp/recompute/candidates.py",
         "return None if checked or all(edge.inside for edge in loads) else Obstacle.BOUNDS",
         "return None",
-        (f"{_COPYING}::test_an_index_that_may_be_out_of_bounds_stays_one_if_nothing_else_would_check_it",),
+        (f"{_RECOMPUTE}::test_an_index_that_may_be_out_of_bounds_stays_one_if_nothing_else_would_check_it",),
     ),
     Fault(
         "the key of a graph has no sites",

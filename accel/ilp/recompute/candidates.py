@@ -1,4 +1,4 @@
-"""Which producers may be computed again where they are read, and what that moves (docs/ilp.md, "Work done again").
+"""Which producers may be recomputed where they are read, and what that moves (docs/ilp.md, "Recomputation").
 
 A pair (maker, reader) says that reader computes what maker makes by itself, over all edges between the two.
 """
@@ -18,25 +18,25 @@ Pair = tuple[Label, Label]
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
+class Candidates:
     """The pairs of a graph that may be chosen.
 
-    reads: for each pair the edges over which the reader reads the maker's inputs in its place. mortal: the makers that are
+    reads: for each pair the edges over which the reader reads the maker's inputs in its place. removable: the makers that are
     gone once all who read them do so by themselves.
     """
 
     reads: Mapping[Pair, tuple[Edge, ...]]
-    mortal: frozenset[Label]
+    removable: frozenset[Label]
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
         """The pairs, sorted."""
         return tuple(sorted(self.reads))
 
-    def inside(self, labels: Collection[Label]) -> Choices:
-        """What may be copied among some operations; a maker and its readers are among them together, or none is."""
+    def inside(self, labels: Collection[Label]) -> Candidates:
+        """What may be recomputed among some operations; a maker and its readers are among them together, or none is."""
         reads = {pair: edges for pair, edges in self.reads.items() if pair[0] in labels}
-        return Choices(reads, frozenset(label for label in self.mortal if label in labels))
+        return Candidates(reads, frozenset(label for label in self.removable if label in labels))
 
     def virtual(self, graph: Graph) -> dict[Edge, tuple[Pair, ...]]:
         """The edges over which readers read only if one of these pairs is chosen."""
@@ -56,11 +56,11 @@ class Choices:
         return Graph(graph.nodes, edges, (*graph.before, *before), graph.results)
 
 
-NOTHING = Choices({}, frozenset())
+NOTHING = Candidates({}, frozenset())
 
 
 class Obstacle(Enum):
-    """What forbids a copy (docs/ilp.md, C1 to C4)."""
+    """What forbids a recomputation (docs/ilp.md, C1 to C4)."""
 
     KIND = "it is no generate or map"
     DEAR = "it is a loop, or more than 32 operations"
@@ -69,19 +69,19 @@ class Obstacle(Enum):
     LARGER = "the reader is not known to be no larger"
     OFTEN = "the reader loads it in a loop, or too often"
     BOUNDS = "nobody else would check an index"
-    COPIES = "the reader reads it for another copy, too"
+    NESTED = "the reader reads it for another recomputation, too"
 
 
 def counts_traffic(levels: Iterable[CostLevel]) -> bool:
-    """Whether a cost can tell that a copy pays: reads and writes come first, and no level counts pairs of operations."""
+    """Whether a cost can tell what pays to recompute: reads and writes come first, and no level counts pairs of operations."""
     first, *_ = levels = tuple(levels)
     return first.reads and first.writes and not any(level.edge or level.access for level in levels)
 
 
-def choices(graph: Graph, weights: Weights) -> Choices:
+def candidates(graph: Graph, weights: Weights) -> Candidates:
     """The pairs of which the maker is cheap, and runs no more often than before.
 
-    Copies are not made of what copies read: a reader reads no maker by a copy that it may copy.
+    Nothing is recomputed of what a recomputation reads: a reader reads no maker that it may recompute by another one.
     """
     reads: dict[Pair, tuple[Edge, ...]] = {}
     makers = [node.label for node in graph.operations if _no_maker(graph, node) is None]
@@ -94,13 +94,13 @@ def choices(graph: Graph, weights: Weights) -> Choices:
         loaded = any(Role.INDEX in roles for roles in fitting.values())
         if fitting and (len(consumers) > 1 or is_result or loaded):
             reads |= {(label, c): tuple(_in_its_place(graph, label, c, roles)) for c, roles in fitting.items()}
-    mortal = {
+    removable = {
         label
         for label in makers
         if graph.results.isdisjoint(graph.node[label].arrays)
         and all((label, edge.consumer) in reads for edge in _outgoing(graph, label))
     }
-    return Choices(reads, frozenset(mortal))
+    return Candidates(reads, frozenset(removable))
 
 
 def _outgoing(graph: Graph, label: Label) -> Iterator[Edge]:
@@ -109,7 +109,7 @@ def _outgoing(graph: Graph, label: Label) -> Iterator[Edge]:
 
 
 def _no_maker(graph: Graph, node: Node) -> Obstacle | None:
-    """Why an operation is copied nowhere."""
+    """Why an operation is recomputed nowhere."""
     if node.kind not in (Kind.GENERATE, Kind.MAP):
         return Obstacle.KIND
     if node.loops or node.operations > CHEAP:
@@ -129,7 +129,7 @@ def work(graph: Graph, maker: Node) -> int:
 
 
 def _no_reader(graph: Graph, label: Label, consumer: Label, weights: Weights) -> Obstacle | None:
-    """Why `consumer` may not compute by itself what `label`, which may be copied, makes."""
+    """Why `consumer` may not compute by itself what `label`, which may be recomputed, makes."""
     maker, reader = graph.node[label], graph.node[consumer]
     edges = [edge for edge in _outgoing(graph, label) if edge.consumer == consumer]
     roles = _roles(graph, label, consumer)
@@ -146,20 +146,20 @@ def _no_reader(graph: Graph, label: Label, consumer: Label, weights: Weights) ->
 
 
 class Obstacles:
-    """What forbids the copies of a graph."""
+    """What forbids the recomputations in a graph."""
 
     def __init__(self, graph: Graph, weights: Weights) -> None:
         self._graph, self._weights = graph, weights
-        self._choices = choices(graph, weights)
+        self._candidates = candidates(graph, weights)
 
     def of(self, label: Label, consumer: Label) -> Obstacle | None:
         """Why `consumer` may not compute by itself what `label` makes; None if nothing speaks against it but the cost."""
-        if (label, consumer) in self._choices.reads:
+        if (label, consumer) in self._candidates.reads:
             return None
         obstacle = _no_maker(self._graph, self._graph.node[label])
-        copied = any(label in (e.array.label for e in edges) for edges in self._choices.reads.values())
+        nested = any(label in (e.array.label for e in edges) for edges in self._candidates.reads.values())
         return (
-            obstacle or _no_reader(self._graph, label, consumer, self._weights) or (Obstacle.COPIES if copied else None)
+            obstacle or _no_reader(self._graph, label, consumer, self._weights) or (Obstacle.NESTED if nested else None)
         )
 
 
@@ -191,9 +191,9 @@ def _in_its_place(graph: Graph, label: Label, consumer: Label, roles: frozenset[
 
 
 class Traffic:
-    """What copies change of the reads by index, which cost the same in every clustering otherwise."""
+    """What recomputations change of the reads by index, which cost the same in every clustering otherwise."""
 
-    def __init__(self, graph: Graph, found: Choices, level: CostLevel, weights: Weights) -> None:
+    def __init__(self, graph: Graph, found: Candidates, level: CostLevel, weights: Weights) -> None:
         self._graph, self._found, self._level, self._weights = graph, found, level, weights
 
     def _loads(self, array: Array, iteration: Shape, passes: int) -> int:
@@ -201,7 +201,7 @@ class Traffic:
         elements = min(self._weights.elements(array.shape), self._weights.elements(iteration))
         return passes * (self._level.read + self._level.read_bytes * elements * array.element.bytes)
 
-    def copied(self, pair: Pair) -> int:
+    def recomputed(self, pair: Pair) -> int:
         """What is read more by index if the reader computes what the maker makes: its inputs, less what it loaded of it."""
         label, consumer = pair
         graph, maker, reader = self._graph, self._graph.node[label], self._graph.node[consumer]
@@ -224,19 +224,21 @@ class Traffic:
         return sum(self._loads(edge.array, iteration, edge.passes) for edge in edges)
 
     def gone(self, label: Label) -> int:
-        """What a maker reads by index, and no longer does once it is gone: at most as much as one of its copies."""
-        copies = [self.copied(pair) for pair in self._found.pairs if pair[0] == label]
-        return min(self._own(label, self._graph.node[label].iteration), *copies)
+        """What a maker reads by index, and no longer does once it is gone: at most as much as one of its recomputations."""
+        each = [self.recomputed(pair) for pair in self._found.pairs if pair[0] == label]
+        return min(self._own(label, self._graph.node[label].iteration), *each)
 
 
 def moved(
-    graph: Graph, found: Choices, chosen: Collection[Pair], levels: Iterable[CostLevel], weights: Weights
+    graph: Graph, found: Candidates, chosen: Collection[Pair], levels: Iterable[CostLevel], weights: Weights
 ) -> tuple[int, ...]:
     """What is read more by index with the pairs `chosen` of what was found."""
     needed = {edge.array.label for pair in chosen for edge in found.reads[pair]}
-    gone = [label for label in found.mortal - needed if all(pair in chosen for pair in found.pairs if pair[0] == label)]
+    gone = [
+        label for label in found.removable - needed if all(pair in chosen for pair in found.pairs if pair[0] == label)
+    ]
     costs = []
     for level in levels:
         traffic = Traffic(graph, found, level, weights)
-        costs.append(sum(map(traffic.copied, chosen)) - sum(map(traffic.gone, gone)))
+        costs.append(sum(map(traffic.recomputed, chosen)) - sum(map(traffic.gone, gone)))
     return tuple(costs)
