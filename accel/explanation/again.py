@@ -19,6 +19,7 @@ _REASONS: Mapping[Obstacle, tuple[str, str]] = MappingProxyType(
     {
         Obstacle.DEAR: ("C1", f"{{maker}} holds a loop, or more than {CHEAP} scalar operations"),
         Obstacle.FIRST: ("C2", "{maker} must be done before something else, or is written over"),
+        Obstacle.INPUTS: ("C2", "what {maker} reads need not be in memory, and takes as many bytes"),
         Obstacle.READER: ("C3", "{reader} is no loop, or reads it in two orders"),
         Obstacle.LARGER: ("C3", "{reader} is not known to have no more elements than {maker}"),
         Obstacle.OFTEN: (

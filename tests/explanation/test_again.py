@@ -33,6 +33,11 @@ def looping(xs: AnyAcc) -> AnyAcc:
     return shares(A.map(lambda x: A.while_(lambda v: v < 9, lambda v: v * 2 + 1, x), xs))
 
 
+def of_a_scan(xs: AnyAcc) -> AnyAcc:
+    """The running sums are fused away with the map: nowhere in memory."""
+    return shares(A.map(lambda x: x * 2, A.scanl1(A.add, xs)))
+
+
 def computed(xs: AnyAcc) -> AnyAcc:
     return A.fold(A.add, 0, A.compute(A.map(lambda x: x + 1, xs)))
 
@@ -79,6 +84,7 @@ def of_three(xs: AnyAcc) -> AnyAcc:
     [
         (dear, "C1", "map %1 holds a loop, or more than 32 scalar operations"),
         (looping, "C1", "map %1 holds a loop, or more than 32 scalar operations"),
+        (of_a_scan, "C2", "what map %2 reads need not be in memory, and takes as many bytes"),
         (computed, "C3", "force %2 is no loop, or reads it in two orders"),
         (looked_up, "C3", "map %3 is not known to have no more elements than map %2"),
         (

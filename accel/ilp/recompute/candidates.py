@@ -64,6 +64,7 @@ class Obstacle(Enum):
 
     KIND = "it is no generate or map"
     DEAR = "it is a loop, or more than 32 operations"
+    INPUTS = "what it reads need not be in memory, and is as large"
     FIRST = "it must be done before something, or is written over"
     READER = "the reader is no loop, or reads it in two orders"
     LARGER = "the reader is not known to be no larger"
@@ -84,7 +85,7 @@ def candidates(graph: Graph, weights: Weights) -> Candidates:
     Nothing is recomputed of what a recomputation reads: a reader reads no maker that it may recompute by another one.
     """
     reads: dict[Pair, tuple[Edge, ...]] = {}
-    makers = [node.label for node in graph.operations if _no_maker(graph, node) is None]
+    makers = list(_makers(graph))
     for label in reversed(makers):
         consumers = {edge.consumer: None for edge in _outgoing(graph, label)}
         taken = {c for (_, c), edges in reads.items() if any(edge.array.label == label for edge in edges)}
@@ -108,14 +109,36 @@ def _outgoing(graph: Graph, label: Label) -> Iterator[Edge]:
         yield from graph.readers[array]
 
 
-def _no_maker(graph: Graph, node: Node) -> Obstacle | None:
-    """Why an operation is recomputed nowhere."""
+def _makers(graph: Graph) -> Iterator[Label]:
+    """The producers that may be recomputed."""
+    found: set[Label] = set()
+    for node in graph.operations:
+        if _no_maker(graph, node, found) is None:
+            found.add(node.label)
+            yield node.label
+
+
+def _no_maker(graph: Graph, node: Node, makers: Collection[Label]) -> Obstacle | None:
+    """Why an operation is recomputed nowhere. `makers`: those before it that may be."""
     if node.kind not in (Kind.GENERATE, Kind.MAP):
         return Obstacle.KIND
     if node.loops or node.operations > CHEAP:
         return Obstacle.DEAR
     overwritten = any(edge.role is Role.DESTINATION for edge in _outgoing(graph, node.label))
-    return Obstacle.FIRST if overwritten or node.label in graph.waited_for else None
+    if overwritten or node.label in graph.waited_for:
+        return Obstacle.FIRST
+    streams = [edge.array for edge in graph.inputs[node.label] if edge.role is Role.STREAM]
+    wanted = [array for array in streams if array.label not in makers and not _is_in_memory(graph, array)]
+    saved = sum(array.element.bytes for array in node.arrays)
+    return Obstacle.INPUTS if wanted and sum(array.element.bytes for array in wanted) >= saved else None
+
+
+def _is_in_memory(graph: Graph, array: Array) -> bool:
+    """Whether an array is stored in every clustering, unless all its readers recompute it."""
+    maker = graph.node.get(array.label)
+    if maker is None or maker.kind in (Kind.BARRIER, Kind.SCATTER) or array in graph.results:
+        return True
+    return any(e.role not in ORDERED or graph.node[e.consumer].kind is Kind.BARRIER for e in graph.readers[array])
 
 
 def _roles(graph: Graph, label: Label, consumer: Label) -> frozenset[Role]:
@@ -150,13 +173,13 @@ class Obstacles:
 
     def __init__(self, graph: Graph, weights: Weights) -> None:
         self._graph, self._weights = graph, weights
-        self._candidates = candidates(graph, weights)
+        self._candidates, self._makers = candidates(graph, weights), frozenset(_makers(graph))
 
     def of(self, label: Label, consumer: Label) -> Obstacle | None:
         """Why `consumer` may not compute by itself what `label` makes; None if nothing speaks against it but the cost."""
         if (label, consumer) in self._candidates.reads:
             return None
-        obstacle = _no_maker(self._graph, self._graph.node[label])
+        obstacle = _no_maker(self._graph, self._graph.node[label], self._makers)
         nested = any(label in (e.array.label for e in edges) for edges in self._candidates.reads.values())
         return (
             obstacle or _no_reader(self._graph, label, consumer, self._weights) or (Obstacle.NESTED if nested else None)
