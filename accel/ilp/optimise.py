@@ -23,8 +23,9 @@ from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Duplicate, FormulationName, Options
 from accel.ilp.problem.price import Prices, constant_price
 from accel.ilp.problem.traversals import assign
-from accel.ilp.recompute.candidates import NOTHING, candidates, moved
+from accel.ilp.recompute.candidates import candidates
 from accel.ilp.recompute.graph import RecomputedGraph
+from accel.ilp.recompute.traffic import moved
 from accel.ilp.solve import Clock, PartAnswer, described, solve
 from accel.ilp.solvers import find
 from accel.ilp.solvers.protocol import Solver
@@ -101,9 +102,8 @@ def study(
 
 
 def _analysed(graph: Graph, duplicate: Duplicate, weights: Weights, recomputing: bool) -> Analysis:
-    found = candidates(graph, weights) if recomputing else NOTHING
-    facts = analyse(graph, duplicate, found)
-    if found.reads and not all(is_worth_solving(facts, part) for part in facts.parts):
+    facts = analyse(graph, duplicate, candidates(graph, weights) if recomputing else None)
+    if recomputing and not all(is_worth_solving(facts, part) for part in facts.parts):
         return analyse(graph, duplicate)
     return facts
 
@@ -232,7 +232,7 @@ def optimise(problem: Problem, facts: Analysis, options: Options) -> Optimum:
     if found is None or reason is not None:
         raise ValueError(f"its answer is not legal: {reason}")
     prices = Prices(graph, CostModel(problem.model), Weights(graph, problem.weights.sizes))
-    more = moved(problem.contraction.graph, facts.candidates, answer.pairs, problem.model, problem.weights)
+    more = moved(facts.candidates, answer.pairs, problem.model, problem.weights)
     cost = tuple(map(sum, zip(prices.total(found.clustering.clusters), more, strict=True)))
     return Optimum(
         clustering=found.clustering,

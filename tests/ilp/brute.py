@@ -17,8 +17,9 @@ from accel.ilp.problem.decode import in_order
 from accel.ilp.problem.graph import Graph, Kind, Role
 from accel.ilp.problem.options import Duplicate
 from accel.ilp.problem.price import Prices
-from accel.ilp.recompute.candidates import Pair, candidates, moved
+from accel.ilp.recompute.candidates import Pair, candidates
 from accel.ilp.recompute.graph import recompute
+from accel.ilp.recompute.traffic import moved
 from accel.labelled.array import Label
 from accel.labelled.passes.recompute import Recomputed
 
@@ -113,7 +114,7 @@ def brute_with_recomputations(
             without_loads = _brute(changed.graph, model, own, True, of_readers)
             if without_loads is None:
                 continue  # together they are too much work for their reader
-            more = moved(graph, found, chosen, model.levels, weights)
+            more = moved(found, chosen, model.levels, weights)
             total = tuple(map(sum, zip(without_loads[0], more, strict=True)))
             if best is None or total < best[0]:
                 best = (total, chosen)

@@ -14,7 +14,7 @@ from accel.ilp.facts.spaces import Spaces
 from accel.ilp.legality.rules import fixed_direction, may_be_pushed, may_fuse
 from accel.ilp.problem.graph import ORDERED, Edge, Graph, Kind, Role
 from accel.ilp.problem.options import Duplicate
-from accel.ilp.recompute.candidates import NOTHING, Candidates
+from accel.ilp.recompute.candidates import Candidates, nothing
 from accel.labelled.array import Array, Label, Shape
 from accel.union_find import UnionFind
 
@@ -73,8 +73,6 @@ class Analysis:
     parts: tuple[tuple[Label, ...], ...]
     candidates: Candidates
     separation: Separation
-    real: Graph
-    """The graph as it is, without the edges that recomputations may add."""
     loose: tuple[Loose, ...]
     """Dependences of recomputations that are none without them; `arcs` has all others."""
 
@@ -199,12 +197,12 @@ class _Facts:
                 return len(directions) < 2
 
 
-def _bundles(facts: _Facts, virtual: Mapping[Edge, tuple[Arc, ...]]) -> Iterator[Bundle]:
+def _bundles(facts: _Facts, optional: Mapping[Edge, tuple[Arc, ...]]) -> Iterator[Bundle]:
     """Arrays with the same maker, shape and readers, together. Arrays that nobody reads in an order cost what they must."""
     graph, operations = facts.graph, facts.operations
     groups: dict[tuple[Label, Shape, tuple[_Use, ...], bool], list[Array]] = {}
     for array, edges in graph.readers.items():
-        uses = tuple((edge.consumer, edge.role, virtual.get(edge, ())) for edge in edges)
+        uses = tuple((edge.consumer, edge.role, optional.get(edge, ())) for edge in edges)
         if uses or array in graph.results:
             groups.setdefault((array.label, array.shape, uses, array in graph.results), []).append(array)
     for (label, _, uses, result), arrays in groups.items():
@@ -289,20 +287,20 @@ def strong_components(nodes: Iterable[Label], after: Mapping[Label, Iterable[Lab
     return found
 
 
-def analyse(graph: Graph, duplicate: Duplicate, found: Candidates = NOTHING) -> Analysis:
-    """The facts about a graph, in which some of `found` may be recomputed."""
-    real, virtual = graph, found.virtual(graph)
-    graph = found.extended(graph) if found.reads else graph
+def analyse(graph: Graph, duplicate: Duplicate, recomputing: Candidates | None = None) -> Analysis:
+    """The facts about a graph, in which some pairs may be recomputed."""
+    found = nothing(graph) if recomputing is None else recomputing
+    graph, optional = found.extended(), found.optional()
     conditional = {
         edge: pairs
-        for edge, pairs in virtual.items()
+        for edge, pairs in optional.items()
         if all((edge.array.label, label) in found.reads for label, _ in pairs)
     }
     facts = _Facts(graph, duplicate, found.reads.keys(), conditional)
     loose = tuple(
         Loose(edge.array.label, edge.consumer, pairs, facts.may_join(edge)) for edge, pairs in conditional.items()
     )
-    bundles = tuple(_bundles(facts, virtual))
+    bundles = tuple(_bundles(facts, optional))
     shares = tuple(
         (number, i, j)
         for number, bundle in enumerate(bundles)
@@ -332,7 +330,6 @@ def analyse(graph: Graph, duplicate: Duplicate, found: Candidates = NOTHING) -> 
         parts=tuple(part for part in strong_components(ordered, ordered) if len(part) > 1),
         candidates=found,
         separation=facts.separation,
-        real=real,
         loose=loose,
     )
 

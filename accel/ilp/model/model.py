@@ -133,10 +133,11 @@ class _Work:
     def add_recomputed(self, p: Label, c: Label) -> None:
         """What is recomputed runs in the order of its reader, or in that of the gather that its reader is."""
         facts, recomputed = self.variables.facts, self.variables.recomputed[p, c]
-        maker = facts.real.node[p]
-        edges = [edge for edge in facts.real.inputs[c] if edge.array.label == p]
+        graph = facts.candidates.graph
+        maker = graph.node[p]
+        edges = [edge for edge in graph.inputs[c] if edge.array.label == p]
         loads = sum(edge.sites for edge in edges if edge.role is Role.INDEX)
-        operations = loads * work(facts.real, maker)
+        operations = loads * work(graph, maker)
         if any(edge.role is Role.SOURCE for edge in edges):
             self.add(p, recomputed, c, maker.operations)
         elif any(edge.role is Role.STREAM for edge in edges):

@@ -11,7 +11,7 @@ from accel.ilp.model.variables import Pair, Variables, pair
 from accel.ilp.problem.clustering import FORWARD, Traversal
 from accel.ilp.problem.cost import CostLevel, Weights
 from accel.ilp.problem.graph import ORDERED, Role
-from accel.ilp.recompute.candidates import Traffic
+from accel.ilp.recompute.traffic import Traffic
 from accel.ilp.solvers.linear import Linear, total
 from accel.labelled.array import Label
 
@@ -202,7 +202,7 @@ class _Objective:
         """What recomputations read more by index."""
         found = self.facts.candidates
         for level, costs in zip(self.levels, self.costs, strict=True):
-            traffic = Traffic(self.facts.real, found, level, self.weights)
+            traffic = Traffic(found, level, self.weights)
             costs += [self.variables.recomputed[pair] * traffic.recomputed(pair) for pair in found.pairs]
             costs += [self.variables.gone(label) * -traffic.gone(label) for label in sorted(found.removable)]
 

@@ -16,8 +16,9 @@ from accel.ilp.problem.cost import CostLevel, Weights
 from accel.ilp.problem.decode import in_order, split
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Duplicate
-from accel.ilp.recompute.candidates import Candidates, Pair, candidates, moved
+from accel.ilp.recompute.candidates import Candidates, Pair, candidates
 from accel.ilp.recompute.graph import RecomputedGraph, recompute
+from accel.ilp.recompute.traffic import moved
 from accel.labelled.array import Label
 from accel.labelled.passes.recompute import Recomputed
 
@@ -75,7 +76,7 @@ def priced(
     parts = placed(graph, answer)
     own = Weights(parts.changed.graph, weights.sizes)
     cost = price_of(parts.changed.graph, parts.clusters, levels, own)
-    return tuple(map(sum, zip(cost, moved(graph, found, answer.pairs, levels, weights), strict=True)))
+    return tuple(map(sum, zip(cost, moved(found, answer.pairs, levels, weights), strict=True)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,7 @@ def loads(
     }
     if not all(pairs.values()) or not pairs.keys() <= found.reads.keys():
         raise ValueError("it asks for recomputations that may not be made")
-    return moved(contraction.graph, found, pairs, levels, own)
+    return moved(found, pairs, levels, own)
 
 
 def _reads(graph: Graph, label: Label, maker: Label) -> bool:

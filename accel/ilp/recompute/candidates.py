@@ -1,4 +1,4 @@
-"""Which producers may be recomputed where they are read, and what that moves (docs/ilp.md, "Recomputation").
+"""Which producers may be recomputed where they are read (docs/ilp.md, "Recomputation").
 
 A pair (maker, reader) says that reader computes what maker makes by itself, over all edges between the two.
 """
@@ -19,12 +19,13 @@ Pair = tuple[Label, Label]
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The pairs of a graph that may be chosen.
+    """The pairs of `graph` that may be chosen.
 
     reads: for each pair the edges over which the reader reads the maker's inputs in its place. removable: the makers that are
     gone once all who read them do so by themselves.
     """
 
+    graph: Graph
     reads: Mapping[Pair, tuple[Edge, ...]]
     removable: frozenset[Label]
 
@@ -36,27 +37,36 @@ class Candidates:
     def inside(self, labels: Collection[Label]) -> Candidates:
         """What may be recomputed among some operations; a maker and its readers are among them together, or none is."""
         reads = {pair: edges for pair, edges in self.reads.items() if pair[0] in labels}
-        return Candidates(reads, frozenset(label for label in self.removable if label in labels))
+        return Candidates(self.graph, reads, frozenset(label for label in self.removable if label in labels))
 
-    def virtual(self, graph: Graph) -> dict[Edge, tuple[Pair, ...]]:
+    def optional(self) -> dict[Edge, tuple[Pair, ...]]:
         """The edges over which readers read only if one of these pairs is chosen."""
-        own, found = frozenset(graph.edges), dict[Edge, tuple[Pair, ...]]()
+        own, found = frozenset(self.graph.edges), dict[Edge, tuple[Pair, ...]]()
         for pair in self.pairs:
             for edge in self.reads[pair]:
                 if edge not in own:
                     found[edge] = (*found.get(edge, ()), pair)
         return found
 
-    def extended(self, graph: Graph) -> Graph:
-        """The graph with all edges that there may be. That a reader comes after the maker's inputs holds in any case."""
+    def extended(self) -> Graph:
+        """The graph with all edges that there may be. A reader comes after what the maker comes after in any case."""
+        if not self.reads:
+            return self.graph
+        graph = self.graph
         before = {
             (first, reader): None for maker, reader in self.pairs for first, second in graph.before if second == maker
         }
-        edges = (*graph.edges, *self.virtual(graph))
-        return Graph(graph.nodes, edges, (*graph.before, *before), graph.results)
+        return Graph(graph.nodes, (*graph.edges, *self.optional()), (*graph.before, *before), graph.results)
+
+    def gone(self, chosen: Collection[Pair]) -> list[Label]:
+        """The makers that nobody reads any more with the pairs `chosen`."""
+        needed = {edge.array.label for pair in chosen for edge in self.reads[pair]}
+        return [p for p in self.removable - needed if all(pair in chosen for pair in self.pairs if pair[0] == p)]
 
 
-NOTHING = Candidates({}, frozenset())
+def nothing(graph: Graph) -> Candidates:
+    """No pair of a graph."""
+    return Candidates(graph, {}, frozenset())
 
 
 class Obstacle(Enum):
@@ -87,7 +97,7 @@ def candidates(graph: Graph, weights: Weights) -> Candidates:
     reads: dict[Pair, tuple[Edge, ...]] = {}
     makers = list(_makers(graph))
     for label in reversed(makers):
-        consumers = {edge.consumer: None for edge in _outgoing(graph, label)}
+        consumers = {edge.consumer: None for edge in outgoing(graph, label)}
         taken = {c for (_, c), edges in reads.items() if any(edge.array.label == label for edge in edges)}
         free = [c for c in consumers if c not in taken]
         fitting = {c: _roles(graph, label, c) for c in free if _no_reader(graph, label, c, weights) is None}
@@ -99,12 +109,13 @@ def candidates(graph: Graph, weights: Weights) -> Candidates:
         label
         for label in makers
         if graph.results.isdisjoint(graph.node[label].arrays)
-        and all((label, edge.consumer) in reads for edge in _outgoing(graph, label))
+        and all((label, edge.consumer) in reads for edge in outgoing(graph, label))
     }
-    return Candidates(reads, frozenset(removable))
+    return Candidates(graph, reads, frozenset(removable))
 
 
-def _outgoing(graph: Graph, label: Label) -> Iterator[Edge]:
+def outgoing(graph: Graph, label: Label) -> Iterator[Edge]:
+    """The edges from what an operation makes."""
     for array in graph.node[label].arrays:
         yield from graph.readers[array]
 
@@ -124,7 +135,7 @@ def _no_maker(graph: Graph, node: Node, makers: Collection[Label]) -> Obstacle |
         return Obstacle.KIND
     if node.loops or node.operations > CHEAP:
         return Obstacle.DEAR
-    overwritten = any(edge.role is Role.DESTINATION for edge in _outgoing(graph, node.label))
+    overwritten = any(edge.role is Role.DESTINATION for edge in outgoing(graph, node.label))
     if overwritten or node.label in graph.waited_for:
         return Obstacle.FIRST
     streams = [edge.array for edge in graph.inputs[node.label] if edge.role is Role.STREAM]
@@ -143,7 +154,7 @@ def _is_in_memory(graph: Graph, array: Array) -> bool:
 
 def _roles(graph: Graph, label: Label, consumer: Label) -> frozenset[Role]:
     """How `consumer` reads what `label` makes."""
-    return frozenset(edge.role for edge in _outgoing(graph, label) if edge.consumer == consumer)
+    return frozenset(edge.role for edge in outgoing(graph, label) if edge.consumer == consumer)
 
 
 def work(graph: Graph, maker: Node) -> int:
@@ -154,7 +165,7 @@ def work(graph: Graph, maker: Node) -> int:
 def _no_reader(graph: Graph, label: Label, consumer: Label, weights: Weights) -> Obstacle | None:
     """Why `consumer` may not compute by itself what `label`, which may be recomputed, makes."""
     maker, reader = graph.node[label], graph.node[consumer]
-    edges = [edge for edge in _outgoing(graph, label) if edge.consumer == consumer]
+    edges = [edge for edge in outgoing(graph, label) if edge.consumer == consumer]
     roles = _roles(graph, label, consumer)
     if reader.kind is Kind.BARRIER or roles.issuperset(ORDERED):
         return Obstacle.READER
@@ -211,57 +222,3 @@ def _in_its_place(graph: Graph, label: Label, consumer: Label, roles: frozenset[
         for role in sorted(roles, key=lambda role: role.value):
             found[Edge(edge.array, consumer, role if edge.role is Role.STREAM else Role.INDEX)] = None
     yield from found
-
-
-class Traffic:
-    """What recomputations change of the reads by index, which cost the same in every clustering otherwise."""
-
-    def __init__(self, graph: Graph, found: Candidates, level: CostLevel, weights: Weights) -> None:
-        self._graph, self._found, self._level, self._weights = graph, found, level, weights
-
-    def _loads(self, array: Array, iteration: Shape, passes: int) -> int:
-        """Passes over an array, each over no more than there is."""
-        elements = min(self._weights.elements(array.shape), self._weights.elements(iteration))
-        return passes * (self._level.read + self._level.read_bytes * elements * array.element.bytes)
-
-    def recomputed(self, pair: Pair) -> int:
-        """What is read more by index if the reader computes what the maker makes: its inputs, less what it loaded of it."""
-        label, consumer = pair
-        graph, maker, reader = self._graph, self._graph.node[label], self._graph.node[consumer]
-        edges = [edge for edge in _outgoing(graph, label) if edge.consumer == consumer]
-        loads = [edge for edge in edges if edge.role is Role.INDEX]
-        passes = sum(edge.passes for edge in loads)
-        saved = sum(self._loads(edge.array, reader.iteration, edge.passes) for edge in loads)
-        paid = 0
-        for edge in graph.inputs[label] if loads else ():
-            each = 1 if edge.role is Role.STREAM else edge.passes
-            paid += self._loads(edge.array, reader.iteration, passes * each)
-        more = max(0, paid - saved)
-        if len(loads) < len(edges):
-            is_gathered = any(edge.role is Role.SOURCE for edge in edges)
-            more += self._own(label, reader.iteration if is_gathered else maker.iteration)
-        return more
-
-    def _own(self, label: Label, iteration: Shape) -> int:
-        edges = [edge for edge in self._graph.inputs[label] if edge.role is Role.INDEX]
-        return sum(self._loads(edge.array, iteration, edge.passes) for edge in edges)
-
-    def gone(self, label: Label) -> int:
-        """What a maker reads by index, and no longer does once it is gone: at most as much as one of its recomputations."""
-        each = [self.recomputed(pair) for pair in self._found.pairs if pair[0] == label]
-        return min(self._own(label, self._graph.node[label].iteration), *each)
-
-
-def moved(
-    graph: Graph, found: Candidates, chosen: Collection[Pair], levels: Iterable[CostLevel], weights: Weights
-) -> tuple[int, ...]:
-    """What is read more by index with the pairs `chosen` of what was found."""
-    needed = {edge.array.label for pair in chosen for edge in found.reads[pair]}
-    gone = [
-        label for label in found.removable - needed if all(pair in chosen for pair in found.pairs if pair[0] == label)
-    ]
-    costs = []
-    for level in levels:
-        traffic = Traffic(graph, found, level, weights)
-        costs.append(sum(map(traffic.recomputed, chosen)) - sum(map(traffic.gone, gone)))
-    return tuple(costs)
