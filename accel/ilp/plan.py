@@ -171,7 +171,7 @@ def _plan(program: Program, options: Options) -> tuple[Plan, bool]:
             continue
         plans = tuple((label, (done[id(parts[0])], done[id(parts[1])])) for label, parts in inner if parts)
         start = time.perf_counter()
-        answer = plan_graph(build(current), options)
+        answer = plan_graph(build(current, options.duplicate is True), options)
         finished = finished and answer.finished
         done[id(current)] = _described(answer, plans, options, time.perf_counter() - start)
     return done[id(program)], finished

@@ -93,7 +93,7 @@ def _changed(program: Program, plan: Plan, fresh: Iterator[Label]) -> _Changed:
     if not plan.recomputed:
         same = {binding.label: binding.label for binding in bindings}
         return _Changed(whole, plan, same, (), tuple(parts))
-    graph = build(program)
+    graph = build(program, count_passes=True)
     in_graph, in_program = recompute_in_graph(graph, plan.recomputed), recompute(whole, plan.recomputed, fresh)
     labels = {new: old for old, new in in_graph.label.items()}
     remaining = {binding.label for binding in in_program.program.bindings}

@@ -9,6 +9,7 @@ import numpy as np
 
 import accel as A
 from accel.ilp.cache.keys import graph_key, program_key
+from accel.ilp.problem.build import build
 from accel.ilp.problem.graph import Edge, Graph, Node
 from accel.labelled.array import Extent, SizeVariable
 from accel.labelled.nodes import Program
@@ -98,7 +99,19 @@ def test_program_keys_tell_programs_apart() -> None:
         (A.map(lambda x: A.cond(x > 1, xs[0] / x, ys[0]), xs),),
     ]  # fmt: skip
     for each in programs:
-        key = program_key(program(each))
-        assert key == program_key(program(each))
+        key = program_key(program(each), False)
+        assert key == program_key(program(each), False)
         assert key not in made
         made[key] = program(each)
+
+
+def test_program_keys_tell_neighbours_apart_where_they_count() -> None:
+    """`xs[i-1]` beside `xs[i]` is one pass, `xs[j-1]` is another one."""
+    xs = A.use(XS)
+    beside = A.generate((3, 3), lambda ix: xs[A.index(A.unindex(ix)[0] - 1)] + xs[A.index(A.unindex(ix)[0])])
+    apart = A.generate((3, 3), lambda ix: xs[A.index(A.unindex(ix)[1] - 1)] + xs[A.index(A.unindex(ix)[0])])
+    one, other = program((beside,)), program((apart,))
+    assert program_key(one, False) == program_key(other, False)
+    assert program_key(one, True) != program_key(other, True)
+    assert graph_key(build(one), None) == graph_key(build(other), None)
+    assert graph_key(build(one, count_passes=True), None) != graph_key(build(other, count_passes=True), None)

@@ -36,6 +36,7 @@ from accel.labelled.nodes import (
     Scatter,
     Use,
 )
+from accel.labelled.programs import functions
 from accel.labelled.scalar import Block, Compute, Function, If, Load, Operand, While
 from accel.labelled.scalars.neighbours import places
 
@@ -108,8 +109,11 @@ def _extents(shape: Iterable[Extent], number: dict[SizeVariable | None, int], fo
     found.append(tuple(extents))
 
 
-def program_key(program: Program) -> Key:
-    """Everything of a program, with its sub-programs, that planning looks at: more than its graphs, labels as they are."""
+def program_key(program: Program, count_passes: bool) -> Key:
+    """Everything of a program, with its sub-programs, that planning looks at: more than its graphs, labels as they are.
+
+    count_passes: that of `build`.
+    """
     found: list[Hashable] = []
     pending = [program]
     while pending:
@@ -121,6 +125,9 @@ def program_key(program: Program) -> Key:
             found += (binding.label, binding.after)
             _made(binding.arrays, found)
             _operation(binding.operation, found, pending)
+            if count_passes:
+                for function in functions(binding.operation):
+                    found += (function.parameters, places(function))
         found.append(Program)  # ends what sizes a function may mention
         _read(current.results, found)
     return tuple(found)
@@ -206,10 +213,9 @@ def _operation(operation: Operation, found: list[Hashable], pending: list[Progra
 
 
 def _function(function: Function | None, found: list[Hashable]) -> None:
-    """Operators, loads and sizes in order; which variable is used where decides only what is loaded together."""
+    """Operators, loads and sizes in order; which variable is used where decides nothing but what `places` says."""
     pending: list[Block] = [] if function is None else [function.body]
     found.append(Function)
-    loads = False
     while pending:
         block = pending.pop()
         found.append(Block)
@@ -228,7 +234,6 @@ def _function(function: Function | None, found: list[Hashable]) -> None:
                     continue
                 case Load(_, array, index, _, inside, check):
                     found += (Load, array.label, array.leaf, inside, check)
-                    loads = True
                     _mentioned(index, found)
                 case If(_, condition, then, orelse):
                     found.append(If)
@@ -240,8 +245,6 @@ def _function(function: Function | None, found: list[Hashable]) -> None:
                     pending += (condition_block, body)
                 case _:
                     assert_never(statement)
-    if function is not None and loads:
-        found += (function.parameters, places(function))
 
 
 def _mentioned(operands: Iterable[Operand], found: list[Hashable]) -> None:

@@ -75,7 +75,7 @@ def planned(program: Program, options: Options, make: Callable[[], tuple[Plan, b
     same = _SAME.find(identity)
     if same is not None and same.program is program:
         return same.plan
-    key = (settings, program_key(program))
+    key = (settings, program_key(program, options.duplicate is True))
     plan = _PROGRAMS.find(key)
     if plan is None:
         plan, finished = make()

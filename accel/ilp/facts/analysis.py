@@ -102,7 +102,7 @@ class _Facts:
     def __init__(self, graph: Graph, duplicate: Duplicate, optional: Collection[Arc], loose: Collection[Edge]) -> None:
         self.graph, self.duplicate, self.optional = graph, duplicate, optional
         self.spaces = Spaces(graph)
-        firm = [edge for edge in graph.edges if edge not in loose]
+        firm = [edge for edge in graph.edges if edge not in loose] if loose else graph.edges
         self.operations = {node.label for node in graph.operations}
         self.edges_of: dict[Arc, list[Edge]] = {}
         for edge in firm:

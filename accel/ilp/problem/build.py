@@ -252,8 +252,11 @@ def _scatters_last(program: Program, edges: Iterable[Edge]) -> Iterator[tuple[La
             yield (edge.consumer, scatter)
 
 
-def build(program: Program) -> Graph:
-    """The dependency graph of `program`'s own bindings; sub-programs are barriers that read what they mention."""
+def build(program: Program, count_passes: bool = False) -> Graph:
+    """The dependency graph of `program`'s own bindings; sub-programs are barriers that read what they mention.
+
+    Passes over what is loaded are counted for those who recompute; nobody else asks.
+    """
     makers = _makers(program)
     labels = {binding.label for binding in program.bindings}
     nodes: list[Node] = []
@@ -262,7 +265,7 @@ def build(program: Program) -> Graph:
     for binding in program.bindings:
         scalars, inside = _scalars(binding), _mentioned_inside(binding)
         nodes.append(_node(binding, scalars))
-        over = passes(binding.operation) if scalars.loads else {}
+        over = passes(binding.operation) if count_passes and scalars.loads else {}
         for array, role in _reads(binding):
             edges[Edge(array, binding.label, role)] = None
         for array in (*scalars.loads, *(array for array in inside.loads if array.label in labels)):

@@ -218,6 +218,20 @@ FAULTS = (
         (f"{_RECOMPUTE}::test_an_index_that_may_be_out_of_bounds_stays_one_if_nothing_else_would_check_it",),
     ),
     Fault(
+        "what a recomputation loads need not be stored",
+        "ilp/model/objective.py",
+        "for arc in bundle.loaded_if]",
+        "for arc in bundle.loaded_if[:0]]",
+        (_RECOMPUTE,),
+    ),
+    Fault(
+        "what a recomputation reads may come after it",
+        "ilp/model/model.py",
+        "    for each in facts.loose:\n        apart = ",
+        "    for each in facts.loose[:0]:\n        apart = ",
+        (_RECOMPUTE,),
+    ),
+    Fault(
         "the key of a graph has no sites",
         "ilp/cache/keys.py",
         "edge.role.value, edge.sites, edge.inside, edge.passes)",
