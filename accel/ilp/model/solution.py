@@ -89,9 +89,9 @@ class Expanded:
 
 
 def expanded(graph: Graph, contraction: Contraction, answer: Solution) -> Expanded | None:
-    """An answer about all operations of `coarse`, in the original graph; None if its clusters stand in a circle.
+    """An answer about all operations of a contraction, in the original graph; None if its clusters stand in a circle.
 
-    Readers in one cluster and order share one.
+    Readers in one cluster and order share what they recompute.
     """
     parts = placed(contraction.graph, answer)
     old = {new: label for label, new in parts.changed.label.items()}
