@@ -44,7 +44,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """One program in every form that it takes; `labelled` is with the copies that `plan.repeated` tells of."""
+    """One program in every form that it takes; `labelled` is with the recomputations that `plan.recomputations` tells of."""
 
     labelled: labelled.Program
     plan: Plan

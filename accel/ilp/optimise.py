@@ -24,8 +24,9 @@ from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Duplicate, FormulationName, Options
 from accel.ilp.problem.price import Prices, constant_price
 from accel.ilp.problem.traversals import assign
-from accel.ilp.recompute.copying import NOTHING, choices, moved
-from accel.ilp.recompute.substitute import Substituted
+from accel.ilp.recompute.candidates import candidates
+from accel.ilp.recompute.graph import RecomputedGraph
+from accel.ilp.recompute.traffic import moved
 from accel.ilp.solve import Clock, PartAnswer, solve
 from accel.ilp.solvers import find
 from accel.ilp.solvers.guarded import guarded
@@ -33,7 +34,7 @@ from accel.ilp.solvers.protocol import Solver, SolverError
 from accel.ilp.strategies.first_fit import first_fit
 from accel.ilp.strategies.greedy import merge_greedily
 from accel.labelled.array import Label
-from accel.labelled.passes.duplicate import Copied
+from accel.labelled.passes.recompute import Recomputed
 
 _WIDE = 3
 """Parts with so many times more pairs of such operations than operations get a second first answer."""
@@ -46,7 +47,7 @@ Cost = tuple[int, ...]
 class Optimum:
     """A legal clustering, its exact cost, a lower bound, and whether that is reached.
 
-    `copied`: what is computed again; then `clustering` is one of `changed.graph`, which has labels of its own. `late`: the
+    `recomputed`: what is recomputed; then `clustering` is one of `changed.graph`, which has labels of its own. `late`: the
     solver needed more time, for more than the number of clusters. `strategy`: who answered, with greedy where
     parts were too large for a solver, or it failed. `trouble`: how it did, the first time; "" if it did not.
     """
@@ -57,8 +58,8 @@ class Optimum:
     late: bool
     strategy: str
     trouble: str = ""
-    copied: tuple[Copied, ...] = ()
-    changed: Substituted | None = None
+    recomputed: tuple[Recomputed, ...] = ()
+    changed: RecomputedGraph | None = None
 
     @property
     def proved(self) -> bool:
@@ -91,21 +92,20 @@ def study(
     weights: Weights,
     duplicate: Duplicate,
     formulation: FormulationName = "accel",
-    copying: bool = False,
+    recomputing: bool = False,
 ) -> Problem:
-    """The problem that `graph` is, without a first answer; `copying`: with the choice to compute producers again."""
+    """The problem that `graph` is, without a first answer; `recomputing`: with the choice to recompute producers."""
     contraction = merge_chains(graph, duplicate, model.levels) if formulation == "accel" else unmerged(graph)
     own = Weights(contraction.graph, weights.sizes)
-    facts = None if is_too_large(contraction.graph) else _analysed(contraction.graph, duplicate, own, copying)
+    facts = None if is_too_large(contraction.graph) else _analysed(contraction.graph, duplicate, own, recomputing)
     if facts is not None:
         facts = as_formulated(facts, formulation)
     return Problem(graph, contraction, facts, model.levels, own, ())
 
 
-def _analysed(graph: Graph, duplicate: Duplicate, weights: Weights, copying: bool) -> Analysis:
-    found = choices(graph, weights) if copying else NOTHING
-    facts = analyse(graph, duplicate, found)
-    if found.reads and not all(is_worth_solving(facts, part) for part in facts.parts):
+def _analysed(graph: Graph, duplicate: Duplicate, weights: Weights, recomputing: bool) -> Analysis:
+    facts = analyse(graph, duplicate, candidates(graph, weights) if recomputing else None)
+    if recomputing and not all(is_worth_solving(facts, part) for part in facts.parts):
         return analyse(graph, duplicate)
     return facts
 
@@ -156,10 +156,10 @@ def _alone(problem: Problem, labels: Iterable[Label]) -> tuple[int, ...]:
 
 
 def _decoded(facts: Analysis, part: Posed, values: Mapping[int, int], answer: PartAnswer) -> Solution:
-    """The sets of an answer, with operations by themselves, and its copies."""
+    """The sets of an answer, with operations by themselves, and what is recomputed."""
     placed = {label for labels in answer.clusters for label in labels}
     sets = (*answer.clusters, *((label,) for label in part.labels if label not in placed))
-    pairs = part.copies(values) if isinstance(part, Own) and facts.choices.reads else ()
+    pairs = part.recomputed(values) if isinstance(part, Own) and facts.candidates.reads else ()
     return Solution(sets, answer.backward, pairs)
 
 
@@ -174,11 +174,11 @@ def _solve(problem: Problem, facts: Analysis, part: Posed, least: Cost, solver: 
     """The best answer about one part. Raises `SolverError` where the solver fails or is wrong."""
 
     def price(answer: Solution) -> Cost:
-        return priced(problem.contraction.graph, answer, facts.choices, problem.model, problem.weights)
+        return priced(problem.contraction.graph, answer, facts.candidates, problem.model, problem.weights)
 
     first = solution_of(problem.inside(part.labels))
     known = price(first)
-    # The last of the objectives may be the number of copies, which is no cost: greedy makes none.
+    # The last of the objectives may be the number of recomputations, which is no cost: greedy makes none.
     offset = [a - b for a, b in zip(_alone(problem, part.labels), part.alone, strict=False)]
     levels = [a - b for a, b in zip(known, offset, strict=True)] + [0] * (len(part.alone) - len(known))
     answer = solve(part, solver, clock, levels)
@@ -234,7 +234,7 @@ def optimise(problem: Problem, facts: Analysis, options: Options) -> Optimum:
     if found is None or reason is not None:
         raise AccelInternalError(f"The model allowed an illegal clustering: {reason}")
     prices = Prices(graph, CostModel(problem.model), Weights(graph, problem.weights.sizes))
-    more = moved(problem.contraction.graph, facts.choices, answer.pairs, problem.model, problem.weights)
+    more = moved(facts.candidates, answer.pairs, problem.model, problem.weights)
     cost = tuple(map(sum, zip(prices.total(found.clustering.clusters), more, strict=True)))
     return Optimum(
         clustering=found.clustering,
@@ -243,6 +243,6 @@ def optimise(problem: Problem, facts: Analysis, options: Options) -> Optimum:
         late=any(outcome.late for outcome in outcomes),
         strategy=_who(len(still_open), sum(not outcome.failed for outcome in outcomes)),
         trouble=next((outcome.trouble for outcome in outcomes if outcome.trouble), ""),
-        copied=found.copied,
+        recomputed=found.recomputed,
         changed=found.changed,
     )

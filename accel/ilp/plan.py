@@ -21,7 +21,7 @@ from accel.ilp.problem.decode import in_order
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import DEFAULT, Duplicate, Options, Strategy
 from accel.ilp.problem.price import Prices
-from accel.ilp.recompute.copying import counts_traffic
+from accel.ilp.recompute.candidates import counts_traffic
 from accel.ilp.solvers.protocol import SolverError
 from accel.ilp.strategies.branch_and_bound import branch_and_bound
 from accel.ilp.strategies.by_edges import greedy_bottom_up, greedy_top_down
@@ -125,8 +125,8 @@ def search(graph: Graph, options: Options = DEFAULT) -> Answer:
     if options.strategy != "ilp" or options.model is None:
         return _heuristic(graph, prices, options)
     demand(options.formulation, graph)
-    copying = options.duplicate is True and options.formulation == "accel" and counts_traffic(options.model.levels)
-    problem = study(graph, options.model, weights, options.duplicate, options.formulation, copying)
+    recomputing = options.duplicate is True and options.formulation == "accel" and counts_traffic(options.model.levels)
+    problem = study(graph, options.model, weights, options.duplicate, options.formulation, recomputing)
     facts = problem.facts
     if facts is None:
         return _no_dearer(_heuristic(graph, prices, options), graph, prices, options)
@@ -140,7 +140,7 @@ def search(graph: Graph, options: Options = DEFAULT) -> Answer:
     finished = found.proved or not (found.trouble or found.late)
     name = None if found.strategy == "greedy" else options.solver
     answer = Answer(
-        found.clustering, found.cost, found.bound, found.proved, found.strategy, name, finished, found.copied
+        found.clustering, found.cost, found.bound, found.proved, found.strategy, name, finished, found.recomputed
     )
     answer = _no_dearer(answer, graph, prices, options)
     if not answer.finished:
@@ -172,7 +172,7 @@ def _plan(program: Program, options: Options) -> tuple[Plan, bool]:
             continue
         plans = tuple((label, (done[id(programs[0])], done[id(programs[1])])) for label, programs in inner if programs)
         start = time.perf_counter()
-        answer = plan_graph(build(current), options)
+        answer = plan_graph(build(current, options.duplicate is True), options)
         finished = finished and answer.finished
         done[id(current)] = _described(answer, plans, options, time.perf_counter() - start)
     return done[id(program)], finished
@@ -191,6 +191,6 @@ def _described(
         bound=answer.bound,
         proved=answer.proved,
         seconds=seconds,
-        copied=answer.copied,
+        recomputed=answer.recomputed,
         recalled=answer.recalled,
     )

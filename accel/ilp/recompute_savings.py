@@ -1,4 +1,4 @@
-"""What it saves to compute a producer again: the same loops compared with those in which it is stored."""
+"""What it saves to recompute a producer: the same loops compared with those in which it is stored."""
 
 from __future__ import annotations
 
@@ -12,51 +12,53 @@ from accel.ilp.problem.decode import clustering
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Options
 from accel.ilp.problem.price import price
-from accel.ilp.recompute.substitute import Substituted, substitute
+from accel.ilp.recompute.graph import RecomputedGraph, recompute
 from accel.labelled.array import Label
-from accel.labelled.passes.duplicate import Copied
+from accel.labelled.passes.recompute import Recomputed
 
 Cost = tuple[int, ...]
 _Sets = list[set[Label]]
 
 
 def recompute_savings(asked: Asked, producer: Label, options: Options) -> Cost | None:
-    """How much more it costs, per level, if nobody copies `producer` and its readers stay in their loops.
+    """How much more it costs, per level, if nobody recomputes `producer` and its readers stay in their loops.
 
-    Where the producer itself is gone, it is made in the best of the loops that copy it, or in one of its own. None if no such
-    clustering is legal.
+    Where the producer itself is gone, it is made in the best of the loops that recompute it, or in one of its own. None if no
+    such clustering is legal.
     """
     if options.model is None:
         return None
-    kept = [each for each in asked.copied if each.run[-1] != producer]
-    changed, whole = substitute(asked.graph, kept), substitute(asked.graph, asked.copied)
+    kept = [each for each in asked.recomputed if each.run[-1] != producer]
+    changed, whole = recompute(asked.graph, kept), recompute(asked.graph, asked.recomputed)
     costs = [
         _cost(asked.graph, changed.graph, other, kept, options)
         for other in _without(asked, producer, whole, changed, kept)
     ]
     legal = [cost for cost in costs if cost is not None]
-    now = _cost(asked.graph, whole.graph, asked.clustering, asked.copied, options)
+    now = _cost(asked.graph, whole.graph, asked.clustering, asked.recomputed, options)
     return None if not legal or now is None else tuple(a - b for a, b in zip(min(legal), now, strict=True))
 
 
-def _cost(graph: Graph, changed: Graph, found: Clustering, copied: Iterable[Copied], options: Options) -> Cost | None:
-    """What a clustering of `graph` with copies costs, if it is legal."""
+def _cost(
+    graph: Graph, changed: Graph, found: Clustering, recomputed: Iterable[Recomputed], options: Options
+) -> Cost | None:
+    """What a clustering of `graph` with recomputations costs, if it is legal."""
     assert options.model is not None
     if refusal(changed, found, options.duplicate) is not None:
         return None
     cost = price(changed, found, options.model, Weights(changed, options.extents))
-    more = loads(graph, copied, options.duplicate, options.model.levels, Weights(graph, options.extents))
+    more = loads(graph, recomputed, options.duplicate, options.model.levels, Weights(graph, options.extents))
     return tuple(map(sum, zip(cost, more, strict=True)))
 
 
 def _without(
-    asked: Asked, producer: Label, whole: Substituted, changed: Substituted, kept: list[Copied]
+    asked: Asked, producer: Label, whole: RecomputedGraph, changed: RecomputedGraph, kept: list[Recomputed]
 ) -> Iterator[Clustering]:
-    """The clusterings of the graph with the copies `kept` that are nearest to the one that was asked for."""
+    """The clusterings of the graph with recomputations `kept` that are nearest to the one that was asked for."""
     label = {whole.label[old]: new for old, new in changed.label.items() if old in whole.label}
-    places = dict(zip(kept, changed.copies, strict=True))
+    places = dict(zip(kept, changed.made, strict=True))
     gone: set[Label] = set()
-    for each, theirs in zip(asked.copied, whole.copies, strict=True):
+    for each, theirs in zip(asked.recomputed, whole.made, strict=True):
         if each in places:
             label |= dict(zip(theirs, places[each], strict=True))
         else:
@@ -68,7 +70,7 @@ def _without(
         for one, traversal in zip(cluster.labels, cluster.traversals, strict=True)
         if traversal == BACKWARD and one not in gone
     }
-    run = next(each.run for each in asked.copied if each.run[-1] == producer)
+    run = next(each.run for each in asked.recomputed if each.run[-1] == producer)
     missing = {changed.label[member] for member in run} if producer not in whole.label else set[Label]()
     homes = [
         number

@@ -8,7 +8,7 @@ from accel.ilp.legality.checker import refusal
 from accel.ilp.plan import search
 from accel.ilp.problem.cost import MODELS, CostModel
 from accel.ilp.problem.options import STRATEGIES, Options, Strategy
-from accel.ilp.recompute.substitute import substitute
+from accel.ilp.recompute.graph import recompute
 from benchmarks.fusion_drawing import Drawing
 from benchmarks.fusion_graph import graph_of
 from benchmarks.fusion_suite import hard_ones, program_like, random_ones
@@ -52,4 +52,4 @@ def test_every_strategy_is_legal(drawing: Drawing, strategy: Strategy) -> None:
     graph = graph_of(drawing)
     options = Options(cost="reads_writes", strategy=strategy, time_limit=0.2)
     answer = search(graph, options)
-    assert refusal(substitute(graph, answer.copied).graph, answer.clustering, options.duplicate) is None
+    assert refusal(recompute(graph, answer.recomputed).graph, answer.clustering, options.duplicate) is None

@@ -68,11 +68,12 @@ def unchecked(xs: AnyAcc) -> AnyAcc:
 
 
 def in_turns(xs: AnyAcc) -> AnyAcc:
-    """The first is read by the second, which may be copied in its turn: it loads the first by index, so that is in memory."""
-    firsts = A.map(lambda x: x + 1, xs)
-    last = A.size(xs) - 1
-    seconds = A.generate(xs.shape, lambda ix: firsts[A.index(last - A.unindex(ix)[0])] * 2)
-    return shares(seconds)
+    """The last loop may compute the seconds by itself, of the firsts; so it does not compute the firsts, too."""
+    firsts = A.zipWith3(lambda x, y, z: x * y + z, xs, A.use(XS + 1), A.use(XS + 2))
+    total = A.the(A.fold(A.add, 0, firsts))
+    seconds = A.map(lambda first: first * total, firsts)
+    largest = A.the(A.fold(A.max, 0, seconds))
+    return A.zipWith(lambda first, second: first - second * largest, firsts, seconds)
 
 
 def of_three(xs: AnyAcc) -> AnyAcc:
@@ -84,7 +85,7 @@ def of_three(xs: AnyAcc) -> AnyAcc:
     [
         (dear, "C1", "map %1 holds a loop, or more than 32 scalar operations"),
         (looping, "C1", "map %1 holds a loop, or more than 32 scalar operations"),
-        (of_a_scan, "C2", "what map %2 reads need not be in memory"),
+        (of_a_scan, "C2", "what map %2 reads need not be in memory, and takes as many bytes"),
         (computed, "C3", "force %2 is no loop, or reads it in two orders"),
         (looked_up, "C3", "map %3 is not known to have no more elements than map %2"),
         (

@@ -21,10 +21,10 @@ from accel.ilp.plan import plan, plan_graph
 from accel.ilp.problem.build import build as build_graph
 from accel.ilp.problem.options import Options
 from accel.ilp.realise import realised
-from accel.ilp.recompute.substitute import substitute
+from accel.ilp.recompute.graph import recompute
 from accel.ir.lowering.lower import lower
 from accel.labelled.construction.build import build
-from accel.labelled.passes.duplicate import Copied
+from accel.labelled.passes.recompute import Recomputed
 
 Floats = A.Acc[A.Vector[np.float64]]
 
@@ -40,7 +40,7 @@ def of_first(xs: Floats) -> Floats:
     return A.map(lambda x: x * ys[0], xs)
 
 
-def summary(program: object, copied: Copied) -> Summary:
+def summary(program: object, copied: Recomputed) -> Summary:
     """A function of one vector, planned with this work done again."""
     node = ArrayParameter((ArrayType(1, F64),), here())
     assert callable(program)
@@ -48,8 +48,8 @@ def summary(program: object, copied: Copied) -> Summary:
     assert isinstance(result, A.Acc)
     labelled = build([result.node], [node]).program
     options = Options(duplicate="gathers")
-    graph = substitute(build_graph(labelled), (copied,)).graph
-    asked = replace(plan(labelled, options), clustering=plan_graph(graph, options).clustering, copied=(copied,))
+    graph = recompute(build_graph(labelled), (copied,)).graph
+    asked = replace(plan(labelled, options), clustering=plan_graph(graph, options).clustering, recomputed=(copied,))
     found = realised(labelled, asked, options)
     fused = fuse(found.program, found.plan)
     return summarise(Stages(found.program, found.plan, fused, lower(fused)), {}, options)
@@ -57,7 +57,7 @@ def summary(program: object, copied: Copied) -> Summary:
 
 def test_a_copy_for_another_loop() -> None:
     """The sum takes the map's elements as they are made; the shares make them again, and none is stored."""
-    found = summary(shares, Copied((1,), (3,)))
+    found = summary(shares, Recomputed((1,), (3,)))
     (copy,) = found.copies
     assert (copy.what, copy.original, len(copy.copies), len(copy.readers)) == (("map",), "map %1", 1, 1)
     assert copy.where is not None
@@ -72,7 +72,7 @@ def test_a_copy_for_another_loop() -> None:
 
 
 def test_what_was_an_index_is_computed_inside_and_stored_nowhere() -> None:
-    found = summary(of_first, Copied((1,), (2,)))
+    found = summary(of_first, Recomputed((1,), (2,)))
     (copy,) = found.copies
     assert (copy.original, copy.copies) == (None, ())
     assert copy.where is not None
@@ -99,7 +99,7 @@ def test_an_explained_program_has_the_copies_that_pay() -> None:
 def test_the_report_has_a_part_about_it() -> None:
     explanation = A.explain(shares, duplicate=False)
     assert "work done again" not in report(explanation)
-    copies = summary(shares, Copied((1,), (3,))).copies
+    copies = summary(shares, Recomputed((1,), (3,))).copies
     said = Words(explanation).sentence(str(copies[0]))
     line = shares.__code__.co_firstlineno + 1
     assert said.startswith(f"ys (map %1, test_copies.py:{line}) is computed again as map %3 for ")

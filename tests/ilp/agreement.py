@@ -92,16 +92,16 @@ def _given() -> argparse.Namespace:
     parser.add_argument("first", type=int)
     parser.add_argument("last", type=int)
     parser.add_argument("operations", type=int)
-    parser.add_argument("--formulation", choices=FORMULATIONS, nargs="+", default=FORMULATIONS)
-    parser.add_argument("--solver", choices=NAMES, nargs="+", default=installed())
-    parser.add_argument("--cost", choices=get_args(CostName), nargs="+", default=get_args(CostName))
-    parser.add_argument("--duplicate", choices=tuple(map(str, RULES)), nargs="+", default=("gathers",))
-    parser.add_argument("--sizes", choices=SIZES, nargs="+", default=("nominal",))
+    parser.add_argument("--formulation", candidates=FORMULATIONS, nargs="+", default=FORMULATIONS)
+    parser.add_argument("--solver", candidates=NAMES, nargs="+", default=installed())
+    parser.add_argument("--cost", candidates=get_args(CostName), nargs="+", default=get_args(CostName))
+    parser.add_argument("--duplicate", candidates=tuple(map(str, RULES)), nargs="+", default=("gathers",))
+    parser.add_argument("--sizes", candidates=SIZES, nargs="+", default=("nominal",))
     parser.add_argument("--ranks", action="store_true")
     parser.add_argument("--without-brute-force", action="store_true")
     given = parser.parse_args()
     if "True" in given.duplicate and not given.without_brute_force:
-        parser.error("copies are not compared with brute force here: python -m tests.ilp.test_copying")
+        parser.error("recomputation is not compared with brute force here: python -m tests.ilp.test_recompute")
     return given
 
 

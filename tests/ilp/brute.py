@@ -1,6 +1,6 @@
 """The best of all clusterings that the checker accepts, by trying them all: the truth for tests, up to some 8 operations.
 
-With copies of producers (docs/ilp.md, "Work done again") by trying all sets of them, up to some 6 operations.
+With recomputation (docs/ilp.md, "Recomputation") by trying all sets of pairs, up to some 6 operations.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from accel.ilp.problem.decode import in_order
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Duplicate
 from accel.ilp.problem.price import Prices
-from accel.ilp.recompute.copying import Pair, choices, moved
-from accel.ilp.recompute.substitute import substitute
+from accel.ilp.recompute.candidates import Pair, candidates
+from accel.ilp.recompute.graph import recompute
+from accel.ilp.recompute.traffic import moved
 from accel.labelled.array import Label
 from accel.labelled.operations import Kind, Role
-from accel.labelled.passes.duplicate import Copied
+from accel.labelled.passes.recompute import Recomputed
 
 _Cost = tuple[int, ...]
 _Best = tuple[_Cost, Clustering]
@@ -30,15 +31,15 @@ _Legal = Mapping[frozenset[Label], tuple[Cluster, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Copies:
-    """What copies stand in a graph: those of each reader, which are where it is; and makers that are never pushed."""
+class _Recomputed:
+    """What is recomputed in a graph: by each reader, where that is; and makers that are never pushed."""
 
     of: Mapping[Label, tuple[Label, ...]] = field(default_factory=dict)
     unpushed: frozenset[Label] = frozenset()
 
     def whole(self, labels: tuple[Label, ...]) -> tuple[Label, ...]:
-        """Operations and their copies."""
-        return tuple(sorted({*labels, *(copy for label in labels for copy in self.of.get(label, ()))}))
+        """Operations and what they recompute."""
+        return tuple(sorted({*labels, *(own for label in labels for own in self.of.get(label, ()))}))
 
 
 def _orders(graph: Graph, labels: tuple[Label, ...], unpushed: frozenset[Label]) -> Iterator[Cluster]:
@@ -63,54 +64,58 @@ def _orders(graph: Graph, labels: tuple[Label, ...], unpushed: frozenset[Label])
 
 
 def _legal_orders(
-    graph: Graph, labels: tuple[Label, ...], duplicate: Duplicate, copies: _Copies
+    graph: Graph, labels: tuple[Label, ...], duplicate: Duplicate, recomputed: _Recomputed
 ) -> tuple[Cluster, ...]:
     """A set of operations with every legal assignment of orders."""
-    labels = copies.whole(labels)
+    labels = recomputed.whole(labels)
     inside = set(labels)
     if any(first in inside and second in inside for first, second in graph.before):
         return ()
     return tuple(
         cluster
-        for cluster in _orders(graph, labels, copies.unpushed)
+        for cluster in _orders(graph, labels, recomputed.unpushed)
         if cluster_refusal(graph, cluster, duplicate) is None
     )
 
 
 def brute(graph: Graph, cost: Cost, weights: Weights, duplicate: Duplicate) -> tuple[tuple[int, ...], Clustering]:
-    """The least cost, and a clustering that has it; without copies."""
-    return _found(_brute(graph, cost, weights, duplicate, _Copies()))
+    """The least cost, and a clustering that has it; without recomputation."""
+    return _found(_brute(graph, cost, weights, duplicate, _Recomputed()))
 
 
 def brute_all(
     graph: Graph, costs: Sequence[Cost], weights: Weights, duplicate: Duplicate
 ) -> tuple[tuple[int, ...], ...]:
-    """The least of every cost; without copies. What is legal is found out once."""
-    clusters = _legal_clusters(graph, duplicate, _Copies())
+    """The least of every cost; without recomputation. What is legal is found out once."""
+    clusters = _legal_clusters(graph, duplicate, _Recomputed())
     return tuple(_found(_best(graph, Prices(graph, cost, weights), clusters, duplicate))[0] for cost in costs)
 
 
 def _found(best: _Best | None) -> _Best:
-    """Without copies there is always a clustering: every operation by itself."""
+    """Without recomputation there is always a clustering: every operation by itself."""
     assert best is not None
     return best
 
 
-def brute_with_copies(graph: Graph, model: CostModel, weights: Weights) -> tuple[tuple[int, ...], tuple[Pair, ...]]:
-    """The least cost under `duplicate=True`, reads by index included as far as copies change them, and the fewest copies."""
+def brute_with_recomputations(
+    graph: Graph, model: CostModel, weights: Weights
+) -> tuple[tuple[int, ...], tuple[Pair, ...]]:
+    """The least cost under `duplicate=True`, with reads by index as far as recomputation changes them, and the fewest pairs."""
     best: tuple[_Cost, tuple[Pair, ...]] | None = None
-    found = choices(graph, weights)
+    found = candidates(graph, weights)
     for count in range(len(found.pairs) + 1):
         for chosen in combinations(found.pairs, count):
-            copied = [Copied((maker,), (reader,)) for maker, reader in chosen]
-            changed = substitute(graph, copied)
+            recomputed = [Recomputed((maker,), (reader,)) for maker, reader in chosen]
+            changed = recompute(graph, recomputed)
+            if not all(reader in changed.label for _, reader in chosen):
+                continue  # nobody is there to compute anything
             makers = frozenset(changed.label[maker] for maker, _ in chosen if maker in changed.label)
-            copies = _Copies(changed.clones(copied), makers)
+            of_readers = _Recomputed(changed.of_readers(recomputed), makers)
             own = Weights(changed.graph, weights.sizes)
-            without_loads = _brute(changed.graph, model, own, True, copies)
+            without_loads = _brute(changed.graph, model, own, True, of_readers)
             if without_loads is None:
-                continue  # together these copies are too much work for their reader
-            more = moved(graph, found, chosen, model.levels, weights)
+                continue  # together they are too much work for their reader
+            more = moved(found, chosen, model.levels, weights)
             total = tuple(map(sum, zip(without_loads[0], more, strict=True)))
             if best is None or total < best[0]:
                 best = (total, chosen)
@@ -118,15 +123,15 @@ def brute_with_copies(graph: Graph, model: CostModel, weights: Weights) -> tuple
     return best
 
 
-def _brute(graph: Graph, cost: Cost, weights: Weights, duplicate: Duplicate, copies: _Copies) -> _Best | None:
-    return _best(graph, Prices(graph, cost, weights), _legal_clusters(graph, duplicate, copies), duplicate)
+def _brute(graph: Graph, cost: Cost, weights: Weights, duplicate: Duplicate, recomputed: _Recomputed) -> _Best | None:
+    return _best(graph, Prices(graph, cost, weights), _legal_clusters(graph, duplicate, recomputed), duplicate)
 
 
-def _legal_clusters(graph: Graph, duplicate: Duplicate, copies: _Copies) -> _Legal:
-    stuck = {copy for labels in copies.of.values() for copy in labels}
+def _legal_clusters(graph: Graph, duplicate: Duplicate, recomputed: _Recomputed) -> _Legal:
+    stuck = {own for labels in recomputed.of.values() for own in labels}
     operations = tuple(node.label for node in graph.operations if node.label not in stuck)
     sets = (labels for size in range(1, len(operations) + 1) for labels in combinations(operations, size))
-    legal = {frozenset(labels): _legal_orders(graph, labels, duplicate, copies) for labels in sets}
+    legal = {frozenset(labels): _legal_orders(graph, labels, duplicate, recomputed) for labels in sets}
     return {labels: clusters for labels, clusters in legal.items() if clusters or len(labels) == 1}
 
 

@@ -72,7 +72,8 @@ class _Drawing:
 
     def loads(self, edge: Edge) -> Edge:
         """The edge as that of a scalar function with loads that may be several, and out of bounds."""
-        return replace(edge, sites=self.random.choice((1, 1, 1, 2, 3)), inside=self.random.random() < 0.7)
+        sites, inside = self.random.choice((1, 1, 1, 2, 3)), self.random.random() < 0.7
+        return replace(edge, sites=sites, inside=inside, passes=sites if edge.consumer % 2 else 1)
 
     def operation(self, name: str) -> None:
         """One more operation, or none if nothing fits."""
@@ -161,7 +162,7 @@ def draw(
 ) -> Graph:
     """A random graph; `nested`: mostly of matrices, folds and gathers. Without `gathers` these are maps.
 
-    `cheap`: mostly of operations that may be copied, with many readers of all kinds. `ranks`: of arrays of ranks 0 to 5.
+    `cheap`: mostly of operations that may be recomputed, with many readers of all kinds. `ranks`: of arrays of ranks 0 to 5.
     """
     return _Drawing(seed, operations, nested, gathers, cheap, ranks).draw()
 

@@ -60,7 +60,7 @@ def test_every_rule_about_work(rule: Duplicate) -> None:
         assert disagreements(graph, OTHERS, [QUICK], ["default", "reads_writes"], rule) == []
 
 
-def test_only_our_formulation_decides_about_copies() -> None:
+def test_only_our_formulation_decides_about_recomputation() -> None:
     """`duplicate=True` is "gathers" to the others: what they find costs no less, and is legal."""
     for seed in range(12):
         graph = graph_of(seed, 6)

@@ -9,6 +9,7 @@ import numpy as np
 
 import accel as A
 from accel.ilp.cache.keys import graph_key, program_key
+from accel.ilp.problem.build import build
 from accel.ilp.problem.graph import Edge, Graph, Node
 from accel.labelled.array import Extent, SizeVariable
 from accel.labelled.nodes import Program
@@ -49,6 +50,7 @@ def changed(graph: Graph) -> Iterator[tuple[str, Graph]]:
         rest = [*graph.edges[:place], *graph.edges[place + 1 :]]
         yield f"edge {place} gone", replace(graph, edges=tuple(rest))
         yield f"sites of {place}", replace(graph, edges=(*rest, replace(edge, sites=edge.sites + 1)))
+        yield f"passes of {place}", replace(graph, edges=(*rest, replace(edge, passes=edge.passes + 1)))
         yield f"inside of {place}", replace(graph, edges=(*rest, replace(edge, inside=not edge.inside)))
     for place in range(len(graph.before)):
         yield f"before {place} gone", replace(graph, before=graph.before[:place] + graph.before[place + 1 :])
@@ -71,7 +73,7 @@ def test_every_field_of_a_graph_is_in_its_key() -> None:
         "label", "kind", "arrays", "iteration", "name", "backward", "exclusive", "exact", "shrinking", "operations", "loops",
         "filtered",
     }  # fmt: skip
-    assert {field.name for field in fields(Edge)} == {"array", "consumer", "role", "sites", "inside"}
+    assert {field.name for field in fields(Edge)} == {"array", "consumer", "role", "sites", "inside", "passes"}
     assert {field.name for field in fields(Graph)} == {"nodes", "edges", "before", "results"}
 
 
@@ -97,7 +99,19 @@ def test_program_keys_tell_programs_apart() -> None:
         (A.map(lambda x: A.cond(x > 1, xs[0] / x, ys[0]), xs),),
     ]  # fmt: skip
     for each in programs:
-        key = program_key(program(each))
-        assert key == program_key(program(each))
+        key = program_key(program(each), False)
+        assert key == program_key(program(each), False)
         assert key not in made
         made[key] = program(each)
+
+
+def test_program_keys_tell_neighbours_apart_where_they_count() -> None:
+    """`xs[i-1]` beside `xs[i]` is one pass, `xs[j-1]` is another one."""
+    xs = A.use(XS)
+    beside = A.generate((3, 3), lambda ix: xs[A.index(A.unindex(ix)[0] - 1)] + xs[A.index(A.unindex(ix)[0])])
+    apart = A.generate((3, 3), lambda ix: xs[A.index(A.unindex(ix)[1] - 1)] + xs[A.index(A.unindex(ix)[0])])
+    one, other = program((beside,)), program((apart,))
+    assert program_key(one, False) == program_key(other, False)
+    assert program_key(one, True) != program_key(other, True)
+    assert graph_key(build(one), None) == graph_key(build(other), None)
+    assert graph_key(build(one, count_passes=True), None) != graph_key(build(other, count_passes=True), None)

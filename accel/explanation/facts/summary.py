@@ -227,7 +227,7 @@ class _Described:
         """Adds them."""
         found.views += self._views(found)
         found.copies += self._copies(found.made_in)
-        copied = {label for each in self._part.plan.repeated for label in each.copies}
+        copied = {label for each in self._part.plan.recomputations for label in each.made}
         for binding in self._part.program.bindings:
             where = found.made_in.get(binding.label)
             name = operation_name(binding)
@@ -246,7 +246,7 @@ class _Described:
         def names(labels: Iterable[Label]) -> tuple[str, ...]:
             return tuple(operation_name(self._bindings[label]) for label in labels)
 
-        repeated = self._part.plan.repeated
+        repeated = self._part.plan.recomputations
         for each in repeated:
             own = [other for other in repeated if other.producer == each.producer]
             everyone = [
@@ -256,9 +256,7 @@ class _Described:
             loops = {made_in[label] for label in everyone if label in made_in}
             original = None if each.original is None else operation_name(self._bindings[each.original])
             saves = less(recompute_savings(each.asked, each.producer, self._options), self._levels)
-            yield CopyReport(
-                each.names, each.where, original, names(each.copies), names(each.readers), len(loops), saves
-            )
+            yield CopyReport(each.names, each.where, original, names(each.made), names(each.readers), len(loops), saves)
 
     def _views(self, found: _Found) -> Iterator[ViewReport]:
         def view(name: Array, of: Array, by: str, carried: bool) -> ViewReport:

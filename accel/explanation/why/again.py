@@ -11,7 +11,7 @@ from accel.ilp.problem.clustering import Plan
 from accel.ilp.problem.cost import Weights
 from accel.ilp.problem.graph import Edge, Graph
 from accel.ilp.problem.options import Options
-from accel.ilp.recompute.copying import Obstacle, Obstacles, counts_traffic
+from accel.ilp.recompute.candidates import Obstacle, Obstacles, counts_traffic
 from accel.labelled.array import Label
 from accel.labelled.nodes import Binding
 
@@ -19,7 +19,7 @@ _REASONS: Mapping[Obstacle, tuple[str, str]] = MappingProxyType(
     {
         Obstacle.DEAR: ("C1", f"{{maker}} holds a loop, or more than {CHEAP} scalar operations"),
         Obstacle.FIRST: ("C2", "{maker} must be done before something else, or is written over"),
-        Obstacle.INPUTS: ("C2", "what {maker} reads need not be in memory"),
+        Obstacle.INPUTS: ("C2", "what {maker} reads need not be in memory, and takes as many bytes"),
         Obstacle.READER: ("C3", "{reader} is no loop, or reads it in two orders"),
         Obstacle.LARGER: ("C3", "{reader} is not known to have no more elements than {maker}"),
         Obstacle.OFTEN: (
@@ -27,7 +27,7 @@ _REASONS: Mapping[Obstacle, tuple[str, str]] = MappingProxyType(
             f"{{reader}} loads it in a loop, or it would do more than {CHEAP} operations for an element",
         ),
         Obstacle.BOUNDS: ("C3", "nothing but the load from it says that an index is out of bounds"),
-        Obstacle.COPIES: ("C4", "no copy is made of what a copy reads"),
+        Obstacle.NESTED: ("C4", "no copy is made of what a copy reads"),
     }
 )
 
@@ -37,7 +37,7 @@ class Again:
 
     def __init__(self, graph: Graph, plan: Plan, options: Options, bindings: Mapping[Label, Binding]) -> None:
         self._strategy, self._bindings = plan.strategy, bindings
-        self._copied = {label for each in plan.repeated for label in (*each.copies, each.original)}
+        self._copied = {label for each in plan.recomputations for label in (*each.made, each.original)}
         model = options.model
         asked = options.duplicate is True and options.strategy == "ilp" and options.formulation == "accel"
         self._obstacles: Obstacles | None = None
@@ -55,7 +55,7 @@ class Again:
         if obstacle is Obstacle.KIND:
             return None
         if obstacle is None and edge.consumer in self._copied:
-            obstacle = Obstacle.COPIES
+            obstacle = Obstacle.NESTED
         maker, reader = self._bindings[edge.array.label], self._bindings[edge.consumer]
         names = {"maker": operation_name(maker), "reader": operation_name(reader)}
         if obstacle is not None:

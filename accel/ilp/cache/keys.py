@@ -18,7 +18,9 @@ from accel.ilp.problem.options import Options
 from accel.labelled.array import Array, Extent, Label, SizeVariable
 from accel.labelled.nodes import Operation, Program
 from accel.labelled.operations import describe
+from accel.labelled.programs import functions
 from accel.labelled.scalar import Block, Compute, Function, If, Load, Operand, While
+from accel.labelled.scalars.neighbours import places
 
 Key: TypeAlias = tuple[Hashable, ...]
 
@@ -68,7 +70,7 @@ def graph_key(graph: Graph, sizes: Mapping[SizeVariable, int] | None) -> Canonic
     for edge in graph.edges:
         array = edge.array
         place = position.setdefault(array.label, len(position))
-        found += (place, array.leaf, position[edge.consumer], edge.role.value, edge.sites, edge.inside)
+        found += (place, array.leaf, position[edge.consumer], edge.role.value, edge.sites, edge.inside, edge.passes)
         if place >= made:
             found.append(array.element.name)
             _extents(array.shape, number, found)
@@ -89,8 +91,11 @@ def _extents(shape: Iterable[Extent], number: dict[SizeVariable | None, int], fo
     found.append(tuple(extents))
 
 
-def program_key(program: Program) -> Key:
-    """Everything of a program, with its sub-programs, that planning looks at: more than its graphs, labels as they are."""
+def program_key(program: Program, count_passes: bool) -> Key:
+    """Everything of a program, with its sub-programs, that planning looks at: more than its graphs, labels as they are.
+
+    count_passes: that of `build`.
+    """
     found: list[Hashable] = []
     pending = [program]
     while pending:
@@ -102,6 +107,9 @@ def program_key(program: Program) -> Key:
             found += (binding.label, binding.after)
             _made(binding.arrays, found)
             _operation(binding.operation, found, pending)
+            if count_passes:
+                for function in functions(binding.operation):
+                    found += (function.parameters, places(function))
         found.append(Program)  # ends what sizes a function may mention
         _read(current.results, found)
     return tuple(found)
@@ -144,7 +152,7 @@ def _operation(operation: Operation, found: list[Hashable], pending: list[Progra
 
 
 def _function(function: Function, found: list[Hashable]) -> None:
-    """Operators, loads and sizes in order; which variable is used where decides nothing."""
+    """Operators, loads and sizes in order; which variable is used where decides nothing but what `places` says."""
     pending = [function.body]
     found.append(Function)
     while pending:

@@ -26,11 +26,11 @@ from accel.ilp.problem.cost import Weights
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import STRATEGIES, Options
 from accel.ilp.problem.price import price
-from accel.ilp.recompute.substitute import substitute
+from accel.ilp.recompute.graph import recompute
 from accel.ilp.solvers import NAMES
 from accel.labelled.array import Label
 from accel.labelled.nodes import Program
-from accel.labelled.passes.duplicate import Copied
+from accel.labelled.passes.recompute import Recomputed
 from accel.support.cache import Cache
 from accel.support.disk import Store
 from accel.support.distribution import version
@@ -75,7 +75,7 @@ def planned(program: Program, options: Options, make: Callable[[], tuple[Plan, b
     same = _SAME.find(identity)
     if same is not None and same.program is program:
         return same.plan
-    key = (settings, program_key(program))
+    key = (settings, program_key(program, options.duplicate is True))
     plan = _PROGRAMS.find(key)
     if plan is None:
         plan, finished = make()
@@ -117,8 +117,8 @@ def _renamed(known: _Placed, labels: tuple[Label, ...]) -> Answer:
     if known.labels == labels:
         return known.answer
     to = dict(zip(known.labels, labels, strict=True))
-    if known.answer.copied:  # the graph with copies has labels of its own, which do not depend on these
-        return replace(known.answer, copied=tuple([_copied(each, to) for each in known.answer.copied]))
+    if known.answer.recomputed:  # the graph with recomputations has labels of its own, which do not depend on these
+        return replace(known.answer, recomputed=tuple([_recomputed(each, to) for each in known.answer.recomputed]))
     clusters = [
         Cluster(
             tuple([to[label] for label in cluster.labels]),
@@ -134,8 +134,10 @@ def _renamed(known: _Placed, labels: tuple[Label, ...]) -> Answer:
     return replace(known.answer, clustering=Clustering(tuple(clusters)))
 
 
-def _copied(copied: Copied, to: Mapping[Label, Label]) -> Copied:
-    return Copied(tuple([to[label] for label in copied.run]), tuple([to[label] for label in copied.readers]))
+def _recomputed(recomputed: Recomputed, to: Mapping[Label, Label]) -> Recomputed:
+    return Recomputed(
+        tuple([to[label] for label in recomputed.run]), tuple([to[label] for label in recomputed.readers])
+    )
 
 
 @cache
@@ -159,12 +161,12 @@ def _disk_key(canonical: Canonical, options: Options) -> bytes:
 def _dumped(answer: Answer, canonical: Canonical) -> bytes:
     """Positions instead of labels; of an order 0, 1, or 2 and the position of its gather.
 
-    A graph with copies has labels of its own, which do not depend on those of the graph: its clusters keep them.
+    A graph with recomputations has labels of its own, which do not depend on those of the graph: its clusters keep them.
     """
     place = {label: position for position, label in enumerate(canonical.labels)}
 
     def places(labels: Iterable[Label]) -> list[int]:
-        return list(labels) if answer.copied else [place[label] for label in labels]
+        return list(labels) if answer.recomputed else [place[label] for label in labels]
 
     def traversal(each: Traversal) -> int:
         return int(each.backward) if each.gather is None else 2 + places([each.gather])[0]
@@ -173,8 +175,10 @@ def _dumped(answer: Answer, canonical: Canonical) -> bytes:
         [places(cluster.labels), [traversal(each) for each in cluster.traversals]]
         for cluster in answer.clustering.clusters
     ]
-    copied = [[[place[label] for label in labels] for labels in (each.run, each.readers)] for each in answer.copied]
-    found = [clusters, copied, answer.cost, answer.bound, answer.proved, answer.strategy, answer.solver]
+    recomputed = [
+        [[place[label] for label in labels] for labels in (each.run, each.readers)] for each in answer.recomputed
+    ]
+    found = [clusters, recomputed, answer.cost, answer.bound, answer.proved, answer.strategy, answer.solver]
     return json.dumps(found, separators=(",", ":")).encode()
 
 
@@ -183,15 +187,15 @@ def _loaded(content: bytes | None, graph: Graph, canonical: Canonical, options: 
     if content is None:
         return None
     try:
-        clusters, copies, cost, bound, proved, strategy, solver = json.loads(content)
+        clusters, made, cost, bound, proved, strategy, solver = json.loads(content)
         if type(proved) is not bool or not _are_names(strategy, solver):
             return None
-        copied = tuple([_copy(run, readers, canonical.labels) for run, readers in copies])
-        changed = substitute(graph, copied).graph if copied else graph
-        labels = range(1 + max(node.label for node in changed.nodes)) if copied else canonical.labels
+        recomputed = tuple([_read_recomputed(run, readers, canonical.labels) for run, readers in made])
+        changed = recompute(graph, recomputed).graph if recomputed else graph
+        labels = range(1 + max(node.label for node in changed.nodes)) if recomputed else canonical.labels
         clustering = Clustering(tuple([_cluster(places, traversals, labels) for places, traversals in clusters]))
         costs, least = _numbers(cost), _numbers(bound)
-        answer = Answer(clustering, costs, least, proved, strategy, solver, copied=copied, recalled=True)
+        answer = Answer(clustering, costs, least, proved, strategy, solver, recomputed=recomputed, recalled=True)
         legal = refusal(changed, clustering, options.duplicate) is None
         claim = proved == (costs == least) and (not least or len(least) == len(costs)) and least <= costs
         right = legal and claim and _cost(answer, graph, changed, options) == costs
@@ -218,18 +222,18 @@ def _labels(places: object, labels: Sequence[Label]) -> tuple[Label, ...]:
     return tuple([labels[place] for place in _numbers(places)])
 
 
-def _copy(run: object, readers: object, labels: Sequence[Label]) -> Copied:
-    return Copied(_labels(run, labels), _labels(readers, labels))
+def _read_recomputed(run: object, readers: object, labels: Sequence[Label]) -> Recomputed:
+    return Recomputed(_labels(run, labels), _labels(readers, labels))
 
 
 def _cost(answer: Answer, graph: Graph, changed: Graph, options: Options) -> tuple[int, ...]:
-    """What an answer costs, in exact integers. Raises ValueError if it asks for copies that may not be made."""
+    """What an answer costs, in exact integers. Raises ValueError if it asks for recomputations that may not be made."""
     cost = price(changed, answer.clustering, options.what_costs, Weights(changed, options.extents))
-    if not answer.copied:
+    if not answer.recomputed:
         return cost
     if options.duplicate is not True or options.model is None:
-        raise ValueError("nothing is to be copied")
-    more = loads(graph, answer.copied, options.duplicate, options.model.levels, Weights(graph, options.extents))
+        raise ValueError("nothing is to be recomputed")
+    more = loads(graph, answer.recomputed, options.duplicate, options.model.levels, Weights(graph, options.extents))
     return tuple(map(sum, zip(cost, more, strict=True)))
 
 

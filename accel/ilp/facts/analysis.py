@@ -1,7 +1,7 @@
 """What can be known before solving: arcs that never fuse, what may be pushed where, who may share a read.
 
 All cheap, iterated to a fixpoint. In: a graph. Out: everything from which `model.py` writes rows; notation as there. Facts
-hold whatever is copied: an arc (maker, reader) may be absent, and is then no reason for anything.
+hold whatever is recomputed: an arc (maker, reader) may be absent, and is then no reason for anything.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from accel.ilp.facts.spaces import Spaces
 from accel.ilp.legality.rules import fixed_direction, may_be_pushed, may_fuse
 from accel.ilp.problem.graph import Edge, Graph
 from accel.ilp.problem.options import Duplicate
-from accel.ilp.recompute.copying import NOTHING, Choices
+from accel.ilp.recompute.candidates import Candidates, nothing
 from accel.labelled.array import Array, Label, Shape
 from accel.labelled.operations import ORDERED, Kind, Role
 from accel.support.union_find import UnionFind
@@ -33,13 +33,25 @@ class Bundle:
     readers: tuple[tuple[Label, Role], ...]
     """Operations that read in an order; by label."""
     only_if: tuple[tuple[Arc, ...], ...]
-    """For each reader the copies of which one must be made for it to read; none if it reads anyway."""
+    """For each reader the recomputations of which one must be chosen for it to read; none if it reads anyway."""
     loaders: tuple[Label, ...]
-    """Operations that read by index, unless they copy the maker."""
+    """Operations that read by index, unless they recompute the maker."""
+    loaded_if: tuple[Arc, ...]
+    """Recomputations that read by index."""
     result: bool
     stored: bool
     """Whether some reader can never be in the maker's cluster, or it is a result."""
     made_here: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Loose:
+    """`reader` comes after `label` only if one of these is recomputed: it reads what `label` makes, perhaps in one cluster."""
+
+    label: Label
+    reader: Label
+    only_if: tuple[Arc, ...]
+    fusible: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +60,7 @@ class Analysis:
 
     `direction[v]`: backward or not; operations that are missing may choose. `shares`: (k, i, j), i < j: readers i and j of
     bundle k may share a read. `parts`: strongly connected sets of operations, which can be clustered independently.
-    `choices`: what may be copied; `graph` has all edges that copies may add.
+    `candidates`: what may be recomputed; `graph` has all edges that this may add.
     """
 
     graph: Graph
@@ -61,10 +73,10 @@ class Analysis:
     bundles: tuple[Bundle, ...]
     shares: tuple[tuple[int, int, int], ...]
     parts: tuple[tuple[Label, ...], ...]
-    choices: Choices
+    candidates: Candidates
     separation: Separation
-    real: Graph
-    """The graph as it is, without the edges that copies may add."""
+    loose: tuple[Loose, ...]
+    """Dependences of recomputations that are none without them; `arcs` has all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,19 +101,21 @@ class Separation:
 class _Facts:
     """The fixpoint: more infusible arcs allow less pushing, which makes more arcs infusible."""
 
-    def __init__(self, graph: Graph, duplicate: Duplicate, optional: Collection[Arc]) -> None:
+    def __init__(self, graph: Graph, duplicate: Duplicate, optional: Collection[Arc], loose: Collection[Edge]) -> None:
         self.graph, self.duplicate, self.optional = graph, duplicate, optional
         self.spaces = Spaces(graph)
+        firm = [edge for edge in graph.edges if edge not in loose] if loose else graph.edges
         self.operations = {node.label for node in graph.operations}
         self.edges_of: dict[Arc, list[Edge]] = {}
-        for edge in graph.edges:
+        for edge in firm:
             self.edges_of.setdefault((edge.array.label, edge.consumer), []).append(edge)
         self.outgoing: dict[Label, list[Edge]] = {label: [] for label in self.operations}
         for edge in graph.edges:
             if edge.array.label in self.operations:
                 self.outgoing[edge.array.label].append(edge)
         # Arcs from and to barriers count: what stands on both sides of a barrier is separate.
-        self.arcs = graph.arcs
+        self.arcs = replace(graph, edges=tuple(firm)).arcs if loose else graph.arcs
+        self.streams = {(edge.array.label, edge.consumer) for edge in firm if edge.role is Role.STREAM}
         self.after: dict[Label, list[Label]] = {node.label: [] for node in graph.nodes}
         for first, second in self.arcs:
             if (first, second) not in optional:
@@ -154,6 +168,14 @@ class _Facts:
         """What is separate, as far as is known."""
         return Separation(self.bit, self.beyond, self.pushable, self.spaces)
 
+    def may_join(self, edge: Edge) -> bool:
+        """Whether what `edge.consumer` recomputes may read in one cluster what is made there, in the order of all others."""
+        maker, reader = edge.array.label, edge.consumer
+        if edge.role is not Role.STREAM or not may_fuse(self.graph, edge) or (maker, reader) in self.infusible:
+            return False
+        moves = self.graph.node[reader].kind is Kind.GATHER or maker in self.pushable or reader in self.pushable
+        return not moves and not self.separation.are_separate(maker, reader)
+
     def may_share(self, first: tuple[Label, Role], second: tuple[Label, Role]) -> bool:
         """Whether two readers of an array might read it once, in one cluster and order."""
         (u, role_u), (v, role_v) = first, second
@@ -171,12 +193,12 @@ class _Facts:
                 return len(directions) < 2
 
 
-def _bundles(facts: _Facts, virtual: Mapping[Edge, tuple[Arc, ...]]) -> Iterator[Bundle]:
+def _bundles(facts: _Facts, optional: Mapping[Edge, tuple[Arc, ...]]) -> Iterator[Bundle]:
     """Arrays with the same maker, shape and readers, together. Arrays that nobody reads in an order cost what they must."""
     graph, operations = facts.graph, facts.operations
     groups: dict[tuple[Label, Shape, tuple[_Use, ...], bool], list[Array]] = {}
     for array, edges in graph.readers.items():
-        uses = tuple((edge.consumer, edge.role, virtual.get(edge, ())) for edge in edges)
+        uses = tuple((edge.consumer, edge.role, optional.get(edge, ())) for edge in edges)
         if uses or array in graph.results:
             groups.setdefault((array.label, array.shape, uses, array in graph.results), []).append(array)
     for (label, _, uses, result), arrays in groups.items():
@@ -184,7 +206,9 @@ def _bundles(facts: _Facts, virtual: Mapping[Edge, tuple[Arc, ...]]) -> Iterator
         real = [(label, consumer) for consumer, _, only_if in uses if not only_if]
         outside = any(arc in facts.infusible and arc not in facts.optional for arc in real)
         loaders = {
-            consumer for consumer, role, _ in uses if role not in ORDERED and (label, consumer) in facts.optional
+            consumer
+            for consumer, role, only_if in uses
+            if role not in ORDERED and not only_if and (label, consumer) in facts.optional
         }
         yield Bundle(
             label=label,
@@ -192,6 +216,7 @@ def _bundles(facts: _Facts, virtual: Mapping[Edge, tuple[Arc, ...]]) -> Iterator
             readers=tuple((consumer, role) for consumer, role, _ in ordered),
             only_if=tuple(only_if for _, _, only_if in ordered),
             loaders=tuple(sorted(loaders)),
+            loaded_if=tuple(dict.fromkeys(arc for _, role, arcs in uses if role not in ORDERED for arc in arcs)),
             result=result,
             stored=result or outside,
             made_here=label in operations,
@@ -201,8 +226,7 @@ def _bundles(facts: _Facts, virtual: Mapping[Edge, tuple[Arc, ...]]) -> Iterator
 def _directions(facts: _Facts, sharing: Iterable[Arc]) -> dict[Label, bool]:
     """Fixed directions spread over fusible streams and shared reads; where both occur, free operations may choose."""
     together = UnionFind[Label]()
-    streams = {(edge.array.label, edge.consumer) for edge in facts.graph.edges if edge.role is Role.STREAM}
-    links = [arc for arc in facts.arcs if arc in streams and arc not in facts.infusible]
+    links = [arc for arc in facts.arcs if arc in facts.streams and arc not in facts.infusible]
     for first, second in [*links, *sharing]:
         together.unite(first, second)
     fixed = {label: fixed_direction(facts.graph.node[label]) for label in facts.operations}
@@ -259,12 +283,20 @@ def strong_components(nodes: Iterable[Label], after: Mapping[Label, Iterable[Lab
     return found
 
 
-def analyse(graph: Graph, duplicate: Duplicate, found: Choices = NOTHING) -> Analysis:
-    """The facts about a graph, in which some of `found` may be copied."""
-    real, virtual = graph, found.virtual(graph)
-    graph = found.extended(graph) if found.reads else graph
-    facts = _Facts(graph, duplicate, found.reads.keys())
-    bundles = tuple(_bundles(facts, virtual))
+def analyse(graph: Graph, duplicate: Duplicate, recomputing: Candidates | None = None) -> Analysis:
+    """The facts about a graph, in which some pairs may be recomputed."""
+    found = nothing(graph) if recomputing is None else recomputing
+    graph, optional = found.extended(), found.optional()
+    conditional = {
+        edge: pairs
+        for edge, pairs in optional.items()
+        if all((edge.array.label, label) in found.reads for label, _ in pairs)
+    }
+    facts = _Facts(graph, duplicate, found.reads.keys(), conditional)
+    loose = tuple(
+        Loose(edge.array.label, edge.consumer, pairs, facts.may_join(edge)) for edge, pairs in conditional.items()
+    )
+    bundles = tuple(_bundles(facts, optional))
     shares = tuple(
         (number, i, j)
         for number, bundle in enumerate(bundles)
@@ -273,6 +305,7 @@ def analyse(graph: Graph, duplicate: Duplicate, found: Choices = NOTHING) -> Ana
     )
     mixed: dict[Label, set[Label]] = {label: set(after) for label, after in facts.after.items()}
     sharing = [(bundles[number].readers[i][0], bundles[number].readers[j][0]) for number, i, j in shares]
+    sharing += [(each.label, each.reader) for each in loose if each.fusible]
     for first, second in [*sharing, *found.pairs]:
         mixed[first].add(second)
         mixed[second].add(first)
@@ -280,21 +313,20 @@ def analyse(graph: Graph, duplicate: Duplicate, found: Choices = NOTHING) -> Ana
         if (first, second) not in facts.infusible:
             mixed[second].add(first)
     ordered = {label: sorted(after) for label, after in mixed.items()}
-    streams = {(e.array.label, e.consumer) for e in graph.edges if e.role is Role.STREAM}
     return Analysis(
         graph=graph,
         operations=tuple(node.label for node in graph.operations),
         arcs=facts.arcs,
-        streams=frozenset(streams - facts.infusible),
+        streams=frozenset(facts.streams - facts.infusible),
         infusible=frozenset(facts.infusible),
         pushable=facts.pushable,
         direction=_directions(facts, sharing),
         bundles=bundles,
         shares=shares,
         parts=tuple(part for part in strong_components(ordered, ordered) if len(part) > 1),
-        choices=found,
+        candidates=found,
         separation=facts.separation,
-        real=real,
+        loose=loose,
     )
 
 
@@ -318,5 +350,6 @@ def restrict(facts: Analysis, part: tuple[Label, ...]) -> Analysis:
         bundles=tuple(bundles),
         shares=tuple((number, i, j) for (number, i), (_, j) in shares),
         parts=(part,),
-        choices=facts.choices.inside(inside),
+        candidates=facts.candidates.inside(inside),
+        loose=tuple(each for each in facts.loose if each.reader in inside),
     )

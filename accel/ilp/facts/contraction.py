@@ -4,6 +4,9 @@ a and b become one if b, a map, is the only reader of a, a generate or map, and 
 which it is the only reader and which is not larger than a. Then take an optimum that separates a from b and move a to b:
 the write and the read of a are saved, at most the write and the read of p are lost, and nobody else loses a neighbour.
 
+Where something may be recomputed, what is cheap is not merged with what is not: then the one may be stored, and the other
+recomputed where it is read.
+
 Where reads, writes or intermediate arrays come first, a may also read arrays that both b and the maker of p read: b reads
 them anyway, and what a connected by them stays connected by p's maker, or a's saving is greater than its loss.
 """
@@ -13,10 +16,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from accel.ilp.legality.rules import CHEAP
 from accel.ilp.problem.clustering import Cluster
 from accel.ilp.problem.cost import CostLevel
 from accel.ilp.problem.graph import Graph, Node, together
 from accel.ilp.problem.options import Duplicate
+from accel.ilp.recompute.candidates import counts_traffic
 from accel.labelled.array import Array, Label
 from accel.labelled.operations import ORDERED, Kind, Role
 
@@ -96,7 +101,24 @@ def merge_chains(graph: Graph, duplicate: Duplicate, model: tuple[CostLevel, ...
         reader = None if node.label in earlier or node.label in costly else only_reader(graph, node)
         if reader is not None and _loses_nothing(graph, node, reader, alone):
             heir[node.label] = reader
+    if duplicate is True and counts_traffic(model):
+        _keep_cheap_ends(graph, heir)
     return _contracted(graph, heir) if heir else unmerged(graph)
+
+
+def _keep_cheap_ends(graph: Graph, heir: dict[Label, Label]) -> None:
+    """Merge nothing with a cheap end of a chain that makes it expensive."""
+    cheap: dict[Label, int] = {}
+    for node in reversed(graph.operations):
+        reader = heir.get(node.label)
+        if reader is not None and reader not in cheap:
+            continue
+        operations = node.operations + (0 if reader is None else cheap[reader])
+        if node.loops or operations > CHEAP:
+            heir.pop(node.label, None)
+            operations = node.operations
+        if not node.loops and operations <= CHEAP:
+            cheap[node.label] = operations
 
 
 def unmerged(graph: Graph) -> Contraction:

@@ -31,7 +31,7 @@ def _cheapest_read(facts: Analysis, bundle: Bundle, number: int, level: CostLeve
 def _reads(facts: Analysis, number: int, near: _Near, level: CostLevel, weights: Weights) -> int:
     """Readers that cannot be fused with the maker read; those of which no two can share a read, each by itself.
 
-    Of a maker that may be gone and all who copy it then, it or each of them reads.
+    Of a maker that may be gone and all who recompute it then, it or each of them reads.
     """
     bundle = facts.bundles[number]
     costs: dict[frozenset[int], int] = {}
@@ -42,9 +42,9 @@ def _reads(facts: Analysis, number: int, near: _Near, level: CostLevel, weights:
     }
     for reader, cost in apart.items():
         label = bundle.readers[reader][0]
-        if bundle.only_if[reader] or (bundle.label, label) in facts.choices.reads:
+        if bundle.only_if[reader] or (bundle.label, label) in facts.candidates.reads:
             continue
-        if label in facts.choices.mortal:
+        if label in facts.candidates.removable:
             heirs = {other for other, pairs in enumerate(bundle.only_if) if any(pair[0] == label for pair in pairs)}
             least = max((apart[heir] for heir in heirs if heir in apart), default=0)
             costs[frozenset({reader, *heirs})] = min(cost, least)
@@ -70,7 +70,7 @@ def _depth(facts: Analysis, near: _Near) -> int:
         for earlier in near.ahead[label]:
             step = not barrier and (earlier, label) in facts.infusible
             depth[label] = max(depth[label], depth[earlier] + step)
-    return max(steps for label, steps in depth.items() if label not in facts.choices.mortal)
+    return max(steps for label, steps in depth.items() if label not in facts.candidates.removable)
 
 
 def _level(facts: Analysis, near: _Near, level: CostLevel, weights: Weights) -> int:
@@ -105,7 +105,7 @@ def _neighbourhoods(facts: Analysis) -> Iterator[_Near]:
     part_of = {label: number for number, part in enumerate(facts.parts) for label in part}
     ahead: dict[Label, list[Label]] = {label: [] for label in part_of}
     for u, v in facts.arcs:
-        if part_of.get(u, -1) == part_of.get(v, -2) and (u, v) not in facts.choices.reads:
+        if part_of.get(u, -1) == part_of.get(v, -2) and (u, v) not in facts.candidates.reads:
             ahead[v].append(u)
     bundles: list[dict[int, None]] = [{} for _ in facts.parts]
     for number, bundle in enumerate(facts.bundles):

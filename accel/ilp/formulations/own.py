@@ -33,9 +33,9 @@ class Own:
         """The components of x = 0."""
         return cuts.clusters(self._part, values)
 
-    def copies(self, values: Mapping[int, float]) -> tuple[Pair, ...]:
-        """Where copy(p,c) is 1."""
-        return tuple(pair for pair, copy in self._part.copy.items() if copy.value(values) > 0.5)
+    def recomputed(self, values: Mapping[int, float]) -> tuple[Pair, ...]:
+        """Where recompute(p,c) is 1."""
+        return tuple(pair for pair, recomputed in self._part.recomputed.items() if recomputed.value(values) > 0.5)
 
     def backward(self, values: Mapping[int, float]) -> frozenset[Label]:
         """Where backward(v) is 1."""

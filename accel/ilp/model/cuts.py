@@ -21,17 +21,16 @@ _MOST = 200
 """Rows added in one round."""
 
 _Step = tuple[Label, Linear | None]
-"""Where a walk came from, and the x of the pair, or copy of the dependence, that it used; None for one that is there."""
+"""Where a walk came from, and the x of the pair, or absence of the dependence, that it used; None for one that is there."""
 
 
 def _neighbours(
     part: Formulation, values: Mapping[int, float]
 ) -> dict[Label, list[tuple[Label, float, Linear | None]]]:
-    """Walks go along dependences for nothing or, if they may be absent, for copy; along pairs, either way, for their x."""
+    """Walks go along dependences for nothing or, if they may be absent, for being so; along pairs, either way, for their x."""
     near: dict[Label, list[tuple[Label, float, Linear | None]]] = {label: [] for label in part.labels}
-    for u, v, _ in part.arcs:
-        copy = part.copy.get((u, v))
-        near[u].append((v, 0.0 if copy is None else max(0.0, copy.value(values)), copy))
+    for u, v, _, absent in part.arcs:
+        near[u].append((v, 0.0 if absent is None else max(0.0, absent.value(values)), absent))
     for (u, v), x in part.apart.items():
         weight = max(0.0, x.value(values))
         near[u].append((v, weight, x))
@@ -62,13 +61,14 @@ def _shortest(
 
 
 def cycles(part: Formulation, values: Mapping[int, float]) -> list[Linear]:
-    """x(u,v) - copy(u,v) <= sum of x, copy over a walk from v to u, for arcs (u,v): the most violated ones.
+    """x(u,v) - absent(u,v) <= sum of x, absent over a walk from v to u, for arcs (u,v): the most violated ones.
 
     If none is violated by an integral solution, its clusters stand in an order, and arcs inside of them are fused.
     """
     near = _neighbours(part, values)
     into: dict[Label, list[tuple[Label, Linear, float]]] = {}
-    for u, v, x in part.arcs:
+    for u, v, apart, absent in part.arcs:
+        x = apart if absent is None else apart - absent
         value = x.value(values)
         if value > _TOLERANCE:
             into.setdefault(v, []).append((u, x, value))

@@ -43,7 +43,7 @@ def inequalities(variables: Variables) -> Iterator[Linear]:
             yield total(variables.apart(w, v) for v in clique) - (len(clique) - 1)
     for u, v in variables.facts.arcs:
         if (u, v) in variables.x:
-            x = variables.apart(u, v) - variables.copy.get((u, v), Linear())
+            x = variables.apart(u, v) - variables.recomputed.get((u, v), Linear())
             for w in near[u]:
                 if w != v and pair(w, v) in variables.x:
                     yield variables.apart(u, w) + variables.apart(w, v) - x

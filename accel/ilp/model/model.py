@@ -5,7 +5,7 @@ No big numbers: potentials of clusters are replaced by rows against cycles, whic
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from accel.ilp.facts.analysis import Analysis, restrict
@@ -17,7 +17,7 @@ from accel.ilp.model.objective import add_objectives
 from accel.ilp.model.variables import Pair, Variables
 from accel.ilp.problem.cost import CostLevel, Weights
 from accel.ilp.problem.options import Duplicate
-from accel.ilp.recompute.copying import work
+from accel.ilp.recompute.candidates import work
 from accel.ilp.solvers.linear import Linear, Model, total
 from accel.labelled.array import Label
 from accel.labelled.operations import Role
@@ -29,10 +29,10 @@ class Formulation:
 
     labels: tuple[Label, ...]
     model: Model
-    arcs: tuple[tuple[Label, Label, Linear], ...]
-    """Dependences (u, v) with x(u,v), constantly 1 where they are never fused, less copy(u,v)."""
-    copy: Mapping[Pair, Linear]
-    """copy(u,v) for the dependences that may be absent, because v computes by itself what u makes."""
+    arcs: tuple[tuple[Label, Label, Linear, Linear | None], ...]
+    """Dependences (u, v) with x(u,v), constantly 1 where they are never fused, and what is 1 where there is none."""
+    recomputed: Mapping[Pair, Linear]
+    """recompute(u,v): v computes by itself what u makes."""
     apart: Mapping[Pair, Linear]
     """x(u,v) for every pair that may be in one cluster and share something."""
     pushed: Mapping[Label, Linear]
@@ -62,21 +62,35 @@ def _orders(variables: Variables) -> None:
         variables.model.differ_at_most(variables.backward(u), variables.backward(v), x)
 
 
-def _copies(variables: Variables) -> None:
-    """Who copies its maker does not read it; a maker that somebody copies is not pushed; one that is gone is nowhere."""
+def _recomputations(variables: Variables) -> None:
+    """Who recomputes a maker does not read it; a maker that somebody recomputes is not pushed; one that is gone is nowhere."""
     facts, require = variables.facts, variables.model.require
-    for (p, c), copy in variables.copy.items():
+    for (p, c), recomputed in variables.recomputed.items():
         if (p, c) not in facts.infusible:
-            require(variables.apart(p, c) - copy)
-        require(1 - variables.pushed(p) - copy)
-        if p in facts.choices.mortal:
-            require(copy - variables.gone(p))
-    mortal = facts.choices.mortal
-    for label in sorted(mortal):  # one that stayed although nobody reads it could join the clusters around it
-        kept = [1 - copy for (p, _), copy in variables.copy.items() if p == label]
-        require(variables.gone(label) + total(kept) - 1)
-    for (u, v), x in variables.x.items() if mortal else ():
-        for label in mortal.intersection((u, v)):
+            require(variables.apart(p, c) - recomputed)
+        require(1 - variables.pushed(p) - recomputed)
+        require(1 - variables.gone(c) - recomputed)
+        if p in facts.candidates.removable:
+            require(recomputed - variables.gone(p))
+    for each in facts.loose:
+        apart, read = variables.apart(each.label, each.reader), variables.some(each.only_if)
+        if each.fusible:
+            variables.model.differ_at_most(variables.backward(each.label), variables.backward(each.reader), apart)
+        else:
+            require(apart - read)
+    removable = facts.candidates.removable
+    for label in sorted(removable):  # one that stayed although nobody reads it could join the clusters around it
+        kept = [1 - recomputed for (p, _), recomputed in variables.recomputed.items() if p == label]
+        other = [
+            variables.recomputed[arc]
+            for arc, edges in facts.candidates.reads.items()
+            if any(edge.array.label == label for edge in edges)
+        ]
+        require(variables.gone(label) + total([*kept, *other]) - 1)
+        for nested in other:
+            require(1 - nested - variables.gone(label))
+    for (u, v), x in variables.x.items() if removable else ():
+        for label in removable.intersection((u, v)):
             require(x - variables.gone(label))
 
 
@@ -90,8 +104,8 @@ def _work(variables: Variables, duplicate: Duplicate) -> None:
         node = graph.node[v]
         allowed = duplicate is not False and is_loop_free(node)
         work.add(v, variables.pushed(v), target, node.operations if allowed else CHEAP + 1)
-    for p, c in facts.choices.pairs:
-        work.add_copy(p, c)
+    for p, c in facts.candidates.pairs:
+        work.add_recomputed(p, c)
     for parts in work.burdens.values():
         variables.model.require(CHEAP - total(parts))
 
@@ -116,20 +130,21 @@ class _Work:
                 return
             repeated, gather = self._both(f"again_{v}_{above}", repeated, self.variables.pushed(gather)), above
 
-    def add_copy(self, p: Label, c: Label) -> None:
-        """A copy runs in the order of its reader, or in that of the gather that its reader is."""
-        facts, copy = self.variables.facts, self.variables.copy[p, c]
-        maker = facts.real.node[p]
-        edges = [edge for edge in facts.real.inputs[c] if edge.array.label == p]
+    def add_recomputed(self, p: Label, c: Label) -> None:
+        """What is recomputed runs in the order of its reader, or in that of the gather that its reader is."""
+        facts, recomputed = self.variables.facts, self.variables.recomputed[p, c]
+        graph = facts.candidates.graph
+        maker = graph.node[p]
+        edges = [edge for edge in graph.inputs[c] if edge.array.label == p]
         loads = sum(edge.sites for edge in edges if edge.role is Role.INDEX)
-        operations = loads * work(facts.real, maker)
+        operations = loads * work(graph, maker)
         if any(edge.role is Role.SOURCE for edge in edges):
-            self.add(p, copy, c, maker.operations)
+            self.add(p, recomputed, c, maker.operations)
         elif any(edge.role is Role.STREAM for edge in edges):
             operations += maker.operations
         target = facts.pushable.get(c)
         if target is not None and operations:
-            self.add(p, self._both(f"again_{p}_{c}", copy, self.variables.pushed(c)), target, operations)
+            self.add(p, self._both(f"pushed_{p}_{c}", recomputed, self.variables.pushed(c)), target, operations)
 
     def _both(self, name: str, first: Linear, second: Linear) -> Linear:
         both = self.variables.new(name, integer=False)
@@ -137,9 +152,15 @@ class _Work:
         return both
 
 
-def _unless_copied(variables: Variables, u: Label, v: Label) -> Linear:
-    apart = variables.apart(u, v) if (u, v) not in variables.facts.infusible else Linear(1)
-    return apart - variables.copy[u, v] if (u, v) in variables.copy else apart
+def _dependences(variables: Variables) -> Iterator[tuple[Label, Label, Linear, Linear | None]]:
+    """Those that are always there, those that a recomputation takes away, those that one brings."""
+    facts = variables.facts
+    for u, v in facts.arcs:
+        apart = variables.apart(u, v) if (u, v) not in facts.infusible else Linear(1)
+        yield u, v, apart, variables.recomputed.get((u, v))
+    for each in facts.loose:
+        apart = variables.apart(each.label, each.reader) if each.fusible else Linear(1)
+        yield each.label, each.reader, apart, 1 - variables.some(each.only_if)
 
 
 def formulate(
@@ -149,7 +170,7 @@ def formulate(
     facts = restrict(whole, part)
     variables = Variables(facts)
     _orders(variables)
-    _copies(variables)
+    _recomputations(variables)
     _work(variables, duplicate)
     forest = add_objectives(variables, levels, weights)
     for row in inequalities(variables):
@@ -158,8 +179,8 @@ def formulate(
     return Formulation(
         labels=part,
         model=variables.model,
-        arcs=tuple((u, v, _unless_copied(variables, u, v)) for u, v in facts.arcs),
-        copy=variables.copy,
+        arcs=tuple(_dependences(variables)),
+        recomputed=variables.recomputed,
         apart=variables.x,
         pushed={v: variables.pushed(v) for v in facts.pushable},
         pushable=facts.pushable,

@@ -10,7 +10,7 @@ from accel.ilp.model.forest import NO_FOREST, Forest, plant
 from accel.ilp.model.variables import Pair, Variables, pair
 from accel.ilp.problem.clustering import FORWARD, Traversal
 from accel.ilp.problem.cost import CostLevel, Weights
-from accel.ilp.recompute.copying import Traffic
+from accel.ilp.recompute.traffic import Traffic
 from accel.ilp.solvers.linear import Linear, total
 from accel.labelled.array import Label
 from accel.labelled.operations import ORDERED, Role
@@ -65,7 +65,7 @@ class _Objective:
             pays: dict[int, Linear] = {}
             for j, (reader, _) in enumerate(bundle.readers):
                 unfused, optional = self.variables.unfused(bundle, j), bool(bundle.only_if[j])
-                fusible = bundle.made_here and (bundle.label, reader) not in self.facts.infusible
+                fusible = self.variables.is_fusible(bundle, j)
                 if (number, j) not in partners and not (optional and fusible):
                     pays[j] = unfused
                     continue
@@ -118,14 +118,15 @@ class _Objective:
     # ---- writes
 
     def writes(self) -> None:
-        """stored(a) >= x(a,b) for every reader b that does not copy the maker."""
+        """stored(a) >= x(a,b) for every reader b that does not recompute the maker."""
         for bundle in self.facts.bundles:
             if not bundle.made_here or bundle.label not in self.facts.operations:
                 continue
             stored = Linear(1)
             if not bundle.stored:
                 apart = [self.variables.unfused(bundle, j) for j in range(len(bundle.readers))]
-                apart += [1 - self.variables.copy[bundle.label, reader] for reader in bundle.loaders]
+                apart += [1 - self.variables.recomputed[bundle.label, reader] for reader in bundle.loaders]
+                apart += [self.variables.recomputed[arc] for arc in bundle.loaded_if]
                 stored = apart[0]
                 if any(other != stored for other in apart):
                     stored = self.variables.new(f"stored_{bundle.label}", integer=False, alone=True)
@@ -143,12 +144,19 @@ class _Objective:
         links: dict[Pair, list[Linear]] = {}
         for u, v in self.facts.arcs:
             if (u, v) not in self.facts.infusible:
-                links.setdefault((u, v), []).append(1 - self.variables.apart(u, v))  # where v copies u, that is 0
+                links.setdefault((u, v), []).append(1 - self.variables.apart(u, v))  # where v recomputes u, that is 0
+        for each in self.facts.loose:
+            if each.fusible:
+                edge = pair(each.label, each.reader)
+                linked = self.variables.new(f"through_{each.label}_{each.reader}", integer=False)
+                self.variables.model.require(1 - self.variables.apart(*edge) - linked)
+                self.variables.model.require(self.variables.some(each.only_if) - linked)
+                links.setdefault(edge, []).append(linked)
         for number, i, j in self.facts.shares:
             readers = self.facts.bundles[number].readers
             links.setdefault(pair(readers[i][0], readers[j][0]), []).append(self.same[number, i, j])
         forest = plant(links, self.variables.new, self.variables.model.require)
-        gone = [self.variables.gone(label) for label in self.facts.choices.mortal]
+        gone = [self.variables.gone(label) for label in self.facts.candidates.removable]
         for level, costs in zip(self.levels, self.costs, strict=True):
             costs.append((len(self.facts.operations) - total(gone)) * level.cluster)
             costs += [join * -level.cluster for join in forest.joined.values()]
@@ -188,21 +196,21 @@ class _Objective:
             for level, costs in zip(self.levels, self.costs, strict=True):
                 costs.append(total(unfused) * (level.access * len(bundle.arrays)))
 
-    # ---- copies
+    # ---- recomputation
 
     def loads(self) -> None:
-        """What copies read more by index."""
-        found = self.facts.choices
+        """What recomputations read more by index."""
+        found = self.facts.candidates
         for level, costs in zip(self.levels, self.costs, strict=True):
-            traffic = Traffic(self.facts.real, found, level, self.weights)
-            costs += [self.variables.copy[pair] * traffic.copied(pair) for pair in found.pairs]
-            costs += [self.variables.gone(label) * -traffic.gone(label) for label in sorted(found.mortal)]
+            traffic = Traffic(found, level, self.weights)
+            costs += [self.variables.recomputed[pair] * traffic.recomputed(pair) for pair in found.pairs]
+            costs += [self.variables.gone(label) * -traffic.gone(label) for label in sorted(found.removable)]
 
 
 def add_objectives(variables: Variables, levels: Sequence[CostLevel], weights: Weights) -> Forest:
     """Add one objective per level to the model, with the variables that it needs; returns the forest of clusters.
 
-    Where something may be copied the last objective is the number of copies; of as many, those into later readers are better.
+    Where something may be recomputed the last objective is how often that is done; of as many, later readers are better.
     """
     objective = _Objective(variables, levels, weights)
     forest = NO_FOREST
@@ -221,9 +229,9 @@ def add_objectives(variables: Variables, levels: Sequence[CostLevel], weights: W
         objective.accesses()
     objective.loads()
     variables.model.objectives += [total(costs) for costs in objective.costs]
-    if variables.copy:
-        number = len(variables.copy)
+    if variables.recomputed:
+        number = len(variables.recomputed)
         ranks = [number * number + number - place for place in range(number)]
-        copies = zip(variables.copy.values(), ranks, strict=True)
-        variables.model.objectives.append(total(copy * rank for copy, rank in copies))
+        ranked = zip(variables.recomputed.values(), ranks, strict=True)
+        variables.model.objectives.append(total(recomputed * rank for recomputed, rank in ranked))
     return forest

@@ -1,6 +1,6 @@
-"""What a solution says, made into clusters: sets of operations, and copies of producers.
+"""What a solution says, made into clusters: sets of operations, and what is recomputed.
 
-Everything is decided on a graph with its chains merged (`contraction.py`); copies there are copies of whole chains.
+Everything is decided on a graph with its chains merged (`contraction.py`), which are recomputed whole.
 `expanded` goes back to the original graph.
 """
 
@@ -16,15 +16,16 @@ from accel.ilp.problem.cost import CostLevel, Weights
 from accel.ilp.problem.decode import in_order, split
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Duplicate
-from accel.ilp.recompute.copying import Choices, Pair, choices, moved
-from accel.ilp.recompute.substitute import Substituted, substitute
+from accel.ilp.recompute.candidates import Candidates, Pair, candidates
+from accel.ilp.recompute.graph import RecomputedGraph, recompute
+from accel.ilp.recompute.traffic import moved
 from accel.labelled.array import Label
-from accel.labelled.passes.duplicate import Copied
+from accel.labelled.passes.recompute import Recomputed
 
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """Sets of operations that share a nest, those that run backward where nobody in their set reads them, and copies."""
+    """Sets of operations that share a nest, those that run backward where nobody in their set reads them, who recomputes."""
 
     sets: tuple[tuple[Label, ...], ...]
     backward: frozenset[Label] = frozenset()
@@ -35,7 +36,7 @@ class Solution:
 
 
 def solution_of(clusters: Iterable[Cluster]) -> Solution:
-    """What clusters without copies say."""
+    """What clusters without recomputations say."""
     found = tuple(clusters)
     pairs = [pair for cluster in found for pair in zip(cluster.labels, cluster.traversals, strict=True)]
     backward = frozenset(label for label, traversal in pairs if traversal == BACKWARD)
@@ -44,58 +45,58 @@ def solution_of(clusters: Iterable[Cluster]) -> Solution:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Clusters of the graph in which the copies stand."""
+    """Clusters of the graph in which the recomputations stand."""
 
-    changed: Substituted
-    copied: tuple[Copied, ...]
+    changed: RecomputedGraph
+    recomputed: tuple[Recomputed, ...]
     clusters: tuple[Cluster, ...]
 
 
 def placed(graph: Graph, answer: Solution) -> Placed:
     """The clusters that an answer asks for, split where nothing is shared. Raises ValueError if there are no such clusters."""
-    copied = tuple(Copied((maker,), (reader,)) for maker, reader in answer.pairs)
-    changed = substitute(graph, copied)
-    copies = changed.clones(copied)
+    recomputed = tuple(Recomputed((maker,), (reader,)) for maker, reader in answer.pairs)
+    changed = recompute(graph, recomputed)
+    made = changed.of_readers(recomputed)
     backward = frozenset(changed.label[label] for label in answer.backward if label in changed.label)
     clusters: list[Cluster] = []
     for labels in answer.sets:
         members = [changed.label[label] for label in labels if label in changed.label]
-        members += [copy for label in members for copy in copies.get(label, ())]
+        members += [own for label in members for own in made.get(label, ())]
         found = split(changed.graph, members, backward) if members else []
         if found is None:
             raise ValueError("it asks for two orders of one operation")
         clusters += found
-    return Placed(changed, copied, tuple(clusters))
+    return Placed(changed, recomputed, tuple(clusters))
 
 
 def priced(
-    graph: Graph, answer: Solution, found: Choices, levels: tuple[CostLevel, ...], weights: Weights
+    graph: Graph, answer: Solution, found: Candidates, levels: tuple[CostLevel, ...], weights: Weights
 ) -> tuple[int, ...]:
-    """What the clusters of an answer cost together, with what copies read more by index. Raises ValueError like `placed`."""
+    """What the clusters of an answer cost together, and what is read more by index. Raises ValueError like `placed`."""
     parts = placed(graph, answer)
     own = Weights(parts.changed.graph, weights.sizes)
     cost = price_of(parts.changed.graph, parts.clusters, levels, own)
-    return tuple(map(sum, zip(cost, moved(graph, found, answer.pairs, levels, weights), strict=True)))
+    return tuple(map(sum, zip(cost, moved(found, answer.pairs, levels, weights), strict=True)))
 
 
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """A clustering of `changed.graph`, which is the original graph with `copied`: itself, if nothing is."""
+    """A clustering of `changed.graph`, which is the original graph with `recomputed`: itself, if nothing is."""
 
     clustering: Clustering
-    copied: tuple[Copied, ...]
-    changed: Substituted
+    recomputed: tuple[Recomputed, ...]
+    changed: RecomputedGraph
 
 
 def expanded(graph: Graph, contraction: Contraction, answer: Solution) -> Expanded | None:
-    """An answer about all operations of `coarse`, in the original graph; None if its clusters stand in a circle.
+    """An answer about all operations of a contraction, in the original graph; None if its clusters stand in a circle.
 
-    Readers in one cluster and order share one copy.
+    Readers in one cluster and order share what they recompute.
     """
     parts = placed(contraction.graph, answer)
     old = {new: label for label, new in parts.changed.label.items()}
     maker = {
-        copy: each.run[-1] for each, labels in zip(parts.copied, parts.changed.copies, strict=True) for copy in labels
+        own: each.run[-1] for each, labels in zip(parts.recomputed, parts.changed.made, strict=True) for own in labels
     }
     shared: dict[tuple[Label, int, Traversal], list[Label]] = {}
     home: dict[Label, tuple[int, Traversal]] = {}
@@ -103,18 +104,18 @@ def expanded(graph: Graph, contraction: Contraction, answer: Solution) -> Expand
         home |= {
             label: (number, traversal) for label, traversal in zip(cluster.labels, cluster.traversals, strict=True)
         }
-    copied: list[Copied] = []
-    for each, labels in zip(parts.copied, parts.changed.copies, strict=True):
+    recomputed: list[Recomputed] = []
+    for each, labels in zip(parts.recomputed, parts.changed.made, strict=True):
         (reader,) = each.readers
         members = [label for label in contraction.runs[reader] if _reads(graph, label, each.run[-1])]
         if labels:
             shared.setdefault((each.run[-1], *home[labels[0]]), []).extend(members)
         else:
-            copied.append(Copied(contraction.runs[each.run[-1]], tuple(members)))
+            recomputed.append(Recomputed(contraction.runs[each.run[-1]], tuple(members)))
     places = list(shared)
-    copied += [Copied(contraction.runs[label], tuple(sorted(shared[label, n, o]))) for label, n, o in places]
-    changed = substitute(graph, copied)
-    copies = dict(zip(places, changed.copies[len(copied) - len(places) :], strict=True))
+    recomputed += [Recomputed(contraction.runs[label], tuple(sorted(shared[label, n, o]))) for label, n, o in places]
+    changed = recompute(graph, recomputed)
+    made = dict(zip(places, changed.made[len(recomputed) - len(places) :], strict=True))
 
     def original(traversal: Traversal) -> Traversal:
         return traversal if traversal.gather is None else Traversal(changed.label[old[traversal.gather]], False)
@@ -124,32 +125,36 @@ def expanded(graph: Graph, contraction: Contraction, answer: Solution) -> Expand
         traversals: dict[Label, Traversal] = {}
         for label, traversal in zip(cluster.labels, cluster.traversals, strict=True):
             if label in maker:
-                members = list(copies[maker[label], number, traversal])
+                members = list(made[maker[label], number, traversal])
             else:
                 members = [changed.label[member] for member in contraction.runs[old[label]]]
             traversals |= dict.fromkeys(members, original(traversal))
         rising = tuple(sorted(traversals))
         clusters.append(Cluster(rising, tuple(traversals[label] for label in rising)))
     ordered = in_order(changed.graph, clusters)
-    return None if ordered is None else Expanded(ordered, tuple(copied), changed)
+    return None if ordered is None else Expanded(ordered, tuple(recomputed), changed)
 
 
 def loads(
-    graph: Graph, copied: Iterable[Copied], duplicate: Duplicate, levels: tuple[CostLevel, ...], weights: Weights
+    graph: Graph,
+    recomputed: Iterable[Recomputed],
+    duplicate: Duplicate,
+    levels: tuple[CostLevel, ...],
+    weights: Weights,
 ) -> tuple[int, ...]:
-    """What copies in the original graph read more by index. Raises ValueError if they may not be made."""
+    """What recomputations in the original graph read more by index. Raises ValueError if they may not be made."""
     contraction = merge_chains(graph, duplicate, levels)
     own = Weights(contraction.graph, weights.sizes)
-    found = choices(contraction.graph, own)
+    found = candidates(contraction.graph, own)
     home = {member: last for last, run in contraction.runs.items() for member in run}
     pairs = {
         (each.run[-1], home[reader]): contraction.runs.get(each.run[-1]) == each.run
-        for each in copied
+        for each in recomputed
         for reader in each.readers
     }
     if not all(pairs.values()) or not pairs.keys() <= found.reads.keys():
-        raise ValueError("it asks for copies that may not be made")
-    return moved(contraction.graph, found, pairs, levels, own)
+        raise ValueError("it asks for recomputations that may not be made")
+    return moved(found, pairs, levels, own)
 
 
 def _reads(graph: Graph, label: Label, maker: Label) -> bool:

@@ -1,7 +1,7 @@
 """The variables of the model, by meaning; constants stand in where the analysis knows the answer.
 
-x(u,v) = 0 puts two operations into one cluster. pushed(v) = 1: v runs in the order of its gather. backward(v). copy(p,c) = 1:
-c computes by itself what p makes. gone(p) = 1: all readers of p do, so that p is not there.
+x(u,v) = 0 puts two operations into one cluster. pushed(v) = 1: v runs in the order of its gather. backward(v). recompute(p,c)
+= 1: c computes by itself what p makes. gone(p) = 1: all readers of p do, so that p is not there.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ class Variables:
         self.alone: set[int] = set()
         self._some: dict[tuple[Arc, ...], Linear] = {}
         pairs = {pair(u, v) for u, v in facts.arcs if (u, v) not in facts.infusible}
+        pairs |= {pair(each.label, each.reader) for each in facts.loose if each.fusible}
         for number, i, j in facts.shares:
             readers = facts.bundles[number].readers
             pairs.add(pair(readers[i][0], readers[j][0]))
@@ -35,8 +36,8 @@ class Variables:
         self._pushed = {v: self.new(f"pushed_{v}_{gather}") for v, gather in sorted(facts.pushable.items())}
         free = [v for v in facts.operations if v not in facts.direction]
         self._backward = {v: self.new(f"backward_{v}") for v in free}
-        self.copy = {(p, c): self.new(f"copy_{p}_{c}") for p, c in facts.choices.pairs}
-        self._gone = {p: self.new(f"gone_{p}", integer=False) for p in sorted(facts.choices.mortal)}
+        self.recomputed = {(p, c): self.new(f"recompute_{p}_{c}") for p, c in facts.candidates.pairs}
+        self._gone = {p: self.new(f"gone_{p}", integer=False) for p in sorted(facts.candidates.removable)}
 
     def new(self, name: str, integer: bool = True, alone: bool = False) -> Linear:
         """A new variable; `alone`: it is 1, not 0, when all operations are clusters of their own."""
@@ -51,29 +52,44 @@ class Variables:
     def unfused(self, bundle: Bundle, number: int) -> Linear:
         """1 where reader `number` of a bundle reads it, and not as it is made.
 
-        It may be less than 0 for a reader that reads only if something is copied: it says "at least".
+        It may be less than 0 for a reader that reads only if something is recomputed: it says "at least".
         """
         reader, _ = bundle.readers[number]
         arc = (bundle.label, reader)
-        fusible = bundle.made_here and arc not in self.facts.infusible
-        apart = self.apart(*arc) if fusible else Linear(1)
+        apart = self.apart(*arc) if self.is_fusible(bundle, number) else Linear(1)
         if bundle.only_if[number]:
             return apart + self.reads(bundle, number) - 1
-        return apart - self.copy.get(arc, Linear(0)) - self.gone(reader)
+        return apart - self.recomputed.get(arc, Linear(0)) - self.gone(reader)
 
     def reads(self, bundle: Bundle, number: int) -> Linear:
         """Whether reader `number` of a bundle reads it at all."""
-        key = tuple(bundle.only_if[number])
+        key = bundle.only_if[number]
         if not key:
-            return 1 - self.copy.get((bundle.label, bundle.readers[number][0]), Linear(0))
+            return 1 - self.recomputed.get((bundle.label, bundle.readers[number][0]), Linear(0))
+        return self.some(key)
+
+    def is_fusible(self, bundle: Bundle, number: int) -> bool:
+        """Whether reader `number` of a bundle may be where it is made, and read it as it is."""
+        reader, only_if = bundle.readers[number][0], bundle.only_if[number]
+        if not bundle.made_here or (bundle.label, reader) in self.facts.infusible:
+            return False
+        loose = [
+            each
+            for each in self.facts.loose
+            if (each.label, each.reader, each.only_if) == (bundle.label, reader, only_if)
+        ]
+        return not only_if or all(each.fusible for each in loose)
+
+    def some(self, key: tuple[Arc, ...]) -> Linear:
+        """Whether one of these recomputations is chosen."""
         if len(key) == 1:
-            return self.copy[key[0]]
+            return self.recomputed[key[0]]
         if key not in self._some:
             some = self._some[key] = self.new("some_" + "_".join(f"{p}_{c}" for p, c in key), integer=False)
-            copies = [self.copy[arc] for arc in key]
-            self.model.require(total(copies) - some)
-            for copy in copies:
-                self.model.require(some - copy)
+            each = [self.recomputed[arc] for arc in key]
+            self.model.require(total(each) - some)
+            for one in each:
+                self.model.require(some - one)
         return self._some[key]
 
     def gone(self, p: Label) -> Linear:

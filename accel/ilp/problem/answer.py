@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from accel.ilp.problem.clustering import Clustering
-from accel.labelled.passes.duplicate import Copied
+from accel.labelled.passes.recompute import Recomputed
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A legal clustering, its cost, and what is known about all others: none costs less than `bound`, if that is not ().
 
-    copied: what is computed again; then the clustering is one of the graph with the copies (`substitute.py`).
+    recomputed: what is recomputed; then the clustering is one of the graph with recomputations (`recompute/graph.py`).
     finished: the strategy came to its end; no time limit struck, no solver failed. Only such answers are kept.
     recalled: an earlier process found it. The clustering was checked and priced again; of `bound` and `proved` there is only
     that process's word.
@@ -25,5 +25,5 @@ class Answer:
     strategy: str
     solver: str | None
     finished: bool = True
-    copied: tuple[Copied, ...] = ()
+    recomputed: tuple[Recomputed, ...] = ()
     recalled: bool = field(default=False, compare=False)

@@ -12,6 +12,7 @@ from accel.labelled.nodes import Binding, Program
 from accel.labelled.operations import Described, Flag, Kind, Role, describe
 from accel.labelled.programs import inside, sizes_bound
 from accel.labelled.scalar import Block, Compute, Constant, Function, If, Load, Operand, Variable, While
+from accel.labelled.scalars.neighbours import passes
 from accel.labelled.work import OPERATIONS, work
 
 
@@ -135,8 +136,11 @@ def _scatters_last(
             yield (edge.consumer, scatter)
 
 
-def build(program: Program) -> Graph:
-    """The dependency graph of `program`'s own bindings; sub-programs are barriers that read what they mention."""
+def build(program: Program, count_passes: bool = False) -> Graph:
+    """The dependency graph of `program`'s own bindings; sub-programs are barriers that read what they mention.
+
+    Passes over what is loaded are counted for those who recompute; nobody else asks.
+    """
     makers = _makers(program)
     labels = {binding.label for binding in program.bindings}
     nodes: list[Node] = []
@@ -146,11 +150,12 @@ def build(program: Program) -> Graph:
     for binding, described in bindings:
         scalars, within = _scalars(binding, described), _mentioned_inside(binding)
         nodes.append(_node(binding, described, scalars))
+        over = passes(binding.operation) if count_passes and scalars.loads else {}
         for array, role in described.reads:
             edges[Edge(array, binding.label, role)] = None
         for array in (*scalars.loads, *(array for array in within.loads if array.label in labels)):
             sites, is_inside = scalars.sites.get(array, 1), array not in scalars.checked
-            edges.setdefault(Edge(array, binding.label, Role.INDEX, sites, is_inside))
+            edges.setdefault(Edge(array, binding.label, Role.INDEX, sites, is_inside, over.get(array, 1)))
         for size in (*scalars.sizes, *within.sizes):
             maker = makers.get(size)
             if maker is not None and maker < binding.label:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from accel.errors import Where
 from accel.ilp.problem.graph import Graph
 from accel.labelled.array import Label
-from accel.labelled.passes.duplicate import Copied
+from accel.labelled.passes.recompute import Recomputed
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +48,19 @@ class Clustering:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a plan asked for before it was realised: copies in a graph, and clusters of the graph with these copies."""
+    """What a plan asked for before it was realised: a graph, what to recompute in it, and clusters of what comes out."""
 
     graph: Graph
     clustering: Clustering
-    copied: tuple[Copied, ...]
+    recomputed: tuple[Recomputed, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Repeated:
-    """Work that a program does again instead of storing what it makes.
+class Recomputation:
+    """What a program recomputes instead of storing it.
 
     names: of the combinators, in order; several are a chain. where: the last one's call. original: the label of the
-    operation itself, if somebody still reads it. copies: the labels of its copy, one for each name, of which the last is
+    operation itself, if somebody still reads it. made: the labels that do it, one for each name, of which the last is
     what `readers` read; none where they compute it in their scalar functions, for what was an index. asked: by what plan; there
     the operation is `producer`.
     """
@@ -68,7 +68,7 @@ class Repeated:
     names: tuple[str, ...]
     where: Where | None
     original: Label | None
-    copies: tuple[Label, ...]
+    made: tuple[Label, ...]
     readers: tuple[Label, ...]
     asked: Asked = field(repr=False)
     producer: Label
@@ -78,8 +78,8 @@ class Repeated:
 class Plan:
     """A clustering of one program, plans of its sub-programs, and how good they are.
 
-    `copied`: what is to be computed again; as long as there is something, the clustering is one of the graph with the copies
-    (`substitute.py`). `realise.py` makes them, and says in `repeated` what it has done.
+    `recomputed`: what to recompute; as long as there is something, the clustering is one of the graph in which that is done
+    (`recompute/graph.py`). `realise.py` does it in the program, and says in `recomputations` what it has done.
 
     `inner`: for each `Acond` its (then, orelse), for each `Awhile` its (condition, body). `cost` and `bound` hold one number
     per level of the cost model, for this program without its sub-programs; `proved`: no clustering costs less; `recalled`: that
@@ -95,6 +95,6 @@ class Plan:
     bound: tuple[int, ...]
     proved: bool
     seconds: float
-    copied: tuple[Copied, ...] = ()
-    repeated: tuple[Repeated, ...] = ()
+    recomputed: tuple[Recomputed, ...] = ()
+    recomputations: tuple[Recomputation, ...] = ()
     recalled: bool = field(default=False, compare=False)

@@ -45,6 +45,7 @@ class Edge:
     """`consumer` reads `array`.
 
     sites: of an indexed array, how many loads of it the scalar functions hold. inside: all of them are known to be in bounds.
+    passes: over the array that these loads are; neighbours are one (`labelled/scalars/neighbours.py`).
     """
 
     array: Array
@@ -52,15 +53,17 @@ class Edge:
     role: Role
     sites: int = field(default=1, compare=False)
     inside: bool = field(default=True, compare=False)
+    passes: int = field(default=1, compare=False)
 
 
 def together(edges: Iterable[Edge]) -> tuple[Edge, ...]:
-    """Each edge once, with the sites of all of its kind."""
+    """Each edge once, with the sites and passes of all of its kind."""
     found: dict[Edge, Edge] = {}
     for edge in edges:
         before = found.get(edge)
         if before is not None:
-            edge = replace(edge, sites=edge.sites + before.sites, inside=edge.inside and before.inside)
+            sites, passes = edge.sites + before.sites, edge.passes + before.passes
+            edge = replace(edge, sites=sites, inside=edge.inside and before.inside, passes=passes)
         found[edge] = edge
     return tuple(found.values())
 
@@ -86,6 +89,11 @@ class Graph:
     def operations(self) -> tuple[Node, ...]:
         """The nodes that are no barriers."""
         return tuple(node for node in self.nodes if node.kind is not Kind.BARRIER)
+
+    @lazy
+    def waited_for(self) -> frozenset[Label]:
+        """What must be done before something else begins."""
+        return frozenset(earlier for earlier, _ in self.before)
 
     @lazy
     def readers(self) -> Mapping[Array, tuple[Edge, ...]]:

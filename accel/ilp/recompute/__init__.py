@@ -1,1 +1,1 @@
-"""Work that readers may do again: which, and the graph in which they do."""
+"""Work that readers may recompute: which, and the graph in which they do."""

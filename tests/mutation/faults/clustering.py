@@ -9,8 +9,8 @@ _COUNTER = "tests/ilp/test_counter_examples.py"
 _BUILD = "tests/ilp/test_build.py::test_graph"
 _KEYS = "tests/ilp/test_keys.py"
 _CACHE = "tests/ilp/test_plan_cache.py"
-_COPYING = "tests/ilp/test_copying.py"
-_COPIED = "tests/ilp/test_copied_work.py"
+_RECOMPUTE = "tests/ilp/test_recompute.py"
+_WORK = "tests/ilp/test_recomputed_work.py"
 _COSTS = "tests/ilp/test_costs.py"
 
 FAULTS = (
@@ -211,17 +211,31 @@ FAULTS = (
         (_COUNTER, "tests/ilp/test_strategies.py::test_strategies_are_legal_and_branch_and_bound_is_brute_force"),
     ),
     Fault(
-        "a load that nobody checks is copied",
-        "ilp/recompute/copying.py",
+        "a load that nobody checks is recomputed",
+        "ilp/recompute/candidates.py",
         "return None if checked or all(edge.inside for edge in loads) else Obstacle.BOUNDS",
         "return None",
-        (f"{_COPYING}::test_an_index_that_may_be_out_of_bounds_stays_one_if_nothing_else_would_check_it",),
+        (f"{_RECOMPUTE}::test_an_index_that_may_be_out_of_bounds_stays_one_if_nothing_else_would_check_it",),
+    ),
+    Fault(
+        "what a recomputation loads need not be stored",
+        "ilp/model/objective.py",
+        "for arc in bundle.loaded_if]",
+        "for arc in bundle.loaded_if[:0]]",
+        (_RECOMPUTE,),
+    ),
+    Fault(
+        "what a recomputation reads may come after it",
+        "ilp/model/model.py",
+        "    for each in facts.loose:\n        apart = ",
+        "    for each in facts.loose[:0]:\n        apart = ",
+        (_RECOMPUTE,),
     ),
     Fault(
         "the key of a graph has no sites",
         "ilp/cache/keys.py",
-        "edge.role.value, edge.sites, edge.inside)",
-        "edge.role.value, edge.inside)",
+        "edge.role.value, edge.sites, edge.inside, edge.passes)",
+        "edge.role.value, edge.inside, edge.passes)",
         (_KEYS,),
     ),
     Fault(

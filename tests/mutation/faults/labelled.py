@@ -194,7 +194,7 @@ FAULTS = (
         "labelled/passes/inline.py",
         "self._replaced[load.out] = body.results[load.array.leaf]",
         "self._replaced[load.out] = body.results[0]",
-        ("tests/ilp/test_copying.py::test_results_have_the_same_bits", "tests/labelled/test_inline.py"),
+        ("tests/ilp/test_recomputed_programs.py::test_results_have_the_same_bits", "tests/labelled/test_inline.py"),
     ),
     Fault(
         "the reference joins lanes with their neighbours",

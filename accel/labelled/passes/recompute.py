@@ -1,6 +1,6 @@
-"""Producers computed again where they are read: a labelled program and what is to be copied, to a labelled program.
+"""Producers recomputed where they are read: a labelled program and what is to be recomputed, to a labelled program.
 
-Which copies pay is decided in `accel/ilp/recompute/copying.py`; here they are made.
+What may be recomputed is decided in `accel/ilp/recompute/candidates.py`, and what pays by the solver; here it is done.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from accel.labelled.passes.inline import inlined
 
 
 @dataclass(frozen=True, slots=True)
-class Copied:
+class Recomputed:
     """A run of generates and maps that `readers` compute by themselves.
 
     run: in rising order; each is read by the next one alone, and the last makes what `readers` read. Readers that stream or
-    gather it share one copy of the run, which stands before the first of them; where it is loaded by index, the run becomes
+    gather it share one run of their own, which stands before the first of them; where it is loaded by index, the run becomes
     a part of the reader's scalar function.
     """
 
@@ -28,42 +28,45 @@ class Copied:
 
 
 @dataclass(frozen=True, slots=True)
-class Duplicated:
-    """`program`: labels as before, but for copies, which have fresh ones, in no order: number it.
+class Rebuilt:
+    """`program`: labels as before, but for what is recomputed, which has fresh ones, in no order: number it.
 
-    copies: for each `Copied`, the labels of its copy of the run; none if it was only loaded by index.
+    made: for each `Recomputed`, the labels of the readers' run; none if it was only loaded by index.
     """
 
     program: Program
-    copies: tuple[tuple[Label, ...], ...]
+    made: tuple[tuple[Label, ...], ...]
 
 
-def duplicate(program: Program, copied: Sequence[Copied], fresh: Iterator[Label]) -> Duplicated:
-    """The program with copies of its own bindings, and without the originals that nobody reads any more."""
-    made = {binding.label: binding for binding in program.bindings}
-    for each in copied:
+def recompute(program: Program, recomputed: Sequence[Recomputed], fresh: Iterator[Label]) -> Rebuilt:
+    """The program in which readers recompute its own bindings, without those bindings that nobody reads any more.
+
+    What is recomputed reads what the original was written to read, also where the original now recomputes that.
+    """
+    original = {binding.label: binding for binding in program.bindings}
+    changed = dict(original)
+    for each in recomputed:
         for reader in each.readers:
             for label in reversed(each.run):
-                made[reader] = inlined(made[reader], made[label])
+                changed[reader] = inlined(changed[reader], original[label])
     inserted: dict[Label, list[Binding]] = {}
-    copies: list[tuple[Label, ...]] = []
-    for each in copied:
+    made: list[tuple[Label, ...]] = []
+    for each in recomputed:
         last = each.run[-1]
-        readers = [label for label in each.readers if _reads_in_bulk(made[label], last)]
+        readers = [label for label in each.readers if _reads_in_bulk(changed[label], last)]
         labels = {label: next(fresh) for label in each.run} if readers else {}
-        copies.append(tuple(labels.values()))
+        made.append(tuple(labels.values()))
         if not readers:
             continue
-        position = min(readers)
-        inserted.setdefault(position, []).extend(_relabelled(made[label], labels) for label in each.run)
+        inserted.setdefault(min(readers), []).extend(_relabelled(original[label], labels) for label in each.run)
         for label in readers:
-            made[label] = _reading(made[label], {last: labels[last]})
+            changed[label] = _reading(changed[label], {last: labels[last]})
     bindings: list[Binding] = []
     for binding in program.bindings:
         bindings += inserted.get(binding.label, ())
-        bindings.append(made[binding.label])
-    gone = {label for each in copied for label in each.run}
-    return Duplicated(_without(replace(program, bindings=tuple(bindings)), gone), tuple(copies))
+        bindings.append(changed[binding.label])
+    gone = {label for each in recomputed for label in each.run}
+    return Rebuilt(_without(replace(program, bindings=tuple(bindings)), gone), tuple(made))
 
 
 def _reads_in_bulk(binding: Binding, label: Label) -> bool:
@@ -84,7 +87,7 @@ def _reading(binding: Binding, labels: Mapping[Label, Label]) -> Binding:
 
 
 def _relabelled(binding: Binding, labels: Mapping[Label, Label]) -> Binding:
-    """A copy of a binding of a run."""
+    """A binding of a run, once more."""
     label = labels[binding.label]
     arrays = tuple([replace(array, label=label) for array in binding.arrays])
     return replace(_reading(binding, labels), label=label, arrays=arrays)

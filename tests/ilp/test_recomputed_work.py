@@ -1,4 +1,4 @@
-"""How often work is done: copies where they should be, and never work that multiplies unseen. Operations are counted.
+"""How often work is done: again where it should be, and never work that multiplies unseen. Operations are counted.
 
 Every program has one `x ^ 5` (exclusive or, which nothing else here uses) in what may be computed again, over 6 elements, or
 4 by 6. The loops are run by the interpreter of loops; the counts are reasoned from the program, beside each.
@@ -110,9 +110,9 @@ def test_a_stencil_stores_what_would_be_more_than_32_operations_in_one_element(c
     assert counted(neighbours(A.map(longer, five(A.use(XS))))) == 6
 
 
-def test_a_stencil_of_a_stencil_is_computed_once(counted: Counted) -> None:
-    """The first is copied into neither of the second's three points: 3 * 6, not 9 * 6."""
-    assert counted(neighbours(neighbours(five(A.use(XS))))) == 3 * 6
+def test_a_stencil_of_a_stencil_takes_what_it_reads_from_memory(counted: Counted) -> None:
+    """The first is computed at each of the second's three points, of a map that is stored: one array less, and 6, not 9 * 6."""
+    assert counted(neighbours(neighbours(five(A.use(XS))))) == 6
 
 
 def test_gathers_and_backpermutes_make_what_they_take(counted: Counted) -> None:
@@ -148,7 +148,7 @@ def test_loop_bodies_and_branches_find_it_in_memory(counted: Counted) -> None:
     assert counted(chosen) == 6
 
 
-def test_what_a_body_makes_is_copied_inside_of_it(counted: Counted) -> None:
+def test_what_a_body_makes_is_recomputed_inside_of_it(counted: Counted) -> None:
     """Two loops in a body that runs 3 times."""
 
     def step(state: tuple[AnyAcc, AnyAcc]) -> tuple[AnyAcc, AnyAcc]:
@@ -187,7 +187,7 @@ def test_a_reader_in_which_elements_are_read_often_loads_them(counted: Counted) 
 def test_a_table_is_not_computed_for_everyone_who_looks_something_up(counted: Counted) -> None:
     """How many there are is not known: nothing says that they are no more than the table has entries.
 
-    Only what nobody but a gather reads runs at the gather's indices, if it is cheap (W1), with or without copies.
+    Only what nobody but a gather reads runs at the gather's indices, if it is cheap (W1), with or without recomputation.
     """
     table = five(A.use(XS))
     asked = A.use(np.arange(20) % 6)
@@ -228,8 +228,8 @@ def test_what_is_dear_is_done_once(counted: Counted, steps: int) -> None:
     assert counted(A.map(lambda y: y * total, ys)) == 6
 
 
-def test_copies_are_made_of_what_is_in_memory_only(counted: Counted) -> None:
-    """The first map is copied into the second, in a loop of its own after a sum. What reads the first is copied nowhere."""
+def test_what_is_recomputed_of_memory_is_recomputed_by_one(counted: Counted) -> None:
+    """The second recomputes the first map, in a loop of its own after a sum. What reads the first is recomputed nowhere."""
     firsts = five(A.use(XS))
     total = A.the(A.fold(A.add, 0, firsts))
     seconds = A.map(lambda a: a * total, firsts)
@@ -250,7 +250,7 @@ def test_many_readers_do_it_once_each(counted: Counted) -> None:
 
 @pytest.mark.parametrize(("length", "times"), [(10, 12), (20, 6)])
 def test_a_chain_counts_as_one(counted: Counted, length: int, times: int) -> None:
-    """Each of two maps is cheap. Of 10 operations and 11 they are copied as one; of 20 and 21, the second is stored."""
+    """Each of two maps is cheap. Of 10 operations and 11 they are recomputed as one; of 20 and 21, the second is stored."""
 
     def steps(x: AnyExp) -> AnyExp:
         for step in range(length):

@@ -1,4 +1,4 @@
-"""The dependency graph of a program in which some producers are computed again: see `accel/labelled/passes/duplicate.py`."""
+"""The dependency graph of a program in which some producers are recomputed: see `accel/labelled/passes/recompute.py`."""
 
 from __future__ import annotations
 
@@ -8,62 +8,64 @@ from dataclasses import dataclass, replace
 from accel.ilp.problem.graph import Edge, Graph, Node, together
 from accel.labelled.array import Array, Label
 from accel.labelled.operations import ORDERED, Role
-from accel.labelled.passes.duplicate import Copied
+from accel.labelled.passes.recompute import Recomputed
 
 
 @dataclass(frozen=True, slots=True)
-class Substituted:
-    """`graph` has labels of its own if anything is copied.
+class RecomputedGraph:
+    """`graph` has labels of its own if anything is recomputed.
 
-    label: the new label of every operation that remains. copies: for each `Copied` the new labels of its copy of the run, none
+    label: the new label of every operation that remains. made: for each `Recomputed` the new labels of its run, none
     if it was only loaded by index.
     """
 
     graph: Graph
     label: Mapping[Label, Label]
-    copies: tuple[tuple[Label, ...], ...]
+    made: tuple[tuple[Label, ...], ...]
 
-    def clones(self, copied: Sequence[Copied]) -> dict[Label, tuple[Label, ...]]:
-        """For every reader, by its new label, the copies that it reads."""
+    def of_readers(self, recomputed: Sequence[Recomputed]) -> dict[Label, tuple[Label, ...]]:
+        """For every reader, by its new label, what it recomputes."""
         found: dict[Label, tuple[Label, ...]] = {}
-        for each, labels in zip(copied, self.copies, strict=True):
+        for each, labels in zip(recomputed, self.made, strict=True):
             for reader in each.readers:
                 found[self.label[reader]] = (*found.get(self.label[reader], ()), *labels)
         return found
 
 
-def substitute(graph: Graph, copied: Sequence[Copied]) -> Substituted:
-    """`graph` with copies of runs before their readers, and without the runs that nobody reads any more.
+def recompute(graph: Graph, recomputed: Sequence[Recomputed]) -> RecomputedGraph:
+    """`graph` with runs before those who recompute them, and without the runs that nobody reads any more.
 
-    With nothing to copy it is `graph` itself.
+    With nothing to recompute it is `graph` itself.
     """
-    if not copied:
-        return Substituted(
+    if not recomputed:
+        return RecomputedGraph(
             graph, {array.label: array.label for array in graph.readers} | {n.label: n.label for n in graph.nodes}, ()
         )
-    return _Substitution(graph, copied).result()
+    return _Recomputing(graph, recomputed).result()
 
 
-class _Substitution:
-    def __init__(self, graph: Graph, copied: Sequence[Copied]) -> None:
-        self.graph, self.copied = graph, copied
-        self.chosen = {(each.run[-1], reader): number for number, each in enumerate(copied) for reader in each.readers}
+class _Recomputing:
+    def __init__(self, graph: Graph, recomputed: Sequence[Recomputed]) -> None:
+        self.graph, self.recomputed = graph, recomputed
+        self.chosen = {
+            (each.run[-1], reader): number for number, each in enumerate(recomputed) for reader in each.readers
+        }
         self.bulk = [
             sorted(r for r in each.readers if any(e.role in ORDERED for e in self.between(each.run[-1], r)))
-            for each in copied
+            for each in recomputed
         ]
         ahead: dict[Label, list[int]] = {}
         for number, readers in enumerate(self.bulk):
             if readers:
                 ahead.setdefault(readers[0], []).append(number)
         self.label: dict[Label, Label] = {}
-        self.copies: dict[tuple[int, Label], Label] = {}
+        self.made: dict[tuple[int, Label], Label] = {}
         for node in graph.nodes:
             for number in ahead.get(node.label, ()):
-                for member in copied[number].run:
-                    self.copies[number, member] = len(self.label) + len(self.copies)
-            self.label[node.label] = len(self.label) + len(self.copies)
-        fresh = len(self.label) + len(self.copies)
+                for member in recomputed[number].run:
+                    self.made[number, member] = len(self.label) + len(self.made)
+            self.label[node.label] = len(self.label) + len(self.made)
+        fresh = len(self.label) + len(self.made)
         for array in graph.readers:  # from outside of the graph
             if array.label not in self.label:
                 self.label[array.label] = fresh + array.label
@@ -72,15 +74,15 @@ class _Substitution:
         return [edge for edge in self.graph.inputs[reader] if edge.array.label == maker]
 
     def array(self, array: Array, number: int | None = None) -> Array:
-        """An array under its new label, in copy `number` if it is of the run."""
-        own = None if number is None else self.copies.get((number, array.label))
+        """An array under its new label, in recomputation `number` if it is of that run."""
+        own = None if number is None else self.made.get((number, array.label))
         return replace(array, label=self.label[array.label] if own is None else own)
 
-    def result(self) -> Substituted:
+    def result(self) -> RecomputedGraph:
         nodes = [self.node(node, self.label[node.label], self.loaded(node)) for node in self.graph.nodes]
         edges = list(self.edges())
         before = [(self.label[first], self.label[second]) for first, second in self.graph.before]
-        for (number, member), label in self.copies.items():
+        for (number, member), label in self.made.items():
             nodes.append(self.node(self.graph.node[member], label, 0, number))
             edges += [
                 replace(edge, array=self.array(edge.array, number), consumer=label)
@@ -96,7 +98,7 @@ class _Substitution:
         for edge in self.graph.inputs[node.label]:
             number = self.chosen.get((edge.array.label, node.label))
             if number is not None and edge.role is Role.INDEX:
-                own = sum(self.graph.node[member].operations for member in self.copied[number].run)
+                own = sum(self.graph.node[member].operations for member in self.recomputed[number].run)
                 more += edge.sites * (own - 1 + sum(inner.role is Role.STREAM for inner in self.inputs(number)))
         return more
 
@@ -105,7 +107,7 @@ class _Substitution:
         return replace(node, label=label, arrays=arrays, operations=node.operations + more)
 
     def edges(self) -> Iterable[Edge]:
-        """The edges into the operations of the graph, from copies where there are some."""
+        """The edges into the operations of the graph, from recomputations where there are some."""
         for edge in self.graph.edges:
             consumer = self.label[edge.consumer]
             number = self.chosen.get((edge.array.label, edge.consumer))
@@ -117,27 +119,28 @@ class _Substitution:
                 for inner in self.inputs(number):
                     sites = edge.sites * (inner.sites if inner.role is Role.INDEX else 1)
                     inside = edge.inside if inner.role is Role.STREAM else inner.inside
-                    yield Edge(self.array(inner.array), consumer, Role.INDEX, sites, inside)
+                    passes = edge.passes * (inner.passes if inner.role is Role.INDEX else 1)
+                    yield Edge(self.array(inner.array), consumer, Role.INDEX, sites, inside, passes)
 
     def inputs(self, number: int) -> Iterable[Edge]:
         """What a run reads that is not made in it."""
-        run = self.copied[number].run
+        run = self.recomputed[number].run
         for member in run:
             yield from (edge for edge in self.graph.inputs[member] if edge.array.label not in run)
 
     def before(self) -> Iterable[tuple[Label, Label]]:
         """Readers that load a run come after what the run comes after."""
-        for number, each in enumerate(self.copied):
+        for number, each in enumerate(self.recomputed):
             for reader in set(each.readers).difference(self.bulk[number]):
                 yield from ((first, reader) for first, second in self.graph.before if second in each.run)
 
     def pruned(
         self, nodes: Iterable[Node], edges: Iterable[Edge], before: Iterable[tuple[Label, Label]]
-    ) -> Substituted:
+    ) -> RecomputedGraph:
         """Without the runs of which nothing is read."""
         results = frozenset(self.array(array) for array in self.graph.results)
         gone: set[Label] = set()
-        candidates = {self.label[member] for each in self.copied for member in each.run}
+        candidates = {self.label[member] for each in self.recomputed for member in each.run}
         for node in reversed(list(nodes)):
             read = any(edge.array.label == node.label and edge.consumer not in gone for edge in edges)
             if node.label in candidates and not read and results.isdisjoint(node.arrays):
@@ -149,7 +152,7 @@ class _Substitution:
             results,
         )
         labels = {old: new for old, new in self.label.items() if new not in gone}
-        copies = [
-            tuple(self.copies[n, m] for m in each.run if (n, m) in self.copies) for n, each in enumerate(self.copied)
+        made = [
+            tuple(self.made[n, m] for m in each.run if (n, m) in self.made) for n, each in enumerate(self.recomputed)
         ]
-        return Substituted(graph, labels, tuple(copies))
+        return RecomputedGraph(graph, labels, tuple(made))

@@ -33,20 +33,20 @@ def copying() -> Iterator[Graph]:
 
 
 @pytest.mark.parametrize("graph", list(copying()), ids=["loop", "function"])
-def test_copies_survive(folder: Path, searches: list[Graph], graph: Graph) -> None:
+def test_recomputations_survive(folder: Path, searches: list[Graph], graph: Graph) -> None:
     """Under other labels, too."""
     options = Options(duplicate=True)
     first = plan_graph(graph, options)
-    assert first.copied
+    assert first.recomputed
     for other in (graph, renamed(graph)):
         plan_cache.forget()
         again = plan_graph(other, options)
         assert (again.cost, again.clustering) == (first.cost, first.clustering)
-        assert len(again.copied) == len(first.copied)
-        assert {label for each in again.copied for label in each.run} <= set(other.node)
+        assert len(again.recomputed) == len(first.recomputed)
+        assert {label for each in again.recomputed for label in each.run} <= set(other.node)
     assert len(searches) == 1
     canonical = graph_key(graph, None)
-    wrong = replace(first, copied=(replace(first.copied[0], run=first.copied[0].readers),))
+    wrong = replace(first, recomputed=(replace(first.recomputed[0], run=first.recomputed[0].readers),))
     plan_cache.PLANS.put(plan_cache._disk_key(canonical, options), plan_cache._dumped(wrong, canonical))
     plan_cache.forget()
     assert plan_graph(graph, options) == first
