@@ -18,6 +18,7 @@ from accel.backends.llvm.text.code import memory_type
 from accel.backends.llvm.text.frame import FrameView
 from accel.backends.llvm.text.routine import Routine
 from accel.labelled.meaning.order import BLOCK
+from accel.labelled.meaning.order import lanes as order_lanes
 
 _LANES = 16
 """Lanes of the loop over a tile; twice as many are half of the least order's."""
@@ -91,27 +92,33 @@ def tile_routine(record: Record) -> Routine:
     routine = Routine(f"void @{record.name}_tile(ptr %frame, ptr %record)")
     code, writer = routine.code, Writer(routine.code, _LANES)
     memory = Memory(FrameView(routine, record.frame), writer, "ret void", record.sites)
-    fold = OrderedFold(Tools(routine, writer, Functions(writer, memory)), record, "%record", 1)
+    group = order_lanes([final.type for final in record.state.finals]) // _LANES
+    fold = OrderedFold(Tools(routine, writer, Functions(writer, memory)), record, "%record", group)
     counter = routine.offset("%record", record.extra)
     count = routine.load("i64", counter)
     present = routine.least(count, str(BLOCK))
     tiles = _tiles(routine, record, "%record")
 
-    def step(position: str, mask: str | None) -> None:
+    def step(position: str, number: int | None, mask: str | None) -> None:
         elements = [
             memory.load_vector(final.type, _element(routine, memory_type(final.type), tile, position), mask)
             for final, tile in zip(record.state.finals, tiles, strict=True)
         ]
-        fold.step(elements, mask, Unit(position, None, "0"))
+        fold.step(elements, mask, Unit(position, number, "0"))
 
     fold.begin_block()
     place = routine.slot("i64")
     routine.store("i64", "0", place)
+    with routine.advance(place, code.emit(f"sub i64 {present}, {group * _LANES - 1}"), group * _LANES) as first:
+        for number in range(group):
+            step(code.emit(f"add i64 {first}, {number * _LANES}") if number else first, number, None)
+    fold.begin_tail()
     with routine.advance(place, code.emit(f"sub i64 {present}, {_LANES - 1}"), _LANES) as position:
-        step(position, None)
+        step(position, None, None)
     rest = routine.load("i64", place)
     with routine.when(code.emit(f"icmp slt i64 {rest}, {present}")):
-        step(rest, writer.first_lanes(code.emit(f"sub i64 {present}, {rest}")))
+        step(rest, None, writer.first_lanes(code.emit(f"sub i64 {present}, {rest}")))
+    fold.end_tail()
     fold.end_block("0", present)
     routine.store("i64", code.emit(f"sub i64 {count}, {present}"), counter)
     code.declarations.setdefault("llvm.memcpy.p0.p0.i64", "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
