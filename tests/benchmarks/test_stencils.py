@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from benchmarks.stencils import rows
 
 
 @pytest.mark.llvm
-@pytest.mark.solver
 def test_recomputation_halves_what_is_moved() -> None:
     """One array is stored and read again, not three, or two; the input is read, and the result written."""
     found = {row.name: row.bytes for row in rows(1000, 1)}
