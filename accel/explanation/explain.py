@@ -122,7 +122,7 @@ def explanation(found: Subject) -> Explanation:
         copies=summary.copies,
         name=found.name,
         strategies=strategies(program, chosen, sizes),
-        stages=texts(found.traced.results, staged, found.steps, chosen),
+        stages=texts(found.traced.results, program, staged, found.steps, chosen),
     )
 
 

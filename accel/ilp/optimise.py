@@ -5,7 +5,7 @@ The published formulations take the graph whole and as it is, and nothing is set
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from accel.errors import AccelInternalError
@@ -24,12 +24,13 @@ from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Duplicate, FormulationName, Options
 from accel.ilp.problem.price import Prices, constant_price
 from accel.ilp.problem.traversals import assign
-from accel.ilp.recompute.candidates import candidates
+from accel.ilp.recompute.candidates import candidates, counts_traffic
 from accel.ilp.recompute.graph import RecomputedGraph
 from accel.ilp.recompute.traffic import moved
 from accel.ilp.solve import Clock, PartAnswer, solve
 from accel.ilp.solvers import find
 from accel.ilp.solvers.guarded import guarded
+from accel.ilp.solvers.linear import Model
 from accel.ilp.solvers.protocol import Solver, SolverError
 from accel.ilp.strategies.first_fit import first_fit
 from accel.ilp.strategies.greedy import merge_greedily
@@ -101,6 +102,21 @@ def study(
     if facts is not None:
         facts = as_formulated(facts, formulation)
     return Problem(graph, contraction, facts, model.levels, own, ())
+
+
+def asked(graph: Graph, model: CostModel, weights: Weights, options: Options) -> Problem:
+    """The problem that a solver is asked about under `options`."""
+    recomputing = options.duplicate is True and options.formulation == "accel" and counts_traffic(model.levels)
+    return study(graph, model, weights, options.duplicate, options.formulation, recomputing)
+
+
+def models(problem: Problem, options: Options) -> Iterator[tuple[Labels, Model]]:
+    """The integer linear program of each part that can be clustered by itself."""
+    facts = problem.facts
+    for part in () if facts is None else facts.parts:
+        assert facts is not None
+        posed = pose(options.formulation, facts, part, problem.model, problem.weights, options.duplicate)
+        yield part, posed.model
 
 
 def _analysed(graph: Graph, duplicate: Duplicate, weights: Weights, recomputing: bool) -> Analysis:

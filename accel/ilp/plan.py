@@ -11,7 +11,7 @@ from accel.ilp.cache import plan_cache
 from accel.ilp.facts.lower_bound import lower_bounds
 from accel.ilp.formulations.choose import demand
 from accel.ilp.legality.checker import refusal
-from accel.ilp.optimise import bound_of, optimise, study, with_greedy
+from accel.ilp.optimise import asked, bound_of, optimise, study, with_greedy
 from accel.ilp.problem.answer import Answer
 from accel.ilp.problem.build import build
 from accel.ilp.problem.clustering import Clustering, Plan
@@ -21,7 +21,6 @@ from accel.ilp.problem.decode import in_order
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import DEFAULT, Duplicate, Options, Strategy
 from accel.ilp.problem.price import Prices
-from accel.ilp.recompute.candidates import counts_traffic
 from accel.ilp.solvers.protocol import SolverError
 from accel.ilp.strategies.branch_and_bound import branch_and_bound
 from accel.ilp.strategies.by_edges import greedy_bottom_up, greedy_top_down
@@ -125,8 +124,7 @@ def search(graph: Graph, options: Options = DEFAULT) -> Answer:
     if options.strategy != "ilp" or options.model is None:
         return _heuristic(graph, prices, options)
     demand(options.formulation, graph)
-    recomputing = options.duplicate is True and options.formulation == "accel" and counts_traffic(options.model.levels)
-    problem = study(graph, options.model, weights, options.duplicate, options.formulation, recomputing)
+    problem = asked(graph, options.model, weights, options)
     facts = problem.facts
     if facts is None:
         return _no_dearer(_heuristic(graph, prices, options), graph, prices, options)

@@ -96,6 +96,14 @@ def test_an_explained_program_has_the_copies_that_pay() -> None:
     assert "ys (map %3) (again)" in found.to_dot()
 
 
+def test_the_model_is_the_one_that_was_solved() -> None:
+    """It has the choice of what is recomputed; the program has what was chosen."""
+    found = A.explain(shares, duplicate=True)
+    assert "recompute_1_3" in found.stages["model"]
+    assert "%4" not in found.stages["graph"]
+    assert found.stages["labelled"].count("add x1 1.0") == 2
+
+
 def test_the_report_has_a_part_about_it() -> None:
     explanation = A.explain(shares, duplicate=False)
     assert "work done again" not in report(explanation)

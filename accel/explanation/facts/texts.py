@@ -8,26 +8,34 @@ from accel.ast.tree.nodes import ArrayNode
 from accel.ast.tree.text import text as ast_text
 from accel.compile import Stages
 from accel.explanation.why.lazy import Lazy
-from accel.ilp.formulations.choose import pose
-from accel.ilp.optimise import study
+from accel.ilp.optimise import asked, models
 from accel.ilp.problem.build import build as build_graph
 from accel.ilp.problem.cost import Weights
+from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Options
 from accel.ilp.text import graph_text, model_text
 from accel.ir import nodes as ir
 from accel.ir.text import nest_text
+from accel.labelled.nodes import Program
 from accel.passes import Step
 from accel.support.forks import load
 
 
-def texts(nodes: Sequence[ArrayNode], staged: Stages, steps: Mapping[str, Step], options: Options) -> Mapping[str, str]:
-    """Stage name to text: `ast labelled graph model fusedast ir llvm opencl`. `options`: those that it was planned with."""
+def texts(
+    nodes: Sequence[ArrayNode], program: Program, staged: Stages, steps: Mapping[str, Step], options: Options
+) -> Mapping[str, str]:
+    """Stage name to text: `ast labelled graph model fusedast ir llvm opencl`.
+
+    program: what was planned, with `options`; its graph and model are those of the search. From `labelled` on, what the plan
+    recomputes stands in the program.
+    """
+    graph = build_graph(program, options.duplicate is True)
     return Lazy(
         {
             "ast": lambda: ast_text(tuple(nodes)),
             "labelled": steps["plan"].show,
-            "graph": lambda: graph_text(build_graph(staged.labelled)),
-            "model": lambda: _model(staged, options),
+            "graph": lambda: graph_text(graph),
+            "model": lambda: _model(graph, options),
             "fusedast": steps["fusedast"].show,
             "ir": steps["ir"].show,
             "llvm": lambda: _llvm(staged.loops),
@@ -36,18 +44,15 @@ def texts(nodes: Sequence[ArrayNode], staged: Stages, steps: Mapping[str, Step],
     )
 
 
-def _model(staged: Stages, options: Options) -> str:
+def _model(graph: Graph, options: Options) -> str:
     """The integer linear programs in LP format, for each part that can be clustered by itself and each level of the cost."""
-    graph = build_graph(staged.labelled)
     if options.model is None:
         return "\\ a cost function has no model"
-    problem = study(graph, options.model, Weights(graph, options.extents), options.duplicate, options.formulation)
+    problem = asked(graph, options.model, Weights(graph, options.extents), options)
     if problem.facts is None:
         return "\\ too large for a model: clustered by greedy"
     lines = []
-    for part in problem.facts.parts:
-        weights, facts = problem.weights, problem.facts
-        model = pose(options.formulation, facts, part, problem.model, weights, options.duplicate).model
+    for part, model in models(problem, options):
         for number, level in enumerate(problem.model):
             title = f"\\ {', '.join(f'%{label}' for label in part)}; level {number + 1}: {level}"
             lines.append(f"{title}\n{model_text(model, number)}")
