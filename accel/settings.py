@@ -145,7 +145,7 @@ def using(**given: Unpack[Given]) -> Iterator[Settings]:
     as many as the process may use. strategy, solver, time_limit (seconds): of the clustering. cost: what it has least of, by
     name, as a `CostModel`, or as a function over one `CostCluster`. sizes: what the cost takes an extent for, 1024 each
     (`nominal`) or the call's (`actual`). duplicate: whether work may be repeated to save memory traffic: `True`, cheap
-    producers are computed again by their readers; `gathers`, only for the elements of a gather; `False`, never; `published`,
+    producers are recomputed by their readers; `gathers`, only for the elements of a gather; `False`, never; `published`,
     [vB24]'s free rule for gathers. formulation: of the integer linear program, for comparison: ours (`accel`), that of
     [vB24] (`published`), or that of [Rob] (`robinson`, for programs without gathers). check_nan: for debugging, the first
     combinator that makes a NaN of operands without one is an `AccelNaNError`; nothing is fused then, and programs are slow.

@@ -23,7 +23,7 @@ class Work:
 
 
 OPERATIONS = Work(elementary=8)
-"""What a plan counts as done again: an elementary function is a polynomial of some ten to twenty additions and products."""
+"""What a plan counts as recomputed: an elementary function is a polynomial of some ten to twenty additions and products."""
 
 SIZE = Work(elementary=10)
 """How long the code of a loop gets, for `passes/limit.py`: compiling takes time quadratic in it."""

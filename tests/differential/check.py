@@ -45,7 +45,7 @@ def drawn(seed: int) -> tuple[Strategy, ...]:
 
 
 def rule(seed: int) -> Duplicate:
-    """Which work may be done again: more often anything than nothing."""
+    """Which work may be recomputed: more often anything than nothing."""
     return (True, "gathers", True, False)[seed % 4]
 
 

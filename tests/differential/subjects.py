@@ -48,7 +48,7 @@ Function: TypeAlias = Callable[..., tuple[A.Acc[object], ...]]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A program with its arguments, one per leaf, the strategies by which it is planned, and which work may be done again.
+    """A program with its arguments, one per leaf, the strategies by which it is planned, and which work may be recomputed.
 
     `function` is what built it, of one array per parameter, if it was built by one.
     """

@@ -1,4 +1,4 @@
-"""Work that is done again is told: what, where, for whom, and whether the original is still there."""
+"""Work that is recomputed is told: what, where, for whom, and whether the original is still there."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def of_first(xs: Floats) -> Floats:
 
 
 def summary(program: object, copied: Recomputed) -> Summary:
-    """A function of one vector, planned with this work done again."""
+    """A function of one vector, planned with this recomputation."""
     node = ArrayParameter((ArrayType(1, F64),), here())
     assert callable(program)
     result = apply_to_arrays(program, [A.Acc(node, (None,))], here())
@@ -63,7 +63,7 @@ def test_a_copy_for_another_loop() -> None:
     assert copy.where is not None
     assert copy.where.line == shares.__code__.co_firstlineno + 1
     assert str(copy) == (
-        f"map %1 (test_copies.py:{copy.where.line}) is computed again as {copy.copies[0]} for {copy.readers[0]}; "
+        f"map %1 (test_copies.py:{copy.where.line}) is recomputed as {copy.copies[0]} for {copy.readers[0]}; "
         "2 loops make it, which moves 8,192 bytes less"
     )
     assert {operation.name for operation in found.operations if operation.copy} == set(copy.copies)
@@ -92,7 +92,7 @@ def test_an_explained_program_has_the_copies_that_pay() -> None:
     assert not A.explain(shares, duplicate=False).copies
     assert A.explain(of_first, duplicate=True).copies[0].original is None
     line = shares.__code__.co_firstlineno + 1
-    assert f"<li>ys (map %1, test_copies.py:{line}) is computed again as ys (map %3) for map %4; " in page(found)
+    assert f"<li>ys (map %1, test_copies.py:{line}) is recomputed as ys (map %3) for map %4; " in page(found)
     assert "ys (map %3) (again)" in found.to_dot()
 
 
@@ -106,9 +106,9 @@ def test_the_model_is_the_one_that_was_solved() -> None:
 
 def test_the_report_has_a_part_about_it() -> None:
     explanation = A.explain(shares, duplicate=False)
-    assert "work done again" not in report(explanation)
+    assert "recomputation" not in report(explanation)
     copies = summary(shares, Recomputed((1,), (3,))).copies
     said = Words(explanation).sentence(str(copies[0]))
     line = shares.__code__.co_firstlineno + 1
-    assert said.startswith(f"ys (map %1, test_copies.py:{line}) is computed again as map %3 for ")
-    assert f"\nwork done again\n  {said}\n\narrays\n" in report(replace(explanation, copies=copies))
+    assert said.startswith(f"ys (map %1, test_copies.py:{line}) is recomputed as map %3 for ")
+    assert f"\nrecomputation\n  {said}\n\narrays\n" in report(replace(explanation, copies=copies))

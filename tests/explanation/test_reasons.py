@@ -72,7 +72,7 @@ def heavy(xs: Floats, ix: Ints) -> Floats:
         (both_ways, "D5", "it is read backward, and scanl %1 runs forward only"),
         (found_first, "E2", "a loop of scanl %2 would stand under the guard of a filter"),
         (offsets_of_rows, "E4", "their loops differ: fold %1 visits [n0,n1], scanl %2 [n0+1]"),
-        (heavy, "W1", "gather %3 may be larger than its source: the loop of map %2 would run again"),
+        (heavy, "W1", "gather %3 may be larger than its source: the loop of map %2 would be recomputed"),
     ],
 )
 def test_each_rule_in_words(program: Callable[..., object], rule: str, reason: str) -> None:

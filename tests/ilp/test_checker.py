@@ -180,9 +180,9 @@ def test_work() -> None:
     s.backpermute("again", "n k", "looped")
     assert why(s, "also:wide wide:0") is None
     assert "over 32 scalar operations" in str(why(s, "cheap:wide also:wide wide:0"))
-    assert "the loop of %5 would run again" in str(why(s, "sum:rows rows:0"))
-    assert "the loop of %7 would run again" in str(why(s, "looped:again again:0"))
-    assert "would be computed again" in str(why(s, "also:wide wide:0", False))
+    assert "the loop of %5 would be recomputed" in str(why(s, "sum:rows rows:0"))
+    assert "the loop of %7 would be recomputed" in str(why(s, "looped:again again:0"))
+    assert "would be recomputed" in str(why(s, "also:wide wide:0", False))
     for cluster in ("cheap:wide also:wide wide:0", "sum:rows rows:0", "looped:again again:0"):
         assert why(s, cluster, "published") is None
 
@@ -308,7 +308,7 @@ def test_a_fold_of_several_dimensions_is_pushed_with_its_loops() -> None:
     s.gather("g", "is", "sums", shrinking=True)
     s.fold("rows", "cubes")
     assert why(s, "sums:g g:0") is None
-    assert "would run again" in str(why(_growing(), "sums:g g:0"))
+    assert "would be recomputed" in str(why(_growing(), "sums:g g:0"))
 
 
 def _growing() -> Sketch:

@@ -1,4 +1,4 @@
-"""Plans in which something is computed again are found again, too: from the disk, and under other labels."""
+"""Plans in which something is recomputed are found again, too: from the disk, and under other labels."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ XS = np.arange(8.0)
 
 
 def copying() -> Iterator[Graph]:
-    """Programs in which a producer is computed again: for another loop; inside of a function, where it loads more bytes."""
+    """Programs in which a producer is recomputed: for another loop; inside of a function, where it loads more bytes."""
     xs = A.use(XS)
     ramp = A.generate(xs.shape, lambda i: A.toFloating(A.unindex(i)[0], np.float64))
     total = A.fold(A.add, 0.0, A.zipWith(A.mul, xs, ramp))

@@ -1,4 +1,4 @@
-"""Programs in which work is done again give the same bits as those in which it is not, and the same errors."""
+"""Programs in which work is recomputed give the same bits as those in which it is not, and the same errors."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_nothing_is_recomputed_unless_that_is_asked_for(program: Callable[[AnyAc
 
 
 def repeated(plan: Plan) -> list[Recomputation]:
-    """What is done again in a program and in those directly in it."""
+    """What is recomputed in a program and in those directly in it."""
     return [*plan.recomputations, *(each for _, parts in plan.inner for part in parts for each in part.recomputations)]
 
 

@@ -1,6 +1,6 @@
 """How often work is done: again where it should be, and never work that multiplies unseen. Operations are counted.
 
-Every program has one `x ^ 5` (exclusive or, which nothing else here uses) in what may be computed again, over 6 elements, or
+Every program has one `x ^ 5` (exclusive or, which nothing else here uses) in what may be recomputed, over 6 elements, or
 4 by 6. The loops are run by the interpreter of loops; the counts are reasoned from the program, beside each.
 """
 

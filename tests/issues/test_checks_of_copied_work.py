@@ -1,4 +1,4 @@
-"""Work that is done again where it is loaded by index kept no check of that index, if what it read first was not used."""
+"""Work that is recomputed where it is loaded by index kept no check of that index, if what it read first was not used."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def positive(xs: Vector) -> Vector:
 
 def test_a_sum_that_would_run_again() -> None:
     reasons = [(line.rule, line.reason) for array in A.explain(softmax).arrays for line in array.why_not]
-    again = "replicate %5 may be larger than its source: the loop of fold %4 would run again"
+    again = "replicate %5 may be larger than its source: the loop of fold %4 would be recomputed"
     assert ("W1", f"their loops cannot become one: replicate %5 reads fold %4, and {again}") in reasons
     assert not any("different orders" in reason for _, reason in reasons)
 

@@ -19,7 +19,7 @@ class Explained:
     number per level of the cost model, sub-programs included; `proved`: no clustering costs less; `recalled`: an earlier
     process found that out, and the plan cache kept it. unfused: the cost with every operation by itself. levels: what the
     numbers count. operations, flows: every operation, and who reads what. views: other names of arrays. copies: work that
-    is done again. strategies: what each strategy makes of the program, found out when it is asked for. stages: the
+    is recomputed. strategies: what each strategy makes of the program, found out when it is asked for. stages: the
     program's text in every stage, likewise. name: of the function.
     """
 

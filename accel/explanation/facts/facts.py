@@ -78,7 +78,7 @@ class ArrayReport:
 
     variable: what the user's program calls it, empty if that is not known; `xs.1` is a part of `xs`. producer: such as
     `fold %3`. where: the user's call. why_not: for each reader in another loop, why it is there. why_not_again: for each of
-    these, where work may be done again, why it does not compute the array by itself. readers: the operations that read it.
+    these, where work may be recomputed, why it does not compute the array by itself. readers: the operations that read it.
     cluster: the number of the loop that makes it, if one does. result: the program (or the part of it in which the array
     stands) returns it. bytes: what it takes in memory if it is stored. counter: it counts the turns of an `iterate`, so it
     is in no report.
@@ -118,7 +118,7 @@ class ViewReport:
 
 @dataclass(frozen=True, slots=True)
 class CopyReport:
-    """Cheap work that is done again where it is read, because that moves fewer bytes than what it makes would.
+    """Cheap work that is recomputed where it is read, because that moves fewer bytes than what it makes would.
 
     what: the combinators, in order; several are a chain. where: the last one's call. original: the operation itself, such as
     `map %1`, if it is still there. copies: one for each combinator; none if the readers compute it in their scalar functions.
@@ -137,7 +137,7 @@ class CopyReport:
     def __str__(self) -> str:
         place = short_place(self.where)
         what = f"{self.original or ', '.join(self.what)}{place and f' ({place})'}"
-        how = f"computed again as {', '.join(self.copies)} for" if self.copies else "computed inside of"
+        how = f"recomputed as {', '.join(self.copies)} for" if self.copies else "computed inside of"
         text = f"{what} is {how} {', '.join(self.readers)}{'' if self.original else ', and stored nowhere'}"
         often = "1 loop makes it" if self.loops == 1 else f"{self.loops} loops make it"
         return f"{text}; {often}{self.saves and f', which {self.saves}'}"

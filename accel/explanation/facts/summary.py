@@ -27,11 +27,11 @@ from accel.explanation.naming.extents import extents
 from accel.explanation.naming.names import Names, named
 from accel.explanation.naming.turns import Counters, counters
 from accel.explanation.naming.variables import Variables
-from accel.explanation.why.again import Again
 from accel.explanation.why.costs import less, levels, prices
 from accel.explanation.why.parts import Part, loop_programs, parts
 from accel.explanation.why.passes import Sizes, bytes_of, count, totals
 from accel.explanation.why.reasons import Reasons, WhyNot, operation_name
+from accel.explanation.why.recomputation import NotRecomputed
 from accel.fusedast.nodes import Diagonal, Horizontal, LeafOfCluster, RootOfCluster, Vertical
 from accel.fusedast.text import tree_text
 from accel.fusedast.walk import leaves, preorder
@@ -221,7 +221,7 @@ class _Described:
         self._reasons = Reasons(
             graph, plan.clustering, plan.strategy, options.duplicate, prices(graph, options), names, self._bindings
         )  # fmt: skip
-        self._again = Again(graph, plan, options, self._bindings)
+        self._not_recomputed = NotRecomputed(graph, plan, options, self._bindings)
 
     def into(self, found: _Found) -> None:
         """Adds them."""
@@ -308,7 +308,7 @@ class _Described:
 
     def _why_not_again(self, array: Array) -> tuple[WhyNot, ...]:
         apart = [edge for edge in self._graph.readers.get(array, ()) if self._reasons.why_not(edge) is not None]
-        return tuple(dict.fromkeys(line for line in map(self._again.why_not, apart) if line is not None))
+        return tuple(dict.fromkeys(line for line in map(self._not_recomputed.why_not, apart) if line is not None))
 
 
 def _is_view(binding: Binding) -> bool:

@@ -187,7 +187,7 @@ def _overview(explanation: Explained, sections: Sections) -> Iterator[str]:
     )  # fmt: skip
     if explanation.copies:
         items = "".join(f"<li>{text(sections.words.sentence(str(copy)))}</li>" for copy in explanation.copies)
-        yield f"<h3>Work done again</h3><ul>{items}</ul>"
+        yield f"<h3>Recomputation</h3><ul>{items}</ul>"
     used = {line.rule for array in explanation.arrays for line in (*array.why_not, *array.why_not_again)}
     if used:
         rules = "".join(f"<dt>{text(rule)}</dt><dd>{text(RULES[rule])}</dd>" for rule in RULES if rule in used)

@@ -117,7 +117,7 @@ class Sections:
         head += f"<h2>array {named(array.variable, array.name)}</h2>"
         line = ("<h3>Your line</h3>", source([array.where]))
         why = [("", each) for each in array.why_not]
-        why += [("not computed again for ", each) for each in array.why_not_again]
+        why += [("not recomputed for ", each) for each in array.why_not_again]
         return "\n".join([head, f"<dl>{facts}</dl>", *self._why(why), *line, "</section>"])
 
     def _passes(self, verb: str, counted: Mapping[str, int], passes: tuple[PassReport, ...]) -> str:

@@ -29,7 +29,7 @@ def report(explanation: Explained) -> str:
     words = Words(shown)
     views = [_view(view, words) for view in shown.views]
     copies = [f"  {words.sentence(str(copy))}" for copy in shown.copies]
-    again = ["", "work done again", *copies] if copies else []
+    again = ["", "recomputation", *copies] if copies else []
     places = {each.name.rpartition(" ")[2]: each.where for each in explanation.operations}
     return "\n".join([*_head(shown), *_loops(shown, places, words), *again, "", *_arrays(shown.arrays, words), *views])
 
@@ -152,4 +152,4 @@ def _arrays(arrays: tuple[ArrayReport, ...], words: Words) -> Iterator[str]:
         for line in array.why_not:
             yield f"      not fused with {words.sentence(line)}"
         for line in array.why_not_again:
-            yield f"      not computed again for {words.sentence(line)}"
+            yield f"      not recomputed for {words.sentence(line)}"

@@ -2,7 +2,7 @@
 
 Row by row as printed, for the whole graph at once, and corrected: a scatter visits its source in order 0 (Table 1, forgotten in
 Fig. 4); the arcs that leave a scatter are infusible (Fig. 4 prints those that enter it, the text says it right). Added are the
-rules of this project: costs (`costs.py`), what may be done again (`traversal.py`), and nests, found when they are violated.
+rules of this project: costs (`costs.py`), what may be recomputed (`traversal.py`), and nests, found when they are violated.
 """
 
 from __future__ import annotations

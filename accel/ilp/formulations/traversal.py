@@ -86,30 +86,30 @@ class TraversalVariables:
         return next((gather for gather, at in self.at[v].items() if at.value(values) > 0.5), None)
 
     def add_work(self, duplicate: Duplicate) -> None:
-        """W1: what is done again for each element of a growing gather is cheap, all together. No part of the paper."""
+        """W1: what is recomputed for each element of a growing gather is cheap, all together. No part of the paper."""
         graph, draft = self._draft.graph, self._draft
         if duplicate == "published":
             return
         burdens: dict[Label, list[Linear]] = {}
         again: dict[Label, dict[Label, Linear]] = {}
         for v in sorted(self.at, reverse=True):  # what v is pushed to has been looked at
-            again[v] = self._repeated(v, again)
-            for gather, repeated in again[v].items():
+            again[v] = self._recomputed(v, again)
+            for gather, recomputed in again[v].items():
                 if not graph.is_growing(gather):
                     continue
                 if duplicate is False or not is_loop_free(graph.node[v]):
-                    draft.model.require(-repeated)
-                burdens.setdefault(gather, []).append(repeated * graph.node[v].operations)
+                    draft.model.require(-recomputed)
+                burdens.setdefault(gather, []).append(recomputed * graph.node[v].operations)
         for parts in burdens.values():
             draft.model.require(CHEAP - total(parts))
 
-    def _repeated(self, v: Label, again: Mapping[Label, Mapping[Label, Linear]]) -> dict[Label, Linear]:
+    def _recomputed(self, v: Label, again: Mapping[Label, Mapping[Label, Linear]]) -> dict[Label, Linear]:
         """For each gather whether v runs in its order, or in that of a gather that does, and so on."""
         result = dict(self.at[v])
         for above in sorted({above for gather in self.at[v] for above in again[gather]}):
-            repeated = result[above] = self._draft.new(f"again_{v}_{above}", integer=False)
-            self._draft.model.require(repeated - self.at[v].get(above, Linear(0)))
+            recomputed = result[above] = self._draft.new(f"again_{v}_{above}", integer=False)
+            self._draft.model.require(recomputed - self.at[v].get(above, Linear(0)))
             for gather, at in self.at[v].items():
                 if above in again[gather]:
-                    self._draft.model.require(repeated + 1 - at - again[gather][above])
+                    self._draft.model.require(recomputed + 1 - at - again[gather][above])
         return result

@@ -1,4 +1,4 @@
-"""Whether the operations of a cluster fit into one loop nest, and do no work over again: docs/ilp.md, E1 to E5 and W1.
+"""Whether the operations of a cluster fit into one nest, and recompute nothing expensive: docs/ilp.md, E1 to E5 and W1.
 
 A part of the legality checker; shares no code with the model.
 """
@@ -94,7 +94,7 @@ def _comes_back(graph: Graph, traversals: Mapping[Label, Traversal], shapes: Map
     return None
 
 
-def _repeated(graph: Graph, traversals: Mapping[Label, Traversal], growing: Label) -> list[Node]:
+def _recomputed(graph: Graph, traversals: Mapping[Label, Traversal], growing: Label) -> list[Node]:
     """What runs once per element of gather `growing`, directly or through gathers that are pushed to it."""
     found = []
     for label in traversals:
@@ -113,15 +113,15 @@ def _work(graph: Graph, traversals: Mapping[Label, Traversal], duplicate: Duplic
     for gather in sorted({traversal.gather for traversal in traversals.values() if traversal.gather is not None}):
         if not graph.is_growing(gather):
             continue
-        repeated = _repeated(graph, traversals, gather)
+        recomputed = _recomputed(graph, traversals, gather)
         larger = "{0} may be larger than its source: "
         if duplicate is False:
-            return Refusal(Rule.W1, (gather, repeated[0].label), larger + "{1} would be computed again")
-        heavy = [node for node in repeated if node.kind is Kind.FOLD or node.loops]
+            return Refusal(Rule.W1, (gather, recomputed[0].label), larger + "{1} would be recomputed")
+        heavy = [node for node in recomputed if node.kind is Kind.FOLD or node.loops]
         if heavy:
-            return Refusal(Rule.W1, (gather, heavy[0].label), larger + "the loop of {1} would run again")
-        if sum(node.operations for node in repeated) > CHEAP:
-            return Refusal(Rule.W1, (gather,), f"{larger}over {CHEAP} scalar operations would be done again")
+            return Refusal(Rule.W1, (gather, heavy[0].label), larger + "the loop of {1} would be recomputed")
+        if sum(node.operations for node in recomputed) > CHEAP:
+            return Refusal(Rule.W1, (gather,), f"{larger}over {CHEAP} scalar operations would be recomputed")
     return None
 
 

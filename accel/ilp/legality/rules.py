@@ -13,7 +13,7 @@ from accel.labelled.array import Label
 from accel.labelled.operations import ORDERED, Kind, Role
 
 CHEAP = 32
-"""How many scalar operations may be done again for an element: pushed to a gather that is larger than its source, or copied."""
+"""Scalar operations that may be recomputed for an element: pushed to a gather larger than its source, or at a reader."""
 
 
 def fixed_direction(node: Node) -> bool | None:

@@ -95,7 +95,7 @@ def _recomputations(variables: Variables) -> None:
 
 
 def _work(variables: Variables, duplicate: Duplicate) -> None:
-    """W1: what is done again for each element of a growing gather is cheap, all together."""
+    """W1: what is recomputed for each element of a growing gather is cheap, all together."""
     facts, graph = variables.facts, variables.facts.graph
     if duplicate == "published":
         return
@@ -111,24 +111,24 @@ def _work(variables: Variables, duplicate: Duplicate) -> None:
 
 
 class _Work:
-    """What is done again for every gather that may be larger than its source: scalar operations."""
+    """What is recomputed for every gather that may be larger than its source: scalar operations."""
 
     def __init__(self, variables: Variables) -> None:
         self.variables = variables
         self.burdens: dict[Label, list[Linear]] = {}
 
-    def add(self, v: Label, repeated: Linear, gather: Label, operations: int) -> None:
-        """`operations` of v run in the order of `gather` where `repeated` is 1, and where that is pushed in its turn."""
+    def add(self, v: Label, recomputed: Linear, gather: Label, operations: int) -> None:
+        """`operations` of v run in the order of `gather` where `recomputed` is 1, and where that is pushed in its turn."""
         facts = self.variables.facts
         while True:
             if facts.graph.is_growing(gather):
                 if operations > CHEAP:
-                    self.variables.model.require(-repeated)
-                self.burdens.setdefault(gather, []).append(repeated * operations)
+                    self.variables.model.require(-recomputed)
+                self.burdens.setdefault(gather, []).append(recomputed * operations)
             above = facts.pushable.get(gather)
             if above is None:
                 return
-            repeated, gather = self._both(f"again_{v}_{above}", repeated, self.variables.pushed(gather)), above
+            recomputed, gather = self._both(f"again_{v}_{above}", recomputed, self.variables.pushed(gather)), above
 
     def add_recomputed(self, p: Label, c: Label) -> None:
         """What is recomputed runs in the order of its reader, or in that of the gather that its reader is."""

@@ -59,7 +59,7 @@ class CostLevel:
 
     @property
     def counts_pairs(self) -> bool:
-        """Whether pairs of operations count: then a chain of operations costs more than its last one, and nothing is copied."""
+        """Whether pairs of operations count: then a chain costs more than its last operation, and nothing is recomputed."""
         return bool(self.edge or self.access)
 
     def __str__(self) -> str:

@@ -80,7 +80,7 @@ class Obstacle(Enum):
     READER = "the reader is no loop, or reads it in two orders"
     LARGER = "the reader is not known to be no larger"
     OFTEN = "the reader loads it in a loop, or too often"
-    BOUNDS = "nobody else would check an index"
+    BOUNDS = "nothing else would check an index"
     NESTED = "the reader reads it for another recomputation, too"
 
 

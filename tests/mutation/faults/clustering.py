@@ -134,17 +134,17 @@ FAULTS = (
         (_CHECKER,),
     ),
     Fault(
-        "W1: loops run again",
+        "W1: loops are recomputed",
         "ilp/legality/nest.py",
-        "heavy = [node for node in repeated if node.kind is Kind.FOLD or node.loops]",
-        "heavy = [node for node in repeated if node.kind is Kind.FOLD]",
+        "heavy = [node for node in recomputed if node.kind is Kind.FOLD or node.loops]",
+        "heavy = [node for node in recomputed if node.kind is Kind.FOLD]",
         (_CHECKER,),
     ),
     Fault(
         "W1: operations are counted one by one",
         "ilp/legality/nest.py",
-        "if sum(node.operations for node in repeated) > CHEAP:",
-        "if max(node.operations for node in repeated) > CHEAP:",
+        "if sum(node.operations for node in recomputed) > CHEAP:",
+        "if max(node.operations for node in recomputed) > CHEAP:",
         (_CHECKER,),
     ),
     Fault(
@@ -197,7 +197,7 @@ FAULTS = (
         (f"{_COUNTER}::test_a_maker_is_pushed_only_with_its_reader",),
     ),
     Fault(
-        "the model lets too much be done again",
+        "the model lets too much be recomputed",
         "ilp/model/model.py",
         "variables.model.require(CHEAP - total(parts))",
         "variables.model.require(2 * CHEAP - total(parts))",

@@ -108,7 +108,7 @@ FAULTS = (
         ("tests/labelled/test_may_fail.py", _EXTENTS),
     ),
     Fault(
-        "work done again is not checked",
+        "recomputation is not checked",
         "labelled/passes/inline.py",
         "load.inside, not statements",
         "load.inside, False",

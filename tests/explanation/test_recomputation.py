@@ -1,4 +1,4 @@
-"""Why something is not computed again where it is read: a program for every rule, and silence where nothing is copied."""
+"""Why something is not recomputed where it is read: a program for every rule, and silence where nothing is copied."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def of_three(xs: AnyAcc) -> AnyAcc:
             "generate %2 loads it in a loop, or it would do more than 32 operations for an element",
         ),
         (unchecked, "C3", "nothing but the load from it says that an index is out of bounds"),
-        (in_turns, "C4", "no copy is made of what a copy reads"),
+        (in_turns, "C4", "nothing is recomputed of what a recomputation reads"),
         (of_three, "cost", "to read what zipWith3 %3 reads would cost as much, or more"),
     ],
 )
@@ -104,8 +104,8 @@ def test_every_rule_is_named(program: object, rule: str, reason: str) -> None:
     lines = [line for array in found.arrays for line in array.why_not_again]
     assert (rule, reason) in [(line.rule, line.reason) for line in lines], [str(line) for line in lines]
     assert all(line.where is not None for line in lines)
-    assert f"      not computed again for {Words(found).sentence(lines[0])}" in report(found).splitlines()
-    assert "not computed again for " in page(found)
+    assert f"      not recomputed for {Words(found).sentence(lines[0])}" in report(found).splitlines()
+    assert "not recomputed for " in page(found)
 
 
 @pytest.mark.parametrize(

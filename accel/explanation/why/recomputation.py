@@ -1,4 +1,4 @@
-"""Why a reader in another loop does not compute an array by itself, where work may be done again (docs/ilp.md, C1 to C4)."""
+"""Why a reader in another loop does not compute an array by itself, where it may recompute it (docs/ilp.md, C1 to C4)."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ _REASONS: Mapping[Obstacle, tuple[str, str]] = MappingProxyType(
             f"{{reader}} loads it in a loop, or it would do more than {CHEAP} operations for an element",
         ),
         Obstacle.BOUNDS: ("C3", "nothing but the load from it says that an index is out of bounds"),
-        Obstacle.NESTED: ("C4", "no copy is made of what a copy reads"),
+        Obstacle.NESTED: ("C4", "nothing is recomputed of what a recomputation reads"),
     }
 )
 
 
-class Again:
-    """The reasons of one program, in which the copies that pay are made."""
+class NotRecomputed:
+    """The reasons of one program, in which what pays is recomputed."""
 
     def __init__(self, graph: Graph, plan: Plan, options: Options, bindings: Mapping[Label, Binding]) -> None:
         self._strategy, self._bindings = plan.strategy, bindings
-        self._copied = {label for each in plan.recomputations for label in (*each.made, each.original)}
+        self._recomputed = {label for each in plan.recomputations for label in (*each.made, each.original)}
         model = options.model
         asked = options.duplicate is True and options.strategy == "ilp" and options.formulation == "accel"
         self._obstacles: Obstacles | None = None
@@ -54,7 +54,7 @@ class Again:
         obstacle = self._obstacles.of(edge.array.label, edge.consumer)
         if obstacle is Obstacle.KIND:
             return None
-        if obstacle is None and edge.consumer in self._copied:
+        if obstacle is None and edge.consumer in self._recomputed:
             obstacle = Obstacle.NESTED
         maker, reader = self._bindings[edge.array.label], self._bindings[edge.consumer]
         names = {"maker": operation_name(maker), "reader": operation_name(reader)}
@@ -63,5 +63,5 @@ class Again:
         elif self._strategy == "ilp":
             rule, reason = "cost", f"to read what {names['maker']} reads would cost as much, or more"
         else:
-            rule, reason = "strategy", f"{self._strategy} decides on no copies"
+            rule, reason = "strategy", f"{self._strategy} recomputes nothing"
         return WhyNot(rule, reason, names["reader"], reader.where, maker.where)
