@@ -48,7 +48,7 @@ RESULT: Label = -1
 
 
 def _users(program: labelled.Program) -> Mapping[Array, frozenset[Label]]:
-    """Who uses each array, sub-programs counted with the operation that holds them."""
+    """Which operations use each array, sub-programs counted with the operation that holds them."""
     users: dict[Array, set[Label]] = {}
     for binding in program.bindings:
         for array in consumed(binding.operation):
@@ -82,7 +82,7 @@ def _node(
 
 
 def root(leaves: list[LeafOfCluster], users: Mapping[Array, frozenset[Label]]) -> RootOfCluster:
-    """The cluster of some operations, given in rising order of labels. `users`: who uses each array in the whole program.
+    """The cluster of some operations, given in rising order of labels. `users`: of each array, in the whole program.
 
     Raises `AccelInternalError` if they do not hang together or an output's order depends on a gather [vB24 section 3.3].
     """

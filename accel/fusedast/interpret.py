@@ -1,6 +1,6 @@
 """The reference evaluator of fusion trees: what a tree means, array by array.
 
-Leaves are evaluated by the labelled interpreter. What a tree fuses away is gone after it: whoever reads it then fails.
+Leaves are evaluated by the labelled interpreter. What a tree fuses away is gone after it: a later read of it fails.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class LeafOfCluster:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Vertical:
-    """`second` consumes `arrays`, which `first` makes, element by element; nobody else needs them: they are never stored."""
+    """`second` consumes `arrays`, which `first` makes, element by element; nothing else needs them: they are never stored."""
 
     first: Tree = field(repr=False)
     second: Tree = field(repr=False)

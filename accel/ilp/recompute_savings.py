@@ -21,7 +21,7 @@ _Sets = list[set[Label]]
 
 
 def recompute_savings(asked: Asked, producer: Label, options: Options) -> Cost | None:
-    """How much more it costs, per level, if nobody recomputes `producer` and its readers stay in their loops.
+    """How much more it costs, per level, if `producer` is not recomputed and its readers stay in their loops.
 
     Where the producer itself is gone, it is made in the best of the loops that recompute it, or in one of its own. None if no
     such clustering is legal.

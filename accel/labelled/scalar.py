@@ -80,7 +80,7 @@ class Load:
     """`out := array[index]`, an error out of bounds (at `where`). The array is wholly computed before.
 
     `inside`: the index is proved to be in bounds wherever the function runs, so that a check may be left out.
-    `check`: the load stays though nobody may use what it loads, since what comes after it relies on an index in bounds.
+    `check`: the load stays even if what it loads is unused, since what comes after it relies on an index in bounds.
     """
 
     out: Variable

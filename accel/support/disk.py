@@ -34,7 +34,7 @@ _SECRET = "secret"
 _SECRET_BYTES = 32
 _TEMPORARY = ".writing-"
 _ABANDONED = 3600.0
-"""Seconds after which a file that nobody finished is removed."""
+"""Seconds after which an unfinished file is removed."""
 
 _TIDY_EVERY = 100
 """Writes of one process between two looks at the size of the directory; the first write looks, too."""

@@ -132,7 +132,7 @@ class Reasons:
         return WhyNot(rule, reason, self._name(reader), *places)
 
     def _alone(self, edge: Edge) -> Reason | None:
-        """Why the maker of the edge's array and its reader could not share a loop if there were nobody else."""
+        """Why the maker of the edge's array and its reader could not share a loop by themselves."""
         maker, reader = self._graph.node[edge.array.label], self._graph.node[edge.consumer]
         for node in (maker, reader):
             if node.kind is Kind.BARRIER:

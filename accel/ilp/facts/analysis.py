@@ -1,4 +1,4 @@
-"""What can be known before solving: arcs that never fuse, what may be pushed where, who may share a read.
+"""What can be known before solving: arcs that never fuse, what may be pushed where, which operations may share a read.
 
 All cheap, iterated to a fixpoint. In: a graph. Out: everything from which `model.py` writes rows; notation as there. Facts
 hold whatever is recomputed: an arc (maker, reader) may be absent, and is then no reason for anything.
@@ -194,7 +194,7 @@ class _Facts:
 
 
 def _bundles(facts: _Facts, optional: Mapping[Edge, tuple[Arc, ...]]) -> Iterator[Bundle]:
-    """Arrays with the same maker, shape and readers, together. Arrays that nobody reads in an order cost what they must."""
+    """Arrays with the same maker, shape and readers, together. Arrays that are read in no order cost what they must."""
     graph, operations = facts.graph, facts.operations
     groups: dict[tuple[Label, Shape, tuple[_Use, ...], bool], list[Array]] = {}
     for array, edges in graph.readers.items():

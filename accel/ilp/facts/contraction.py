@@ -2,7 +2,7 @@
 
 a and b become one if b, a map, is the only reader of a, a generate or map, and a reads at most one array p in an order, of
 which it is the only reader and which is not larger than a. Then take an optimum that separates a from b and move a to b:
-the write and the read of a are saved, at most the write and the read of p are lost, and nobody else loses a neighbour.
+the write and the read of a are saved, at most the write and the read of p are lost, and no other operation loses a neighbour.
 
 Where something may be recomputed, what is cheap is not merged with what is not: then the one may be stored, and the other
 recomputed where it is read.
@@ -45,7 +45,7 @@ class Contraction:
 
 
 def only_reader(graph: Graph, node: Node) -> Label | None:
-    """The map that streams everything that `node`, a generate or map, makes, if nobody else reads it."""
+    """The map that streams everything that `node`, a generate or map, makes, if nothing else reads it."""
     if node.kind not in (Kind.GENERATE, Kind.MAP) or any(array in graph.results for array in node.arrays):
         return None
     edges = [edge for array in node.arrays for edge in graph.readers[array]]

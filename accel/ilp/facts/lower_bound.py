@@ -61,7 +61,7 @@ def _reads(facts: Analysis, number: int, near: _Near, level: CostLevel, weights:
 def _depth(facts: Analysis, near: _Near) -> int:
     """How many clusters stand one after the other at least: by infusible arcs on a path; barriers are no clusters.
 
-    Nor is an operation that may be gone; nobody comes after it then.
+    Nor is an operation that may be gone; nothing comes after it then.
     """
     depth: dict[Label, int] = {}
     for label in sorted(near.inside):

@@ -49,7 +49,7 @@ def _output(graph: Graph, node: Node, array: Array, traversal: Traversal) -> tup
 
 
 def singleton(graph: Graph, node: Node, traversal: Traversal) -> Signature:
-    """The signature of one operation [vB24 Table 1]. Arrays that nobody reads or wants do not count."""
+    """The signature of one operation [vB24 Table 1]. Arrays that are neither read nor results do not count."""
     wanted = [array for array in node.arrays if array in graph.results or graph.readers[array]]
     return Signature(
         frozenset(_input(edge, traversal) for edge in graph.inputs[node.label]),

@@ -79,7 +79,7 @@ def _recomputations(variables: Variables) -> None:
         else:
             require(apart - read)
     removable = facts.candidates.removable
-    for label in sorted(removable):  # one that stayed although nobody reads it could join the clusters around it
+    for label in sorted(removable):  # one that stayed unread could join the clusters around it
         kept = [1 - recomputed for (p, _), recomputed in variables.recomputed.items() if p == label]
         other = [
             variables.recomputed[arc]

@@ -25,7 +25,7 @@ from accel.labelled.passes.recompute import Recomputed
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """Sets of operations that share a nest, those that run backward where nobody in their set reads them, who recomputes."""
+    """Sets of operations that share a nest, those that run backward where they are not read in their set, who recomputes."""
 
     sets: tuple[tuple[Label, ...], ...]
     backward: frozenset[Label] = frozenset()

@@ -139,7 +139,7 @@ def _scatters_last(
 def build(program: Program, count_passes: bool = False) -> Graph:
     """The dependency graph of `program`'s own bindings; sub-programs are barriers that read what they mention.
 
-    Passes over what is loaded are counted for those who recompute; nobody else asks.
+    Passes over what is loaded are counted only where something may be recomputed.
     """
     makers = _makers(program)
     labels = {binding.label for binding in program.bindings}

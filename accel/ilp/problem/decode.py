@@ -76,7 +76,7 @@ def clustering(
 ) -> Clustering | None:
     """The clustering of sets of operations; what is in no set is a cluster of one. None if it cannot be one.
 
-    `backward`: the operations that run backward where nobody in their set reads what they make.
+    `backward`: the operations that run backward where what they make is not read in their set.
     """
     clusters: list[Cluster] = []
     placed: set[Label] = set()

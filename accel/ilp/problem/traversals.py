@@ -13,7 +13,7 @@ from accel.labelled.operations import ORDERED, Kind, Role
 def assign(graph: Graph, labels: Collection[Label], backward: Container[Label] | None = None) -> Cluster | None:
     """The cluster of `labels` with the orders that its readers ask for, or None if they ask for several.
 
-    An operation that nobody reads inside runs backward if it is in `backward`; where that is not given, if there is a right
+    An operation that is not read inside runs backward if it is in `backward`; where that is not given, if there is a right
     scan in the cluster. What comes out need not be legal; no other orders could be, but for a forward cluster that might
     as well run backward.
     """

@@ -60,7 +60,7 @@ class Candidates:
         return Graph(graph.nodes, (*graph.edges, *self.optional()), (*graph.before, *before), graph.results)
 
     def gone(self, chosen: Collection[Pair]) -> list[Label]:
-        """The makers that nobody reads any more with the pairs `chosen`."""
+        """The makers that are no longer read with the pairs `chosen`."""
         needed = {edge.array.label for pair in chosen for edge in self.reads[pair]}
         return [p for p in self.removable - needed if all(pair in chosen for pair in self.pairs if pair[0] == p)]
 

@@ -33,7 +33,7 @@ class RecomputedGraph:
 
 
 def recompute(graph: Graph, recomputed: Sequence[Recomputed]) -> RecomputedGraph:
-    """`graph` with runs before those who recompute them, and without the runs that nobody reads any more.
+    """`graph` with runs before the operations that recompute them, and without the runs that are no longer read.
 
     With nothing to recompute it is `graph` itself.
     """

@@ -31,7 +31,7 @@ def is_installed(name: SolverName) -> bool:
 
 
 def find(name: str) -> Solver:
-    """The solver of that name. Raises ImportError if it is not installed, ValueError if nobody knows it."""
+    """The solver of that name. Raises ImportError if it is not installed, ValueError if it is unknown."""
     known = next((one for one in NAMES if one == name), None)
     if known is None:
         raise ValueError(f"there is no solver {name!r}; there are {', '.join(NAMES)}")

@@ -42,7 +42,7 @@ def places(bits: int) -> Iterator[int]:
 
 
 class Neighbours:
-    """The operations of a part as bits: who depends on whom, who may share something, who is kept apart."""
+    """The operations of a part as bits: which depend on which, which may share something, which are kept apart."""
 
     def __init__(self, facts: Analysis, part: tuple[Label, ...]) -> None:
         self.labels = part

@@ -45,7 +45,7 @@ def merge_greedily(graph: Graph, prices: Prices, duplicate: Duplicate) -> list[C
 
 
 def chains(graph: Graph) -> list[list[Label]]:
-    """Runs of maps of which each reads all that the one before makes, and nobody else does: fusing them is never illegal."""
+    """Runs of maps of which each reads all that the one before makes, as its only reader: fusing them is never illegal."""
     earlier = {first for first, _ in graph.before}
     run_of: dict[Label, list[Label]] = {}
     runs: list[list[Label]] = []

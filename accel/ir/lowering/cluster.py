@@ -51,7 +51,7 @@ def lower_cluster(root: RootOfCluster, mentioned: frozenset[SizeVariable]) -> Ne
     counts = tuple(
         Count(found_size(binding), total_array(binding)) for binding in filters if found_size(binding) in mentioned
     )
-    counted = frozenset(count.array for count in counts)  # read by the host, whoever else needs it
+    counted = frozenset(count.array for count in counts)  # read by the host, whatever else needs it
     made = [*(array for each in members for array in each.binding.arrays), *map(total_array, filters)]
     fused_away = frozenset(made) - counted.union(root.results)
     nest = without_writes(_fused(root.tree, frame), fused_away)

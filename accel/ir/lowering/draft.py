@@ -102,7 +102,7 @@ def fuse(first: Draft, second: Draft) -> Draft:
 
 
 def without_reads(nest: Draft, streams: Collection[str]) -> Draft:
-    """The nest with the reads that bind these streams left out: whoever is fused before it binds them."""
+    """The nest with the reads that bind these streams left out: what is fused before it binds them."""
     return _without(nest, [name for name in streams if _finds(nest, name, Read)])
 
 

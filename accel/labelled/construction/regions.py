@@ -1,4 +1,4 @@
-"""Where a shared node of an expression graph is computed: the innermost region that serves all who need it.
+"""Where a shared node of an expression graph is computed: the innermost region that serves all of its uses.
 
 The user's programs are graphs (sharing is object identity), at the level of arrays as at that of scalars. Their control
 flow has parts that run not at all or many times: the branches of a conditional, the condition and step of a loop. Every

@@ -56,7 +56,7 @@ class _Copies:
 
 
 class _Uses:
-    """Who uses each array of a program, and where it comes from."""
+    """Which operations use each array of a program, and where it comes from."""
 
     def __init__(self, program: Program) -> None:
         self._made: dict[Leaf, Binding] = {}

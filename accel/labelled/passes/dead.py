@@ -1,4 +1,4 @@
-"""Removal of what nobody uses: bindings, and single leaves of those that work leaf by leaf.
+"""Removal of what is unused: bindings, and single leaves of those that work leaf by leaf.
 
 A size variable keeps its binding alive where an extent mentions it; a requirement lives as long as what names it in `after`. A
 size that may turn out to be no extent is computed even if no one mentions it any more: what was concluded from it being one
@@ -123,7 +123,7 @@ def _live(binding: Binding, needed: _Needed) -> Binding | None:
 
 
 def _stays(operation: Operation) -> bool:
-    """Whether an operation remains though nobody needs what it gives."""
+    """Whether an operation remains even if what it gives is unused."""
     match operation:
         case Use():
             return True

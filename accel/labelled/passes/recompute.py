@@ -94,7 +94,7 @@ def _relabelled(binding: Binding, labels: Mapping[Label, Label]) -> Binding:
 
 
 def _without(program: Program, gone: set[Label]) -> Program:
-    """The program without those bindings of `gone` whose arrays nobody uses."""
+    """The program without those bindings of `gone` whose arrays are unused."""
     used = {array.label for array in program.results}
     kept: list[Binding] = []
     for binding in reversed(program.bindings):

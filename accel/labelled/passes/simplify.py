@@ -1,4 +1,4 @@
-"""Labelled programs made smaller: aliases, common operations, views of views, what nobody uses.
+"""Labelled programs made smaller: aliases, common operations, views of views, what is unused.
 
 In: a program as `desugar.py` emits it, and what is known of its sizes. Out: an equal one with resolved sizes, in which no
 operation only passes an array on, no two do the same, and combining functions are described (`algebra.py`). Bindings

@@ -43,7 +43,7 @@ class Limits:
 
 
 LIMITS: Final = Limits(extent=2 * LARGEST_EXTENT, constant=1 << 60, times=1 << 11)
-"""Those of i64. A size is at most `LARGEST_EXTENT`, but an extent may be a size with an offset (`n0+1`), which nobody checks
+"""Those of i64. A size is at most `LARGEST_EXTENT`, but an extent may be a size with an offset (`n0+1`), which is not checked
 when the program runs. An operation adds at most `OFFSET`: no program has the 2**27 operations that would take it further."""
 
 OFFSET: Final = 1 << 20

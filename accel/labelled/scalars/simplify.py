@@ -1,7 +1,7 @@
 """Scalar code made smaller without changing a bit of what it gives.
 
 Constants are folded (never by elementary functions, whose last bits belong to a backend), equal computations and loads
-happen once, conditionals whose branches are cheap and cannot fail become selections, what nobody uses disappears, and
+happen once, conditionals whose branches are cheap and cannot fail become selections, what is unused disappears, and
 variables are numbered in order. Floats obey few laws: x + 0.0 is not x when x is -0.0, so only integers and bools
 are simplified algebraically.
 """

@@ -171,7 +171,7 @@ class Memory:
         return writer.varying(_from_memory(writer.code, kind, text), kind)
 
     def _guarded(self, address: str, mask: str) -> str:
-        """The address if a lane is active, else one of a word that nobody needs."""
+        """The address if a lane is active, else one of a word that is never read."""
         somewhere = self.routine.slot("i64")
         self.routine.store("i64", "0", somewhere)
         return self.routine.code.emit(f"select i1 {self._writer.any(mask)}, ptr {address}, ptr {somewhere}")

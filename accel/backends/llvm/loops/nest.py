@@ -167,7 +167,7 @@ class Levels:
     def in_slots(self, loop: For) -> Iterator[None]:
         """Scalar code inside steps simple states in slots, hence in registers; vector code has registers of its own.
 
-        If it leaves the function, because a check failed, nobody asks for the records.
+        If it leaves the function, because a check failed, the records are not read.
         """
         outside = dict(self.pointers)
         scalar = self._text.plan.vector is None or loop.body.loop is not None

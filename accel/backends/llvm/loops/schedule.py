@@ -1,4 +1,4 @@
-"""Who runs which iterations of a nest's outermost loop: the calling thread, or all threads of the pool, chunk by chunk.
+"""Which thread runs which iterations of a nest's outermost loop: the calling one, or all threads of the pool, chunk by chunk.
 
 A chunk is a power of two of iterations, of whole blocks of 4096 where the loop folds in order; every chunk's result is a
 partial result that the caller joins in order, so that results have the same bits whatever the number of threads. Loops

@@ -32,7 +32,7 @@ class System:
     clock: int | None
     """The number that C's `clock_gettime` has for a monotonic clock; None: there is Windows' `GetTickCount64` instead."""
     marks: Sequence[str] = ()
-    """Symbols that object code with floats asks for, that no library has, and that nobody reads."""
+    """Symbols that object code with floats asks for, that no library has, and that are never read."""
 
 
 def known_system(name: str, processor: str) -> System:

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 _ABANDONED = 2.0
-"""Seconds after which a lock belongs to nobody: pyopencl holds it only while it reads or writes one entry."""
+"""Seconds after which a lock is stale: pyopencl holds it only while it reads or writes one entry."""
 
 _GLANCE = 0.02
 """Seconds between two looks at the lock."""

@@ -1,4 +1,4 @@
-"""A device's memory: buffers by size class, kept for reuse when nobody uses them.
+"""A device's memory: buffers by size class, kept for reuse when they are no longer used.
 
 All work of a device goes through one queue that runs in order, so a buffer may be handed out again while the kernels that
 read it still wait there.
@@ -35,7 +35,7 @@ def size_class(size: int) -> int:
 
 
 class Held:
-    """A buffer in use. It goes back to its memory when nobody refers to it any more, or for good if it lies in a host array.
+    """A buffer in use. It goes back to its memory when nothing refers to it any more, or for good if it lies in a host array.
 
     borrowed: that array is the caller's, who may write to it.
     """
@@ -97,7 +97,7 @@ class Memory:
             self._free.setdefault(buffer.size, []).append(buffer)
 
     def empty(self) -> None:
-        """Let go of the buffers that nobody uses."""
+        """Let go of the buffers that are unused."""
         self._free.clear()
 
     def upload(self, array: HostArray) -> Held:

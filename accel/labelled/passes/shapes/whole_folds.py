@@ -84,7 +84,7 @@ class _Views:
         return shapes.pop() if len(shapes) == 1 else None
 
     def _drop_what_others_read(self, program: Program) -> None:
-        """Whoever reads a view with others needs them, too: what one of them loses, all lose."""
+        """A fold or map that reads a view reads its other views with it: what one of them loses, all lose."""
         together: dict[Array, list[tuple[Array, ...]]] = {}
         pending: list[Array] = list(program.results)
         for binding in program.bindings:
@@ -116,7 +116,7 @@ class _Views:
                 return None
 
     def lifted(self, binding: Binding) -> Binding | None:
-        """The binding without views; None for a view that nobody reads any more."""
+        """The binding without views; None for a view that is no longer read."""
         match binding.operation:
             case Reshape((source,)) if binding.arrays[0] in self._shapes:
                 self._instead[binding.arrays[0]] = self._instead.get(source, source)
