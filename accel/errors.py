@@ -14,12 +14,13 @@ import os.path  # `pathlib` takes longer to import
 import sys
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from types import CodeType, FrameType
 from typing import Self
 
 import numpy as np
+
+from accel.support.frozen import frozen, frozen_value
 
 NUMPY = os.path.dirname(np.__file__) + "/"
 """Where NumPy's files are."""
@@ -29,7 +30,7 @@ _NOT_THE_USERS = (os.path.dirname(os.path.realpath(__file__)) + "/", NUMPY, cont
 what stands between `with` and `using`, and what starts Python."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Written:
     """What a reader sees of a place, as plain data: it needs neither the code nor the file.
 
@@ -45,7 +46,7 @@ class Written:
     stop: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen
 class Where:
     """A place in the user's program: a code object and an instruction in it. Lines and columns are computed only when asked.
 
@@ -54,7 +55,7 @@ class Where:
     """
 
     code: CodeType | Written
-    instruction: int = 0
+    instruction: int
 
     @property
     def file(self) -> str:
@@ -75,8 +76,8 @@ class Where:
         """The place as plain data."""
         return self.code if isinstance(self.code, Written) else _written(self.code, self.instruction)
 
-    def __reduce__(self) -> tuple[type[Where], tuple[Written]]:
-        return Where, (self.written(),)
+    def __reduce__(self) -> tuple[type[Where], tuple[Written, int]]:
+        return Where, (self.written(), 0)
 
     def __copy__(self) -> Self:
         return self

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 import numpy as np
 
+from accel.support.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Spelling:
     """An expression of NumPy and the same in accel.
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 import linecache
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from accel.errors import Where
+from accel.support.frozen import frozen
 
 Span: TypeAlias = tuple[int, int | None, int | None, int | None]
 """Where an expression stands in its file: first line and column, last ones; columns are counted in bytes."""
@@ -21,7 +21,7 @@ _LONGEST = 40
 """Characters of an argument that a hint repeats; a longer one would hide what the hint says."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Expression:
     """An expression of the user's, and what it is directly a part of."""
 

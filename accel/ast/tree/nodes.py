@@ -11,7 +11,6 @@ one array type for each result; nodes with several results (`Filter`, `Scan` wit
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias, Union
 
@@ -20,9 +19,10 @@ import numpy as np
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import ArrayType, ElementType, MaybeType, ScalarType, TupleType
 from accel.errors import Where
+from accel.support.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen
 class Literal:
     """A constant that has its type."""
 
@@ -31,7 +31,7 @@ class Literal:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen
 class Parameter:
     """The bound variable of a scalar function, or of a scalar loop."""
 
@@ -39,7 +39,7 @@ class Parameter:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen
 class Operation:
     """A scalar operator applied to scalars."""
 
@@ -49,7 +49,7 @@ class Operation:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen
 class MakeTuple:
     """A tuple of elements; of a `MaybeType`, the flag (bool) and the value."""
 
@@ -58,7 +58,7 @@ class MakeTuple:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen
 class Project:
     """One item of a tuple; of a maybe, 0 is the flag and 1 the value."""
 
@@ -68,7 +68,7 @@ class Project:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen
 class Conditional:
     """Lazy choice: only the branch that is taken is evaluated. `&` and `|` on bools are this too."""
 
@@ -79,7 +79,7 @@ class Conditional:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen
 class While:
     """From `initial`, `parameter := body` as long as `condition` holds."""
 
@@ -91,7 +91,7 @@ class While:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen
 class Index:
     """An element of an array; out of bounds is an error. `index` has the array's `index_type`."""
 
@@ -101,7 +101,7 @@ class Index:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen
 class ShapeOf:
     """The shape of an array: a tuple of i64."""
 
@@ -113,7 +113,7 @@ class ShapeOf:
 ScalarNode: TypeAlias = Union[Literal, Parameter, Operation, MakeTuple, Project, Conditional, While, Index, ShapeOf]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen
 class Function:
     """A scalar function: what a combinator was given, traced once on fresh parameters."""
 
@@ -136,7 +136,7 @@ class ScanForm(Enum):
     TOTAL = "total"  # scanlTotal: n exclusive results, and the totals aside
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen
 class Use:
     """Arrays of the host: one per leaf of the element type, all of one shape."""
 
@@ -145,7 +145,7 @@ class Use:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen
 class ArrayParameter:
     """An array that is given later: an argument of a `runN` function, or the state of an `awhile`."""
 
@@ -153,7 +153,7 @@ class ArrayParameter:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen
 class Generate:
     """`function` at every index of `shape`. `unit` is rank 0, `fill` a constant function."""
 
@@ -164,7 +164,7 @@ class Generate:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen
 class Map:
     """`function` at the elements of arrays of equal shape; `indexed` puts the index before them."""
 
@@ -176,7 +176,7 @@ class Map:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen
 class Backpermute:
     """`result[ix] = array[function(ix)]`. `shrinking`: known to have at most as many elements as `array`."""
 
@@ -189,7 +189,7 @@ class Backpermute:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen
 class Gather:
     """`result[ix] = array[indices[ix]]`; indices are i64 for a vector, else tuples."""
 
@@ -199,7 +199,7 @@ class Gather:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen
 class Permute:
     """`result[j] = combine(array[i], result[j])` in source order, where `function(i)` is just `j`; starts from `defaults`."""
 
@@ -211,7 +211,7 @@ class Permute:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen
 class ScatterWith:
     """Like `Permute`, with the indices beside the values: `pairs` of (index, value) [vB24 section 2]."""
 
@@ -222,7 +222,7 @@ class ScatterWith:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen
 class Fold:
     """Reduction of the innermost `dimensions` in row-major order; `initial` is combined once, on the left.
 
@@ -238,7 +238,7 @@ class Fold:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen
 class Scan:
     """Running reduction of the innermost dimension. With `ScanForm.TOTAL` two results: the scan, the totals."""
 
@@ -252,7 +252,7 @@ class Scan:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen
 class Filter:
     """The elements that satisfy `predicate`, in order, as a vector; and how many there were in each outer row (i64)."""
 
@@ -262,7 +262,7 @@ class Filter:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen
 class Replicate:
     """`array` repeated along new dimensions: in `spec`, None keeps a dimension of `array`, a scalar (i64) is a new extent."""
 
@@ -272,7 +272,7 @@ class Replicate:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen
 class Slice:
     """A part of `array` with fewer dimensions: in `spec`, None keeps a dimension, a scalar (i64) picks one index of it."""
 
@@ -282,7 +282,7 @@ class Slice:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen
 class Reshape:
     """The same elements in row-major order under another shape of equal size; `flatten` is one."""
 
@@ -292,7 +292,7 @@ class Reshape:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen
 class Compute:
     """`array`, with a fusion barrier after it."""
 
@@ -301,7 +301,7 @@ class Compute:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen
 class Acond:
     """The arrays of one branch; the other branch is not evaluated."""
 
@@ -312,7 +312,7 @@ class Acond:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen
 class Awhile:
     """From `initial`, `parameters := body` as long as `condition` (a scalar array of bool) holds."""
 
@@ -324,7 +324,7 @@ class Awhile:
     where: Where | None
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen
 class Result:
     """One result of a node that has several."""
 

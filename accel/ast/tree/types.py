@@ -6,11 +6,12 @@ An element is a scalar, a tuple of elements, or a maybe of an element. From `lab
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias, Union, assert_never
 
 import numpy as np
+
+from accel.support.frozen import frozen_value
 
 
 class ScalarType(Enum):
@@ -62,7 +63,7 @@ U8, U16, U32, U64 = ScalarType.U8, ScalarType.U16, ScalarType.U32, ScalarType.U6
 F32, F64 = ScalarType.F32, ScalarType.F64
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class TupleType:
     """A tuple of elements. An index of rank n is a tuple of n `i64`; rank 0 is the empty tuple."""
 
@@ -72,7 +73,7 @@ class TupleType:
         return "(" + ", ".join(map(str, self.items)) + ("," if len(self.items) == 1 else "") + ")"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class MaybeType:
     """An element or nothing: a flag, then the element (zero where there is none)."""
 
@@ -85,7 +86,7 @@ class MaybeType:
 ElementType: TypeAlias = Union[ScalarType, TupleType, MaybeType]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class ArrayType:
     """An array of `rank` dimensions, row-major, the last one innermost."""
 

@@ -1,0 +1,181 @@
+"""Classes made by `@frozen` and `@frozen_value` behave like frozen dataclasses with slots."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+import threading
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError, dataclass
+
+import pytest
+
+from accel.ast.tree import nodes
+from accel.support.frozen import frozen, frozen_value
+
+
+@frozen
+class Node:
+    """Two fields."""
+
+    left: object
+    right: int
+
+    def both(self) -> tuple[object, int]:
+        """The fields."""
+        return self.left, self.right
+
+
+@frozen_value
+class Value:
+    """Two fields."""
+
+    left: object
+    right: int
+
+    def both(self) -> tuple[object, int]:
+        """The fields."""
+        return self.left, self.right
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Two fields."""
+
+    left: object
+    right: int
+
+    def both(self) -> tuple[object, int]:
+        """The fields."""
+        return self.left, self.right
+
+
+Pair = Node | Value | Known
+
+all_kinds = pytest.mark.parametrize("kind", [Node, Value, Known])
+
+
+@all_kinds
+def test_fields_are_given_in_order_or_by_name(kind: type[Pair]) -> None:
+    for made in (kind("a", 2), kind("a", right=2), kind(right=2, left="a")):
+        assert made.both() == ("a", 2)
+        match made:
+            case Node(left, right) | Value(left, right) | Known(left, right):
+                assert (left, right) == ("a", 2)
+
+
+@all_kinds
+@pytest.mark.parametrize("values", [(), (1,), (1, 2, 3)])
+@pytest.mark.parametrize("named", [{}, {"left": 1}, {"middle": 1}])
+def test_other_arguments_are_type_errors(
+    kind: Callable[..., Pair], values: tuple[int, ...], named: dict[str, int]
+) -> None:
+    with pytest.raises(TypeError, match=rf"{kind.__name__}.__init__\(\) .* argument"):
+        kind(*values, **named)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [(Node, "left"), (Node, "other"), (Value, "left"), (Value, "other"), (Known, "left")]
+)
+def test_objects_never_change(kind: type[Pair], name: str) -> None:
+    made = kind(1, 2)
+    assert not hasattr(made, "__dict__")
+    with pytest.raises(FrozenInstanceError, match=f"cannot assign to field '{name}'"):
+        setattr(made, name, 3)
+    with pytest.raises(FrozenInstanceError, match=f"cannot delete field '{name}'"):
+        delattr(made, name)
+    assert made.both() == (1, 2)
+
+
+def test_nodes_compare_by_identity() -> None:
+    made, again = Node(1, 2), Node(1, 2)
+    assert made != again
+    assert len({made, again, made}) == 2
+    assert repr(made) == object.__repr__(made)
+
+
+@pytest.mark.parametrize("kind", [Value, Known])
+def test_values_compare_by_their_fields(kind: type[Value | Known]) -> None:
+    made, again = kind("a", 2), kind("a", 2)
+    assert made == again
+    assert hash(made) == hash(again) == hash(("a", 2))
+    assert made not in (kind("a", 3), Node("a", 2), ("a", 2))
+    assert repr(made) == f"{kind.__name__}(left='a', right=2)"
+
+
+@all_kinds
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+def test_pickles_and_copies_have_the_same_fields(kind: type[Pair], protocol: int) -> None:
+    made = kind([1], 2)
+    again = pickle.loads(pickle.dumps(made, protocol))
+    assert type(again) is kind
+    assert again.both() == ([1], 2)
+    assert copy.copy(made).left is made.left
+    deep = copy.deepcopy(made)
+    assert type(deep) is kind
+    assert deep.both() == ([1], 2)
+    assert deep.left is not made.left
+
+
+@all_kinds
+def test_the_class_looks_the_same(kind: type[Pair]) -> None:
+    kind(1, 2)  # completes it
+    for name in ("__doc__", "__slots__", "__match_args__", "__module__", "__annotations__"):
+        assert getattr(kind, name) == getattr(Known, name)
+    assert kind.__qualname__ == kind.__name__
+    assert inspect.signature(kind) == inspect.signature(Known)
+
+
+def test_methods_of_the_class_stay() -> None:
+    @frozen
+    class Own:
+        field: int
+
+        def __reduce__(self) -> tuple[type[int], tuple[int]]:
+            return int, (self.field,)
+
+    assert str(copy.copy(Own(3))) == "3"
+    assert Own.__qualname__.endswith("<locals>.Own")
+
+
+@pytest.mark.parametrize("decorator", [frozen, frozen_value])
+def test_fields_have_no_defaults(decorator: Callable[[type], type]) -> None:
+    with pytest.raises(ValueError, match="'left' in __slots__ conflicts"):
+
+        @decorator
+        class Wrong:
+            left: int = 0
+
+
+def test_threads_may_make_the_first_objects() -> None:
+    for _ in range(20):
+
+        @frozen_value
+        class Fresh:
+            """A class that has no object yet."""
+
+            left: int
+
+        made: list[Fresh] = []
+        begin = threading.Barrier(4)
+
+        def make(kind: type[Fresh], begin: threading.Barrier, made: list[Fresh]) -> None:
+            begin.wait()
+            made.append(kind(1))
+
+        threads = [threading.Thread(target=make, args=(Fresh, begin, made)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(made) == 4
+        assert len(set(made)) == 1
+
+
+def test_all_nodes_are_made_this_way() -> None:
+    classes = [found for _, found in inspect.getmembers(nodes, inspect.isclass) if found.__module__ == nodes.__name__]
+    made = [found for found in classes if hasattr(found, "__match_args__")]
+    assert len(made) > 25
+    for found in made:
+        assert vars(found)["__slots__"] == vars(found)["__match_args__"] == tuple(found.__annotations__)
