@@ -33,6 +33,23 @@ def test_importing_loads_nothing_heavy(module: str) -> None:
     assert found.stdout.split() == []
 
 
+COMPILED = """
+import sys
+from dataclasses import is_dataclass
+import accel
+modules = {name: module for name, module in sys.modules.items() if name.startswith("accel.")}
+classes = [found for name, module in modules.items() for found in vars(module).values()
+           if isinstance(found, type) and found.__module__ == name]
+print(*[found.__name__ for found in classes if is_dataclass(found)])
+"""
+
+
+def test_importing_compiles_the_methods_of_two_dataclasses() -> None:
+    """Those of the others wait for their first object: see `accel/support/frozen.py`."""
+    found = subprocess.run([sys.executable, "-c", COMPILED], capture_output=True, text=True, check=True, timeout=60)
+    assert sorted(found.stdout.split()) == ["Acc", "Exp"]
+
+
 def test_importing_adds_little_to_numpy() -> None:
     script = (
         f"import sys, numpy; known = set(sys.modules); import accel; print(*{{*{SLOW}}} & {{*sys.modules}} - known)"
