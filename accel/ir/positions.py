@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from accel.ir import mentions
-from accel.ir.nodes import For, LoopDirection, ManyToOne, Nest, Operand, Read, Stream, Write
+from accel.ir.nodes import For, LoopDirection, ManyToOne, Nest, Operand, Read, State, Stream, Write
 from accel.labelled.array import Array, Extent
 from accel.labelled.scalar import Constant
 
@@ -64,3 +64,21 @@ def merging(nest: Nest, loops: Sequence[For]) -> int:
         if all(used.count(each) == whole for each in tail):
             return first
     return len(loops) - 1
+
+
+def needed_inside(loop: For) -> Iterator[For]:
+    """The loops without whose iterations a loop with states does nothing: those directly inside of each other in it.
+
+    So it need not run at all where one of them has no iterations, however many it has itself.
+    """
+    outer = loop
+    while loop.states and not outer.body.before and not outer.body.after and outer.body.loop is not None:
+        outer = outer.body.loop
+        if not isinstance(outer.extent, Extent | Constant) or any(not _may_be_empty(state) for state in outer.states):
+            return
+        yield outer
+
+
+def _may_be_empty(state: State) -> bool:
+    """Whether a state of no elements is no error."""
+    return state.running or state.initial is not None

@@ -31,6 +31,7 @@ from accel.ir.nodes import (
     Within,
     Write,
 )
+from accel.ir.positions import needed_inside
 from accel.labelled.array import Extent
 from accel.labelled.meaning import faults, order
 from accel.labelled.meaning.evaluate import Prepared
@@ -107,7 +108,8 @@ class _Run:
             combine = self._combiner(state.merge)
             seed = None if state.initial is None else self._values(state.initial)
             self._states[state.name] = Running(combine, seed) if state.running else Collected(state, combine, seed)
-        extent = int(self._value(loop.extent))
+        runs = all(self._value(inner.extent) for inner in needed_inside(loop))
+        extent = int(self._value(loop.extent)) if runs else 0
         for i in range(extent) if loop.direction is LoopDirection.UP else range(extent - 1, -1, -1):
             self._streams[loop.index.name] = i
             self.level(loop.body)

@@ -25,6 +25,7 @@ from accel.backends.llvm.text.routine import Routine
 from accel.backends.sites import EmptySite, Site
 from accel.ir import mentions
 from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, Nest, State
+from accel.ir.positions import needed_inside
 
 
 class NestText:
@@ -73,8 +74,12 @@ class Levels:
             self._statements.branching(statement)
 
     def extent(self, loop: For) -> str:
-        """The loop's extent."""
-        return self.writer.one(self.streams.value(loop.extent))
+        """The loop's extent; 0 if what it needs inside has no iterations."""
+        code, extent = self.routine.code, self.writer.one(self.streams.value(loop.extent))
+        for inner in needed_inside(loop):
+            empty = code.emit(f"icmp eq i64 {self.writer.one(self.streams.value(inner.extent))}, 0")
+            extent = code.emit(f"select i1 {empty}, i64 0, i64 {extent}")
+        return extent
 
     def _step(
         self, statement: ManyToOne, values: Sequence[Value], guard: str | None

@@ -36,6 +36,7 @@ from accel.ir.nodes import (
     Within,
     Write,
 )
+from accel.ir.positions import needed_inside
 
 
 @dataclass(slots=True)
@@ -208,6 +209,8 @@ class Body:
 
 def _head(loop: For) -> str:
     index, extent = stream_name(loop.index), operand_text(loop.extent)
+    for inner in needed_inside(loop):
+        extent = f"({operand_text(inner.extent)} == 0 ? 0 : {extent})"
     if loop.direction is LoopDirection.UP:
         return f"for (long {index} = 0; {index} < {extent}; ++{index})"
     return f"for (long {index} = {extent} - 1; {index} >= 0; --{index})"
