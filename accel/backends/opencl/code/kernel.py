@@ -22,7 +22,10 @@ from accel.labelled.scalar import Compute, While
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """`ceil(product of extents / divisor)`, times `rows` and `factor`, plus `more`; at least `least`."""
+    """`ceil(product of extents / divisor)`, times `rows` and `factor`, plus `more`; at least `least`.
+
+    The product counts as 0 where one of the extents `needed` is 0.
+    """
 
     product: tuple[Extent, ...] = ()
     divisor: int = 1
@@ -30,10 +33,12 @@ class Amount:
     factor: int = 1
     more: int = 0
     least: int = 0
+    needed: tuple[Extent, ...] = ()
 
     def value(self, size: Callable[[SizeVariable], int]) -> int:
         """The number, with the extents of a call."""
-        parts = -(-elements(self.product, size) // self.divisor)
+        product = elements(self.product, size) if all(elements((extent,), size) for extent in self.needed) else 0
+        parts = -(-product // self.divisor)
         return max(parts * elements(self.rows, size) * self.factor + self.more, self.least)
 
 

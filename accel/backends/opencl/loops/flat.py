@@ -12,7 +12,7 @@ from accel.backends.opencl.code.body import Body
 from accel.backends.opencl.code.naming import extent_text, stream_name
 from accel.backends.opencl.code.writer import Writer
 from accel.ir.nodes import For, Level, LoopBody, LoopDirection, ManyToOne, Nest, Scatter, Write
-from accel.ir.positions import merging
+from accel.ir.positions import merging, needed_inside
 from accel.labelled.array import Extent
 
 
@@ -21,11 +21,13 @@ class Flat:
     """Loops from the outermost one on, as one. `extents` are theirs; `body` is the innermost one's level.
 
     `merged`: their indices only occur together, as elements lie in memory, so that the innermost one may count them all.
+    `needed`: extents of loops inside; where one is 0 there is nothing to do.
     """
 
     loops: tuple[For, ...]
     extents: tuple[Extent, ...]
     merged: bool = False
+    needed: tuple[Extent, ...] = ()
 
     @property
     def body(self) -> Level:
@@ -35,7 +37,9 @@ class Flat:
     @property
     def total(self) -> str:
         """How many iterations there are, as an atom."""
-        return "(" + " * ".join(map(extent_text, self.extents)) + ")"
+        empty = " || ".join(f"{extent_text(extent)} == 0" for extent in self.needed)
+        count = " * ".join(map(extent_text, self.extents))
+        return f"({empty} ? 0 : {count})" if empty else f"({count})"
 
     def enter(self, body: Body, item: str) -> None:
         """Bind the loops' indices for iteration `item`, and write the pure statements between the loops."""
@@ -60,7 +64,9 @@ def flatten(loop: For) -> Flat | None:
         if level.after or not all(map(is_repeatable, level.before)):
             break
         inner = level.loop
-    return Flat(tuple(loops), tuple(extents)) if loops else None
+    inside = [each.extent for each in needed_inside(loop) if each not in loops]
+    needed = tuple([extent for extent in inside if isinstance(extent, Extent)])
+    return Flat(tuple(loops), tuple(extents), needed=needed) if loops else None
 
 
 def merged_where_possible(flat: Flat, nest: Nest) -> Flat:

@@ -62,7 +62,9 @@ def blocks_of_lanes(
 ) -> NestKernels:
     """The nest's kernels: one for each kind of lanes, then the join."""
     nest = scaffold.nest
-    ends = partials(scaffold, flat.loops[0].states, Amount(flat.extents, BLOCK, rows.extents, least=1))
+    ends = partials(
+        scaffold, flat.loops[0].states, Amount(flat.extents, BLOCK, rows.extents, least=1, needed=flat.needed)
+    )
     stepping = steps(nest)
     outside = {id(statement) for statement in (*rows.once_each, *rows.once)}
     for number, (kind, states) in enumerate(classes):
@@ -70,7 +72,7 @@ def blocks_of_lanes(
         roots += [] if number else [s for s in stores(nest) if id(s) not in outside]
         body = Body(Writer(), scaffold.context, dict(scaffold.types), only=needed_for(nest, roots), atomic=True)
         _block(scaffold, body, rows, flat, kind, states, ends)
-        items = Amount(flat.extents, BLOCK, rows.extents, kind.width)
+        items = Amount(flat.extents, BLOCK, rows.extents, kind.width, needed=flat.needed)
         scaffold.kernel(f"fold{number}", body.writer.text, items, group=kind.width, when=when)
     join(scaffold, rows, flat, BLOCK, ends, {}, when)
     return scaffold.done("a work-group per block of a fold")
