@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from accel.backends.opencl.machine.binaries import binaries
+from tests.marks import slow
 from tests.opencl.platforms import each_platform, fresh
 
 TEXT = "kernel void one(global float *x) { x[0] = 1; }"
@@ -36,6 +37,7 @@ def test_a_directory_that_cannot_be_made(platform: str, tmp_path: Path, monkeypa
 
 @pytest.mark.opencl
 @each_platform
+@slow
 def test_the_lock_of_a_process_that_was_killed(platform: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     lock = Path(binaries()) / "lock"

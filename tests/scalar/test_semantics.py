@@ -13,6 +13,7 @@ from accel.ast.meaning.semantics import Value, evaluate, fold, implementation
 from accel.ast.tree.operators import ELEMENTARY, Operator
 from accel.ast.tree.types import BOOL, F32, F64, I8, I32, I64, U8, U64, ScalarType
 from accel.errors import AccelInternalError
+from tests.marks import slow
 from tests.scalar.table import Array, Case, all_cases, differences, operands, truth
 
 NUMPY: dict[Operator, Callable[..., Any]] = {
@@ -61,6 +62,7 @@ def numpys(case: Case) -> Callable[..., Any] | None:
     return special.get(case.operator) or NUMPY.get(case.operator)
 
 
+@slow
 def test_numpy_gives_the_same_where_it_defines_a_result() -> None:
     compared, failures = 0, []
     for case in all_cases():

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import accel as A
+from tests.marks import slow
 
 ROOT = Path(__file__).parents[2]
 STUBS = sorted((ROOT / "accel").rglob("*.pyi"))
@@ -28,6 +29,7 @@ def variables(stub: Path) -> Iterator[str]:
                 pass
 
 
+@slow
 def test_the_stubs_fit_the_modules(tmp_path: Path) -> None:
     """The same names with the same parameters. An entry of the list that is not needed is an error, too."""
     allowed = tmp_path / "not_at_run_time.txt"
