@@ -75,10 +75,8 @@ def rows(count: int, repeat: int) -> Iterator[Row]:
     """One for each program."""
     xs: Floats = np.linspace(0, 1, count, dtype=np.float32)
     for program in (parts, blurred):
-        with A.using(duplicate=True):
-            one = A.runN(program)
-            one(xs)
-        other = A.runN(program)
+        one = A.runN(program, duplicate=True)
+        other = A.runN(program, duplicate="gathers")
         np.testing.assert_array_equal(one(xs), other(xs))
         planned = (A.explain(program, duplicate=True), A.explain(program, duplicate="gathers"))
         best = [float("inf")] * 2
