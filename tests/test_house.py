@@ -73,3 +73,9 @@ def test_no_folder_holds_more_than_fifteen_modules() -> None:
     folders = [folder for folder in (ROOT / "accel").rglob("*/") if folder.name != "__pycache__"]
     counts = {folder: sum(file.name != "__init__.py" for file in folder.glob("*.py")) for folder in folders}
     assert {str(folder): count for folder, count in counts.items() if count > 15} == {}
+
+
+def test_nothing_is_imported_that_only_the_checkers_bring() -> None:
+    """`typing_extensions` comes with mypy, not with accel."""
+    files = [file for file in (ROOT / "accel").rglob("*.py") if file.is_file()]
+    assert [str(f) for f in files if re.search(r"^(from|import) typing_extensions", f.read_text("utf-8"), re.M)] == []

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from inspect import signature
-
-from typing_extensions import Unpack
+from typing import Unpack
 
 from accel import settings as setting
 from accel.backends.choose import backend

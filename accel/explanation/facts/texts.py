@@ -29,13 +29,16 @@ def texts(
     program: what was planned, with `options`; its graph and model are those of the search. From `labelled` on, what the plan
     recomputes stands in the program.
     """
-    graph = build_graph(program, options.duplicate is True)
+
+    def graph() -> Graph:
+        return build_graph(program, options.duplicate is True)
+
     return Lazy(
         {
             "ast": lambda: ast_text(tuple(nodes)),
             "labelled": steps["plan"].show,
-            "graph": lambda: graph_text(graph),
-            "model": lambda: _model(graph, options),
+            "graph": lambda: graph_text(graph()),
+            "model": lambda: _model(graph(), options),
             "fusedast": steps["fusedast"].show,
             "ir": steps["ir"].show,
             "llvm": lambda: _llvm(staged.loops),

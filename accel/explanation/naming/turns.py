@@ -15,7 +15,8 @@ from accel.explanation.naming.variables import Variables
 from accel.ir.facts import Access, Traffic
 from accel.ir.nodes import Nest
 from accel.labelled.array import Array, Label
-from accel.labelled.nodes import Awhile, Binding, Generate, Map, Program
+from accel.labelled.nodes import Awhile, Binding, Generate, Program
+from accel.labelled.operations import Kind, describe
 from accel.labelled.programs import programs
 from accel.labelled.scalar import Constant
 
@@ -38,7 +39,8 @@ def is_iterate(binding: Binding) -> bool:
 
 def _counts(binding: Binding) -> bool:
     """Whether a binding is a map that `iterate` made, not the user: no other combinator calls its maps so."""
-    return isinstance(binding.operation, Map) and binding.operation.name == "iterate"
+    described = describe(binding.operation)
+    return described.kind is Kind.MAP and described.name == "iterate"
 
 
 @dataclass(frozen=True, slots=True)

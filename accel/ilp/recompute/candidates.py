@@ -74,7 +74,7 @@ class Obstacle(Enum):
     """What forbids a recomputation (docs/ilp.md, C1 to C4)."""
 
     KIND = "it is no generate or map"
-    DEAR = "it is a loop, or more than 32 operations"
+    DEAR = f"it is a loop, or more than {CHEAP} operations"
     INPUTS = "what it reads need not be in memory, and is as large"
     FIRST = "it must be done before something, or is written over"
     READER = "the reader is no loop, or reads it in two orders"

@@ -12,9 +12,9 @@ from typing import Final, TypeAlias, Union, assert_never
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64
-from accel.labelled import programs
 from accel.labelled.array import Array, Extent, SizeVariable
-from accel.labelled.nodes import Map, Operation
+from accel.labelled.nodes import Operation
+from accel.labelled.operations import Kind, Role, describe
 from accel.labelled.scalar import Compute, Constant, Function, If, Load, Operand, Statement, Variable, While
 
 _Atom: TypeAlias = Union[Variable, SizeVariable]
@@ -32,13 +32,14 @@ def passes(operation: Operation) -> Mapping[Array, int]:
 
     Where it streams an array as well, the loads beside its own element are part of that pass: 0 if there are no others.
     """
+    described = describe(operation)
     found: dict[Array, set[Place]] = {}
-    for function in programs.functions(operation):
+    for function in described.functions:
         for array, place in places(function):
             found.setdefault(array, set()).add(place)
-    if isinstance(operation, Map):
-        for array in operation.inputs:
-            found.get(array, set()).discard(_own(operation.function, len(array.shape)))
+    for array in described.read(Role.STREAM) if described.kind is Kind.MAP else ():
+        for function in described.functions:
+            found.get(array, set()).discard(_own(function, len(array.shape)))
     return {array: len(different) for array, different in found.items()}
 
 
