@@ -129,7 +129,7 @@ _TOOLS = (
 
 
 def _loops(explanation: Explained, sections: Sections) -> Iterator[str]:
-    yield '<nav aria-label="Loops"><h2>Loops, in the order in which they run</h2>'
+    yield '<nav aria-label="Loops"><h2>Loops</h2>'
     yield '<p class="filter"><label>Show only <input type="search" placeholder="fold, %3, a file"></label></p><ol>'
     where = {operation.name: short_place(operation.where) for operation in explanation.operations}
     for cluster in explanation.clusters:

@@ -6,7 +6,6 @@ accumulator lane for each lane of the order. `Scan` is in `scans.py`.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,7 +26,7 @@ class Unit:
     start: str
 
 
-class Accumulator(ABC):
+class Accumulator:
     """A state in a vector loop. Before and after the loop and its parts there may be nothing to do, as here."""
 
     def begin(self) -> None:
@@ -42,9 +41,9 @@ class Accumulator(ABC):
     def end_tail(self) -> None:
         """After those."""
 
-    @abstractmethod
     def step(self, values: Sequence[Value], mask: str | None, unit: Unit) -> tuple[Sequence[Value], Sequence[Value]]:
         """Elements where the mask is set; gives the state before and after each (nothing for folds)."""
+        raise NotImplementedError
 
     def end_block(self, start: str, end: str) -> None:
         """After each block, whose elements are those of iterations start .. end-1 (end may be less than start: none)."""
