@@ -4,7 +4,7 @@ Users write `import accel as A` and find all names here. What compiles and runs 
 
 Who reads the code follows a program from stage to stage, in this order. Each stage has a folder below `accel/`:
 
-    user's Python -> ast -> labelled -> ilp -> fusedast -> ir -> backends
+    user's Python -> ast -> labelled -> ilp -> fusedast -> ir -> schedule -> backends
 
     ast       ast/tree/nodes.py               the nodes of array computations and of their scalar functions
               ast/handles/acc.py              what users hold: a node, under static types; combinators take and give it
@@ -16,6 +16,8 @@ Who reads the code follows a program from stage to stage, in this order. Each st
     fusedast  fusedast/nodes.py               how the operations of each cluster are fused: a tree
     ir        ir/nodes.py                     each cluster as a nest of loops
               ir/lowering/lower.py            how trees become nests
+    schedule  schedule/nodes.py               how each nest runs: in which order, in lanes, on threads
+              schedule/rules.py               what makes one schedule of another, and never changes a result
     backends  backends/protocol.py            what runs nests: llvm, opencl; the interpreter runs labelled programs
               backends/executor.py            what llvm and opencl share: a program as a list of instructions
     all       compile.py                      calls one stage after the other
@@ -45,7 +47,7 @@ from accel.ast.scalars.floats import (
 from accel.ast.combinators.folds import filter, fold1, fold1All, scanl1, scanr1
 from accel.ast.combinators.overloads import (
     acond, awhile, backpermute, enumFromN, enumFromStepN, fill, fold, foldAll, generate, index, iterate, lift,
-    postscanl, postscanr, prescanl, prescanr, replicate, reshape, scanl, scanlTotal, scanr, scanrTotal, slice,
+    nzip, postscanl, postscanr, prescanl, prescanr, replicate, reshape, rnz, scanl, scanlTotal, scanr, scanrTotal, slice,
     unindex, unit, unlift, use,
 )
 from accel.ast.combinators.parts import (
@@ -55,7 +57,10 @@ from accel.ast.combinators.permutations import permute, scatter, scatterWith
 from accel.ast.combinators.prelude import (
     all, and_, any, indexed, length, linearIndex, maximum, minimum, null, or_, product, shape, size, sum, the,
 )
-from accel.ast.combinators.reorder import All, AllType, flatten, gather
+from accel.ast.combinators.linear_algebra.einsum import einsum
+from accel.ast.combinators.linear_algebra.products import dot, matmul, outer, tensordot
+from accel.ast.combinators.linear_algebra.rearranging import flatten, flip, subdivide
+from accel.ast.combinators.reorder import All, AllType, gather
 from accel.ast.combinators.zips import (
     unzip, unzip3, unzip4, unzip5, zip, zip3, zip4, zip5, zipWith, zipWith3, zipWith4, zipWith5,
 )
@@ -68,8 +73,8 @@ from accel.ast.handles.tuples import (
     just, maybe, nothing, select, shapeSize, snd, toIndex, while_,
 )
 from accel.errors import (
-    AccelDeviceError, AccelError, AccelIndexError, AccelInternalError, AccelMemoryError, AccelNaNError, AccelShapeError,
-    AccelSolverWarning, AccelStagingError, AccelTypeError, AccelValueError, AccelWarning,
+    AccelDeviceError, AccelError, AccelIndexError, AccelInternalError, AccelMemoryError, AccelNaNError,
+    AccelRearrangeError, AccelShapeError, AccelSolverWarning, AccelStagingError, AccelTypeError, AccelValueError, AccelWarning,
 )
 # isort: on
 # fmt: on
@@ -82,6 +87,7 @@ if TYPE_CHECKING:
     from accel.ilp.problem.cost_function import CostCluster
     from accel.profiling.profile import profile
     from accel.profiling.profiled import LoopProfile, Profile
+    from accel.rearrange.rearrangement import Rearrangement, rearrangements
     from accel.running import run, runN
     from accel.settings import using
 
@@ -102,7 +108,9 @@ else:
             "Profile": "accel.profiling.profiled",
             "devices": "accel.device_list",
             "explain": "accel.explanation.explain",
+            "Rearrangement": "accel.rearrange.rearrangement",
             "profile": "accel.profiling.profile",
+            "rearrangements": "accel.rearrange.rearrangement",
             "run": "accel.running",
             "runN": "accel.running",
             "using": "accel.settings",
@@ -124,26 +132,29 @@ else:
 
 __all__ = [
     "DIM0", "DIM1", "DIM2", "DIM3", "DIM4", "DIM5", "Acc", "AccelDeviceError", "AccelError", "AccelIndexError",
-    "AccelInternalError", "AccelMemoryError", "AccelNaNError", "AccelShapeError", "AccelSolverWarning", "AccelStagingError",
+    "AccelInternalError", "AccelMemoryError", "AccelNaNError", "AccelRearrangeError", "AccelShapeError",
+    "AccelSolverWarning", "AccelStagingError",
     "AccelTypeError", "AccelValueError", "AccelWarning", "All", "AllType", "Array", "CostCluster", "CostLevel", "CostModel",
-    "Device", "Exp", "Explanation", "LoopProfile", "Matrix", "Maybe", "Num", "Profile", "Scalar", "Segments", "Vector",
-    "abs", "acond", "acos", "acosh",
-    "add", "all", "and_", "any", "asin", "asinh", "atan", "atan2", "atanh", "awhile", "backpermute", "bitcast",
-    "boolToInt", "cast", "cbrt", "ceiling", "clearBit", "complementBit", "compute", "cond", "constant", "copysign",
-    "cos", "cosh", "countLeadingZeros", "countTrailingZeros", "devices", "div", "drop", "dropOn", "enumFromN",
-    "enumFromStepN", "eq", "erf", "erfc", "even", "exp", "explain", "expm1", "fill", "filter", "flatten", "floor",
-    "fma", "fold", "fold1", "fold1All", "foldAll", "fromIndex", "fromIntegral", "fromJust", "fromMaybe", "fst",
-    "gather", "gcd", "ge", "generate", "gt", "hypot", "imap", "index", "indexHead", "indexTail", "indexed", "init",
-    "initOn", "intersect", "isInfinite", "isJust", "isNaN", "isNothing", "iterate", "just", "lcm", "le", "length",
-    "lift", "linearIndex", "log", "log1p", "log2", "log10", "logBase", "lt", "map", "max", "maximum", "maybe",
-    "min", "minimum", "mod", "mul", "ne", "neg", "nothing", "null", "odd", "or_", "permute", "popCount",
-    "postscanl", "postscanr", "pow", "prescanl", "prescanr", "product", "profile", "quot", "recip", "rem", "replicate",
-    "reshape", "reverse", "reverseOn", "rotateL", "rotateR", "round", "run", "runN", "scanl", "scanl1",
-    "scanlTotal", "scanr", "scanr1", "scanrTotal", "scatter", "scatterWith", "select", "setBit", "shape",
-    "shapeSize", "shiftL", "shiftR", "signum", "sin", "sinh", "size", "slice", "slit", "slitOn", "snd", "sqrt",
-    "sub", "sum", "tail", "tailOn", "take", "takeOn", "tan", "tanh", "testBit", "the", "toFloating", "toIndex",
-    "transpose", "transposeOn", "truncate", "unindex", "unit", "unlift", "unzip", "unzip3", "unzip4", "unzip5",
-    "use", "using", "while_", "xor", "zip", "zip3", "zip4", "zip5", "zipWith", "zipWith3", "zipWith4", "zipWith5",
+    "Device", "Exp", "Explanation", "LoopProfile", "Matrix", "Maybe", "Num", "Profile",
+    "Rearrangement", "Scalar", "Segments", "Vector",
+    "abs", "acond", "acos", "acosh", "add", "all", "and_", "any", "asin", "asinh", "atan", "atan2", "atanh", "awhile",
+    "backpermute", "bitcast", "boolToInt", "cast", "cbrt", "ceiling", "clearBit", "complementBit", "compute", "cond",
+    "constant", "copysign", "cos", "cosh", "countLeadingZeros", "countTrailingZeros", "devices", "div", "dot", "drop",
+    "dropOn", "einsum", "enumFromN", "enumFromStepN", "eq", "erf", "erfc", "even", "exp", "explain", "expm1", "fill",
+    "filter", "flatten", "flip", "floor", "fma", "fold", "fold1", "fold1All", "foldAll", "fromIndex", "fromIntegral",
+    "fromJust", "fromMaybe", "fst", "gather", "gcd", "ge", "generate", "gt", "hypot", "imap", "index", "indexHead",
+    "indexTail", "indexed", "init", "initOn", "intersect", "isInfinite", "isJust", "isNaN", "isNothing", "iterate",
+    "just", "lcm", "le", "length", "lift", "linearIndex", "log", "log1p", "log2", "log10", "logBase", "lt", "map",
+    "matmul", "max", "maximum", "maybe", "min", "minimum", "mod", "mul", "ne", "neg", "nothing", "null", "nzip",
+    "odd", "or_", "outer", "permute", "popCount", "postscanl", "postscanr", "pow", "prescanl", "prescanr", "product",
+    "profile", "quot", "rearrangements", "recip", "rem", "replicate", "reshape", "reverse", "reverseOn", "rnz",
+    "rotateL", "rotateR",
+    "round", "run", "runN", "scanl", "scanl1", "scanlTotal", "scanr", "scanr1", "scanrTotal", "scatter",
+    "scatterWith", "select", "setBit", "shape", "shapeSize", "shiftL", "shiftR", "signum", "sin", "sinh", "size",
+    "slice", "slit", "slitOn", "snd", "sqrt", "sub", "subdivide", "sum", "tail", "tailOn", "take", "takeOn", "tan",
+    "tanh", "tensordot", "testBit", "the", "toFloating", "toIndex", "transpose", "transposeOn", "truncate", "unindex",
+    "unit", "unlift", "unzip", "unzip3", "unzip4", "unzip5", "use", "using", "while_", "xor", "zip", "zip3", "zip4",
+    "zip5", "zipWith", "zipWith3", "zipWith4", "zipWith5",
 ]  # fmt: skip
 
 

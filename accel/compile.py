@@ -1,6 +1,6 @@
 """The spine: from a labelled program to something callable, one stage after the other. Read this first.
 
-    user's Python -> ast -> labelled -> ilp -> fusedast -> ir -> backends
+    user's Python -> ast -> labelled -> ilp -> fusedast -> ir -> schedule -> backends
 
 `accel/ast` builds nodes as the user's calls run; `accel/labelled/construction/build.py` makes the let-bound program; the rest
 is here.
@@ -36,6 +36,9 @@ from accel.labelled.programs import programs
 from accel.labelled.text import text as labelled_text
 from accel.labelled.verify import verify as verify_labelled
 from accel.passes import Listener, Pass, log, through
+from accel.schedule.nodes import ProgramSchedules
+from accel.schedule.templates.choose import program_schedules, verify_schedules
+from accel.schedule.text import program_text as schedules_text
 from accel.settings import Settings
 from accel.support.progress import progress
 
@@ -44,12 +47,16 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """One program in every form that it takes; `labelled` is with the recomputations that `plan.recomputations` tells of."""
+    """One program in every form that it takes.
+
+    `labelled` is with the recomputations that `plan.recomputations` tells of; `schedules` are those of the nests of `loops`.
+    """
 
     labelled: labelled.Program
     plan: Plan
     fused: fusedast.Program
     loops: ir.Program
+    schedules: ProgramSchedules
 
 
 def _planning(options: Options) -> Pass[labelled.Program, Realised]:
@@ -65,16 +72,18 @@ _FUSION: Pass[Realised, fusedast.Program] = Pass(
     "fusedast", lambda found: fuse(found.program, found.plan), verify_fused, fused_text
 )
 _LOWERING: Pass[fusedast.Program, ir.Program] = Pass("ir", lower, verify_loops, loops_text)
+_SCHEDULING: Pass[ir.Program, ProgramSchedules] = Pass("schedule", program_schedules, verify_schedules, schedules_text)
 
 
 def stages(program: labelled.Program, options: Options, listen: Listener = log) -> Stages:
-    """Cluster, fuse and lower; `listen` hears of each step."""
+    """Cluster, fuse, lower and schedule; `listen` hears of each step."""
     count = sum(len(each.bindings) for each in programs(program))
     with progress(f"planning {count} operation{'s' * (count != 1)}"):
         planned = through(_planning(options), program, listen)
         fused = through(_FUSION, planned, listen)
         loops = through(_LOWERING, fused, listen)
-    return Stages(planned.program, planned.plan, fused, loops)
+        schedules = through(_SCHEDULING, loops, listen)
+    return Stages(planned.program, planned.plan, fused, loops, schedules)
 
 
 def compile(program: labelled.Program, options: Options, settings: Settings) -> Executable:

@@ -229,6 +229,10 @@ class AccelNaNError(AccelError, FloatingPointError):
     """A combinator made a NaN of operands that have none: only with `using(check_nan=True)`."""
 
 
+class AccelRearrangeError(AccelError, ValueError):
+    """A program is no linear nest of maps and reductions, or a rule of rearrangement does not hold."""
+
+
 class AccelStagingError(AccelError, TypeError):
     """Something that needs a value was done to an expression that has none yet; or nested parallelism."""
 

@@ -130,7 +130,7 @@ def run(a: object, **given: Unpack[Given]) -> object:
     """
     settings = setting.changed(given)
     nodes, shaped = _nodes(a, "what is run")
-    built = build(nodes, ())
+    built = build(nodes, (), settings.rounding)
     data = [leaf for constant in built.constants for leaf in constant.data]
     return shaped.assemble(_executable(built.program, settings, data)(data))
 
@@ -260,7 +260,7 @@ class RunN(Generic[P, R]):
         if found is not None:
             hint = "return what is annotated, or leave the annotation open by a type variable"
             raise AccelTypeError(f"the result of {self._name()}{found}", where, hint=hint)
-        built = build(nodes, parameters)
+        built = build(nodes, parameters, settings.rounding)
         constants = tuple(leaf for constant in built.constants for leaf in constant.data)
         arguments = [*(leaf for host in hosts for leaf in host.data), *constants]
         executable = _executable(built.program, settings, arguments)

@@ -21,6 +21,7 @@ from accel.ilp.problem.cost import CostModel
 from accel.ilp.problem.function_key import FunctionKey
 from accel.ilp.problem.options import DUPLICATE, CostGiven, Duplicate, FormulationName, Strategy
 from accel.ilp.solvers import SolverName
+from accel.labelled.passes.products import Rounding
 
 Sizes = Literal["nominal", "actual"]
 
@@ -37,6 +38,7 @@ class Given(TypedDict, total=False):
     duplicate: Duplicate
     time_limit: float
     formulation: FormulationName
+    products: Rounding
     check_nan: bool
 
 
@@ -53,12 +55,19 @@ class Settings:
     duplicate: Duplicate = DUPLICATE
     time_limit: float = 10.0
     formulation: FormulationName = "accel"
+    products: Rounding = "fused"
     check_nan: bool = False
+
+    @property
+    def rounding(self) -> Rounding:
+        """How folds add products: to find out who made a NaN, a product must be somebody's."""
+        return "rounded" if self.check_nan else self.products
 
 
 _CHOICES: Mapping[str, tuple[object, ...]] = {
     "solver": get_args(SolverName),
     "sizes": get_args(Sizes),
+    "products": get_args(Rounding),
     "check_nan": (True, False),
 }
 
@@ -147,8 +156,10 @@ def using(**given: Unpack[Given]) -> Iterator[Settings]:
     (`nominal`) or the call's (`actual`). duplicate: whether work may be repeated to save memory traffic: `True`, cheap
     producers are recomputed by their readers; `gathers`, only for the elements of a gather; `False`, never; `published`,
     [vB24]'s free rule for gathers. formulation: of the integer linear program, for comparison: ours (`accel`), that of
-    [vB24] (`published`), or that of [Rob] (`robinson`, for programs without gathers). check_nan: for debugging, the first
-    combinator that makes a NaN of operands without one is an `AccelNaNError`; nothing is fused then, and programs are slow.
+    [vB24] (`published`), or that of [Rob] (`robinson`, for programs without gathers). products: how sums of floats add
+    products: in one rounding (`fused`), or rounded first as all else (`rounded`): docs/order.md. check_nan: for debugging, the
+    first combinator that makes a NaN of operands without one is an `AccelNaNError`; nothing is fused then, no products
+    either, and programs are slow.
     """
     token = _CURRENT.set(changed(given))
     try:

@@ -1,1 +1,1 @@
-"""Programs that measure: run them as modules, `python -m benchmarks.cpu`."""
+"""Programs that measure: `python -m benchmarks` compares accel with other tools; the others are run as modules too."""

@@ -30,10 +30,11 @@ FOLDERS = {
         "commands",
         "differential",
         "profiling",
+        "rearrange",
         "test_endurance.py",
     ),
     "opencl": ("opencl",),
-    "solver": ("ilp", "papers", "explanation", "benchmarks", "commands", "differential", "llvm", "issues"),
+    "solver": ("ilp", "papers", "explanation", "benchmarks", "commands", "differential", "llvm", "issues", "rearrange"),
 }
 """What tests of a folder, or a file, of `tests` may use, by mark."""
 

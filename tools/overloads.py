@@ -46,6 +46,7 @@ def type_variables() -> str:
     """The type variables; the numbered ones are elements `E1`…, arrays `A1`…, elements of arrays of the host `K1`…"""
     lines = ['Sh2 = TypeVar("Sh2", bound=tuple[Any, ...])', 'Ix = TypeVarTuple("Ix")']
     lines += ['N = TypeVar("N", bound=np.number[Any])', 'Fl = TypeVar("Fl", bound=np.inexact[Any])']
+    lines.append('F = TypeVar("F")')
     lines += [f'{name} = TypeVar("{name}")' for letter in "EA" for name in numbered(letter, ITEMS)]
     lines += ['G = TypeVar("G", bound=np.generic)', 'Other = TypeVar("Other", bound=Foreign)']
     lines += ['Records = TypeVar("Records", bound=np.ndarray[Any, np.dtype[np.void]])']
@@ -205,6 +206,30 @@ def structures() -> list[str]:
     return ["Acc[A1]"] + [items([f"Acc[{a}]" for a in numbered("A", n)]) for n in range(2, ITEMS + 1)]
 
 
+_MORE = f"*xs: {array('Any')}"
+
+
+def zips() -> Signatures:
+    """`nzip` and `rnz`: of a few arrays each with its element, of more with any."""
+    nzips, rnzs = [], []
+    for count in range(1, ITEMS + 2):
+        few = count <= ITEMS
+        # Any: those of more than ITEMS arrays would take an overload for each number.
+        elements = numbered("E", count) if few else ["Any"] * count
+        function = (
+            f"Callable[[{', '.join(f'Exp[{e}]' for e in elements)}], Exp[{{}}]]" if few else "Callable[..., Exp[{}]]"
+        )
+        given = [f"f: {function.format('F')}", *[f"x{i}: {array(e)}" for i, e in enumerate(elements, 1)], "/"]
+        nzips.append(f"({', '.join([*given, *([] if few else [_MORE])])}) -> {array('F')}")
+        rows = [f"x{i}: {array(e, 'tuple[*Ix, int]')}" for i, e in enumerate(elements, 1)]
+        more = ["/", "*" if few else f"*xs: {array('Any', 'tuple[*Ix, int]')}"]
+        for seed, result in (("Exp[F] | int | None = None", "F"), ("float", "Fl"), ("F", "F")):
+            reduce = f"reduce: Callable[[Exp[{result}], Exp[{result}]], Exp[{result}]]"
+            given = [reduce, f"zip: {function.format(result)}", *rows, *more, f"seed: {seed}"]
+            rnzs.append(f"({', '.join(given)}) -> {array(result, 'tuple[*Ix]')}")
+    return {"nzip": nzips, "rnz": rnzs}
+
+
 def control() -> Signatures:
     """`acond`, `awhile`, `iterate`."""
     acond = [f"(c: Exp[np.bool_], a: {s}, b: {s}) -> {s}" for s in structures()]
@@ -218,7 +243,8 @@ def control() -> Signatures:
 
 def generate() -> str:
     """The whole file, formatted."""
-    functions = {**use(), **constructions(), **reorderings(), **reductions(), **scalars(), **control()}
+    functions = {**use(), **constructions(), **reorderings(), **reductions(), **scalars(), **zips()}
+    functions |= control()
     typed = [overloads(name, signatures) for name, signatures in functions.items()]
     source = "\n\n".join([HEAD.strip("\n"), f"__all__ = {sorted(functions)}", type_variables(), *typed]) + "\n"
     ruff = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(TARGET), "-"]

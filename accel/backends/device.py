@@ -12,11 +12,17 @@ from accel.ast.tree.types import ScalarType
 from accel.ir.nodes import Nest
 from accel.labelled.array import Array, SizeVariable
 from accel.labelled.meaning.evaluate import HostArray
+from accel.schedule.nodes import Series
 
 B = TypeVar("B")
 
 Launcher: TypeAlias = Callable[[list[B | None], list[int]], None]
 """Runs one nest on the buffers and extents of a call; raises what its checks find, `sites.NoSite` if that cannot be said."""
+
+
+SeriesLauncher: TypeAlias = Callable[[list[B | None], list[int]], bool]
+"""Allocates what the nests of a series make, but not what they pass, and runs them; true if that is done. If not, they are to
+be launched one after the other: at these extents that is as good, or a check failed, which then is found again."""
 
 
 class Slots:
@@ -73,6 +79,15 @@ class Device(Protocol[B]):
     def launcher(self, nest: Nest, slots: Slots) -> Launcher[B]:
         """The compiled nest. Outputs are allocated and destinations aliased before it is called; it finds buffers and
         extents at the slots of the arrays and size variables that the nest mentions."""
+        ...
+
+    @property
+    def series(self) -> Sequence[Series]:
+        """The series of nests that the device runs together; none where it launches one nest after the other."""
+        ...
+
+    def series_launcher(self, series: Series, slots: Slots) -> SeriesLauncher[B]:
+        """What runs one of them."""
         ...
 
     def finish(self) -> None:

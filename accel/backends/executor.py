@@ -2,7 +2,8 @@
 
 In: an `ir.Program` and a `Device`. Out: an `Executable`. A call owns two lists, buffers and extents; an instruction is a
 closure over places in them, and control flow is jumps (`linear.py`). Outputs of a nest are allocated just before it and
-dropped after their last use; a buffer that nothing aliases goes back to the device.
+dropped after their last use; a buffer that nothing aliases goes back to the device. A series of nests is tried as one
+instruction, which jumps over the nests' own.
 """
 
 from __future__ import annotations
@@ -14,7 +15,19 @@ from typing import Generic, TypeAlias, TypeVar, assert_never
 from accel.ast.handles.extents import require_extents
 from accel.ast.tree.types import ScalarType
 from accel.backends.device import Around, Device, Slots, nothing_around
-from accel.backends.linear import Assign, Drop, Enter, Item, Jump, JumpUnless, Mark, arrays, linear
+from accel.backends.linear import (
+    Assign,
+    Drop,
+    Enter,
+    Item,
+    Jump,
+    JumpUnless,
+    Mark,
+    Part,
+    arrays,
+    linear,
+    series_parts,
+)
 from accel.backends.parameters import Binder, binder
 from accel.backends.protocol import HostArray
 from accel.backends.sites import NoSite, no_fault
@@ -211,10 +224,32 @@ def _jump_unless(item: JumpUnless, device: Device[B], slots: Slots, marks: dict[
     return instruction
 
 
+def _series(part: Part, device: Device[B], slots: Slots, ends: dict[Part, int]) -> Instruction[B]:
+    """Runs the nests of a series together, and goes on behind them; if that is not to be, they follow one by one."""
+    run = device.series_launcher(part.series, slots)
+    dying = [slots.array(array) for array in part.dropped]
+
+    def instruction(buffers: list[B | None], sizes: list[int]) -> int | None:
+        if not run(buffers, sizes):
+            return None
+        for slot in dying:
+            buffers[slot] = None
+        return ends[part]
+
+    return instruction
+
+
 def _instructions(items: Sequence[Item], device: Device[B], slots: Slots, around: Around) -> list[Instruction[B]]:
     code: list[Instruction[B]] = []
     marks: dict[int, int] = {}
-    for item in items:
+    ends: dict[Part, int] = {}
+    parts = {part.start: part for part in series_parts(items, device.series)}
+    last = {part.end: part for part in parts.values()}
+    for position, item in enumerate(items):
+        if position in last:
+            ends[last[position]] = len(code)
+        if position in parts:
+            code.append(_series(parts[position], device, slots, ends))
         match item:
             case Launch():
                 code += _launch(item, device, slots, around)
@@ -238,6 +273,8 @@ def _instructions(items: Sequence[Item], device: Device[B], slots: Slots, around
                 code.append(_jump_unless(item, device, slots, marks))
             case _:
                 assert_never(item)
+    if len(items) in last:
+        ends[last[len(items)]] = len(code)
     return code
 
 

@@ -5,7 +5,7 @@ In: an `ir.Program`. Out: `Linear`. Branches and loops become jumps to marks, so
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, Union, assert_never
 
@@ -13,6 +13,7 @@ from accel.ir import mentions
 from accel.ir.nodes import Branch, HostSizes, Launch, Program, Repeat, Require, Step, View
 from accel.labelled.array import Array
 from accel.labelled.programs import loaded
+from accel.schedule.nodes import Series
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,25 @@ def _flatten(program: Program) -> Iterator[Item]:
                 work += reversed(expanded)
             case _:
                 yield item
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """The items from `start` to before `end` that are a series of launches. `dropped`: what is dropped between them."""
+
+    series: Series
+    start: int
+    end: int
+    dropped: tuple[Array, ...]
+
+
+def series_parts(items: Sequence[Item], series: Iterable[Series]) -> Iterator[Part]:
+    """Where series stand among the items."""
+    at = {item.nest.label: position for position, item in enumerate(items) if isinstance(item, Launch)}
+    for each in series:
+        start, end = at[each.nests[0].label], at[each.nests[-1].label] + 1
+        drops = (item for item in items[start:end] if isinstance(item, Drop))
+        yield Part(each, start, end, tuple(array for drop in drops for array in drop.arrays))
 
 
 def arrays(items: Iterable[Item]) -> frozenset[Array]:

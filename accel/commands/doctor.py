@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 import numpy as np
 
 import accel as A
+from accel.backends.llvm.machine.target import host
 from accel.commands.cache import summary
 from accel.errors import AccelError
 from accel.ilp.cache.plan_cache import PLANS
@@ -24,6 +25,8 @@ def doctor() -> int:
     required = [_installed(name) for name in ("numpy", "llvmlite", "mip")]
     required += [_works("the solver CBC", lambda: _solves("cbc")), _works("clustering", _clusters)]
     required += [_works("the llvm backend", lambda: _runs("llvm"))]
+    if required[-1] and not host().has_fma:
+        print("none  this processor has no fma: sums of products are slow; products='rounded' does without")
     for name in NAMES:
         if name != "cbc":
             _optional_solver(name)

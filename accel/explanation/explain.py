@@ -78,7 +78,7 @@ def explain(program: object, *arrays: object, **given: Unpack[Given]) -> Explana
 def subject(program: object, arrays: Sequence[object], settings: Settings) -> Subject:
     """What `explain` is called with, planned and lowered. Raises `AccelTypeError` for what is no program."""
     traced = _traced(program, arrays)
-    built = build(traced.results, traced.parameters)
+    built = build(traced.results, traced.parameters, settings.rounding)
     sizes: dict[SizeVariable, int] = {}
     data: list[HostArray] | None = None
     if traced.arguments is not None:

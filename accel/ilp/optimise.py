@@ -18,14 +18,14 @@ from accel.ilp.formulations.own import Own
 from accel.ilp.formulations.protocol import Posed
 from accel.ilp.legality.checker import refusal
 from accel.ilp.model.solution import Solution, expanded, priced, solution_of
-from accel.ilp.problem.clustering import Cluster, Clustering
+from accel.ilp.problem.clustering import Cluster, Clustering, cluster_of
 from accel.ilp.problem.cost import CostLevel, CostModel, Weights
+from accel.ilp.problem.decode import in_order
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Duplicate, FormulationName, Options
 from accel.ilp.problem.price import Prices, constant_price
 from accel.ilp.problem.traversals import assign
 from accel.ilp.recompute.candidates import candidates, counts_traffic
-from accel.ilp.recompute.graph import RecomputedGraph
 from accel.ilp.recompute.traffic import moved
 from accel.ilp.solve import Clock, PartAnswer, solve
 from accel.ilp.solvers import find
@@ -48,9 +48,9 @@ Cost = tuple[int, ...]
 class Optimum:
     """A legal clustering, its exact cost, a lower bound, and whether that is reached.
 
-    `recomputed`: what is recomputed; then `clustering` is one of `changed.graph`, which has labels of its own. `late`: the
-    solver needed more time, for more than the number of clusters. `strategy`: who answered, with greedy where
-    parts were too large for a solver, or it failed. `trouble`: how it did, the first time; "" if it did not.
+    `recomputed`: what is recomputed; the clustering is one of the graph in which it is (`recompute/graph.py`). `late`: the
+    solver needed more time, for more than the number of clusters. `strategy`: who answered, with greedy where parts were too
+    large for a solver, or it failed. `trouble`: how it did, the first time; "" if it did not.
     """
 
     clustering: Clustering
@@ -60,7 +60,6 @@ class Optimum:
     strategy: str
     trouble: str = ""
     recomputed: tuple[Recomputed, ...] = ()
-    changed: RecomputedGraph | None = None
 
     @property
     def proved(self) -> bool:
@@ -245,20 +244,28 @@ def optimise(problem: Problem, facts: Analysis, options: Options) -> Optimum:
         answer += outcome.answer
         bounds[part] = outcome.bound
     found = expanded(problem.graph, problem.contraction, answer)
-    graph = problem.graph if found is None else found.changed.graph
-    reason = "its clusters stand in a circle" if found is None else refusal(graph, found.clustering, options.duplicate)
-    if found is None or reason is not None:
+    graph, ordered = found.changed.graph, in_order(found.changed.graph, found.clusters)
+    reason = "its clusters stand in a circle" if ordered is None else refusal(graph, ordered, options.duplicate)
+    if ordered is None or reason is not None:
         raise AccelInternalError(f"The model allowed an illegal clustering: {reason}")
     prices = Prices(graph, CostModel(problem.model), Weights(graph, problem.weights.sizes))
     more = moved(facts.candidates, answer.pairs, problem.model, problem.weights)
-    cost = tuple(map(sum, zip(prices.total(found.clustering.clusters), more, strict=True)))
+    cost = tuple(map(sum, zip(prices.total(ordered.clusters), more, strict=True)))
     return Optimum(
-        clustering=found.clustering,
+        clustering=ordered,
         cost=cost,
         bound=bound_of(problem, bounds),
         late=any(outcome.late for outcome in outcomes),
         strategy=_who(len(still_open), sum(not outcome.failed for outcome in outcomes)),
         trouble=next((outcome.trouble for outcome in outcomes if outcome.trouble), ""),
-        recomputed=found.recomputed,
-        changed=found.changed,
+        recomputed=found.changed.recomputed,
     )
+
+
+def with_optimum(problem: Problem, plain: Problem, options: Options) -> Problem:
+    """The problem with the best answer to `plain`, in which nothing may be recomputed, as its first: no answer costs more."""
+    assert plain.facts is not None
+    found = optimise(plain, plain.facts, options).clustering.clusters
+    inside = problem.contraction.graph.node
+    members = [{label: order for label, order in each.members.items() if label in inside} for each in found]
+    return replace(problem, first=tuple(map(cluster_of, members)))

@@ -11,7 +11,7 @@ from accel.ilp.cache import plan_cache
 from accel.ilp.facts.lower_bound import lower_bounds
 from accel.ilp.formulations.choose import demand
 from accel.ilp.legality.checker import refusal
-from accel.ilp.optimise import asked, bound_of, optimise, study, with_greedy
+from accel.ilp.optimise import asked, bound_of, optimise, study, with_greedy, with_optimum
 from accel.ilp.problem.answer import Answer
 from accel.ilp.problem.build import build
 from accel.ilp.problem.clustering import Clustering, Plan
@@ -128,9 +128,13 @@ def search(graph: Graph, options: Options = DEFAULT) -> Answer:
     facts = problem.facts
     if facts is None:
         return _no_dearer(_heuristic(graph, prices, options), graph, prices, options)
-    problem = with_greedy(problem, options.duplicate)
     solver = f"The solver {options.solver!r}"
     try:
+        if facts.candidates.reads:
+            plain = with_greedy(study(graph, options.model, weights, "gathers"), "gathers")
+            problem = with_optimum(problem, plain, options)
+        else:
+            problem = with_greedy(problem, options.duplicate)
         found = optimise(problem, facts, options)
     except SolverError as error:  # whatever a solver does wrong, the program still runs
         _warn(solver, str(error))

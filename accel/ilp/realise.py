@@ -12,17 +12,14 @@ from itertools import count
 from accel.errors import AccelInternalError
 from accel.ilp.legality.checker import refusal
 from accel.ilp.problem.build import build
-from accel.ilp.problem.clustering import Asked, Cluster, Clustering, Plan, Recomputation, Traversal
+from accel.ilp.problem.clustering import Asked, Plan, Recomputation
 from accel.ilp.problem.options import Options
-from accel.ilp.recompute.graph import recompute as recompute_in_graph
 from accel.labelled import programs
 from accel.labelled.array import Label
-from accel.labelled.nodes import Acond, Awhile, Binding, Program
+from accel.labelled.nodes import Binding, Program
 from accel.labelled.number import number
-from accel.labelled.operations import parts
+from accel.labelled.operations import describe, parts, rebuild
 from accel.labelled.passes.recompute import recompute
-
-_Labels = Mapping[Label, Label]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,20 +28,6 @@ class Realised:
 
     program: Program
     plan: Plan
-
-
-@dataclass(frozen=True, slots=True)
-class _Changed:
-    """A program that is not numbered, its plan, and the labels that this plan's and `recomputations`' stand for.
-
-    inner: the same for each `Acond` and `Awhile`, under the new label.
-    """
-
-    program: Program
-    plan: Plan
-    labels: _Labels
-    recomputations: tuple[Recomputation, ...]
-    inner: tuple[tuple[Label, tuple[_Changed, _Changed]], ...]
 
 
 def realised(program: Program, plan: Plan, options: Options) -> Realised:
@@ -58,7 +41,7 @@ def realised(program: Program, plan: Plan, options: Options) -> Realised:
     numbered = number(changed.program)
     pairs = zip(programs.in_order(changed.program), programs.in_order(numbered), strict=True)
     labels = {old.label: new.label for old, new in pairs if isinstance(old, Binding) and isinstance(new, Binding)}
-    final = _numbered(changed, labels)
+    final = _renamed(changed.plan, labels)
     _check(numbered, final, options)
     return Realised(numbered, final)
 
@@ -71,75 +54,54 @@ def _all_plans(plan: Plan) -> Iterator[Plan]:
         pending += [part for _, parts in current.inner for part in parts]
 
 
-def _changed(program: Program, plan: Plan, fresh: Iterator[Label]) -> _Changed:
+def _changed(program: Program, plan: Plan, fresh: Iterator[Label]) -> Realised:
     """Recomputations made, labels unique but in no order. It recurses on nested control flow only."""
-    inner = dict(plan.inner)
+    plans = dict(plan.inner)
     bindings: list[Binding] = []
-    parts: list[tuple[Label, tuple[_Changed, _Changed]]] = []
+    inner: list[tuple[Label, tuple[Plan, Plan]]] = []
     for binding in program.bindings:
-        match binding.operation:
-            case Acond(_, then, orelse):
-                one, other = map(_changed, (then, orelse), inner[binding.label], (fresh, fresh))
-                binding = replace(binding, operation=replace(binding.operation, then=one.program, orelse=other.program))
-                parts.append((binding.label, (one, other)))
-            case Awhile(condition=asked, body=body):
-                one, other = map(_changed, (asked, body), inner[binding.label], (fresh, fresh))
-                operation = replace(binding.operation, condition=one.program, body=other.program)
-                binding = replace(binding, operation=operation)
-                parts.append((binding.label, (one, other)))
-            case _:
-                pass
+        if binding.label in plans:
+            described = describe(binding.operation)
+            one, other = map(_changed, described.parts, plans[binding.label], (fresh, fresh))
+            made = (one.program, other.program)
+            operation = rebuild(binding.operation, described.arrays, described.functions, made)
+            binding = replace(binding, operation=operation)
+            inner.append((binding.label, (one.plan, other.plan)))
         bindings.append(binding)
-    whole = replace(program, bindings=tuple(bindings))
-    if not plan.recomputed:
-        same = {binding.label: binding.label for binding in bindings}
-        return _Changed(whole, plan, same, (), tuple(parts))
-    graph = build(program, count_passes=True)
-    in_graph, in_program = recompute_in_graph(graph, plan.recomputed), recompute(whole, plan.recomputed, fresh)
-    labels = {new: old for old, new in in_graph.label.items()}
-    remaining = {binding.label for binding in in_program.program.bindings}
-    where = {binding.label: binding.where for binding in program.bindings}
+    whole, plan = replace(program, bindings=tuple(bindings)), replace(plan, inner=tuple(inner))
+    return _recomputed(program, whole, plan, fresh) if plan.recomputed else Realised(whole, plan)
+
+
+def _recomputed(asked: Program, whole: Program, plan: Plan, fresh: Iterator[Label]) -> Realised:
+    """`whole`, of which `asked` was planned, with its own recomputations made."""
+    graph, rebuilt = build(asked, count_passes=True), recompute(whole, plan.recomputed, fresh)
+    labels = [label for cluster in plan.clustering.clusters for label in cluster.labels]
+    new = dict(zip(sorted(labels), [binding.label for binding in rebuilt.program.bindings], strict=True))
+    remaining, where = set(new.values()), {binding.label: binding.where for binding in asked.bindings}
     before = Asked(graph, plan.clustering, plan.recomputed)
     found: list[Recomputation] = []
-    for each, theirs, ours in zip(plan.recomputed, in_graph.made, in_program.made, strict=True):
-        labels |= dict(zip(theirs, ours, strict=True))
+    for each, made in zip(plan.recomputed, rebuilt.made, strict=True):
         last = each.run[-1]
         names, original = tuple([graph.node[label].name for label in each.run]), last if last in remaining else None
-        found.append(Recomputation(names, where[last], original, ours, each.readers, before, last))
-    return _Changed(in_program.program, plan, labels, tuple(found), tuple(parts))
+        found.append(Recomputation(names, where[last], original, made, each.readers, before, last))
+    clustering = plan.clustering.renamed(new.__getitem__)
+    return Realised(rebuilt.program, replace(plan, clustering=clustering, recomputed=(), recomputations=tuple(found)))
 
 
-def _numbered(changed: _Changed, numbers: _Labels) -> Plan:
+def _renamed(plan: Plan, new: Mapping[Label, Label]) -> Plan:
     """The plan, with the labels of the numbered program. It recurses on nested control flow only."""
 
     def final(each: Recomputation) -> Recomputation:
-        original = None if each.original is None else numbers[each.original]
-        made, readers = [numbers[label] for label in each.made], [numbers[label] for label in each.readers]
+        original = None if each.original is None else new[each.original]
+        made, readers = [new[label] for label in each.made], [new[label] for label in each.readers]
         return replace(each, original=original, made=tuple(made), readers=tuple(readers))
 
-    to = {old: numbers[label] for old, label in changed.labels.items() if label in numbers}
-    inner = [(numbers[label], (_numbered(a, numbers), _numbered(b, numbers))) for label, (a, b) in changed.inner]
     return replace(
-        changed.plan,
-        clustering=_clustering(changed.plan.clustering, to),
-        inner=tuple(inner),
-        recomputed=(),
-        recomputations=tuple(map(final, changed.recomputations)),
+        plan,
+        clustering=plan.clustering.renamed(new.__getitem__),
+        inner=tuple([(new[label], (_renamed(a, new), _renamed(b, new))) for label, (a, b) in plan.inner]),
+        recomputations=tuple(map(final, plan.recomputations)),
     )
-
-
-def _clustering(clustering: Clustering, labels: _Labels) -> Clustering:
-    """With other labels, which may stand in another order."""
-
-    def traversal(each: Traversal) -> Traversal:
-        return each if each.gather is None else Traversal(labels[each.gather], False)
-
-    clusters = []
-    for cluster in clustering.clusters:
-        pairs = zip(cluster.labels, cluster.traversals, strict=True)
-        members = sorted([(labels[label], traversal(each)) for label, each in pairs], key=lambda member: member[0])
-        clusters.append(Cluster(tuple([label for label, _ in members]), tuple([each for _, each in members])))
-    return Clustering(tuple(clusters))
 
 
 def _check(program: Program, plan: Plan, options: Options) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from accel.ilp.legality.checker import refusal
 from accel.ilp.model.solution import loads
@@ -14,10 +14,8 @@ from accel.ilp.problem.options import Options
 from accel.ilp.problem.price import price
 from accel.ilp.recompute.graph import RecomputedGraph, recompute
 from accel.labelled.array import Label
-from accel.labelled.passes.recompute import Recomputed
 
 Cost = tuple[int, ...]
-_Sets = list[set[Label]]
 
 
 def recompute_savings(asked: Asked, producer: Label, options: Options) -> Cost | None:
@@ -30,56 +28,41 @@ def recompute_savings(asked: Asked, producer: Label, options: Options) -> Cost |
         return None
     kept = [each for each in asked.recomputed if each.run[-1] != producer]
     changed, whole = recompute(asked.graph, kept), recompute(asked.graph, asked.recomputed)
-    costs = [
-        _cost(asked.graph, changed.graph, other, kept, options)
-        for other in _without(asked, producer, whole, changed, kept)
-    ]
+    costs = [_cost(asked.graph, changed, other, options) for other in _without(asked, producer, whole, changed)]
     legal = [cost for cost in costs if cost is not None]
-    now = _cost(asked.graph, whole.graph, asked.clustering, asked.recomputed, options)
+    now = _cost(asked.graph, whole, asked.clustering, options)
     return None if not legal or now is None else tuple(a - b for a, b in zip(min(legal), now, strict=True))
 
 
-def _cost(
-    graph: Graph, changed: Graph, found: Clustering, recomputed: Iterable[Recomputed], options: Options
-) -> Cost | None:
+def _cost(graph: Graph, changed: RecomputedGraph, found: Clustering, options: Options) -> Cost | None:
     """What a clustering of `graph` with recomputations costs, if it is legal."""
     assert options.model is not None
-    if refusal(changed, found, options.duplicate) is not None:
+    if refusal(changed.graph, found, options.duplicate) is not None:
         return None
-    cost = price(changed, found, options.model, Weights(changed, options.extents))
-    more = loads(graph, recomputed, options.duplicate, options.model.levels, Weights(graph, options.extents))
+    cost = price(changed.graph, found, options.model, Weights(changed.graph, options.extents))
+    more = loads(graph, changed.recomputed, options.duplicate, options.model.levels, Weights(graph, options.extents))
     return tuple(map(sum, zip(cost, more, strict=True)))
 
 
-def _without(
-    asked: Asked, producer: Label, whole: RecomputedGraph, changed: RecomputedGraph, kept: list[Recomputed]
-) -> Iterator[Clustering]:
-    """The clusterings of the graph with recomputations `kept` that are nearest to the one that was asked for."""
-    label = {whole.label[old]: new for old, new in changed.label.items() if old in whole.label}
-    places = dict(zip(kept, changed.made, strict=True))
-    gone: set[Label] = set()
-    for each, theirs in zip(asked.recomputed, whole.made, strict=True):
-        if each in places:
-            label |= dict(zip(theirs, places[each], strict=True))
-        else:
-            gone.update(theirs)
-    sets: _Sets = [{label[one] for one in cluster.labels if one not in gone} for cluster in asked.clustering.clusters]
-    backward = {
-        label[one]
-        for cluster in asked.clustering.clusters
-        for one, traversal in zip(cluster.labels, cluster.traversals, strict=True)
-        if traversal == BACKWARD and one not in gone
+def _without(asked: Asked, producer: Label, whole: RecomputedGraph, changed: RecomputedGraph) -> Iterator[Clustering]:
+    """The clusterings of the graph without some recomputations that are nearest to the one that was asked for."""
+    own = {label for made in whole.made for label in made}
+    gone = {
+        label
+        for each, made in zip(whole.recomputed, whole.made, strict=True)
+        if each not in changed.recomputed
+        for label in made
     }
+    clusters = asked.clustering.clusters
+    sets = [{changed.new(whole.old(label)) for label in cluster.labels if label not in own} for cluster in clusters]
+    orders = [pair for cluster in clusters for pair in cluster.members.items()]
+    backward = {changed.new(whole.old(label)) for label, order in orders if order == BACKWARD and label not in own}
     run = next(each.run for each in asked.recomputed if each.run[-1] == producer)
-    missing = {changed.label[member] for member in run} if producer not in whole.label else set[Label]()
-    homes = [
-        number
-        for number, cluster in enumerate(asked.clustering.clusters)
-        if missing and gone.intersection(cluster.labels)
-    ]
+    missing = {changed.new(member) for member in run if whole.new(producer) not in whole.graph.node}
+    homes = [number for number, cluster in enumerate(clusters) if missing and gone.intersection(cluster.labels)]
     for home in [*homes, None]:
         tried = [members | missing if number == home else members for number, members in enumerate(sets)]
         tried += [missing] if home is None else []
-        found = clustering(changed.graph, [sorted(members) for members in tried if members], backward)
+        found = clustering(changed.graph, [changed.whole(sorted(members)) for members in tried if members], backward)
         if found is not None:
             yield found

@@ -34,6 +34,22 @@ from accel.labelled.array import Array, Extent
 from accel.labelled.programs import loaded
 
 
+def programs(program: Program) -> Iterator[Program]:
+    """The program and those of its branches and repetitions."""
+    pending = [program]
+    while pending:
+        part = pending.pop()
+        yield part
+        for step in part.steps:
+            match step:
+                case Branch(then=first, orelse=second) | Repeat(condition=first, body=second):
+                    pending += (second, first)
+                case Launch() | View() | HostSizes() | Require():
+                    pass
+                case _:
+                    assert_never(step)
+
+
 def steps(program: Program) -> Iterator[Step]:
     """The steps of a program, those of its branches and repetitions after them, in order."""
     pending: list[Step] = list(reversed(program.steps))

@@ -14,7 +14,7 @@ from typing import TypeAlias, Union
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, I64, ScalarType
 from accel.errors import Where
-from accel.labelled.algebra import Monoid
+from accel.labelled.algebra import Monoid, Products, element_types
 from accel.labelled.array import Array, Extent, Shape, SizeVariable
 from accel.labelled.nodes import Equality
 from accel.labelled.scalar import Block, Compute, Constant, Function, Variable, constant
@@ -57,7 +57,8 @@ class State:
     is element k of `docs/order.md`. `running`: read while the loop runs (a scan, a filter's position): scan order; else fold
     order. `monoid`: what is known of `merge`. `when`: the state exists only where this holds, which is known before its loop;
     elsewhere nothing is stepped, no error is raised and nothing is final. `over`: the shape of what is folded, for the error,
-    as are `combinator`, the user's name for a fold, and `where`.
+    as are `combinator`, the user's name for a fold, and `where`. `products`: the leaves, rising, of which an element holds two
+    factors instead: a step adds their product in one rounding.
     """
 
     finals: tuple[Stream, ...]
@@ -67,6 +68,7 @@ class State:
     running: bool
     when: Guard = None
     over: Shape = ()
+    products: Products = ()
     combinator: str = field(default="fold1", compare=False, repr=False)
     where: Where | None = field(default=None, compare=False, repr=False)
 
@@ -74,6 +76,16 @@ class State:
     def name(self) -> str:
         """How statements refer to the state: its first final's name."""
         return self.finals[0].name
+
+    @property
+    def types(self) -> list[ScalarType]:
+        """The types of a partial result's leaves."""
+        return [final.type for final in self.finals]
+
+    @property
+    def element(self) -> list[ScalarType]:
+        """The types of an element's leaves: the values of a step."""
+        return element_types(self.types, self.products)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +102,7 @@ class OneToOne:
 class ManyToOne:
     """One step of a state: `before` := its value; `state := merge(state, values)`; `after` := its value.
 
+    Of a leaf that is a sum of products the values are the two factors, see `accel/labelled/meaning/products.py`.
     `before` exists even where the guard is false (then no step is made); it needs a seed or an earlier step.
     Both are empty unless the state is `running`.
     """

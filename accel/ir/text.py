@@ -46,7 +46,7 @@ from accel.ir.nodes import (
 from accel.labelled.algebra import Monoid
 from accel.labelled.array import Array, Extent
 from accel.labelled.scalar import Constant, Function
-from accel.labelled.scalar_text import constant_text, extent_text, function_text, plain_name, shape_text
+from accel.labelled.scalar_text import constant_text, extent_text, function_text, plain_name, products_text, shape_text
 
 
 def text(program: Program) -> str:
@@ -166,12 +166,14 @@ def _for(loop: For) -> str:
 def _state(state: State) -> str:
     kind = "scan" if state.running else "fold"
     seed = "" if state.initial is None else f" from {_operands(state.initial)}"
-    shown = f"{function_text(state.merge)}{_algebra(state.monoid)}"
+    products = products_text(state.products, len(state.finals))
+    shown = f"{function_text(state.merge)}{_algebra(state.monoid, products)}"
     return f"{kind} {_streams(state.finals)}{seed} by {shown}{_guard(state.when)}"
 
 
-def _algebra(monoid: Monoid) -> str:
-    flags = [flag for flag, holds in (("exact", monoid.exact), ("commutes", monoid.commutes)) if holds]
+def _algebra(monoid: Monoid, *more: str) -> str:
+    flags = [*filter(None, more)]
+    flags += [flag for flag, holds in (("exact", monoid.exact), ("commutes", monoid.commutes)) if holds]
     return f" [{', '.join(flags)}]" if flags else ""
 
 

@@ -38,6 +38,7 @@ from accel.ir.nodes import (
     Write,
 )
 from accel.ir.text import nest_text, statement_text, text
+from accel.labelled.algebra import may_be_products
 from accel.labelled.array import Array, Extent
 from accel.labelled.programs import loaded
 from accel.labelled.scalar import Function, operand_type
@@ -178,7 +179,10 @@ class _Scope:
     def _enter(self, state: State) -> None:
         for stream in state_needs(state):
             self._use(stream, state.when)
-        kinds = [final.type for final in state.finals]
+        kinds = state.types
+        sums = may_be_products(state.monoid, kinds) if state.products else []
+        _require(set(state.products) <= set(sums), f"state {state.name} is no sum of products")
+        _require(not (state.products and state.running), f"state {state.name} is read while it adds products")
         if state.initial is not None:
             _require(kinds == list(map(_type, state.initial)), f"state {state.name} starts from other types")
         _fits(state.merge, [*state.finals, *state.finals], kinds, f"state {state.name}")
@@ -255,8 +259,8 @@ def _types(statement: LoopBody, open_states: dict[str, State]) -> None:
         case ManyToOne(name, values, before, after):
             _require(name in open_states, f"state {name} is not of a loop around its step")
             state = open_states[name]
-            kinds = [final.type for final in state.finals]
-            _require(kinds == list(map(_type, values)), f"state {name} is stepped with other types")
+            kinds = state.types
+            _require(state.element == list(map(_type, values)), f"state {name} is stepped with other types")
             _require(not (before or after) or state.running, f"state {name} is read, but not running")
             _require(not before or state.initial is not None, f"state {name} is read before its first step")
             for streams in (before, after):

@@ -1,4 +1,5 @@
 """What is known of a combining function: its operators, what changes nothing, whether it is exact and whether it commutes.
+Also which elements of a fold may be products, and what such elements are made of.
 
 Recognised after simplification, component by component: the k-th result must be one operator on the k-th leaf of each side.
 Floating-point + and * commute but are not exact: they do not associate. Of anything else nothing is known.
@@ -6,11 +7,18 @@ Floating-point + and * commute but are not exact: they do not associate. Of anyt
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import ScalarType
 from accel.labelled.scalar import Compute, Constant, Function, Operand, constant
+
+T = TypeVar("T")
+
+Products: TypeAlias = tuple[int, ...]
+"""The components of a fold's element that are products, rising."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,3 +77,27 @@ def _neutral(operator: Operator, kind: ScalarType) -> Constant | None:
         Operator.XOR: 0,
     }
     return constant(kind, integers[operator]) if operator in integers else None
+
+
+def may_be_products(monoid: Monoid, kinds: Sequence[ScalarType]) -> list[int]:
+    """The components that are sums of floats: of these alone a product is added in one rounding."""
+    if monoid.operators is None:
+        return []
+    pairs = zip(monoid.operators, kinds, strict=True)
+    return [k for k, (operator, kind) in enumerate(pairs) if operator is Operator.ADD and kind.is_float]
+
+
+def by_component(leaves: Sequence[T], products: Products) -> list[tuple[T, ...]]:
+    """The leaves of an element, component by component: two factors where it is a product, else one leaf."""
+    found: list[tuple[T, ...]] = []
+    rest = list(leaves)
+    while rest:
+        width = 2 if len(found) in products else 1
+        found.append(tuple(rest[:width]))
+        del rest[:width]
+    return found
+
+
+def element_types(kinds: Sequence[ScalarType], products: Products) -> list[ScalarType]:
+    """The types of an element's leaves; `kinds` are those of a partial result."""
+    return [kind for k, kind in enumerate(kinds) for _ in range(2 if k in products else 1)]

@@ -10,7 +10,7 @@ from typing import TypeAlias, Union
 
 from accel.ast.tree.nodes import Direction, ScanForm
 from accel.errors import Where
-from accel.labelled.algebra import Monoid
+from accel.labelled.algebra import Monoid, Products
 from accel.labelled.array import Array, Label, Shape, SizeVariable
 from accel.labelled.scalar import Function
 
@@ -85,7 +85,8 @@ class Fold:
     """Reduction of the innermost `dimensions`, at least one, in row-major order. `combine` takes the left leaves, then the
     right ones.
 
-    `initial` (no parameters) is combined once, on the left; None is `fold1`.
+    `initial` (no parameters) is combined once, on the left; None is `fold1`. `products`: the components, rising, whose
+    elements are products. Each has two of the `inputs`, its factors; all others have one.
     """
 
     combine: Function
@@ -94,6 +95,7 @@ class Fold:
     monoid: Monoid
     name: str = field(default="fold", compare=False)
     dimensions: int = 1
+    products: Products = ()
 
     @property
     def folded(self) -> Shape:

@@ -80,6 +80,8 @@ class Flag(Enum):
     """A scan from n elements to n+1."""
     INEXACT = "inexact"
     """A fold or scan whose order of combination decides the bits."""
+    ORDERED = "ordered"
+    """A fold whose sides may not change places."""
     SHRINKING = "shrinking"
     """A gather that is known to have at most as many elements as each source."""
 
@@ -127,6 +129,7 @@ _VIEWS = frozenset({Flag.MOVES, Flag.VIEW})
 _RESHAPES = _VIEWS | {Flag.CHOOSES_SHAPE}
 _FINDS = frozenset({Flag.FINDS_SIZES})
 _INEXACT = frozenset({Flag.INEXACT})
+_ORDERED = frozenset({Flag.ORDERED})
 
 
 def parts(operation: Operation) -> tuple[Program, ...]:
@@ -164,6 +167,7 @@ def describe(operation: Operation) -> Described:
         case Fold(combine, initial, inputs):
             reads, functions = _as(Role.STREAM, inputs), _combining(combine, initial)
             flags = _NONE if operation.monoid.exact else _INEXACT
+            flags = flags if operation.monoid.commutes else flags | _ORDERED
             return Described(Kind.FOLD, operation.name, reads, functions, flags, inputs[0].shape)
         case Scan(combine, initial, inputs):
             reads, functions = _as(Role.STREAM, inputs), _combining(combine, initial)

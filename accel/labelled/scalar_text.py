@@ -14,6 +14,7 @@ import numpy as np
 
 from accel.ast.tree.operators import CONVERSIONS
 from accel.ast.tree.types import BOOL, F64, I64
+from accel.labelled.algebra import Products
 from accel.labelled.array import Array, Extent, Shape
 from accel.labelled.scalar import Block, Compute, Constant, Function, If, Load, Operand, Statement, Variable, While
 
@@ -31,6 +32,13 @@ def extent_text(extent: Extent) -> str:
 def shape_text(shape: Shape) -> str:
     """`[n0,16]`."""
     return "[" + ",".join(map(extent_text, shape)) + "]"
+
+
+def products_text(products: Products, components: int) -> str:
+    """`products`, or `products 0 2` where only these of several components are products; nothing where none is."""
+    if not products:
+        return ""
+    return "products" if len(products) == components else " ".join(["products", *map(str, products)])
 
 
 def plain_name(array: Array) -> str:

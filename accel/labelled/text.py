@@ -34,7 +34,7 @@ from accel.labelled.nodes import (
 )
 from accel.labelled.programs import programs
 from accel.labelled.scalar import Function
-from accel.labelled.scalar_text import function_text, shape_text
+from accel.labelled.scalar_text import function_text, products_text, shape_text
 
 
 def text(program: Program) -> str:
@@ -126,7 +126,8 @@ def _words(operation: Operation, names: _Names) -> list[str]:
             return ["copy", _arrays(inputs, names)]
         case Fold(combine, initial, inputs, monoid):
             joined = f"{operation.dimensions} dimensions" if operation.dimensions > 1 else ""
-            head = ("fold" if initial else "fold1") + _algebra(monoid, joined)
+            products = products_text(operation.products, len(combine.body.results))
+            head = ("fold" if initial else "fold1") + _algebra(monoid, joined, products)
             return [head, _function(combine, names), _seed(initial, names), _arrays(inputs, names)]
         case Scan(combine, initial, inputs, direction, form, monoid):
             head = "scan" + _algebra(monoid, direction.value, form.value)

@@ -8,6 +8,7 @@ from typing import assert_never
 from accel.ast.tree.nodes import ScanForm
 from accel.ast.tree.types import BOOL, I64, ScalarType
 from accel.errors import AccelInternalError
+from accel.labelled.algebra import element_types, may_be_products
 from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
 from accel.labelled.nodes import (
     Acond,
@@ -157,7 +158,8 @@ class _Check:
                 self.require(0 < fold.dimensions <= len(inputs[0].shape), "a fold has dimensions to fold")
                 self._shapes(inputs, (*shape, *fold.folded), "inputs")
                 self._shapes(arrays, inputs[0].shape[: -fold.dimensions], "results")
-                self._combining(combine, initial, inputs, arrays)
+                self._fold(fold, elements)
+                self._functions(combine, initial, elements)
             case Scan():
                 self._scan(binding.operation, arrays)
             case Filter(predicate, inputs):
@@ -190,11 +192,20 @@ class _Check:
     def _combining(
         self, combine: Function, initial: Function | None, inputs: Sequence[Array], arrays: Sequence[Array]
     ) -> None:
-        elements = _elements(arrays)
         self._same_elements(inputs, arrays)
+        self._functions(combine, initial, _elements(arrays))
+
+    def _functions(self, combine: Function, initial: Function | None, elements: list[ScalarType]) -> None:
         self._function(combine, elements * 2, elements)
         if initial is not None:
             self._function(initial, [], elements)
+
+    def _fold(self, fold: Fold, elements: list[ScalarType]) -> None:
+        sums = may_be_products(fold.monoid, elements) if fold.products else []
+        self.require(
+            list(fold.products) == sorted(set(fold.products) & set(sums)), "sums of floats are folds of products"
+        )
+        self.require(_elements(fold.inputs) == element_types(elements, fold.products), "elements stay")
 
     def _scan(self, scan: Scan, arrays: Sequence[Array]) -> None:
         *outer, inner = scan.inputs[0].shape

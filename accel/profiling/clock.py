@@ -14,7 +14,7 @@ from typing import TypeVar
 from accel.ast.tree.types import ScalarType
 from accel.backends.device import Device, Launcher, Slots
 from accel.backends.executor import shape_of
-from accel.explanation.why.parts import loop_programs
+from accel.ir import mentions
 from accel.ir.facts import Access, fills, traffic
 from accel.ir.nodes import Nest, Program
 
@@ -35,7 +35,7 @@ class Clock:
     """What is done around the launches of one program: see `accel.backends.device.Around`."""
 
     def __init__(self, program: Program) -> None:
-        self._filled = frozenset().union(*map(fills, loop_programs(program)))
+        self._filled = frozenset().union(*map(fills, mentions.programs(program)))
         self._labels: list[int] = []
         self._tallies: dict[int, Tally] = {}
 

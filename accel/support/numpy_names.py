@@ -57,10 +57,6 @@ _JOINED = (
 )
 _STACKED = "A.generate((2, n), lambda ix: A.cond(ix[0] == 0, xs[ix[1]], ys[ix[1]]))"
 _IDENTITY = "A.generate((n, n), lambda ix: A.cond(ix[0] == ix[1], 1.0, 0.0))"
-_DOT = "A.sum(A.zipWith(A.mul, xs, ys))"
-_MATRIX_PRODUCT = (
-    "A.sum(A.zipWith(A.mul, A.replicate((A.All, n, A.All), m), A.replicate((3, A.All, A.All), A.transpose(s))))"
-)
 
 NUMPY_FUNCTIONS: Final[Mapping[str, Spelling]] = MappingProxyType(
     {
@@ -96,14 +92,12 @@ NUMPY_FUNCTIONS: Final[Mapping[str, Spelling]] = MappingProxyType(
         "degrees": Spelling("np.degrees(xs)", "A.map(lambda x: x * (180 / np.pi), xs)"),
         "diagonal": Spelling("np.diagonal(s)", "A.generate((n,), lambda ix: s[ix[0], ix[0]])"),
         "diff": Spelling("np.diff(xs)", "A.zipWith(A.sub, A.tail(xs), A.init(xs))"),
-        "dot": Spelling("np.dot(xs, ys)", _DOT),
         "empty": Spelling("np.empty(n)", "A.fill((n,), 0.0)"),
         "exp2": Spelling("np.exp2(xs)", "A.map(lambda x: A.pow(2, x), xs)"),
         "expand_dims": Spelling("np.expand_dims(xs, 0)", "A.replicate((1, A.All), xs)"),
         "extract": Spelling("np.extract(p, xs)", "A.map(A.snd, A.filter(A.fst, A.zip(p, xs))[0])"),
         "eye": Spelling("np.eye(n)", _IDENTITY),
         "flatnonzero": Spelling("np.flatnonzero(p)", "A.map(lambda t: t[0][0], A.filter(A.snd, A.indexed(p))[0])"),
-        "flip": Spelling("np.flip(xs)", "A.reverse(xs)"),
         "fliplr": Spelling("np.fliplr(m)", "A.reverse(m)"),
         "flipud": Spelling("np.flipud(m)", "A.reverseOn(0, m)"),
         "fromfunction": Spelling(
@@ -113,7 +107,7 @@ NUMPY_FUNCTIONS: Final[Mapping[str, Spelling]] = MappingProxyType(
         "full_like": Spelling("np.full_like(xs, 7.0)", "A.fill(xs.shape, 7.0)"),
         "hstack": Spelling("np.hstack([xs, ys])", _JOINED),
         "identity": Spelling("np.identity(n)", _IDENTITY),
-        "inner": Spelling("np.inner(xs, ys)", _DOT),
+        "inner": Spelling("np.inner(xs, ys)", "A.dot(xs, ys)"),
         "invert": Spelling("np.invert(i)", "A.map(lambda x: ~x, i)"),
         "isfinite": Spelling("np.isfinite(xs)", "A.map(lambda x: ~(A.isNaN(x) | A.isInfinite(x)), xs)"),
         "linspace": Spelling("np.linspace(0, 1, n)", "A.enumFromStepN((n,), 0.0, 1 / (n - 1))"),
@@ -121,14 +115,10 @@ NUMPY_FUNCTIONS: Final[Mapping[str, Spelling]] = MappingProxyType(
         "logical_not": Spelling("np.logical_not(p)", "A.map(lambda x: ~x, p)"),
         "logical_or": Spelling("np.logical_or(p, q)", "A.zipWith(lambda x, y: x | y, p, q)"),
         "logical_xor": Spelling("np.logical_xor(p, q)", "A.zipWith(A.xor, p, q)"),
-        "matmul": Spelling("np.matmul(m, s)", _MATRIX_PRODUCT),
         "mean": Spelling("np.mean(xs)", "A.map(lambda t: t / n, A.sum(xs))"),
         "ndim": Spelling("np.ndim(m)", "m.rank"),
         "ones": Spelling("np.ones(n)", "A.fill((n,), 1.0)"),
         "ones_like": Spelling("np.ones_like(xs)", "A.fill(xs.shape, 1.0)"),
-        "outer": Spelling(
-            "np.outer(xs, ys)", "A.zipWith(A.mul, A.replicate((A.All, n), xs), A.replicate((n, A.All), ys))"
-        ),
         "prod": Spelling("np.prod(xs)", "A.product(xs)"),
         "rad2deg": Spelling("np.rad2deg(xs)", "A.map(lambda x: x * (180 / np.pi), xs)"),
         "radians": Spelling("np.radians(xs)", "A.map(lambda x: x * (np.pi / 180), xs)"),
@@ -144,7 +134,7 @@ NUMPY_FUNCTIONS: Final[Mapping[str, Spelling]] = MappingProxyType(
         "trace": Spelling("np.trace(s)", "A.sum(A.generate((n,), lambda ix: s[ix[0], ix[0]]))"),
         "trunc": Spelling("np.trunc(xs)", "A.map(lambda x: A.truncate(x, np.float64), xs)"),
         "var": Spelling("np.var(xs)", "A.sum(A.map(lambda x: (x - A.the(mean)) ** 2 / n, xs))"),
-        "vdot": Spelling("np.vdot(xs, ys)", _DOT),
+        "vdot": Spelling("np.vdot(xs, ys)", "A.dot(xs, ys)"),
         "vstack": Spelling("np.vstack([xs, ys])", _STACKED),
         "where": Spelling("np.where(p, xs, ys)", "A.zipWith3(A.cond, p, xs, ys)"),
         "zeros": Spelling("np.zeros(n)", "A.fill((n,), 0.0)"),
@@ -154,7 +144,7 @@ NUMPY_FUNCTIONS: Final[Mapping[str, Spelling]] = MappingProxyType(
 """Functions of NumPy that accel has under another name, or has not and writes by its combinators."""
 
 _ALSO_METHODS = (
-    "argmax", "argmin", "cumprod", "cumsum", "dot", "mean", "prod", "repeat", "std", "var",
+    "argmax", "argmin", "cumprod", "cumsum", "mean", "prod", "repeat", "std", "var",
 )  # fmt: skip
 
 ARRAY_ATTRIBUTES: Final[Mapping[str, str]] = MappingProxyType(
@@ -166,6 +156,7 @@ ARRAY_ATTRIBUTES: Final[Mapping[str, str]] = MappingProxyType(
         "astype": "A.map(lambda x: A.cast(x, np.float32), xs)",
         "clip": "A.map(lambda x: A.max(low, A.min(x, high)), xs)",
         "copy": "xs",
+        "dot": "A.dot(xs, ys)",
         "flatten": "A.flatten(xs)",
         "item": "A.the(xs)",
         "max": "A.maximum(xs)",

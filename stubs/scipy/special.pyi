@@ -1,7 +1,12 @@
-"""What examples/black_scholes.py calls."""
+"""What examples/black_scholes.py and the benchmarks call."""
+
+from typing import Any, TypeVar
 
 import numpy as np
 
 _Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 
+_A = TypeVar("_A", bound=np.ndarray[Any, np.dtype[Any]])  # Any: float32 and float64, of every shape
+
 def ndtr(x: _Floats) -> _Floats: ...
+def erfc(x: _A) -> _A: ...

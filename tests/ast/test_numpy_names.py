@@ -70,7 +70,7 @@ def test_a_name_that_is_misspelt() -> None:
 
 def test_what_only_numpy_has() -> None:
     with pytest.raises(AttributeError, match=r"NumPy's works on arrays of the host, before `A\.use` or after `A\.run`"):
-        _ = UNTYPED.einsum
+        _ = UNTYPED.kron
 
 
 @pytest.mark.llvm

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from accel.__main__ import main
+from accel.backends.llvm.machine.target import Host
 from accel.commands.demo import ITEMS, passes, summary
 from accel.commands.picture import blocks
 from accel.explanation.explain import explain
@@ -61,6 +62,16 @@ def test_doctor_finds_everything_in_order(capsys: pytest.CaptureFixture[str]) ->
 
 
 @pytest.mark.opencl
+@pytest.mark.parametrize("there", [True, False])
+def test_doctor_says_that_a_processor_has_no_fma(
+    there: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Host, "has_fma", there)
+    assert main(["doctor"]) == 0
+    assert ("none  this processor has no fma" in capsys.readouterr().out) is not there
+
+
+@pytest.mark.opencl
 def test_cache_says_where_plans_are_and_removes_them(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,10 +111,13 @@ def test_explain_prints_the_report_or_a_stage(capsys: pytest.CaptureFixture[str]
     target = f"{EXAMPLES / 'dotp.py'}:dotp"
     assert main(["explain", target]) == 0
     assert capsys.readouterr().out.startswith("1 loop; reads 2 of n0; writes 1 element\n")
-    assert main(["explain", target, "--strategy", "none"]) == 0
-    assert capsys.readouterr().out.startswith("2 loops; reads 3 of n0; writes 1 of n0, 1 element\n")
-    assert main(["explain", target, "--stage", "fusedast"]) == 0
-    assert "Vertical %2" in capsys.readouterr().out
+    several = f"{EXAMPLES / 'normalise.py'}:normalise2"
+    assert main(["explain", several]) == 0
+    assert capsys.readouterr().out.startswith("2 loops; reads 2 of n0, 2 elements; writes 2 of n0, 2 elements\n")
+    assert main(["explain", several, "--strategy", "none"]) == 0
+    assert capsys.readouterr().out.startswith("5 loops; reads 4 of n0, 1 of n0+1, 2 elements;")
+    assert main(["explain", several, "--stage", "fusedast"]) == 0
+    assert "Vertical %3" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -201,7 +215,7 @@ def test_a_file_without_programs_says_so(capsys: pytest.CaptureFixture[str], tmp
 
 def test_explain_of_a_stage_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", f"{EXAMPLES / 'dotp.py'}:dotp", "--stage", "asm"]) == 1
-    stages = "ast, labelled, graph, model, fusedast, ir, llvm, opencl"
+    stages = "ast, labelled, graph, model, fusedast, ir, schedule, llvm, opencl"
     assert capsys.readouterr().err == f"there is no stage 'asm'; there are {stages}\n"
 
 

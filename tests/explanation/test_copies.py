@@ -25,6 +25,7 @@ from accel.ilp.recompute.graph import recompute
 from accel.ir.lowering.lower import lower
 from accel.labelled.construction.build import build
 from accel.labelled.passes.recompute import Recomputed
+from accel.schedule.nodes import ProgramSchedules
 
 Floats = A.Acc[A.Vector[np.float64]]
 
@@ -52,7 +53,7 @@ def summary(program: object, copied: Recomputed) -> Summary:
     asked = replace(plan(labelled, options), clustering=plan_graph(graph, options).clustering, recomputed=(copied,))
     found = realised(labelled, asked, options)
     fused = fuse(found.program, found.plan)
-    return summarise(Stages(found.program, found.plan, fused, lower(fused)), {}, options)
+    return summarise(Stages(found.program, found.plan, fused, lower(fused), ProgramSchedules((), ())), {}, options)
 
 
 def test_a_copy_for_another_loop() -> None:

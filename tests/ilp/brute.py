@@ -6,7 +6,7 @@ With recomputation (docs/ilp.md, "Recomputation") by trying all sets of pairs, u
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 
 from accel.ilp.legality.checker import cluster_refusal, refusal
@@ -18,7 +18,7 @@ from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Duplicate
 from accel.ilp.problem.price import Prices
 from accel.ilp.recompute.candidates import Pair, candidates
-from accel.ilp.recompute.graph import recompute
+from accel.ilp.recompute.graph import RecomputedGraph, recompute
 from accel.ilp.recompute.traffic import moved
 from accel.labelled.array import Label
 from accel.labelled.operations import Kind, Role
@@ -32,14 +32,14 @@ _Legal = Mapping[frozenset[Label], tuple[Cluster, ...]]
 
 @dataclass(frozen=True, slots=True)
 class _Recomputed:
-    """What is recomputed in a graph: by each reader, where that is; and makers that are never pushed."""
+    """What is recomputed in a graph, and makers that are never pushed."""
 
-    of: Mapping[Label, tuple[Label, ...]] = field(default_factory=dict)
+    changed: RecomputedGraph
     unpushed: frozenset[Label] = frozenset()
 
     def whole(self, labels: tuple[Label, ...]) -> tuple[Label, ...]:
         """Operations and what they recompute."""
-        return tuple(sorted({*labels, *(own for label in labels for own in self.of.get(label, ()))}))
+        return tuple(sorted(self.changed.whole(labels)))
 
 
 def _orders(graph: Graph, labels: tuple[Label, ...], unpushed: frozenset[Label]) -> Iterator[Cluster]:
@@ -80,15 +80,19 @@ def _legal_orders(
 
 def brute(graph: Graph, cost: Cost, weights: Weights, duplicate: Duplicate) -> tuple[tuple[int, ...], Clustering]:
     """The least cost, and a clustering that has it; without recomputation."""
-    return _found(_brute(graph, cost, weights, duplicate, _Recomputed()))
+    return _found(_brute(graph, cost, weights, duplicate, _nothing(graph)))
 
 
 def brute_all(
     graph: Graph, costs: Sequence[Cost], weights: Weights, duplicate: Duplicate
 ) -> tuple[tuple[int, ...], ...]:
     """The least of every cost; without recomputation. What is legal is found out once."""
-    clusters = _legal_clusters(graph, duplicate, _Recomputed())
+    clusters = _legal_clusters(graph, duplicate, _nothing(graph))
     return tuple(_found(_best(graph, Prices(graph, cost, weights), clusters, duplicate))[0] for cost in costs)
+
+
+def _nothing(graph: Graph) -> _Recomputed:
+    return _Recomputed(RecomputedGraph(graph, (), ()))
 
 
 def _found(best: _Best | None) -> _Best:
@@ -107,12 +111,11 @@ def brute_with_recomputations(
         for chosen in combinations(found.pairs, count):
             recomputed = [Recomputed((maker,), (reader,)) for maker, reader in chosen]
             changed = recompute(graph, recomputed)
-            if not all(reader in changed.label for _, reader in chosen):
+            if not all(changed.new(reader) in changed.graph.node for _, reader in chosen):
                 continue  # nobody is there to compute anything
-            makers = frozenset(changed.label[maker] for maker, _ in chosen if maker in changed.label)
-            of_readers = _Recomputed(changed.of_readers(recomputed), makers)
+            makers = frozenset(changed.new(maker) for maker, _ in chosen)
             own = Weights(changed.graph, weights.sizes)
-            without_loads = _brute(changed.graph, model, own, True, of_readers)
+            without_loads = _brute(changed.graph, model, own, True, _Recomputed(changed, makers))
             if without_loads is None:
                 continue  # together they are too much work for their reader
             more = moved(found, chosen, model.levels, weights)
@@ -128,7 +131,7 @@ def _brute(graph: Graph, cost: Cost, weights: Weights, duplicate: Duplicate, rec
 
 
 def _legal_clusters(graph: Graph, duplicate: Duplicate, recomputed: _Recomputed) -> _Legal:
-    stuck = {own for labels in recomputed.of.values() for own in labels}
+    stuck = {own for labels in recomputed.changed.made for own in labels}
     operations = tuple(node.label for node in graph.operations if node.label not in stuck)
     sets = (labels for size in range(1, len(operations) + 1) for labels in combinations(operations, size))
     legal = {frozenset(labels): _legal_orders(graph, labels, duplicate, recomputed) for labels in sets}

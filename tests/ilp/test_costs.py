@@ -38,6 +38,11 @@ BY_FUNCTION: dict[str, CostFunction] = {
         sum(not array.is_result for array in cluster.writes),
         1,
     ),
+    "machine": lambda cluster: (
+        sum(array.bytes for array in (*cluster.reads, *cluster.writes)) + cluster.interference,
+        sum(not array.is_result for array in cluster.writes),
+        1,
+    ),
 }
 """The named models once more, but for a constant."""
 
@@ -106,6 +111,7 @@ def test_a_model_without_its_name_gives_the_same_plan(name: str) -> None:
             A.CostLevel(read_bytes=1),
         ),  # who reads together, and who pays for it, differ
         (A.CostLevel(read=5, access=2, edge=1, write_bytes=1),),
+        (A.CostLevel(read_bytes=1, interference=1), A.CostLevel(cluster=1, interference=2)),
         (A.CostLevel(),),
     ],
 )

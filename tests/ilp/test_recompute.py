@@ -14,14 +14,19 @@ from dataclasses import replace
 import pytest
 
 from accel.ast.tree.types import F64
+from accel.errors import AccelSolverWarning
+from accel.ilp import optimise
 from accel.ilp.facts.contraction import merge_chains
+from accel.ilp.formulations.protocol import Posed
 from accel.ilp.legality.checker import refusal
-from accel.ilp.plan import plan_graph
+from accel.ilp.plan import plan_graph, search
 from accel.ilp.problem.cost import MODELS, CostModel, CostName, Weights
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Options
-from accel.ilp.recompute.candidates import candidates, counts_traffic
+from accel.ilp.recompute.candidates import Pair, candidates, counts_traffic
 from accel.ilp.recompute.graph import recompute
+from accel.ilp.solve import Clock, PartAnswer, solve
+from accel.ilp.solvers.protocol import Solver
 from accel.ilp.text import graph_text
 from accel.labelled.operations import Role
 from tests.ilp.agreement import installed
@@ -30,7 +35,7 @@ from tests.ilp.random_graphs import draw
 from tests.ilp.sketch import Sketch
 from tests.marks import one_in
 
-MODELS_WITH_TRAFFIC: tuple[CostName, ...] = ("default", "bytes", "reads_writes")
+MODELS_WITH_TRAFFIC: tuple[CostName, ...] = ("default", "machine", "bytes", "reads_writes")
 MOST = 6
 """Brute force tries this many pairs, each recomputed or not."""
 
@@ -239,6 +244,35 @@ def test_an_index_that_may_be_out_of_bounds_stays_one_if_nothing_else_would_chec
     unsure = replace(graph, edges=tuple(replace(edge, inside=False) for edge in graph.edges))
     assert candidates(graph, Weights(graph, {})).pairs == ((0, 1),)
     assert candidates(unsure, Weights(unsure, {})).pairs == ()
+
+
+@pytest.mark.parametrize(("sites", "found"), [(1, ((1, 2),)), (3, ())])
+def test_what_loads_several_elements_is_not_computed_at_several_points(sites: int, found: tuple[Pair, ...]) -> None:
+    """Nine loads for an element in place of three; or three."""
+    s = Sketch()
+    s.use("xs")
+    s.generate("first", "n", index="xs", operations=6)
+    s.generate("out", "n", index="first", result=True)
+    graph = s.finish()
+    of = {"xs": sites, "first": 3}
+    edges = [replace(edge, sites=of[name], passes=1) for edge, name in zip(graph.edges, of, strict=True)]
+    graph = replace(graph, edges=tuple(edges))
+    assert candidates(graph, Weights(graph, {})).pairs == found
+
+
+@pytest.mark.parametrize("seed", [29, 40, 59])
+def test_no_plan_costs_more_than_without(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """Where the solver has no time for the models with recomputation, the plan is the best one without: no quick strategy's."""
+
+    def impatient(part: Posed, solver: Solver, clock: Clock, known: Sequence[int] | None = None) -> PartAnswer | None:
+        chooses = any(variable.name.startswith("recompute") for variable in part.model.variables)
+        return None if chooses else solve(part, solver, clock, known)
+
+    monkeypatch.setattr(optimise, "solve", impatient)
+    graph = draw(seed, 12, cheap=True)
+    without = search(graph, Options(duplicate="gathers"))
+    with pytest.warns(AccelSolverWarning):
+        assert search(graph, Options(duplicate=True)).cost == without.cost
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -13,6 +13,7 @@ from accel.ast.tree.types import ArrayType, ElementType
 from accel.labelled.construction.build import Built, build
 from accel.labelled.meaning.interpret import interpret
 from accel.labelled.nodes import Program
+from accel.labelled.passes.products import Rounding
 from accel.labelled.text import text
 
 # Tests of one stage go through handles of any rank and element; static types are tests/typing's concern.
@@ -37,14 +38,15 @@ def parameter(rank: int, element: ElementType) -> AnyAcc:
     return A.Acc(ArrayParameter((ArrayType(rank, element),), None), (None,) * rank)
 
 
-def built(results: Sequence[AnyAcc], parameters: Sequence[AnyAcc] = ()) -> Built:
+def built(results: Sequence[AnyAcc], parameters: Sequence[AnyAcc] = (), products: Rounding = "fused") -> Built:
     nodes = [parameter.node for parameter in parameters]
     assert all(isinstance(node, ArrayParameter) for node in nodes)
-    return build([result.node for result in results], [node for node in nodes if isinstance(node, ArrayParameter)])
+    given = [node for node in nodes if isinstance(node, ArrayParameter)]
+    return build([result.node for result in results], given, products)
 
 
-def program(results: Sequence[AnyAcc], parameters: Sequence[AnyAcc] = ()) -> Program:
-    return built(results, parameters).program
+def program(results: Sequence[AnyAcc], parameters: Sequence[AnyAcc] = (), products: Rounding = "fused") -> Program:
+    return built(results, parameters, products).program
 
 
 def program_text(*results: AnyAcc, of: Sequence[AnyAcc] = ()) -> str:

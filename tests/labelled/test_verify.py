@@ -20,7 +20,7 @@ from tests.labelled.programs import parameter, program
 
 def dotp() -> Program:
     xs, ys = parameter(1, F64), parameter(1, F64)
-    return program([A.fold(A.add, 0, A.zipWith(A.mul, xs, ys))], [xs, ys])
+    return program([A.fold(A.add, 0, A.zipWith(A.mul, xs, ys))], [xs, ys], "rounded")
 
 
 def scattered() -> Program:

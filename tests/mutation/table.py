@@ -16,6 +16,7 @@ from tests.mutation.faults import (
     loops,
     opencl,
     ranges,
+    schedules,
     shared,
 )
 
@@ -25,6 +26,7 @@ STAGES: Mapping[str, tuple[Fault, ...]] = {
     "ilp": clustering.FAULTS,
     "fusedast": fused.FAULTS,
     "ir": loops.FAULTS,
+    "schedule": schedules.FAULTS,
     "backends": shared.FAULTS,
     "llvm": llvm.FAULTS,
     "opencl": opencl.FAULTS,

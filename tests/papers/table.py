@@ -13,7 +13,7 @@ from types import MappingProxyType
 import numpy as np
 
 import accel as A
-from accel.ilp.problem.options import Duplicate, Options
+from accel.ilp.problem.options import Duplicate, Options, Strategy
 from tests.papers import berenyi_programs as ber
 from tests.papers import (
     bohrium,
@@ -44,7 +44,8 @@ class Row:
 
 def shown(build: Callable[[], object], duplicate: Duplicate = "published", strategy: str = "ilp") -> str:
     """Loops, passes and fusion trees of a program."""
-    found = A.explain(build(), duplicate=duplicate, strategy="none" if strategy == "none" else "ilp")
+    chosen: Strategy = "none" if strategy == "none" else "ilp"
+    found = A.explain(build(), duplicate=duplicate, strategy=chosen, products="rounded")
     fusions = "" if strategy == "none" else "; " + ", ".join(f"`{tree}`" for tree in trees(found))
     return summary(found) + fusions
 

@@ -100,7 +100,7 @@ def test_the_order_is_that_of_the_flattened_array(name: str, operator: str, back
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_any_number_of_threads_gives_the_same_bits(name: str, threads: int) -> None:
     make, expected = PROGRAMS[name]
-    run = A.runN(lambda m, ys: A.foldAll(A.add, 0.5, make(m, ys)), backend="llvm", threads=threads)
+    run = A.runN(lambda m, ys: A.foldAll(A.add, 0.5, make(m, ys)), backend="llvm", threads=threads, products="rounded")
     for shape in ((700, 300), (3, 70001), (70001, 3)):
         m = np.sin(np.arange(shape[0] * shape[1], dtype=np.float64)).reshape(shape)
         ys = np.cos(np.arange(shape[1], dtype=np.float64))

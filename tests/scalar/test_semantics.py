@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -160,6 +161,27 @@ def test_stated_values(
     value = evaluate(operator, result, types, arguments)
     assert type(value) is type(expected)
     assert repr(value) == repr(expected)
+
+
+@pytest.mark.parametrize("kind", [F32, F64])
+def test_fma_is_the_exact_value_rounded_once(kind: ScalarType) -> None:
+    """Sums that nearly cancel, that are nearly ties, and of numbers far apart, beside exact fractions."""
+    random, fused = np.random.default_rng(8), implementation(Operator.FMA, kind, (kind, kind, kind))
+    far, bits = (40, 23) if kind is F32 else (380, 52)
+    for _ in range(3000):
+        exponents = random.integers(-far, far, 3)
+        mantissas = 1 + random.integers(0, 8, 3) * 2.0 ** -random.integers(2, bits + 1, 3)
+        x, y, z = (float(kind.dtype.type(s)) for s in np.ldexp(mantissas * random.choice([-1, 1], 3), exponents))
+        for third in (z, -x * y, 2 * x * y, x * y * 2.0 ** int(random.integers(bits - 1, bits + 3))):
+            third = float(kind.dtype.type(third))
+            exact = Fraction(x) * Fraction(y) + Fraction(third)
+            found = kind.dtype.type(fused(x, y, third))
+            error = exact - Fraction(float(found))
+            if error:
+                side = np.nextafter(found, kind.dtype.type(np.inf if error > 0 else -np.inf))
+                half = abs(Fraction(float(side)) - Fraction(float(found))) / 2
+                even = not int(found.view(f"u{kind.bytes}")) & 1
+                assert abs(error) < half or (abs(error) == half and even), (x, y, third)
 
 
 def test_results_lie_in_their_types() -> None:

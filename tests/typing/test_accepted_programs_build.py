@@ -1,4 +1,4 @@
-"""What mypy accepts, accel accepts: every function of `cases/accepted.py` is called with arguments of its annotated types."""
+"""What mypy accepts, accel accepts: every function of `cases/accepted*.py` is called with arguments of its annotated types."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 import accel as A
-from tests.typing.cases import accepted
+from tests.typing.cases import accepted, accepted_products
 
-POLYMORPHIC = {"rowsum", "square", "normalise"}  # their arguments are of any rank; others call them
+POLYMORPHIC = {"rowsum", "square", "normalise", "first_below_last"}  # their arguments are of any rank; others call them
 FUNCTIONS = {
     name: function
-    for name, function in inspect.getmembers(accepted, inspect.isfunction)
-    if function.__module__ == accepted.__name__ and name not in POLYMORPHIC
+    for module in (accepted, accepted_products)
+    for name, function in inspect.getmembers(module, inspect.isfunction)
+    if function.__module__ == module.__name__ and name not in POLYMORPHIC
 }
 
 

@@ -19,7 +19,8 @@ pytestmark = pytest.mark.slow  # mypy runs over the whole project
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-ACCEPTED, REJECTED = HERE / "cases" / "accepted.py", HERE / "cases" / "rejected.py"
+ACCEPTED = HERE / "cases" / "accepted.py", HERE / "cases" / "accepted_products.py"
+REJECTED = HERE / "cases" / "rejected.py"
 EXPECTED = re.compile(r"# E: (.*)$")
 MESSAGE = re.compile(r"(?P<file>[^:]+):(?P<line>\d+): (?P<kind>error|note): (?P<text>.*)")
 
@@ -27,7 +28,7 @@ MESSAGE = re.compile(r"(?P<file>[^:]+):(?P<line>\d+): (?P<kind>error|note): (?P<
 @cache
 def messages() -> dict[tuple[str, int], list[tuple[str, str]]]:
     """What mypy says about the cases: kinds and texts by file name and line."""
-    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", str(ACCEPTED), str(REJECTED)]
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", *map(str, ACCEPTED), str(REJECTED)]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
     assert result.returncode in (0, 1), result.stdout + result.stderr
     found: dict[tuple[str, int], list[tuple[str, str]]] = {}
@@ -45,12 +46,17 @@ def errors(path: Path, first: int, last: int) -> list[str]:
     return [text for line in lines for kind, text in messages().get((path.name, line), []) if kind == "error"]
 
 
-def accepted() -> list[tuple[int, int]]:
-    """First and last line of each `assert_type`."""
-    tree = ast.parse(ACCEPTED.read_text(encoding="utf-8"))
+def accepted() -> list[tuple[Path, int, int]]:
+    """File, first and last line of each `assert_type`."""
+    return sorted((path, *span) for path in ACCEPTED for span in spans(path))
+
+
+def spans(path: Path) -> list[tuple[int, int]]:
+    """First and last line of each `assert_type` of a file."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
-    spans = [(call.lineno, call.end_lineno) for call in calls if getattr(call.func, "id", "") == "assert_type"]
-    return sorted((first, last) for first, last in spans if last is not None)
+    found = [(call.lineno, call.end_lineno) for call in calls if getattr(call.func, "id", "") == "assert_type"]
+    return [(first, last) for first, last in found if last is not None]
 
 
 def rejected() -> dict[int, str]:
@@ -60,9 +66,11 @@ def rejected() -> dict[int, str]:
     return {number: match[1].strip() for number, match in matches if match}
 
 
-@pytest.mark.parametrize(("first", "last"), accepted())
-def test_type_is_inferred(first: int, last: int) -> None:
-    assert errors(ACCEPTED, first, last) == []
+@pytest.mark.parametrize(
+    ("path", "first", "last"), [pytest.param(*case, id=f"{case[0].stem}-{case[1]}") for case in accepted()]
+)
+def test_type_is_inferred(path: Path, first: int, last: int) -> None:
+    assert errors(path, first, last) == []
 
 
 @pytest.mark.parametrize("line", rejected())

@@ -116,7 +116,7 @@ def filter(
 def fold_array(name: str, f: Callable[..., object], z: object, xs: object) -> Acc[Any]:
     """A fold of the innermost dimension that the user knows as `name`, without a seed if `z` is `UNSEEDED`."""
     where = here()
-    return _fold(name, f, z, inner_array(name, xs, where, _given(f, z, xs)), 1, where)
+    return fold_dimensions(name, f, z, inner_array(name, xs, where, _given(f, z, xs)), 1, where)
 
 
 def fold_all(name: str, f: Callable[..., object], z: object, xs: object) -> Acc[Any]:
@@ -124,12 +124,13 @@ def fold_all(name: str, f: Callable[..., object], z: object, xs: object) -> Acc[
     where = here()
     (array,) = arrays_of(name, (xs,), where, _given(f, z, xs))
     whole = array if array.rank else flatten_array(name, array)
-    return _fold(name, f, z, whole, whole.rank, where)
+    return fold_dimensions(name, f, z, whole, whole.rank, where)
 
 
-def _fold(
+def fold_dimensions(
     name: str, f: Callable[..., object], z: object, array: Acc[Any], dimensions: int, where: Where | None
 ) -> Acc[Any]:
+    """A fold of the innermost dimensions, in row-major order, that the user knows as `name`."""
     element = array.type.element
     function = trace(f, (element, element), f"the function of {name}", where, result=element)
     initial = None if z is UNSEEDED else seed(name, z, element, where)

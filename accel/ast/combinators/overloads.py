@@ -14,6 +14,7 @@ from accel.ast.combinators.folds import (
     fold, foldAll, postscanl, postscanr, prescanl, prescanr, scanl, scanlTotal, scanr, scanrTotal,
 )
 from accel.ast.combinators.host import use
+from accel.ast.combinators.linear_algebra.rearranging import nzip, rnz
 from accel.ast.combinators.reorder import backpermute, replicate, reshape, slice
 from accel.ast.handles.tuples import index, lift, unindex, unlift
 # isort: on
@@ -21,6 +22,6 @@ from accel.ast.handles.tuples import index, lift, unindex, unlift
 
 __all__ = [
     "acond", "awhile", "backpermute", "enumFromN", "enumFromStepN", "fill", "fold", "foldAll", "generate", "index", "iterate",
-    "lift", "postscanl", "postscanr", "prescanl", "prescanr", "replicate", "reshape", "scanl", "scanlTotal", "scanr",
-    "scanrTotal", "slice", "unindex", "unit", "unlift", "use",
+    "lift", "nzip", "postscanl", "postscanr", "prescanl", "prescanr", "replicate", "reshape", "rnz", "scanl",
+    "scanlTotal", "scanr", "scanrTotal", "slice", "unindex", "unit", "unlift", "use",
 ]  # fmt: skip

@@ -24,12 +24,14 @@ __all__ = [
     "index",
     "iterate",
     "lift",
+    "nzip",
     "postscanl",
     "postscanr",
     "prescanl",
     "prescanr",
     "replicate",
     "reshape",
+    "rnz",
     "scanl",
     "scanlTotal",
     "scanr",
@@ -45,6 +47,7 @@ Sh2 = TypeVar("Sh2", bound=tuple[Any, ...])
 Ix = TypeVarTuple("Ix")
 N = TypeVar("N", bound=np.number[Any])
 Fl = TypeVar("Fl", bound=np.inexact[Any])
+F = TypeVar("F")
 E1 = TypeVar("E1")
 E2 = TypeVar("E2")
 E3 = TypeVar("E3")
@@ -1041,6 +1044,258 @@ def unindex(
 def unindex(
     ix: Exp[tuple[int, int, int, int, int]],
 ) -> tuple[Exp[np.int64], Exp[np.int64], Exp[np.int64], Exp[np.int64], Exp[np.int64]]: ...
+@overload
+def nzip(f: Callable[[Exp[E1]], Exp[F]], x1: Acc[Array[Sh, E1]], /) -> Acc[Array[Sh, F]]: ...
+@overload
+def nzip(
+    f: Callable[[Exp[E1], Exp[E2]], Exp[F]], x1: Acc[Array[Sh, E1]], x2: Acc[Array[Sh, E2]], /
+) -> Acc[Array[Sh, F]]: ...
+@overload
+def nzip(
+    f: Callable[[Exp[E1], Exp[E2], Exp[E3]], Exp[F]],
+    x1: Acc[Array[Sh, E1]],
+    x2: Acc[Array[Sh, E2]],
+    x3: Acc[Array[Sh, E3]],
+    /,
+) -> Acc[Array[Sh, F]]: ...
+@overload
+def nzip(
+    f: Callable[[Exp[E1], Exp[E2], Exp[E3], Exp[E4]], Exp[F]],
+    x1: Acc[Array[Sh, E1]],
+    x2: Acc[Array[Sh, E2]],
+    x3: Acc[Array[Sh, E3]],
+    x4: Acc[Array[Sh, E4]],
+    /,
+) -> Acc[Array[Sh, F]]: ...
+@overload
+def nzip(
+    f: Callable[[Exp[E1], Exp[E2], Exp[E3], Exp[E4], Exp[E5]], Exp[F]],
+    x1: Acc[Array[Sh, E1]],
+    x2: Acc[Array[Sh, E2]],
+    x3: Acc[Array[Sh, E3]],
+    x4: Acc[Array[Sh, E4]],
+    x5: Acc[Array[Sh, E5]],
+    /,
+) -> Acc[Array[Sh, F]]: ...
+@overload
+def nzip(
+    f: Callable[..., Exp[F]],
+    x1: Acc[Array[Sh, Any]],
+    x2: Acc[Array[Sh, Any]],
+    x3: Acc[Array[Sh, Any]],
+    x4: Acc[Array[Sh, Any]],
+    x5: Acc[Array[Sh, Any]],
+    x6: Acc[Array[Sh, Any]],
+    /,
+    *xs: Acc[Array[Sh, Any]],
+) -> Acc[Array[Sh, F]]: ...
+@overload
+def rnz(
+    reduce: Callable[[Exp[F], Exp[F]], Exp[F]],
+    zip: Callable[[Exp[E1]], Exp[F]],
+    x1: Acc[Array[tuple[*Ix, int], E1]],
+    /,
+    *,
+    seed: Exp[F] | int | None = None,
+) -> Acc[Array[tuple[*Ix], F]]: ...
+@overload
+def rnz(
+    reduce: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]],
+    zip: Callable[[Exp[E1]], Exp[Fl]],
+    x1: Acc[Array[tuple[*Ix, int], E1]],
+    /,
+    *,
+    seed: float,
+) -> Acc[Array[tuple[*Ix], Fl]]: ...
+@overload
+def rnz(
+    reduce: Callable[[Exp[F], Exp[F]], Exp[F]],
+    zip: Callable[[Exp[E1]], Exp[F]],
+    x1: Acc[Array[tuple[*Ix, int], E1]],
+    /,
+    *,
+    seed: F,
+) -> Acc[Array[tuple[*Ix], F]]: ...
+@overload
+def rnz(
+    reduce: Callable[[Exp[F], Exp[F]], Exp[F]],
+    zip: Callable[[Exp[E1], Exp[E2]], Exp[F]],
+    x1: Acc[Array[tuple[*Ix, int], E1]],
+    x2: Acc[Array[tuple[*Ix, int], E2]],
+    /,
+    *,
+    seed: Exp[F] | int | None = None,
+) -> Acc[Array[tuple[*Ix], F]]: ...
+@overload
+def rnz(
+    reduce: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]],
+    zip: Callable[[Exp[E1], Exp[E2]], Exp[Fl]],
+    x1: Acc[Array[tuple[*Ix, int], E1]],
+    x2: Acc[Array[tuple[*Ix, int], E2]],
+    /,
+    *,
+    seed: float,
+) -> Acc[Array[tuple[*Ix], Fl]]: ...
+@overload
+def rnz(
+    reduce: Callable[[Exp[F], Exp[F]], Exp[F]],
+    zip: Callable[[Exp[E1], Exp[E2]], Exp[F]],
+    x1: Acc[Array[tuple[*Ix, int], E1]],
+    x2: Acc[Array[tuple[*Ix, int], E2]],
+    /,
+    *,
+    seed: F,
+) -> Acc[Array[tuple[*Ix], F]]: ...
+@overload
+def rnz(
+    reduce: Callable[[Exp[F], Exp[F]], Exp[F]],
+    zip: Callable[[Exp[E1], Exp[E2], Exp[E3]], Exp[F]],
+    x1: Acc[Array[tuple[*Ix, int], E1]],
+    x2: Acc[Array[tuple[*Ix, int], E2]],
+    x3: Acc[Array[tuple[*Ix, int], E3]],
+    /,
+    *,
+    seed: Exp[F] | int | None = None,
+) -> Acc[Array[tuple[*Ix], F]]: ...
+@overload
+def rnz(
+    reduce: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]],
+    zip: Callable[[Exp[E1], Exp[E2], Exp[E3]], Exp[Fl]],
+    x1: Acc[Array[tuple[*Ix, int], E1]],
+    x2: Acc[Array[tuple[*Ix, int], E2]],
+    x3: Acc[Array[tuple[*Ix, int], E3]],
+    /,
+    *,
+    seed: float,
+) -> Acc[Array[tuple[*Ix], Fl]]: ...
+@overload
+def rnz(
+    reduce: Callable[[Exp[F], Exp[F]], Exp[F]],
+    zip: Callable[[Exp[E1], Exp[E2], Exp[E3]], Exp[F]],
+    x1: Acc[Array[tuple[*Ix, int], E1]],
+    x2: Acc[Array[tuple[*Ix, int], E2]],
+    x3: Acc[Array[tuple[*Ix, int], E3]],
+    /,
+    *,
+    seed: F,
+) -> Acc[Array[tuple[*Ix], F]]: ...
+@overload
+def rnz(
+    reduce: Callable[[Exp[F], Exp[F]], Exp[F]],
+    zip: Callable[[Exp[E1], Exp[E2], Exp[E3], Exp[E4]], Exp[F]],
+    x1: Acc[Array[tuple[*Ix, int], E1]],
+    x2: Acc[Array[tuple[*Ix, int], E2]],
+    x3: Acc[Array[tuple[*Ix, int], E3]],
+    x4: Acc[Array[tuple[*Ix, int], E4]],
+    /,
+    *,
+    seed: Exp[F] | int | None = None,
+) -> Acc[Array[tuple[*Ix], F]]: ...
+@overload
+def rnz(
+    reduce: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]],
+    zip: Callable[[Exp[E1], Exp[E2], Exp[E3], Exp[E4]], Exp[Fl]],
+    x1: Acc[Array[tuple[*Ix, int], E1]],
+    x2: Acc[Array[tuple[*Ix, int], E2]],
+    x3: Acc[Array[tuple[*Ix, int], E3]],
+    x4: Acc[Array[tuple[*Ix, int], E4]],
+    /,
+    *,
+    seed: float,
+) -> Acc[Array[tuple[*Ix], Fl]]: ...
+@overload
+def rnz(
+    reduce: Callable[[Exp[F], Exp[F]], Exp[F]],
+    zip: Callable[[Exp[E1], Exp[E2], Exp[E3], Exp[E4]], Exp[F]],
+    x1: Acc[Array[tuple[*Ix, int], E1]],
+    x2: Acc[Array[tuple[*Ix, int], E2]],
+    x3: Acc[Array[tuple[*Ix, int], E3]],
+    x4: Acc[Array[tuple[*Ix, int], E4]],
+    /,
+    *,
+    seed: F,
+) -> Acc[Array[tuple[*Ix], F]]: ...
+@overload
+def rnz(
+    reduce: Callable[[Exp[F], Exp[F]], Exp[F]],
+    zip: Callable[[Exp[E1], Exp[E2], Exp[E3], Exp[E4], Exp[E5]], Exp[F]],
+    x1: Acc[Array[tuple[*Ix, int], E1]],
+    x2: Acc[Array[tuple[*Ix, int], E2]],
+    x3: Acc[Array[tuple[*Ix, int], E3]],
+    x4: Acc[Array[tuple[*Ix, int], E4]],
+    x5: Acc[Array[tuple[*Ix, int], E5]],
+    /,
+    *,
+    seed: Exp[F] | int | None = None,
+) -> Acc[Array[tuple[*Ix], F]]: ...
+@overload
+def rnz(
+    reduce: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]],
+    zip: Callable[[Exp[E1], Exp[E2], Exp[E3], Exp[E4], Exp[E5]], Exp[Fl]],
+    x1: Acc[Array[tuple[*Ix, int], E1]],
+    x2: Acc[Array[tuple[*Ix, int], E2]],
+    x3: Acc[Array[tuple[*Ix, int], E3]],
+    x4: Acc[Array[tuple[*Ix, int], E4]],
+    x5: Acc[Array[tuple[*Ix, int], E5]],
+    /,
+    *,
+    seed: float,
+) -> Acc[Array[tuple[*Ix], Fl]]: ...
+@overload
+def rnz(
+    reduce: Callable[[Exp[F], Exp[F]], Exp[F]],
+    zip: Callable[[Exp[E1], Exp[E2], Exp[E3], Exp[E4], Exp[E5]], Exp[F]],
+    x1: Acc[Array[tuple[*Ix, int], E1]],
+    x2: Acc[Array[tuple[*Ix, int], E2]],
+    x3: Acc[Array[tuple[*Ix, int], E3]],
+    x4: Acc[Array[tuple[*Ix, int], E4]],
+    x5: Acc[Array[tuple[*Ix, int], E5]],
+    /,
+    *,
+    seed: F,
+) -> Acc[Array[tuple[*Ix], F]]: ...
+@overload
+def rnz(
+    reduce: Callable[[Exp[F], Exp[F]], Exp[F]],
+    zip: Callable[..., Exp[F]],
+    x1: Acc[Array[tuple[*Ix, int], Any]],
+    x2: Acc[Array[tuple[*Ix, int], Any]],
+    x3: Acc[Array[tuple[*Ix, int], Any]],
+    x4: Acc[Array[tuple[*Ix, int], Any]],
+    x5: Acc[Array[tuple[*Ix, int], Any]],
+    x6: Acc[Array[tuple[*Ix, int], Any]],
+    /,
+    *xs: Acc[Array[tuple[*Ix, int], Any]],
+    seed: Exp[F] | int | None = None,
+) -> Acc[Array[tuple[*Ix], F]]: ...
+@overload
+def rnz(
+    reduce: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]],
+    zip: Callable[..., Exp[Fl]],
+    x1: Acc[Array[tuple[*Ix, int], Any]],
+    x2: Acc[Array[tuple[*Ix, int], Any]],
+    x3: Acc[Array[tuple[*Ix, int], Any]],
+    x4: Acc[Array[tuple[*Ix, int], Any]],
+    x5: Acc[Array[tuple[*Ix, int], Any]],
+    x6: Acc[Array[tuple[*Ix, int], Any]],
+    /,
+    *xs: Acc[Array[tuple[*Ix, int], Any]],
+    seed: float,
+) -> Acc[Array[tuple[*Ix], Fl]]: ...
+@overload
+def rnz(
+    reduce: Callable[[Exp[F], Exp[F]], Exp[F]],
+    zip: Callable[..., Exp[F]],
+    x1: Acc[Array[tuple[*Ix, int], Any]],
+    x2: Acc[Array[tuple[*Ix, int], Any]],
+    x3: Acc[Array[tuple[*Ix, int], Any]],
+    x4: Acc[Array[tuple[*Ix, int], Any]],
+    x5: Acc[Array[tuple[*Ix, int], Any]],
+    x6: Acc[Array[tuple[*Ix, int], Any]],
+    /,
+    *xs: Acc[Array[tuple[*Ix, int], Any]],
+    seed: F,
+) -> Acc[Array[tuple[*Ix], F]]: ...
 @overload
 def acond(c: Exp[np.bool_], a: Acc[A1], b: Acc[A1]) -> Acc[A1]: ...
 @overload

@@ -50,7 +50,7 @@ def init(xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix, int], E]]:
 
 def initOn(axis: int, xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, E]]:
     """A dimension without its last; empty if it was."""
-    array, at = _dimension("init", axis, xs)
+    array, at = dimension("init", axis, xs)
     extents = unlift_items("init", array.shape)
     known = array.extents[at]
     left = None if known is None else _clamp(known - 1, known)
@@ -89,17 +89,17 @@ def reverseOn(axis: int, xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, E]]:
 
 def transpose(xs: Acc[Matrix[E]]) -> Acc[Matrix[E]]:
     """Rows become columns."""
-    return _exchange("transpose", 0, 1, of_rank("transpose", xs, 2, here()))
+    return exchange("transpose", 0, 1, of_rank("transpose", xs, 2, here()))
 
 
 def transposeOn(a: int, b: int, xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, E]]:
     """Two dimensions exchanged."""
-    array, first = _dimension("transposeOn", a, xs)
-    return _exchange("transposeOn", first, _dimension("transposeOn", b, xs)[1], array)
+    array, first = dimension("transposeOn", a, xs)
+    return exchange("transposeOn", first, dimension("transposeOn", b, xs)[1], array)
 
 
 def _take(name: str, axis: int, n: object, xs: object) -> Acc[Any]:
-    array, at = _dimension(name, axis, xs, n)
+    array, at = dimension(name, axis, xs, n)
     count, number = _count(name, n)
     extent = unlift_items(name, array.shape)[at]
     size = min(count, extent) if number is not None and number >= 0 else min(max(count, 0), extent)
@@ -109,7 +109,7 @@ def _take(name: str, axis: int, n: object, xs: object) -> Acc[Any]:
 
 
 def _drop(name: str, axis: int, n: object, xs: object) -> Acc[Any]:
-    array, at = _dimension(name, axis, xs, n)
+    array, at = dimension(name, axis, xs, n)
     count, number = _count(name, n)
     extent = unlift_items(name, array.shape)[at]
     dropped = count if number is not None and number >= 0 else max(count, 0)
@@ -119,12 +119,14 @@ def _drop(name: str, axis: int, n: object, xs: object) -> Acc[Any]:
 
 
 def _reverse(name: str, axis: int, xs: object) -> Acc[Any]:
-    array, at = _dimension(name, axis, xs)
+    array, at = dimension(name, axis, xs)
     extent = unlift_items(name, array.shape)[at]
     return _part(name, array, at, extent, lambda i: extent - 1 - i, array.extents[at])
 
 
-def _exchange(name: str, a: int, b: int, array: Acc[Any]) -> Acc[Any]:
+def exchange(name: str, a: int, b: int, array: Acc[Any]) -> Acc[Any]:
+    """Two dimensions exchanged, by a combinator that the user knows as `name`."""
+
     def swapped(items: Sequence[Any]) -> list[Any]:
         result = list(items)
         result[a], result[b] = items[b], items[a]
@@ -160,10 +162,10 @@ def _part(
     return permuted(name, index_of(extents), source, array, shrinking=True, known=known)
 
 
-def _dimension(name: str, axis: int, xs: object, *given: object) -> tuple[Acc[Any], int]:
+def dimension(name: str, axis: int, xs: object, *given: object) -> tuple[Acc[Any], int]:
     """The array, and the dimension of it that `axis` names; `given` stood before the array in the user's call."""
     where = here()
-    if axis == -1:
+    if isinstance(axis, int) and axis == -1:
         array = inner_array(name, xs, where, (*given, xs))
         return array, array.rank - 1
     (array,) = arrays_of(name, (xs,), where, (axis, *given, xs))

@@ -51,12 +51,7 @@ def reshape(sh: object, xs: Acc[Any]) -> Acc[Any]:
     if old is not None and new is not None and old != new:
         message = f"reshape from {show(array.extents)} to {show(extents)}: {old} elements cannot become {new}"
         raise AccelShapeError(message, where, others=(("the array was made here:", array.node.where),))
-    return _reshaped(shape, extents, array, where)
-
-
-def flatten(xs: Acc[Array[Sh, E]]) -> Acc[Vector[E]]:
-    """All elements in row-major order as a vector."""
-    return flatten_array("flatten", xs)
+    return reshaped(shape, extents, array, where)
 
 
 def flatten_array(name: str, xs: object, given: Sequence[object] = ()) -> Acc[Any]:
@@ -66,7 +61,7 @@ def flatten_array(name: str, xs: object, given: Sequence[object] = ()) -> Acc[An
     if array.rank == 1:
         return array
     shape = MakeTuple((shapeSize(array.shape).node,), index_type(1), where)
-    return _reshaped(shape, (product(array.extents),), array, where)
+    return reshaped(shape, (product(array.extents),), array, where)
 
 
 def replicate(spec: object, xs: Acc[Any]) -> Acc[Any]:
@@ -165,7 +160,8 @@ def gather(indices: Acc[Any], xs: Acc[Any]) -> Acc[Any]:
     return Acc(Gather(at.node, array.node, (kind,), where), at.extents)
 
 
-def _reshaped(shape: ScalarNode, extents: Extents, array: Acc[Any], where: Where | None) -> Acc[Any]:
+def reshaped(shape: ScalarNode, extents: Extents, array: Acc[Any], where: Where | None) -> Acc[Any]:
+    """The array's elements under a shape of which these extents are known."""
     assert isinstance(shape.type, TupleType)
     kind = ArrayType(len(shape.type.items), array.type.element)
     return Acc(Reshape(shape, array.node, (kind,), where), extents)

@@ -5,8 +5,23 @@ In: nodes of `accel/ast/tree/nodes.py`. Out: the same; the handle adds indexing,
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeAlias, TypeVar, Union, assert_never, overload
+from importlib import import_module
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    Generic,
+    NoReturn,
+    Self,
+    TypeAlias,
+    TypeVar,
+    TypeVarTuple,
+    Union,
+    assert_never,
+    overload,
+)
 
 import numpy as np
 
@@ -20,6 +35,7 @@ from accel.errors import AccelStagingError, AccelTypeError, Where, here
 from accel.support.numpy_names import ARRAY_ATTRIBUTES, attribute_hint
 from accel.support.source import attribute_call
 
+Ix = TypeVarTuple("Ix")
 Sh = TypeVar("Sh", bound=tuple[Any, ...])
 X = TypeVar("X")
 T = TypeVar("T", bound=tuple[Any, ...])
@@ -50,6 +66,9 @@ Scalar: TypeAlias = Array[tuple[()], E]
 Vector: TypeAlias = Array[tuple[int], E]
 Matrix: TypeAlias = Array[tuple[int, int], E]
 Segments: TypeAlias = Array[tuple[int], np.int64]
+
+_PRODUCTS: Final = "accel.ast.combinators.linear_algebra.products"
+"""Where `matmul` is."""
 
 Num: TypeAlias = int | Exp[np.int64]
 """What counts: a Python int or an i64 expression."""
@@ -150,15 +169,49 @@ class Acc(Generic[X]):
         def _evaluated(self) -> object:
             """An array; of tuples, a tuple of arrays. Any: what items that are tuples themselves give."""
 
-    if not TYPE_CHECKING:  # for mypy there are no operators; at run time they say what to write
+        @overload
+        def __matmul__(self: Acc[Array[tuple[int], G]], other: Acc[Array[tuple[int], G]]) -> Acc[Array[DIM0, G]]: ...
+        @overload
+        def __matmul__(
+            self: Acc[Array[tuple[int], G]], other: Acc[Array[tuple[*Ix, int, int], G]]
+        ) -> Acc[Array[tuple[*Ix, int], G]]: ...
+        @overload
+        def __matmul__(
+            self: Acc[Array[tuple[*Ix, int, int], G]], other: Acc[Array[tuple[int], G]]
+        ) -> Acc[Array[tuple[*Ix, int], G]]: ...
+        @overload
+        def __matmul__(
+            self: Acc[Array[tuple[*Ix, int, int], G]], other: Acc[Array[tuple[*Ix, int, int], G]]
+        ) -> Acc[Array[tuple[*Ix, int, int], G]]: ...
+        @overload
+        def __matmul__(
+            self: Acc[Array[tuple[*Ix, int, int], G]], other: Acc[Array[tuple[int, int], G]]
+        ) -> Acc[Array[tuple[*Ix, int, int], G]]: ...
+        @overload
+        def __matmul__(
+            self: Acc[Array[tuple[int, int], G]], other: Acc[Array[tuple[*Ix, int, int], G]]
+        ) -> Acc[Array[tuple[*Ix, int, int], G]]: ...
+        def __matmul__(self, other: object) -> Acc[Any]:
+            """`A.matmul(self, other)`, which takes batches of different ranks as well."""
+
+    if not TYPE_CHECKING:  # for mypy there are no other operators; at run time they say what to write
 
         def _refuse(self, *others: object) -> NoReturn:
             """Raise what tells a user of NumPy how to write it."""
             hint = "element by element: `A.map(lambda x: x + 1, xs)`, `A.zipWith(A.add, xs, ys)`; one element: `xs[i]`"
             raise AccelTypeError("an Acc has no operators", here(), hint=hint)
 
-        __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __matmul__ = _refuse
-        __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = __rmatmul__ = _refuse
+        def __matmul__(self, other: object) -> Acc[Any]:
+            # By name, when it is used: the function is made of combinators, which know handles.
+            matmul: Callable[[object, object], Acc[Any]] = import_module(_PRODUCTS).matmul
+            return matmul(self, other)
+
+        def __rmatmul__(self, other: object) -> Acc[Any]:
+            matmul: Callable[[object, object], Acc[Any]] = import_module(_PRODUCTS).matmul
+            return matmul(other, self)
+
+        __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = _refuse
+        __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = _refuse
         __and__ = __or__ = __xor__ = __lshift__ = __rshift__ = __rand__ = __ror__ = __rxor__ = _refuse
         __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __neg__ = __pos__ = __abs__ = __invert__ = _refuse
         __divmod__ = __rdivmod__ = __round__ = _refuse
@@ -166,6 +219,8 @@ class Acc(Generic[X]):
 
         def __array_ufunc__(self, ufunc: np.ufunc, method: str, *operands: object, **_: object) -> NoReturn:
             """Without it NumPy would make `array * acc` and `np.sqrt(acc)` arrays of objects."""
+            if method == "__call__" and ufunc is np.matmul:
+                self.__rmatmul__(operands[0])  # which says how an array of NumPy enters a program
             if method == "__call__" and len(operands) == 2:
                 self._refuse()
             hint = "write accel's: `A.map(A.exp, xs)` for `np.exp(xs)`, `A.sum(xs)` for `np.sum(xs)`"

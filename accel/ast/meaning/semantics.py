@@ -256,14 +256,48 @@ def _nearest(kind: ScalarType, exact: Fraction) -> float:
         return math.inf if exact > 0 else -math.inf
     if kind is F64 or math.isinf(near) or Fraction(near) == exact:
         return rounded(kind, near)
-    # Round to odd first, so that rounding again cannot see a tie where there is none.
-    toward_zero = near if abs(Fraction(near)) < abs(exact) else math.nextafter(near, 0.0)
-    bits = struct.unpack("<q", struct.pack("<d", toward_zero))[0] | 1
-    return rounded(kind, struct.unpack("<d", struct.pack("<q", bits))[0])
+    return rounded(kind, _odd(near if abs(Fraction(near)) < abs(exact) else math.nextafter(near, 0.0)))
+
+
+def _odd(toward_zero: float) -> float:
+    """A number between `toward_zero` and the next one from zero, rounded to odd: rounding again sees no tie that is none."""
+    found: float = _DOUBLE.unpack(_BITS.pack(_BITS.unpack(_DOUBLE.pack(toward_zero))[0] | 1))[0]
+    return found
+
+
+_DOUBLE, _BITS = struct.Struct("<d"), struct.Struct("<q")
+
+
+def _fused_f32(x: float, y: float, z: float) -> float:
+    """x * y + z with one rounding: the product is exact in 64 bits, and what their sum loses is a number of 64 bits."""
+    product = x * y
+    total = product + z
+    if math.isfinite(total):
+        part = total - product
+        error = (product - (total - part)) + (z - part)
+        if error:
+            total = _odd(total if (error > 0) == (total > 0) else math.nextafter(total, 0.0))
+    return rounded(F32, total)
+
+
+_SPLIT = 2.0**27 + 1
+_MODERATE = 2.0**-400, 2.0**400
+
+
+def _fused_f64(x: float, y: float, z: float) -> float:
+    """x * y + z with one rounding: the product as two numbers (Dekker 1971), and the sum of three, which Python rounds once."""
+    least, most = _MODERATE
+    if not (least < abs(x) < most and least < abs(y) < most and abs(z) < most):
+        return _fused(F64, x, y, z)
+    product, c, d = x * y, x * _SPLIT, y * _SPLIT
+    x_high, y_high = c - (c - x), d - (d - y)
+    x_low, y_low = x - x_high, y - y_high
+    error = ((x_high * y_high - product) + x_high * y_low + x_low * y_high) + x_low * y_low
+    return math.fsum((product, error, z))
 
 
 def _fused(kind: ScalarType, x: float, y: float, z: float) -> float:
-    """x * y + z with one rounding."""
+    """x * y + z with one rounding, of any numbers."""
     if not (math.isfinite(x) and math.isfinite(y)):
         return x * y + z
     if not math.isfinite(z):
@@ -282,7 +316,7 @@ def _float(operator: Operator, kind: ScalarType) -> Implementation:
     if operator in BINARY:
         return _rounding(kind, BINARY[operator])
     if operator is Operator.FMA:
-        return partial(_fused, kind)
+        return _fused_f64 if kind is F64 else _fused_f32
     return _rounding(kind, _FLOATS[operator]) if operator in _ROUNDED else _FLOATS[operator]
 
 

@@ -5,18 +5,31 @@ from __future__ import annotations
 from accel.backends.device import Around, nothing_around
 from accel.backends.executor import Execution
 from accel.backends.llvm.device import CPU
+from accel.backends.llvm.loops.alternatives import Alternatives
 from accel.backends.llvm.module import load, module_text, nests
+from accel.backends.llvm.series import BLOCK_BYTES, Together
+from accel.backends.llvm.templates.choose import alternatives as chosen
+from accel.backends.llvm.templates.choose import on_several_threads
 from accel.backends.llvm.threads.pool import participants
 from accel.backends.protocol import Executable
 from accel.ir.nodes import Program
+from accel.schedule.templates.series import program_series
 
 
 class LLVMBackend:
     """Compiles for the processor that this process runs on: see `accel.backends.protocol.Backend`."""
 
-    def __init__(self, threads: int = 0) -> None:
-        """`threads` work on a nest, the caller among them; 0 is as many as the process may use. Without a pool it is one."""
+    def __init__(
+        self, threads: int = 0, alternatives: Alternatives | None = None, block_bytes: int = BLOCK_BYTES
+    ) -> None:
+        """`threads` work on a nest, the caller among them; 0 is as many as the process may use. Without a pool it is one.
+
+        `alternatives`: the templates that are tried before a nest's rows; None: those of `templates/choose.py`.
+        `block_bytes`: of the rows of a series that are in work at once.
+        """
         self._threads = participants(threads)
+        self._block_bytes = block_bytes
+        self._alternatives = alternatives or (chosen if self._threads == 1 else on_several_threads)
 
     @property
     def name(self) -> str:
@@ -26,12 +39,17 @@ class LLVMBackend:
     def compile(self, program: Program, around: Around = nothing_around) -> Executable:
         """Machine code for all nests of the program. The code lives as long as the executable."""
         every = nests(program)
-        modules, frames = module_text(every)
+        together = program_series(program) if around is nothing_around else ()
+        modules, frames = module_text(every, self._alternatives, together)
         kernels = load(modules)
-        pairs = dict(zip(every, zip(kernels.functions, frames, strict=True), strict=True))
-        return Execution(program, CPU(pairs, kernels, self._threads), around)
+        pairs = dict(zip(every, zip(kernels.functions[: len(every)], frames, strict=True), strict=True))
+        series = [
+            Together(*each, self._block_bytes)
+            for each in zip(together, kernels.functions[len(every) :], modules.series, strict=True)
+        ]
+        return Execution(program, CPU(pairs, kernels, self._threads, series), around)
 
 
 def llvm_text(program: Program) -> str:
     """The LLVM text of a program's nests, as it is compiled here."""
-    return str(module_text(nests(program))[0])
+    return str(module_text(nests(program), series=program_series(program))[0])

@@ -16,25 +16,34 @@ from math import prod
 import numpy as np
 
 from accel.ast.tree.types import ScalarType
-from accel.backends.device import Launcher, Slots
+from accel.backends.device import Launcher, SeriesLauncher, Slots
 from accel.backends.llvm.machine.buffers import buffers
 from accel.backends.llvm.module import Kernel, Kernels, load, recording_text
+from accel.backends.llvm.series import Together, forked
 from accel.backends.llvm.text.frame import Frame
 from accel.backends.protocol import HostArray
 from accel.backends.sites import NoSite, fault
 from accel.errors import AccelDeviceError, AccelError
 from accel.ir.nodes import Nest
+from accel.schedule.nodes import Series
 
 
 class CPU:
     """Memory and kernels of the processor, for one program: see `accel.backends.device.Device`."""
 
-    def __init__(self, nests: Mapping[Nest, tuple[Kernel, Frame]], kernels: Kernels, threads: int) -> None:
-        """`kernels` is what the nests' functions stand in; it is kept."""
+    def __init__(
+        self,
+        nests: Mapping[Nest, tuple[Kernel, Frame]],
+        kernels: Kernels,
+        threads: int,
+        together: Sequence[Together] = (),
+    ) -> None:
+        """`kernels` is what the nests' functions stand in; it is kept. `together`: the nests that run so."""
         check_array_layout()
         self._nests = nests
         self._kernels = kernels
         self._threads = threads
+        self._together = together
         self._buffers = buffers()
 
     def allocate(self, element: ScalarType, shape: tuple[int, ...]) -> HostArray:
@@ -82,10 +91,20 @@ class CPU:
             values = [extents[slot] for slot in sizes]
             outcome = kernel(pack(threads, 0, *addresses, *values))
             if outcome:
-                error = _diagnosis(nest, addresses, values, frame) if outcome == 1 else _forked()
+                error = _diagnosis(nest, addresses, values, frame) if outcome == 1 else forked()
                 raise NoSite(arrays) if error is None else error
 
         return launch
+
+    @property
+    def series(self) -> Sequence[Series]:
+        """Those that were compiled."""
+        return [each.series for each in self._together]
+
+    def series_launcher(self, series: Series, slots: Slots) -> SeriesLauncher[HostArray]:
+        """What allocates a series' results and runs it."""
+        (together,) = (each for each in self._together if each.series is series)
+        return together.launcher(slots, self._threads, self.allocate)
 
     def finish(self) -> None:
         """Nothing to do: a launch returns when it is done."""
@@ -103,14 +122,6 @@ def _fills(array: HostArray) -> bool:
 def _has_rows(array: HostArray) -> bool:
     """Whether the elements of the last dimension are adjacent."""
     return array.ndim > 0 and array.strides[-1] == array.itemsize
-
-
-def _forked() -> AccelError:
-    """The error of a kernel that was interrupted where no exception was set: see `pool_text.py`."""
-    return AccelDeviceError(
-        "a signal handler forked while this program ran, and the child cannot finish what the parent's threads had begun",
-        hint="let the child end within the handler, or run the program again",
-    )
 
 
 def _diagnosis(nest: Nest, addresses: Sequence[int], values: Sequence[int], frame: Frame) -> AccelError | None:

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from accel.backends.llvm.loops import schedule
+from accel.backends.llvm.loops.alternatives import Alternatives
 from accel.backends.llvm.loops.nest import NestText
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES, Library, host
 from accel.backends.llvm.states.analysis import plan
+from accel.backends.llvm.templates.choose import alternatives as chosen
+from accel.backends.llvm.templates.series import Member, SeriesText
 from accel.backends.llvm.text.code import METADATA
 from accel.backends.llvm.text.frame import Frame
 from accel.backends.llvm.text.routine import Routine
@@ -18,6 +21,7 @@ from accel.backends.llvm.threads.pool import pool
 from accel.backends.sites import Site
 from accel.ir import mentions
 from accel.ir.nodes import Nest, Program
+from accel.schedule.nodes import Series
 
 _HEADER = "declare i64 @accel_run(ptr, ptr, i64, i64, i64)\n"
 
@@ -31,41 +35,54 @@ def nests(program: Program) -> list[Nest]:
 class Modules:
     """LLVM text of a program. `cold` holds what runs once in a launch and is compiled in a hurry; `hot` the rest.
 
-    `names`: the function of each nest; nests that do the same to other arrays have one.
+    `names`: the function of each nest, then that of each series; nests that do the same to other arrays have one.
     """
 
     hot: str
     cold: str
     names: Sequence[str]
+    series: Sequence[SeriesText] = ()
 
     def __str__(self) -> str:
         return f"{self.hot}\n; Once in a launch:\n\n{self.cold}"
 
 
-def module_text(some: Sequence[Nest]) -> tuple[Modules, list[Frame]]:
-    """The fast forms of nests, `@nest0`, `@nest1`, …, and their frames. Of those that are alike the first one is written."""
+def module_text(
+    some: Sequence[Nest], alternatives: Alternatives = chosen, series: Sequence[Series] = ()
+) -> tuple[Modules, list[Frame]]:
+    """The fast forms of nests, `@nest0`, `@nest1`, …, and their frames. Of those that are alike the first one is written.
+
+    Then series of them, `@series0`, `@series1`, ….
+    """
     texts = [NestText(f"nest{number}", nest, plan(nest, scalar_only=False), None) for number, nest in enumerate(some)]
-    return _modules(texts), [text.frame for text in texts]
+    return _modules(texts, alternatives, series), [text.frame for text in texts]
 
 
 def recording_text(nest: Nest) -> tuple[Modules, list[Site]]:
     """A nest's recording form `@nest0`, in scalar code, which says what failed first; and its checks."""
     sites: list[Site] = []
-    return _modules([NestText("nest0", nest, plan(nest, scalar_only=True), sites)]), sites
+    return _modules([NestText("nest0", nest, plan(nest, scalar_only=True), sites)], lambda text: (), ()), sites
 
 
-def _modules(texts: Sequence[NestText]) -> Modules:
+def _modules(texts: Sequence[NestText], alternatives: Alternatives, series: Sequence[Series]) -> Modules:
     first: dict[str, NestText] = {}
-    names: list[str] = []
+    members: dict[Nest, Member] = {}
     for text in texts:
-        schedule.write(text)
+        others = alternatives(text)
+        schedule.write(text, others)
         alike = "".join(routine.text() for routine in text.routines).replace(f"@{text.name}", "@nest")
-        names.append(first.setdefault(alike, text).name)
+        members[text.nest] = Member(text, first.setdefault(alike, text).name, others)
+    together = [
+        SeriesText(f"series{number}", each, [members[nest] for nest in each.nests])
+        for number, each in enumerate(series)
+    ]
+    names = [member.body for member in members.values()]
     routines = [routine for text in first.values() for routine in text.routines]
+    routines += [routine for each in together for routine in each.routines()]
     hot = [routine for routine in routines if routine.hot]
     cold = [routine for routine in routines if not routine.hot]
     known = [_HEADER, *(routine.declaration() for routine in hot)]
-    return Modules(_module([], hot), _module(known, cold), names)
+    return Modules(_module([], hot), _module(known, cold), [*names, *(each.name for each in together)], together)
 
 
 def _module(head: Sequence[str], routines: Sequence[Routine]) -> str:
@@ -85,7 +102,7 @@ Then a Python exception is set, or a signal handler has forked, and this is the 
 
 @dataclass(frozen=True, slots=True)
 class Kernels:
-    """Loaded nests; callable as long as the library lives."""
+    """Loaded nests and series; callable as long as the library lives."""
 
     library: Library
     functions: Sequence[Kernel]

@@ -12,7 +12,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from accel.ast.tree.types import ScalarType
-from accel.backends.device import Around, Launcher, Slots, nothing_around
+from accel.backends.device import Around, Launcher, SeriesLauncher, Slots, nothing_around
 from accel.backends.executor import Execution
 from accel.backends.opencl.code.kernel import NestKernels
 from accel.backends.opencl.launch import launcher
@@ -25,6 +25,7 @@ from accel.backends.protocol import Executable, HostArray
 from accel.errors import AccelDeviceError
 from accel.ir.nodes import Nest, Program
 from accel.labelled.meaning import faults
+from accel.schedule.nodes import Series
 from accel.support.forks import calmly
 from accel.support.lazy import lazy
 from accel.support.progress import progress
@@ -110,6 +111,13 @@ class _Kernels:
         backend = self._backend
         made = self._made[id(nest)]
         return launcher(made, lambda: self._program, slots, self._memory, backend.features, backend.build)
+
+    @property
+    def series(self) -> Sequence[Series]:
+        return ()
+
+    def series_launcher(self, series: Series, slots: Slots) -> SeriesLauncher[Held]:
+        raise AssertionError("nests are launched one after the other")
 
     def finish(self) -> None:
         self._memory.queue.finish()

@@ -28,7 +28,7 @@ from accel.explanation.naming.names import Names, named
 from accel.explanation.naming.turns import Counters, counters
 from accel.explanation.naming.variables import Variables
 from accel.explanation.why.costs import less, levels, prices
-from accel.explanation.why.parts import Part, loop_programs, parts
+from accel.explanation.why.parts import Part, parts
 from accel.explanation.why.passes import Sizes, bytes_of, count, totals
 from accel.explanation.why.reasons import Reasons, WhyNot, operation_name
 from accel.explanation.why.recomputation import NotRecomputed
@@ -92,7 +92,7 @@ def summarise(
 
     nodes: what was labelled. parameters: what the function calls its own, the first of the labelled program's.
     """
-    programs = list(loop_programs(staged.loops))
+    programs = list(mentions.programs(staged.loops))
     variables = Variables()
     counted = counters(staged.labelled, variables)
     found = _Found(counted, named(staged.labelled, nodes, parameters, counted, variables))

@@ -18,13 +18,15 @@ from accel.ir import nodes as ir
 from accel.ir.text import nest_text
 from accel.labelled.nodes import Program
 from accel.passes import Step
+from accel.schedule.templates.choose import schedules
+from accel.schedule.text import text as schedules_text
 from accel.support.forks import load
 
 
 def texts(
     nodes: Sequence[ArrayNode], program: Program, staged: Stages, steps: Mapping[str, Step], options: Options
 ) -> Mapping[str, str]:
-    """Stage name to text: `ast labelled graph model fusedast ir llvm opencl`.
+    """Stage name to text: `ast labelled graph model fusedast ir schedule llvm opencl`.
 
     program: what was planned, with `options`; its graph and model are those of the search. From `labelled` on, what the plan
     recomputes stands in the program.
@@ -41,6 +43,7 @@ def texts(
             "model": lambda: _model(graph(), options),
             "fusedast": steps["fusedast"].show,
             "ir": steps["ir"].show,
+            "schedule": steps["schedule"].show,
             "llvm": lambda: _llvm(staged.loops),
             "opencl": lambda: _opencl(staged.loops),
         }
@@ -63,9 +66,16 @@ def _model(graph: Graph, options: Options) -> str:
 
 
 def code(nest: ir.Nest) -> Mapping[str, str]:
-    """One nest as `ir`, `llvm` and `opencl`: the program that is this nest alone."""
+    """One nest as `ir`, `schedule`, `llvm` and `opencl`: the program that is this nest alone."""
     alone = ir.Program((), (ir.Launch(nest),), ())
-    return Lazy({"ir": lambda: nest_text(nest), "llvm": lambda: _llvm(alone), "opencl": lambda: _opencl(alone)})
+    return Lazy(
+        {
+            "ir": lambda: nest_text(nest),
+            "schedule": lambda: schedules_text(schedules(nest)),
+            "llvm": lambda: _llvm(alone),
+            "opencl": lambda: _opencl(alone),
+        }
+    )
 
 
 def _llvm(program: ir.Program) -> str:

@@ -19,6 +19,7 @@ from accel.labelled.operations import parts
 _NAMES: Mapping[str, str] = MappingProxyType(
     {
         "read_bytes + write_bytes": "bytes",
+        "read_bytes + write_bytes + interference": "bytes",
         "intermediate": "intermediates",
         "cluster": "clusters",
         "edge": "edges",

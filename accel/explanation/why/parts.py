@@ -11,8 +11,6 @@ from accel.explanation.why.reasons import operation_name
 from accel.fusedast import nodes as fusedast
 from accel.fusedast.nodes import RootOfCluster, Unfused, UnfusedAcond, UnfusedAwhile
 from accel.ilp.problem.clustering import Plan
-from accel.ir import nodes as ir
-from accel.ir.nodes import Branch, HostSizes, Launch, Repeat, Require, View
 from accel.labelled import nodes as labelled
 from accel.labelled.array import Array, Label
 from accel.labelled.nodes import Binding
@@ -82,22 +80,6 @@ def _halves(binding: Binding) -> tuple[tuple[str, labelled.Program], tuple[str, 
             return ("while", condition), ("do", body)
         case other:
             raise AssertionError(f"{type(other).__name__} has no sub-programs")
-
-
-def loop_programs(whole: ir.Program) -> Iterator[ir.Program]:
-    """The loop program and those of its branches and repetitions."""
-    pending = [whole]
-    while pending:
-        program = pending.pop()
-        yield program
-        for step in program.steps:
-            match step:
-                case Branch(then=first, orelse=second) | Repeat(condition=first, body=second):
-                    pending += (second, first)
-                case Launch() | View() | HostSizes() | Require():
-                    pass
-                case _:
-                    assert_never(step)
 
 
 def plans(whole: Plan) -> Iterator[Plan]:

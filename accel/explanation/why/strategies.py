@@ -13,9 +13,10 @@ from accel.explanation.naming.turns import counters
 from accel.explanation.naming.variables import Variables
 from accel.explanation.why.costs import added
 from accel.explanation.why.lazy import Lazy
-from accel.explanation.why.parts import loop_programs, plans
+from accel.explanation.why.parts import plans
 from accel.explanation.why.passes import Sizes, bytes_of
 from accel.ilp.problem.options import STRATEGIES, Options, Strategy
+from accel.ir import mentions
 from accel.ir.facts import fills, is_loop, traffic
 from accel.ir.nodes import Launch
 from accel.labelled.array import Array
@@ -53,7 +54,7 @@ def _compare(strategy: Strategy, program: Program, options: Options, sizes: Size
         warnings.simplefilter("ignore", AccelSolverWarning)  # `proved` says it
         staged = stages(program, chosen)
     every = list(plans(staged.plan))
-    programs = list(loop_programs(staged.loops))
+    programs = list(mentions.programs(staged.loops))
     filled = frozenset[Array]().union(*map(fills, programs))
     nests = [step.nest for each in programs for step in each.steps if isinstance(step, Launch)]
     counted = counters(staged.labelled, Variables())

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -26,7 +26,7 @@ from accel.ilp.problem.cost import Weights
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import STRATEGIES, Options
 from accel.ilp.problem.price import price
-from accel.ilp.recompute.graph import recompute
+from accel.ilp.recompute.graph import recompute, stride
 from accel.ilp.solvers import NAMES
 from accel.labelled.array import Label
 from accel.labelled.nodes import Program
@@ -99,7 +99,9 @@ def answered(graph: Graph, options: Options, make: Callable[[], Answer]) -> Answ
     key = (*settings_key(options), canonical.key)
     known = _GRAPHS.find(key)
     if known is not None:
-        return _renamed(known, canonical.labels)
+        if known.labels == canonical.labels:
+            return known.answer
+        return _renamed(known.answer, dict(zip(known.labels, canonical.labels, strict=True)))
     on_disk = _disk_key(canonical, options)
     answer = _loaded(PLANS.get(on_disk), graph, canonical, options)
     if answer is None:
@@ -112,32 +114,15 @@ def answered(graph: Graph, options: Options, make: Callable[[], Answer]) -> Answ
     return answer
 
 
-def _renamed(known: _Placed, labels: tuple[Label, ...]) -> Answer:
+def _renamed(answer: Answer, new: Mapping[Label, Label]) -> Answer:
     """The answer for a graph that is equal but for its labels."""
-    if known.labels == labels:
-        return known.answer
-    to = dict(zip(known.labels, labels, strict=True))
-    if known.answer.recomputed:  # the graph with recomputations has labels of its own, which do not depend on these
-        return replace(known.answer, recomputed=tuple([_recomputed(each, to) for each in known.answer.recomputed]))
-    clusters = [
-        Cluster(
-            tuple([to[label] for label in cluster.labels]),
-            tuple(
-                [
-                    traversal if traversal.gather is None else Traversal(to[traversal.gather], False)
-                    for traversal in cluster.traversals
-                ]
-            ),
-        )
-        for cluster in known.answer.clustering.clusters
+    apart = stride(answer.recomputed)
+    clustering = answer.clustering.renamed(lambda label: new[label // apart] * apart + label % apart)
+    recomputed = [
+        Recomputed(tuple([new[label] for label in each.run]), tuple([new[label] for label in each.readers]))
+        for each in answer.recomputed
     ]
-    return replace(known.answer, clustering=Clustering(tuple(clusters)))
-
-
-def _recomputed(recomputed: Recomputed, to: Mapping[Label, Label]) -> Recomputed:
-    return Recomputed(
-        tuple([to[label] for label in recomputed.run]), tuple([to[label] for label in recomputed.readers])
-    )
+    return replace(answer, clustering=clustering, recomputed=tuple(recomputed))
 
 
 @cache
@@ -159,25 +144,16 @@ def _disk_key(canonical: Canonical, options: Options) -> bytes:
 
 
 def _dumped(answer: Answer, canonical: Canonical) -> bytes:
-    """Positions instead of labels; of an order 0, 1, or 2 and the position of its gather.
-
-    A graph with recomputations has labels of its own, which do not depend on those of the graph: its clusters keep them.
-    """
-    place = {label: position for position, label in enumerate(canonical.labels)}
-
-    def places(labels: Iterable[Label]) -> list[int]:
-        return list(labels) if answer.recomputed else [place[label] for label in labels]
-
-    def traversal(each: Traversal) -> int:
-        return int(each.backward) if each.gather is None else 2 + places([each.gather])[0]
-
+    """Positions instead of labels; of an order 0, 1, or 2 and the position of its gather."""
+    answer = _renamed(answer, {label: position for position, label in enumerate(canonical.labels)})
     clusters = [
-        [places(cluster.labels), [traversal(each) for each in cluster.traversals]]
+        [
+            cluster.labels,
+            [int(each.backward) if each.gather is None else 2 + each.gather for each in cluster.traversals],
+        ]
         for cluster in answer.clustering.clusters
     ]
-    recomputed = [
-        [[place[label] for label in labels] for labels in (each.run, each.readers)] for each in answer.recomputed
-    ]
+    recomputed = [(each.run, each.readers) for each in answer.recomputed]
     found = [clusters, recomputed, answer.cost, answer.bound, answer.proved, answer.strategy, answer.solver]
     return json.dumps(found, separators=(",", ":")).encode()
 
@@ -190,13 +166,13 @@ def _loaded(content: bytes | None, graph: Graph, canonical: Canonical, options: 
         clusters, made, cost, bound, proved, strategy, solver = json.loads(content)
         if type(proved) is not bool or not _are_names(strategy, solver):
             return None
-        recomputed = tuple([_read_recomputed(run, readers, canonical.labels) for run, readers in made])
-        changed = recompute(graph, recomputed).graph if recomputed else graph
-        labels = range(1 + max(node.label for node in changed.nodes)) if recomputed else canonical.labels
-        clustering = Clustering(tuple([_cluster(places, traversals, labels) for places, traversals in clusters]))
+        recomputed = tuple([Recomputed(_numbers(run), _numbers(readers)) for run, readers in made])
+        clustering = Clustering(tuple([_cluster(labels, traversals) for labels, traversals in clusters]))
         costs, least = _numbers(cost), _numbers(bound)
         answer = Answer(clustering, costs, least, proved, strategy, solver, recomputed=recomputed, recalled=True)
-        legal = refusal(changed, clustering, options.duplicate) is None
+        answer = _renamed(answer, dict(enumerate(canonical.labels)))
+        changed = recompute(graph, answer.recomputed).graph
+        legal = refusal(changed, answer.clustering, options.duplicate) is None
         claim = proved == (costs == least) and (not least or len(least) == len(costs)) and least <= costs
         right = legal and claim and _cost(answer, graph, changed, options) == costs
     except Exception:  # an entry of nobody's making: whatever it says, the program is planned
@@ -217,15 +193,6 @@ def _numbers(value: object) -> tuple[int, ...]:
     return tuple(value)
 
 
-def _labels(places: object, labels: Sequence[Label]) -> tuple[Label, ...]:
-    """Labels by their positions. Raises ValueError or IndexError."""
-    return tuple([labels[place] for place in _numbers(places)])
-
-
-def _read_recomputed(run: object, readers: object, labels: Sequence[Label]) -> Recomputed:
-    return Recomputed(_labels(run, labels), _labels(readers, labels))
-
-
 def _cost(answer: Answer, graph: Graph, changed: Graph, options: Options) -> tuple[int, ...]:
     """What an answer costs, in exact integers. Raises ValueError if it asks for recomputations that may not be made."""
     cost = price(changed, answer.clustering, options.what_costs, Weights(changed, options.extents))
@@ -237,6 +204,6 @@ def _cost(answer: Answer, graph: Graph, changed: Graph, options: Options) -> tup
     return tuple(map(sum, zip(cost, more, strict=True)))
 
 
-def _cluster(places: object, traversals: object, labels: Sequence[Label]) -> Cluster:
-    pushed = [(FORWARD, BACKWARD)[at] if at < 2 else Traversal(labels[at - 2], False) for at in _numbers(traversals)]
-    return Cluster(_labels(places, labels), tuple(pushed))
+def _cluster(labels: object, traversals: object) -> Cluster:
+    pushed = [(FORWARD, BACKWARD)[at] if at < 2 else Traversal(at - 2, False) for at in _numbers(traversals)]
+    return Cluster(_numbers(labels), tuple(pushed))

@@ -4,6 +4,8 @@ a and b become one if b, a map, is the only reader of a, a generate or map, and 
 which it is the only reader and which is not larger than a. Then take an optimum that separates a from b and move a to b:
 the write and the read of a are saved, at most the write and the read of p are lost, and no other operation loses a neighbour.
 
+What interferes with other operations, where a cost counts that, is no such a: moving it may bring it to those.
+
 Where something may be recomputed, what is cheap is not merged with what is not: then the one may be stored, and the other
 recomputed where it is read.
 
@@ -17,8 +19,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from accel.ilp.legality.rules import CHEAP
-from accel.ilp.problem.clustering import Cluster
-from accel.ilp.problem.cost import CostLevel
+from accel.ilp.problem.clustering import Cluster, Traversal, cluster_of
+from accel.ilp.problem.cost import CostLevel, Weights
 from accel.ilp.problem.graph import Graph, Node, together
 from accel.ilp.problem.options import Duplicate
 from accel.ilp.recompute.candidates import counts_traffic
@@ -35,13 +37,11 @@ class Contraction:
 
     def refine(self, cluster: Cluster) -> Cluster:
         """The same cluster of the original graph: what was merged runs in one order."""
-        traversals = {
-            label: traversal
-            for last, traversal in zip(cluster.labels, cluster.traversals, strict=True)
-            for label in self.runs[last]
-        }
-        labels = tuple(sorted(traversals))
-        return Cluster(labels, tuple(traversals[label] for label in labels))
+
+        def order(each: Traversal) -> Traversal:
+            return each if each.gather is None else Traversal(self.runs[each.gather][-1], False)
+
+        return cluster_of({label: order(each) for last, each in cluster.members.items() for label in self.runs[last]})
 
 
 def only_reader(graph: Graph, node: Node) -> Label | None:
@@ -96,9 +96,10 @@ def merge_chains(graph: Graph, duplicate: Duplicate, model: tuple[CostLevel, ...
     alone = not counts_arrays or any(level.counts_pairs for level in model)
     earlier = {first for first, _ in graph.before}
     costly = set() if duplicate == "published" else _ends_in_growing_gather(graph)
+    loud = Weights(graph, {}).interfering if any(level.interference for level in model) else frozenset[Label]()
     heir: dict[Label, Label] = {}
     for node in graph.operations:
-        reader = None if node.label in earlier or node.label in costly else only_reader(graph, node)
+        reader = None if node.label in earlier | costly | loud else only_reader(graph, node)
         if reader is not None and _loses_nothing(graph, node, reader, alone):
             heir[node.label] = reader
     if duplicate is True and counts_traffic(model):

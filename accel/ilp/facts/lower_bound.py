@@ -73,6 +73,67 @@ def _depth(facts: Analysis, near: _Near) -> int:
     return max(steps for label, steps in depth.items() if label not in facts.candidates.removable)
 
 
+_STEPS = 4
+"""How far apart two operations may be for `_beside_or_read` to see that they are together unless something is stored."""
+
+
+def _beside_or_read(facts: Analysis, near: _Near, level: CostLevel, weights: Weights) -> int:
+    """Of two operations that interfere, they lose time together, or one of the arrays on a path between them is read.
+
+    Every array and every first operation counts once. Of arrays that somebody reads from memory anyway the read may be shared;
+    of what may be recomputed nothing is known.
+    """
+    loud = weights.interfering & near.inside if not facts.candidates.reads else frozenset[Label]()
+    if not loud:
+        return 0
+    free: dict[Label, list[tuple[Label, int, int]]] = {}
+    for number in near.bundles:
+        bundle = facts.bundles[number]
+        arcs = [(bundle.label, label) for label, _ in bundle.readers]
+        if not bundle.made_here or bundle.label not in near.inside or not facts.infusible.isdisjoint(arcs):
+            continue
+        store = 0 if bundle.stored else sum(weights.write(level, array) for array in bundle.arrays)
+        store += 0 if bundle.stored else level.intermediate * len(bundle.arrays)
+        for reader, (maker, label) in enumerate(arcs):
+            price = _cheapest_read(facts, bundle, reader, level, weights) + store
+            free.setdefault(maker, []).append((label, number, price))
+            free.setdefault(label, []).append((maker, number, price))
+    cost, used = 0, set[int]()
+    for first in sorted(loud):
+        found = _nearest(first, loud, free, used, weights)
+        if found is not None:
+            lost, path = found
+            used |= path.keys()
+            cost += min(level.interference * lost, *path.values())
+    return cost
+
+
+def _nearest(
+    first: Label,
+    loud: frozenset[Label],
+    free: Mapping[Label, list[tuple[Label, int, int]]],
+    used: set[int],
+    weights: Weights,
+) -> tuple[int, dict[int, int]] | None:
+    """An operation that `first` interferes with: what is lost, and what each array between the two costs if it is read."""
+    paths: dict[Label, dict[int, int]] = {first: {}}
+    last = [first]
+    for _ in range(_STEPS):
+        following: list[Label] = []
+        for label in last:
+            for other, number, price in free.get(label, ()):
+                if other in paths or number in used:
+                    continue
+                before = paths[label]
+                paths[other] = {**before, number: min(price, before.get(number, price))}
+                lost = weights.interference.get((first, other), 0) if other in loud else 0
+                if lost:
+                    return lost, paths[other]
+                following.append(other)
+        last = following
+    return None
+
+
 def _level(facts: Analysis, near: _Near, level: CostLevel, weights: Weights) -> int:
     cost = level.cluster * _depth(facts, near) if level.cluster else 0
     for number in near.bundles:
@@ -86,6 +147,8 @@ def _level(facts: Analysis, near: _Near, level: CostLevel, weights: Weights) -> 
             cost += 0 if bundle.result else level.intermediate * len(bundle.arrays)
         fusible = sum((bundle.label, reader) not in facts.infusible for reader, _ in bundle.readers)
         cost -= level.access * len(bundle.arrays) * fusible
+    if level.interference:
+        cost += _beside_or_read(facts, near, level, weights)
     cost -= level.edge * sum((u, v) not in facts.infusible for v, ahead in near.ahead.items() for u in ahead)
     return cost - level.access * sum(len(facts.bundles[number].arrays) for number, _, _ in near.shares)
 

@@ -13,7 +13,7 @@ from accel.ilp.formulations.draft import Draft
 from accel.ilp.model.forest import tree_path
 from accel.ilp.model.variables import Pair, pair
 from accel.ilp.problem.decode import components
-from accel.ilp.solvers.linear import Linear
+from accel.ilp.solvers.linear import Linear, total
 from accel.labelled.array import Label
 
 
@@ -22,7 +22,7 @@ class Components:
 
     def __init__(self, draft: Draft, values: Mapping[int, float]) -> None:
         self.used: dict[Pair, Linear] = {}
-        self._links = draft.links
+        self._links, self._beside, self._values = draft.links, draft.beside, values
         for between, links in draft.links.items():
             for linked in links:
                 if linked.value(values) > 0.5:
@@ -41,6 +41,15 @@ class Components:
             path = tree_path(self._near, first, other)
             steps |= {pair(u, v): 1 - self.used[pair(u, v)] for u, v in pairwise(path)}
         return list(steps.values())
+
+    def company(self) -> list[Linear]:
+        """Rows about pairs that lose time to each other: who is in one piece is beside the other."""
+        piece = {label: number for number, cluster in enumerate(self.clusters) for label in cluster}
+        return [
+            total([*self.broken(between), beside, -1])
+            for between, beside in self._beside.items()
+            if piece[between[0]] == piece[between[1]] and beside.value(self._values) < 0.5
+        ]
 
     def border(self, cluster: Collection[Label]) -> list[Linear]:
         """Expressions of which one must be 1 if more operations are to be in a piece."""

@@ -120,6 +120,13 @@ class Costs:
             for level, costs in self.sums:
                 costs.append(total(unfused) * (level.access * len(bundle.arrays)))
 
+    def interference(self) -> None:
+        """A variable for each pair, which `Components.company` makes 1 where it must be."""
+        for between, lost in self.weights.interference.items():
+            beside = self.draft.beside[between] = self.draft.new("beside_{}_{}".format(*between), integer=False)
+            for level, costs in self.sums:
+                costs.append(beside * (level.interference * lost))
+
 
 def add_costs(draft: Draft, levels: Sequence[CostLevel], weights: Weights) -> Forest:
     """One objective per level, with the variables that it needs; returns the forest that counts clusters, if one is needed."""
@@ -137,5 +144,7 @@ def add_costs(draft: Draft, levels: Sequence[CostLevel], weights: Weights) -> Fo
         costs.edges()
     if any(level.access for level in levels):
         costs.accesses()
+    if any(level.interference for level in levels):
+        costs.interference()
     draft.model.objectives += [total(parts) for _, parts in costs.sums]
     return forest

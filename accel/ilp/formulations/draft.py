@@ -20,7 +20,8 @@ class Draft(ABC):
     """Variables of a graph, by meaning, and the rows on potentials that both published formulations have.
 
     `fusible`: the arcs of F; all others are of I. `links`: for each pair of operations, expressions that are 1 only if the two
-    are in one cluster and share an array, made by one or read by both.
+    are in one cluster and share an array, made by one or read by both. `beside`: for each pair that loses time in one cluster,
+    whether it is in one, found when it is violated.
     """
 
     def __init__(self, graph: Graph, bundles: Sequence[Bundle]) -> None:
@@ -28,6 +29,7 @@ class Draft(ABC):
         self.model = Model()
         self.alone: set[int] = set()
         self.links: dict[Pair, list[Linear]] = {}
+        self.beside: dict[Pair, Linear] = {}
         self.most = len(graph.nodes)
         self.operations = tuple(node.label for node in graph.operations)
         self.edges_of: dict[Pair, list[Edge]] = {}

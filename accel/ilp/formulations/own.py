@@ -22,12 +22,13 @@ class Own:
         self.forest = part.forest
 
     def relaxed_rows(self, values: Mapping[int, float]) -> list[Linear]:
-        """Rows against circles of clusters."""
-        return cuts.cycles(self._part, values)
+        """Rows against circles of clusters; where there are none, about operations side by side."""
+        return cuts.cycles(self._part, values) or cuts.company(self._part, values)
 
     def integral_rows(self, values: Mapping[int, float]) -> list[Linear]:
-        """Rows against circles of clusters, and nests that cannot be."""
-        return [*cuts.cycles(self._part, values), *cuts.nests(self._part, values)]
+        """Rows against circles of clusters, and nests that cannot be; about operations side by side."""
+        part = self._part
+        return [*cuts.cycles(part, values), *cuts.nests(part, values), *cuts.company(part, values)]
 
     def clusters(self, values: Mapping[int, float]) -> list[list[Label]]:
         """The components of x = 0."""

@@ -94,9 +94,9 @@ class Published:
         return []
 
     def integral_rows(self, values: Mapping[int, float]) -> list[Linear]:
-        """Nests that cannot be."""
+        """Nests that cannot be; about operations side by side."""
         components = Components(self._draft, values)
-        rows: list[Linear] = []
+        rows = components.company()
         for cluster in components.clusters:
             orders = {v: self._draft.traversal.pushed(v, values) for v in cluster}
             conflict = self._spaces.conflict(orders) if len(cluster) > 1 else None

@@ -130,9 +130,9 @@ class Robinson:
         return []
 
     def integral_rows(self, values: Mapping[int, float]) -> list[Linear]:
-        """Transitivity where sizes differ."""
+        """Transitivity where sizes differ; about operations side by side."""
         components = Components(self._draft, values)
-        rows: list[Linear] = []
+        rows = components.company()
         for cluster in components.clusters:
             for a, b in combinations(cluster, 2):
                 x = self._draft.apart(a, b)

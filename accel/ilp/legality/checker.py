@@ -166,7 +166,7 @@ def _derive(graph: Graph, traversals: Mapping[Label, Traversal]) -> Signature | 
 
 def cluster_refusal(graph: Graph, cluster: Cluster, duplicate: Duplicate) -> Refusal | None:
     """Why this is no legal cluster, or None if it is one; dependences between clusters apart."""
-    traversals = dict(zip(cluster.labels, cluster.traversals, strict=True))
+    traversals = cluster.members
     for label, traversal in traversals.items():
         node = graph.node[label]
         if node.kind is Kind.BARRIER and len(traversals) > 1:

@@ -1,4 +1,4 @@
-"""Rows that a solution violates: circles of clusters, circles in the forest, nests that cannot be.
+"""Rows that a solution violates: circles of clusters, circles in the forest, nests that cannot be, operations side by side.
 
 In: a part of the model and the values of its variables. Out: rows "expression >= 0" that hold for every legal clustering.
 """
@@ -92,6 +92,33 @@ def cycles(part: Formulation, values: Mapping[int, float]) -> list[Linear]:
                 seen.add(key)
                 found.append((-gap, len(found), row))
     return [row for _, _, row in sorted(found)[:_MOST]]
+
+
+def company(part: Formulation, values: Mapping[int, float]) -> list[Linear]:
+    """beside(u,v) + sum of x on a path of pairs from u to v >= 1: who is in one cluster through others is beside them."""
+    if not part.beside:
+        return []
+    near: dict[Label, list[tuple[Label, float, Linear | None]]] = {label: [] for label in part.labels}
+    for (u, v), x in part.apart.items():
+        weight = max(0.0, x.value(values))
+        near[u].append((v, weight, x))
+        near[v].append((u, weight, x))
+    partners: dict[Label, list[tuple[Label, Linear]]] = {}
+    for (u, v), beside in part.beside.items():
+        partners.setdefault(u, []).append((v, beside))
+    rows: list[Linear] = []
+    for u, others in partners.items():
+        distance, came = _shortest(near, u, 1 - min(beside.value(values) for _, beside in others))
+        for v, beside in others:
+            if v not in distance or distance[v] + beside.value(values) > 1 - _TOLERANCE:
+                continue
+            row, label = beside - 1, v
+            while label != u:
+                label, used = came[label]
+                assert used is not None
+                row = row + used
+            rows.append(row)
+    return rows[:_MOST]
 
 
 def clusters(part: Formulation, values: Mapping[int, float]) -> list[list[Label]]:

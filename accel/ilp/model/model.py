@@ -35,6 +35,8 @@ class Formulation:
     """recompute(u,v): v computes by itself what u makes."""
     apart: Mapping[Pair, Linear]
     """x(u,v) for every pair that may be in one cluster and share something."""
+    beside: Mapping[Pair, Linear]
+    """beside(u,v) for every pair that loses time in one cluster, where a cost counts that."""
     pushed: Mapping[Label, Linear]
     pushable: Mapping[Label, Label]
     backward: Mapping[Label, Linear]
@@ -182,6 +184,7 @@ def formulate(
         arcs=tuple(_dependences(variables)),
         recomputed=variables.recomputed,
         apart=variables.x,
+        beside=variables.beside,
         pushed={v: variables.pushed(v) for v in facts.pushable},
         pushable=facts.pushable,
         backward={v: variables.backward(v) for v in facts.operations},

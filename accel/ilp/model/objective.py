@@ -1,4 +1,4 @@
-"""What clusterings cost, as linear expressions: reads, writes, clusters, edges, accesses (docs/ilp.md, "The model")."""
+"""What clusterings cost, as linear expressions (docs/ilp.md, "The model"): reads, writes, clusters, edges, and so on."""
 
 from __future__ import annotations
 
@@ -196,6 +196,18 @@ class _Objective:
             for level, costs in zip(self.levels, self.costs, strict=True):
                 costs.append(total(unfused) * (level.access * len(bundle.arrays)))
 
+    def interference(self) -> None:
+        """beside(u,v) >= 1 - x(u,v); `cuts.py` finds pairs that are in one cluster through others."""
+        facts, inside = self.facts, frozenset(self.facts.operations)
+        for (u, v), lost in self.weights.interference.items():
+            if u not in inside or v not in inside or facts.separation.are_separate(u, v):
+                continue
+            beside = self.variables.beside[u, v] = self.variables.new(f"beside_{u}_{v}", integer=False)
+            if (u, v) in self.variables.x:
+                self.variables.model.require(beside + self.variables.apart(u, v) - 1)
+            for level, costs in zip(self.levels, self.costs, strict=True):
+                costs.append(beside * (level.interference * lost))
+
     # ---- recomputation
 
     def loads(self) -> None:
@@ -227,6 +239,8 @@ def add_objectives(variables: Variables, levels: Sequence[CostLevel], weights: W
         objective.edges()
     if any(level.access for level in levels):
         objective.accesses()
+    if any(level.interference for level in levels):
+        objective.interference()
     objective.loads()
     variables.model.objectives += [total(costs) for costs in objective.costs]
     if variables.recomputed:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from accel.ilp.facts.contraction import Contraction, merge_chains
 from accel.ilp.facts.lower_bound import price_of
-from accel.ilp.problem.clustering import BACKWARD, Cluster, Clustering, Traversal
+from accel.ilp.problem.clustering import BACKWARD, Cluster, Traversal
 from accel.ilp.problem.cost import CostLevel, Weights
-from accel.ilp.problem.decode import in_order, split
+from accel.ilp.problem.decode import split
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Duplicate
 from accel.ilp.recompute.candidates import Candidates, Pair, candidates
@@ -38,9 +38,8 @@ class Solution:
 def solution_of(clusters: Iterable[Cluster]) -> Solution:
     """What clusters without recomputations say."""
     found = tuple(clusters)
-    pairs = [pair for cluster in found for pair in zip(cluster.labels, cluster.traversals, strict=True)]
-    backward = frozenset(label for label, traversal in pairs if traversal == BACKWARD)
-    return Solution(tuple(cluster.labels for cluster in found), backward)
+    backward = [label for cluster in found for label, order in cluster.members.items() if order == BACKWARD]
+    return Solution(tuple(cluster.labels for cluster in found), frozenset(backward))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,25 +47,21 @@ class Placed:
     """Clusters of the graph in which the recomputations stand."""
 
     changed: RecomputedGraph
-    recomputed: tuple[Recomputed, ...]
     clusters: tuple[Cluster, ...]
 
 
 def placed(graph: Graph, answer: Solution) -> Placed:
     """The clusters that an answer asks for, split where nothing is shared. Raises ValueError if there are no such clusters."""
-    recomputed = tuple(Recomputed((maker,), (reader,)) for maker, reader in answer.pairs)
-    changed = recompute(graph, recomputed)
-    made = changed.of_readers(recomputed)
-    backward = frozenset(changed.label[label] for label in answer.backward if label in changed.label)
+    changed = recompute(graph, [Recomputed((maker,), (reader,)) for maker, reader in answer.pairs])
+    backward = frozenset(map(changed.new, answer.backward))
     clusters: list[Cluster] = []
     for labels in answer.sets:
-        members = [changed.label[label] for label in labels if label in changed.label]
-        members += [own for label in members for own in made.get(label, ())]
+        members = changed.whole(map(changed.new, labels))
         found = split(changed.graph, members, backward) if members else []
         if found is None:
             raise ValueError("it asks for two orders of one operation")
         clusters += found
-    return Placed(changed, recomputed, tuple(clusters))
+    return Placed(changed, tuple(clusters))
 
 
 def priced(
@@ -79,60 +74,26 @@ def priced(
     return tuple(map(sum, zip(cost, moved(found, answer.pairs, levels, weights), strict=True)))
 
 
-@dataclass(frozen=True, slots=True)
-class Expanded:
-    """A clustering of `changed.graph`, which is the original graph with `recomputed`: itself, if nothing is."""
-
-    clustering: Clustering
-    recomputed: tuple[Recomputed, ...]
-    changed: RecomputedGraph
-
-
-def expanded(graph: Graph, contraction: Contraction, answer: Solution) -> Expanded | None:
-    """An answer about all operations of a contraction, in the original graph; None if its clusters stand in a circle.
+def expanded(graph: Graph, contraction: Contraction, answer: Solution) -> Placed:
+    """The clusters of an answer about all operations of a contraction, in the original graph.
 
     Readers in one cluster and order share what they recompute.
     """
     parts = placed(contraction.graph, answer)
-    old = {new: label for label, new in parts.changed.label.items()}
-    maker = {
-        own: each.run[-1] for each, labels in zip(parts.recomputed, parts.changed.made, strict=True) for own in labels
-    }
-    shared: dict[tuple[Label, int, Traversal], list[Label]] = {}
-    home: dict[Label, tuple[int, Traversal]] = {}
-    for number, cluster in enumerate(parts.clusters):
-        home |= {
-            label: (number, traversal) for label, traversal in zip(cluster.labels, cluster.traversals, strict=True)
-        }
-    recomputed: list[Recomputed] = []
-    for each, labels in zip(parts.recomputed, parts.changed.made, strict=True):
-        (reader,) = each.readers
-        members = [label for label in contraction.runs[reader] if _reads(graph, label, each.run[-1])]
-        if labels:
-            shared.setdefault((each.run[-1], *home[labels[0]]), []).extend(members)
-        else:
-            recomputed.append(Recomputed(contraction.runs[each.run[-1]], tuple(members)))
-    places = list(shared)
-    recomputed += [Recomputed(contraction.runs[label], tuple(sorted(shared[label, n, o]))) for label, n, o in places]
+    home = {label: (at, order) for at, cluster in enumerate(parts.clusters) for label, order in cluster.members.items()}
+    readers: dict[tuple[Label, Label | tuple[int, Traversal]], list[Label]] = {}
+    for each, made in zip(parts.changed.recomputed, parts.changed.made, strict=True):
+        (maker,), (reader,) = each.run, each.readers
+        members = [label for label in contraction.runs[reader] if _reads(graph, label, maker)]
+        readers.setdefault((maker, home[made[0]] if made else reader), []).extend(members)
+    recomputed = [Recomputed(contraction.runs[maker], tuple(sorted(them))) for (maker, _), them in readers.items()]
     changed = recompute(graph, recomputed)
-    made = dict(zip(places, changed.made[len(recomputed) - len(places) :], strict=True))
-
-    def original(traversal: Traversal) -> Traversal:
-        return traversal if traversal.gather is None else Traversal(changed.label[old[traversal.gather]], False)
-
-    clusters = []
-    for number, cluster in enumerate(parts.clusters):
-        traversals: dict[Label, Traversal] = {}
-        for label, traversal in zip(cluster.labels, cluster.traversals, strict=True):
-            if label in maker:
-                members = list(made[maker[label], number, traversal])
-            else:
-                members = [changed.label[member] for member in contraction.runs[old[label]]]
-            traversals |= dict.fromkeys(members, original(traversal))
-        rising = tuple(sorted(traversals))
-        clusters.append(Cluster(rising, tuple(traversals[label] for label in rising)))
-    ordered = in_order(changed.graph, clusters)
-    return None if ordered is None else Expanded(ordered, tuple(recomputed), changed)
+    run_of = dict(zip(readers, changed.made, strict=True))
+    runs = {parts.changed.new(label): tuple(map(changed.new, run)) for label, run in contraction.runs.items()}
+    for each, made in zip(parts.changed.recomputed, parts.changed.made, strict=True):
+        runs |= {own: run_of[each.run[-1], home[own]] for own in made}
+    to = Contraction(changed.graph, runs)
+    return Placed(changed, tuple(map(to.refine, parts.clusters)))
 
 
 def loads(

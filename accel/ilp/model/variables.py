@@ -1,7 +1,8 @@
 """The variables of the model, by meaning; constants stand in where the analysis knows the answer.
 
 x(u,v) = 0 puts two operations into one cluster. pushed(v) = 1: v runs in the order of its gather. backward(v). recompute(p,c)
-= 1: c computes by itself what p makes. gone(p) = 1: all readers of p do, so that p is not there.
+= 1: c computes by itself what p makes. gone(p) = 1: all readers of p do, so that p is not there. beside(u,v) = 1: u and v lose
+time to each other in one cluster.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ class Variables:
         self.model = Model()
         self.alone: set[int] = set()
         self._some: dict[tuple[Arc, ...], Linear] = {}
+        self._held_apart = {(each.label, each.reader, each.only_if) for each in facts.loose if not each.fusible}
         pairs = {pair(u, v) for u, v in facts.arcs if (u, v) not in facts.infusible}
         pairs |= {pair(each.label, each.reader) for each in facts.loose if each.fusible}
         for number, i, j in facts.shares:
@@ -37,6 +39,7 @@ class Variables:
         free = [v for v in facts.operations if v not in facts.direction]
         self._backward = {v: self.new(f"backward_{v}") for v in free}
         self.recomputed = {(p, c): self.new(f"recompute_{p}_{c}") for p, c in facts.candidates.pairs}
+        self.beside: dict[Pair, Linear] = {}
         self._gone = {p: self.new(f"gone_{p}", integer=False) for p in sorted(facts.candidates.removable)}
 
     def new(self, name: str, integer: bool = True, alone: bool = False) -> Linear:
@@ -70,15 +73,10 @@ class Variables:
 
     def is_fusible(self, bundle: Bundle, number: int) -> bool:
         """Whether reader `number` of a bundle may be where it is made, and read it as it is."""
-        reader, only_if = bundle.readers[number][0], bundle.only_if[number]
-        if not bundle.made_here or (bundle.label, reader) in self.facts.infusible:
+        maker, reader = bundle.label, bundle.readers[number][0]
+        if not bundle.made_here or (maker, reader) in self.facts.infusible:
             return False
-        loose = [
-            each
-            for each in self.facts.loose
-            if (each.label, each.reader, each.only_if) == (bundle.label, reader, only_if)
-        ]
-        return not only_if or all(each.fusible for each in loose)
+        return (maker, reader, bundle.only_if[number]) not in self._held_apart
 
     def some(self, key: tuple[Arc, ...]) -> Linear:
         """Whether one of these recomputations is chosen."""

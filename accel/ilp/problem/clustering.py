@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from accel.errors import Where
@@ -35,6 +36,17 @@ class Cluster:
     labels: tuple[Label, ...]
     traversals: tuple[Traversal, ...]
 
+    @property
+    def members(self) -> dict[Label, Traversal]:
+        """The order of each operation."""
+        return dict(zip(self.labels, self.traversals, strict=True))
+
+
+def cluster_of(members: Mapping[Label, Traversal]) -> Cluster:
+    """The cluster of operations in these orders."""
+    rising = sorted(members)
+    return Cluster(tuple(rising), tuple([members[label] for label in rising]))
+
 
 @dataclass(frozen=True, slots=True)
 class Clustering:
@@ -44,6 +56,15 @@ class Clustering:
     """
 
     clusters: tuple[Cluster, ...]
+
+    def renamed(self, new: Callable[[Label], Label]) -> Clustering:
+        """The same with other labels, which may stand in another order."""
+
+        def traversal(each: Traversal) -> Traversal:
+            return each if each.gather is None else Traversal(new(each.gather), False)
+
+        members = [{new(label): traversal(each) for label, each in c.members.items()} for c in self.clusters]
+        return Clustering(tuple(map(cluster_of, members)))
 
 
 @dataclass(frozen=True, slots=True)

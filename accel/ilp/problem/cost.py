@@ -7,15 +7,18 @@ function over one cluster: `cost_function.py`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from itertools import combinations
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from accel.errors import AccelValueError, here
 from accel.ilp.problem.clustering import Traversal
 from accel.ilp.problem.graph import Graph
-from accel.labelled.array import Array, Shape, SizeVariable
+from accel.ilp.problem.interference import interferences
+from accel.labelled.array import Array, Label, Shape, SizeVariable
+from accel.support.lazy import lazy
 
 NOMINAL_EXTENT = 1024
 """What an extent counts that is not known."""
@@ -28,7 +31,8 @@ class CostLevel:
     read: of a pair (array, order) that a cluster reads from memory; read_bytes: of each byte so read. write: of an array that
     an operation stores; write_bytes: of each of its bytes. intermediate: of a stored array that is no result. cluster: of a
     cluster. edge: of a pair of operations, one reading what the other makes, in different clusters. access: of two accesses
-    to one array that are not fused with each other. Raises `AccelValueError` for a weight that is no such integer.
+    to one array that are not fused with each other. interference: of each byte that operations of one cluster could move in the
+    time that they lose to each other (`interference.py`). Raises `AccelValueError` for a weight that is no such integer.
     """
 
     read: int = 0
@@ -39,6 +43,7 @@ class CostLevel:
     cluster: int = 0
     edge: int = 0
     access: int = 0
+    interference: int = 0
 
     def __post_init__(self) -> None:
         for each in fields(self):
@@ -88,8 +93,8 @@ class CostModel:
 
 
 CostName: TypeAlias = Literal[
-    "default", "clusters", "edges", "intermediates", "reads", "reads_writes", "bytes", "max_contract", "max_locality",
-    "robinson",
+    "default", "machine", "clusters", "edges", "intermediates", "reads", "reads_writes", "bytes", "max_contract",
+    "max_locality", "robinson",
 ]  # fmt: skip
 
 _CLUSTERS = CostLevel(cluster=1)
@@ -97,6 +102,7 @@ _INTERMEDIATES = CostLevel(intermediate=1)
 _CONTRACT = CostLevel(write=1)
 _LOCALITY = CostLevel(access=1)
 _BYTES = CostLevel(read_bytes=1, write_bytes=1)
+_TIME = CostLevel(read_bytes=1, write_bytes=1, interference=1)
 
 
 def _named(name: CostName, levels: tuple[CostLevel, ...], meaning: str) -> tuple[str, CostModel]:
@@ -110,6 +116,12 @@ MODELS: Mapping[str, CostModel] = MappingProxyType(
                 "default",
                 (_BYTES, _INTERMEDIATES, _CLUSTERS),
                 "bytes; then intermediates; then clusters: what moves least, in the fewest buffers and launches",
+            ),
+            _named(
+                "machine",
+                (_TIME, _INTERMEDIATES, _CLUSTERS),
+                "bytes and interference; then intermediates; then clusters: what moves least in loops that run well, in the "
+                "fewest buffers and launches",
             ),
             _named(
                 "clusters", (_CLUSTERS,), "|P|, the clusters of the partition P [vB24 section 4.1 (a)], counted exactly"
@@ -163,6 +175,21 @@ class Weights:
 
     graph: Graph
     sizes: Mapping[SizeVariable, int]
+
+    @lazy
+    def interference(self) -> Mapping[tuple[Label, Label], int]:
+        """The bytes that pairs of operations, the lower label first, lose to each other in one cluster."""
+        return dict(interferences(self.graph, self.sizes, self.elements))
+
+    @lazy
+    def interfering(self) -> frozenset[Label]:
+        """The operations of these pairs."""
+        return frozenset(label for pair in self.interference for label in pair)
+
+    def lost(self, labels: Iterable[Label]) -> int:
+        """The bytes that the operations of a cluster lose to each other."""
+        loud = sorted(self.interfering.intersection(labels))
+        return sum(self.interference.get(pair, 0) for pair in combinations(loud, 2))
 
     def elements(self, shape: Shape) -> int:
         """The number of elements of `shape`, unknown extents counting 1024."""

@@ -66,7 +66,8 @@ class CostCluster:
     elements: the iterations of the nest. operations: what shares it, in the order of the program. reads: the arrays that it
     reads from memory, each once for every order; what is read by index or overwritten is the same in every clustering and
     left out. writes: the arrays that it stores. fused_edges: pairs of its operations of which one reads what the other makes.
-    fused_accesses: pairs of accesses to one array that it makes in one order [Kri Definition 20].
+    fused_accesses: pairs of accesses to one array that it makes in one order [Kri Definition 20]. interference: the bytes that
+    could be moved in the time that operations lose to others because they share the nest.
     """
 
     elements: int
@@ -75,6 +76,7 @@ class CostCluster:
     writes: tuple[CostArray, ...]
     fused_edges: int
     fused_accesses: int
+    interference: int
 
 
 CostFunction: TypeAlias = Callable[[CostCluster], int | tuple[int, ...]]
@@ -85,7 +87,7 @@ Cost: TypeAlias = CostModel | CostFunction
 
 def describe(graph: Graph, cluster: Cluster, weights: Weights) -> CostCluster:
     """What a cost function is shown of a cluster."""
-    traversals = dict(zip(cluster.labels, cluster.traversals, strict=True))
+    traversals = cluster.members
     operations = tuple(_operations(graph, traversals, weights))
     return CostCluster(
         elements=max(operation.elements for operation in operations),
@@ -96,6 +98,7 @@ def describe(graph: Graph, cluster: Cluster, weights: Weights) -> CostCluster:
         ),
         fused_edges=fused_arcs(graph, frozenset(traversals)),
         fused_accesses=fused_accesses(graph, traversals),
+        interference=weights.lost(traversals),
     )
 
 

@@ -43,7 +43,7 @@ def split(graph: Graph, labels: Collection[Label], backward: Container[Label]) -
     whole = assign(graph, labels, backward)
     if whole is None:
         return None
-    links = real_links(graph, dict(zip(whole.labels, whole.traversals, strict=True)))
+    links = real_links(graph, whole.members)
     clusters = [assign(graph, piece) for piece in components(whole.labels, links)]
     return [cluster for cluster in clusters if cluster is not None]
 

@@ -15,7 +15,7 @@ from accel.labelled.operations import Kind
 
 def cluster_price(graph: Graph, cluster: Cluster, level: CostLevel, weights: Weights) -> int:
     """What one cluster contributes to a level; pairs that it fuses count negative."""
-    traversals = dict(zip(cluster.labels, cluster.traversals, strict=True))
+    traversals = cluster.members
     labels = frozenset(cluster.labels)
     if is_barrier(graph, cluster):
         return 0
@@ -30,6 +30,8 @@ def cluster_price(graph: Graph, cluster: Cluster, level: CostLevel, weights: Wei
         price -= level.edge * fused_arcs(graph, labels)
     if level.access:
         price -= level.access * fused_accesses(graph, traversals)
+    if level.interference:
+        price += level.interference * weights.lost(labels)
     return price
 
 

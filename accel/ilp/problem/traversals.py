@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container
 
-from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Traversal
+from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Traversal, cluster_of
 from accel.ilp.problem.graph import Graph
 from accel.labelled.array import Label
 from accel.labelled.operations import ORDERED, Kind, Role
@@ -34,5 +34,4 @@ def assign(graph: Graph, labels: Collection[Label], backward: Container[Label] |
         if len(wanted) > 1:
             return None
         traversals[label] = wanted.pop() if wanted else BACKWARD if label in backward else FORWARD
-    rising = tuple(sorted(within))
-    return Cluster(rising, tuple(traversals[label] for label in rising))
+    return cluster_of(traversals)

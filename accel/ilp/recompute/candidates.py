@@ -17,6 +17,9 @@ from accel.labelled.operations import ORDERED, Kind, Role
 
 Pair = tuple[Label, Label]
 
+_LOAD = 3
+"""How many operations more than one a load counts as, if it takes the place of none."""
+
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
@@ -163,6 +166,12 @@ def work(graph: Graph, maker: Node) -> int:
     return maker.operations - 1 + sum(edge.role is Role.STREAM for edge in graph.inputs[maker.label])
 
 
+def _places(graph: Graph, label: Label) -> int:
+    """How many elements an operation loads for one of its own; what has no extents is not counted."""
+    read = [edge for edge in graph.inputs[label] if edge.array.shape]
+    return sum(edge.sites if edge.role is Role.INDEX else 1 for edge in read)
+
+
 def _no_reader(graph: Graph, label: Label, consumer: Label, weights: Weights) -> Obstacle | None:
     """Why `consumer` may not compute by itself what `label`, which may be recomputed, makes."""
     maker, reader = graph.node[label], graph.node[consumer]
@@ -174,7 +183,8 @@ def _no_reader(graph: Graph, label: Label, consumer: Label, weights: Weights) ->
     if roles != {Role.STREAM} and not gathers_less and not is_no_larger(reader.iteration, maker.iteration, weights):
         return Obstacle.LARGER
     loads = [edge for edge in edges if edge.role is Role.INDEX]
-    if loads and (reader.loops or (work(graph, maker) + 1) * sum(edge.sites for edge in loads) > CHEAP):
+    more = work(graph, maker) + 1 + _LOAD * max(0, _places(graph, label) - 1)
+    if loads and (reader.loops or more * sum(edge.sites for edge in loads) > CHEAP):
         return Obstacle.OFTEN
     checked = any(edge.role is Role.STREAM for edge in graph.inputs[label])
     return None if checked or all(edge.inside for edge in loads) else Obstacle.BOUNDS

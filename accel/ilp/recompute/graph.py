@@ -1,35 +1,57 @@
-"""The dependency graph of a program in which some producers are recomputed: see `accel/labelled/passes/recompute.py`."""
+"""The dependency graph of a program in which some producers are recomputed: see `accel/labelled/passes/recompute.py`.
+
+Labels keep their order, with room for a run before each operation: operation l of the graph is operation (l + 1) * stride - 1
+here, and what stands before it is numbered from l * stride on. So nothing but the stride is needed to know one from the other.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 
 from accel.ilp.problem.graph import Edge, Graph, Node, together
 from accel.labelled.array import Array, Label
 from accel.labelled.operations import ORDERED, Role
 from accel.labelled.passes.recompute import Recomputed
 
+_Run = Mapping[Label, Label]
+"""The operations of a run, and what does the same for the readers."""
+
+
+def stride(recomputed: Iterable[Recomputed]) -> int:
+    """How far the labels of two operations of the graph lie apart."""
+    return 1 + sum(len(each.run) for each in recomputed)
+
 
 @dataclass(frozen=True, slots=True)
 class RecomputedGraph:
-    """`graph` has labels of its own if anything is recomputed.
+    """`graph`, in which there is what was `recomputed`.
 
-    label: the new label of every operation that remains. made: for each `Recomputed` the new labels of its run, none
-    if it was only loaded by index.
+    made: for each `Recomputed` the labels of its run, none if it was only loaded by index.
     """
 
     graph: Graph
-    label: Mapping[Label, Label]
+    recomputed: tuple[Recomputed, ...]
     made: tuple[tuple[Label, ...], ...]
 
-    def of_readers(self, recomputed: Sequence[Recomputed]) -> dict[Label, tuple[Label, ...]]:
-        """For every reader, by its new label, what it recomputes."""
-        found: dict[Label, tuple[Label, ...]] = {}
-        for each, labels in zip(recomputed, self.made, strict=True):
-            for reader in each.readers:
-                found[self.label[reader]] = (*found.get(self.label[reader], ()), *labels)
-        return found
+    def new(self, label: Label) -> Label:
+        """The label of an operation of the original graph, which may be gone."""
+        return _new(label, stride(self.recomputed))
+
+    def old(self, label: Label) -> Label:
+        """The other way round."""
+        return label // stride(self.recomputed)
+
+    def whole(self, labels: Iterable[Label]) -> list[Label]:
+        """Of operations of the original graph, by their new labels, those that are left, and what they recompute."""
+        left = [label for label in labels if label in self.graph.node]
+        own = [
+            made
+            for each, made in zip(self.recomputed, self.made, strict=True)
+            if any(self.new(reader) in left for reader in each.readers)
+        ]
+        return [*left, *(label for made in own for label in made)]
 
 
 def recompute(graph: Graph, recomputed: Sequence[Recomputed]) -> RecomputedGraph:
@@ -37,122 +59,101 @@ def recompute(graph: Graph, recomputed: Sequence[Recomputed]) -> RecomputedGraph
 
     With nothing to recompute it is `graph` itself.
     """
-    if not recomputed:
-        return RecomputedGraph(
-            graph, {array.label: array.label for array in graph.readers} | {n.label: n.label for n in graph.nodes}, ()
-        )
-    return _Recomputing(graph, recomputed).result()
+    return _Recomputing(graph, recomputed).result() if recomputed else RecomputedGraph(graph, (), ())
+
+
+def _new(label: Label, stride: int) -> Label:
+    return (label + 1) * stride - 1
 
 
 class _Recomputing:
     def __init__(self, graph: Graph, recomputed: Sequence[Recomputed]) -> None:
-        self.graph, self.recomputed = graph, recomputed
+        self.graph, self.recomputed = graph, tuple(recomputed)
+        self.stride = stride(recomputed)
         self.chosen = {
             (each.run[-1], reader): number for number, each in enumerate(recomputed) for reader in each.readers
         }
-        self.bulk = [
-            sorted(r for r in each.readers if any(e.role in ORDERED for e in self.between(each.run[-1], r)))
-            for each in recomputed
-        ]
-        ahead: dict[Label, list[int]] = {}
-        for number, readers in enumerate(self.bulk):
-            if readers:
-                ahead.setdefault(readers[0], []).append(number)
-        self.label: dict[Label, Label] = {}
-        self.made: dict[tuple[int, Label], Label] = {}
-        for node in graph.nodes:
-            for number in ahead.get(node.label, ()):
-                for member in recomputed[number].run:
-                    self.made[number, member] = len(self.label) + len(self.made)
-            self.label[node.label] = len(self.label) + len(self.made)
-        fresh = len(self.label) + len(self.made)
-        for array in graph.readers:  # from outside of the graph
-            if array.label not in self.label:
-                self.label[array.label] = fresh + array.label
+        place = count()
+        self.runs: list[_Run] = []
+        self.loaders: list[list[Label]] = []
+        """Readers that have no run before them."""
+        for each in recomputed:
+            bulk = {label for label in each.readers if self.reads_in_bulk(label, each.run[-1])}
+            self.loaders.append([label for label in each.readers if label not in bulk])
+            self.runs.append({member: min(bulk) * self.stride + next(place) for member in each.run} if bulk else {})
 
-    def between(self, maker: Label, reader: Label) -> list[Edge]:
-        return [edge for edge in self.graph.inputs[reader] if edge.array.label == maker]
+    def reads_in_bulk(self, reader: Label, maker: Label) -> bool:
+        return any(edge.array.label == maker and edge.role in ORDERED for edge in self.graph.inputs[reader])
 
-    def array(self, array: Array, number: int | None = None) -> Array:
-        """An array under its new label, in recomputation `number` if it is of that run."""
-        own = None if number is None else self.made.get((number, array.label))
-        return replace(array, label=self.label[array.label] if own is None else own)
+    def array(self, array: Array, run: _Run) -> Array:
+        """An array under its new label: that of a run, if it is made there."""
+        return replace(array, label=run.get(array.label, _new(array.label, self.stride)))
 
-    def result(self) -> RecomputedGraph:
-        nodes = [self.node(node, self.label[node.label], self.loaded(node)) for node in self.graph.nodes]
-        edges = list(self.edges())
-        before = [(self.label[first], self.label[second]) for first, second in self.graph.before]
-        for (number, member), label in self.made.items():
-            nodes.append(self.node(self.graph.node[member], label, 0, number))
-            edges += [
-                replace(edge, array=self.array(edge.array, number), consumer=label)
-                for edge in self.graph.inputs[member]
-            ]
-            before += [(self.label[first], label) for first, second in self.graph.before if second == member]
-        before += [(self.label[first], self.label[second]) for first, second in self.before()]
-        return self.pruned(sorted(nodes, key=lambda node: node.label), edges, dict.fromkeys(before))
-
-    def loaded(self, node: Node) -> int:
-        """Operations that a reader does for what it no longer loads."""
-        more = 0
-        for edge in self.graph.inputs[node.label]:
-            number = self.chosen.get((edge.array.label, node.label))
-            if number is not None and edge.role is Role.INDEX:
-                own = sum(self.graph.node[member].operations for member in self.recomputed[number].run)
-                more += edge.sites * (own - 1 + sum(inner.role is Role.STREAM for inner in self.inputs(number)))
-        return more
-
-    def node(self, node: Node, label: Label, more: int, number: int | None = None) -> Node:
-        arrays = tuple([self.array(array, number) for array in node.arrays])
+    def node(self, node: Node, label: Label, run: _Run, more: int = 0) -> Node:
+        arrays = tuple([self.array(array, run) for array in node.arrays])
         return replace(node, label=label, arrays=arrays, operations=node.operations + more)
 
-    def edges(self) -> Iterable[Edge]:
-        """The edges into the operations of the graph, from recomputations where there are some."""
-        for edge in self.graph.edges:
-            consumer = self.label[edge.consumer]
-            number = self.chosen.get((edge.array.label, edge.consumer))
-            if number is None:
-                yield replace(edge, array=self.array(edge.array), consumer=consumer)
-            elif edge.role in ORDERED:
-                yield replace(edge, array=self.array(edge.array, number), consumer=consumer)
-            else:
-                for inner in self.inputs(number):
-                    sites = edge.sites * (inner.sites if inner.role is Role.INDEX else 1)
-                    inside = edge.inside if inner.role is Role.STREAM else inner.inside
-                    passes = edge.passes * (inner.passes if inner.role is Role.INDEX else 1)
-                    yield Edge(self.array(inner.array), consumer, Role.INDEX, sites, inside, passes)
+    def edge(self, edge: Edge, consumer: Label, run: _Run) -> Edge:
+        return replace(edge, array=self.array(edge.array, run), consumer=consumer)
 
-    def inputs(self, number: int) -> Iterable[Edge]:
+    def inputs(self, each: Recomputed) -> list[Edge]:
         """What a run reads that is not made in it."""
-        run = self.recomputed[number].run
-        for member in run:
-            yield from (edge for edge in self.graph.inputs[member] if edge.array.label not in run)
+        inner = [edge for member in each.run for edge in self.graph.inputs[member]]
+        return [edge for edge in inner if edge.array.label not in each.run]
 
-    def before(self) -> Iterable[tuple[Label, Label]]:
-        """Readers that load a run come after what the run comes after."""
-        for number, each in enumerate(self.recomputed):
-            for reader in set(each.readers).difference(self.bulk[number]):
-                yield from ((first, reader) for first, second in self.graph.before if second in each.run)
+    def result(self) -> RecomputedGraph:
+        nodes: list[Node] = []
+        edges: list[Edge] = []
+        before = [(_new(first, self.stride), _new(second, self.stride)) for first, second in self.graph.before]
+        for node in self.graph.nodes:
+            label = _new(node.label, self.stride)
+            more = 0
+            for edge in self.graph.inputs[node.label]:
+                number = self.chosen.get((edge.array.label, node.label))
+                if number is None or edge.role in ORDERED:
+                    edges.append(self.edge(edge, label, {} if number is None else self.runs[number]))
+                else:
+                    inner = self.loaded(edge, label, self.recomputed[number])
+                    edges, more = edges + inner, more + self.work(edge, self.recomputed[number])
+            nodes.append(self.node(node, label, {}, more))
+        for each, run, loaders in zip(self.recomputed, self.runs, self.loaders, strict=True):
+            for member, label in run.items():
+                nodes.append(replace(self.node(self.graph.node[member], label, run), manner=None))
+                edges += [self.edge(edge, label, run) for edge in self.graph.inputs[member]]
+            for first in [first for first, second in self.graph.before if second in each.run]:
+                later = [*run.values(), *(_new(reader, self.stride) for reader in loaders)]
+                before += [(_new(first, self.stride), label) for label in later]
+        return self.pruned(sorted(nodes, key=lambda node: node.label), edges, dict.fromkeys(before))
+
+    def loaded(self, edge: Edge, consumer: Label, each: Recomputed) -> list[Edge]:
+        """What a reader loads instead of what the run makes."""
+        found = []
+        for inner in self.inputs(each):
+            sites = edge.sites * (inner.sites if inner.role is Role.INDEX else 1)
+            inside = edge.inside if inner.role is Role.STREAM else inner.inside
+            passes = edge.passes * (inner.passes if inner.role is Role.INDEX else 1)
+            found.append(Edge(self.array(inner.array, {}), consumer, Role.INDEX, sites, inside, passes))
+        return found
+
+    def work(self, edge: Edge, each: Recomputed) -> int:
+        """Operations that a reader does for what it no longer loads."""
+        own = sum(self.graph.node[member].operations for member in each.run)
+        return edge.sites * (own - 1 + sum(inner.role is Role.STREAM for inner in self.inputs(each)))
 
     def pruned(
-        self, nodes: Iterable[Node], edges: Iterable[Edge], before: Iterable[tuple[Label, Label]]
+        self, nodes: Sequence[Node], edges: Sequence[Edge], before: Iterable[tuple[Label, Label]]
     ) -> RecomputedGraph:
         """Without the runs of which nothing is read."""
-        results = frozenset(self.array(array) for array in self.graph.results)
+        needed = {array.label for array in self.graph.results}
         gone: set[Label] = set()
-        candidates = {self.label[member] for each in self.recomputed for member in each.run}
-        for node in reversed(list(nodes)):
-            read = any(edge.array.label == node.label and edge.consumer not in gone for edge in edges)
-            if node.label in candidates and not read and results.isdisjoint(node.arrays):
-                gone.add(node.label)
+        for member in sorted({member for each in self.recomputed for member in each.run} - needed, reverse=True):
+            label = _new(member, self.stride)
+            if not any(edge.array.label == label and edge.consumer not in gone for edge in edges):
+                gone.add(label)
         graph = Graph(
             tuple(node for node in nodes if node.label not in gone),
             together(edge for edge in edges if edge.consumer not in gone),
             tuple((first, second) for first, second in before if not gone & {first, second}),
-            results,
+            frozenset(self.array(array, {}) for array in self.graph.results),
         )
-        labels = {old: new for old, new in self.label.items() if new not in gone}
-        made = [
-            tuple(self.made[n, m] for m in each.run if (n, m) in self.made) for n, each in enumerate(self.recomputed)
-        ]
-        return RecomputedGraph(graph, labels, tuple(made))
+        return RecomputedGraph(graph, self.recomputed, tuple(tuple(run.values()) for run in self.runs))

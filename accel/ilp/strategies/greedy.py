@@ -7,7 +7,7 @@ Every step is judged by the legality checker and by exact prices.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from accel.ilp.facts.contraction import only_reader
 from accel.ilp.problem.clustering import Cluster
@@ -36,16 +36,22 @@ def greedy(graph: Graph, prices: Prices, duplicate: Duplicate) -> Found:
 
 def merge_greedily(graph: Graph, prices: Prices, duplicate: Duplicate) -> list[Cluster]:
     """Clusters of all operations and barriers, in no particular order."""
-    # Weights count nothing that fusing a chain adds to; what a function thinks of it must be asked.
-    merger = _Merger(Partition(graph, duplicate, chains(graph) if isinstance(prices.cost, CostModel) else None), prices)
+    # Weights count nothing that fusing a chain adds to but interference; what a function thinks of it must be asked.
+    cost, adds = prices.cost, frozenset[Label]()
+    if isinstance(cost, CostModel) and any(level.interference for level in cost.levels):
+        adds = prices.weights.interfering
+    merger = _Merger(Partition(graph, duplicate, chains(graph, adds) if isinstance(cost, CostModel) else None), prices)
     pairs = [*data_pairs(graph), *reader_pairs(graph)]
     while merger.round(sorted(merger.partition.pairs(pairs))):
         pass
     return list(merger.partition.cluster.values())
 
 
-def chains(graph: Graph) -> list[list[Label]]:
-    """Runs of maps of which each reads all that the one before makes, as its only reader: fusing them is never illegal."""
+def chains(graph: Graph, apart: Collection[Label]) -> list[list[Label]]:
+    """Runs of maps of which each reads all that the one before makes, as its only reader: fusing them is never illegal.
+
+    Those of `apart` are runs by themselves.
+    """
     earlier = {first for first, _ in graph.before}
     run_of: dict[Label, list[Label]] = {}
     runs: list[list[Label]] = []
@@ -54,8 +60,8 @@ def chains(graph: Graph) -> list[list[Label]]:
         if run is None:
             run = [node.label]
             runs.append(run)
-        heir = None if node.label in earlier else only_reader(graph, node)
-        if heir is not None and heir not in run_of:
+        heir = None if node.label in earlier or node.label in apart else only_reader(graph, node)
+        if heir is not None and heir not in run_of and heir not in apart:
             run.append(heir)
             run_of[heir] = run
     return runs

@@ -36,7 +36,7 @@ def lower_fold(binding: Binding, operation: labelled.Fold, traversal: Traversal,
     """A state of the outermost of the folded loops, whose finals are the results around it."""
     inner = frame.point(operation.inputs[0].shape, traversal)
     outer = frame.point(binding.arrays[0].shape, traversal)
-    initial, seeds = _seed(binding, operation.initial, operation.inputs, outer.depth, outer.guard)
+    initial, seeds = _seed(binding, operation.initial, binding.arrays, outer.depth, outer.guard)
     finals = elements(binding.arrays, traversal)
     state = State(
         finals,
@@ -46,6 +46,7 @@ def lower_fold(binding: Binding, operation: labelled.Fold, traversal: Traversal,
         running=False,
         when=outer.guard,
         over=(*binding.arrays[0].shape, Extent(None, 0)),
+        products=operation.products,
         combinator=operation.name,
         where=binding.where,
     )

@@ -6,9 +6,9 @@ order of `accel/labelled/meaning/order.py`, so the bits are those of the labelle
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 import numpy as np
 
@@ -21,26 +21,29 @@ from accel.labelled.meaning import faults
 from accel.labelled.meaning.evaluate import HostArray
 from accel.labelled.meaning.interpret import Environment
 
+RunNest: TypeAlias = Callable[[Nest, Environment], None]
+"""Runs a nest whose arrays are allocated."""
 
-def interpret(program: Program, arguments: Sequence[HostArray]) -> list[HostArray]:
-    """The program's results for `arguments`, fresh arrays.
+
+def interpret(program: Program, arguments: Sequence[HostArray], run: RunNest = run_nest) -> list[HostArray]:
+    """The program's results for `arguments`, fresh arrays. `run` runs its nests: in their own order, unless told otherwise.
 
     Raises `AccelShapeError`, `AccelIndexError` and `AccelValueError` as design section 8 says.
     """
     environment = Environment.of_call(program, arguments)
-    _run(program, environment)
+    _run(program, environment, run)
     return environment.results(program.results)
 
 
-def _run(program: Program, env: Environment) -> None:
+def _run(program: Program, env: Environment, run: RunNest) -> None:
     for step in program.steps:
-        _step(step, env)
+        _step(step, env, run)
 
 
-def _step(step: Step, env: Environment) -> None:
+def _step(step: Step, env: Environment, run: RunNest) -> None:
     match step:
         case Launch(nest):
-            _launch(nest, env)
+            _launch(nest, env, run)
         case View(arrays, sources, where):
             for array, source in zip(arrays, sources, strict=True):
                 _view(array, env.arrays[source], env, where)
@@ -53,10 +56,10 @@ def _step(step: Step, env: Environment) -> None:
                 raise faults.unequal(env.shape(left), env.shape(right), where, left_where, right_where, name)
         case Branch(condition, then, orelse, arrays):
             branch = then if env.arrays[condition].item() else orelse
-            _run(branch, env)
+            _run(branch, env, run)
             env.learn(arrays, [env.arrays[result] for result in branch.results])
         case Repeat():
-            _repeat(step, env)
+            _repeat(step, env, run)
         case _:
             assert_never(step)
 
@@ -70,22 +73,22 @@ def _view(array: Array, data: HostArray, env: Environment, where: Where | None) 
     env.arrays[array] = np.ascontiguousarray(data).reshape(shape)
 
 
-def _repeat(step: Repeat, env: Environment) -> None:
+def _repeat(step: Repeat, env: Environment, run: RunNest) -> None:
     asked = [leaf for parameter in step.condition.parameters for leaf in parameter]
     changed = [leaf for parameter in step.body.parameters for leaf in parameter]
     state = [env.arrays[array] for array in step.initial]
     while True:
         env.learn(asked, state)
-        _run(step.condition, env)
+        _run(step.condition, env, run)
         if not env.arrays[step.condition.results[0]].item():
             break
         env.learn(changed, state)
-        _run(step.body, env)
+        _run(step.body, env, run)
         state = [env.arrays[result] for result in step.body.results]
     env.learn(step.arrays, state)
 
 
-def _launch(nest: Nest, env: Environment) -> None:
+def _launch(nest: Nest, env: Environment, run: RunNest) -> None:
     """Allocate, run, and trim what filters made. A scatter's destination is gone afterwards; arguments are never written."""
     has_work = bool(nest.in_place)
     for output in nest.outputs:
@@ -100,7 +103,7 @@ def _launch(nest: Nest, env: Environment) -> None:
     for destination, result in nest.in_place:
         env.arrays[result] = env.arrays.pop(destination).copy()
     if has_work:  # there may be many rows without elements
-        run_nest(nest, env)
+        run(nest, env)
     for count in nest.counts:
         env.sizes[count.variable] = int(env.arrays[count.array].item())
     for output in nest.outputs:

@@ -7,7 +7,7 @@ States are `Collected` (folds: elements are kept, and combined at the end in the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeAlias, assert_never
+from typing import Protocol, TypeAlias, assert_never
 
 from accel.ast.meaning.semantics import Value
 from accel.errors import AccelInternalError
@@ -35,17 +35,27 @@ from accel.ir.positions import needed_inside
 from accel.labelled.array import Extent
 from accel.labelled.meaning import faults, order
 from accel.labelled.meaning.evaluate import Prepared
-from accel.labelled.meaning.interpret import Element, Environment
+from accel.labelled.meaning.interpret import Element, Environment, Folder, folder
 from accel.labelled.scalar import Constant, Function
 
 Combine: TypeAlias = Callable[[Element, Element], Element]
 
 
-class Collected:
-    """A fold: what is stepped is kept, and combined at the end."""
+class Accumulated(Protocol):
+    """A state while its loop runs."""
 
-    def __init__(self, state: State, combine: Combine, seed: Element | None) -> None:
-        self._state, self._combine, self._seed = state, combine, seed
+    def step(self, element: Element) -> None:
+        """One more element."""
+
+    def total(self) -> Element | None:
+        """The value of all so far; None if there is nothing at all."""
+
+
+class Collected:
+    """A fold: what is stepped is kept, and combined at the end by `folded`."""
+
+    def __init__(self, folded: Folder, combine: Combine, seed: Element | None) -> None:
+        self._folded, self._combine, self._seed = folded, combine, seed
         self._elements: list[Element] = []
 
     def step(self, element: Element) -> None:
@@ -56,8 +66,7 @@ class Collected:
         """The seed, then the elements in the order of folds; None if there is nothing at all."""
         if not self._elements:
             return self._seed
-        width = order.lanes([final.type for final in self._state.finals])
-        total = order.fold(self._elements, self._combine, self._state.monoid.commutes, width)
+        total = self._folded(self._elements)
         return total if self._seed is None else self._combine(self._seed, total)
 
 
@@ -83,47 +92,50 @@ class Running:
         return self._value
 
 
-def run_nest(nest: Nest, env: Environment) -> None:
-    """Run a nest whose arrays are allocated. Raises `AccelIndexError` and `AccelValueError`."""
-    _Run(nest, env).level(nest.body)
+class Body:
+    """Statements of a nest, run in the scope of `streams` and `states`, both by name."""
 
-
-class _Run:
     def __init__(self, nest: Nest, env: Environment) -> None:
         self._env = env
         self._functions: dict[int, Prepared] = {id(f): env.function(f) for f in functions(nest)}
-        self._streams: dict[str, Value] = {}
-        self._states: dict[str, Collected | Running] = {}
+        self.streams: dict[str, Value] = {}
+        self.states: dict[str, Accumulated] = {}
+        self._folders: dict[str, Folder] = {}
 
-    def level(self, level: Level) -> None:
-        """A level: recursion is as deep as ranks are."""
-        self._statements(level.before)
-        if level.loop is not None:
-            self._loop(level.loop)
-        self._statements(level.after)
+    def begin(self, state: State) -> tuple[Combine, Element | None]:
+        """What a state combines by, and its seed."""
+        return self._combiner(state.merge), None if state.initial is None else self._values(state.initial)
 
-    def _loop(self, loop: For) -> None:
-        states = [state for state in loop.states if self._holds(state.when)]
-        for state in states:
-            combine = self._combiner(state.merge)
-            seed = None if state.initial is None else self._values(state.initial)
-            self._states[state.name] = Running(combine, seed) if state.running else Collected(state, combine, seed)
+    def finish(self, state: State) -> None:
+        """Bind the final values of a state, which is gone then. Raises `AccelValueError` if it has none."""
+        total = self.states.pop(state.name).total()
+        if total is not None:
+            self._bind(state.finals, total)
+        elif not state.running:
+            raise faults.empty_row(state.combinator, self._env.shape(state.over), state.where)
+
+    def extent(self, loop: For) -> int:
+        """The loop's iterations; none where what it needs inside has none."""
         runs = all(self._value(inner.extent) for inner in needed_inside(loop))
-        extent = int(self._value(loop.extent)) if runs else 0
-        for i in range(extent) if loop.direction is LoopDirection.UP else range(extent - 1, -1, -1):
-            self._streams[loop.index.name] = i
-            self.level(loop.body)
-        for state in states:
-            total = self._states.pop(state.name).total()
-            if total is not None:
-                self._bind(state.finals, total)
-            elif not state.running:
-                raise faults.empty_row(state.combinator, self._env.shape(state.over), state.where)
+        return int(self._value(loop.extent)) if runs else 0
 
-    def _statements(self, statements: Sequence[LoopBody]) -> None:
+    def folded(self, state: State) -> Accumulated:
+        """The state of a fold before its first element: it keeps all, and combines them at the end."""
+        combine, seed = self.begin(state)
+        if state.name not in self._folders:
+            found = folder(state.merge, state.monoid, state.types, state.products, self._env)
+            self._folders[state.name] = found
+        return Collected(self._folders[state.name], combine, seed)
+
+    def exists(self, state: State) -> bool:
+        """Whether the state's guard holds."""
+        return self._holds(state.when)
+
+    def statements(self, statements: Sequence[LoopBody]) -> None:
+        """Some statements of one level, in order."""
         for statement in statements:
             if self._holds(statement.when):
-                self._statement(statement)
+                self.statement(statement)
             else:
                 self._skip(statement)
 
@@ -131,10 +143,10 @@ class _Run:
         """A statement whose guard is false: a guard is false, a state stands still, nothing else is bound."""
         match statement:
             case OneToMaybe(out=out) | Within(out=out):
-                self._streams[out.name] = False
+                self.streams[out.name] = False
             case ManyToOne(state=state, before=before, after=after):
                 self._forget(after)
-                if before and state in self._states:
+                if before and state in self.states:
                     self._bind(before, self._total(state))
             case OneToOne(outs=outs) | Remap(outs=outs):
                 self._forget(outs)
@@ -145,7 +157,8 @@ class _Run:
             case _:
                 assert_never(statement)
 
-    def _statement(self, statement: LoopBody) -> None:
+    def statement(self, statement: LoopBody) -> None:
+        """A statement whose guard holds."""
         match statement:
             case OneToOne(outs, function, arguments):
                 self._bind(outs, self._call(function, self._values(arguments)))
@@ -154,7 +167,7 @@ class _Run:
             case ManyToOne(state, values, before, after):
                 if before:
                     self._bind(before, self._total(state))
-                self._states[state].step(self._values(values))
+                self.states[state].step(self._values(values))
                 if after:
                     self._bind(after, self._total(state))
             case Remap():
@@ -185,10 +198,10 @@ class _Run:
     # Small parts.
 
     def _holds(self, guard: Guard) -> bool:
-        return guard is None or bool(self._streams[guard.name])
+        return guard is None or bool(self.streams[guard.name])
 
     def _total(self, state: str) -> Element:
-        total = self._states[state].total()
+        total = self.states[state].total()
         if total is None:
             raise AccelInternalError(f"state {state} is read before its first step, and has no seed")
         return total
@@ -203,9 +216,9 @@ class _Run:
     def _value(self, operand: Operand) -> Value:
         match operand:
             case Stream(name):
-                if name not in self._streams:
+                if name not in self.streams:
                     raise AccelInternalError(f"{name} is used where it does not exist")
-                return self._streams[name]
+                return self.streams[name]
             case Constant():
                 return operand.value
             case Extent():
@@ -220,8 +233,33 @@ class _Run:
         return tuple(int(self._value(operand)) for operand in operands)
 
     def _bind(self, streams: Sequence[Stream], values: Sequence[Value]) -> None:
-        self._streams.update(zip((stream.name for stream in streams), values, strict=True))
+        self.streams.update(zip((stream.name for stream in streams), values, strict=True))
 
     def _forget(self, streams: Sequence[Stream]) -> None:
         for stream in streams:
-            self._streams.pop(stream.name, None)
+            self.streams.pop(stream.name, None)
+
+
+class _Run(Body):
+    def level(self, level: Level) -> None:
+        """A level: recursion is as deep as ranks are."""
+        self.statements(level.before)
+        if level.loop is not None:
+            self._loop(level.loop)
+        self.statements(level.after)
+
+    def _loop(self, loop: For) -> None:
+        states = list(filter(self.exists, loop.states))
+        for state in states:
+            self.states[state.name] = Running(*self.begin(state)) if state.running else self.folded(state)
+        extent = self.extent(loop)
+        for i in range(extent) if loop.direction is LoopDirection.UP else range(extent - 1, -1, -1):
+            self.streams[loop.index.name] = i
+            self.level(loop.body)
+        for state in states:
+            self.finish(state)
+
+
+def run_nest(nest: Nest, env: Environment) -> None:
+    """Run a nest whose arrays are allocated. Raises `AccelIndexError` and `AccelValueError`."""
+    _Run(nest, env).level(nest.body)

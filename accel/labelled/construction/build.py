@@ -4,7 +4,8 @@ In: the nodes that the user asks for, and the parameters of the function that th
 leaves, sized, simplified, with labels in order. The steps: place every node in a region (`regions.py`), turn it into
 core operations (`desugar.py`, `control.py`) while sizes are inferred (`sizes.py`), resolve sizes, simplify (`simplify.py`),
 compute before loops what they do not change (`invariants.py`), and their conditions in their steps (`rotation.py`),
-bound the size of loops (`limit.py`), let scatters work in place where they may (`copies.py`), number (`number.py`).
+let folds of products read the factors (`products.py`), bound the size of loops (`limit.py`), let scatters work in place where
+they may (`copies.py`), number (`number.py`).
 """
 
 from __future__ import annotations
@@ -26,10 +27,12 @@ from accel.labelled.construction.graph import Graph
 from accel.labelled.construction.scope import Building, Scope, Value
 from accel.labelled.nodes import Program
 from accel.labelled.number import number
+from accel.labelled.operations import Kind, describe
 from accel.labelled.passes import dead
 from accel.labelled.passes.copies import insert_copies
 from accel.labelled.passes.invariants import hoist_invariants
 from accel.labelled.passes.limit import limit_components
+from accel.labelled.passes.products import Rounding, fuse_products
 from accel.labelled.passes.rotation import rotate_loops
 from accel.labelled.passes.shapes.reshapes import push_reshapes
 from accel.labelled.passes.simplify import simplify
@@ -47,10 +50,10 @@ class Built:
     constants: tuple[ast.Use, ...]
 
 
-def build(results: Sequence[ArrayNode], parameters: Sequence[ArrayParameter]) -> Built:
+def build(results: Sequence[ArrayNode], parameters: Sequence[ArrayParameter], products: Rounding = "fused") -> Built:
     """The program that computes `results`. Its parameters are `parameters`, then one for each input in order of occurrence.
 
-    An input is what one `Use`, or several of the same arrays, take from the host.
+    An input is what one `Use`, or several of the same arrays, take from the host. `products`: how folds add products.
 
     Raises `AccelShapeError` for shapes that cannot fit, `AccelStagingError` for control flow that is nested too deep and for
     variables of loops and functions that are used outside of them.
@@ -68,7 +71,7 @@ def build(results: Sequence[ArrayNode], parameters: Sequence[ArrayParameter]) ->
     _fill(scope, order)
     found = tuple([leaf for result in results for leaf in scope.value(result).leaves])
     program = Program(arrays, tuple(scope.bindings), found, tuple(own_shapes), tuple(building.equalities))
-    return Built(_finish(program, building), tuple([first for first, *_ in inputs]))
+    return Built(_finish(program, building, products), tuple([first for first, *_ in inputs]))
 
 
 def _inputs(order: Sequence[ArrayNode]) -> list[list[ast.Use]]:
@@ -86,17 +89,26 @@ def _pass(name: str, run: Callable[[Program], Program], copied: bool = False) ->
 
 _LOOPS = _pass("loops", lambda program: simplify(number(rotate_loops(hoist_invariants(program))), Sizes()))
 _RESHAPES = _pass("reshapes", lambda program: simplify(number(push_reshapes(program)), Sizes()))
+_PRODUCTS = _pass("products", lambda program: _simplified_unless(program, fuse_products(program)))
 _COPIES = _pass("copies", lambda program: number(dead.remove(insert_copies(limit_components(program)))), copied=True)
 
 
-def _finish(program: Program, building: Building) -> Program:
+def _simplified_unless(program: Program, changed: Program) -> Program:
+    """What a pass has made of a program, simplified, if it made anything of it."""
+    return program if changed is program else simplify(number(changed), Sizes())
+
+
+def _finish(program: Program, building: Building, products: Rounding) -> Program:
     """The passes over the whole program that it has something for."""
     program = through(_pass("simplify", partial(simplify, sizes=building.sizes)), program)
-    kinds = {type(binding.operation) for part in programs.programs(program) for binding in part.bindings}
+    operations = [binding.operation for part in programs.programs(program) for binding in part.bindings]
+    kinds = set(map(type, operations))
     if nodes.Awhile in kinds:
         program = through(_LOOPS, program)
     if nodes.Reshape in kinds:
         program = through(_RESHAPES, program)
+    if products == "fused" and any(describe(operation).kind is Kind.FOLD for operation in operations):
+        program = through(_PRODUCTS, program)
     return through(_COPIES, program)
 
 

@@ -18,11 +18,14 @@ import numpy as np
 from accel.ast.handles.extents import require_extents
 from accel.ast.meaning.semantics import Value
 from accel.ast.tree.nodes import Direction, ScanForm
+from accel.ast.tree.types import ScalarType
 from accel.errors import AccelError, AccelMemoryError, Where
 from accel.labelled import programs
+from accel.labelled.algebra import Monoid, Products
 from accel.labelled.array import Array, Shape, SizeVariable
 from accel.labelled.meaning import bind, faults, nans, order
 from accel.labelled.meaning.evaluate import HostArray, Prepared, prepare
+from accel.labelled.meaning.products import steps
 from accel.labelled.nodes import (
     Acond,
     Awhile,
@@ -48,6 +51,9 @@ from accel.labelled.scalar import Function
 
 Element: TypeAlias = tuple[Value, ...]
 """The leaves of one element."""
+
+Folder: TypeAlias = Callable[[Sequence[Element]], Element]
+"""A fold of elements, at least one, without its seed."""
 
 
 def interpret(program: Program, arguments: Sequence[HostArray], check_nan: bool = False) -> list[HostArray]:
@@ -264,13 +270,26 @@ def _seed(initial: Function | None, env: Environment) -> Element | None:
     return None if initial is None else env.function(initial)(())
 
 
+def folder(
+    combine: Function, monoid: Monoid, kinds: Sequence[ScalarType], products: Products, env: Environment
+) -> Folder:
+    """What folds elements, at least one, to a partial result of `kinds`, without a seed."""
+    width, merge = order.lanes(kinds), _combiner(env.function(combine))
+    if not products:
+        return lambda elements: order.fold(elements, merge, monoid.commutes, width)
+    found = steps(combine, monoid, kinds, products)
+    first, following = env.function(found.first), _combiner(env.function(found.following))
+    return lambda elements: order.fold_in_lanes(elements, first, following, merge, width)
+
+
 def _fold(binding: Binding, operation: Fold, env: Environment) -> None:
     combine, seed = _combiner(env.function(operation.combine)), _seed(operation.initial, env)
-    width = order.lanes([array.element for array in binding.arrays])
+    kinds = [array.element for array in binding.arrays]
+    folded = folder(operation.combine, operation.monoid, kinds, operation.products, env)
     results = []
     for row in _rows(operation.inputs, env, operation.dimensions):
         if row:
-            total = order.fold(row, combine, operation.monoid.commutes, width)
+            total = folded(row)
             results.append(total if seed is None else combine(seed, total))
         elif seed is not None:
             results.append(seed)

@@ -12,6 +12,7 @@ from typing import TypeVar
 from accel.ast.tree.types import ScalarType
 
 T = TypeVar("T")
+E = TypeVar("E")
 
 BLOCK = 4096
 """Elements of a block."""
@@ -33,19 +34,23 @@ def join_pairs(parts: list[T], combine: Callable[[T, T], T]) -> T:
     return parts[0]
 
 
-def _fold_block(block: Sequence[T], combine: Callable[[T, T], T], commutes: bool, width: int) -> T:
-    if not commutes:
-        run = BLOCK // width
-        partial = []
-        for start in range(0, len(block), run):
-            total = block[start]
-            for value in block[start + 1 : start + run]:
-                total = combine(total, value)
-            partial.append(total)
-        return join_pairs(partial, combine)
-    lane = list(block[:width])
+def _fold_runs(block: Sequence[T], combine: Callable[[T, T], T], width: int) -> T:
+    run = BLOCK // width
+    partial = []
+    for start in range(0, len(block), run):
+        total = block[start]
+        for value in block[start + 1 : start + run]:
+            total = combine(total, value)
+        partial.append(total)
+    return join_pairs(partial, combine)
+
+
+def _fold_lanes(
+    block: Sequence[E], first: Callable[[E], T], step: Callable[[T, E], T], combine: Callable[[T, T], T], width: int
+) -> T:
+    lane = list(map(first, block[:width]))
     for i in range(width, len(block)):
-        lane[i % width] = combine(lane[i % width], block[i])
+        lane[i % width] = step(lane[i % width], block[i])
     half = width // 2
     while half:
         for i in range(min(half, len(lane) - half)):
@@ -60,8 +65,23 @@ def fold(elements: Sequence[T], combine: Callable[[T, T], T], commutes: bool, wi
     Commuting: lane l takes i = l mod `width` in rising order; lanes join l with l + width/2, and so on. Not commuting: lane
     l takes a contiguous run, lanes join in adjacent pairs. Absent lanes are skipped. Blocks join in adjacent pairs.
     """
-    blocks = [elements[i : i + BLOCK] for i in range(0, len(elements), BLOCK)]
-    return join_pairs([_fold_block(block, combine, commutes, width) for block in blocks], combine)
+    if commutes:
+        return fold_in_lanes(elements, lambda element: element, combine, combine, width)
+    return join_pairs([_fold_runs(block, combine, width) for block in _blocks(elements)], combine)
+
+
+def fold_in_lanes(
+    elements: Sequence[E], first: Callable[[E], T], step: Callable[[T, E], T], combine: Callable[[T, T], T], width: int
+) -> T:
+    """All elements (at least one) in the order of commuting folds, where elements are no partial results themselves.
+
+    A lane begins with `first` of its first element and goes on by `step`; lanes and blocks join by `combine`.
+    """
+    return join_pairs([_fold_lanes(block, first, step, combine, width) for block in _blocks(elements)], combine)
+
+
+def _blocks(elements: Sequence[E]) -> list[Sequence[E]]:
+    return [elements[i : i + BLOCK] for i in range(0, len(elements), BLOCK)]
 
 
 def scan(elements: Iterable[T], combine: Callable[[T, T], T], seed: T | None) -> Iterable[T]:

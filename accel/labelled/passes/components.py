@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from accel.ast.tree.nodes import ScanForm
-from accel.labelled.algebra import monoid_of
+from accel.labelled.algebra import by_component, monoid_of
 from accel.labelled.nodes import Filter, Fold, Operation, Scan
 from accel.labelled.scalar import Function
 from accel.labelled.scalar_text import variables_used
@@ -53,16 +53,19 @@ def restrict_reduction(operation: Fold | Scan, wanted: Collection[int]) -> tuple
 
     `wanted` are places among its arrays: the components, and for scans with totals the components again.
     """
-    count = len(operation.inputs)
+    count = len(operation.combine.body.results)
     kept = needed_components(operation.combine, {place % count for place in wanted})
     if len(kept) == count:
         return None
     combine = restrict_combining(operation.combine, kept)
     initial = None if operation.initial is None else select_results(operation.initial, kept)
-    inputs = tuple([operation.inputs[k] for k in kept])
+    parts = by_component(operation.inputs, operation.products if isinstance(operation, Fold) else ())
+    inputs = tuple([array for k in kept for array in parts[k]])
     totals = isinstance(operation, Scan) and operation.form is ScanForm.TOTAL
     places = kept + [count + k for k in kept] if totals else kept
     fewer = replace(operation, combine=combine, initial=initial, inputs=inputs, monoid=monoid_of(combine))
+    if isinstance(fewer, Fold):
+        fewer = replace(fewer, products=tuple([place for place, k in enumerate(kept) if len(parts[k]) == 2]))
     return fewer, places
 
 

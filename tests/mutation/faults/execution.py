@@ -30,8 +30,8 @@ FAULTS = (
     Fault(
         "a fork waits for no compiler",
         "backends/llvm/machine/target.py",
-        "with FORKS.lock:\n            module = self._module(text)",
-        "if text:\n            module = self._module(text)",
+        "with FORKS.lock:\n            module = self._module(text)\n            try:\n                if quick:",
+        "if text:\n            module = self._module(text)\n            try:\n                if quick:",
         ("tests/llvm/test_fork.py",),
     ),
     Fault(

@@ -195,3 +195,20 @@ def costs(v: A.Acc[A.Vector[f4]]) -> None:
     A.run(v, cost=lambda cluster: cluster.elements / 2)  # E: Argument "cost" to "run" has incompatible type
     A.CostModel(A.CostLevel(read=1))  # E: Argument 1 to "CostModel" has incompatible type "CostLevel"
     A.CostLevel(reads=1)  # E: Unexpected keyword argument "reads" for "CostLevel"
+
+
+def products(v: A.Acc[A.Vector[f8]], m: A.Acc[A.Matrix[f8]], n: A.Acc[A.Matrix[f4]], s: A.Acc[A.Scalar[f8]]) -> None:
+    A.dot(v, s)  # E: Argument 2 to "dot"
+    A.matmul(m, n)  # E: Cannot infer value of type parameter "B" of "matmul"
+    A.matmul(s, v)  # E: Argument 1 to "matmul"
+    m @ n  # E: Unsupported operand types for @
+    A.outer(v, n)  # E: Cannot infer value of type parameter "B"
+    A.tensordot(m, n)  # E: Cannot infer value of type parameter "B" of "tensordot"
+    A.einsum(m, "ij")  # E: Argument 1 to "einsum"
+    A.flatten(0, v)  # E: Argument 2 to "flatten"
+    A.subdivide(v, 2, 0)  # E: Argument 1 to "subdivide"
+    A.nzip(lambda x: x, v, v)  # E: Argument 1 to "nzip"
+    A.nzip(A.add, v, m)  # E: Cannot infer value of type parameter "Sh" of "nzip"
+    A.rnz(A.add, A.mul, s, s)  # E: Argument 3 to "rnz"
+    A.flip("rows", 1, m)  # E: Argument 1 to "flip"
+    A.sum(A.dot(v, v))  # E: Argument 1 to "sum"

@@ -106,7 +106,7 @@ class Memory:
 
     # Addresses.
 
-    def _address(self, array: Array, index: Sequence[Value]) -> str:
+    def address(self, array: Array, index: Sequence[Value]) -> str:
         """The address of an element at a uniform index, or of lane 0."""
         code, pointer = self.routine.code, self.view.data(array)
         for dimension, position in enumerate(index):
@@ -119,7 +119,7 @@ class Memory:
     def _last_address(self, array: Array, index: Sequence[Value]) -> str:
         """The address of the last lane, of a row in reverse."""
         back = array.element.bytes * (self._writer.lanes - 1)
-        return self.routine.code.emit(f"getelementptr i8, ptr {self._address(array, index)}, i64 {-back}")
+        return self.routine.code.emit(f"getelementptr i8, ptr {self.address(array, index)}, i64 {-back}")
 
     def _first(self, position: Value) -> str:
         match position:
@@ -154,14 +154,14 @@ class Memory:
         """The elements at `index`, which is in bounds; where `mask` is not set, anything."""
         writer, kind = self._writer, array.element
         if all(writer.is_uniform(position) for position in index):
-            address = self._address(array, index)
+            address = self.address(array, index)
             if mask is not None and index:
                 address = self._guarded(address, mask)
             type_ = memory_type(kind)
             text = writer.scalar.emit(f"load {type_}, ptr {address}, align {kind.bytes}")
             return Uniform(_from_memory(writer.scalar, kind, text), kind)
         if self._is_row(index):
-            text = self._load_row(kind, self._address(array, index), mask)
+            text = self._load_row(kind, self.address(array, index), mask)
         elif self._is_row(index, -1):
             backwards = None if mask is None else writer.reversed(mask, "i1")
             row = self._load_row(kind, self._last_address(array, index), backwards)
@@ -202,7 +202,7 @@ class Memory:
         """Whether rows of vectors from a uniform index on are to be stored past the caches: large, and aligned; an i1."""
         code = self.routine.code
         size = array.element.bytes * self._writer.lanes
-        address = code.emit(f"ptrtoint ptr {self._address(array, index)} to i64")
+        address = code.emit(f"ptrtoint ptr {self.address(array, index)} to i64")
         odd = code.emit(f"and i64 {address}, {size - 1}")
         aligned = code.emit(f"icmp eq i64 {odd}, 0")
         large = code.emit(f"icmp ne i64 {self.view.word(STREAMING)}, 0")
@@ -215,12 +215,12 @@ class Memory:
         writer, kind = self._writer, array.element
         if writer.lanes == 1:
             text = _to_memory(writer.scalar, kind, writer.one(value))
-            address = self._address(array, index)
+            address = self.address(array, index)
             writer.scalar.line(f"store {memory_type(kind)} {text}, ptr {address}, align {kind.bytes}")
             return
         text = _to_memory(writer.code, kind, writer.every(value))
         if self._is_row(index):
-            address = self._address(array, index)
+            address = self.address(array, index)
             if mask is None and past_caches is not None:
                 self._store_past_caches(kind, text, address, past_caches)
             else:
@@ -230,7 +230,7 @@ class Memory:
             row = writer.reversed(text, memory_type(kind))
             self._store_row(kind, row, self._last_address(array, index), backwards)
         elif len(index) == 1 and isinstance(index[0], Packed) and index[0].mask == mask:
-            self._store_packed(kind, text, self._address(array, index), mask)
+            self._store_packed(kind, text, self.address(array, index), mask)
         else:
             self._scatter(kind, text, self._addresses(array, index), mask)
 

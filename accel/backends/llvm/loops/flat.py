@@ -22,7 +22,7 @@ from accel.labelled.array import Array
 class Flat:
     """One nest that runs over positions: what its functions share."""
 
-    def __init__(self, text: NestText, loops: list[For]) -> None:
+    def __init__(self, text: NestText, loops: Sequence[For]) -> None:
         self._text = text
         self._loops = loops
         self._indices = [loop.index for loop in loops]

@@ -17,7 +17,6 @@ from accel.backends.llvm.emit.statements import Statements, Streams
 from accel.backends.llvm.emit.values import Uniform, Value, Writer
 from accel.backends.llvm.loops.vector_loop import Part, VectorLoop
 from accel.backends.llvm.states.analysis import NestPlan, VectorPlan
-from accel.backends.llvm.states.kinds import Kind
 from accel.backends.llvm.states.records import Record
 from accel.backends.llvm.states.staging import tile_routine
 from accel.backends.llvm.text.frame import Frame, FrameView
@@ -26,18 +25,22 @@ from accel.backends.sites import EmptySite, Site
 from accel.ir import mentions
 from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, Nest, State
 from accel.ir.positions import needed_inside
+from accel.schedule.nodes import Accumulation
 
 
 class NestText:
     """What the functions of one nest have in common."""
 
-    def __init__(self, name: str, nest: Nest, plan: NestPlan, sites: list[Site] | None) -> None:
-        """`sites` collects the checks of the recording form; None for the fast form."""
+    def __init__(
+        self, name: str, nest: Nest, plan: NestPlan, sites: list[Site] | None, frame: Frame | None = None
+    ) -> None:
+        """`sites` collects the checks of the recording form; None for the fast form. `frame`: that of a nest of which this
+        one is a part."""
         self.name = name
         self.nest = nest
         self.plan = plan
         self.sites = sites
-        self.frame = Frame(nest)
+        self.frame = frame or Frame(nest)
         self.routines: list[Routine] = []
         self.records = {
             state.name: Record(f"{name}_{number}", state, plan.kinds[state.name], self.frame, sites)
@@ -48,7 +51,7 @@ class NestText:
         """The functions of all records."""
         for record in self.records.values():
             self.routines += record.functions()
-            if record.kind is Kind.STAGED:
+            if record.kind is Accumulation.STAGED:
                 self.routines.append(tile_routine(record))
 
 
@@ -176,7 +179,7 @@ class Levels:
         """
         outside = dict(self.pointers)
         scalar = self._text.plan.vector is None or loop.body.loop is not None
-        held = [s.name for s in loop.states if scalar and self._text.plan.kinds[s.name] is Kind.SIMPLE]
+        held = [s.name for s in loop.states if scalar and self._text.plan.kinds[s.name] is Accumulation.VALUE]
         for name in held:
             record = self._text.records[name]
             self.pointers[name] = self.routine.slot("i64", record.words)

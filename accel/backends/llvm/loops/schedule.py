@@ -7,17 +7,18 @@ with running states or scatters go through the chunks in order on one thread. Sm
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from accel.backends.llvm.loops.alternatives import Alternative
 from accel.backends.llvm.loops.flat import Flat
 from accel.backends.llvm.loops.nest import Levels, NestText, body, place_records
+from accel.backends.llvm.loops.partials import absorb_partials, partial_words, store_partials
 from accel.backends.llvm.states.analysis import weight
-from accel.backends.llvm.text.frame import CHUNK, FAILED, FAULTS, PARTIALS, RECORDS, STREAMING, THREADS
+from accel.backends.llvm.text.frame import CHUNK, FAILED, FAULTS, PARTIALS, RECORDS, STREAMING, THREADS, Frame
 from accel.backends.llvm.text.routine import Routine
 from accel.ir import mentions
-from accel.ir.nodes import For, ManyToOne, Nest, Scatter, Write
-from accel.ir.positions import flat_loops
-from accel.labelled.array import Extent
+from accel.ir.nodes import For, Write
+from accel.labelled.array import Array, Extent, SizeVariable
 from accel.labelled.meaning.order import BLOCK
 from accel.labelled.scalar import Constant
 
@@ -39,31 +40,14 @@ BLOCK_HEAD = 2
 """Words of a block of arguments before the arrays: participants, and where a recording nest writes what failed."""
 
 
-def is_parallel(nest: Nest, loop: For, last: For) -> bool:
-    """Whether chunks of the outermost loop may run in any order, or of it and those inside up to `last` as one."""
-    if any(state.running for state in loop.states):
-        return False
-    if any(isinstance(statement, Scatter) for statement in mentions.statements(nest)):
-        return False
-    ordered = {state.name for state in loop.states if not state.monoid.exact}
-    return all(
-        not (isinstance(s, ManyToOne) and s.state in ordered) or _aligned(s, last) for s in mentions.statements(nest)
-    )
-
-
-def _aligned(step: ManyToOne, loop: For) -> bool:
-    """Whether each iteration makes a step."""
-    return step.when is None and step in (*loop.body.before, *loop.body.after)
-
-
-def write(text: NestText) -> None:
-    """All functions of the nest: `@<name>(block)` is what Python calls."""
+def write(text: NestText, alternatives: Sequence[Alternative] = ()) -> None:
+    """All functions of the nest: `@<name>(block)` is what Python calls. `alternatives` are tried before rows."""
     level = text.nest.body
     routine = Routine(f"i64 @{text.name}_run(ptr %frame)", hot=False)
     levels = Levels(text, routine, "ret i64 1")
     levels.statements(level.before)
     if level.loop is not None:
-        _outermost(text, levels, level.loop)
+        _outermost(text, levels, level.loop, alternatives)
         levels.finish(level.loop.states)
     levels.statements(level.after)
     # Functions of states only note that something failed.
@@ -80,6 +64,18 @@ def _entry(text: NestText) -> Routine:
     routine = Routine(f"i64 @{text.name}(ptr %block)", hot=False)
     start = routine.slot("i64", frame.words)
 
+    numbers = {array: BLOCK_HEAD + number for number, array in enumerate(frame.arrays)}
+    sizes = {variable: BLOCK_HEAD + len(numbers) + number for number, variable in enumerate(frame.sizes)}
+    fill_frame(routine, frame, start, numbers, sizes)
+    routine.code.line(f"ret i64 {routine.code.emit(f'call i64 @{text.name}_run(ptr {start})')}")
+    return routine
+
+
+def fill_frame(
+    routine: Routine, frame: Frame, start: str, arrays: Mapping[Array, int], sizes: Mapping[SizeVariable, int]
+) -> None:
+    """Fills the frame at `start` from `%block`: its words of those numbers are arrays and sizes."""
+
     def put(word: int, type_: str, value: str) -> None:
         routine.store(type_, value, routine.offset(start, word))
 
@@ -89,20 +85,18 @@ def _entry(text: NestText) -> Routine:
     put(FAILED, "i64", "0")
     put(THREADS, "i64", argument(0))
     put(FAULTS, "ptr", argument(1, "ptr"))
-    for number, array in enumerate(frame.arrays):
-        header = argument(BLOCK_HEAD + number, "ptr")
+    for array in frame.arrays:
+        header = argument(arrays[array], "ptr")
         put(frame.data(array), "ptr", routine.load("ptr", routine.offset(header, 2)))
         if len(array.shape) > 1:
             strides = routine.load("ptr", routine.offset(header, 5))
             for dimension in range(len(array.shape) - 1):
                 put(frame.stride(array, dimension), "i64", routine.load("i64", routine.offset(strides, dimension)))
-    for number, variable in enumerate(frame.sizes):
-        put(frame.size(variable), "i64", argument(BLOCK_HEAD + len(frame.arrays) + number))
-    routine.code.line(f"ret i64 {routine.code.emit(f'call i64 @{text.name}_run(ptr {start})')}")
-    return routine
+    for variable in frame.sizes:
+        put(frame.size(variable), "i64", argument(sizes[variable]))
 
 
-def _outermost(text: NestText, levels: Levels, loop: For) -> None:
+def _outermost(text: NestText, levels: Levels, loop: For, alternatives: Sequence[Alternative]) -> None:
     routine, code = levels.routine, levels.routine.code
     words = sum(text.records[state.name].words for state in loop.states)
     records = routine.slot("i64", max(1, words))
@@ -111,17 +105,37 @@ def _outermost(text: NestText, levels: Levels, loop: For) -> None:
         levels.reset(state, levels.pointers[state.name])
     levels.keep_streams()
     routine.store("ptr", records, levels.view.address(RECORDS))
-    loops = flat_loops(text.nest)
-    last = loops[-1] if loops else loop
-    parallel, innermost = is_parallel(text.nest, loop, last), last.body.loop is None
+    if alternatives:
+        after = routine.label()
+        for alternative in alternatives:
+            with routine.when(alternative.applies(levels)):
+                alternative.run(levels)
+                routine.jump(after)
+                routine.place(routine.label())
+        _rows(text, levels, loop, records)
+        routine.jump(after)
+        routine.place(after)
+    else:
+        _rows(text, levels, loop, records)
+    failed = routine.load("i64", levels.view.address(FAILED))
+    with routine.when(code.emit(f"icmp ne i64 {failed}, 0")):
+        code.line("ret i64 1")
+        routine.place(routine.label())
+
+
+def _rows(text: NestText, levels: Levels, loop: For, records: str) -> None:
+    """The outermost loop in its own order."""
+    routine, code = levels.routine, levels.routine.code
+    loops, parallel = text.plan.flat, text.plan.parallel
+    innermost = (loops[-1] if loops else loop).body.loop is None
     if loops is None:
-        extent, work = levels.extent(loop), _work(text, levels, [loop])
+        extent, work = levels.extent(loop), work_of(text, levels, [loop])
         text.routines.append(body(text, loop))
     else:
         flat = Flat(text, loops)
-        extent, work = flat.positions(levels), _work(text, levels, loops)
+        extent, work = flat.positions(levels), work_of(text, levels, loops)
         text.routines.append(flat.body())
-    _note_streaming(text, levels, extent, innermost)
+    note_streaming(text, levels, extent, innermost)
     total = code.emit(f"fmul double {code.emit(f'sitofp i64 {extent} to double')}, {work}")
     small, large, after = routine.label(), routine.label(), routine.label()
     routine.branch(code.emit(f"fcmp olt double {total}, {SMALL:e}"), small, large)
@@ -130,21 +144,17 @@ def _outermost(text: NestText, levels: Levels, loop: For) -> None:
     routine.jump(after)
     routine.place(large)
     blocks = innermost or any(not state.monoid.exact for state in loop.states)
-    chunk = _chunk(levels, BLOCK if blocks else 1, extent, work)
+    chunk = chunk_of(routine, BLOCK if blocks else 1, extent, work)
     if parallel:
         _in_parallel(text, levels, loop, extent, chunk)
     else:
         text.routines.append(_next_chunk(text))
-        _run(text, levels, extent, chunk, "1")
+        run_chunks(levels, f"{text.name}_chunk", extent, chunk, "1")
     routine.jump(after)
     routine.place(after)
-    failed = routine.load("i64", levels.view.address(FAILED))
-    with routine.when(code.emit(f"icmp ne i64 {failed}, 0")):
-        code.line("ret i64 1")
-        routine.place(routine.label())
 
 
-def _note_streaming(text: NestText, levels: Levels, extent: str, is_flat: bool) -> None:
+def note_streaming(text: NestText, levels: Levels, extent: str, is_flat: bool) -> None:
     """Says whether the nest writes more than caches hold: then its stores go past them."""
     written = (
         sum(s.array.element.bytes for s in mentions.statements(text.nest) if isinstance(s, Write)) if is_flat else 0
@@ -154,17 +164,17 @@ def _note_streaming(text: NestText, levels: Levels, extent: str, is_flat: bool) 
     levels.routine.store("i64", code.emit(f"zext i1 {large} to i64"), levels.view.address(STREAMING))
 
 
-def _run(text: NestText, levels: Levels, extent: str, chunk: str, threads: str) -> None:
-    """All chunks; leaves the function if the user interrupted."""
+def run_chunks(levels: Levels, function: str, extent: str, chunk: str, threads: str) -> None:
+    """All chunks of a function of a frame, the first and the last iteration; leaves the function if the user interrupted."""
     routine = levels.routine
-    arguments = f"ptr @{text.name}_chunk, ptr %frame, i64 {extent}, i64 {chunk}, i64 {threads}"
+    arguments = f"ptr @{function}, ptr %frame, i64 {extent}, i64 {chunk}, i64 {threads}"
     stopped = routine.code.emit(f"call i64 @accel_run({arguments})")
     with routine.when(routine.code.emit(f"icmp ne i64 {stopped}, 0")):
         routine.code.line("ret i64 2")
         routine.place(routine.label())
 
 
-def _work(text: NestText, levels: Levels, outermost: Sequence[For]) -> str:
+def work_of(text: NestText, levels: Levels, outermost: Sequence[For]) -> str:
     """Instructions of one iteration of the outermost loops: a double."""
     code = levels.routine.code
     work = _work_of_iteration(text)
@@ -184,9 +194,11 @@ def _work_of_iteration(text: NestText) -> str:
     return f"{float(weight(text.nest) * factor):e}"
 
 
-def _chunk(levels: Levels, least: int, extent: str, work: str) -> str:
-    """`least` iterations times a power of two."""
-    routine, code = levels.routine, levels.routine.code
+def chunk_of(
+    routine: Routine, least: int, extent: str, work: str, most: int = MOST_CHUNKS, light: float = CHUNK_WORK
+) -> str:
+    """`least` iterations times a power of two: not less work than `light`, and at most `most` chunks."""
+    code = routine.code
     slot = routine.slot("i64")
     routine.store("i64", str(least), slot)
     head, grow, done = routine.label(), routine.label(), routine.label()
@@ -194,10 +206,10 @@ def _chunk(levels: Levels, least: int, extent: str, work: str) -> str:
     routine.place(head)
     chunk = routine.load("i64", slot)
     work_of_chunk = code.emit(f"fmul double {code.emit(f'sitofp i64 {chunk} to double')}, {work}")
-    light = code.emit(f"fcmp olt double {work_of_chunk}, {CHUNK_WORK:e}")
-    many = code.emit(f"icmp sgt i64 {code.emit(f'sdiv i64 {extent}, {chunk}')}, {MOST_CHUNKS - 1}")
+    short = code.emit(f"fcmp olt double {work_of_chunk}, {light:e}")
+    many = code.emit(f"icmp sgt i64 {code.emit(f'sdiv i64 {extent}, {chunk}')}, {most - 1}")
     more = code.emit(f"icmp slt i64 {chunk}, {extent}")
-    routine.branch(code.emit(f"and i1 {more}, {code.emit(f'or i1 {light}, {many}')}"), grow, done)
+    routine.branch(code.emit(f"and i1 {more}, {code.emit(f'or i1 {short}, {many}')}"), grow, done)
     routine.place(grow)
     routine.store("i64", code.emit(f"shl i64 {chunk}, 1"), slot)
     routine.jump(head)
@@ -205,29 +217,15 @@ def _chunk(levels: Levels, least: int, extent: str, work: str) -> str:
     return chunk
 
 
-def _partial_words(text: NestText, loop: For) -> Sequence[int]:
-    return [1 + text.records[state.name].leaves for state in loop.states]
-
-
 def _in_parallel(text: NestText, levels: Levels, loop: For, extent: str, chunk: str) -> None:
     """Chunks on all threads; then their partial results join the caller's records in order."""
-    routine, code = levels.routine, levels.routine.code
+    routine = levels.routine
     text.routines.append(_partial_chunk(text, loop))
-    words = sum(_partial_words(text, loop))
-    partials = routine.slot("i64", max(1, words * MOST_CHUNKS))
+    partials = routine.slot("i64", max(1, partial_words(text, loop.states) * MOST_CHUNKS))
     routine.store("ptr", partials, levels.view.address(PARTIALS))
     routine.store("i64", chunk, levels.view.address(CHUNK))
-    _run(text, levels, extent, chunk, routine.load("i64", levels.view.address(THREADS)))
-    if not loop.states:
-        return
-    less = code.emit(f"sub i64 {extent}, 1")
-    chunks = code.emit(f"add i64 {code.emit(f'sdiv i64 {less}, {chunk}')}, 1")
-    with routine.count("0", chunks) as number:
-        partial = routine.offset(partials, code.emit(f"mul i64 {number}, {words}"))
-        for state, size in zip(loop.states, _partial_words(text, loop), strict=True):
-            with routine.when(code.emit(f"icmp ne i64 {routine.load('i64', partial)}, 0")):
-                text.records[state.name].absorb(routine, levels.pointers[state.name], routine.offset(partial, 1))
-            partial = routine.offset(partial, size)
+    run_chunks(levels, f"{text.name}_chunk", extent, chunk, routine.load("i64", levels.view.address(THREADS)))
+    absorb_partials(text, levels, loop.states, partials, extent, chunk)
 
 
 def _partial_chunk(text: NestText, loop: For) -> Routine:
@@ -235,22 +233,14 @@ def _partial_chunk(text: NestText, loop: For) -> Routine:
     routine = Routine(f"void @{text.name}_chunk(ptr %frame, i64 %low, i64 %high)", hot=False)
     levels = Levels(text, routine, "ret void")
     code, view = routine.code, levels.view
-    _leave_if_failed(levels)
+    leave_if_failed(levels)
     records = routine.slot("i64", max(1, sum(text.records[state.name].words for state in loop.states)))
     place_records(text, levels, loop, records)
     for state in loop.states:
         text.records[state.name].reset(routine, levels.pointers[state.name], None)
     code.line(f"call void @{text.name}_body(ptr %frame, ptr {records}, i64 %low, i64 %high)")
     if loop.states:
-        number = code.emit(f"sdiv i64 %low, {view.word(CHUNK)}")
-        first = code.emit(f"mul i64 {number}, {sum(_partial_words(text, loop))}")
-        partial = routine.offset(view.word(PARTIALS, "ptr"), first)
-        for state, size in zip(loop.states, _partial_words(text, loop), strict=True):
-            record = text.records[state.name]
-            total = record.collapse(routine, levels.pointers[state.name])
-            routine.store("i64", routine.load("i64", total), partial)
-            record.store(routine, [levels.writer.one(v) for v in record.load(routine, total, 1)], partial, 1)
-            partial = routine.offset(partial, size)
+        store_partials(text, levels, loop.states, code.emit(f"sdiv i64 %low, {view.word(CHUNK)}"))
     code.line("ret void")
     levels.memory.close()
     return routine
@@ -260,14 +250,15 @@ def _next_chunk(text: NestText) -> Routine:
     """`@<name>_chunk` of a loop that runs in order: the caller's records go on."""
     routine = Routine(f"void @{text.name}_chunk(ptr %frame, i64 %low, i64 %high)", hot=False)
     levels = Levels(text, routine, "ret void")
-    _leave_if_failed(levels)
+    leave_if_failed(levels)
     records = levels.view.word(RECORDS, "ptr")
     routine.code.line(f"call void @{text.name}_body(ptr %frame, ptr {records}, i64 %low, i64 %high)")
     routine.code.line("ret void")
     return routine
 
 
-def _leave_if_failed(levels: Levels) -> None:
+def leave_if_failed(levels: Levels) -> None:
+    """Leaves a chunk's function if another chunk has failed, or the user has interrupted."""
     routine = levels.routine
     failed = routine.load("i64", levels.view.address(FAILED))
     with routine.when(routine.code.emit(f"icmp ne i64 {failed}, 0")):

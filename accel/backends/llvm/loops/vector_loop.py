@@ -16,15 +16,16 @@ from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import TRUE, Statements, Streams
 from accel.backends.llvm.emit.values import Lanes, Progression, Uniform, Value, Writer
 from accel.backends.llvm.states.accumulators import Accumulator, ExactFold, OrderedFold, Tools, Unit
-from accel.backends.llvm.states.analysis import BYTE_LANES, VectorPlan, any_order, counts_lanes
+from accel.backends.llvm.states.analysis import BYTE_LANES, VectorPlan, counts_lanes, is_read
 from accel.backends.llvm.states.exact_scans import ExactScan
 from accel.backends.llvm.states.records import Record
-from accel.backends.llvm.states.scans import OrderedScan, Position
+from accel.backends.llvm.states.scans import OrderedScan, Position, ScanTotal
 from accel.backends.llvm.states.staging import StagedFold
 from accel.ir import flow
 from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, Stream, Within, Write
 from accel.labelled.array import Array
 from accel.labelled.meaning.order import BLOCK
+from accel.schedule.legality import any_order
 
 Part: TypeAlias = Callable[[str, str, str], None]
 """Writes iterations low .. high-1 of a loop of some extent, counted in the order in which it runs."""
@@ -52,6 +53,7 @@ class VectorLoop:
         self._writer = Writer(self._routine.code, plan.lanes)
         self._memory = outer.with_writer(self._writer)
         self._outer = streams
+        self._scalar = Functions(Writer(self._routine.code, 1), outer)
         self._tools = Tools(self._routine, self._writer, Functions(self._writer, self._memory))
         self._statements: list[LoopBody] = [*loop.body.before, *loop.body.after]
         self._steps = {s.state: s for s in self._statements if isinstance(s, ManyToOne)}
@@ -68,7 +70,9 @@ class VectorLoop:
             return OrderedFold(tools, record, pointer, self._plan.unroll)
         if counts_lanes(state, step):
             return Position(tools, record, pointer, bool(step.after))
-        return ExactScan(tools, record, pointer) if any_order(state) else OrderedScan(tools, record, pointer)
+        if any_order(state):
+            return ExactScan(tools, record, pointer)
+        return OrderedScan(tools, record, pointer) if is_read(step) else ScanTotal(tools, record, pointer, self._scalar)
 
     @contextmanager
     def runs(self) -> Iterator[Part]:

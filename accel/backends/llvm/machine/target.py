@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from accel.support.forks import FORKS, Once
@@ -18,6 +19,14 @@ if TYPE_CHECKING:
 
 HOST_ATTRIBUTES = 'attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }'
 """Attributes of every function: 512-bit registers where the processor has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Registers:
+    """A processor's vector registers: the bytes of one, and how many there are."""
+
+    bytes: int
+    count: int
 
 
 class Library:
@@ -49,11 +58,12 @@ class Host:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         self._triple = llvm.get_process_triple()
+        self._features = llvm.get_host_cpu_features()
         target = llvm.Target.from_triple(self._triple)
         self._machine, self._quick_machine = (
             target.create_target_machine(
                 cpu=llvm.get_host_cpu_name(),
-                features=llvm.get_host_cpu_features().flatten(),
+                features=self._features.flatten(),
                 opt=level,
                 reloc="pic",
                 codemodel="jitdefault",
@@ -69,9 +79,23 @@ class Host:
         self._builder = llvm.create_pass_builder(self._machine, llvm.create_pipeline_tuning_options(speed_level=1))
 
     @property
+    def registers(self) -> Registers:
+        """Its vector registers."""
+        if not self.is_x86:
+            return Registers(16, 32)
+        if self._features.get("avx512f"):
+            return Registers(64, 32)
+        return Registers(32 if self._features.get("avx") else 16, 16)
+
+    @property
     def is_x86(self) -> bool:
         """Whether x86-64 instructions may be named."""
         return self._triple.startswith("x86_64")
+
+    @property
+    def has_fma(self) -> bool:
+        """Whether `fma` is an instruction: x86-64 has it since 2013, others have it always. Else it is a function of C."""
+        return not self.is_x86 or bool(self._features.get("fma"))
 
     def compile(self, text: str, *, quick: bool = False) -> bytes:
         """Object code of a module's text; `quick`: without optimising. Raises `RuntimeError` for malformed text: a bug."""
@@ -81,6 +105,21 @@ class Host:
                 if quick:
                     return self._quick_machine.emit_object(module)
                 self._passes.run(module, self._builder)
+                return self._machine.emit_object(module)
+            finally:
+                module.close()
+
+    def compile_with_all_passes(self, text: str) -> bytes:
+        """Object code of a module's text as LLVM's own pipeline makes it at -O3: its vectoriser decides. For scalar loops."""
+        import llvmlite.binding as llvm
+
+        with FORKS.lock:
+            module = self._module(text)
+            try:
+                tuning = llvm.create_pipeline_tuning_options(speed_level=3)
+                tuning.loop_vectorization = tuning.loop_unrolling = tuning.slp_vectorization = True
+                builder = llvm.create_pass_builder(self._machine, tuning)
+                builder.getModulePassManager().run(module, builder)
                 return self._machine.emit_object(module)
             finally:
                 module.close()

@@ -221,7 +221,7 @@ class OrderedFold(Accumulator):
         self._pointer = pointer
         found = record.state.monoid.neutral
         self._neutral: list[Value] | None = None if found is None else [Fixed(element) for element in found]
-        self._width = order_lanes([final.type for final in record.state.finals])
+        self._width = order_lanes(record.state.types)
         self._count = self._width // tools.writer.lanes
         self._unrolled = unroll > 1
         self._slots = [tools.slots(record) for _ in range(self._count)]
@@ -269,6 +269,11 @@ class OrderedFold(Accumulator):
         else:
             slots = self._slots[unit.place % self._count]
         held = tools.load(record, slots)
+        if record.state.products:
+            # Accumulators begin as -0.0, and fma(x, y, -0.0) is x * y.
+            added = tools.functions.apply(record.steps.following, [*held, *values], None)
+            tools.store(record, added if mask is None else tools.select(mask, added, held), slots)
+            return (), ()
         if self._neutral is not None:
             taken = values if mask is None else tools.select(mask, values, self._neutral)
             tools.store(record, tools.merge(record, held, taken), slots)

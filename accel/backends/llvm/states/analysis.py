@@ -1,24 +1,20 @@
-"""How each loop of a nest is written: in scalars, or in vectors of several iterations.
+"""How each loop of a nest is written: in scalars, or in vectors of several iterations, of how many.
 
-A loop becomes vector code if it is innermost and every statement of it can work on several iterations at once with the
-same bits: no scatter; folds and scans whose elements stand in the loop's own order, or that are exact with a neutral
-element. Everything else is scalar code, which can do anything.
+Which loops run in lanes, which as one, and which on threads, the schedule by rows says (`accel/schedule/templates/rows.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64
-from accel.backends.llvm.states.kinds import Kind
 from accel.ir import flow, mentions
 from accel.ir.nodes import (
     For,
     LoopBody,
-    LoopDirection,
     ManyToOne,
     Nest,
     OneToMaybe,
@@ -30,11 +26,14 @@ from accel.ir.nodes import (
     Within,
     Write,
 )
-from accel.ir.positions import flat_loops, merging
 from accel.labelled import scalar
 from accel.labelled.meaning.order import SCAN_VECTOR, lanes
 from accel.labelled.scalar import constant
 from accel.labelled.work import INSTRUCTIONS, work
+from accel.schedule.axes import loops
+from accel.schedule.legality import any_order
+from accel.schedule.nodes import Accumulation, Kind, Schedule
+from accel.schedule.templates.rows import merged_in_lanes, rows
 
 HEAVY = 40
 """Operators from which on a loop's body is written only once, not once per vector of a group."""
@@ -63,110 +62,75 @@ class VectorPlan:
 
 @dataclass(frozen=True, slots=True)
 class NestPlan:
-    """The innermost loop's plan (None: scalar code), and how each state is carried.
+    """A nest's schedule by rows, and the innermost loop's plan (None: scalar code).
 
     merged: how it is written where loops of a fold that is not exact have merged into it, so that blocks of the order are
-    blocks of it; None if they cannot. rows_down: whether the loops around it run from their last iteration to the first,
-    because it runs downwards itself: so memory is visited in one direction.
+    blocks of it; None if they cannot.
     """
 
+    schedule: Schedule
     vector: VectorPlan | None
     merged: VectorPlan | None
-    kinds: Mapping[str, Kind]
-    rows_down: bool
+
+    @property
+    def kinds(self) -> Mapping[str, Accumulation]:
+        """How each state is carried, by name."""
+        return dict(self.schedule.accumulations)
+
+    @property
+    def flat(self) -> Sequence[For] | None:
+        """The loops from the outermost one on that run as one; None if they are not several."""
+        count = len(self.schedule.axes[0].loops)
+        return loops(self.schedule.nest)[:count] if count > 1 else None
+
+    @property
+    def parallel(self) -> bool:
+        """Whether chunks of the outermost loop, or of those that run as one with it, may run in any order."""
+        return self.schedule.pieces[0].kind is Kind.PARALLEL
+
+    @property
+    def rows_down(self) -> bool:
+        """Whether the loops around the innermost one run from their last iteration to their first."""
+        return any(axis.reverse for axis in self.schedule.axes)
 
 
 def plan(nest: Nest, scalar_only: bool) -> NestPlan:
     """Decide for a nest. `scalar_only`: no vectors at all."""
-    loops = [level.loop for level in mentions.levels(nest) if level.loop is not None]
-    kinds = {state.name: _scalar_kind(state) for state in mentions.states(nest)}
-    if scalar_only or not loops:
-        return NestPlan(None, None, kinds, rows_down=False)
-    found = _vector_plan(nest, loops[-1], loops[-1].states)
-    if found is None:
-        return NestPlan(None, None, kinds, rows_down=False)
-    vector, carried = found
-    merged = _merged_plan(nest) if vector.staged else None
-    return NestPlan(vector, merged, {**kinds, **carried}, _rows_down(nest, loops[-1]))
+    schedule = rows(nest, lanes=not scalar_only)
+    if not schedule.pieces or schedule.pieces[-1].kind is not Kind.VECTOR:
+        return NestPlan(schedule, None, None)
+    vector = _vector_plan(nest, loops(nest)[-1], dict(schedule.accumulations))
+    kept = merged_in_lanes(nest) if vector.staged else None
+    merged = None if kept is None else _vector_plan(nest, loops(nest)[-1], kept)
+    return NestPlan(schedule, vector, merged)
 
 
-def _merged_plan(nest: Nest) -> VectorPlan | None:
-    """How the innermost loop is written once all loops have merged into it, if they may: then it counts their elements."""
-    loops = flat_loops(nest)
-    if loops is None or loops[-1].body.loop is not None or merging(nest, loops):
-        return None
-    found = _vector_plan(nest, loops[-1], loops[0].states)
-    return None if found is None else found[0]
-
-
-def _rows_down(nest: Nest, innermost: For) -> bool:
-    """Whether the innermost loop runs downwards, and nothing depends on the order of those around it."""
-    alone = all(state in innermost.states for state in mentions.states(nest))
-    scatters = any(isinstance(statement, Scatter) for statement in mentions.statements(nest))
-    return innermost.direction is LoopDirection.DOWN and alone and not scatters
-
-
-def _scalar_kind(state: State) -> Kind:
-    if state.monoid.exact:
-        return Kind.SIMPLE
-    if state.running:
-        return Kind.SCAN
-    return Kind.LANES if state.monoid.commutes else Kind.RUNS
-
-
-def _vector_plan(nest: Nest, loop: For, own: Collection[State]) -> tuple[VectorPlan, dict[str, Kind]] | None:
-    """How the innermost loop is written, and how the states that step in it are carried; None if it must be scalar code.
-
-    `own`: the states whose elements are its iterations.
-    """
+def _vector_plan(nest: Nest, loop: For, kept: Mapping[str, Accumulation]) -> VectorPlan:
+    """How the innermost loop is written, given how the states that step in it are kept."""
     statements = [*loop.body.before, *loop.body.after]
     prefixes = flow.prefixes(loop)
     states = {state.name: state for state in mentions.states(nest)}
     steps = [statement for statement in statements if isinstance(statement, ManyToOne)]
-    if len({step.state for step in steps}) < len(steps) or any(isinstance(s, Scatter) for s in statements):
-        return None
-    kinds: dict[str, Kind] = {}
-    for step in steps:
-        state = states[step.state]
-        whole = step.when is None or step.when == state.when or step.when.name in prefixes
-        kind = _vector_kind(state, state in own, whole)
-        if kind is None:
-            return None
-        kinds[state.name] = kind
-    scans = any(states[name].running and not any_order(states[name]) for name in kinds)
-    folds = [states[name] for name, kind in kinds.items() if kind is Kind.BLOCKS]
+    kinds = {step.state: kept[step.state] for step in steps}
+    scanned = [step for step in steps if states[step.state].running and not any_order(states[step.state])]
+    scans, read = bool(scanned), any(map(is_read, scanned))
+    folds = [states[name] for name, kind in kinds.items() if kind is Accumulation.BLOCKS]
     width = (
         SCAN_VECTOR if scans else BYTE_LANES if _scans_bytes(statements, states) else _lanes(statements, states, loop)
     )
     group = max([lanes([final.type for final in state.finals]) for state in folds], default=0)
     unroll = group // width or (4 if steps and width < BYTE_LANES else 2)
-    if sum(map(_weight, statements)) > HEAVY or Kind.STAGED in kinds.values() or (scans and not folds):
+    if scans and not read and not folds:
+        unroll = SCAN_VECTOR
+    if sum(map(_weight, statements)) > HEAVY or Accumulation.STAGED in kinds.values() or (read and not folds):
         unroll = 1
-    staged = frozenset(name for name, kind in kinds.items() if kind is Kind.STAGED)
-    return VectorPlan(width, unroll, scans or bool(folds), prefixes, staged), kinds
+    staged = frozenset(name for name, kind in kinds.items() if kind is Accumulation.STAGED)
+    return VectorPlan(width, unroll, scans or bool(folds), prefixes, staged)
 
 
-def _vector_kind(state: State, own: bool, whole: bool) -> Kind | None:
-    """How vector code carries a state, if it can. `own`: its elements are those of the loop; `whole`: of every iteration."""
-    if not straight(state.merge):
-        return None
-    if any_order(state):
-        return Kind.SIMPLE
-    if state.running:
-        return Kind.SIMPLE if own and whole else None
-    if not state.monoid.commutes:
-        return None
-    return Kind.BLOCKS if own and whole else Kind.STAGED
-
-
-def any_order(state: State) -> bool:
-    """Whether elements may be combined in any order, starting from a neutral one."""
-    return state.monoid.exact and state.monoid.neutral is not None
-
-
-def straight(function: scalar.Function) -> bool:
-    """Whether a function may be computed for lanes that hold anything: no loads, no loops."""
-    return not any(isinstance(s, scalar.Load | scalar.While) for s in mentions.function_statements(function))
+def is_read(step: ManyToOne) -> bool:
+    """Whether the state is asked for while its loop runs, not for its end alone."""
+    return bool(step.before or step.after)
 
 
 def _lanes(statements: list[LoopBody], states: Mapping[str, State], loop: For) -> int:

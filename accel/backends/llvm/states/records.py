@@ -5,7 +5,10 @@ so far, so joining equal sizes as they meet, and what is left from the right, is
 `accel/labelled/meaning/order.py`: adjacent pairs, level by level, an odd one waits. For the same reason a power of two of
 blocks may be folded to one partial result apart (by another thread) and pushed as if it were one block.
 
-Every record begins with a count; `Kind` says what follows.
+What the words are depends on how the schedule keeps the state (`Accumulation`). value: present (0 or 1), value: exact states,
+and scans in vectors. blocks: the stack of whole blocks that vector code pushes. lanes: a stack, elements in the open block, one
+value for each lane. runs: a stack, elements in the open run, its value. scan: elements, whether there is a block carry, block
+carry, vector carry, total, three rows of a vector. staged: a stack, elements in the tile, a tile for each leaf (`staging.py`).
 """
 
 from __future__ import annotations
@@ -17,13 +20,15 @@ from accel.ast.tree.types import ScalarType
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.values import Uniform, Value, Writer
-from accel.backends.llvm.states.kinds import Kind
 from accel.backends.llvm.text.code import register_type
 from accel.backends.llvm.text.frame import Frame, FrameView
 from accel.backends.llvm.text.routine import WORD, Routine
 from accel.backends.sites import Site
 from accel.ir.nodes import State
 from accel.labelled.meaning.order import BLOCK, SCAN_VECTOR, lanes
+from accel.labelled.meaning.products import steps
+from accel.labelled.scalar import Function
+from accel.schedule.nodes import Accumulation
 
 LEVELS = 60
 """Entries of a stack: more than the bits of any number of blocks."""
@@ -40,32 +45,33 @@ def tile_words(kind: ScalarType) -> int:
 class Record:
     """The layout of one state's record, and the text of its functions `@<name>_…`."""
 
-    def __init__(self, name: str, state: State, kind: Kind, frame: Frame, sites: list[Site] | None) -> None:
+    def __init__(self, name: str, state: State, kind: Accumulation, frame: Frame, sites: list[Site] | None) -> None:
         self.name = name
         self.state = state
         self.kind = kind
-        self.types = [register_type(final.type) for final in state.finals]
+        self.types = [register_type(kind) for kind in state.types]
+        self.steps = steps(state.merge, state.monoid, state.types, state.products)
         self.leaves = len(self.types)
         self.frame = frame
         self.sites = sites
-        self._width = lanes([final.type for final in state.finals])
+        self._width = lanes(state.types)
         self.extra = 1 + LEVELS * self.leaves
 
     @property
     def words(self) -> int:
         """Words of the record."""
         match self.kind:
-            case Kind.SIMPLE:
+            case Accumulation.VALUE:
                 return 1 + self.leaves
-            case Kind.BLOCKS:
+            case Accumulation.BLOCKS:
                 return self.extra
-            case Kind.LANES:
+            case Accumulation.LANES:
                 return self.extra + 1 + self._width * self.leaves
-            case Kind.RUNS:
+            case Accumulation.RUNS:
                 return self.extra + 1 + self.leaves
-            case Kind.STAGED:
-                return self.extra + 1 + sum(tile_words(final.type) for final in self.state.finals)
-            case Kind.SCAN:
+            case Accumulation.STAGED:
+                return self.extra + 1 + sum(map(tile_words, self.state.element))
+            case Accumulation.SCAN:
                 return 2 + (3 + 3 * SCAN_VECTOR) * self.leaves
             case _:
                 assert_never(self.kind)
@@ -74,7 +80,7 @@ class Record:
 
     def copy(self, routine: Routine, source: str, target: str) -> None:
         """Puts a simple record's words to another place."""
-        assert self.kind is Kind.SIMPLE
+        assert self.kind is Accumulation.VALUE
         for word, type_ in enumerate(["i64", *self.types]):
             routine.store(type_, routine.load(type_, routine.offset(source, word)), routine.offset(target, word))
 
@@ -98,47 +104,48 @@ class Record:
     def reset(self, routine: Routine, pointer: str, initial: Sequence[str] | None) -> None:
         """Makes the record empty; a running state begins with its initial value."""
         seeded = initial is not None and self.state.running
-        routine.store("i64", str(int(seeded and self.kind is Kind.SIMPLE)), pointer)
+        routine.store("i64", str(int(seeded and self.kind is Accumulation.VALUE)), pointer)
         match self.kind:
-            case Kind.LANES | Kind.RUNS | Kind.STAGED:
+            case Accumulation.LANES | Accumulation.RUNS | Accumulation.STAGED:
                 routine.store("i64", "0", routine.offset(pointer, self.extra))
-            case Kind.SCAN:
+            case Accumulation.SCAN:
                 routine.store("i64", str(int(seeded)), routine.offset(pointer, 1))
-            case Kind.SIMPLE | Kind.BLOCKS:
+            case Accumulation.VALUE | Accumulation.BLOCKS:
                 pass
             case _:
                 assert_never(self.kind)
         if initial is not None and seeded:
-            self.store(routine, initial, pointer, 1 if self.kind is Kind.SIMPLE else 2)
-            if self.kind is Kind.SCAN:
+            self.store(routine, initial, pointer, 1 if self.kind is Accumulation.VALUE else 2)
+            if self.kind is Accumulation.SCAN:
                 self.store(routine, initial, pointer, 2 + 2 * self.leaves)
 
     def current(self, routine: Routine, pointer: str) -> list[Value]:
         """The running value."""
-        return self.load(routine, pointer, 1 if self.kind is Kind.SIMPLE else 2 + 2 * self.leaves)
+        return self.load(routine, pointer, 1 if self.kind is Accumulation.VALUE else 2 + 2 * self.leaves)
 
     # Functions.
 
     def functions(self) -> list[Routine]:
         """What the module must define for this record."""
         match self.kind:
-            case Kind.SIMPLE:
+            case Accumulation.VALUE:
                 return [self._simple_step()]
-            case Kind.BLOCKS | Kind.STAGED:
+            case Accumulation.BLOCKS | Accumulation.STAGED:
                 return [self._push(), self._collapse()]
-            case Kind.LANES:
+            case Accumulation.LANES:
                 return [self._push(), self._collapse(), self._join(), self._lanes_step()]
-            case Kind.RUNS:
+            case Accumulation.RUNS:
                 return [self._push(), self._collapse(), self._runs_step()]
-            case Kind.SCAN:
+            case Accumulation.SCAN:
                 return [self._scan_step()]
             case _:
                 assert_never(self.kind)
 
     def step(self, routine: Routine, pointer: str, values: Sequence[str]) -> None:
         """One more element."""
-        assert self.kind not in (Kind.BLOCKS, Kind.STAGED)
-        arguments = "".join(f", {t} {v}" for t, v in zip(self.types, values, strict=True))
+        assert self.kind not in (Accumulation.BLOCKS, Accumulation.STAGED)
+        kinds = map(register_type, self.state.element)
+        arguments = "".join(f", {t} {v}" for t, v in zip(kinds, values, strict=True))
         routine.code.line(f"call void @{self.name}_step(ptr %frame, ptr {pointer}{arguments})")
 
     def push(self, routine: Routine, pointer: str, partial: str) -> None:
@@ -147,7 +154,7 @@ class Record:
 
     def absorb(self, routine: Routine, pointer: str, partial: str) -> None:
         """A later part's result: of any size where the state is exact, else of a power of two of blocks or the last."""
-        if self.kind is Kind.SIMPLE:
+        if self.kind is Accumulation.VALUE:
             self.step(
                 routine, pointer, [str(routine.load(t, routine.offset(partial, k))) for k, t in enumerate(self.types)]
             )
@@ -156,7 +163,7 @@ class Record:
 
     def collapse(self, routine: Routine, pointer: str) -> str:
         """Everything so far as one result, without the initial value: present (a word: 0 or 1), then the leaves."""
-        if self.kind in (Kind.SIMPLE, Kind.SCAN):
+        if self.kind in (Accumulation.VALUE, Accumulation.SCAN):
             return pointer
         out = routine.slot("i64", 1 + self.leaves)
         routine.code.line(f"call void @{self.name}_collapse(ptr %frame, ptr {pointer}, ptr {out})")
@@ -174,11 +181,15 @@ class Record:
         return routine
 
     def _merge(self, functions: Functions, left: Sequence[Value], right: Sequence[Value]) -> list[str]:
-        return [functions.one(v) for v in functions.apply(self.state.merge, [*left, *right], None)]
+        return self._applied(functions, self.state.merge, [*left, *right])
+
+    def _applied(self, functions: Functions, function: Function, arguments: Sequence[Value]) -> list[str]:
+        return [functions.one(v) for v in functions.apply(function, arguments, None)]
 
     def _given(self) -> tuple[str, list[Value]]:
-        parameters = "".join(f", {t} %e{k}" for k, t in enumerate(self.types))
-        return parameters, [Uniform(f"%e{k}", final.type) for k, final in enumerate(self.state.finals)]
+        kinds = self.state.element
+        parameters = "".join(f", {register_type(kind)} %e{k}" for k, kind in enumerate(kinds))
+        return parameters, [Uniform(f"%e{k}", kind) for k, kind in enumerate(kinds)]
 
     def _simple_step(self) -> Routine:
         parameters, element = self._given()
@@ -256,13 +267,13 @@ class Record:
 
     def _close_open_part(self, routine: Routine) -> None:
         """An incomplete block of lanes, or an incomplete run, becomes the last block."""
-        if self.kind is Kind.BLOCKS:
+        if self.kind is Accumulation.BLOCKS:
             return
         count = routine.load("i64", routine.offset("%record", self.extra))
         with routine.when(routine.code.emit(f"icmp ne i64 {count}, 0")):
-            if self.kind is Kind.LANES:
+            if self.kind is Accumulation.LANES:
                 routine.code.line(f"call void @{self.name}_join(ptr %frame, ptr %record)")
-            elif self.kind is Kind.STAGED:
+            elif self.kind is Accumulation.STAGED:
                 routine.code.line(f"call void @{self.name}_tile(ptr %frame, ptr %record)")
             else:
                 self.push(routine, "%record", routine.offset("%record", self.extra + 1))
@@ -283,10 +294,11 @@ class Record:
         first, later, after = routine.label(), routine.label(), routine.label()
         routine.branch(code.emit(f"icmp slt i64 {count}, {self._width}"), first, later)
         routine.place(first)
-        self.store(routine, [functions.one(v) for v in element], "%record", lane)
+        self.store(routine, self._applied(functions, self.steps.first, element), "%record", lane)
         routine.jump(after)
         routine.place(later)
-        self.store(routine, self._merge(functions, self.load(routine, "%record", lane), element), "%record", lane)
+        held = self.load(routine, "%record", lane)
+        self.store(routine, self._applied(functions, self.steps.following, [*held, *element]), "%record", lane)
         routine.jump(after)
         routine.place(after)
         more = code.emit(f"add i64 {count}, 1")
@@ -307,10 +319,8 @@ class Record:
             with routine.count("0", joins) as low:
                 left = self._lane(routine, low)
                 right = self._lane(routine, code.emit(f"add i64 {low}, {half}"))
-                joined = self._merge(
-                    functions, self.load(routine, "%record", left), self.load(routine, "%record", right)
-                )
-                self.store(routine, joined, "%record", left)
+                both = self.load(routine, "%record", left), self.load(routine, "%record", right)
+                self.store(routine, self._merge(functions, *both), "%record", left)
             half //= 2
         self.push(routine, "%record", routine.offset("%record", self.extra + 1))
         routine.store("i64", "0", counter)
@@ -384,9 +394,5 @@ class Record:
         self.store(routine, [functions.one(v) for v in self.load(routine, held, 0)], "%record", place)
         with routine.when(code.emit(f"icmp sge i64 {lane}, {1 << level}")):
             left = code.emit(f"sub i64 {place}, {self.leaves << level}")
-            self.store(
-                routine,
-                self._merge(functions, self.load(routine, "%record", left), self.load(routine, held, 0)),
-                held,
-                0,
-            )
+            merged = self._merge(functions, self.load(routine, "%record", left), self.load(routine, held, 0))
+            self.store(routine, merged, held, 0)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from accel.ast.tree.types import I64
+from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import set_lanes
 from accel.backends.llvm.emit.values import Fixed, Lanes, Packed, Progression, Uniform, Value
 from accel.backends.llvm.states.accumulators import Accumulator, Tools, Unit
@@ -138,6 +139,88 @@ class OrderedScan(Accumulator):
             leaves = tools.lane(record, tools.load(record, self._last), SCAN_VECTOR - 1)
             tools.routine.store("i64", "1", self._pointer)
             record.store(tools.routine, leaves, self._pointer, 1)
+
+
+class ScanTotal(Accumulator):
+    """What a scan in the order of `order.scan` comes to, where nobody asks for the state between elements.
+
+    A vector's total is the tree of adjacent pairs: eight vectors that are written side by side have theirs made together.
+    """
+
+    def __init__(self, tools: Tools, record: Record, pointer: str, scalar: Functions) -> None:
+        assert tools.writer.lanes == SCAN_VECTOR
+        self._tools = tools
+        self._record = record
+        self._pointer = pointer
+        self._scalar = scalar
+        self._block = tools.routine.slot("i64", record.words)
+        self._group: list[list[Value]] = []
+
+    def begin_block(self) -> None:
+        """No vector carry."""
+        self._tools.routine.store("i64", "0", self._block)
+
+    def step(self, values: Sequence[Value], mask: str | None, unit: Unit) -> tuple[Sequence[Value], Sequence[Value]]:
+        """The totals of full groups, or what the lanes of the mask, which are the first ones, come to."""
+        if unit.place is None:
+            self._some(values, mask)
+            return (), ()
+        self._group.append(list(values))
+        if len(self._group) == SCAN_VECTOR:
+            totals = self._totals(self._group)
+            self._group = []
+            self._record.step(self._tools.routine, self._block, self._tools.lane(self._record, totals, 0))
+            for lane in range(1, SCAN_VECTOR):
+                self._join(self._tools.lane(self._record, totals, lane))
+        return (), ()
+
+    def _join(self, leaves: Sequence[str]) -> None:
+        """One more vector's total, where there is a carry."""
+        routine, record = self._tools.routine, self._record
+        right = [Uniform(text, final.type) for text, final in zip(leaves, record.state.finals, strict=True)]
+        merged = self._scalar.apply(record.state.merge, [*record.load(routine, self._block, 1), *right], None)
+        record.store(routine, [self._scalar.one(value) for value in merged], self._block, 1)
+
+    def _totals(self, vectors: Sequence[list[Value]]) -> list[Value]:
+        """Lane l: the total of vector l. Halves of a register keep to themselves as long as they can."""
+        for even, odd in (_PAIRS, _PAIRS, _HALVES):
+            vectors = [
+                self._tools.merge(self._record, self._picked(left, right, even), self._picked(left, right, odd))
+                for left, right in zip(vectors[::2], vectors[1::2], strict=True)
+            ]
+        (totals,) = vectors
+        return totals
+
+    def _picked(self, left: Sequence[Value], right: Sequence[Value], order: Sequence[int]) -> list[Value]:
+        """Lanes of two vectors, numbered through."""
+        writer = self._tools.writer
+        mask = f"<{SCAN_VECTOR} x i32> <{', '.join(f'i32 {lane}' for lane in order)}>"
+        return [
+            Lanes(
+                writer.code.emit(f"shufflevector {type_} {writer.every(a)}, {type_} {writer.every(b)}, {mask}"), a.type
+            )
+            for a, b, type_ in zip(left, right, self._tools.vector_types(self._record), strict=True)
+        ]
+
+    def _some(self, values: Sequence[Value], mask: str | None) -> None:
+        """A vector by itself, as `OrderedScan` has it."""
+        tools, routine = self._tools, self._tools.routine
+        count = str(SCAN_VECTOR) if mask is None else set_lanes(tools.writer, mask)
+        with routine.when(routine.code.emit(f"icmp ne i64 {count}, 0")):
+            local = scanned(tools, self._record, values)
+            last = routine.code.emit(f"sub i64 {count}, 1")
+            self._record.step(routine, self._block, tools.lane(self._record, local, last))
+
+    def end_block(self, start: str, end: str) -> None:
+        """The block's total joins the record."""
+        routine, record = self._tools.routine, self._record
+        with routine.when(routine.code.emit(f"icmp ne i64 {routine.load('i64', self._block)}, 0")):
+            leaves = [self._scalar.one(value) for value in record.load(routine, self._block, 1)]
+            record.step(routine, self._pointer, leaves)
+
+
+_PAIRS = (0, 2, 8, 10, 4, 6, 12, 14), (1, 3, 9, 11, 5, 7, 13, 15)
+_HALVES = (0, 1, 2, 3, 8, 9, 10, 11), (4, 5, 6, 7, 12, 13, 14, 15)
 
 
 def scanned(tools: Tools, record: Record, values: Sequence[Value]) -> list[Value]:

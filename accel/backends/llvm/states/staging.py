@@ -27,9 +27,9 @@ _LANES = 16
 def _tiles(routine: Routine, record: Record, pointer: str) -> list[str]:
     """Where the leaves' tiles begin."""
     word, starts = record.extra + 1, []
-    for final in record.state.finals:
+    for kind in record.state.element:
         starts.append(routine.offset(pointer, word))
-        word += tile_words(final.type)
+        word += tile_words(kind)
     return starts
 
 
@@ -67,12 +67,13 @@ class StagedFold(Accumulator):
         routine, record, writer = self._tools.routine, self._record, self._tools.writer
         some = mask or writer.code.splat("i1", "true")
         count = routine.load("i64", self._count)
-        for value, final, tile in zip(values, record.state.finals, _tiles(routine, record, self._pointer), strict=True):
-            kind = memory_type(final.type)
-            packed = self._memory.pack(final.type, value, None if self._whole else some)
+        tiles = _tiles(routine, record, self._pointer)
+        for value, element, tile in zip(values, record.state.element, tiles, strict=True):
+            kind = memory_type(element)
+            packed = self._memory.pack(element, value, None if self._whole else some)
             place = _element(routine, kind, tile, count)
             # All lanes: what is behind the set ones is written again, or never read.
-            writer.code.line(f"store {writer.code.vector(kind)} {packed}, ptr {place}, align {final.type.bytes}")
+            writer.code.line(f"store {writer.code.vector(kind)} {packed}, ptr {place}, align {element.bytes}")
         taken = str(writer.lanes) if mask is None else set_lanes(writer, mask)
         more = routine.code.emit(f"add i64 {count}, {taken}")
         routine.store("i64", more, self._count)
@@ -92,7 +93,7 @@ def tile_routine(record: Record) -> Routine:
     routine = Routine(f"void @{record.name}_tile(ptr %frame, ptr %record)")
     code, writer = routine.code, Writer(routine.code, _LANES)
     memory = Memory(FrameView(routine, record.frame), writer, "ret void", record.sites)
-    group = order_lanes([final.type for final in record.state.finals]) // _LANES
+    group = order_lanes(record.state.types) // _LANES
     fold = OrderedFold(Tools(routine, writer, Functions(writer, memory)), record, "%record", group)
     counter = routine.offset("%record", record.extra)
     count = routine.load("i64", counter)
@@ -101,8 +102,8 @@ def tile_routine(record: Record) -> Routine:
 
     def step(position: str, number: int | None, mask: str | None) -> None:
         elements = [
-            memory.load_vector(final.type, _element(routine, memory_type(final.type), tile, position), mask)
-            for final, tile in zip(record.state.finals, tiles, strict=True)
+            memory.load_vector(kind, _element(routine, memory_type(kind), tile, position), mask)
+            for kind, tile in zip(record.state.element, tiles, strict=True)
         ]
         fold.step(elements, mask, Unit(position, number, "0"))
 
@@ -123,9 +124,9 @@ def tile_routine(record: Record) -> Routine:
     routine.store("i64", code.emit(f"sub i64 {count}, {present}"), counter)
     code.declarations.setdefault("llvm.memcpy.p0.p0.i64", "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
     with routine.when(code.emit(f"icmp sgt i64 {count}, {present}")):
-        for final, tile in zip(record.state.finals, tiles, strict=True):
-            behind = _element(routine, memory_type(final.type), tile, present)
-            size = TILE_SLACK * final.type.bytes
+        for kind, tile in zip(record.state.element, tiles, strict=True):
+            behind = _element(routine, memory_type(kind), tile, present)
+            size = TILE_SLACK * kind.bytes
             code.line(f"call void @llvm.memcpy.p0.p0.i64(ptr {tile}, ptr {behind}, i64 {size}, i1 false)")
     code.line("ret void")
     memory.close()

@@ -82,7 +82,7 @@ class Body:
         """A new variable with the state's seed; None without one."""
         if state.initial is None:
             return None
-        return struct(self.writer, self.types[state.name], [operand_text(leaf) for leaf in state.initial])
+        return struct(self.writer, self.types[state.name].name, [operand_text(leaf) for leaf in state.initial])
 
     def accumulator(self, state: State, machine: Machine | None = None) -> Accumulator:
         """A new accumulator for the state, on its own machine unless told; to be begun or resumed."""
@@ -181,7 +181,7 @@ class Body:
 
     def _step(self, statement: ManyToOne) -> None:
         accumulator = self.accumulators[statement.state]
-        value = struct(self.writer, accumulator.made, [operand_text(value) for value in statement.values])
+        value = struct(self.writer, accumulator.made.element, [operand_text(value) for value in statement.values])
         accumulator.step(self.writer, value)
         self._assign(statement.after, leaf_names(accumulator.running, len(statement.after)))
 

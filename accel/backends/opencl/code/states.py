@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 
+from accel.ast.tree.types import ScalarType
 from accel.backends.opencl.code.functions import Context, inline
 from accel.backends.opencl.code.naming import ERROR, array_name, size_name, variables
 from accel.backends.opencl.code.spelling import c_type
@@ -20,7 +21,9 @@ from accel.ir import mentions
 from accel.ir.nodes import State
 from accel.labelled.array import Extent
 from accel.labelled.meaning.order import BLOCK, SCAN_VECTOR, lanes
+from accel.labelled.meaning.products import steps
 from accel.labelled.programs import loaded
+from accel.labelled.scalar import Function
 
 
 class Machine(Enum):
@@ -43,7 +46,7 @@ class StateType:
     @property
     def lanes(self) -> int:
         """How many lanes a block of a fold has."""
-        return lanes([final.type for final in self.state.finals])
+        return lanes(self.state.types)
 
     @property
     def machine(self) -> Machine:
@@ -65,6 +68,19 @@ class StateType:
         """The merge of two values, the one visited earlier first."""
         return f"{self.name}_merge({left}, {right}{self.passed})"
 
+    @property
+    def element(self) -> str:
+        """The struct of an element: that of a value, unless it holds factors of products."""
+        return f"{self.name}_element" if self.state.products else self.name
+
+    def first(self, element: str) -> str:
+        """The value that begins with an element."""
+        return f"{self.name}_first({element})" if self.state.products else element
+
+    def following(self, value: str, element: str) -> str:
+        """The value that goes on with an element."""
+        return f"{self.name}_following({value}, {element})" if self.state.products else self.merge(value, element)
+
 
 def state_type(state: State, context: Context) -> StateType:
     """Define the state's struct and its merge, or find those of a state with the same."""
@@ -81,15 +97,30 @@ def state_type(state: State, context: Context) -> StateType:
     key = "\n".join([*_definitions(StateType("STATE", state, passed, taken), context), str(state.monoid.commutes)])
     made = StateType(context.states.setdefault(key, f"state{len(context.states)}"), state, passed, taken)
     if made.name not in context.prelude:
-        struct, merge = _definitions(made, context)
-        context.prelude.function(made.name, struct)
-        context.prelude.function(f"{made.name}_merge", merge)
+        for name, text in zip(
+            ("", "_merge", "_element", "_first", "_following"), _definitions(made, context), strict=False
+        ):
+            context.prelude.function(made.name + name, text)
     return made
 
 
-def _definitions(made: StateType, context: Context) -> tuple[str, str]:
-    fields = " ".join(f"{c_type(final.type)} f{leaf};" for leaf, final in enumerate(made.state.finals))
-    return f"typedef struct {{ {fields} }} {made.name};", _merge(made, context)
+def _definitions(made: StateType, context: Context) -> list[str]:
+    """The struct and its merge; for products the struct of an element, and what begins and goes on with one."""
+    defined = [_typedef(made.state.types, made.name), _merge(made, context)]
+    if made.state.products:
+        found = steps(made.state.merge, made.state.monoid, made.state.types, made.state.products)
+        element = leaf_names("e", len(made.state.element))
+        value = leaf_names("a", len(made.state.types))
+        defined.append(_typedef(made.state.element, made.element))
+        defined.append(_function(made, "first", f"{made.element} e", found.first, element, context))
+        taken = f"{made.name} a, {made.element} e"
+        defined.append(_function(made, "following", taken, found.following, [*value, *element], context))
+    return defined
+
+
+def _typedef(kinds: Sequence[ScalarType], name: str) -> str:
+    fields = " ".join(f"{c_type(kind)} f{leaf};" for leaf, kind in enumerate(kinds))
+    return f"typedef struct {{ {fields} }} {name};"
 
 
 def leaf_names(value: str, count: int) -> list[str]:
@@ -98,12 +129,22 @@ def leaf_names(value: str, count: int) -> list[str]:
 
 
 def _merge(made: StateType, context: Context) -> str:
-    writer = Writer()
     count = len(made.state.finals)
-    results = inline(made.state.merge, [*leaf_names("a", count), *leaf_names("b", count)], writer, context)
+    taken = f"{made.name} a, {made.name} b{made.taken}"
+    return _function(
+        made, "merge", taken, made.state.merge, [*leaf_names("a", count), *leaf_names("b", count)], context
+    )
+
+
+def _function(
+    made: StateType, name: str, taken: str, function: Function, arguments: Sequence[str], context: Context
+) -> str:
+    """A function of the state: `taken` are its parameters, `arguments` the leaves of these."""
+    writer = Writer()
+    results = inline(function, arguments, writer, context)
     writer.line(f"{made.name} result = {{{', '.join(results)}}};")
     writer.line("return result;")
-    head = f"static {made.name} {made.name}_merge({made.name} a, {made.name} b{made.taken}) {{"
+    head = f"static {made.name} {made.name}_{name}({taken}) {{"
     return "\n".join([head, writer.text, "}"])
 
 
@@ -161,14 +202,14 @@ class Accumulator:
         if self.machine is not Machine.PLAIN:
             writer.line(f"{self.made.name}_{self.machine.value}_step(&{variable}, {value}{self.made.passed});")
             return
-        merged = self.made.merge(variable, value)
+        merged = self.made.following(variable, value)
         if self._seeded:
             writer.line(f"{variable} = {merged};")
             return
         with writer.block(f"if ({variable}_some)"):
             writer.line(f"{variable} = {merged};")
         with writer.block("else"):
-            writer.line(f"{variable} = {value};")
+            writer.line(f"{variable} = {self.made.first(value)};")
             writer.line(f"{variable}_some = 1;")
 
     @property
@@ -191,10 +232,10 @@ class Accumulator:
         return result
 
 
-def struct(writer: Writer, made: StateType, leaves: Sequence[str]) -> str:
-    """A new variable of the state's struct."""
+def struct(writer: Writer, type_: str, leaves: Sequence[str]) -> str:
+    """A new variable of a struct."""
     name = writer.fresh("value")
-    writer.line(f"{made.name} {name} = {{{', '.join(leaves)}}};")
+    writer.line(f"{type_} {name} = {{{', '.join(leaves)}}};")
     return name
 
 
@@ -235,9 +276,9 @@ def _lanes_machine(made: StateType) -> str:
     for (int l = 0; l < reach && l + reach < lanes; ++l) lane[l] = {made.merge("lane[l]", "lane[l + reach]")};
   return lane[0];
 }}
-static void {name}_fold_step({name}_fold* fold, {name} value{made.taken}) {{
+static void {name}_fold_step({name}_fold* fold, {made.element} value{made.taken}) {{
   int i = (int)(fold->count & {BLOCK - 1}), l = i & {width - 1};
-  fold->lane[l] = i < {width} ? value : {made.merge("fold->lane[l]", "value")};
+  fold->lane[l] = i < {width} ? {made.first("value")} : {made.following("fold->lane[l]", "value")};
   if (i == {BLOCK - 1}) {{
     {name} block = {name}_fold_block(fold->lane, {width}{made.passed});
     {name}_fold_push(fold->tree, fold->count / {BLOCK}, block{made.passed});

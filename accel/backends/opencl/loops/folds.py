@@ -38,7 +38,7 @@ def folds_in_lanes(nest: Nest, flat: Flat) -> list[tuple[Lanes, list[State]]] | 
     classes: dict[Lanes, list[State]] = {}
     for state in states:
         if not state.monoid.exact:
-            width = lanes([final.type for final in state.finals])
+            width = lanes(state.types)
             classes.setdefault(Lanes(width, state.monoid.commutes), []).append(state)
     if not classes:
         classes[Lanes(64, True)] = []

@@ -1,0 +1,26 @@
+"""Other ways to run a nest than row by row, for launches whose extents suit them: which there are is told from outside.
+
+Each stands beside the code of rows and is tried before it. It gives the same bits; where a check fails, it only notes so,
+and the nest runs again in its recording form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias
+
+from accel.backends.llvm.loops.nest import Levels, NestText
+
+
+class Alternative(Protocol):
+    """Another way to run the whole outermost loop of one nest."""
+
+    def applies(self, levels: Levels) -> str:
+        """Writes the test of extents and strides at launch: an i1."""
+
+    def run(self, levels: Levels) -> None:
+        """Writes what runs the loop, from its first iteration to its last; `ret i64 2` leaves if the user interrupted."""
+
+
+Alternatives: TypeAlias = Callable[[NestText], Sequence[Alternative]]
+"""Those of a nest, the best first."""

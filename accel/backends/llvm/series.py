@@ -1,0 +1,89 @@
+"""Series as the CPU runs them: how many rows are in work at once, what is allocated for them, and the call."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import prod
+
+from accel.ast.tree.types import ScalarType
+from accel.backends.device import SeriesLauncher, Slots
+from accel.backends.executor import shape_of
+from accel.backends.llvm.module import Kernel
+from accel.backends.llvm.templates.series import DONE, INTERRUPTED, MOST_PLACES, SeriesText
+from accel.backends.protocol import HostArray
+from accel.errors import AccelDeviceError, AccelError
+from accel.schedule.nodes import Series
+
+BLOCK_BYTES = 1 << 18
+"""Of the rows that are in work at once: they stay in the cache of one core."""
+
+LONGEST_BYTES = 1 << 20
+"""Of the longest row of all arrays: longer ones are in no such cache."""
+
+ENOUGH_ROWS = 4
+"""Rows for each thread, where they are many bytes: with fewer, threads would have more or less of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """A series that is compiled. `block_bytes`: see `BLOCK_BYTES`."""
+
+    series: Series
+    kernel: Kernel
+    text: SeriesText
+    block_bytes: int
+
+    def launcher(
+        self, slots: Slots, threads: int, allocate: Callable[[ScalarType, tuple[int, ...]], HostArray]
+    ) -> SeriesLauncher[HostArray]:
+        """What runs it: see `accel.backends.device.SeriesLauncher`."""
+        series, text, kernel, block_bytes = self.series, self.text, self.kernel, self.block_bytes
+        arrays = [slots.array(array) for array in text.arrays]
+        sizes_at = [slots.size(variable) for variable in text.sizes]
+        pack = struct.Struct(f"{4 + len(arrays) + len(sizes_at)}q").pack
+        count_of = shape_of((series.extent,), slots)
+        rows = [(array.element.bytes, shape_of(array.shape[1:], slots)) for array in series.rows]
+        results = [
+            (slots.array(o.array), o.array.element, shape_of(o.array.shape, slots), o.array in series.passed)
+            for nest in series.nests
+            for o in nest.outputs
+        ]
+        passed = [slots.array(array) for array in series.passed]
+        if passed:
+            threads = min(threads, MOST_PLACES)
+
+        def run(buffers: list[HostArray | None], sizes: list[int]) -> bool:
+            (count,) = count_of(sizes)
+            width = sum([size * prod(shape(sizes)) for size, shape in rows])
+            if not width or width > LONGEST_BYTES or (count < ENOUGH_ROWS * threads and count * width > LONGEST_BYTES):
+                return False
+            at_once = max(1, min(count, block_bytes // width))
+            for slot, element, shape, is_passed in results:
+                extents = shape(sizes)
+                if 0 in extents:
+                    return False
+                if is_passed:
+                    extents = (threads * at_once, *extents[1:])
+                try:
+                    buffers[slot] = allocate(element, extents)
+                except (MemoryError, ValueError):  # one after the other they need less
+                    return False
+            addresses = [id(buffers[slot]) for slot in arrays]
+            outcome = kernel(pack(threads, 0, count, at_once, *addresses, *[sizes[slot] for slot in sizes_at]))
+            if outcome == INTERRUPTED:
+                raise forked()
+            for slot in passed:
+                buffers[slot] = None
+            return outcome == DONE
+
+        return run
+
+
+def forked() -> AccelError:
+    """The error of a kernel that was interrupted where no exception was set: see `pool_text.py`."""
+    return AccelDeviceError(
+        "a signal handler forked while this program ran, and the child cannot finish what the parent's threads had begun",
+        hint="let the child end within the handler, or run the program again",
+    )

@@ -1,0 +1,204 @@
+"""Maps in blocks: tiles of the arrays that run across are filled, then rows of the block are computed in vectors.
+
+A block is some cache lines of each such array, and some of what is written: memory is slow where every line is another
+row's. Blocks follow each other along the arrays' own axis, and what the next one reads is asked for while rows are computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import NoReturn
+
+from accel.ast.tree.types import I64
+from accel.backends.llvm.emit.statements import Statements, Streams
+from accel.backends.llvm.emit.values import Progression, Uniform, Value, Writer
+from accel.backends.llvm.loops.nest import Levels, NestText
+from accel.backends.llvm.loops.schedule import leave_if_failed
+from accel.backends.llvm.templates.launch import launch
+from accel.backends.llvm.templates.tiles import Piece, Tile, iterations
+from accel.backends.llvm.templates.transpose import rows_at_once
+from accel.backends.llvm.text.frame import STREAMING
+from accel.backends.llvm.text.routine import Routine
+from accel.ir.nodes import For, Write
+from accel.labelled.array import Array
+from accel.schedule.templates.blocks import Blocks
+
+SEQUENCE = 256
+"""Bytes that are read, or written, one after the other before another row's turn comes: about as many as it takes until
+memory is as fast as it is for long rows. A tile of so many each way is a small part of the first cache."""
+
+MOST = 128
+"""The most elements of a block along an axis."""
+
+SEVERAL = 16
+"""The same where arrays run along two other axes."""
+
+
+class BlockLoops:
+    """One nest in blocks: an `Alternative` to its rows."""
+
+    def __init__(self, text: NestText, blocks: Blocks, lanes: int) -> None:
+        """`lanes` of the vectors in which the nest's statements are computed."""
+        self._text = text
+        self._blocks = blocks
+        self._lanes = lanes
+        self._most = _sizes(blocks)
+
+    def applies(self, levels: Levels) -> str:
+        """Whether there are as many lanes as rows are transposed at once: an i1."""
+        least = max(rows_at_once(each.read.array.element) for each in self._blocks.across)
+        return levels.routine.code.emit(f"icmp sge i64 {levels.extent(self._blocks.lanes)}, {least}")
+
+    def run(self, levels: Levels) -> None:
+        """All blocks."""
+        code, total, elements = levels.routine.code, "1", "1"
+        for loop in self._blocks.loops:
+            extent = levels.extent(loop)
+            total = code.emit(f"mul i64 {total}, {self._count(levels, loop, extent)}")
+            elements = code.emit(f"mul i64 {elements}, {extent}")
+        self._text.routines.append(self._routine())
+        launch(self._text, levels, f"{self._text.name}_blocks", total, elements, prod(self._most.values()))
+
+    def _size(self, loop: For) -> int:
+        return self._most.get(loop.index.name, 1)
+
+    def _count(self, levels: Levels, loop: For, extent: str) -> str:
+        """How many pieces a loop has."""
+        size, code = self._size(loop), levels.routine.code
+        return extent if size == 1 else code.emit(f"sdiv i64 {code.emit(f'add i64 {extent}, {size - 1}')}, {size}")
+
+    def _routine(self) -> Routine:
+        """`@<name>_blocks(frame, low, high)`: some of the blocks."""
+        routine = Routine(f"void @{self._text.name}_blocks(ptr %frame, i64 %low, i64 %high)")
+        levels, blocks = Levels(self._text, routine, "ret void"), self._blocks
+        leave_if_failed(levels)
+        tiles = [Tile(levels, each, blocks.lanes, blocks.axes, self._most) for each in blocks.across]
+        extents = [(loop, levels.extent(loop)) for loop in self._in_order()]
+        counts = [self._count(levels, loop, extent) for loop, extent in extents]
+        rows = Rows(levels, blocks, tiles, self._lanes)
+        with routine.count("%low", "%high") as number:
+            pieces = self._pieces(levels, number, extents, counts)
+            for tile in tiles:
+                tile.fill(pieces)
+            rows.write(pieces)
+        with routine.when(routine.code.emit(f"icmp ne i64 {levels.view.word(STREAMING)}, 0")):
+            levels.memory.finish_past_caches()
+        routine.code.line("ret void")
+        levels.memory.close()
+        return routine
+
+    def _in_order(self) -> list[For]:
+        """The loops as blocks follow each other, the slowest first."""
+        inner = (self._blocks.lanes, *self._blocks.axes)
+        return [*(loop for loop in self._blocks.loops if loop not in inner), *inner]
+
+    def _pieces(
+        self, levels: Levels, number: str, extents: Sequence[tuple[For, str]], counts: Sequence[str]
+    ) -> dict[str, Piece]:
+        """The block of that number; puts the indices of the loops that are not cut into scope."""
+        code, pieces = levels.routine.code, {}
+        for (loop, extent), count in reversed([*zip(extents, counts, strict=True)]):
+            name, size = loop.index.name, self._size(loop)
+            place = code.emit(f"urem i64 {number}, {count}")
+            number = code.emit(f"udiv i64 {number}, {count}")
+            if size == 1:
+                levels.streams.made[name] = Uniform(place, I64)
+                continue
+            low = code.emit(f"mul i64 {place}, {size}")
+            pieces[name] = Piece(low, levels.routine.least(code.emit(f"add i64 {low}, {size}"), extent))
+        return pieces
+
+
+def _sizes(blocks: Blocks) -> dict[str, int]:
+    """How many iterations of each loop a block has, by the name of its index: 1 of all others."""
+    widest = max(each.read.array.element.bytes for each in blocks.across)
+    along = min(MOST, SEQUENCE // widest) if len(blocks.axes) == 1 else SEVERAL
+    lanes = {blocks.lanes.index.name: min(MOST, SEQUENCE // widest)}
+    return lanes | {each.index.name: along for each in blocks.axes}
+
+
+class Rows:
+    """The rows of a block, computed in vectors: what the nest's statements do with tiles in the place of arrays."""
+
+    def __init__(self, levels: Levels, blocks: Blocks, tiles: Sequence[Tile], lanes: int) -> None:
+        self._levels = levels
+        self._blocks = blocks
+        self._tiles = tiles
+        self._writer = Writer(levels.routine.code, lanes)
+        self._memory = levels.memory.with_writer(self._writer)
+
+    def write(self, pieces: Mapping[str, Piece]) -> None:
+        """All rows of a block whose tiles are full."""
+        made = self._levels.streams.made
+        outside = dict(made)
+        with iterations(self._levels, self._blocks.axes, pieces) as at:
+            for tile, across in zip(self._tiles, self._blocks.across, strict=True):
+                tile.ask_ahead(at[across.axis.index.name])
+            self._row(pieces[self._blocks.lanes.index.name], [tile.row(at) for tile in self._tiles])
+        made.clear()
+        made.update(outside)
+
+    def _row(self, piece: Piece, tiles: Sequence[str]) -> None:
+        """A head up to where stores past the caches may begin, if there are any; vectors; what is left, under a mask."""
+        routine, code, lanes = self._levels.routine, self._levels.routine.code, self._writer.lanes
+        position = routine.slot("i64")
+        routine.store("i64", piece.low, position)
+        head = self._head(piece)
+        with routine.when(code.emit(f"icmp sgt i64 {head}, 0")):
+            self._vector(piece, piece.low, tiles, self._writer.first_lanes(head), {})
+            routine.store("i64", code.emit(f"add i64 {piece.low}, {head}"), position)
+        start = routine.load("i64", position)
+        past = {write.array: self._goes_past_caches(write, start) for write in self._writes()}
+        last = code.emit(f"sub i64 {piece.high}, {lanes - 1}")
+        with routine.advance(position, last, lanes) as at:
+            self._vector(piece, at, tiles, None, past)
+        rest = routine.load("i64", position)
+        with routine.when(code.emit(f"icmp slt i64 {rest}, {piece.high}")):
+            mask = self._writer.first_lanes(code.emit(f"sub i64 {piece.high}, {rest}"))
+            self._vector(piece, rest, tiles, mask, {})
+
+    def _writes(self) -> list[Write]:
+        return [s for s in self._blocks.statements if isinstance(s, Write) and s.when is None]
+
+    def _head(self, piece: Piece) -> str:
+        """How many elements of a row stand before a vector's boundary in what is written first; 0 if all fits into caches."""
+        code, writes = self._levels.routine.code, self._writes()
+        if not writes:
+            return "0"
+        array = writes[0].array
+        code_address = self._memory.address(array, self._index(writes[0], piece.low))
+        address = code.emit(f"ptrtoint ptr {code_address} to i64")
+        over = code.emit(
+            f"and i64 {code.emit(f'sub i64 0, {address}')}, {array.element.bytes * self._writer.lanes - 1}"
+        )
+        large = code.emit(f"icmp ne i64 {self._levels.view.word(STREAMING)}, 0")
+        elements = code.emit(f"sdiv i64 {over}, {array.element.bytes}")
+        some = self._levels.routine.least(elements, code.emit(f"sub i64 {piece.high}, {piece.low}"))
+        return code.emit(f"select i1 {large}, i64 {some}, i64 0")
+
+    def _goes_past_caches(self, write: Write, position: str) -> str:
+        return self._memory.goes_past_caches(write.array, self._index(write, position))
+
+    def _index(self, write: Write, position: str) -> list[Value]:
+        outer = self._levels.streams.values(write.index[:-1])
+        return [*outer, Uniform(position, I64)]
+
+    def _vector(self, piece: Piece, at: str, tiles: Sequence[str], mask: str | None, past: Mapping[Array, str]) -> None:
+        """The statements from iteration `at` on."""
+        code = self._levels.routine.code
+        made = dict(self._levels.streams.made)
+        made[self._blocks.lanes.index.name] = Progression(at, 1)
+        place = code.emit(f"sub i64 {at}, {piece.low}")
+        for across, tile in zip(self._blocks.across, tiles, strict=True):
+            kind = across.read.array.element
+            address = code.emit(f"getelementptr i8, ptr {tile}, i64 {code.emit(f'mul i64 {place}, {kind.bytes}')}")
+            made[across.read.out.name] = self._memory.load_vector(kind, address, None)
+        streams = Streams(self._memory, made)
+        statements = Statements(self._writer, self._memory, streams, _no_step, dict(past))
+        for statement in self._blocks.statements:
+            statements.masked(statement, mask)
+
+
+def _no_step(*_: object) -> NoReturn:
+    raise AssertionError("maps have no states")

@@ -1,0 +1,351 @@
+"""Loops that carry scans and positions, on several threads: chunks in rising order, each handing over what it came to.
+
+A thread takes the next chunks, finds out their totals (`accel/schedule/templates/chain.py`), which brings their elements
+into its cache, waits for what their predecessors came to, hands over what those and its own come to, and runs again with
+what it was handed: memory is read once. Whoever finds all predecessors done needs no totals, and begins with the results.
+
+Carries stand in a table of the launch, an entry for each chunk: a word that says whether it is there, then the records. Nobody
+waits long: who has lost patience, because a predecessor's thread does not run now, finds out the missing totals itself. Two
+that fill in the same entry write the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from accel.backends.llvm.loops.nest import Levels, NestText, body, place_records
+from accel.backends.llvm.loops.partials import absorb_partials, partial_words, store_partials
+from accel.backends.llvm.loops.schedule import CHUNK_WORK, SMALL, chunk_of, leave_if_failed, note_streaming, work_of
+from accel.backends.llvm.machine.target import host
+from accel.backends.llvm.states.analysis import plan, weight
+from accel.backends.llvm.text.code import constant_text
+from accel.backends.llvm.text.frame import CHUNK, FAILED, PARTIALS, RECORDS, THREADS
+from accel.backends.llvm.text.routine import Routine
+from accel.ir.nodes import For, State
+from accel.labelled.meaning.order import BLOCK
+from accel.schedule.nodes import Accumulation
+from accel.schedule.templates.chain import Chain, chain
+
+LEAST = 4 * SMALL
+"""Instructions below which a nest runs as rows."""
+
+MOST_LINKS = 2048
+"""More chunks than `schedule.py` has, so that what a chunk reads stays in a core's cache until it is read again."""
+
+RUNNING = 8
+"""About how many instructions a state costs that is read while its loop runs, beyond what its total costs."""
+
+MOST_AHEAD = 4
+
+_NUMBER, _CHUNKS, _EXTENT = "chain number", "chain chunks", "chain extent"
+_CARRIES, _PATIENCE = "chain carries", "chain patience"
+"""Words of the frame: the next chunk's number, how many there are, iterations; the table; how often to look for an entry."""
+
+PATIENCE = 1 / 32
+"""How often to look for an entry, by the instructions of a chunk: about as long as a chunk or two take."""
+
+
+def chained(
+    text: NestText, least: float = LEAST, light: float = CHUNK_WORK, patience: float = PATIENCE
+) -> ChainedLoop | None:
+    """The nest's chain, if it has one; for launches of at least `least` instructions, in chunks of at least `light`.
+
+    `patience`: looks for each instruction of a chunk.
+    """
+    found, loop = chain(text.nest), text.nest.body.loop
+    if found is None or loop is None:
+        return None
+    totals = NestText(f"{text.name}_totals", found.totals, plan(found.totals, scalar_only=False), None, text.frame)
+    carried = {state.name for state in loop.states if state.running}
+    if any(text.plan.kinds[state.name] is Accumulation.STAGED for state in loop.states):
+        return None
+    if any(each.plan.kinds[name] is not Accumulation.VALUE for name in carried for each in (text, totals)):
+        return None
+    return ChainedLoop(text, totals, found, (least, light, patience))
+
+
+class ChainedLoop:
+    """The outermost loop of a nest as a chain: an `Alternative`."""
+
+    def __init__(self, text: NestText, totals: NestText, found: Chain, limits: tuple[float, float, float]) -> None:
+        assert text.nest.body.loop is not None
+        assert found.totals.body.loop is not None
+        self._text = text
+        self._totals = totals
+        self._blocks = found.blocks
+        self._least, self._light, self._patience = limits
+        self._loop: For = text.nest.body.loop
+        self._totals_loop: For = found.totals.body.loop
+        self._carried = [state for state in self._loop.states if state.running]
+        self._folds = [state for state in self._loop.states if not state.running]
+        self._in_order = self._blocks or any(not state.monoid.exact for state in self._loop.states)
+
+    def applies(self, levels: Levels) -> str:
+        """More than one thread, and enough work."""
+        code = levels.routine.code
+        extent = levels.extent(self._loop)
+        work = work_of(self._text, levels, [self._loop])
+        total = code.emit(f"fmul double {code.emit(f'sitofp i64 {extent} to double')}, {work}")
+        large = code.emit(f"fcmp oge double {total}, {self._least:e}")
+        several = code.emit(f"icmp sgt i64 {levels.view.word(THREADS)}, 1")
+        return code.emit(f"and i1 {large}, {several}")
+
+    def run(self, levels: Levels) -> None:
+        """Calls `@<name>_chain`, so that no other launch has its table on the stack."""
+        self._totals.routines.append(body(self._totals, self._totals_loop))
+        self._totals.add_records()
+        self._text.routines += [*self._totals.routines, self._link(), self._launch()]
+        stopped = levels.routine.code.emit(f"call i64 @{self._text.name}_chain(ptr %frame)")
+        with levels.routine.when(levels.routine.code.emit(f"icmp ne i64 {stopped}, 0")):
+            levels.routine.code.line("ret i64 2")
+            levels.routine.place(levels.routine.label())
+
+    def _launch(self) -> Routine:
+        """`@<name>_chain(frame)`: all chunks; 1 if the user interrupted."""
+        text, loop = self._text, self._loop
+        routine = Routine(f"i64 @{text.name}_chain(ptr %frame)", hot=False)
+        levels = Levels(text, routine, "ret i64 1")
+        code, view = routine.code, levels.view
+        place_records(text, levels, loop, view.word(RECORDS, "ptr"))
+        extent, innermost = levels.extent(loop), loop.body.loop is None
+        note_streaming(text, levels, extent, innermost)
+        least = BLOCK if innermost or self._in_order else 1
+        chunk = chunk_of(levels.routine, least, extent, work_of(text, levels, [loop]), MOST_LINKS, self._light)
+        partials = routine.slot("i64", max(1, partial_words(text, self._folds) * MOST_LINKS))
+        routine.store("ptr", partials, view.address(PARTIALS))
+        less = code.emit(f"sub i64 {extent}, 1")
+        chunks = code.emit(f"add i64 {code.emit(f'sdiv i64 {less}, {chunk}')}, 1")
+        carries = routine.slot("i64", (MOST_LINKS + 1) * self._entry_words)
+        with routine.count("0", code.emit(f"add i64 {chunks}, 1")) as number:
+            routine.store("i64", "0", self._entry(routine, carries, number))
+        self._begin_neutral(levels)
+        self._fill_entry(levels, levels.pointers, carries)
+        looks = code.emit(f"fmul double {self._work_of(levels, chunk)}, {self._patience:e}")
+        patience = code.emit(f"fptosi double {looks} to i64")
+        words = {_NUMBER: "0", _CHUNKS: chunks, _EXTENT: extent, _PATIENCE: patience}
+        for word, value in words.items():
+            routine.store("i64", value, self._word(levels, word))
+        routine.store("ptr", carries, self._word(levels, _CARRIES))
+        routine.store("i64", chunk, view.address(CHUNK))
+        arguments = f"ptr @{text.name}_link, ptr %frame, i64 {chunks}, i64 1, i64 {view.word(THREADS)}"
+        stopped = code.emit(f"call i64 @accel_run({arguments})")
+        failed = code.emit(f"icmp ne i64 {routine.load('i64', view.address(FAILED))}, 0")
+        over = code.emit(f"or i1 {code.emit(f'icmp ne i64 {stopped}, 0')}, {failed}")
+        with routine.when(over):
+            code.line(f"ret i64 {stopped}")
+            routine.place(routine.label())
+        absorb_partials(text, levels, self._folds, partials, extent, chunk)
+        self._copy(routine, self._records(routine, self._entry(routine, carries, chunks)), levels.pointers)
+        code.line("ret i64 0")
+        levels.memory.close()
+        return routine
+
+    def _begin_neutral(self, levels: Levels) -> None:
+        """Exact states that have no value yet get the neutral one: all ways to an entry agree on whether there is one."""
+        routine = levels.routine
+        for state in self._carried:
+            pointer, neutral = levels.pointers[state.name], state.monoid.neutral
+            if state.monoid.exact and neutral is not None:
+                absent = routine.code.emit(f"icmp eq i64 {routine.load('i64', pointer)}, 0")
+                with routine.when(absent):
+                    routine.store("i64", "1", pointer)
+                    self._text.records[state.name].store(routine, [constant_text(each) for each in neutral], pointer, 1)
+
+    def _work_of(self, levels: Levels, chunk: str) -> str:
+        code = levels.routine.code
+        return code.emit(
+            f"fmul double {code.emit(f'sitofp i64 {chunk} to double')}, {work_of(self._text, levels, [self._loop])}"
+        )
+
+    # Entries of the table of carries.
+
+    @property
+    def _entry_words(self) -> int:
+        return 1 + sum(self._text.records[state.name].words for state in self._carried)
+
+    def _entry(self, routine: Routine, carries: str, number: str) -> str:
+        return routine.offset(carries, routine.code.emit(f"mul i64 {number}, {self._entry_words}"))
+
+    def _records(self, routine: Routine, entry: str) -> dict[str, str]:
+        """Where an entry's records are, by state."""
+        found: dict[str, str] = {}
+        words = 1
+        for state in self._carried:
+            found[state.name] = routine.offset(entry, words)
+            words += self._text.records[state.name].words
+        return found
+
+    def _copy(self, routine: Routine, source: Mapping[str, str], target: Mapping[str, str]) -> None:
+        for state in self._carried:
+            self._text.records[state.name].copy(routine, source[state.name], target[state.name])
+
+    def _fill_entry(self, levels: Levels, records: Mapping[str, str], entry: str) -> None:
+        """Records become an entry that others see."""
+        self._copy(levels.routine, records, self._records(levels.routine, entry))
+        levels.routine.code.line(f"store atomic i64 1, ptr {entry} release, align 8")
+
+    def _is_there(self, levels: Levels, entry: str) -> str:
+        code = levels.routine.code
+        return code.emit(f"icmp ne i64 {code.emit(f'load atomic i64, ptr {entry} acquire, align 8')}, 0")
+
+    def _word(self, levels: Levels, name: str) -> str:
+        return levels.view.address(self._text.frame.stream(name))
+
+    def _link(self) -> Routine:
+        """`@<name>_link(frame, …)`: the next chunks that nobody has begun; nothing if there are none."""
+        text, routine = self._text, Routine(f"void @{self._text.name}_link(ptr %frame, i64 %any, i64 %next)", hot=False)
+        levels = Levels(text, routine, "ret void")
+        code = routine.code
+        leave_if_failed(levels)
+        first, last, ready = self._claim(levels)
+        records = routine.slot("i64", sum(text.records[state.name].words for state in self._loop.states))
+        place_records(text, levels, self._loop, records)
+        carries = levels.view.word(text.frame.stream(_CARRIES), "ptr")
+        before, after = (self._entry(routine, carries, number) for number in (first, last))
+        late = code.emit(f"xor i1 {ready}, true")
+        with routine.when(late):
+            found = self._find_totals(levels, first, last)
+            self._wait(levels, before, first)
+            self._absorb(levels, found, before, after)
+        self._copy(routine, self._records(routine, before), levels.pointers)
+        self._results(levels, records, (first, last))
+        with routine.when(ready):
+            self._fill_entry(levels, levels.pointers, after)
+        code.line("ret void")
+        levels.memory.close()
+        return routine
+
+    def _claim(self, levels: Levels) -> tuple[str, str, str]:
+        """Takes numbers; gives the first, the one behind the last, and whether all before it have handed over.
+
+        Who can begin at once takes one; who must find out totals meanwhile takes as many as cost no more than that.
+        """
+        routine, code = levels.routine, levels.routine.code
+        chunks = routine.load("i64", self._word(levels, _CHUNKS))
+        number, carries = self._word(levels, _NUMBER), levels.view.word(self._text.frame.stream(_CARRIES), "ptr")
+        head, some, none, taken = (routine.label() for _ in range(4))
+        routine.jump(head)
+        routine.place(head)
+        first = code.emit(f"load atomic i64, ptr {number} monotonic, align 8")
+        routine.branch(code.emit(f"icmp slt i64 {first}, {chunks}"), some, none)
+        routine.place(none)
+        code.line("ret void")
+        routine.place(some)
+        ready = self._is_there(levels, self._entry(routine, carries, first))
+        count = code.emit(f"select i1 {ready}, i64 1, i64 {self._ahead()}")
+        last = routine.least(code.emit(f"add i64 {first}, {count}"), chunks)
+        pair = code.emit(f"cmpxchg ptr {number}, i64 {first}, i64 {last} monotonic monotonic")
+        routine.branch(code.emit(f"extractvalue {{i64, i1}} {pair}, 1"), taken, head)
+        routine.place(taken)
+        return first, last, ready
+
+    def _ahead(self) -> int:
+        """How many chunks' totals take about as long as one chunk's results."""
+        results = weight(self._text.nest) + RUNNING * len(self._carried)
+        return max(1, min(MOST_AHEAD, round(results / weight(self._totals.nest))))
+
+    def _results(self, levels: Levels, records: str, chunks: tuple[str, str]) -> None:
+        """The chunks, one after the other, with what they fold apart."""
+        text, routine, code = self._text, levels.routine, levels.routine.code
+        chunk, extent = levels.view.word(CHUNK), routine.load("i64", self._word(levels, _EXTENT))
+        with routine.count(*chunks) as number:
+            for state in self._folds:
+                text.records[state.name].reset(routine, levels.pointers[state.name], None)
+            low = code.emit(f"mul i64 {number}, {chunk}")
+            high = routine.least(code.emit(f"add i64 {low}, {chunk}"), extent)
+            code.line(f"call void @{text.name}_body(ptr %frame, ptr {records}, i64 {low}, i64 {high})")
+            leave_if_failed(levels)
+            store_partials(text, levels, self._folds, number)
+
+    def _find_totals(self, levels: Levels, first: str, last: str) -> tuple[str, str]:
+        """Records of chunks, one for each block or one for all of them; gives where they are, and how many."""
+        routine, code, totals = levels.routine, levels.routine.code, self._totals
+        chunk, extent = levels.view.word(CHUNK), routine.load("i64", self._word(levels, _EXTENT))
+        low = code.emit(f"mul i64 {first}, {chunk}")
+        high = routine.least(code.emit(f"mul i64 {last}, {chunk}"), extent)
+        length = code.emit(f"sub i64 {high}, {low}")
+        parts = code.emit(f"sdiv i64 {code.emit(f'add i64 {length}, {BLOCK - 1}')}, {BLOCK}") if self._blocks else "1"
+        table = code.emit(f"alloca i64, i64 {code.emit(f'mul i64 {parts}, {self._totals_words}')}, align 8")
+        with routine.count("0", parts) as part:
+            start, end = low, high
+            if self._blocks:
+                start = code.emit(f"add i64 {low}, {code.emit(f'mul i64 {part}, {BLOCK}')}")
+                end = routine.least(code.emit(f"add i64 {start}, {BLOCK}"), high)
+            entry = routine.offset(table, code.emit(f"mul i64 {part}, {self._totals_words}"))
+            for state, record in self._entries(levels, entry):
+                totals.records[state.name].reset(routine, record, None)
+            code.line(f"call void @{totals.name}_body(ptr %frame, ptr {entry}, i64 {start}, i64 {end})")
+            leave_if_failed(levels)
+        return table, parts
+
+    @property
+    def _totals_words(self) -> int:
+        return sum(self._totals.records[state.name].words for state in self._carried)
+
+    def _absorb(self, levels: Levels, found: tuple[str, str], before: str, after: str) -> None:
+        """What one entry holds and the totals come to, as another entry. Others may read that already: only its last bits
+        are written."""
+        routine, code = levels.routine, levels.routine.code
+        table, parts = found
+        held = self._records(routine, routine.slot("i64", self._entry_words))
+        self._copy(routine, self._records(routine, before), held)
+        with routine.count("0", parts) as part:
+            entry = routine.offset(table, code.emit(f"mul i64 {part}, {self._totals_words}"))
+            for state, record in self._entries(levels, entry):
+                with routine.when(code.emit(f"icmp ne i64 {routine.load('i64', record)}, 0")):
+                    self._text.records[state.name].absorb(routine, held[state.name], routine.offset(record, 1))
+        self._fill_entry(levels, held, after)
+
+    def _entries(self, levels: Levels, entry: str) -> list[tuple[State, str]]:
+        """The records of the totals from `entry` on."""
+        found: list[tuple[State, str]] = []
+        words = 0
+        for state in self._totals_loop.states:
+            found.append((state, levels.routine.offset(entry, words)))
+            words += self._totals.records[state.name].words
+        return found
+
+    def _wait(self, levels: Levels, entry: str, number: str) -> None:
+        """Until the entry of chunk `number` is there; who looked for it long enough fills in all that are missing."""
+        routine, code = levels.routine, levels.routine.code
+        pause = "call void @llvm.x86.sse2.pause()" if host().is_x86 else "call void @llvm.aarch64.hint(i32 1)"
+        symbol = "llvm.x86.sse2.pause" if host().is_x86 else "llvm.aarch64.hint"
+        code.declarations.setdefault(symbol, f"declare void @{symbol}({'' if host().is_x86 else 'i32'})")
+        looks = routine.slot("i64")
+        patience = routine.load("i64", self._word(levels, _PATIENCE))
+        routine.store("i64", "0", looks)
+        look, again, impatient, after = (routine.label() for _ in range(4))
+        routine.jump(look)
+        routine.place(look)
+        routine.branch(self._is_there(levels, entry), after, again)
+        routine.place(again)
+        code.line(pause)
+        count = code.emit(f"add i64 {routine.load('i64', looks)}, 1")
+        routine.store("i64", count, looks)
+        routine.branch(code.emit(f"icmp slt i64 {count}, {patience}"), look, impatient)
+        routine.place(impatient)
+        self._fill_missing(levels, number)
+        routine.jump(after)
+        routine.place(after)
+
+    def _fill_missing(self, levels: Levels, number: str) -> None:
+        """All entries from the last that is there to that of chunk `number`."""
+        routine, code = levels.routine, levels.routine.code
+        carries = levels.view.word(self._text.frame.stream(_CARRIES), "ptr")
+        place = routine.slot("i64")
+        routine.store("i64", number, place)
+        back, found = routine.label(), routine.label()
+        routine.jump(back)
+        routine.place(back)
+        less = code.emit(f"sub i64 {routine.load('i64', place)}, 1")
+        routine.store("i64", less, place)
+        routine.branch(self._is_there(levels, self._entry(routine, carries, less)), found, back)
+        routine.place(found)
+        stack = code.emit("call ptr @llvm.stacksave.p0()")
+        code.declarations.setdefault("llvm.stacksave.p0", "declare ptr @llvm.stacksave.p0()")
+        code.declarations.setdefault("llvm.stackrestore.p0", "declare void @llvm.stackrestore.p0(ptr)")
+        with routine.advance(place, number, 1) as at:
+            next_ = code.emit(f"add i64 {at}, 1")
+            entries = (self._entry(routine, carries, each) for each in (at, next_))
+            self._absorb(levels, self._find_totals(levels, at, next_), *entries)
+            code.line(f"call void @llvm.stackrestore.p0(ptr {stack})")

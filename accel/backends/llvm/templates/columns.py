@@ -1,0 +1,308 @@
+"""Folds down columns, strip by strip: launches in which a row of the vectors' loop has at least one vector.
+
+Strips of columns run on any thread. Where there are few of them the rows are cut as well, into parts of a power of two of
+blocks, whose results join in order once all are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from accel.ast.tree.types import I64
+from accel.backends.llvm.emit.functions import Functions
+from accel.backends.llvm.emit.memory import Memory
+from accel.backends.llvm.emit.statements import Streams
+from accel.backends.llvm.emit.values import Writer
+from accel.backends.llvm.loops import schedule
+from accel.backends.llvm.loops.nest import Levels, NestText
+from accel.backends.llvm.states.analysis import weight
+from accel.backends.llvm.templates.strip_folds import Strip, partial_bytes
+from accel.backends.llvm.templates.strips import Scope, StripText
+from accel.backends.llvm.text.code import Code
+from accel.backends.llvm.text.frame import FAILED, PARTIALS, THREADS, FrameView
+from accel.backends.llvm.text.routine import Routine
+from accel.ir.nodes import For, Read, Stream, Write
+from accel.labelled.meaning.order import BLOCK
+from accel.schedule.templates.columns import Columns, inside
+
+REGISTER_BYTES = 64
+
+ROW_BYTES = 1 << 14
+"""Of a row of accumulators of a wide strip: a few of them stay in the first cache while rows of arrays stream by."""
+
+NARROW_BYTES = 1 << 10
+"""The same of a narrow strip, which has a row for each lane of a block."""
+
+FEW_ROWS = 512
+"""Rows up to which lanes are visited one by one in narrow strips as well: their arrays lie in caches."""
+
+TOGETHER = 8
+"""Rows taken at once, whose elements meet in the same accumulators."""
+
+LIGHT, HEAVY = 8, 24
+"""Operators of an iteration from which on half as many rows are taken at once, and from which on one."""
+
+UNIT_ELEMENTS = float(1 << 25)
+"""The most elements of a strip or a part, where there is room for enough of them: some 10 milliseconds of work."""
+
+PARTIAL_BYTES = 1 << 17
+"""Of the results of parts, which stand on the stack of the call."""
+
+UNITS_OF_THREAD = 2
+
+MIN_VECTORS = 4
+"""Of a strip."""
+
+LEAST_VECTORS = 32
+"""Of a strip that is made narrower: with less, rows are read in pieces that are too short for memory."""
+
+_STRIPS, _VECTORS, _PARTS, _ROWS = (
+    Stream(f"columns: {what}", I64) for what in ("strips", "vectors of a strip", "parts", "rows of a part")
+)
+"""Words of the frame. No stream of a nest has a space."""
+
+
+class ColumnStrips:
+    """One nest by columns; `narrow`: where a row is so short that accumulators for all lanes of a block stay in the cache.
+
+    `vectors` of a strip and `blocks` of a part are chosen, unless they are given.
+    """
+
+    def __init__(
+        self, text: NestText, columns: Columns, *, narrow: bool, vectors: int | None = None, blocks: int | None = None
+    ) -> None:
+        self._text = text
+        self._columns = columns
+        self._narrow = narrow
+        widths = sorted(_widths(columns))
+        self._lanes = (REGISTER_BYTES // 2 if narrow else REGISTER_BYTES) // widths[-1]
+        # Fewer columns than lanes need masks, which narrow elements are slow with.
+        self._masks = narrow and widths[0] >= 4
+        self._vectors = vectors or _vectors(columns, self._lanes, NARROW_BYTES if narrow else ROW_BYTES)
+        self._blocks = blocks
+        self._name = f"{text.name}_{'narrow' if narrow else 'columns'}"
+        self._states = columns.folds[0].states
+        self._partial_bytes = sum(partial_bytes(state, self._lanes) for state in self._states)
+        work = weight(text.nest)
+        self._together = TOGETHER if work < LIGHT else TOGETHER // 2 if work < HEAVY else 1
+
+    # At launch.
+
+    def applies(self, levels: Levels) -> str:
+        """There are enough columns for a vector, or half of one, and not too many for a narrow strip; and something to fold in
+        every one."""
+        code, columns = levels.routine.code, self._extent(levels, self._columns.lanes)
+        least = self._lanes // 2 if self._masks else self._lanes
+        enough = code.emit(f"icmp sge i64 {columns}, {least}")
+        for loop in (*self._columns.outer, *self._columns.folds):
+            some = code.emit(f"icmp sgt i64 {self._extent(levels, loop)}, 0")
+            enough = code.emit(f"and i1 {enough}, {some}")
+        if not self._narrow:
+            return enough
+        few = code.emit(f"icmp slt i64 {columns}, {self._lanes}")
+        long = code.emit(f"icmp sgt i64 {self._extent(levels, self._columns.folds[-1])}, {FEW_ROWS}")
+        narrow = code.emit(f"icmp sle i64 {columns}, {self._vectors * self._lanes}")
+        better = code.emit(f"or i1 {few}, {code.emit(f'and i1 {long}, {narrow}')}")
+        return code.emit(f"and i1 {enough}, {better}")
+
+    def run(self, levels: Levels) -> None:
+        """Strips and parts of all columns as chunks; then the parts join."""
+        routine, code = levels.routine, levels.routine.code
+        self._text.routines += [self._chunk("", joins=False), self._chunk("_join", joins=True)]
+        columns, outer = self._extent(levels, self._columns.lanes), "1"
+        elements = code.emit(f"sitofp i64 {columns} to double")
+        for loop in self._columns.outer:
+            outer = code.emit(f"mul i64 {outer}, {self._extent(levels, loop)}")
+        for loop in (*self._columns.outer, *self._columns.folds):
+            extent = code.emit(f"sitofp i64 {self._extent(levels, loop)} to double")
+            elements = code.emit(f"fmul double {elements}, {extent}")
+        total = code.emit(f"fmul double {elements}, {float(weight(self._text.nest)):e}")
+        small = code.emit(f"fcmp olt double {total}, {schedule.SMALL:e}")
+        strips, parts = self._cut(levels, columns, outer, self._wanted(levels, elements, small))
+        partials = routine.slot(f"[{PARTIAL_BYTES} x i8]", align=64)
+        routine.store("ptr", partials, levels.view.address(PARTIALS))
+        units = code.emit(f"mul i64 {strips}, {parts}")
+        alone, several, joined = routine.label(), routine.label(), routine.label()
+        routine.branch(small, alone, several)
+        routine.place(alone)
+        code.line(f"call void @{self._name}(ptr %frame, i64 0, i64 {units})")
+        routine.jump(joined)
+        routine.place(several)
+        work_of_unit = code.emit(f"fdiv double {total}, {code.emit(f'sitofp i64 {units} to double')}")
+        chunk = schedule.chunk_of(levels.routine, 1, units, work_of_unit)
+        threads = routine.load("i64", levels.view.address(THREADS))
+        schedule.run_chunks(levels, self._name, units, chunk, threads)
+        routine.jump(joined)
+        routine.place(joined)
+        with routine.when(code.emit(f"icmp sgt i64 {parts}, 1")):
+            code.line(f"call void @{self._name}_join(ptr %frame, i64 0, i64 {strips})")
+
+    def _extent(self, levels: Levels, loop: For) -> str:
+        return levels.writer.one(levels.streams.value(loop.extent))
+
+    def _wanted(self, levels: Levels, elements: str, small: str) -> str:
+        """How many strips and parts of strips are wanted: some for each thread, and none too long to be interrupted."""
+        routine, code = levels.routine, levels.routine.code
+        threads = routine.load("i64", levels.view.address(THREADS))
+        alone = code.emit(f"or i1 {small}, {code.emit(f'icmp eq i64 {threads}, 1')}")
+        several = code.emit(f"select i1 {alone}, i64 1, i64 {code.emit(f'mul i64 {threads}, {UNITS_OF_THREAD}')}")
+        long = code.emit(f"fptosi double {code.emit(f'fdiv double {elements}, {UNIT_ELEMENTS:e}')} to i64")
+        return code.emit(f"select i1 {code.emit(f'icmp sgt i64 {long}, {several}')}, i64 {long}, i64 {several}")
+
+    def _cut(self, levels: Levels, columns: str, outer: str, wanted: str) -> tuple[str, str]:
+        """How many strips all columns are, and how many parts each of them; puts their sizes into the frame.
+
+        Strips are made narrower, down to a limit, if their parts alone are too few; a part is a power of two of blocks.
+        """
+        routine, code = levels.routine, levels.routine.code
+        blocks = _quotient(code, self._extent(levels, self._columns.folds[0]), str(BLOCK))
+        whole = _quotient(code, columns, str(self._lanes))
+        room = code.emit(f"sdiv i64 {PARTIAL_BYTES // self._partial_bytes}, {code.emit(f'mul i64 {whole}, {outer}')}")
+        one = code.emit(f"icmp sgt i64 {room}, 1")
+        most = routine.least(blocks, code.emit(f"select i1 {one}, i64 {room}, i64 1"))
+
+        def strips(vectors: str) -> str:
+            return code.emit(f"mul i64 {outer}, {_quotient(code, whole, vectors)}")
+
+        def few(vectors: str) -> str:
+            fewer = code.emit(f"icmp slt i64 {code.emit(f'mul i64 {strips(vectors)}, {most}')}, {wanted}")
+            return code.emit(f"and i1 {fewer}, {code.emit(f'icmp sgt i64 {vectors}, {LEAST_VECTORS}')}")
+
+        size = routine.slot("i64")
+        routine.store("i64", str(self._vectors), size)
+        _shift_while(routine, size, "lshr", few)
+        vectors = routine.least(whole, routine.load("i64", size))
+        every = strips(vectors)
+
+        def many(part: str) -> str:
+            count = _quotient(code, blocks, part)
+            half = code.emit(f"mul i64 {every}, {_quotient(code, count, '2')}")
+            enough = "false" if self._blocks is not None else code.emit(f"icmp sge i64 {half}, {wanted}")
+            over = code.emit(f"icmp sgt i64 {count}, {most}")
+            more = code.emit(f"icmp sgt i64 {count}, 1")
+            return code.emit(f"and i1 {more}, {code.emit(f'or i1 {over}, {enough}')}")
+
+        routine.store("i64", str(self._blocks or 1), size)
+        _shift_while(routine, size, "shl", many)
+        part = routine.load("i64", size)
+        parts = _quotient(code, blocks, part)
+        of_a_row, length = _quotient(code, whole, vectors), code.emit(f"mul i64 {part}, {BLOCK}")
+        for stream, text in ((_STRIPS, of_a_row), (_VECTORS, vectors), (_PARTS, parts), (_ROWS, length)):
+            levels.view.keep(stream.name, I64, text)
+        return every, parts
+
+    # Strips.
+
+    def _chunk(self, suffix: str, *, joins: bool) -> Routine:
+        """Some strips: of each the rows of one part; or, if it `joins`, the results of all its parts."""
+        routine = Routine(f"void @{self._name}{suffix}(ptr %frame, i64 %low, i64 %high)", hot=not joins)
+        view, writer = FrameView(routine, self._text.frame), Writer(routine.code, self._lanes)
+        memory = Memory(view, writer, "ret void", None)
+        code = routine.code
+        failed = routine.load("i64", view.address(FAILED))
+        with routine.when(code.emit(f"icmp ne i64 {failed}, 0")):
+            code.line("ret void")
+            routine.place(routine.label())
+        with routine.count("%low", "%high") as unit:
+            self._unit(Functions(writer, memory), memory, writer, unit, joins)
+        code.line("ret void")
+        memory.close()
+        return routine
+
+    def _unit(self, functions: Functions, memory: Memory, writer: Writer, unit: str, joins: bool) -> None:
+        routine, code, view = memory.routine, memory.routine.code, memory.view
+        parts, strips = view.stream(_PARTS), view.stream(_STRIPS)
+        number = unit if joins else code.emit(f"udiv i64 {unit}, {parts}")
+        streams = Streams(memory, {})
+        columns = writer.one(streams.value(self._columns.lanes.extent))
+        width = code.emit(f"mul i64 {view.stream(_VECTORS)}, {self._lanes}")
+        first = code.emit(f"mul i64 {code.emit(f'urem i64 {number}, {strips}')}, {width}")
+        rest = code.emit(f"sub i64 {columns}, {first}")
+        count = routine.least(_quotient(code, rest, str(self._lanes)), view.stream(_VECTORS))
+        last = code.emit(f"sub i64 {columns}, {routine.least(columns, str(self._lanes))}")
+        strip = Strip(routine, writer, memory, functions, self._vectors, count)
+        mask = writer.first_lanes(columns) if self._masks else None
+        text = StripText(self._columns, strip, first, last, self._together, mask, streams=self._narrow)
+        scope = self._around(text, streams, code.emit(f"udiv i64 {number}, {strips}"))
+        level, loop = self._columns.last.body, self._columns.folds[0]
+        scope = text.before(level, scope)
+        if joins:
+            self._join(text, strip, number, parts)
+            text.after(level, scope, {})
+            return
+        rows = writer.one(streams.value(loop.extent))
+        length = view.stream(_ROWS)
+        low = code.emit(f"mul i64 {code.emit(f'urem i64 {unit}, {parts}')}, {length}")
+        text.fold(loop, scope, low, routine.least(code.emit(f"add i64 {low}, {length}"), rows))
+        whole, cut, after = routine.label(), routine.label(), routine.label()
+        routine.branch(code.emit(f"icmp eq i64 {parts}, 1"), whole, cut)
+        routine.place(whole)
+        text.after(level, scope, {})
+        routine.jump(after)
+        routine.place(cut)
+        for state, partials in zip(self._states, self._partials(routine, view), strict=True):
+            text.folds[state.name].leave(partials, code.emit(f"mul i64 {unit}, {view.stream(_VECTORS)}"))
+        routine.jump(after)
+        routine.place(after)
+
+    def _around(self, text: StripText, streams: Streams, number: str) -> Scope:
+        """The loops around: their indices, from the number of an iteration of them all, and their statements."""
+        code = text.strip.routine.code
+        scope = Scope(streams.made, {})
+        for loop in reversed(self._columns.outer):
+            extent = text.strip.writer.one(streams.value(loop.extent))
+            scope = scope.with_index(loop.index, code.emit(f"urem i64 {number}, {extent}"))
+            number = code.emit(f"udiv i64 {number}, {extent}")
+        for loop in self._columns.outer:
+            if loop is not self._columns.last:
+                scope = text.uniform(loop.body.before, scope)
+        return scope
+
+    def _join(self, text: StripText, strip: Strip, number: str, parts: str) -> None:
+        routine, code = strip.routine, strip.routine.code
+        for state, partials in zip(self._states, self._partials(routine, strip.memory.view), strict=True):
+            fold = text.folds[state.name]
+            fold.begin()
+            with routine.count("0", parts) as part:
+                unit = code.emit(f"add i64 {code.emit(f'mul i64 {number}, {parts}')}, {part}")
+                fold.absorb(partials, code.emit(f"mul i64 {unit}, {strip.memory.view.stream(_VECTORS)}"))
+            fold.collapse()
+
+    def _partials(self, routine: Routine, view: FrameView) -> Iterator[str]:
+        """Where partial results of each state begin."""
+        pointer = view.word(PARTIALS, "ptr")
+        for state in self._states:
+            yield pointer
+            size = PARTIAL_BYTES // self._partial_bytes * partial_bytes(state, self._lanes)
+            pointer = routine.code.emit(f"getelementptr i8, ptr {pointer}, i64 {size}")
+
+
+def _quotient(code: Code, count: str, size: str) -> str:
+    """How many of some size are needed, rounded up."""
+    more = code.emit(f"add i64 {count}, {code.emit(f'sub i64 {size}, 1')}")
+    return code.emit(f"sdiv i64 {more}, {size}")
+
+
+def _shift_while(routine: Routine, slot: str, operation: str, condition: Callable[[str], str]) -> None:
+    """Doubles (`shl`) or halves (`lshr`) the i64 in a slot as long as a condition on it holds."""
+    head, body, after = routine.label(), routine.label(), routine.label()
+    routine.jump(head)
+    routine.place(head)
+    value = routine.load("i64", slot)
+    routine.branch(condition(value), body, after)
+    routine.place(body)
+    routine.store("i64", routine.code.emit(f"{operation} i64 {value}, 1"), slot)
+    routine.jump(head)
+    routine.place(after)
+
+
+def _widths(columns: Columns) -> list[int]:
+    """Bytes of the elements that are moved."""
+    folded = [final.type.bytes for loop in columns.folds for state in loop.states for final in state.finals]
+    return folded + [s.array.element.bytes for s in inside(columns.last.body) if isinstance(s, Read | Write)]
+
+
+def _vectors(columns: Columns, lanes: int, row_bytes: int) -> int:
+    """Vectors of a strip: as many as a row of all folds has room for."""
+    leaves = sum(final.type.bytes for loop in columns.folds for state in loop.states for final in state.finals)
+    return max(MIN_VECTORS, 1 << (row_bytes // (lanes * leaves)).bit_length() - 1)

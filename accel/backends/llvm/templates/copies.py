@@ -1,0 +1,276 @@
+"""Exact scatters into few targets, on several threads: each thread has copies of the targets (`schedule/templates/copies.py`).
+
+There are as many copies as threads. A chunk takes one that nobody has, fills it with the neutral element if nobody had it
+before, and runs the loop's code with a frame of its own, in which the targets are the copy. The caller combines those that
+were used with the targets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from accel.ast.tree.types import BOOL
+from accel.backends.llvm.emit.functions import Functions
+from accel.backends.llvm.emit.memory import Memory
+from accel.backends.llvm.emit.values import Uniform, Value, Writer
+from accel.backends.llvm.loops.flat import Flat
+from accel.backends.llvm.loops.nest import Levels, NestText, place_records
+from accel.backends.llvm.loops.partials import absorb_partials, partial_words, store_partials
+from accel.backends.llvm.loops.schedule import (
+    CHUNK_WORK,
+    MOST_CHUNKS,
+    chunk_of,
+    leave_if_failed,
+    note_streaming,
+    work_of,
+)
+from accel.backends.llvm.templates.chain import LEAST
+from accel.backends.llvm.text.code import constant_text, memory_type
+from accel.backends.llvm.text.frame import CHUNK, FAILED, PARTIALS, RECORDS, THREADS, FrameView
+from accel.backends.llvm.text.routine import WORD, Routine
+from accel.ir.nodes import For, Scatter
+from accel.labelled.array import Array
+from accel.labelled.meaning.order import BLOCK
+from accel.schedule.templates.copies import copied_scatters
+from accel.schedule.templates.rows import on_threads
+
+MOST_BYTES = 262_144
+"""Of one copy: no more than stays in a core's cache."""
+
+FILLS = 16
+"""How many iterations there must be for each element of all copies, which are filled and combined."""
+
+_COPIES, _EXTENT = "copies", "copies extent"
+"""Words of the frame: where the copies are; iterations."""
+
+_LINE = 64
+
+
+def copied(text: NestText, least: float = LEAST, light: float = CHUNK_WORK) -> CopiedTargets | None:
+    """The nest with copies of what it scatters into, if they serve; for launches of at least `least` instructions, in
+    chunks of at least `light`."""
+    scatters, loop = copied_scatters(text.nest), text.nest.body.loop
+    if not scatters or loop is None:
+        return None
+    if not on_threads(text.nest, scatters=True):
+        return None
+    return CopiedTargets(text, scatters, loop, text.plan.flat, (least, light))
+
+
+class CopiedTargets:
+    """The outermost loop of a nest in chunks, with copies of the targets: an `Alternative`."""
+
+    def __init__(
+        self,
+        text: NestText,
+        scatters: Sequence[Scatter],
+        loop: For,
+        loops: Sequence[For] | None,
+        work: tuple[float, float],
+    ) -> None:
+        self._text = text
+        self._scatters = scatters
+        self._loop = loop
+        self._loops = loops
+        self._least, self._light = work
+        self._arrays = [array for scatter in scatters for array in scatter.arrays]
+
+    def _extent(self, levels: Levels) -> str:
+        return levels.extent(self._loop) if self._loops is None else Flat(self._text, self._loops).positions(levels)
+
+    def _work(self, levels: Levels) -> str:
+        return work_of(self._text, levels, self._loops or [self._loop])
+
+    def applies(self, levels: Levels) -> str:
+        """More than one thread, enough work, and few targets that lie together."""
+        code, view = levels.routine.code, levels.view
+        threads, extent = view.word(THREADS), self._extent(levels)
+        result = code.emit(f"icmp sgt i64 {threads}, 1")
+
+        def needs(condition: str) -> None:
+            nonlocal result
+            result = code.emit(f"and i1 {result}, {code.emit(condition)}")
+
+        total = code.emit(f"fmul double {code.emit(f'sitofp i64 {extent} to double')}, {self._work(levels)}")
+        needs(f"fcmp oge double {total}, {self._least:e}")
+        _, size = self._layout(levels)
+        needs(f"icmp sle i64 {size}, {MOST_BYTES}")
+        share = code.emit(f"sdiv i64 {extent}, {code.emit(f'mul i64 {threads}, {FILLS}')}")
+        for array in self._arrays:
+            needs(f"icmp sle i64 {self._count(levels, array)}, {share}")
+            whole = str(array.element.bytes)
+            for dimension in range(len(array.shape) - 1, 0, -1):
+                whole = code.emit(f"mul i64 {whole}, {view.extent(array.shape[dimension])}")
+                needs(f"icmp eq i64 {view.stride(array, dimension - 1)}, {whole}")
+        return result
+
+    def _count(self, levels: Levels, array: Array) -> str:
+        count = "1"
+        for extent in array.shape:
+            count = levels.routine.code.emit(f"mul i64 {count}, {levels.view.extent(extent)}")
+        return count
+
+    def _layout(self, levels: Levels) -> tuple[list[str], str]:
+        """Where the targets stand in a copy, in bytes, behind a cache line that says whether it is taken, and was used; and
+        how long a copy is."""
+        code, starts = levels.routine.code, [str(_LINE)]
+        for array in self._arrays:
+            size = code.emit(f"mul i64 {self._count(levels, array)}, {array.element.bytes}")
+            lines = code.emit(f"and i64 {code.emit(f'add i64 {size}, {_LINE - 1}')}, {-_LINE}")
+            starts.append(code.emit(f"add i64 {starts[-1]}, {lines}"))
+        return starts[:-1], starts[-1]
+
+    def _places(self, levels: Levels, copy: str) -> dict[Array, str]:
+        """The addresses of a copy's arrays."""
+        code, (starts, _) = levels.routine.code, self._layout(levels)
+        return {
+            array: code.emit(f"getelementptr i8, ptr {copy}, i64 {start}")
+            for array, start in zip(self._arrays, starts, strict=True)
+        }
+
+    def run(self, levels: Levels) -> None:
+        """Calls `@<name>_copies`, which has all its chunks' partial results on its own stack."""
+        text, code = self._text, levels.routine.code
+        levels.routine.store("i64", self._extent(levels), levels.view.address(text.frame.stream(_EXTENT)))
+        text.routines += [self._fill(), self._join(), self._chunk(), self._launch()]
+        stopped = code.emit(f"call i64 @{text.name}_copies(ptr %frame)")
+        with levels.routine.when(code.emit(f"icmp ne i64 {stopped}, 0")):
+            code.line("ret i64 2")
+            levels.routine.place(levels.routine.label())
+
+    def _launch(self) -> Routine:
+        """`@<name>_copies(frame)`: all chunks; 1 if the user interrupted."""
+        text, loop = self._text, self._loop
+        routine = Routine(f"i64 @{text.name}_copies(ptr %frame)", hot=False)
+        levels = Levels(text, routine, "ret i64 1")
+        code, view = routine.code, levels.view
+        place_records(text, levels, loop, view.word(RECORDS, "ptr"))
+        threads, extent = view.word(THREADS), view.word(text.frame.stream(_EXTENT))
+        innermost = (self._loops or [loop])[-1].body.loop is None
+        note_streaming(text, levels, extent, innermost)
+        blocks = innermost or any(not state.monoid.exact for state in loop.states)
+        chunk = chunk_of(levels.routine, BLOCK if blocks else 1, extent, self._work(levels), MOST_CHUNKS, self._light)
+        partials = routine.slot("i64", max(1, partial_words(text, loop.states) * MOST_CHUNKS))
+        routine.store("ptr", partials, view.address(PARTIALS))
+        routine.store("i64", chunk, view.address(CHUNK))
+        _, size = self._layout(levels)
+        code.declarations.setdefault("calloc", "declare ptr @calloc(i64, i64)")
+        code.declarations.setdefault("free", "declare void @free(ptr)")
+        copies = code.emit(f"call ptr @calloc(i64 {threads}, i64 {size})")
+        absent = code.emit(f"icmp eq ptr {copies}, null")
+        with routine.when(absent):
+            records = view.word(RECORDS, "ptr")
+            code.line(f"call void @{text.name}_body(ptr %frame, ptr {records}, i64 0, i64 {extent})")
+            code.line("ret i64 0")
+            routine.place(routine.label())
+        routine.store("ptr", copies, view.address(text.frame.stream(_COPIES)))
+        arguments = f"ptr @{text.name}_copy, ptr %frame, i64 {extent}, i64 {chunk}, i64 {threads}"
+        stopped = code.emit(f"call i64 @accel_run({arguments})")
+        failed = code.emit(f"icmp ne i64 {routine.load('i64', view.address(FAILED))}, 0")
+        over = code.emit(f"or i1 {code.emit(f'icmp ne i64 {stopped}, 0')}, {failed}")
+        with routine.when(code.emit(f"xor i1 {over}, true")):
+            with routine.count("0", threads) as number:
+                copy = code.emit(f"getelementptr i8, ptr {copies}, i64 {code.emit(f'mul i64 {number}, {size}')}")
+                used = routine.load("i64", routine.offset(copy, 1))
+                with routine.when(code.emit(f"icmp ne i64 {used}, 0")):
+                    code.line(f"call void @{text.name}_join(ptr %frame, ptr {copy})")
+            absorb_partials(text, levels, loop.states, partials, extent, chunk)
+        code.line(f"call void @free(ptr {copies})")
+        code.line(f"ret i64 {stopped}")
+        levels.memory.close()
+        return routine
+
+    def _chunk(self) -> Routine:
+        """`@<name>_copy(frame, low, high)`: a chunk, into a copy."""
+        text, loop = self._text, self._loop
+        routine = Routine(f"void @{text.name}_copy(ptr %frame, i64 %low, i64 %high)", hot=False)
+        levels = Levels(text, routine, "ret void")
+        code, view = routine.code, levels.view
+        leave_if_failed(levels)
+        copy = self._taken(levels)
+        # The loop's code may fail, and then says so in its own frame.
+        own = routine.slot("i64", text.frame.words)
+        code.declarations.setdefault("llvm.memcpy.p0.p0.i64", "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+        size = WORD * text.frame.words
+        code.line(f"call void @llvm.memcpy.p0.p0.i64(ptr {own}, ptr %frame, i64 {size}, i1 false)")
+        for array, place in self._places(levels, copy).items():
+            routine.store("ptr", place, routine.offset(own, text.frame.data(array)))
+        records = routine.slot("i64", max(1, sum(text.records[state.name].words for state in loop.states)))
+        place_records(text, levels, loop, records)
+        for state in loop.states:
+            text.records[state.name].reset(routine, levels.pointers[state.name], None)
+        code.line(f"call void @{text.name}_body(ptr {own}, ptr {records}, i64 %low, i64 %high)")
+        code.line(f"store atomic i64 0, ptr {copy} release, align 8")
+        failed = routine.load("i64", routine.offset(own, FAILED))
+        with routine.when(code.emit(f"icmp ne i64 {failed}, 0")):
+            routine.store("i64", "1", view.address(FAILED))
+        store_partials(text, levels, loop.states, code.emit(f"sdiv i64 %low, {view.word(CHUNK)}"))
+        code.line("ret void")
+        levels.memory.close()
+        return routine
+
+    def _taken(self, levels: Levels) -> str:
+        """A copy that no other chunk has; there is one for each thread."""
+        routine, code, view = levels.routine, levels.routine.code, levels.view
+        (_, size), copies = self._layout(levels), view.word(self._text.frame.stream(_COPIES), "ptr")
+        number = routine.slot("i64")
+        routine.store("i64", "0", number)
+        head, taken, next_ = routine.label(), routine.label(), routine.label()
+        routine.jump(head)
+        routine.place(head)
+        at = code.emit(f"mul i64 {routine.load('i64', number)}, {size}")
+        copy = code.emit(f"getelementptr i8, ptr {copies}, i64 {at}")
+        before = code.emit(f"atomicrmw xchg ptr {copy}, i64 1 acquire")
+        routine.branch(code.emit(f"icmp eq i64 {before}, 0"), taken, next_)
+        routine.place(next_)
+        more = code.emit(f"add i64 {routine.load('i64', number)}, 1")
+        routine.store("i64", code.emit(f"urem i64 {more}, {view.word(THREADS)}"), number)
+        routine.jump(head)
+        routine.place(taken)
+        used = routine.offset(copy, 1)
+        with routine.when(code.emit(f"icmp eq i64 {routine.load('i64', used)}, 0")):
+            code.line(f"call void @{self._text.name}_fill(ptr %frame, ptr {copy})")
+            routine.store("i64", "1", used)
+        return copy
+
+    def _fill(self) -> Routine:
+        """`@<name>_fill(frame, copy)`: neutral elements."""
+        routine = Routine(f"void @{self._text.name}_fill(ptr %frame, ptr %copy)")
+        levels = Levels(self._text, routine, "ret void")
+        neutral = [element for scatter in self._scatters for element in scatter.monoid.neutral or ()]
+        for (array, place), element in zip(self._places(levels, "%copy").items(), neutral, strict=True):
+            with routine.count("0", self._count(levels, array)) as index:
+                _store(routine, array, place, index, constant_text(element))
+        routine.code.line("ret void")
+        return routine
+
+    def _join(self) -> Routine:
+        """`@<name>_join(frame, copy)`: the targets take in a copy."""
+        text, routine = self._text, Routine(f"void @{self._text.name}_join(ptr %frame, ptr %copy)")
+        levels = Levels(text, routine, "ret void")
+        writer = Writer(routine.code, 1)
+        memory = Memory(FrameView(routine, text.frame), writer, "ret void", text.sites)
+        functions = Functions(writer, memory)
+        places = self._places(levels, "%copy")
+        for scatter in self._scatters:
+            with routine.count("0", self._count(levels, scatter.arrays[0])) as index:
+                new = [_load(routine, array, places[array], index) for array in scatter.arrays]
+                old = [_load(routine, array, levels.view.data(array), index) for array in scatter.arrays]
+                combined = functions.apply(scatter.combine, [*new, *old], None)
+                for array, value in zip(scatter.arrays, combined, strict=True):
+                    _store(routine, array, levels.view.data(array), index, functions.one(value))
+        routine.code.line("ret void")
+        memory.close()
+        return routine
+
+
+def _load(routine: Routine, array: Array, start: str, index: str) -> Value:
+    type_ = memory_type(array.element)
+    text = routine.load(type_, routine.code.emit(f"getelementptr {type_}, ptr {start}, i64 {index}"))
+    return Uniform(routine.code.emit(f"icmp ne i8 {text}, 0") if array.element is BOOL else text, array.element)
+
+
+def _store(routine: Routine, array: Array, start: str, index: str, value: str) -> None:
+    type_, code = memory_type(array.element), routine.code
+    text = code.emit(f"zext i1 {value} to i8") if array.element is BOOL else value
+    routine.store(type_, text, code.emit(f"getelementptr {type_}, ptr {start}, i64 {index}"))

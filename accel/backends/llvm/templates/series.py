@@ -1,0 +1,215 @@
+"""Series of nests as functions: `@<name>(block)` runs all of them, some rows at a time, on the calling thread or on all.
+
+The nests' own functions `@<nest>_body` run the rows; here is what fills their frames, asks whether rows suit them at these
+extents, and goes from block to block of rows. What a nest passes to the next ones lies in memory for one block a thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from accel.backends.llvm.loops import schedule
+from accel.backends.llvm.loops.alternatives import Alternative
+from accel.backends.llvm.loops.flat import Flat
+from accel.backends.llvm.loops.nest import Levels, NestText
+from accel.backends.llvm.text.frame import FAILED
+from accel.backends.llvm.text.routine import WORD, Routine
+from accel.ir import mentions
+from accel.labelled.array import Array, SizeVariable
+from accel.schedule.nodes import Series
+
+HEAD = 4
+"""Words of a block of arguments before the arrays: participants, nothing, rows, rows that are in work at once."""
+
+AT_ONCE, PLACES, FRAMES = 1, 2, 3
+"""Words of a series' own frame behind `FAILED`: rows that are in work at once, a bit for each place that a thread uses for what
+is passed; then for each nest its frame and how many iterations of its body a row is."""
+
+MOST_PLACES = 64
+"""So many threads may take part where something is passed."""
+
+DONE, FAULT, INTERRUPTED, UNSUITED = range(4)
+"""What `@<name>` gives. `FAULT`: a check failed; `UNSUITED`: nothing is done, the nests must run one after the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One nest of a series. body: the name of the function that runs its rows, which nests that are alike share."""
+
+    text: NestText
+    body: str
+    alternatives: Sequence[Alternative]
+
+
+class SeriesText:
+    """The functions of one series, and how its block of arguments is laid out."""
+
+    def __init__(self, name: str, series: Series, members: Sequence[Member]) -> None:
+        self.name = name
+        frames = [member.text.frame for member in members]
+        self.arrays: Sequence[Array] = list(dict.fromkeys(a for frame in frames for a in frame.arrays))
+        self.sizes: Sequence[SizeVariable] = list(dict.fromkeys(s for frame in frames for s in frame.sizes))
+        self._series = series
+        self._members = members
+
+    def routines(self) -> list[Routine]:
+        """All functions; those of the nests must have been written before."""
+        prepared = [self._prepare(number) for number in range(len(self._members))]
+        return [*prepared, self._chunk(), self._entry()]
+
+    def _prepare(self, number: int) -> Routine:
+        """`@<name>_prepare<number>(frame, work)`: what runs before the rows of a nest. Gives how many iterations of its body a
+        row is, and its instructions; -1 if another template suits it better, or something failed."""
+        text = self._members[number].text
+        routine = Routine(f"i64 @{self.name}_prepare{number}(ptr %frame, ptr %work)", hot=False)
+        levels, code, loop = Levels(text, routine, "ret i64 -1"), routine.code, text.nest.body.loop
+        assert loop is not None
+        levels.statements(text.nest.body.before)
+        levels.keep_streams()
+        for alternative in self._members[number].alternatives:
+            self._leave_if(routine, alternative.applies(levels))
+        loops, iterations, total = text.plan.flat, "1", levels.extent(loop)
+        work = schedule.work_of(text, levels, loops or [loop])
+        if loops is not None:
+            positions = Flat(text, loops).positions(levels)
+            iterations, total = code.emit(f"sdiv i64 {positions}, {total}"), positions
+            work = code.emit(f"fmul double {work}, {code.emit(f'sitofp i64 {iterations} to double')}")
+        innermost = (loops[-1] if loops else loop).body.loop is None
+        schedule.note_streaming(text, levels, total, innermost and not self._is_read_later(number))
+        routine.store("double", work, "%work")
+        failed = routine.load("i64", levels.view.address(FAILED))
+        self._leave_if(routine, code.emit(f"icmp ne i64 {failed}, 0"))
+        code.line(f"ret i64 {iterations}")
+        levels.memory.close()
+        return routine
+
+    def _leave_if(self, routine: Routine, condition: str) -> None:
+        with routine.when(condition):
+            routine.code.line("ret i64 -1")
+            routine.place(routine.label())
+
+    def _is_read_later(self, number: int) -> bool:
+        """Whether a later nest reads what this one writes, so that it should stay in cache."""
+        made = {output.array for output in self._members[number].text.nest.outputs}
+        return any(made & mentions.arrays(member.text.nest) for member in self._members[number + 1 :])
+
+    def _chunk(self) -> Routine:
+        """`@<name>_chunk(frame, low, high)`: some rows of all nests, block by block, with frames of its own."""
+        routine = Routine(f"void @{self.name}_chunk(ptr %frame, i64 %low, i64 %high)", hot=False)
+        code = routine.code
+
+        def word(number: int, type_: str = "i64") -> str:
+            return routine.load(type_, routine.offset("%frame", number))
+
+        with routine.when(code.emit(f"icmp ne i64 {word(FAILED)}, 0")):
+            code.line("ret void")
+            routine.place(routine.label())
+        at_once = word(AT_ONCE)
+        first_row = code.emit(f"mul i64 {self._take_place(routine)}, {at_once}") if self._series.passed else "0"
+        frames, iterations = [], []
+        code.declarations["llvm.memcpy"] = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
+        for number, member in enumerate(self._members):
+            words = member.text.frame.words
+            frame = routine.slot("i64", words)
+            given = word(FRAMES + 2 * number, "ptr")
+            code.line(f"call void @llvm.memcpy.p0.p0.i64(ptr {frame}, ptr {given}, i64 {words * WORD}, i1 false)")
+            frames.append(frame)
+            iterations.append(word(FRAMES + 2 * number + 1))
+        moves = self._moves(routine, frames)
+        failed = routine.slot("i64")
+        routine.store("i64", "0", failed)
+        out = routine.label()
+        with routine.count("%low", "%high", at_once) as low:
+            high = routine.least(code.emit(f"add i64 {low}, {at_once}"), "%high")
+            back = code.emit(f"sub i64 {first_row}, {low}")
+            for place, data, stride in moves:
+                moved = code.emit(f"getelementptr i8, ptr {data}, i64 {code.emit(f'mul i64 {back}, {stride}')}")
+                routine.store("ptr", moved, place)
+            for member, frame, count in zip(self._members, frames, iterations, strict=True):
+                first, last = (code.emit(f"mul i64 {row}, {count}") for row in (low, high))
+                code.line(f"call void @{member.body}_body(ptr {frame}, ptr null, i64 {first}, i64 {last})")
+                wrong = routine.load("i64", routine.offset(frame, FAILED))
+                with routine.when(code.emit(f"icmp ne i64 {wrong}, 0")):
+                    routine.store("i64", "1", routine.offset("%frame", FAILED))
+                    routine.jump(out)
+                    routine.place(routine.label())
+        routine.jump(out)
+        routine.place(out)
+        if self._series.passed:
+            place = code.emit(f"sdiv i64 {first_row}, {at_once}")
+            bits = code.emit(f"xor i64 {code.emit(f'shl i64 1, {place}')}, -1")
+            code.emit(f"atomicrmw and ptr {routine.offset('%frame', PLACES)}, i64 {bits} release")
+        code.line("ret void")
+        return routine
+
+    def _take_place(self, routine: Routine) -> str:
+        """The number of a place that no other thread uses."""
+        code, places = routine.code, routine.offset("%frame", PLACES)
+        code.declarations["llvm.cttz.i64"] = "declare i64 @llvm.cttz.i64(i64, i1)"
+        look, taken = routine.label(), routine.label()
+        routine.jump(look)
+        routine.place(look)
+        used = code.emit(f"load atomic i64, ptr {places} monotonic, align 8")
+        free = code.emit(f"xor i64 {used}, -1")
+        place = code.emit(f"call i64 @llvm.cttz.i64(i64 {free}, i1 true)")
+        more = code.emit(f"or i64 {used}, {code.emit(f'shl i64 1, {place}')}")
+        pair = code.emit(f"cmpxchg ptr {places}, i64 {used}, i64 {more} acquire monotonic")
+        routine.branch(code.emit(f"extractvalue {{ i64, i1 }} {pair}, 1"), taken, look)
+        routine.place(taken)
+        return place
+
+    def _moves(self, routine: Routine, frames: Sequence[str]) -> list[tuple[str, str, str]]:
+        """For each frame and each array that is passed: where its address stands, that of its first place, its rows' stride."""
+        found = []
+        for member, start in zip(self._members, frames, strict=True):
+            frame = member.text.frame
+            for array in (array for array in self._series.passed if array in frame.arrays):
+                place = routine.offset(start, frame.data(array))
+                stride = routine.load("i64", routine.offset(start, frame.stride(array, 0)))
+                found.append((place, routine.load("ptr", place), stride))
+        return found
+
+    def _entry(self) -> Routine:
+        """`@<name>(block)`: fills all frames, and runs all rows."""
+        routine = Routine(f"i64 @{self.name}(ptr %block)", hot=False)
+        code, count = routine.code, len(self._members)
+        arrays = {array: HEAD + number for number, array in enumerate(self.arrays)}
+        sizes = {variable: HEAD + len(arrays) + number for number, variable in enumerate(self.sizes)}
+        own, work_of = routine.slot("i64", FRAMES + 2 * count), routine.slot("double")
+        total = "0.0"
+        for number, member in enumerate(self._members):
+            frame = routine.slot("i64", member.text.frame.words)
+            schedule.fill_frame(routine, member.text.frame, frame, arrays, sizes)
+            iterations = code.emit(f"call i64 @{self.name}_prepare{number}(ptr {frame}, ptr {work_of})")
+            with routine.when(code.emit(f"icmp slt i64 {iterations}, 0")):
+                code.line(f"ret i64 {UNSUITED}")
+                routine.place(routine.label())
+            routine.store("ptr", frame, routine.offset(own, FRAMES + 2 * number))
+            routine.store("i64", iterations, routine.offset(own, FRAMES + 2 * number + 1))
+            total = code.emit(f"fadd double {total}, {routine.load('double', work_of)}")
+        self._run(routine, own, total)
+        return routine
+
+    def _run(self, routine: Routine, own: str, work: str) -> None:
+        code = routine.code
+        threads, _, rows, at_once = (routine.load("i64", routine.offset("%block", number)) for number in range(HEAD))
+        for number, value in ((FAILED, "0"), (AT_ONCE, at_once), (PLACES, "0")):
+            routine.store("i64", value, routine.offset(own, number))
+        whole = code.emit(f"fmul double {work}, {code.emit(f'sitofp i64 {rows} to double')}")
+        small, large, after = routine.label(), routine.label(), routine.label()
+        routine.branch(code.emit(f"fcmp olt double {whole}, {schedule.SMALL:e}"), small, large)
+        routine.place(small)
+        code.line(f"call void @{self.name}_chunk(ptr {own}, i64 0, i64 {rows})")
+        routine.jump(after)
+        routine.place(large)
+        chunk = schedule.chunk_of(routine, 1, rows, work)
+        arguments = f"ptr @{self.name}_chunk, ptr {own}, i64 {rows}, i64 {chunk}, i64 {threads}"
+        stopped = code.emit(f"call i64 @accel_run({arguments})")
+        with routine.when(code.emit(f"icmp ne i64 {stopped}, 0")):
+            code.line(f"ret i64 {INTERRUPTED}")
+            routine.place(routine.label())
+        routine.jump(after)
+        routine.place(after)
+        failed = code.emit(f"icmp ne i64 {routine.load('i64', routine.offset(own, FAILED))}, 0")
+        code.line(f"ret i64 {code.emit(f'select i1 {failed}, i64 {FAULT}, i64 {DONE}')}")

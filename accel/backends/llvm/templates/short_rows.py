@@ -1,0 +1,164 @@
+"""Folds of short rows, some rows at a time: tiles are filled with them, transposed, and every lane folds a row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from accel.ast.tree.types import I64
+from accel.backends.llvm.emit.functions import Functions
+from accel.backends.llvm.emit.statements import Statements, Streams
+from accel.backends.llvm.emit.values import Progression, Uniform, Value, Writer
+from accel.backends.llvm.loops.nest import Levels, NestText
+from accel.backends.llvm.loops.schedule import leave_if_failed
+from accel.backends.llvm.templates.launch import launch
+from accel.backends.llvm.templates.row_folds import RowFold
+from accel.backends.llvm.templates.tiles import Piece, Tile
+from accel.backends.llvm.templates.transpose import rows_at_once
+from accel.backends.llvm.text.routine import Routine
+from accel.ir.nodes import ManyToOne, Write
+from accel.schedule.templates.short_rows import ShortRows
+
+REGISTER_BYTES = 64
+
+TYPICAL = 16
+"""Elements of a row, where their number is not known: it decides how many rows a thread takes at once."""
+
+
+class RowLoops:
+    """One nest with lanes across its rows: an `Alternative` to them."""
+
+    def __init__(self, text: NestText, rows: ShortRows) -> None:
+        self._text = text
+        self._rows = rows
+        self._lanes = _lanes(rows)
+        self._least = max(rows_at_once(each.read.array.element) for each in rows.across)
+        self._group = max(self._lanes, self._least)
+
+    def applies(self, levels: Levels) -> str:
+        """Whether rows are short, but not empty, and there are enough of them side by side: an i1."""
+        code = levels.routine.code
+        row, count = levels.extent(self._rows.fold), levels.extent(self._rows.lanes)
+        short = code.emit(f"icmp ult i64 {code.emit(f'sub i64 {row}, 1')}, {self._rows.longest}")
+        return code.emit(f"and i1 {short}, {code.emit(f'icmp sge i64 {count}, {self._least}')}")
+
+    def run(self, levels: Levels) -> None:
+        """All rows."""
+        code, parts, elements = levels.routine.code, "1", levels.extent(self._rows.fold)
+        for loop in self._rows.loops:
+            extent = levels.extent(loop)
+            elements = code.emit(f"mul i64 {elements}, {extent}")
+            parts = code.emit(
+                f"mul i64 {parts}, {self._groups(levels, extent) if loop == self._rows.lanes else extent}"
+            )
+        self._text.routines.append(self._routine())
+        launch(self._text, levels, f"{self._text.name}_short_rows", parts, elements, self._group * TYPICAL)
+
+    def _groups(self, levels: Levels, extent: str) -> str:
+        code = levels.routine.code
+        return code.emit(f"udiv i64 {code.emit(f'add i64 {extent}, {self._group - 1}')}, {self._group}")
+
+    def _routine(self) -> Routine:
+        """`@<name>_short_rows(frame, low, high)`: some of the groups of rows."""
+        routine = Routine(f"void @{self._text.name}_short_rows(ptr %frame, i64 %low, i64 %high)")
+        levels, rows, code = Levels(self._text, routine, "ret void"), self._rows, routine.code
+        leave_if_failed(levels)
+        most = {rows.lanes.index.name: self._group, rows.fold.index.name: rows.longest}
+        tiles = [Tile(levels, each, rows.lanes, [rows.fold], most) for each in rows.across]
+        extents = [levels.extent(loop) for loop in rows.loops]
+        groups, length = self._groups(levels, extents[-1]), levels.extent(rows.fold)
+        folds = _Folds(levels, rows, tiles, self._lanes)
+        with routine.count("%low", "%high") as number:
+            low = code.emit(f"mul i64 {code.emit(f'urem i64 {number}, {groups}')}, {self._group}")
+            self._bind_indices(levels, code.emit(f"udiv i64 {number}, {groups}"), extents)
+            piece = Piece(low, routine.least(code.emit(f"add i64 {low}, {self._group}"), extents[-1]))
+            for tile in tiles:
+                tile.fill({rows.lanes.index.name: piece, rows.fold.index.name: Piece("0", length)})
+            folds.write(piece, length)
+        code.line("ret void")
+        levels.memory.close()
+        return routine
+
+    def _bind_indices(self, levels: Levels, number: str, extents: Sequence[str]) -> None:
+        code = levels.routine.code
+        for loop, extent in reversed([*zip(self._rows.loops[:-1], extents[:-1], strict=True)]):
+            levels.streams.made[loop.index.name] = Uniform(code.emit(f"urem i64 {number}, {extent}"), I64)
+            number = code.emit(f"udiv i64 {number}, {extent}")
+
+
+def _lanes(rows: ShortRows) -> int:
+    """As many as fill a vector register with the widest elements that move."""
+    widths = [each.read.array.element.bytes for each in rows.across]
+    widths += [final.type.bytes for state in rows.fold.states for final in state.finals]
+    widths += [statement.array.element.bytes for statement in rows.after if isinstance(statement, Write)]
+    return max(8, min(32, REGISTER_BYTES // max(widths)))
+
+
+class _Folds:
+    """The rows of a group, folded in lanes."""
+
+    def __init__(self, levels: Levels, rows: ShortRows, tiles: Sequence[Tile], lanes: int) -> None:
+        self._levels = levels
+        self._rows = rows
+        self._tiles = tiles
+        self._writer = Writer(levels.routine.code, lanes)
+        self._memory = levels.memory.with_writer(self._writer)
+        self._functions = Functions(self._writer, self._memory)
+        self._folds = {
+            state.name: RowFold(levels.routine, self._writer, self._functions, state, rows.longest)
+            for state in rows.fold.states
+        }
+
+    def write(self, piece: Piece, length: str) -> None:
+        """All rows of a group whose tiles are full; the last vector under a mask if there are fewer rows than lanes."""
+        routine, code, lanes = self._levels.routine, self._levels.routine.code, self._writer.lanes
+        position = routine.slot("i64")
+        routine.store("i64", piece.low, position)
+        with routine.advance(position, code.emit(f"sub i64 {piece.high}, {lanes - 1}"), lanes) as at:
+            self._vector(piece, at, length, None)
+        rest = routine.load("i64", position)
+        with routine.when(code.emit(f"icmp slt i64 {rest}, {piece.high}")):
+            mask = self._writer.first_lanes(code.emit(f"sub i64 {piece.high}, {rest}"))
+            self._vector(piece, rest, length, mask)
+
+    def _vector(self, piece: Piece, at: str, length: str, mask: str | None) -> None:
+        rows, made = self._rows, dict(self._levels.streams.made)
+        made[rows.lanes.index.name] = Progression(at, 1)
+        streams = Streams(self._memory, made)
+
+        def step(
+            statement: ManyToOne, values: Sequence[Value], active: str | None
+        ) -> tuple[Sequence[Value], Sequence[Value]]:
+            # Lanes that are not active fold whatever stands there; nobody sees it.
+            self._folds[statement.state].step(values, self._writer.one(made[rows.fold.index.name]))
+            return (), ()
+
+        statements = Statements(self._writer, self._memory, streams, step)
+        for statement in rows.before:
+            statements.masked(statement, mask)
+        for fold in self._folds.values():
+            fold.begin()
+        outside = dict(made)
+        with self._levels.routine.count("0", length) as number:
+            made[rows.fold.index.name] = Uniform(number, I64)
+            self._load_tiles(made, number, piece, at)
+            for statement in rows.steps:
+                statements.masked(statement, mask)
+        made.clear()
+        made.update(outside)
+        for state in rows.fold.states:
+            total = self._folds[state.name].total(length)
+            if state.initial is not None:
+                total = self._functions.apply(state.merge, [*streams.values(state.initial), *total], None)
+            streams.bind(state.finals, total)
+        for statement in rows.after:
+            statements.masked(statement, mask)
+
+    def _load_tiles(self, made: dict[str, Value], number: str, piece: Piece, at: str) -> None:
+        """The elements of that number."""
+        code = self._levels.routine.code
+        place = code.emit(f"sub i64 {at}, {piece.low}")
+        for across, tile in zip(self._rows.across, self._tiles, strict=True):
+            kind = across.read.array.element
+            row = tile.row({across.axis.index.name: number})
+            address = code.emit(f"getelementptr i8, ptr {row}, i64 {code.emit(f'mul i64 {place}, {kind.bytes}')}")
+            made[across.read.out.name] = self._memory.load_vector(kind, address, None)

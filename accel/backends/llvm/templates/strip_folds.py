@@ -1,0 +1,315 @@
+"""Folds of many columns side by side: every value of a fold is a row of vectors, one lane for each column.
+
+The order is `order.fold`'s for each column. A block's lanes are visited so that those which join follow each other (their
+numbers' bits reversed), and each is finished before the next begins: so a few rows hold what waits to be joined, and they stay
+in the first cache. Blocks join in a binary counter of rows (see `states/records.py`). Exact folds need one row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from accel.ast.tree.types import ScalarType
+from accel.backends.llvm.emit.functions import Functions
+from accel.backends.llvm.emit.memory import Memory
+from accel.backends.llvm.emit.values import Fixed, Value, Writer
+from accel.backends.llvm.text.routine import Routine
+from accel.ir.nodes import State
+from accel.labelled.meaning.order import lanes as order_lanes
+from accel.labelled.meaning.products import steps
+
+LEVELS = 20
+"""Rows of a counter: more than the bits of the number of blocks of any part."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """What strips of one function share. `vectors`: the most that a strip has; `count`: how many this one has."""
+
+    routine: Routine
+    writer: Writer
+    memory: Memory
+    functions: Functions
+    vectors: int
+    count: str
+
+    @contextmanager
+    def each(self) -> Iterator[str]:
+        """A loop over the strip's vectors: gives their numbers."""
+        with self.routine.count("0", self.count) as vector:
+            yield vector
+
+
+class Row:
+    """Rows of vectors of some scalars: `rows` of them, each as long as the longest strip."""
+
+    def __init__(self, strip: Strip, kinds: Sequence[ScalarType], rows: int = 1) -> None:
+        self._strip = strip
+        self._kinds = kinds
+        self._types = [strip.writer.code.type(kind) for kind in kinds]
+        size = rows * strip.vectors
+        self._slots = [strip.routine.slot(f"[{size} x {type_}]", align=64) for type_ in self._types]
+
+    def load(self, vector: str, row: str = "0", other: Row | None = None, instead: str | None = None) -> list[Value]:
+        """A vector of each scalar; from row 0 of `other` where the i1 `instead` holds."""
+        strip, addresses = self._strip, self._at(vector, row)
+        if other is not None and instead is not None:
+            pairs = zip(other._at(vector, "0"), addresses, strict=True)
+            addresses = [strip.routine.code.emit(f"select i1 {instead}, ptr {a}, ptr {b}") for a, b in pairs]
+        return [
+            strip.writer.varying(strip.routine.load(type_, address), kind)
+            for type_, kind, address in zip(self._types, self._kinds, addresses, strict=True)
+        ]
+
+    def store(self, values: Sequence[Value], vector: str, row: str = "0") -> None:
+        """The same, into memory."""
+        strip = self._strip
+        for type_, value, address in zip(self._types, values, self._at(vector, row), strict=True):
+            strip.routine.store(type_, strip.writer.every(value), address)
+
+    def _at(self, vector: str, row: str) -> list[str]:
+        code = self._strip.routine.code
+        place = vector
+        if row != "0":
+            place = code.emit(f"add i64 {code.emit(f'mul i64 {row}, {self._strip.vectors}')}, {vector}")
+        return [
+            code.emit(f"getelementptr {type_}, ptr {slot}, i64 {place}")
+            for type_, slot in zip(self._types, self._slots, strict=True)
+        ]
+
+
+class StripFold:
+    """One state in every column of a strip. `streams`: whether all lanes of a block are open at once, each in a row."""
+
+    def __init__(self, strip: Strip, state: State, *, streams: bool) -> None:
+        self._strip = strip
+        self.state = state
+        self._kinds = state.types
+        self._following = steps(state.merge, state.monoid, state.types, state.products).following
+        self.width = order_width(state)
+        ordered = self.width > 1
+        self._rows = Row(strip, self._kinds, self.width if streams or not ordered else self.width.bit_length() + 1)
+        self._fresh = Row(strip, self._kinds) if ordered else None
+        self._counter = Row(strip, self._kinds, LEVELS) if ordered else None
+        self._blocks = strip.routine.slot("i64")
+        assert state.monoid.neutral is not None
+        self._neutral: list[Value] = [Fixed(element) for element in state.monoid.neutral]
+
+    def begin(self) -> None:
+        """No elements yet."""
+        self._strip.routine.store("i64", "0", self._blocks)
+        with self._strip.each() as vector:
+            (self._fresh or self._rows).store(self._neutral, vector)
+
+    def held(self, vector: str, row: str, fresh: str | None = None) -> list[Value]:
+        """What a row holds; nothing yet where the i1 `fresh` holds."""
+        return self._rows.load(vector, row, self._fresh, fresh)
+
+    def hold(self, values: Sequence[Value], vector: str, row: str) -> None:
+        """A row's new values."""
+        self._rows.store(values, vector, row)
+
+    def step(self, held: Sequence[Value], values: Sequence[Value], mask: str | None) -> list[Value]:
+        """What a lane comes to by one more element, where the mask is set."""
+        # Lanes begin as -0.0 where products are added, and fma(x, y, -0.0) is x * y.
+        merged = self._strip.functions.apply(self._following, [*held, *values], None)
+        if mask is None:
+            return merged
+        return [self._strip.writer.select(mask, new, old) for new, old in zip(merged, held, strict=True)]
+
+    def _merge(self, left: Sequence[Value], right: Sequence[Value]) -> list[Value]:
+        return self._strip.functions.apply(self.state.merge, [*left, *right], None)
+
+    def join(self, row: str) -> None:
+        """A row joins the one before it, which is earlier in the order."""
+        self._join(self._strip.routine.code.emit(f"sub i64 {row}, 1"), row)
+
+    def _join(self, left: str, right: str) -> None:
+        with self._strip.each() as vector:
+            self._rows.store(self._merge(self._rows.load(vector, left), self._rows.load(vector, right)), vector, left)
+
+    def join_halves(self, present: str) -> None:
+        """All lanes join, each with the one half of the lanes on, then a quarter, …: the first `present` of them."""
+        routine, code = self._strip.routine, self._strip.routine.code
+        half = routine.slot("i64")
+        routine.store("i64", str(self.width // 2), half)
+        head, body, after = routine.label(), routine.label(), routine.label()
+        routine.jump(head)
+        routine.place(head)
+        distance = routine.load("i64", half)
+        routine.branch(code.emit(f"icmp ne i64 {distance}, 0"), body, after)
+        routine.place(body)
+        with routine.count("0", routine.least(distance, code.emit(f"sub i64 {present}, {distance}"))) as lane:
+            self._join(lane, code.emit(f"add i64 {lane}, {distance}"))
+        routine.store("i64", code.emit(f"lshr i64 {distance}, 1"), half)
+        routine.jump(head)
+        routine.place(after)
+
+    def push(self) -> None:
+        """What stands in row 0 is the result of one more block, or of a power of two of blocks."""
+        assert self._counter is not None
+        routine, code = self._strip.routine, self._strip.routine.code
+        blocks = routine.load("i64", self._blocks)
+        routine.store("i64", code.emit(f"add i64 {blocks}, 1"), self._blocks)
+        bits, level = routine.slot("i64"), routine.slot("i64")
+        routine.store("i64", blocks, bits)
+        routine.store("i64", "0", level)
+        head, join, after = routine.label(), routine.label(), routine.label()
+        routine.jump(head)
+        routine.place(head)
+        rest, place = routine.load("i64", bits), routine.load("i64", level)
+        routine.branch(code.emit(f"trunc i64 {rest} to i1"), join, after)
+        routine.place(join)
+        with self._strip.each() as vector:
+            self._rows.store(self._merge(self._counter.load(vector, place), self._rows.load(vector)), vector)
+        routine.store("i64", code.emit(f"lshr i64 {rest}, 1"), bits)
+        routine.store("i64", code.emit(f"add i64 {place}, 1"), level)
+        routine.jump(head)
+        routine.place(after)
+        with self._strip.each() as vector:
+            self._counter.store(self._rows.load(vector), vector, place)
+
+    def collapse(self) -> None:
+        """Row 0 is what all blocks come to; there is at least one."""
+        if self._counter is None:
+            return
+        routine, code = self._strip.routine, self._strip.routine.code
+        bits, level, some = routine.slot("i64"), routine.slot("i64"), routine.slot("i1")
+        routine.store("i64", routine.load("i64", self._blocks), bits)
+        routine.store("i64", "0", level)
+        routine.store("i1", "false", some)
+        head, body, after = routine.label(), routine.label(), routine.label()
+        routine.jump(head)
+        routine.place(head)
+        rest, place = routine.load("i64", bits), routine.load("i64", level)
+        routine.branch(code.emit(f"icmp ne i64 {rest}, 0"), body, after)
+        routine.place(body)
+        with routine.when(code.emit(f"trunc i64 {rest} to i1")):
+            later = self._strip.writer.splat(routine.load("i1", some), "i1")
+            with self._strip.each() as vector:
+                left, right = self._counter.load(vector, place), self._rows.load(vector)
+                merged = zip(self._merge(left, right), left, strict=True)
+                self._rows.store([self._strip.writer.select(later, new, old) for new, old in merged], vector)
+            routine.store("i1", "true", some)
+        routine.store("i64", code.emit(f"lshr i64 {rest}, 1"), bits)
+        routine.store("i64", code.emit(f"add i64 {place}, 1"), level)
+        routine.jump(head)
+        routine.place(after)
+
+    def absorb(self, partials: str, vectors: str) -> None:
+        """Row 0, or for exact folds what it comes to with row 0, is what stands at `partials`, in vectors from a number on."""
+        with self._strip.each() as vector:
+            place = self._strip.routine.code.emit(f"add i64 {vectors}, {vector}")
+            values = self._partial(partials, place)
+            self._rows.store(self._merge(self.held(vector, "0"), values) if self._counter is None else values, vector)
+        if self._counter is not None:
+            self.push()
+
+    def leave(self, partials: str, vectors: str) -> None:
+        """Row 0 to `partials`."""
+        strip = self._strip
+        with strip.each() as vector:
+            place = strip.routine.code.emit(f"add i64 {vectors}, {vector}")
+            for address, value in zip(self._addresses(partials, place), self.held(vector, "0"), strict=True):
+                strip.routine.store(strip.writer.code.type(value.type), strip.writer.every(value), address)
+
+    def _partial(self, partials: str, place: str) -> list[Value]:
+        strip = self._strip
+        return [
+            strip.writer.varying(strip.routine.load(strip.writer.code.type(kind), address), kind)
+            for kind, address in zip(self._kinds, self._addresses(partials, place), strict=True)
+        ]
+
+    def _addresses(self, partials: str, place: str) -> Iterator[str]:
+        code = self._strip.routine.code
+        offset = code.emit(f"mul i64 {place}, {partial_bytes(self.state, self._strip.writer.lanes)}")
+        for kind in self._kinds:
+            yield code.emit(f"getelementptr i8, ptr {partials}, i64 {offset}")
+            offset = code.emit(f"add i64 {offset}, {kind.bytes * self._strip.writer.lanes}")
+
+
+class LaneVisit:
+    """The lanes of blocks, those that join one after the other; what waits to be joined stands in rows, the last on top.
+
+    Lane l joins l + width/2, what they give l + width/4, and so on: in the order of reversed bits those are neighbours. A lane
+    without elements is left out.
+    """
+
+    def __init__(self, routine: Routine, width: int) -> None:
+        self._routine = routine
+        self._width = width
+        self._bits = width.bit_length() - 1
+        self._visited, self._next, self._row = (routine.slot("i64") for _ in range(3))
+        self._heights = routine.slot("i64", width.bit_length() + 1)
+
+    @contextmanager
+    def lanes(self, present: str, folds: Sequence[StripFold]) -> Iterator[tuple[str, str]]:
+        """Around what folds one lane of a block of `present` elements: its number, and the row for it. Joins in between."""
+        routine, code = self._routine, self._routine.code
+        routine.store("i64", "0", self._visited)
+        routine.store("i64", "0", self._row)
+        with routine.advance(self._visited, str(self._width), 0) as visited:
+            following = self._following(visited, present)
+            row = routine.load("i64", self._row)
+            yield self._lane(visited), row
+            differing = code.emit(f"xor i64 {visited}, {following}")
+            zeros = code.call("llvm.ctlz.i64", "i64", ["i64", "i1"], [f"i64 {differing}", "i1 false"])
+            height = code.emit(f"sub i64 64, {zeros}")
+            self._join(height, folds)
+            top = routine.load("i64", self._row)
+            routine.store("i64", height, routine.offset(self._heights, top))
+            routine.store("i64", code.emit(f"add i64 {top}, 1"), self._row)
+            routine.store("i64", following, self._visited)
+
+    def _lane(self, visited: str) -> str:
+        code = self._routine.code
+        reversed_ = code.call("llvm.bitreverse.i64", "i64", ["i64"], [f"i64 {visited}"])
+        return code.emit(f"lshr i64 {reversed_}, {64 - self._bits}")
+
+    def _following(self, visited: str, present: str) -> str:
+        """The next visit of a lane that has elements; the width if there is none."""
+        routine, code = self._routine, self._routine.code
+        routine.store("i64", code.emit(f"add i64 {visited}, 1"), self._next)
+        head, look, skip, after = (routine.label() for _ in range(4))
+        routine.jump(head)
+        routine.place(head)
+        number = routine.load("i64", self._next)
+        routine.branch(code.emit(f"icmp slt i64 {number}, {self._width}"), look, after)
+        routine.place(look)
+        routine.branch(code.emit(f"icmp slt i64 {self._lane(number)}, {present}"), after, skip)
+        routine.place(skip)
+        routine.store("i64", code.emit(f"add i64 {number}, 1"), self._next)
+        routine.jump(head)
+        routine.place(after)
+        return number
+
+    def _join(self, height: str, folds: Sequence[StripFold]) -> None:
+        """The top row joins the one below as long as they meet further down in the tree than the next lane meets them."""
+        routine, code = self._routine, self._routine.code
+        head, look, join, after = (routine.label() for _ in range(4))
+        routine.jump(head)
+        routine.place(head)
+        row = routine.load("i64", self._row)
+        routine.branch(code.emit(f"icmp sgt i64 {row}, 0"), look, after)
+        routine.place(look)
+        below = code.emit(f"sub i64 {row}, 1")
+        met = routine.load("i64", routine.offset(self._heights, below))
+        routine.branch(code.emit(f"icmp slt i64 {met}, {height}"), join, after)
+        routine.place(join)
+        for fold in folds:
+            fold.join(row)
+        routine.store("i64", below, self._row)
+        routine.jump(head)
+        routine.place(after)
+
+
+def order_width(state: State) -> int:
+    """Lanes of the order of a fold; 1 where any order serves."""
+    return 1 if state.monoid.exact else order_lanes([final.type for final in state.finals])
+
+
+def partial_bytes(state: State, lanes: int) -> int:
+    """Bytes of one vector of partial results."""
+    return lanes * sum(final.type.bytes for final in state.finals)

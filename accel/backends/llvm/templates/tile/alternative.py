@@ -1,0 +1,399 @@
+"""A nest in tiles: both sides are packed, then all threads work on tiles, a chunk of rows of tiles at a time.
+
+After Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication, ACM TOMS 34 (2008): a panel of columns stays in
+the second cache while the panels of a chunk's rows pass by. One block of 4096 elements is the depth of a pack, since its
+result is a whole part of the tree in which elements are combined.
+
+Where a nest is a batch of small ones, each is packed and computed by one thread, in memory of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from accel.ast.tree.types import I64
+from accel.backends.llvm.emit.memory import Memory
+from accel.backends.llvm.emit.statements import Streams
+from accel.backends.llvm.emit.values import Writer
+from accel.backends.llvm.loops.nest import Levels, NestText
+from accel.backends.llvm.loops.schedule import CHUNK_WORK
+from accel.backends.llvm.machine.target import host
+from accel.backends.llvm.templates.tile.kernel import Kernel
+from accel.backends.llvm.templates.tile.layout import Parameters, Word, layout
+from accel.backends.llvm.templates.tile.packs import Packing, places
+from accel.backends.llvm.templates.tile.results import Finish, joined
+from accel.backends.llvm.templates.tile.sizes import PART_ROWS, Sizes, quotient
+from accel.backends.llvm.text.code import Code
+from accel.backends.llvm.text.frame import FAILED, THREADS, FrameView
+from accel.backends.llvm.text.routine import Routine
+from accel.ir.nodes import For, Stream
+from accel.labelled.meaning.order import BLOCK
+from accel.schedule.templates.tile import Tile
+
+LEAST = 4096.0
+"""Steps below which rows serve as well."""
+
+CHUNK_ROWS, CHUNK_COLUMNS = 20, 8
+"""The most panels of a chunk, which takes some milliseconds."""
+
+CHUNKS_OF_THREAD = 4
+
+SMALL_BYTES = 1 << 17
+"""Bytes of the packs of a small nest of a batch."""
+
+SLACK = 64
+"""Entries behind a table of places, for a vector that begins in it."""
+
+_PARAMETERS = Stream("tile: parameters", I64)
+"""A word of the frame. No stream of a nest has a space."""
+
+
+class Tiles:
+    """One nest in tiles; `least`: how many steps are worth it; 1 is any nest, of any shape."""
+
+    def __init__(self, text: NestText, tile: Tile, least: float = LEAST) -> None:
+        self._text = text
+        self._tile = tile
+        self._least = least
+        self._layout = layout(tile, host().registers)
+        self._sizes = Sizes(self._layout)
+        self._name = f"{text.name}_tile"
+        self._memory = ""
+        self._words = int(Word.BATCH) + len(tile.batch)
+
+    # At launch.
+
+    def applies(self, levels: Levels) -> str:
+        """There is enough to do, in every direction, and memory for the packs."""
+        routine, code = levels.routine, levels.routine.code
+        rows, columns, count = self._extents(levels)
+        enough = code.emit(f"icmp sge i64 {count}, 1")
+        for extent, least in zip((rows, columns), self._least_shape(), strict=True):
+            enough = code.emit(f"and i1 {enough}, {code.emit(f'icmp sge i64 {extent}, {least}')}")
+        work = _product(code, [rows, columns, count, *(self._extent(levels, loop) for loop in self._tile.batch)])
+        enough = code.emit(f"and i1 {enough}, {code.emit(f'fcmp oge double {work}, {self._least:e}')}")
+        for loop in self._tile.batch:
+            some = code.emit(f"icmp sgt i64 {self._extent(levels, loop)}, 0")
+            enough = code.emit(f"and i1 {enough}, {some}")
+        self._memory = routine.slot("ptr")
+        result = routine.slot("i1")
+        routine.store("i1", "false", result)
+        with routine.when(enough):
+            code.declarations.setdefault("malloc", "declare ptr @malloc(i64)")
+            size = self._sizes.row_bytes(code, rows, count)
+            for more in (
+                self._sizes.column_bytes(code, columns, count),
+                self._sizes.level_bytes(code, rows, columns, count),
+            ):
+                size = code.emit(f"add i64 {size}, {more}")
+            memory = code.emit(f"call ptr @malloc(i64 {code.emit(f'add i64 {size}, 256')})")
+            routine.store("ptr", memory, self._memory)
+            routine.store("i1", code.emit(f"icmp ne ptr {memory}, null"), result)
+        return routine.load("i1", result)
+
+    def _least_shape(self) -> tuple[int, int]:
+        """Rows and columns below which code by rows serves as well: a tile, if that reads memory along the fold; else half."""
+        if self._least <= 1:
+            return 1, 1
+        if self._tile.rows.along_fold and self._tile.columns.along_fold:
+            return self._layout.rows, self._layout.columns
+        return self._layout.rows // 2, self._layout.lanes // 2
+
+    def run(self, levels: Levels) -> None:
+        """Packs and tiles, part by part."""
+        self._add_functions()
+        routine, code = levels.routine, levels.routine.code
+        rows, columns, count = self._extents(levels)
+        words = Parameters(routine, routine.slot("i64", self._words))
+        tables = [routine.slot("i32", BLOCK + SLACK) for _ in range(2)]
+        levels.view.keep(_PARAMETERS.name, I64, code.emit(f"ptrtoint ptr {words.pointer} to i64"))
+        memory = routine.load("ptr", self._memory)
+        start = code.emit(
+            f"call ptr @llvm.ptrmask.p0.i64(ptr {code.emit(f'getelementptr i8, ptr {memory}, i64 63')}, i64 -64)"
+        )
+        code.declarations.setdefault("llvm.ptrmask.p0.i64", "declare ptr @llvm.ptrmask.p0.i64(ptr, i64)")
+        for word, size in (
+            (Word.ROW_PACK, self._sizes.row_bytes(code, rows, count)),
+            (Word.COLUMN_PACK, self._sizes.column_bytes(code, columns, count)),
+            (Word.LEVELS, "0"),
+        ):
+            words.put(word, start, "ptr")
+            start = code.emit(f"getelementptr i8, ptr {start}, i64 {size}")
+        blocks = quotient(code, count, str(BLOCK))
+        several = code.emit(f"icmp sgt i64 {blocks}, 1")
+        for table, length in zip(
+            tables, (routine.least(count, str(BLOCK)), self._sizes.rest(code, count)), strict=True
+        ):
+            log, steps = self._sizes.lanes(code, length)
+            code.line(f"call void @{self._name}_places(ptr {table}, i64 {length}, i64 {log}, i64 {steps})")
+        small, after = routine.label(), routine.label()
+        if self._tile.batch:
+            parts = routine.label()
+            routine.branch(self._is_small(code, rows, columns, count), small, parts)
+            routine.place(parts)
+        part_rows = self._sizes.part(code, several, PART_ROWS, self._layout.rows)
+        part_columns = self._sizes.part(code, several, self._sizes.part_panels(), self._layout.columns)
+        with self._batch(levels, words), routine.count("0", columns, part_columns) as column:
+            words.put(Word.COLUMN, column)
+            words.put(Word.COLUMNS, routine.least(code.emit(f"sub i64 {columns}, {column}"), part_columns))
+            with routine.count("0", rows, part_rows) as row:
+                words.put(Word.ROW, row)
+                words.put(Word.ROWS, routine.least(code.emit(f"sub i64 {rows}, {row}"), part_rows))
+                again = code.emit(
+                    f"and i1 {code.emit(f'icmp sgt i64 {row}, 0')}, {code.emit(f'xor i1 {several}, true')}"
+                )
+                with routine.count("0", blocks) as block:
+                    self._block(words, block, blocks, count, tables)
+                    with routine.when(code.emit(f"xor i1 {again}, true")):
+                        panels = quotient(code, words.get(Word.COLUMNS), str(self._layout.columns))
+                        self._shared(levels, "pack_columns", panels, 1)
+                    self._shared(levels, "pack_rows", quotient(code, words.get(Word.ROWS), str(self._layout.rows)), 4)
+                    self._chunks(levels, words)
+        if self._tile.batch:
+            routine.jump(after)
+            routine.place(small)
+            for word, value in ((Word.ROW, "0"), (Word.ROWS, rows), (Word.COLUMN, "0"), (Word.COLUMNS, columns)):
+                words.put(word, value)
+            self._block(words, "0", "1", count, tables)
+            self._shared(levels, "batch", self._total(levels), self._at_once(levels))
+            routine.jump(after)
+            routine.place(after)
+        self._free(levels)
+
+    def _is_small(self, code: Code, rows: str, columns: str, count: str) -> str:
+        """Whether the packs of one of the batch fit into a thread's own memory."""
+        size = code.emit(
+            f"add i64 {self._sizes.row_bytes(code, rows, count)}, {self._sizes.column_bytes(code, columns, count)}"
+        )
+        fits = code.emit(f"icmp sle i64 {size}, {SMALL_BYTES}")
+        return code.emit(f"and i1 {fits}, {code.emit(f'icmp sle i64 {count}, {BLOCK}')}")
+
+    def _at_once(self, levels: Levels) -> str:
+        """How many of a batch make a chunk: at least as much work as is worth handing out."""
+        code = levels.routine.code
+        work = _product(code, list(self._extents(levels)))
+        more = code.emit(f"fdiv double {CHUNK_WORK:e}, {work}")
+        return code.emit(f"add i64 {code.emit(f'fptosi double {more} to i64')}, 1")
+
+    def _block(self, words: Parameters, block: str, blocks: str, count: str, tables: list[str]) -> None:
+        """What is said of one block of elements."""
+        routine = words.routine
+        code = routine.code
+        first = code.emit(f"mul i64 {block}, {BLOCK}")
+        length = routine.least(code.emit(f"sub i64 {count}, {first}"), str(BLOCK))
+        log, steps = self._sizes.lanes(code, length)
+        last = code.emit(f"icmp eq i64 {block}, {code.emit(f'sub i64 {blocks}, 1')}")
+        own = code.emit(f"icmp sgt i64 {block}, 0")
+        table = code.emit(f"select i1 {code.emit(f'and i1 {last}, {own}')}, ptr {tables[1]}, ptr {tables[0]}")
+        words.put(Word.PLACES, table, "ptr")
+        said = {Word.FIRST: first, Word.COUNT: length, Word.LOG: log, Word.STEPS: steps, Word.BLOCK: block}
+        for word, value in {**said, Word.LAST: code.emit(f"zext i1 {last} to i64")}.items():
+            words.put(word, value)
+
+    def _chunks(self, levels: Levels, words: Parameters) -> None:
+        """All tiles of the part, on all threads."""
+        routine, code = levels.routine, levels.routine.code
+        row_panels = quotient(code, words.get(Word.ROWS), str(self._layout.rows))
+        column_panels = quotient(code, words.get(Word.COLUMNS), str(self._layout.columns))
+        wanted = code.emit(f"mul i64 {routine.load('i64', levels.view.address(THREADS))}, {CHUNKS_OF_THREAD}")
+        high, wide = routine.slot("i64"), routine.slot("i64")
+        routine.store("i64", str(CHUNK_ROWS), high)
+        routine.store("i64", str(CHUNK_COLUMNS), wide)
+
+        def chunks() -> str:
+            down = quotient(code, row_panels, routine.load("i64", high))
+            return code.emit(f"mul i64 {down}, {quotient(code, column_panels, routine.load('i64', wide))}")
+
+        for slot in (wide, high):
+            head, body, after = routine.label(), routine.label(), routine.label()
+            routine.jump(head)
+            routine.place(head)
+            size = routine.load("i64", slot)
+            few = code.emit(f"icmp slt i64 {chunks()}, {wanted}")
+            routine.branch(code.emit(f"and i1 {few}, {code.emit(f'icmp sgt i64 {size}, 1')}"), body, after)
+            routine.place(body)
+            routine.store("i64", code.emit(f"lshr i64 {size}, 1"), slot)
+            routine.jump(head)
+            routine.place(after)
+        words.put(Word.CHUNK_ROWS, routine.load("i64", high))
+        words.put(Word.CHUNK_COLUMNS, routine.load("i64", wide))
+        self._shared(levels, "chunks", chunks(), 1)
+
+    def _shared(self, levels: Levels, function: str, count: str, chunk: int | str) -> None:
+        """Runs a function on all threads; frees the memory and leaves if the user interrupted."""
+        routine, code = levels.routine, levels.routine.code
+        threads = routine.load("i64", levels.view.address(THREADS))
+        arguments = f"ptr @{self._name}_{function}_shared, ptr %frame, i64 {count}, i64 {chunk}, i64 {threads}"
+        stopped = code.emit(f"call i64 @accel_run({arguments})")
+        with routine.when(code.emit(f"icmp ne i64 {stopped}, 0")):
+            self._free(levels)
+            code.line("ret i64 2")
+            routine.place(routine.label())
+
+    def _free(self, levels: Levels) -> None:
+        code = levels.routine.code
+        code.declarations.setdefault("free", "declare void @free(ptr)")
+        code.line(f"call void @free(ptr {levels.routine.load('ptr', self._memory)})")
+
+    def _total(self, levels: Levels) -> str:
+        """Of the loops around, as one."""
+        total = "1"
+        for loop in self._tile.batch:
+            total = levels.routine.code.emit(f"mul i64 {total}, {self._extent(levels, loop)}")
+        return total
+
+    @contextmanager
+    def _batch(self, levels: Levels, words: Parameters) -> Iterator[None]:
+        """The loops around, as one; their indices are parameters."""
+        with levels.routine.count("0", self._total(levels)) as number:
+            self._put_batch(words, number, [self._extent(levels, loop) for loop in self._tile.batch])
+            yield
+
+    def _put_batch(self, words: Parameters, number: str, extents: list[str]) -> None:
+        code = words.routine.code
+        for depth in reversed(range(len(extents))):
+            words.put(Word.BATCH + depth, code.emit(f"urem i64 {number}, {extents[depth]}"))
+            number = code.emit(f"udiv i64 {number}, {extents[depth]}")
+
+    def _some_of_batch(self) -> Routine:
+        """`@<name>_batch(frame, parameters, low, high)`: some of a batch, each packed and computed by this thread alone."""
+        routine = Routine(f"void @{self._name}_batch(ptr %frame, ptr %parameters, i64 %low, i64 %high)", hot=False)
+        code, given = routine.code, Parameters(routine, "%parameters")
+        view = FrameView(routine, self._text.frame)
+        streams = Streams(Memory(view, Writer(code, 1), "ret void", None), {})
+        words = Parameters(routine, routine.slot("i64", self._words))
+        for word in range(int(Word.BATCH)):
+            words.put(word, given.get(word))
+        memory = routine.slot(f"[{SMALL_BYTES} x i8]", align=64)
+        rows, columns = given.get(Word.ROWS), given.get(Word.COLUMNS)
+        words.put(Word.ROW_PACK, memory, "ptr")
+        offset = self._sizes.row_bytes(code, rows, given.get(Word.COUNT))
+        words.put(Word.COLUMN_PACK, code.emit(f"getelementptr i8, ptr {memory}, i64 {offset}"), "ptr")
+        row_panels = quotient(code, rows, str(self._layout.rows))
+        column_panels = quotient(code, columns, str(self._layout.columns))
+        words.put(Word.CHUNK_ROWS, row_panels)
+        words.put(Word.CHUNK_COLUMNS, column_panels)
+        extents = [Writer(code, 1).one(streams.value(loop.extent)) for loop in self._tile.batch]
+        with routine.count("%low", "%high") as number:
+            self._put_batch(words, number, extents)
+            for function, count in (("pack_columns", column_panels), ("pack_rows", row_panels), ("chunks", "1")):
+                code.line(f"call void @{self._name}_{function}(ptr %frame, ptr {words.pointer}, i64 0, i64 {count})")
+        code.line("ret void")
+        return routine
+
+    # Sizes.
+
+    def _extent(self, levels: Levels, loop: For) -> str:
+        return levels.writer.one(levels.streams.value(loop.extent))
+
+    def _extents(self, levels: Levels) -> tuple[str, str, str]:
+        tile = self._tile
+        rows, columns, count = (self._extent(levels, loop) for loop in (tile.rows.loop, tile.columns.loop, tile.fold))
+        return rows, columns, count
+
+    # Functions.
+
+    def _add_functions(self) -> None:
+        text, name, frame = self._text, self._name, self._text.frame
+        rows = (Word.ROW_PACK, Word.ROW, Word.ROWS)
+        columns = (Word.COLUMN_PACK, Word.COLUMN, Word.COLUMNS)
+        text.routines += [
+            places(f"{name}_places"),
+            Packing(f"{name}_pack_rows", self._layout, self._layout.row_panel, rows, frame).write(),
+            Packing(f"{name}_pack_columns", self._layout, self._layout.column_panel, columns, frame).write(),
+            Kernel(f"{name}_kernel", self._layout, frame).write(),
+            joined(f"{name}_join", self._layout, frame),
+            Finish(f"{name}_finish", self._layout, frame).write(),
+            self._some_chunks(),
+            *(self._wrapper(function) for function in ("pack_rows", "pack_columns", "chunks")),
+        ]
+        if self._tile.batch:
+            text.routines += [self._some_of_batch(), self._wrapper("batch")]
+
+    def _wrapper(self, function: str) -> Routine:
+        """What `accel_run` calls: the parameters are those of the frame."""
+        routine = Routine(f"void @{self._name}_{function}_shared(ptr %frame, i64 %low, i64 %high)", hot=False)
+        code, view = routine.code, FrameView(routine, self._text.frame)
+        failed = routine.load("i64", view.address(FAILED))
+        with routine.when(code.emit(f"icmp ne i64 {failed}, 0")):
+            code.line("ret void")
+            routine.place(routine.label())
+        words = code.emit(f"inttoptr i64 {view.stream(_PARAMETERS)} to ptr")
+        code.line(f"call void @{self._name}_{function}(ptr %frame, ptr {words}, i64 %low, i64 %high)")
+        code.line("ret void")
+        return routine
+
+    def _some_chunks(self) -> Routine:
+        """`@<name>_chunks(frame, parameters, low, high)`: the tiles of some chunks."""
+        routine = Routine(f"void @{self._name}_chunks(ptr %frame, ptr %parameters, i64 %low, i64 %high)")
+        code, words, shape = routine.code, Parameters(routine, "%parameters"), self._layout
+        row_panels = quotient(code, words.get(Word.ROWS), str(shape.rows))
+        column_panels = quotient(code, words.get(Word.COLUMNS), str(shape.columns))
+        high, wide = words.get(Word.CHUNK_ROWS), words.get(Word.CHUNK_COLUMNS)
+        across = quotient(code, column_panels, wide)
+        counter = routine.slot(f"[{shape.bytes * (self._tile.order_lanes.bit_length() + 1)} x i8]", align=64)
+        out = routine.slot(f"[{shape.bytes} x i8]", align=64)
+        with routine.count("%low", "%high") as chunk:
+            row = code.emit(f"mul i64 {code.emit(f'udiv i64 {chunk}, {across}')}, {high}")
+            column = code.emit(f"mul i64 {code.emit(f'urem i64 {chunk}, {across}')}, {wide}")
+            last_row = routine.least(code.emit(f"add i64 {row}, {high}"), row_panels)
+            last_column = routine.least(code.emit(f"add i64 {column}, {wide}"), column_panels)
+            with routine.count(column, last_column) as j, routine.count(row, last_row) as i:
+                self._one_tile(routine, words, (i, j), row_panels, column_panels, (counter, out))
+        code.line("ret void")
+        return routine
+
+    def _one_tile(
+        self,
+        routine: Routine,
+        words: Parameters,
+        panels: tuple[str, str],
+        row_panels: str,
+        column_panels: str,
+        memory: tuple[str, str],
+    ) -> None:
+        code, shape, (counter, out) = routine.code, self._layout, memory
+        positions = code.emit(f"shl i64 {words.get(Word.STEPS)}, {words.get(Word.LOG)}")
+        packs = []
+        for word, panel, number in zip(
+            (Word.ROW_PACK, Word.COLUMN_PACK), (shape.row_panel, shape.column_panel), panels, strict=True
+        ):
+            size = code.emit(f"mul i64 {positions}, {panel.bytes}")
+            offset = code.emit(f"mul i64 {number}, {size}")
+            packs.append(code.emit(f"getelementptr i8, ptr {words.pack(word)}, i64 {offset}"))
+        given = f"ptr %frame, ptr %parameters, ptr {packs[0]}, ptr {packs[1]}, ptr {counter}, ptr {out}"
+        code.line(f"call void @{self._name}_kernel({given})")
+        last = code.emit(f"icmp ne i64 {words.get(Word.LAST)}, 0")
+        alone = code.emit(f"and i1 {last}, {code.emit(f'icmp eq i64 {words.get(Word.BLOCK)}, 0')}")
+        with routine.when(code.emit(f"xor i1 {alone}, true")):
+            tiles = code.emit(f"mul i64 {row_panels}, {column_panels}")
+            distance = code.emit(f"mul i64 {tiles}, {shape.bytes}")
+            number = code.emit(f"add i64 {code.emit(f'mul i64 {panels[0]}, {column_panels}')}, {panels[1]}")
+            offset = code.emit(f"mul i64 {number}, {shape.bytes}")
+            place = code.emit(f"getelementptr i8, ptr {words.pack(Word.LEVELS)}, i64 {offset}")
+            code.line(
+                f"call void @{self._name}_join(ptr %frame, ptr %parameters, ptr {out}, ptr {place}, i64 {distance})"
+            )
+        with routine.when(last):
+            edges = []
+            for number, panel, first, total in (
+                (panels[0], shape.row_panel, Word.ROW, Word.ROWS),
+                (panels[1], shape.column_panel, Word.COLUMN, Word.COLUMNS),
+            ):
+                begin = code.emit(f"mul i64 {number}, {panel.width}")
+                edges.append(code.emit(f"add i64 {words.get(first)}, {begin}"))
+                edges.append(routine.least(code.emit(f"sub i64 {words.get(total)}, {begin}"), str(panel.width)))
+            row, rows, column, columns = edges
+            code.line(
+                f"call void @{self._name}_finish(ptr %frame, ptr %parameters, ptr {out}, "
+                f"i64 {row}, i64 {rows}, i64 {column}, i64 {columns})"
+            )
+
+
+def _product(code: Code, extents: list[str]) -> str:
+    """Of extents, as a double."""
+    product = "1.0"
+    for extent in extents:
+        product = code.emit(f"fmul double {product}, {code.emit(f'sitofp i64 {extent} to double')}")
+    return product

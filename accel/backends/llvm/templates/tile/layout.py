@@ -1,0 +1,150 @@
+"""What the functions of a tiled nest agree on: how large a tile is, where streams stand in packs, which word says what.
+
+A panel is as many rows, or columns, as a tile has, with all that the tile needs of them: position after position, in the order
+in which the fold visits them. A tile's partial results stand leaf by leaf, row by row, vector by vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum, auto
+
+from accel.ast.tree.types import I64
+from accel.backends.llvm.emit.values import Uniform, Value
+from accel.backends.llvm.machine.target import Registers
+from accel.backends.llvm.text.routine import Routine
+from accel.ir.nodes import State, Stream
+from accel.schedule.templates.tile import Side, Tile
+
+MOST_ROWS = 8
+"""Of a tile."""
+
+
+class Word(IntEnum):
+    """Words of a block of parameters; the indices of the loops around follow."""
+
+    ROW_PACK = 0
+    COLUMN_PACK = auto()
+    PLACES = auto()
+    LEVELS = auto()
+    ROW = auto()
+    """The first row of the part at hand."""
+    ROWS = auto()
+    COLUMN = auto()
+    COLUMNS = auto()
+    FIRST = auto()
+    """The first of the elements that are folded."""
+    COUNT = auto()
+    LOG = auto()
+    """Of the number of lanes."""
+    STEPS = auto()
+    """Of the longest lane."""
+    BLOCK = auto()
+    """The number of the block of 4096 elements."""
+    LAST = auto()
+    """Whether it is the last one."""
+    CHUNK_ROWS = auto()
+    """Panels of rows in a chunk."""
+    CHUNK_COLUMNS = auto()
+    BATCH = auto()
+
+
+class Parameters:
+    """A block of words, of which some function has the address."""
+
+    def __init__(self, routine: Routine, pointer: str) -> None:
+        self.routine = routine
+        self.pointer = pointer
+
+    def get(self, word: int) -> str:
+        """The word."""
+        return self.routine.load("i64", self.routine.offset(self.pointer, int(word)))
+
+    def pack(self, word: Word) -> str:
+        """The address in the word."""
+        return self.routine.load("ptr", self.routine.offset(self.pointer, int(word)))
+
+    def put(self, word: int, value: str, type_: str = "i64") -> None:
+        """Changes the word."""
+        self.routine.store(type_, value, self.routine.offset(self.pointer, int(word)))
+
+    def batch(self, tile: Tile) -> dict[str, Value]:
+        """The indices of the loops around."""
+        words = {loop.index.name: self.get(Word.BATCH + depth) for depth, loop in enumerate(tile.batch)}
+        return {name: Uniform(word, I64) for name, word in words.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One side's panels: `width` rows or columns, and room for `room`; of each position the streams stand at `offsets`,
+    together `bytes`."""
+
+    side: Side
+    width: int
+    room: int
+    offsets: tuple[int, ...]
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a nest is tiled on this machine: `lanes` columns to a vector, `vectors` of them and `rows` to a tile."""
+
+    tile: Tile
+    lanes: int
+    vectors: int
+    row_panel: Panel
+    column_panel: Panel
+
+    @property
+    def rows(self) -> int:
+        """Rows of a tile."""
+        return self.row_panel.width
+
+    @property
+    def columns(self) -> int:
+        """Columns of a tile."""
+        return self.column_panel.width
+
+    @property
+    def states(self) -> Sequence[State]:
+        """What the tile folds."""
+        return self.tile.fold.states
+
+    @property
+    def bytes(self) -> int:
+        """Of a tile's partial results."""
+        return self.rows * self.columns * sum(final.type.bytes for state in self.states for final in state.finals)
+
+
+def layout(tile: Tile, registers: Registers) -> Layout:
+    """The tile with the fewest loads for each step whose accumulators leave registers for what they take in.
+
+    After Low et al., Analytical Modeling Is Enough for High-Performance BLIS, ACM TOMS 43 (2016), section 4.1.
+    """
+    leaves = [final.type.bytes for state in tile.fold.states for final in state.finals]
+    lanes = registers.bytes // max([*leaves, *(stream.type.bytes for stream in tile.columns.streams)])
+    rows, vectors = min(_shapes(tile, registers, len(leaves)), key=lambda shape: sum(shape) / (shape[0] * shape[1]))
+    return Layout(tile, lanes, vectors, _panel(tile.rows, rows), _panel(tile.columns, lanes * vectors))
+
+
+def _shapes(tile: Tile, registers: Registers, leaves: int) -> Iterator[tuple[int, int]]:
+    """Rows and vectors that fit: accumulators, vectors of columns, a row in all lanes, and what a step makes in between."""
+    for vectors in (4, 2, 1):
+        taken = vectors * len(tile.columns.streams) + len(tile.rows.streams) + leaves
+        yield min(MOST_ROWS, max(1, (registers.count - taken) // (vectors * leaves))), vectors
+
+
+def _panel(side: Side, width: int) -> Panel:
+    room = 1 << (width - 1).bit_length()
+    offsets, size = [], 0
+    for stream in sorted(side.streams, key=_bytes, reverse=True):
+        offsets.append((stream, size))
+        size += room * stream.type.bytes
+    places = dict(offsets)
+    return Panel(side, width, room, tuple(places[stream] for stream in side.streams), size)
+
+
+def _bytes(stream: Stream) -> int:
+    return stream.type.bytes

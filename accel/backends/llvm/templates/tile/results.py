@@ -1,0 +1,122 @@
+"""What follows a tile: blocks of elements join in a binary counter; once all are there, what depends on the results runs."""
+
+from __future__ import annotations
+
+from accel.ast.tree.types import I64
+from accel.backends.llvm.emit.functions import Functions
+from accel.backends.llvm.emit.memory import Memory
+from accel.backends.llvm.emit.statements import Statements, Streams
+from accel.backends.llvm.emit.values import Progression, Uniform, Value, Writer
+from accel.backends.llvm.templates.tile.kernel import load, saved, store
+from accel.backends.llvm.templates.tile.layout import Layout, Parameters, Word
+from accel.backends.llvm.templates.tile.packs import no_step
+from accel.backends.llvm.text.frame import Frame, FrameView
+from accel.backends.llvm.text.routine import Routine
+
+
+def joined(name: str, layout: Layout, frame: Frame) -> Routine:
+    """`@<name>(frame, parameters, tile, place, distance)`: the tile's block joins those before it.
+
+    What waits stands at `place`, level by level `distance` bytes on. After the last block all that waits joins into the tile.
+    """
+    routine = Routine(
+        f"void @{name}(ptr %frame, ptr %parameters, ptr noalias %tile, ptr noalias %place, i64 %distance)"
+    )
+    code, words = routine.code, Parameters(routine, "%parameters")
+    writer = Writer(code, layout.lanes)
+    memory = Memory(FrameView(routine, frame), writer, "ret void", None)
+    functions = Functions(writer, memory)
+    last = code.emit(f"icmp ne i64 {words.get(Word.LAST)}, 0")
+    rest, level, waits = routine.slot("i64"), routine.slot("ptr"), routine.slot("i1")
+    routine.store("i64", words.get(Word.BLOCK), rest)
+    routine.store("ptr", "%place", level)
+    routine.store("i1", "true", waits)
+    head, look, join, skip, wait, after = (routine.label() for _ in range(6))
+    routine.jump(head)
+    routine.place(head)
+    bits, place = routine.load("i64", rest), routine.load("ptr", level)
+    odd = code.emit(f"trunc i64 {bits} to i1")
+    routine.branch(odd, join, look)
+    routine.place(look)
+    # The block waits at the first level where nobody does; after the last one the others join all the same.
+    more = code.emit(f"and i1 {last}, {code.emit(f'icmp ne i64 {bits}, 0')}")
+    routine.branch(more, skip, wait)
+    routine.place(join)
+    for state, _, _, offsets in saved(layout):
+        left, right = (
+            [code.emit(f"getelementptr i8, ptr {pointer}, i64 {offset}") for offset in offsets]
+            for pointer in (place, "%tile")
+        )
+        merged = functions.apply(
+            state.merge, [*load(writer, state, left, routine), *load(writer, state, right, routine)], None
+        )
+        store(writer, state, merged, right, routine)
+    routine.jump(skip)
+    routine.place(skip)
+    routine.store("i64", code.emit(f"lshr i64 {bits}, 1"), rest)
+    routine.store("ptr", code.emit(f"getelementptr i8, ptr {place}, i64 %distance"), level)
+    routine.jump(head)
+    routine.place(wait)
+    with routine.when(code.emit(f"xor i1 {last}, true")):
+        for state, _, _, offsets in saved(layout):
+            target, source = (
+                [code.emit(f"getelementptr i8, ptr {pointer}, i64 {offset}") for offset in offsets]
+                for pointer in (place, "%tile")
+            )
+            store(writer, state, load(writer, state, source, routine), target, routine)
+    routine.jump(after)
+    routine.place(after)
+    code.line("ret void")
+    return routine
+
+
+class Finish:
+    """`@<name>(frame, parameters, tile, row, rows, column, columns)`: what depends on the results, for a whole tile or part."""
+
+    def __init__(self, name: str, layout: Layout, frame: Frame) -> None:
+        where = "i64 %row, i64 %rows, i64 %column, i64 %columns"
+        self.routine = Routine(f"void @{name}(ptr %frame, ptr %parameters, ptr noalias %tile, {where})")
+        self._layout = layout
+        self._writer = Writer(self.routine.code, layout.lanes)
+        self._memory = Memory(FrameView(self.routine, frame), self._writer, "ret void", None)
+        self._functions = Functions(self._writer, self._memory)
+
+    def write(self) -> Routine:
+        """The whole function."""
+        routine, code, lanes = self.routine, self.routine.code, self._layout.lanes
+        batch = Parameters(routine, "%parameters").batch(self._layout.tile)
+        whole = code.emit(f"and i64 %columns, {-lanes}")
+        with routine.count("0", "%rows") as row:
+            index = Uniform(code.emit(f"add i64 %row, {row}"), I64)
+            made: dict[str, Value] = {**batch, self._layout.tile.rows.loop.index.name: index}
+            start = code.emit(f"mul i64 {row}, {self._layout.columns}")
+            with routine.count("0", whole, lanes) as column:
+                self._vector(made, start, column, None)
+            rest = code.emit(f"sub i64 %columns, {whole}")
+            with routine.when(code.emit(f"icmp sgt i64 {rest}, 0")):
+                self._vector(made, start, whole, self._writer.first_lanes(rest))
+        code.line("ret void")
+        self._memory.close()
+        return routine
+
+    def _vector(self, made: dict[str, Value], start: str, column: str, mask: str | None) -> None:
+        """A vector of a row whose first element in the tile has the number `start`."""
+        code = self.routine.code
+        element = code.emit(f"add i64 {start}, {column}")
+        index = Progression(code.emit(f"add i64 %column, {column}"), 1)
+        streams = Streams(self._memory, {**made, self._layout.tile.columns.loop.index.name: index})
+        statements = Statements(self._writer, self._memory, streams, no_step)
+        for statement in self._layout.tile.around:
+            statements.masked(statement, mask)
+        begins = {state.name: offsets for state, row, vector, offsets in saved(self._layout) if row == vector == 0}
+        for state in self._layout.states:
+            addresses = []
+            for final, begin in zip(state.finals, begins[state.name], strict=True):
+                offset = code.emit(f"add i64 {code.emit(f'mul i64 {element}, {final.type.bytes}')}, {begin}")
+                addresses.append(code.emit(f"getelementptr i8, ptr %tile, i64 {offset}"))
+            values = load(self._writer, state, addresses, self.routine)
+            if state.initial is not None:
+                values = self._functions.apply(state.merge, [*streams.values(state.initial), *values], None)
+            streams.bind(state.finals, values)
+        for statement in self._layout.tile.results:
+            statements.masked(statement, mask)

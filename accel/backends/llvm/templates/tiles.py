@@ -1,0 +1,183 @@
+"""Tiles: what arrays that run across the lanes hold for a block of iterations, transposed, on the stack.
+
+A tile's last dimension is the lanes' axis, the one before it the axis along which the array's elements are adjacent, those
+before are other axes of the block with which it changes. Room before and behind the lanes lets groups of rows overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import product
+
+from accel.ast.tree.types import I64
+from accel.backends.llvm.emit.values import Uniform
+from accel.backends.llvm.loops.nest import Levels
+from accel.backends.llvm.templates.transpose import rows_at_once, strips, transposed_rows
+from accel.backends.llvm.text.code import memory_type
+from accel.ir.nodes import For
+from accel.schedule.templates.blocks import Across
+
+LINE = 64
+"""Bytes of a cache line."""
+
+SLACK = 48
+"""Elements before and behind the lanes' axis of a tile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Iterations low .. high-1 of a loop."""
+
+    low: str
+    high: str
+
+
+class Tile:
+    """The tile of one read in one function, for blocks of `lanes` and `axes`; `most` says how large they become."""
+
+    def __init__(
+        self, levels: Levels, across: Across, lanes: For, axes: Sequence[For], most: Mapping[str, int]
+    ) -> None:
+        self._levels = levels
+        self._across = across
+        self._lanes = lanes
+        self._others = [axis for axis in axes if axis != across.axis and across.changes_with(axis)]
+        self._dimensions = [*self._others, across.axis]
+        self._pitch = most[lanes.index.name] + 2 * SLACK
+        self._most = [most[axis.index.name] for axis in self._dimensions]
+        self._kind = across.read.array.element
+        count = self._pitch
+        for size in self._most:
+            count *= size
+        self._ahead: tuple[str, str] | None = None
+        # The room before the first row's lanes is the slack behind those of a row before, of which there is none.
+        start = levels.routine.slot(f"[{count} x {memory_type(self._kind)}]", align=64)
+        self._start = start
+
+    def row(self, at: Mapping[str, str]) -> str:
+        """The address of the first lane's element of a row: `at` are the axes' iterations, from the block's first one on."""
+        code, place = self._levels.routine.code, "0"
+        for axis, most in zip(self._dimensions, self._most, strict=True):
+            place = code.emit(f"mul i64 {place}, {most}") if place != "0" else place
+            place = code.emit(f"add i64 {place}, {at[axis.index.name]}")
+        words = code.emit(f"add i64 {code.emit(f'mul i64 {place}, {self._pitch}')}, {SLACK}")
+        return self._element(self._start, words)
+
+    def _element(self, pointer: str, place: str) -> str:
+        return self._levels.routine.code.emit(f"getelementptr {memory_type(self._kind)}, ptr {pointer}, i64 {place}")
+
+    def fill(self, pieces: Mapping[str, Piece]) -> None:
+        """Loads a block's elements; leaves the function if one is out of bounds. The other loops' indices are in scope."""
+        made = self._levels.streams.made
+        outside = dict(made)
+        with iterations(self._levels, self._others, pieces) as at:
+            self._fill(pieces[self._lanes.index.name], pieces[self._across.axis.index.name], at)
+        made.clear()
+        made.update(outside)
+
+    def _fill(self, lanes: Piece, along: Piece, at: Mapping[str, str]) -> None:
+        routine, code = self._levels.routine, self._levels.routine.code
+        count = rows_at_once(self._kind)
+        latest = code.emit(f"sub i64 {lanes.high}, {count}")
+        if self._across.checked:
+            self._check(routine.least(lanes.low, latest), lanes, along)
+        origin = self._address(lanes.low, along.low)
+        step = self._step_of_lanes()
+        if not self._others:
+            extent = code.emit(f"sub i64 {along.high}, {along.low}")
+            far = code.emit(f"mul i64 {extent}, {-self._kind.bytes if self._across.back else self._kind.bytes}")
+            self._ahead = code.emit(f"getelementptr i8, ptr {origin}, i64 {far}"), step
+        tile = self.row({**at, self._across.axis.index.name: "0"})
+        with routine.count(lanes.low, lanes.high, count) as position:
+            # The last group begins earlier rather than end behind the lanes.
+            first = code.emit(f"sub i64 {routine.least(position, latest)}, {lanes.low}")
+            row = code.emit(f"getelementptr i8, ptr {origin}, i64 {code.emit(f'mul i64 {first}, {step}')}")
+            column = self._element(tile, first)
+            self._strips(row, step, column, along)
+
+    def ask_ahead(self, turn: str) -> None:
+        """Asks for what the lanes' iteration `turn` of the block reads in the next block along the tile's own axis.
+
+        Between rows that are computed: so memory is read while it is written. Only where there are no other axes.
+        """
+        if self._ahead is None:
+            return
+        code, (behind, step) = self._levels.routine.code, self._ahead
+        row = code.emit(f"getelementptr i8, ptr {behind}, i64 {code.emit(f'mul i64 {turn}, {step}')}")
+        code.declarations.setdefault("llvm.prefetch.p0", "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+        for line in range(0, self._most[-1] * self._kind.bytes, LINE):
+            address = code.emit(f"getelementptr i8, ptr {row}, i64 {line}")
+            code.line(f"call void @llvm.prefetch.p0(ptr {address}, i32 0, i32 2, i32 1)")
+
+    def _strips(self, row: str, step: str, column: str, along: Piece) -> None:
+        """A group of rows: `row` is the address of the first, `column` where its first element goes."""
+        code, size, kind = self._levels.routine.code, self._kind.bytes, memory_type(self._kind)
+        count = rows_at_once(self._kind)
+        extent = code.emit(f"sub i64 {along.high}, {along.low}")
+
+        def strip(position: str, width: int) -> None:
+            offset = code.emit(f"mul i64 {position}, {-size if self._across.back else size}")
+            if self._across.back and width > 1:
+                offset = code.emit(f"sub i64 {offset}, {(width - 1) * size}")
+            start = code.emit(f"getelementptr i8, ptr {row}, i64 {offset}")
+            vectors = transposed_rows(code, self._kind, self._addresses(start, step, count), width)
+            place = code.emit(f"mul i64 {position}, {self._pitch}")
+            for vector in reversed(vectors) if self._across.back else vectors:
+                target = self._element(column, place)
+                code.line(f"store <{count} x {kind}> {vector}, ptr {target}, align {size}")
+                place = code.emit(f"add i64 {place}, {self._pitch}")
+
+        strips(self._levels.routine, self._kind, "0", extent, strip)
+
+    def _addresses(self, start: str, step: str, count: int) -> list[str]:
+        """`count` addresses, `step` bytes from each other: four of them from each base, as processors address memory."""
+        code, found = self._levels.routine.code, []
+        steps = [code.emit(f"mul i64 {step}, {number}") for number in range(1, 5)]
+        for _ in range(0, count, 4):
+            found.append(start)
+            found += [code.emit(f"getelementptr i8, ptr {start}, i64 {each}") for each in steps[:3]]
+            start = code.emit(f"getelementptr i8, ptr {start}, i64 {steps[3]}")
+        return found
+
+    def _step_of_lanes(self) -> str:
+        """The bytes between an iteration of the lanes' loop and the next: an i64."""
+        code, array, total = self._levels.routine.code, self._across.read.array, "0"
+        for dimension, steps in enumerate(self._across.steps):
+            over = steps.over(self._lanes.index)
+            if over:
+                part = code.emit(f"mul i64 {self._levels.view.stride(array, dimension)}, {over}")
+                total = code.emit(f"add i64 {total}, {part}")
+        return total
+
+    def _check(self, first: str, lanes: Piece, along: Piece) -> None:
+        """Indices step evenly, so that those of a whole block are in bounds if those of its corners are."""
+        code = self._levels.routine.code
+        ends = [code.emit(f"sub i64 {piece.high}, 1") for piece in (lanes, along)]
+        for lane, place in product((first, ends[0]), (along.low, ends[1])):
+            self._make_index(lane, place)
+
+    def _address(self, lane: str, place: str) -> str:
+        self._make_index(lane, place)
+        read = self._across.read
+        return self._levels.memory.address(read.array, self._levels.streams.values(read.index))
+
+    def _make_index(self, lane: str, place: str) -> None:
+        made = self._levels.streams.made
+        made[self._lanes.index.name] = Uniform(lane, I64)
+        made[self._across.axis.index.name] = Uniform(place, I64)
+        self._levels.statements(self._across.index)
+
+
+@contextmanager
+def iterations(levels: Levels, loops: Sequence[For], pieces: Mapping[str, Piece]) -> Iterator[dict[str, str]]:
+    """Around what runs in every iteration of the pieces of some loops: how far each is from its piece's first one."""
+    if not loops:
+        yield {}
+        return
+    loop, piece = loops[0], pieces[loops[0].index.name]
+    with levels.routine.count(piece.low, piece.high) as index:
+        levels.streams.made[loop.index.name] = Uniform(index, I64)
+        with iterations(levels, loops[1:], pieces) as inner:
+            yield {loop.index.name: levels.routine.code.emit(f"sub i64 {index}, {piece.low}"), **inner}

@@ -1,0 +1,93 @@
+"""Rectangles of memory, transposed in registers: rows that lie apart become vectors of one element of each row.
+
+Every row gives 16 bytes, or less at the end: `w` elements, a power of two. Rows q*w + j go side by side into vector j, and then
+log2 w steps interleave the halves of neighbours: element k of every row stands in vector k. All that moves within 16 bytes
+is one instruction for each vector, whatever its length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from accel.ast.tree.types import ScalarType
+from accel.backends.llvm.text.code import Code, memory_type
+from accel.backends.llvm.text.routine import Routine
+
+PIECE = 16
+"""Bytes of a row that are loaded at once: within so many, registers of all lengths shuffle as fast."""
+
+
+def rows_at_once(kind: ScalarType) -> int:
+    """How many rows are transposed at once: so that the vectors fill half of the registers, or a cache line."""
+    return 8 if kind.bytes == 8 else 16
+
+
+def transposed_rows(code: Code, kind: ScalarType, rows: Sequence[str], width: int) -> list[str]:
+    """The first `width` elements at each address of `rows`, transposed: vector k holds element k of every row."""
+    element, count = memory_type(kind), len(rows)
+    piece = element if width == 1 else f"<{width} x {element}>"
+    pieces = [code.emit(f"load {piece}, ptr {row}, align {kind.bytes}") for row in rows]
+    vectors = [_side_by_side(code, element, width, pieces[j::width]) for j in range(width)]
+    return interleaved(code, f"<{count} x {element}>", count, vectors)
+
+
+def interleaved(code: Code, type_: str, count: int, vectors: Sequence[str]) -> list[str]:
+    """Squares of as many lanes as there are vectors, each transposed. Twice gives what was."""
+    width, found = len(vectors), list(vectors)
+    for _ in range(width.bit_length() - 1):
+        pairs = [(found[j], found[j + width // 2]) for j in range(width // 2)]
+        found = [_halves(code, type_, count, width, pair, half) for pair in pairs for half in (0, width // 2)]
+    return found
+
+
+def _halves(code: Code, type_: str, count: int, width: int, pair: tuple[str, str], start: int) -> str:
+    """Half of each `width` lanes of two vectors, from lane `start` on, in turn."""
+    lanes = [
+        other + square + start + lane
+        for square in range(0, count, width)
+        for lane in range(width // 2)
+        for other in (0, count)
+    ]
+    return shuffled(code, type_, pair[0], pair[1], lanes)
+
+
+def _side_by_side(code: Code, element: str, width: int, parts: Sequence[str]) -> str:
+    """Vectors (or scalars) of `width` lanes, one after the other in one."""
+    if width == 1:
+        type_, vector = f"<{len(parts)} x {element}>", "poison"
+        for lane, part in enumerate(parts):
+            vector = code.emit(f"insertelement {type_} {vector}, {element} {part}, i32 {lane}")
+        return vector
+    found = list(parts)
+    while len(found) > 1:
+        type_ = f"<{width} x {element}>"
+        pairs = zip(found[::2], found[1::2], strict=True)
+        found = [shuffled(code, type_, left, right, range(2 * width)) for left, right in pairs]
+        width *= 2
+    return found[0]
+
+
+def shuffled(code: Code, type_: str, left: str, right: str, lanes: Sequence[int]) -> str:
+    """Lanes of two vectors."""
+    order = ", ".join(f"i32 {lane}" for lane in lanes)
+    return code.emit(f"shufflevector {type_} {left}, {type_} {right}, <{len(lanes)} x i32> <{order}>")
+
+
+Strip = Callable[[str, int], None]
+"""Writes elements position .. position + width - 1 of a number of rows."""
+
+
+def strips(routine: Routine, kind: ScalarType, low: str, high: str, strip: Strip) -> None:
+    """Elements low .. high-1 of rows, 16 bytes at once, then what is left by halves."""
+    code, width = routine.code, PIECE // kind.bytes
+    place = routine.slot("i64")
+    routine.store("i64", low, place)
+    with routine.advance(place, code.emit(f"sub i64 {high}, {width - 1}"), width) as position:
+        strip(position, width)
+    while width > 1:
+        width //= 2
+        position = routine.load("i64", place)
+        enough = code.emit(f"icmp sle i64 {code.emit(f'add i64 {position}, {width}')}, {high}")
+        with routine.when(enough):
+            strip(position, width)
+            routine.store("i64", code.emit(f"add i64 {position}, {width}"), place)

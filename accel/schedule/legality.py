@@ -1,0 +1,241 @@
+"""What each rule needs, as reasons why it is not allowed: nothing may change the tree of docs/order.md, nor ask of code for
+lanes what it cannot do.
+
+In: a schedule and what a rule would do. Out: the reason against it, in words; None where there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import assert_never
+
+from accel.ir import flow, mentions
+from accel.ir.mentions import function_statements
+from accel.ir.nodes import LoopBody, ManyToOne, Nest, Scatter, State, Stream, Write
+from accel.ir.slices import backward_slice
+from accel.labelled import scalar
+from accel.labelled.array import Extent
+from accel.labelled.meaning.order import lanes
+from accel.labelled.scalar import Constant, Function
+from accel.schedule.axes import dependence, loops
+from accel.schedule.nodes import Accumulation, Axis, Carried, Kind, Parameter, Part, Piece, Role, Schedule, Size
+
+ORDERS = (Role.ORDERED, Role.PRODUCTS)
+"""Roles of axes whose elements are numbered."""
+
+ANY_ORDER = (Role.MAP, Role.EXACT)
+"""Roles of axes that may be visited in any order."""
+
+
+def any_order(state: State) -> bool:
+    """Whether elements may be combined in any order, starting from a neutral one."""
+    return state.monoid.exact and state.monoid.neutral is not None
+
+
+def straight(function: Function) -> bool:
+    """Whether a function may be computed for lanes that hold anything: no loads, no loops."""
+    return not any(isinstance(s, scalar.Load | scalar.While) for s in function_statements(function))
+
+
+def is_repeatable(statement: LoopBody) -> bool:
+    """Whether running the statement again changes nothing."""
+    return not isinstance(statement, Write | Scatter | ManyToOne)
+
+
+def carriers(schedule: Schedule, axis: Axis) -> list[Carried]:
+    """The states that an axis carries."""
+    return [each for each in schedule.carried if each.by(axis.depths)]
+
+
+def most_lanes(schedule: Schedule, axis: Axis) -> int:
+    """How many lanes of the order all states have that the axis carries in order: 1 where only some of them commute."""
+    ordered = [each.state for each in _ordered(schedule, axis)]
+    if len({state.monoid.commutes for state in ordered}) > 1:
+        return 1
+    return min(lanes(state.types) for state in ordered)
+
+
+def lanes_are_runs(schedule: Schedule, axis: Axis) -> bool:
+    """Whether the elements of a lane follow each other, because the axis's folds do not commute."""
+    return not any(each.state.monoid.commutes for each in _ordered(schedule, axis))
+
+
+def scatters(nest: Nest, depth: int) -> Iterator[Scatter]:
+    """The scatters inside of the loop at this depth."""
+    for level, each in enumerate(mentions.levels(nest)):
+        if level > depth:
+            yield from (s for s in (*each.before, *each.after) if isinstance(s, Scatter))
+
+
+def divides(size: Size, whole: Size | None) -> bool:
+    """Whether pieces of `size` fill one of `whole` iterations, whatever parameters are."""
+    if whole is None:
+        return True
+    if isinstance(size, Parameter):
+        return size == whole
+    return (whole.multiple // whole.over if isinstance(whole, Parameter) else whole) % size == 0
+
+
+def against_subdividing(schedule: Schedule, piece: Piece, size: Size) -> str | None:
+    """Why a piece may not become two or more, the innermost of them with `size` iterations."""
+    if piece.kind is not Kind.SERIAL:
+        return f"it runs {piece.kind.value} already"
+    if isinstance(size, int) and size < 1:
+        return f"{size} iterations are none"
+    role = piece.axis.role
+    match role:
+        case Role.MAP | Role.EXACT:
+            return None if divides(size, piece.size) else "tails stand at the end of an axis only"
+        case Role.ORDERED | Role.PRODUCTS:
+            return _against_lanes(schedule, piece, size)
+        case Role.CHAIN:
+            return "each of its iterations needs the one before"
+        case _:
+            assert_never(role)
+
+
+def _against_lanes(schedule: Schedule, piece: Piece, size: Size) -> str | None:
+    part = piece.part
+    match part:
+        case Part.WHOLE:
+            if not all(
+                set(range(each.first, each.last + 1)) == piece.axis.depths for each in _ordered(schedule, piece.axis)
+            ):
+                return "elements of a fold of several loops are numbered over all of them: flatten these first"
+            most = most_lanes(schedule, piece.axis)
+            return (
+                None if isinstance(size, int) and divides(size, most) else f"a block has {most} lane{'s' * (most > 1)}"
+            )
+        case Part.BLOCK | Part.STEP | Part.LANE:
+            return None if divides(size, piece.size) else f"{part.value}s would not be filled"
+        case Part.OUTER | Part.INNER:
+            return "it is a part already"
+        case _:
+            assert_never(part)
+
+
+def _ordered(schedule: Schedule, axis: Axis) -> list[Carried]:
+    return [each for each in carriers(schedule, axis) if each.role in ORDERS]
+
+
+def against_flipping(schedule: Schedule, outer: Piece, inner: Piece) -> str | None:
+    """Why two pieces may not change places."""
+    if outer.axis == inner.axis:
+        steps = outer.part is Part.STEP and inner.part is Part.STEP
+        return "a lane takes its elements in rising order" if steps else None
+    found = any(isinstance(loop.extent, Stream) for loop in inner.axis.loops)
+    if found and min(outer.axis.depths) < min(inner.axis.depths):
+        return "the inner one's extent is found out in the outer one"
+    for each in carriers(schedule, outer.axis):
+        if each.by(inner.axis.depths) and each.role is not Role.EXACT:
+            return f"both carry the state {each.state.name}, whose elements have an order"
+    innermost = max(outer.axis.depths | inner.axis.depths)
+    if not all(each.monoid.exact for each in scatters(schedule.nest, innermost)):
+        return "a scatter combines in the order of the visit"
+    return None
+
+
+def against_flattening(schedule: Schedule, outer: Piece, inner: Piece) -> str | None:
+    """Why two pieces may not become one."""
+    for piece in (outer, inner):
+        if piece.part is not Part.WHOLE or piece.kind is not Kind.SERIAL or piece.axis.reverse:
+            return "only whole axes, of which nothing else was said, become one"
+    last, first = outer.axis.loops[-1], inner.axis.loops[0]
+    if first.depth != last.depth + 1:
+        return "they do not stand directly inside of each other in the nest"
+    if not all(isinstance(loop.extent, Extent | Constant) for loop in (*outer.axis.loops, *inner.axis.loops)):
+        return "an extent is not known at launch"
+    every = loops(schedule.nest)
+    level = every[last.depth].body
+    if level.after or not all(map(is_repeatable, level.before)):
+        return "what stands between them runs once for each iteration of the outer one"
+    if every[first.depth].states:
+        return "states of the inner one begin anew in each iteration of the outer one"
+    return None
+
+
+def against_reversing(piece: Piece) -> str | None:
+    """Why a piece may not run the other way."""
+    if piece.part is not Part.WHOLE:
+        return "only a whole axis runs the other way"
+    return None if piece.axis.role in ANY_ORDER else "its iterations have an order"
+
+
+def against_running(schedule: Schedule, at: int, kind: Kind) -> str | None:
+    """Why piece `at` may not run in this way."""
+    piece = schedule.pieces[at]
+    match kind:
+        case Kind.SERIAL:
+            return None
+        case Kind.REGISTER:
+            return None if piece.size is not None else "how often it would be written out is not known"
+        case Kind.PARALLEL:
+            if piece.axis.role in ANY_ORDER or (piece.axis.role in ORDERS and piece.part is Part.BLOCK):
+                return None
+            return "only maps, folds in any order, and blocks of folds run on several threads"
+        case Kind.VECTOR:
+            return _against_lanes_of_registers(schedule, at)
+        case _:
+            assert_never(kind)
+
+
+def _against_lanes_of_registers(schedule: Schedule, at: int) -> str | None:
+    piece, nest = schedule.pieces[at], schedule.nest
+    if piece.axis.role is Role.MAP:
+        return None
+    if any(scatters(nest, max(piece.axis.depths))):
+        return "a scatter is no vector code"
+    states = carriers(schedule, piece.axis)
+    for each in states:
+        if not straight(each.state.merge):
+            return f"the merge of the state {each.state.name} loads or repeats, which lanes that hold nothing must not"
+        if schedule.accumulation(each.state.name) in (Accumulation.LANES, Accumulation.RUNS, Accumulation.SCAN):
+            return f"the state {each.state.name} takes one element after the other"
+        alone = schedule.accumulation(each.state.name) is Accumulation.VALUE
+        if each.role is Role.EXACT and alone and not any_order(each.state):
+            return f"nothing is neutral to the state {each.state.name}"
+    if piece.axis.role is Role.EXACT or piece.part is Part.LANE:
+        return None
+    innermost = max(piece.axis.depths) == len(loops(nest)) - 1 and at == len(schedule.pieces) - 1
+    whole = piece.part is Part.WHOLE and innermost
+    return None if whole else "of an axis in order, only lanes or the whole innermost loop run in lanes of registers"
+
+
+def against_keeping(schedule: Schedule, each: Carried, accumulation: Accumulation) -> str | None:
+    """Why a state may not be kept in this way."""
+    state, axis = each.state, next(axis for axis in schedule.axes if each.last in axis.depths)
+    own = axis.depths >= set(range(each.first, each.last + 1))
+    match accumulation:
+        case Accumulation.VALUE:
+            fits = state.monoid.exact or (state.running and own and each.numbered)
+        case Accumulation.BLOCKS:
+            fits = not state.running and state.monoid.commutes and own and each.numbered
+        case Accumulation.STAGED | Accumulation.LANES:
+            fits = not state.running and state.monoid.commutes
+        case Accumulation.RUNS:
+            fits = not state.running
+        case Accumulation.SCAN:
+            fits = state.running
+        case _:
+            assert_never(accumulation)
+    return None if fits else f"the elements of {state.name} do not come as this needs them"
+
+
+def against_packing(schedule: Schedule, streams: Iterable[Stream], at: int) -> str | None:
+    """Why streams may not be computed at once for all pieces from `at` on."""
+    nest = schedule.nest
+    found, inside = dependence(nest), schedule.pieces[at:]
+    needed = frozenset().union(*(found[stream.name] for stream in streams))
+    reads = [piece for piece in inside if piece.axis.depths & needed]
+    if not reads:
+        return "no piece inside decides what it holds"
+    roots = backward_slice(mentions.statements(nest), mentions.states(nest), streams)
+    depths = frozenset().union(*(piece.axis.depths for piece in inside))
+    for each in schedule.carried:
+        if id(each.state) in roots and each.by(depths):
+            return f"it would need the state {each.state.name} before it is there"
+    every = [s for s in mentions.statements(nest) if id(s) in roots]
+    if any(not is_repeatable(statement) for statement in every if not isinstance(statement, ManyToOne)):
+        return "it would store"
+    made = {stream for s in mentions.statements(nest) for stream in flow.made(s)}
+    return None if made.issuperset(streams) else "no statement makes it"

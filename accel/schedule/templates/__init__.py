@@ -1,0 +1,1 @@
+"""Which schedule suits a nest: one file for each template."""

@@ -1,0 +1,165 @@
+"""Loops that carry scans and positions, in chunks on several threads: each needs what all chunks before it came to.
+
+In: a nest. Out: a second nest of the same loops that finds out what a chunk comes to, without results: its *totals*. Then
+carries are a chain of one step for each chunk, or block of 4096 where the order of scans wants it (`docs/order.md`), and
+chunks run again with their carries, in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import I64
+from accel.ir import flow, mentions
+from accel.ir.nodes import For, Level, LoopBody, ManyToOne, Nest, Scatter, State, Stream
+from accel.labelled.scalar import constant
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """How a nest's outermost loop becomes a chain.
+
+    totals: the nest that steps the running states alone, with the same names, loops and streams, and writes nothing.
+    blocks: whether totals are those of blocks of 4096, because a scan is not exact.
+    """
+
+    totals: Nest
+    blocks: bool
+
+
+def chain(nest: Nest) -> Chain | None:
+    """The chain of a nest whose outermost loop has running states; None if it has none, or if one depends on another.
+
+    No scatters. States that combine in an order, running or not, must be stepped by the outermost loop itself, in each
+    iteration or in the first ones: so chunks of whole blocks are whole blocks of the order.
+    """
+    loop = nest.body.loop
+    if loop is None or any(isinstance(statement, Scatter) for statement in mentions.statements(nest)):
+        return None
+    running = [state for state in loop.states if state.running]
+    if not running or not all(steps_blocks(loop, state) for state in loop.states):
+        return None
+    names = {state.name for state in running}
+    loops = [level.loop for level in mentions.levels(nest) if level.loop is not None]
+    dependent = _dependent(loops, names)
+    if any(_needs(step, dependent) for state in running for step in _steps(loops, state)):
+        return None
+    totals = _without_results(loops, names)
+    if totals is None:
+        return None
+    whole = Nest(nest.label, Level((), totals, ()), (), (), ())
+    return Chain(whole, any(not state.monoid.exact for state in running))
+
+
+def steps_blocks(loop: For, state: State) -> bool:
+    """Whether blocks of the loop's iterations are blocks of what the state combines, or it combines in any order."""
+    if state.monoid.exact:
+        return True
+    prefixes = flow.prefixes(loop)
+    return any(
+        isinstance(s, ManyToOne) and s.state == state.name and (s.when is None or s.when.name in prefixes)
+        for s in (*loop.body.before, *loop.body.after)
+    )
+
+
+def _needs(statement: LoopBody, streams: set[str]) -> bool:
+    return any(stream.name in streams for stream in flow.needed(statement))
+
+
+def _in_order(loops: Sequence[For]) -> list[LoopBody]:
+    """The statements of loops, outermost first, in the order in which an iteration meets them."""
+    before = [statement for loop in loops for statement in loop.body.before]
+    return before + [statement for loop in reversed(loops) for statement in loop.body.after]
+
+
+def _dependent(loops: Sequence[For], names: set[str]) -> set[str]:
+    """The streams and inner states that depend on what these states hold while their loop runs."""
+    found: set[str] = set()
+    while True:
+        size = len(found)
+        for statement in _in_order(loops):
+            steps = isinstance(statement, ManyToOne) and statement.state in names
+            if steps or _needs(statement, found):
+                found.update(stream.name for stream in flow.made(statement))
+            if isinstance(statement, ManyToOne) and not steps and _needs(statement, found):
+                found.add(statement.state)
+        for number, loop in enumerate(loops[1:], 1):
+            several = isinstance(loop.extent, Stream) and loop.extent.name in found
+            if several:
+                inside = _in_order(loops[number:])
+                found.update([loop.index.name, *(stream.name for s in inside for stream in flow.made(s))])
+            for state in loop.states:
+                if several or state.name in found or any(stream.name in found for stream in flow.state_needs(state)):
+                    found.update(final.name for final in state.finals)
+                    found.update(stream.name for s in _steps(loops, state) for stream in flow.made(s))
+        if len(found) == size:
+            return found
+
+
+def _steps(loops: Sequence[For], state: State) -> list[LoopBody]:
+    return [s for s in _in_order(loops) if isinstance(s, ManyToOne) and s.state == state.name]
+
+
+def _without_results(loops: Sequence[For], names: set[str]) -> For | None:
+    """The outermost loop with all that these states are stepped with, and nothing else."""
+    needed: set[str] = set()
+    held = set(names)
+    while True:
+        size = len(needed), len(held)
+        for statement in reversed(_in_order(loops)):
+            if _is_needed(statement, needed, held):
+                needed.update(stream.name for stream in flow.needed(statement))
+                if isinstance(statement, ManyToOne):
+                    held.add(statement.state)
+        for number, loop in enumerate(loops):
+            for state in loop.states:
+                if any(final.name in needed for final in state.finals):
+                    held.add(state.name)
+                if state.name in held - names:
+                    needed.update(stream.name for stream in flow.state_needs(state))
+            inside = _in_order(loops[number:])
+            if isinstance(loop.extent, Stream) and any(_is_needed(s, needed, held) for s in inside):
+                needed.add(loop.extent.name)
+        if size == (len(needed), len(held)):
+            break
+    if any(state.name in held - names for state in loops[0].states):
+        return None
+    return _rebuilt(loops, needed, held, names)
+
+
+def _is_needed(statement: LoopBody, needed: set[str], held: set[str]) -> bool:
+    if isinstance(statement, ManyToOne) and statement.state in held:
+        return True
+    return any(stream.name in needed for stream in flow.made(statement))
+
+
+def _rebuilt(loops: Sequence[For], needed: set[str], held: set[str], names: set[str]) -> For | None:
+    """The loops with what is needed."""
+    inner: For | None = None
+    for loop in reversed(loops):
+        before = tuple(_bare(s, names) for s in loop.body.before if _is_needed(s, needed, held))
+        after = tuple(_bare(s, names) for s in loop.body.after if _is_needed(s, needed, held))
+        states = tuple(_folded(state, loops, names) for state in loop.states if state.name in held)
+        body = Level(before, inner, after)
+        inner = replace(loop, states=states, body=body) if before or after or inner or states else None
+    return inner
+
+
+def _bare(statement: LoopBody, names: set[str]) -> LoopBody:
+    """The statement; a step of one of the states without what it gives."""
+    if isinstance(statement, ManyToOne) and statement.state in names:
+        return replace(statement, before=(), after=())
+    return statement
+
+
+def _folded(state: State, loops: Sequence[For], names: set[str]) -> State:
+    """Of these states, an exact one that is no position as a fold, which does less than a scan."""
+    if state.name not in names or not state.monoid.exact or state.monoid.neutral is None:
+        return state
+    ones = (constant(I64, 1),)
+    counts = state.monoid.operators == (Operator.ADD,) and all(
+        isinstance(step, ManyToOne) and step.values == ones for step in _steps(loops, state)
+    )
+    return state if counts else replace(state, running=False)

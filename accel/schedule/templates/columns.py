@@ -1,0 +1,208 @@
+"""Folds down columns: vector lanes across a map loop whose index is the adjacent one of what the fold reads.
+
+In: a nest. Out: which of its loops runs in lanes, and which folds run inside of it, if memory is visited along rows that way;
+None where rows of the innermost loop are as good, or where a statement stands in the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass
+from typing import assert_never
+
+from accel.ir import flow, mentions
+from accel.ir.nodes import (
+    For,
+    Level,
+    LoopBody,
+    LoopDirection,
+    ManyToOne,
+    Nest,
+    OneToMaybe,
+    OneToOne,
+    Operand,
+    Read,
+    Remap,
+    Scatter,
+    State,
+    Stream,
+    Within,
+    Write,
+)
+from accel.labelled import scalar
+from accel.labelled.array import Extent
+from accel.labelled.meaning.order import lanes
+from accel.labelled.scalar import Constant
+from accel.schedule.legality import straight
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """A nest whose loop `lanes` runs in vectors.
+
+    outer: the map loops around it, outermost first; their iterations are independent. folds: the loops inside of it, whose
+    states are folded in each lane by itself. last: the innermost map loop, whose statements are those of each lane; `lanes`
+    itself, unless loops were exchanged.
+    """
+
+    outer: tuple[For, ...]
+    lanes: For
+    last: For
+    folds: tuple[For, ...]
+
+    def varying(self) -> frozenset[str]:
+        """The streams that differ between lanes; what is folded does."""
+        finals = [final.name for loop in self.folds for state in loop.states for final in state.finals]
+        return dependent([self.lanes.index.name, *finals], self.last.body)
+
+
+def columns(nest: Nest) -> Columns | None:
+    """The nest by columns, if it suits."""
+    levels = list(mentions.levels(nest))
+    loops = [level.loop for level in levels if level.loop is not None]
+    maps = next((depth for depth, loop in enumerate(loops) if loop.states), len(loops))
+    around, folds = loops[:maps], loops[maps:]
+    if not around or not folds or nest.counts or nest.in_place:
+        return None
+    if any(loop.direction is not LoopDirection.UP or not _known(loop.extent) for loop in loops):
+        return None
+    if any(loop.body.after for loop in around[:-1]) or not all(map(_folds_by_itself, folds)):
+        return None
+    for place in range(maps - 1, -1, -1):
+        if any(loop.body.before for loop in around[place:-1]):
+            break
+        last = around[-1]
+        if _runs_along(around[place], last, folds):
+            return Columns((*around[:place], *around[place + 1 :]), around[place], last, tuple(folds))
+    return None
+
+
+def _known(extent: Operand) -> bool:
+    return isinstance(extent, Extent | Constant)
+
+
+def _folds_by_itself(loop: For) -> bool:
+    """Whether the loop's states are stepped by its own statements, once an iteration; those that are combined in an order
+    have equally many lanes of it."""
+    statements = [*loop.body.before, *loop.body.after]
+    steps = {s.state: s for s in statements if isinstance(s, ManyToOne)}
+    if any(isinstance(s, Scatter) for s in statements) or set(steps) != {state.name for state in loop.states}:
+        return False
+    if len(steps) < sum(isinstance(s, ManyToOne) for s in statements):
+        return False
+    widths = {lanes([final.type for final in state.finals]) for state in loop.states if not state.monoid.exact}
+    return bool(loop.states) and len(widths) <= 1 and all(_in_lanes(state, steps[state.name]) for state in loop.states)
+
+
+def _in_lanes(state: State, step: ManyToOne) -> bool:
+    """Whether every lane has an element at every step, or may leave some out without losing count of them."""
+    always = step.when is None or (state.monoid.exact and state.initial is not None)
+    known = state.monoid.neutral is not None and state.monoid.commutes and straight(state.merge)
+    return always and known and not state.running and state.when is None
+
+
+def _runs_along(loop: For, last: For, folds: Sequence[For]) -> bool:
+    """Whether what the folds read and write, and what differs between iterations of a loop, lies along that loop."""
+    varying = dependent([loop.index.name], last.body)
+    folded = dependent([each.index.name for each in folds], last.body)
+    along = False
+    for statement in inside(folds[0].body):
+        for places in _accesses(statement, varying, folded):
+            *others, end = places or [_FIXED]
+            if not any(place.varies for place in places):
+                continue
+            if any(place.varies for place in others) or not end.varies or end.folds:
+                return False
+            along = along or any(place.folds for place in others)
+    return along
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What stands in one dimension of an index: whether it differs between lanes, and between what is folded."""
+
+    varies: bool
+    folds: bool
+
+
+_FIXED = _Place(varies=False, folds=False)
+
+
+def _accesses(statement: LoopBody, varying: Set[str], folded: Set[str]) -> Iterator[list[_Place]]:
+    """The indices at which a statement reads or writes, its functions' loads included."""
+
+    def place(operand: Operand) -> _Place:
+        if not isinstance(operand, Stream):
+            return _FIXED
+        return _Place(operand.name in varying, operand.name in folded)
+
+    match statement:
+        case Read(index=index) | Write(index=index):
+            yield [place(operand) for operand in index]
+        case OneToOne(function=function, arguments=arguments) | OneToMaybe(function=function, arguments=arguments):
+            yield from _loads(function, [place(argument) for argument in arguments])
+        case ManyToOne() | Within() | Remap() | Scatter():
+            pass
+        case _:
+            assert_never(statement)
+
+
+def _loads(function: scalar.Function, arguments: Sequence[_Place]) -> Iterator[list[_Place]]:
+    """The indices at which a function loads. What conditionals and loops give may depend on all that the function is given."""
+    known: dict[scalar.Operand, _Place] = dict(zip(function.parameters, arguments, strict=True))
+    anything = _together(arguments)
+
+    def places(operands: Sequence[scalar.Operand]) -> list[_Place]:
+        return [known.get(o, anything) if isinstance(o, scalar.Variable) else _FIXED for o in operands]
+
+    for statement in mentions.function_statements(function):
+        match statement:
+            case scalar.Compute(out, _, operands):
+                known[out] = _together(places(operands))
+            case scalar.Load(out, _, index):
+                found = places(index)
+                yield found
+                known[out] = _together(found)
+            case scalar.If() | scalar.While():
+                pass
+            case _:
+                assert_never(statement)
+
+
+def _together(places: Sequence[_Place]) -> _Place:
+    return _Place(any(place.varies for place in places), any(place.folds for place in places))
+
+
+def inside(level: Level) -> Iterator[LoopBody]:
+    """The statements of a level and of all levels in it."""
+    current: Level | None = level
+    while current is not None:
+        yield from (*current.before, *current.after)
+        current = current.loop.body if current.loop is not None else None
+
+
+def dependent(names: Iterable[str], level: Level) -> frozenset[str]:
+    """Some streams, and those of a level and of the levels in it that depend on them."""
+    found = set(names)
+    statements = list(inside(level))
+    states = {state.name: state for loop in _loops(level) for state in loop.states}
+    grown = True
+    while grown:
+        before = len(found)
+        for statement in statements:
+            if any(stream.name in found for stream in flow.needed(statement)):
+                found.update(stream.name for stream in flow.made(statement))
+                if isinstance(statement, ManyToOne):
+                    found.update(final.name for final in states[statement.state].finals)
+        for state in states.values():
+            if any(stream.name in found for stream in flow.state_needs(state)):
+                found.update(final.name for final in state.finals)
+        grown = len(found) > before
+    return frozenset(found)
+
+
+def _loops(level: Level) -> Iterator[For]:
+    loop = level.loop
+    while loop is not None:
+        yield loop
+        loop = loop.body.loop

@@ -1,0 +1,35 @@
+"""Scatters into few targets, on several threads: each has a copy of the targets, and copies are combined at the end.
+
+In: a nest. Out: its scatters, if copies give the same bits: their functions are exact, so that any order serves, and have a
+neutral element, with which a copy begins; and nothing else reads or writes the targets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from accel.ir import mentions
+from accel.ir.nodes import Nest, Read, Scatter, Write
+from accel.labelled.programs import loaded
+from accel.labelled.scalar import While
+
+
+def copied_scatters(nest: Nest) -> Sequence[Scatter]:
+    """The nest's scatters, if each thread may have copies of what they write; none otherwise.
+
+    Loops in scalar code, which may never end, look for interrupts where threads meet: such a nest has no copies.
+    """
+    scatters = [s for s in mentions.statements(nest) if isinstance(s, Scatter)]
+    written = [array for scatter in scatters for array in scatter.arrays]
+    shared = {*written, *(array for pair in nest.in_place for array in pair)}
+    if len(set(written)) < len(written) or not all(s.monoid.exact and s.monoid.neutral for s in scatters):
+        return ()
+    for statement in mentions.statements(nest):
+        if isinstance(statement, Read | Write) and statement.array in shared:
+            return ()
+    for function in mentions.functions(nest):
+        if shared & set(loaded(function)):
+            return ()
+        if any(isinstance(statement, While) for statement in mentions.function_statements(function)):
+            return ()
+    return scatters

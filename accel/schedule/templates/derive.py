@@ -1,0 +1,118 @@
+"""The schedules of templates other than rows, as derivations from the nest's own order.
+
+In: a nest, and what a template found in it. Out: its schedule. Sizes that a backend chooses by its registers and caches are
+parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from accel.ir import mentions
+from accel.ir.flow import made
+from accel.ir.nodes import For, Nest, Stream
+from accel.schedule.axes import loops
+from accel.schedule.legality import ORDERS, against_subdividing, most_lanes
+from accel.schedule.nodes import Kind, Parameter, Part, Schedule, Template
+from accel.schedule.rules import flip, kind, named, original, pack, subdivide
+from accel.schedule.templates.blocks import Across, Blocks
+from accel.schedule.templates.columns import Columns
+from accel.schedule.templates.short_rows import ShortRows
+from accel.schedule.templates.tile import Tile
+
+ROWS, COLUMNS, DEPTH = Parameter("rows"), Parameter("columns"), Parameter("depth")
+"""Of a tile, and how much of an exact fold it takes at once."""
+
+STRIP = Parameter("strip")
+"""Columns that are folded together."""
+
+EDGE = Parameter("edge")
+"""Of a block that is transposed."""
+
+GROUP = Parameter("group")
+"""Short rows that are folded together, each in a lane."""
+
+
+def by_tiles(nest: Nest, found: Tile) -> Schedule:
+    """Rows and columns of a tile innermost, lanes of the fold one after the other, what the tile reads packed [Low et al.]."""
+    row = len(found.batch)
+    schedule = original(nest)
+    ordered = schedule.pieces[row + 2].axis.role in ORDERS
+    schedule = subdivide(schedule, row + 2, found.order_lanes if ordered else DEPTH)
+    if ordered:
+        schedule = flip(schedule, row + 3)
+    schedule = subdivide(subdivide(schedule, row + 1, COLUMNS), row, ROWS)
+    schedule = flip(schedule, row + 1)
+    for depth in (row, row + 1):
+        schedule = _innermost(schedule, depth)
+    schedule = _kinds(schedule, len(schedule.pieces) - 2)
+    made_by = {stream for statement in mentions.statements(nest) for stream in made(statement)}
+    for at, side in ((row, found.columns), (row + 1, found.rows)):
+        schedule = _packed(schedule, [stream for stream in side.streams if stream in made_by], at)
+    return named(schedule, Template.TILE)
+
+
+def by_columns(nest: Nest, found: Columns) -> Schedule:
+    """A strip of columns innermost: rows of memory stream by, and each column's partial results are kept."""
+    every = loops(nest)
+    schedule, maps = original(nest), len(every) - len(found.folds)
+    for at in range(every.index(found.lanes), maps - 1):
+        schedule = flip(schedule, at)
+    for at in reversed(range(maps, len(every))):
+        schedule = _in_order(schedule, at)
+    schedule = subdivide(schedule, maps - 1, STRIP)
+    return named(_kinds(_innermost(schedule, every.index(found.lanes))), Template.COLUMNS)
+
+
+def by_blocks(nest: Nest, found: Blocks) -> Schedule:
+    """Blocks of the lanes' axis and of those that arrays run along, what runs across packed: transposed in registers."""
+    schedule, depths = original(nest), _depths(found.loops, (*found.axes, found.lanes))
+    for depth in reversed(depths):
+        schedule = subdivide(schedule, depth, EDGE)
+    for depth in depths:
+        schedule = _innermost(schedule, depth)
+    return named(_across(_kinds(schedule), found.across, len(found.loops)), Template.BLOCKS)
+
+
+def by_short_rows(nest: Nest, found: ShortRows) -> Schedule:
+    """A group of rows innermost, each folded in a lane of its own."""
+    row = len(found.loops) - 1
+    schedule = _in_order(original(nest), row + 1)
+    schedule = _innermost(subdivide(schedule, row, GROUP), row)
+    return named(_across(_kinds(schedule), found.across, row + 1), Template.SHORT_ROWS)
+
+
+def _depths(every: Sequence[For], some: Iterable[For]) -> list[int]:
+    return [every.index(loop) for loop in some]
+
+
+def _in_order(schedule: Schedule, at: int) -> Schedule:
+    """Piece `at` as blocks, steps and lanes, if its elements have an order."""
+    piece = schedule.pieces[at]
+    if piece.axis.role not in ORDERS:
+        return schedule
+    lanes = most_lanes(schedule, piece.axis)
+    return schedule if against_subdividing(schedule, piece, lanes) else subdivide(schedule, at, lanes)
+
+
+def _innermost(schedule: Schedule, depth: int) -> Schedule:
+    """The inner part of the axis of this loop moves to the end."""
+    parts = [(piece.part, depth in piece.axis.depths) for piece in schedule.pieces]
+    for at in range(parts.index((Part.INNER, True)), len(parts) - 1):
+        schedule = flip(schedule, at)
+    return schedule
+
+
+def _kinds(schedule: Schedule, written_out: int | None = None) -> Schedule:
+    """The outermost piece on threads, the innermost one in lanes; one perhaps written out."""
+    if written_out is not None:
+        schedule = kind(schedule, written_out, Kind.REGISTER)
+    return kind(kind(schedule, 0, Kind.PARALLEL), len(schedule.pieces) - 1, Kind.VECTOR)
+
+
+def _across(schedule: Schedule, across: Iterable[Across], at: int) -> Schedule:
+    return _packed(schedule, [each.read.out for each in across], at)
+
+
+def _packed(schedule: Schedule, streams: Sequence[Stream], at: int) -> Schedule:
+    return pack(schedule, [stream.name for stream in streams], at) if streams else schedule

@@ -1,0 +1,142 @@
+"""Rows: every nest, in its own order, the innermost loop in lanes and the outermost on threads where that gives the same bits.
+
+In: a nest. Out: its schedule. Loops that stand directly inside of each other run as one (`accel/schedule/flat.py`). The
+innermost loop runs in lanes unless something of it needs one iteration after the other: scatters, merges that load or
+repeat, states in an order that is not that of its iterations. The outermost one runs on threads if nothing goes from one
+iteration to the next but folds of what all iterations make.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from accel.ir import flow, mentions
+from accel.ir.nodes import For, LoopDirection, ManyToOne, Nest, Scatter, State
+from accel.ir.positions import merging
+from accel.labelled.meaning.order import BLOCK
+from accel.schedule import rules
+from accel.schedule.axes import loops
+from accel.schedule.flat import flat_loops
+from accel.schedule.legality import ORDERS, against_subdividing, any_order, most_lanes, straight
+from accel.schedule.nodes import Accumulation, Kind, Parameter, Part, Schedule, Template
+
+CHUNK = Parameter("chunk", BLOCK)
+"""How many iterations a thread takes at once."""
+
+
+def rows(nest: Nest, lanes: bool = True) -> Schedule:
+    """The nest row by row; without `lanes` one iteration of the innermost loop after the other."""
+    schedule = rules.original(nest)
+    for _ in (flat_loops(nest) or [])[1:]:
+        schedule = rules.flatten(schedule, 0)
+    kept = in_lanes(nest) if lanes else None
+    for state, accumulation in (kept or {}).items():
+        if schedule.accumulation(state) is not accumulation:
+            schedule = rules.keep(schedule, state, accumulation)
+    if kept is not None and rows_run_down(nest):
+        for at in range(len(schedule.pieces) - 1):
+            schedule = rules.reverse(schedule, at)
+    if kept is not None:
+        schedule = _by_lanes(schedule)
+    if on_threads(nest):
+        schedule = _on_threads(schedule)
+    return rules.named(schedule, Template.ROWS)
+
+
+def _by_lanes(schedule: Schedule) -> Schedule:
+    """The innermost axis in lanes: those of the order, if its elements have one; else any, of parts that one thread takes."""
+    last = len(schedule.pieces) - 1
+    piece = schedule.pieces[last]
+    if piece.axis.role in ORDERS:
+        lanes = most_lanes(schedule, piece.axis)
+        if against_subdividing(schedule, piece, lanes) is None:
+            schedule = rules.subdivide(schedule, last, lanes)
+    elif last == 0 and on_threads(schedule.nest):
+        schedule = rules.subdivide(schedule, last, CHUNK)
+    return rules.kind(schedule, len(schedule.pieces) - 1, Kind.VECTOR)
+
+
+def _on_threads(schedule: Schedule) -> Schedule:
+    """The outermost axis on threads, by blocks of the order, if its elements have one."""
+    first = schedule.pieces[0]
+    if first.axis.role in ORDERS and first.part is Part.WHOLE:
+        schedule = rules.subdivide(schedule, 0, most_lanes(schedule, first.axis))
+    return rules.kind(schedule, 0, Kind.PARALLEL)
+
+
+def in_lanes(nest: Nest) -> Mapping[str, Accumulation] | None:
+    """How the states that step in the innermost loop are kept while it runs in lanes; None if it cannot."""
+    every = loops(nest)
+    return kept_in_lanes(nest, every[-1], every[-1].states) if every else None
+
+
+def merged_in_lanes(nest: Nest) -> Mapping[str, Accumulation] | None:
+    """The same where memory lies so that all loops are one, the innermost, which then counts all their elements; None if it
+    never does."""
+    every = flat_loops(nest)
+    if every is None or every[-1].body.loop is not None or merging(nest, every):
+        return None
+    return kept_in_lanes(nest, every[-1], every[0].states)
+
+
+def kept_in_lanes(nest: Nest, loop: For, own: Collection[State]) -> Mapping[str, Accumulation] | None:
+    """The same where the elements of the states `own` are the iterations of the innermost loop."""
+    statements = [*loop.body.before, *loop.body.after]
+    prefixes = flow.prefixes(loop)
+    states = {state.name: state for state in mentions.states(nest)}
+    steps = [statement for statement in statements if isinstance(statement, ManyToOne)]
+    if len({step.state for step in steps}) < len(steps) or any(isinstance(s, Scatter) for s in statements):
+        return None
+    kept: dict[str, Accumulation] = {}
+    for step in steps:
+        state = states[step.state]
+        whole = step.when is None or step.when == state.when or step.when.name in prefixes
+        accumulation = _kept(state, state in own, whole)
+        if accumulation is None:
+            return None
+        kept[state.name] = accumulation
+    return kept
+
+
+def _kept(state: State, own: bool, whole: bool) -> Accumulation | None:
+    """How lanes keep a state, if they can. `own`: its elements are those of the loop; `whole`: of every iteration."""
+    if not straight(state.merge):
+        return None
+    if any_order(state):
+        return Accumulation.VALUE
+    if state.running:
+        return Accumulation.VALUE if own and whole else None
+    if not state.monoid.commutes:
+        return None
+    return Accumulation.BLOCKS if own and whole else Accumulation.STAGED
+
+
+def rows_run_down(nest: Nest) -> bool:
+    """Whether the innermost loop runs downwards, and nothing depends on the order of those around it: then these run downwards
+    as well, so that memory is visited in one direction."""
+    innermost = loops(nest)[-1]
+    alone = all(state in innermost.states for state in mentions.states(nest))
+    scatters = any(isinstance(statement, Scatter) for statement in mentions.statements(nest))
+    return innermost.direction is LoopDirection.DOWN and alone and not scatters
+
+
+def on_threads(nest: Nest, *, scatters: bool = False) -> bool:
+    """Whether chunks of the outermost axis may run in any order: of all loops that run as one with the outermost loop.
+
+    `scatters`: whether they may scatter at the same time.
+    """
+    every = loops(nest)
+    if not every or any(state.running for state in every[0].states):
+        return False
+    if not scatters and any(isinstance(statement, Scatter) for statement in mentions.statements(nest)):
+        return False
+    last = (flat_loops(nest) or every[:1])[-1]
+    ordered = {state.name for state in every[0].states if not state.monoid.exact}
+    return all(
+        not (isinstance(s, ManyToOne) and s.state in ordered) or _aligned(s, last) for s in mentions.statements(nest)
+    )
+
+
+def _aligned(step: ManyToOne, loop: For) -> bool:
+    """Whether each iteration makes a step."""
+    return step.when is None and step in (*loop.body.before, *loop.body.after)

@@ -1,0 +1,100 @@
+"""Folds of short rows: lanes across the rows, so that a row of four elements does not cost what one of sixty does.
+
+In: a nest. Out: a `ShortRows`, or None. What is folded is loaded row by row and transposed in registers, as in `blocks`;
+then each lane folds a row of its own, in the order of docs/order.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from accel.ir import mentions
+from accel.ir.nodes import (
+    For,
+    Level,
+    LoopBody,
+    LoopDirection,
+    ManyToOne,
+    Nest,
+    OneToOne,
+    Read,
+    Remap,
+    State,
+    Write,
+)
+from accel.labelled.array import Extent
+from accel.labelled.meaning.order import lanes
+from accel.labelled.scalar import Constant
+from accel.schedule.legality import straight
+from accel.schedule.steps import steps
+from accel.schedule.templates.blocks import Across, left_over, reads_across
+
+LONGEST = 255
+"""Elements of the longest row that is folded so where one row alone would be scalar code."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShortRows:
+    """How a nest folds short rows.
+
+    loops: those around the fold, outermost first; lanes run along the last one. before, after: the statements around the fold.
+    steps: those of the fold's loop once the tiles of `across` are full.
+    """
+
+    loops: tuple[For, ...]
+    fold: For
+    across: tuple[Across, ...]
+    before: tuple[LoopBody, ...]
+    steps: tuple[LoopBody, ...]
+    after: tuple[LoopBody, ...]
+
+    @property
+    def lanes(self) -> For:
+        """The loop along which vectors run."""
+        return self.loops[-1]
+
+    @property
+    def longest(self) -> int:
+        """Elements of the longest row for which this is faster than a row alone: those that do not fill the order's lanes, of
+        states that vectors can fold."""
+        states = self.fold.states
+        if not all(state.monoid.exact or state.monoid.commutes for state in states):
+            return LONGEST
+        return min(lanes(state.types) for state in states) - 1
+
+
+def short_rows(nest: Nest) -> ShortRows | None:
+    """How the nest runs with lanes across rows: if its innermost loop folds what is adjacent along it, and all loops around it
+    only repeat that."""
+    levels = list(mentions.levels(nest))
+    loops = [level.loop for level in levels if level.loop is not None]
+    if len(loops) < 2 or not all(map(_is_plain, loops)) or any(loop.states for loop in loops[:-1]):
+        return None
+    fold, outer = loops[-1], loops[-2]
+    if not fold.states or not all(map(_is_fold, fold.states)) or any(map(_has_statements, levels[:-2])):
+        return None
+    inside, around = (*fold.body.before, *fold.body.after), (*outer.body.before, *outer.body.after)
+    stepped = [s.state for s in inside if isinstance(s, ManyToOne)]
+    if any(s.when is not None for s in (*inside, *around)) or sorted(stepped) != sorted(s.name for s in fold.states):
+        return None
+    if not all(isinstance(s, OneToOne | Remap | Read | ManyToOne) for s in inside):
+        return None
+    if not all(isinstance(s, OneToOne | Remap | Read | Write) for s in around):
+        return None
+    across = reads_across((*outer.body.before, *inside), steps(nest), loops, outer, [fold])
+    if not across:
+        return None
+    remaining = left_over(inside, across)
+    return ShortRows(tuple(loops[:-1]), fold, tuple(across), outer.body.before, remaining, outer.body.after)
+
+
+def _is_plain(loop: For) -> bool:
+    return loop.direction is LoopDirection.UP and isinstance(loop.extent, Extent | Constant)
+
+
+def _is_fold(state: State) -> bool:
+    return not state.running and state.when is None and straight(state.merge)
+
+
+def _has_statements(level: Level) -> bool:
+    return bool(level.before or level.after)

@@ -1,0 +1,194 @@
+"""[Ber]'s tables and figures on this machine: `python -m benchmarks.rearrange table1|table2|fig4|fig5|fig6|matvec|blas`.
+
+Each order of loops of a product of matrices is run as it stands, its result checked, and timed: least processor time of
+several rounds, one thread. Beside it stand the paper's time where it prints one, and the model's. Then the ranks:
+Spearman's correlation of measured and printed times, and of measured and predicted ones; and what `A.matmul` takes, which
+is how accel itself runs the product. `blas` compares that with NumPy's.
+
+`--size 1024 --block 16 --type f64` are the paper's. Other programs on the machine disturb the caches; rounds are
+interleaved.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+
+import accel as A
+
+TABLE_1: Final[Mapping[str, float]] = MappingProxyType(
+    {
+        "mapA rnz mapB": 0.45,
+        "rnz mapA mapB": 1.41,
+        "mapA mapB rnz": 4.67,
+        "mapB mapA rnz": 6.05,
+        "rnz mapB mapA": 13.8,
+        "mapB rnz mapA": 15.6,
+    }
+)
+TABLE_2: Final[Mapping[str, float]] = MappingProxyType(
+    {
+        "rnz mapA mapB rnz": 0.186,
+        "mapA rnz mapB rnz": 0.249,
+        "rnz mapA rnz mapB": 0.324,
+        "mapA rnz rnz mapB": 0.478,
+        "rnz rnz mapA mapB": 1.468,
+        "mapB rnz mapA rnz": 2.024,
+        "rnz mapB mapA rnz": 2.231,
+        "mapA mapB rnz rnz": 4.970,
+        "rnz mapB rnz mapA": 5.580,
+        "mapB mapA rnz rnz": 5.686,
+        "mapB rnz rnz mapA": 5.972,
+        "rnz rnz mapB mapA": 7.353,
+    }
+)
+"""Seconds of a product of 1024 x 1024 doubles, as [Ber] prints them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """What the paper rearranged. subdivide: how many times each axis is subdivided. printed: its seconds, where it has them."""
+
+    title: str
+    orders: int
+    subdivide: Mapping[str, int]
+    printed: Mapping[str, float]
+
+
+EXPERIMENTS: Final[Mapping[str, Experiment]] = MappingProxyType(
+    {
+        "table1": Experiment("the naive product", 6, {}, TABLE_1),
+        "table2": Experiment("rnz subdivided", 12, {"k": 1}, TABLE_2),
+        "fig4": Experiment("both maps subdivided", 30, {"i": 1, "j": 1}, {}),
+        "fig5": Experiment("rnz subdivided twice", 20, {"k": 2}, {}),
+        "fig6": Experiment("all subdivided once", 90, {"i": 1, "j": 1, "k": 1}, {}),
+    }
+)
+
+
+def spearman(left: Sequence[float], right: Sequence[float]) -> float:
+    """The correlation of ranks, 1 for the same order."""
+    return float(np.corrcoef(_ranks(left), _ranks(right))[0, 1])
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    """The rank of each; equal ones share the mean of theirs."""
+    ordered = sorted(values)
+    return [ordered.index(value) + (ordered.count(value) - 1) / 2 for value in values]
+
+
+def blocks(times: int, block: int) -> tuple[int, ...]:
+    """The blocks that subdivide an axis so many times: 16; 256 and 16; …"""
+    return tuple(block**level for level in range(times, 0, -1))
+
+
+def measured(found: Sequence[A.Rearrangement], rounds: int) -> list[float]:
+    """Seconds of each; the rounds go through all of them in turn, so that a disturbance meets many."""
+    best = [float("inf")] * len(found)
+    for _ in range(rounds):
+        for at, each in enumerate(found):
+            best[at] = min(best[at], each.measure(1))
+    return best
+
+
+def report(found: Sequence[A.Rearrangement], seconds: Sequence[float], printed: Mapping[str, float]) -> list[str]:
+    """The table, fastest first, and the correlations of ranks."""
+    model = sorted(range(len(found)), key=lambda at: found[at].predicted)
+    lines = [f"{'order':36} {'ms':>9} {'paper ms':>9} {'model ms':>9} {'rank':>4}"]
+    for at in sorted(range(len(found)), key=lambda at: seconds[at]):
+        each = found[at]
+        paper = f"{printed[each.name] * 1e3:9.0f}" if each.name in printed else " " * 9
+        lines.append(
+            f"{each.name:36} {seconds[at] * 1e3:9.2f} {paper} {each.predicted * 1e3:9.2f} {model.index(at) + 1:4}"
+        )
+    lines.append(f"rank correlation, model and measured: {spearman([each.predicted for each in found], seconds):.2f}")
+    if printed:
+        paper_seconds = [printed[each.name] for each in found]
+        lines.append(f"rank correlation, paper and measured: {spearman(paper_seconds, seconds):.2f}")
+    return lines
+
+
+def least(action: Callable[[], Any], rounds: int = 7) -> float:
+    """The least time of some calls by the clock, after one that compiles; of fewer if they are long."""
+    action()
+    taken: list[float] = []
+    while not taken or (len(taken) < rounds and sum(taken) < 2):
+        start = time.perf_counter()
+        action()
+        taken.append(time.perf_counter() - start)
+    return min(taken)
+
+
+def data(size: int, dtype: str) -> tuple[Any, Any]:
+    """Two square matrices."""
+    random = np.random.default_rng(18)
+    return random.random((size, size)).astype(dtype), random.random((size, size)).astype(dtype)
+
+
+def own(a: Any, b: Any) -> float:
+    """Seconds of `A.matmul` as accel runs it, one thread."""
+    product = A.runN(lambda x, y: A.matmul(x, y), threads=1)
+    return least(lambda: product(a, b))
+
+
+def tables(experiment: Experiment, size: int, block: int, dtype: str, rounds: int) -> list[str]:
+    """One of the paper's experiments."""
+    a, b = data(size, dtype)
+    subdivide = {axis: blocks(times, block) for axis, times in experiment.subdivide.items()}
+    found = A.rearrangements(lambda x, y: A.matmul(x, y), a, b, subdivide=subdivide)
+    for each in found:
+        each.verify()
+    seconds = measured(found, rounds)
+    lines = [f"{experiment.title}: {len(found)} orders of {size} x {size} {np.dtype(dtype)}, blocks of {block}"]
+    lines += report(found, seconds, experiment.printed)
+    mine = own(a, b)
+    lines.append(f"A.matmul on one thread: {mine * 1e3:.2f} ms; the best order: {min(seconds) * 1e3:.2f} ms")
+    return lines
+
+
+def matvec(size: int, block: int, dtype: str, rounds: int) -> list[str]:
+    """Section 3's product of a matrix and a vector: 1a to 1c with the reduction subdivided, 2a to 2c with the map."""
+    a, b = data(size, dtype)
+    lines = []
+    for axis in ("j", "i"):
+        found = A.rearrangements(lambda x, v: A.matmul(x, v), a, b[0], subdivide={axis: (block,)})
+        for each in found:
+            each.verify()
+        lines += [f"matrix times vector, {size}, {axis} subdivided", *report(found, measured(found, rounds), {})]
+    return lines
+
+
+def blas(size: int, dtype: str) -> list[str]:
+    """The product as accel runs it, beside NumPy's."""
+    a, b = data(size, dtype)
+    mine, theirs = own(a, b), least(lambda: a @ b)
+    return [f"A.matmul {mine * 1e3:.2f} ms on one thread, NumPy {theirs * 1e3:.2f} ms: {theirs / mine:.2f}"]
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.rearrange", description=__doc__)
+    parser.add_argument("what", choices=[*EXPERIMENTS, "matvec", "blas"])
+    parser.add_argument("--size", type=int, default=1024)
+    parser.add_argument("--block", type=int, default=16)
+    parser.add_argument("--type", choices=["f64", "f32"], default="f64")
+    parser.add_argument("--rounds", type=int, default=3)
+    given = parser.parse_args()
+    dtype = {"f64": "f8", "f32": "f4"}[given.type]
+    if given.what == "matvec":
+        lines = matvec(given.size, given.block, dtype, given.rounds)
+    elif given.what == "blas":
+        lines = blas(given.size, dtype)
+    else:
+        lines = tables(EXPERIMENTS[given.what], given.size, given.block, dtype, given.rounds)
+    print("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,202 @@
+"""Folds down columns: every strip, part and edge gives the bits of the order, and nests that do not suit are left to rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import pytest
+
+import accel as A
+from accel.ast.tree.types import ScalarType
+from accel.backends.llvm.backend import LLVMBackend
+from accel.backends.llvm.loops.alternatives import Alternatives
+from accel.backends.llvm.templates.columns import ColumnStrips
+from accel.backends.protocol import HostArray
+from accel.explanation.explain import subject
+from accel.ir.meaning.interpret import interpret
+from accel.ir.nodes import Program
+from accel.labelled.meaning import order
+from accel.schedule.templates.columns import columns
+from accel.settings import Settings
+from tests.marks import one_in
+
+Given: TypeAlias = Any  # one function for arrays of several types
+
+SHAPES = [
+    (1, 1), (2, 3), (3, 16), (63, 17), (64, 31), (65, 33), (127, 15), (128, 16), (129, 47), (513, 20), (4095, 8), (4096, 19),
+    (4097, 34), (8195, 16), (12289, 9), (7, 1031), (0, 20), (20, 0),
+]  # fmt: skip
+
+
+def forced(*, narrow: bool) -> Alternatives:
+    """Strips of two vectors and parts of a block, so that small arrays have several of both."""
+
+    def alternatives(text: Given) -> Sequence[ColumnStrips]:
+        found = columns(text.nest)
+        assert found is not None
+        return [ColumnStrips(text, found, narrow=narrow, vectors=2, blocks=1)]
+
+    return alternatives
+
+
+def program(given: A.Acc[Given] | tuple[A.Acc[Given], ...]) -> Program:
+    return subject(given, (), Settings()).staged.loops
+
+
+def gives(given: Program, sets: Sequence[Sequence[HostArray]], expected: Sequence[Sequence[HostArray]]) -> None:
+    """Both kinds of strips, and what is chosen, give these bits for each set of arguments."""
+    for backend in (LLVMBackend(2, forced(narrow=True)), LLVMBackend(3, forced(narrow=False)), LLVMBackend(1)):
+        compiled = backend.compile(given)
+        for arguments, results in zip(sets, expected, strict=True):
+            for right, got in zip(results, compiled(arguments), strict=True):
+                assert np.asarray(right, got.dtype).tobytes() == got.tobytes(), f"{got} instead of {right}"
+
+
+def agree(given: Program, *sets: Sequence[HostArray]) -> None:
+    """The same, where the bits are those of the loop interpreter."""
+    gives(given, sets, [interpret(given, arguments) for arguments in sets])
+
+
+def numbers(shape: tuple[int, ...], kind: str = "f4", seed: int = 0) -> Given:
+    """Numbers whose sums round, wrap or repeat."""
+    random = np.random.default_rng(seed)
+    if kind == "?":
+        return random.random(shape) < 0.5
+    return np.asarray(random.standard_normal(shape) * 10.0 ** random.integers(-3, 3, shape)).astype(kind)
+
+
+def column_sums(m: A.Acc[Given]) -> A.Acc[Given]:
+    return A.sum(A.transpose(m))
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8", "i4"])
+def test_sums(kind: str) -> None:
+    """The definition of the order, of whole rows at once."""
+    sets = [numbers(shape, kind) for shape in SHAPES]
+    width = order.lanes([ScalarType.F64 if kind == "f8" else ScalarType.F32])
+    expected = [np.zeros(m.shape[1:], kind) + (order.fold(list(m), np.add, True, width) if len(m) else 0) for m in sets]
+    gives(program(column_sums(A.use(numbers((2, 2), kind)))), [[m] for m in sets], [[e] for e in expected])
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_strips_and_parts_for_every_number_of_threads(threads: int) -> None:
+    """Large enough to be cut: few columns into parts, many into strips, both into both."""
+    compiled = LLVMBackend(threads).compile(program(column_sums(A.use(numbers((2, 2))))))
+    for shape in ((70000, 9), (20000, 150), (4100, 3000), (300, 9000)):
+        m = numbers(shape)
+        expected = np.zeros(shape[1], "f4") + order.fold(list(m), np.add, True, 64)
+        (got,) = compiled([m])
+        assert got.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("kind", one_in(2, ["u1", "i2", "i8", "?", "f8"]))
+def test_exact_folds(kind: str) -> None:
+    sets = [numbers(shape, kind) for shape in ((5, 64), (300, 130), (9000, 65))]
+    merge: Given = (lambda a, b: a ^ b) if kind == "?" else A.max
+    reduce = np.logical_xor if kind == "?" else np.maximum
+    given = program(A.fold1(merge, A.transpose(A.use(numbers((2, 2), kind)))))
+    gives(given, [[m] for m in sets], [[reduce.reduce(m, axis=0)] for m in sets])
+
+
+def added(a: Given, b: Given) -> Given:
+    return A.lift(A.fst(a) + A.fst(b), A.snd(a) + A.snd(b))
+
+
+def pairs(m: A.Acc[Given]) -> A.Acc[Given]:
+    both = A.map(lambda x: A.lift(x, x * x), A.transpose(m))
+    return A.map(lambda t: A.fst(t) / A.snd(t), A.fold(added, (0.5, -1.0), both))
+
+
+def deviations(m: A.Acc[Given]) -> A.Acc[Given]:
+    rows = A.unindex(m.shape)[0]
+    means = A.map(lambda s: s / A.cast(rows, np.float32), column_sums(m))
+    return column_sums(A.zipWith(lambda x, u: (x - u) * (x - u), m, A.replicate((rows, A.All), means)))
+
+
+def several(m: A.Acc[Given]) -> tuple[A.Acc[Given], ...]:
+    t = A.transpose(m)
+    return A.sum(t), A.fold1(A.max, t), A.fold(A.mul, 2.0, A.map(lambda x: A.cond(x > 0, 1.0 + x / 1024, 1.0), t))
+
+
+def chosen_columns(m: A.Acc[Given]) -> A.Acc[Given]:
+    """Rows are gathered by an index that depends on the row."""
+    rows, width = A.unindex(m.shape)
+    return column_sums(A.generate((rows, width), lambda ix: m[(A.unindex(ix)[0] * 7) % rows, A.unindex(ix)[1]]))
+
+
+def weighted(m: A.Acc[Given]) -> A.Acc[Given]:
+    """Conditionals, the index itself, and a vector along the rows."""
+    rows, width = A.unindex(m.shape)
+
+    def element(ix: Given) -> Given:
+        i, j = A.unindex(ix)
+        return A.cond(i % 3 == j % 3, m[i, j], A.cast(i - j, np.float32) / 7)
+
+    return column_sums(A.generate((rows, width), element))
+
+
+@pytest.mark.parametrize("function", [pairs, deviations, several, chosen_columns, weighted])
+def test_producers_and_consumers(function: Callable[[Given], Given]) -> None:
+    agree(program(function(A.use(numbers((2, 2))))), *[[numbers(s)] for s in ((1, 17), (65, 33), (200, 16))])
+
+
+def test_vector_times_matrix() -> None:
+    for shape in ((1, 16), (165, 33)):
+        m, v = numbers(shape), numbers(shape[:1], seed=1)
+        rows = A.replicate((shape[1], A.All), A.use(v))
+        agree(program(A.sum(A.zipWith(A.mul, A.transpose(A.use(m)), rows))), [m, v])
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        lambda t: A.transposeOn(-2, -1, t),
+        lambda t: A.transposeOn(-3, -1, t),
+        lambda t: A.transposeOn(-2, -1, A.transposeOn(-3, -1, t)),
+        lambda t: A.transposeOn(-2, -1, A.transposeOn(-3, -2, t)),
+    ],
+)
+def test_middle_dimensions(order: Callable[[Given], Given]) -> None:
+    shapes = ((3, 4, 17), (2, 70, 18), (1, 1, 16), (5, 3, 0), (70, 2, 20))
+    agree(program(A.sum(order(A.use(numbers((2, 2, 2)))))), *[[numbers(shape)] for shape in shapes])
+
+
+def test_two_dimensions() -> None:
+    """Two folds, one inside of the other."""
+    t = numbers((70, 5, 18))
+    agree(program(A.sum(A.sum(A.transposeOn(-3, -1, A.use(t))))), [t])
+
+
+@pytest.mark.parametrize("step", [-1, 0, 2])
+def test_strides_between_rows(step: int) -> None:
+    given = program(column_sums(A.use(numbers((70, 40)))))
+    base = numbers((280, 64))
+    view = np.lib.stride_tricks.as_strided(base[70:], (70, 40), (step * base.strides[0], base.strides[1]))
+    agree(given, [view])
+
+
+def test_an_index_that_is_out_of_bounds_is_the_rows_error() -> None:
+    m = A.use(numbers((70, 40)))
+    given = column_sums(A.generate((71, 40), lambda ix: m[A.unindex(ix)[0], A.unindex(ix)[1]]))
+    with pytest.raises(A.AccelIndexError, match=r"\(70, 0\)"):
+        A.run(given, backend="llvm")
+
+
+def rows(m: A.Acc[Given]) -> A.Acc[Given]:
+    return A.sum(m)
+
+
+def ordered(m: A.Acc[Given]) -> A.Acc[Given]:
+    return A.fold(lambda a, b: a - b / 2, 0.0, A.transpose(m))
+
+
+def both_ways(m: A.Acc[Given]) -> A.Acc[Given]:
+    return A.sum(A.zipWith(A.mul, m, A.transpose(m)))
+
+
+@pytest.mark.parametrize("function", [rows, ordered, both_ways])
+def test_what_is_left_to_rows(function: Callable[[Given], Given]) -> None:
+    (launch,) = program(function(A.use(numbers((20, 20))))).steps
+    assert columns(launch.nest) is None  # type: ignore[union-attr]  # a launch

@@ -1,0 +1,180 @@
+"""Nests in tiles give the bits of the interpreter, whatever their shapes, strides, threads, and what is fused into them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import pytest
+
+import accel as A
+from accel.backends.llvm.backend import LLVMBackend
+from accel.backends.llvm.loops.alternatives import Alternative
+from accel.backends.llvm.loops.nest import NestText
+from accel.backends.llvm.templates.tile.alternative import Tiles
+from accel.errors import AccelIndexError
+from accel.explanation.explain import subject
+from accel.ir import mentions
+from accel.ir.meaning.interpret import interpret
+from accel.ir.nodes import Program
+from accel.schedule.templates.tile import tile
+from accel.settings import Settings
+
+Rows: TypeAlias = Any  # arrays of any rank and type: what is tested is values
+
+
+def tiled(text: NestText) -> Sequence[Alternative]:
+    """Tiles wherever they can be, however small."""
+    found = tile(text.nest)
+    assert found is not None, "the nest cannot be tiled"
+    return [Tiles(text, found, least=1.0)]
+
+
+def left(a: Rows, columns: Rows) -> Rows:
+    return A.replicate((A.All, columns, A.All), a)
+
+
+def right(b: Rows, rows: Rows) -> Rows:
+    return A.replicate((rows, A.All, A.All), b)
+
+
+def product(a: Rows, b: Rows) -> Rows:
+    """a[i, k] and b[k, j]."""
+    return A.fold(A.add, 0, pairs(A.mul, a, A.transpose(b)))
+
+
+def pairs(function: Callable[..., Rows], a: Rows, b: Rows) -> Rows:
+    """The function of a[i, k] and b[j, k] at [i, j, k]."""
+    return A.zipWith(function, left(a, A.shape(b)[0]), right(b, A.shape(a)[0]))
+
+
+def numbers(shape: tuple[int, ...], dtype: str, seed: int = 0) -> np.ndarray[Any, Any]:
+    """Numbers of all signs; floats whose sums round."""
+    return (np.random.default_rng(seed).standard_normal(shape) * 9).astype(dtype)
+
+
+def program(function: Callable[..., Rows], *arguments: np.ndarray[Any, Any]) -> Program:
+    """The loops of the function of these arrays."""
+    return subject(function(*map(A.use, arguments)), (), Settings()).staged.loops
+
+
+def check(function: Callable[..., Rows], *arguments: np.ndarray[Any, Any], threads: int = 1) -> None:
+    """Tiles against the interpreter, bit for bit."""
+    given = program(function, *arguments)
+    found = LLVMBackend(threads, tiled).compile(given)(list(arguments))
+    for one, other in zip(found, interpret(given, list(arguments)), strict=True):
+        assert one.dtype == other.dtype
+        assert one.tobytes() == np.ascontiguousarray(other).tobytes()
+
+
+SHAPES = [(1, 1, 1), (1, 70, 3), (5, 9, 31), (6, 16, 32), (7, 17, 33), (13, 33, 65), (12, 32, 64), (3, 5, 127)]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "uint8"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_products_of_matrices(shape: tuple[int, int, int], dtype: str) -> None:
+    rows, columns, count = shape
+    check(product, numbers((rows, count), dtype), numbers((count, columns), dtype, 1))
+
+
+@pytest.mark.parametrize("count", [4095, 4096, 4097, 8192, 3 * 4096 + 65])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_blocks_of_the_order_join(count: int, threads: int) -> None:
+    check(product, numbers((2, count), "float32"), numbers((count, 3), "float32", 1), threads=threads)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_several_chunks(threads: int) -> None:
+    check(product, numbers((61, 20), "float32"), numbers((20, 150), "float32", 1), threads=threads)
+
+
+def test_transposed_operands() -> None:
+    a, b = numbers((19, 40), "float64"), numbers((23, 40), "float64", 1)
+    check(lambda x, y: A.fold(A.add, 0, pairs(A.mul, x, y)), a, b)
+    check(lambda x, y: A.fold(A.add, 0, pairs(A.mul, A.transpose(x), y)), a.T.copy(), b)
+    check(lambda x, y: A.fold(A.add, 0, pairs(A.mul, A.transpose(x), A.transpose(y))), a.T.copy(), b.T.copy())
+
+
+def test_rows_that_lie_apart() -> None:
+    a, b = numbers((40, 70), "float32")[::2, :35], numbers((70, 60), "float32", 1)[::-2, 5:47]
+    check(product, a, b)
+
+
+def test_batches() -> None:
+    def batched(x: Rows, y: Rows) -> Rows:
+        n, m = A.shape(x)[1], A.shape(y)[1]
+        return A.fold(
+            A.add,
+            0,
+            A.zipWith(A.mul, A.replicate((A.All, A.All, m, A.All), x), A.replicate((A.All, n, A.All, A.All), y)),
+        )
+
+    check(batched, numbers((5, 7, 33), "float32"), numbers((5, 18, 33), "float32", 1), threads=2)
+    # The packs are too large for one thread's own memory.
+    check(batched, numbers((2, 2, 4097), "float32"), numbers((2, 3, 4097), "float32", 1), threads=2)
+
+
+def test_distances_and_least_sums() -> None:
+    a, b = numbers((14, 37), "float64"), numbers((21, 37), "float64", 1)
+
+    def distance(x: Rows, y: Rows) -> Rows:
+        return (x - y) * (x - y)
+
+    check(lambda x, y: A.fold(A.add, 0, pairs(distance, x, y)), a, b)
+    check(lambda x, y: A.fold1(A.min, pairs(A.add, x, y)), a, b)
+
+
+def test_several_folds_at_once() -> None:
+    a, b = numbers((14, 37), "float32"), numbers((21, 37), "float32", 1)
+
+    def both(x: Rows, y: Rows) -> Rows:
+        each = pairs(lambda p, q: A.lift(p * q, p + q), x, y)
+        return A.fold(lambda p, q: A.lift(A.fst(p) + A.fst(q), A.max(A.snd(p), A.snd(q))), (0.5, 1.0), each)
+
+    check(both, a, b)
+
+
+def test_what_comes_before_and_after_is_fused() -> None:
+    a, b = numbers((14, 37), "float32"), numbers((37, 21), "float32", 1)
+    bias = numbers((21,), "float32", 2)
+
+    def layer(x: Rows, y: Rows, c: Rows) -> Rows:
+        whole = product(A.map(lambda e: e * 2.0 + 1.0, x), A.map(A.abs, y))
+        return A.map(lambda e: A.max(e, 0.0), A.zipWith(A.add, whole, A.replicate((A.shape(x)[0], A.All), c)))
+
+    check(layer, a, b, bias)
+
+
+def test_narrow_factors_are_widened_once() -> None:
+    def widened(x: Rows, y: Rows) -> Rows:
+        return product(A.map(lambda e: A.fromIntegral(e, np.int32), x), A.map(lambda e: A.fromIntegral(e, np.int32), y))
+
+    check(widened, numbers((9, 50), "int8"), numbers((50, 20), "int8", 1))
+
+
+def test_a_gather_into_a_pack_is_checked() -> None:
+    a, b = numbers((30, 20), "float32"), numbers((20, 40), "float32", 1)
+
+    def gathered(x: Rows, y: Rows, rows: Rows) -> Rows:
+        chosen = A.backpermute((A.shape(rows)[0], A.shape(x)[1]), lambda i: A.index(rows[i[0]], i[1]), x)
+        return product(chosen, y)
+
+    inside = gathered(A.use(a), A.use(b), A.use(np.arange(17)[::-1].copy()))
+    assert "tile_kernel" in A.explain(inside).stages["llvm"]
+    assert A.run(inside, backend="llvm", threads=2).tobytes() == A.run(inside, backend="interpreter").tobytes()
+    with pytest.raises(AccelIndexError, match="30"):
+        A.run(gathered(A.use(a), A.use(b), A.use(np.arange(17) * 2)), backend="llvm", threads=2)
+
+
+def test_which_nests_can_be_tiled() -> None:
+    a, b = numbers((4, 5), "float32"), numbers((5, 6), "float32")
+
+    def can_be(function: Callable[..., Rows], *arguments: np.ndarray[Any, Any]) -> list[bool]:
+        return [tile(nest) is not None for nest in mentions.nests(program(function, *arguments))]
+
+    assert can_be(product, a, b) == [True]
+    assert can_be(lambda x: A.fold(A.add, 0, x), a) == [False]
+    assert can_be(A.transpose, a) == [False]
+    # Matrices times vectors share nothing.
+    assert can_be(lambda x, v: A.fold(A.add, 0, A.zipWith(A.mul, x, A.replicate((4, A.All), v))), a, a[0]) == [False]

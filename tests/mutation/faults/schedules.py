@@ -1,0 +1,103 @@
+"""Faults of the stage `schedule`: roles of axes, legality, the rules, rows, the tree of partial results, the verifier."""
+
+from __future__ import annotations
+
+from tests.mutation.fault import Fault
+
+_RULES = ("tests/schedule/test_rules.py",)
+_INTERPRET = ("tests/schedule/test_interpret.py",)
+_TEXT = ("tests/schedule/test_schedule_text.py",)
+
+FAULTS = (
+    Fault(
+        "a scan carries nothing",
+        "schedule/nodes.py",
+        "return Role.CHAIN\n        if self.state.monoid.exact",
+        "return Role.MAP\n        if self.state.monoid.exact",
+        _RULES,
+    ),
+    Fault(
+        "a stream does not depend on its guard and operands",
+        "schedule/axes.py",
+        "needs = _of(flow.needed(statement), found)",
+        "needs = _of(flow.needed(statement)[:1], found)",
+        _RULES,
+    ),
+    Fault(
+        "two loops of one ordered fold change places",
+        "schedule/legality.py",
+        "if each.by(inner.axis.depths) and each.role is not Role.EXACT:",
+        "if each.by(inner.axis.depths) and each.role is Role.EXACT:",
+        _RULES,
+    ),
+    Fault(
+        "a lane takes its elements in any order",
+        "schedule/legality.py",
+        "steps = outer.part is Part.STEP and inner.part is Part.STEP",
+        "steps = False",
+        _RULES,
+    ),
+    Fault(
+        "tails stand anywhere",
+        "schedule/legality.py",
+        'return None if divides(size, piece.size) else "tails',
+        'return None if True else "tails',
+        _RULES,
+    ),
+    Fault(
+        "a piece of a subdivided axis keeps its old stride",
+        "schedule/rules.py",
+        "return replace(each, inside=(*each.inside[:place], *sizes, *each.inside[place + 1 :]))",
+        "return each",
+        (*_RULES, *_TEXT),
+    ),
+    Fault(
+        "scatters run on all threads",
+        "schedule/templates/rows.py",
+        "if not scatters and any(isinstance(statement, Scatter) for statement in mentions.statements(nest)):",
+        "if scatters and any(isinstance(statement, Scatter) for statement in mentions.statements(nest)):",
+        ("tests/llvm/test_scalar_loops.py::test_scatters_stay_in_order", *_TEXT),
+    ),
+    Fault(
+        "lanes join with their neighbours",
+        "schedule/tree.py",
+        "left, right, last = lane % half, lane % half + half, present",
+        "left, right, last = lane & ~1, lane | 1, present",
+        _INTERPRET,
+    ),
+    Fault(
+        "lanes outside of steps run as they are numbered",
+        "schedule/interpret.py",
+        'int(f"{number:0{bits}b}"[::-1], 2)',
+        'int(f"{number:0{bits}b}", 2)',
+        _INTERPRET,
+    ),
+    Fault(
+        "what is packed is computed again",
+        "schedule/interpret.py",
+        "if place not in self._memory:",
+        "if place:",
+        _INTERPRET,
+    ),
+    Fault(
+        "schedules are not derived again",
+        "schedule/verify.py",
+        "if named(made, schedule.template) != schedule:",
+        "if named(made, schedule.template) is None:",
+        _TEXT,
+    ),
+    Fault(
+        "a series reads rows that are not made yet",
+        "schedule/templates/series.py",
+        "if array in self._made and not (by_rows and self._made[array]):",
+        "if array in self._made and not self._made[array]:",
+        ("tests/schedule/test_series.py", "tests/llvm/test_series.py"),
+    ),
+    Fault(
+        "results are passed within a series",
+        "schedule/templates/series.py",
+        "found = {array for part in parts for array in part.results}",
+        "found: set[Array] = set()",
+        ("tests/schedule/test_series.py::test_results_are_not_passed", "tests/llvm/test_series.py"),
+    ),
+)
