@@ -88,7 +88,7 @@ class Memory:
     def poll(self) -> None:
         """Leaves the function if another thread has failed, or the user has interrupted: for loops that may never end."""
         code = self.routine.code
-        code.declarations.setdefault("accel_poll", "declare i64 @accel_poll(ptr) cold")
+        code.declare("i64", "accel_poll", "ptr", "cold")
         stopped = code.emit(f"call i64 @accel_poll(ptr {self.view.address(FAILED)})")
         self._leave_if(code.emit(f"icmp ne i64 {stopped}, 0"))
 
@@ -183,7 +183,7 @@ class Memory:
             return code.emit(f"load {vector}, ptr {address}, align {kind.bytes}")
         name = f"llvm.masked.load.{_suffix(code, kind)}.p0"
         masks = code.vector("i1")
-        code.declarations.setdefault(name, f"declare {vector} @{name}(ptr, {masks}, {vector})")
+        code.declare(vector, name, f"ptr, {masks}, {vector}")
         text = f"call {vector} @{name}(ptr align {kind.bytes} {address}, {masks} {mask}, {vector} zeroinitializer)"
         return code.emit(text)
 
@@ -191,7 +191,7 @@ class Memory:
         code = self._writer.code
         vector, masks, pointers = code.vector(memory_type(kind)), code.vector("i1"), code.vector("ptr")
         name = f"llvm.masked.gather.{_suffix(code, kind)}.v{code.lanes}p0"
-        code.declarations.setdefault(name, f"declare {vector} @{name}({pointers}, {masks}, {vector})")
+        code.declare(vector, name, f"{pointers}, {masks}, {vector}")
         addresses = addresses.replace(pointers, f"{pointers} align {kind.bytes}", 1)
         active = mask or code.splat("i1", "true")
         return code.emit(f"call {vector} @{name}({addresses}, {masks} {active}, {vector} zeroinitializer)")
@@ -241,13 +241,13 @@ class Memory:
             code.line(f"store {vector} {text}, ptr {address}, align {kind.bytes}")
             return
         name = f"llvm.masked.store.{_suffix(code, kind)}.p0"
-        code.declarations.setdefault(name, f"declare void @{name}({vector}, ptr, {masks})")
+        code.declare("void", name, f"{vector}, ptr, {masks}")
         code.line(f"call void @{name}({vector} {text}, ptr align {kind.bytes} {address}, {masks} {mask})")
 
     def finish_past_caches(self) -> None:
         """Makes such stores visible before what follows."""
         if host().is_x86:
-            self.routine.code.declarations.setdefault("llvm.x86.sse.sfence", "declare void @llvm.x86.sse.sfence()")
+            self.routine.code.declare("void", "llvm.x86.sse.sfence", "")
             self.routine.code.line("call void @llvm.x86.sse.sfence()")
         else:
             self.routine.code.line("fence seq_cst")
@@ -311,7 +311,7 @@ class Memory:
         code = self._writer.code
         vector, masks, pointers = code.vector(memory_type(kind)), code.vector("i1"), code.vector("ptr")
         name = f"llvm.masked.scatter.{_suffix(code, kind)}.v{code.lanes}p0"
-        code.declarations.setdefault(name, f"declare void @{name}({vector}, {pointers}, {masks})")
+        code.declare("void", name, f"{vector}, {pointers}, {masks}")
         addresses = addresses.replace(pointers, f"{pointers} align {kind.bytes}", 1)
         active = mask or code.splat("i1", "true")
         code.line(f"call void @{name}({vector} {text}, {addresses}, {masks} {active})")

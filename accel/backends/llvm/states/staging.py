@@ -122,12 +122,11 @@ def tile_routine(record: Record) -> Routine:
     fold.end_tail()
     fold.end_block("0", present)
     routine.store("i64", code.emit(f"sub i64 {count}, {present}"), counter)
-    code.declarations.setdefault("llvm.memcpy.p0.p0.i64", "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
     with routine.when(code.emit(f"icmp sgt i64 {count}, {present}")):
         for kind, tile in zip(record.state.element, tiles, strict=True):
             behind = _element(routine, memory_type(kind), tile, present)
             size = TILE_SLACK * kind.bytes
-            code.line(f"call void @llvm.memcpy.p0.p0.i64(ptr {tile}, ptr {behind}, i64 {size}, i1 false)")
+            routine.copy(tile, behind, size)
     code.line("ret void")
     memory.close()
     return routine

@@ -310,7 +310,7 @@ class ChainedLoop:
         routine, code = levels.routine, levels.routine.code
         pause = "call void @llvm.x86.sse2.pause()" if host().is_x86 else "call void @llvm.aarch64.hint(i32 1)"
         symbol = "llvm.x86.sse2.pause" if host().is_x86 else "llvm.aarch64.hint"
-        code.declarations.setdefault(symbol, f"declare void @{symbol}({'' if host().is_x86 else 'i32'})")
+        code.declare("void", symbol, "" if host().is_x86 else "i32")
         looks = routine.slot("i64")
         patience = routine.load("i64", self._word(levels, _PATIENCE))
         routine.store("i64", "0", looks)
@@ -342,8 +342,8 @@ class ChainedLoop:
         routine.branch(self._is_there(levels, self._entry(routine, carries, less)), found, back)
         routine.place(found)
         stack = code.emit("call ptr @llvm.stacksave.p0()")
-        code.declarations.setdefault("llvm.stacksave.p0", "declare ptr @llvm.stacksave.p0()")
-        code.declarations.setdefault("llvm.stackrestore.p0", "declare void @llvm.stackrestore.p0(ptr)")
+        code.declare("ptr", "llvm.stacksave.p0", "")
+        code.declare("void", "llvm.stackrestore.p0", "ptr")
         with routine.advance(place, number, 1) as at:
             next_ = code.emit(f"add i64 {at}, 1")
             entries = (self._entry(routine, carries, each) for each in (at, next_))

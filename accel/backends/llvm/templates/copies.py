@@ -154,8 +154,8 @@ class CopiedTargets:
         routine.store("ptr", partials, view.address(PARTIALS))
         routine.store("i64", chunk, view.address(CHUNK))
         _, size = self._layout(levels)
-        code.declarations.setdefault("calloc", "declare ptr @calloc(i64, i64)")
-        code.declarations.setdefault("free", "declare void @free(ptr)")
+        code.declare("ptr", "calloc", "i64, i64")
+        code.declare("void", "free", "ptr")
         copies = code.emit(f"call ptr @calloc(i64 {threads}, i64 {size})")
         absent = code.emit(f"icmp eq ptr {copies}, null")
         with routine.when(absent):
@@ -190,9 +190,8 @@ class CopiedTargets:
         copy = self._taken(levels)
         # The loop's code may fail, and then says so in its own frame.
         own = routine.slot("i64", text.frame.words)
-        code.declarations.setdefault("llvm.memcpy.p0.p0.i64", "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
         size = WORD * text.frame.words
-        code.line(f"call void @llvm.memcpy.p0.p0.i64(ptr {own}, ptr %frame, i64 {size}, i1 false)")
+        routine.copy(own, "%frame", size)
         for array, place in self._places(levels, copy).items():
             routine.store("ptr", place, routine.offset(own, text.frame.data(array)))
         records = routine.slot("i64", max(1, sum(text.records[state.name].words for state in loop.states)))

@@ -108,12 +108,11 @@ class SeriesText:
         at_once = word(AT_ONCE)
         first_row = code.emit(f"mul i64 {self._take_place(routine)}, {at_once}") if self._series.passed else "0"
         frames, iterations = [], []
-        code.declarations["llvm.memcpy"] = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
         for number, member in enumerate(self._members):
             words = member.text.frame.words
             frame = routine.slot("i64", words)
             given = word(FRAMES + 2 * number, "ptr")
-            code.line(f"call void @llvm.memcpy.p0.p0.i64(ptr {frame}, ptr {given}, i64 {words * WORD}, i1 false)")
+            routine.copy(frame, given, words * WORD)
             frames.append(frame)
             iterations.append(word(FRAMES + 2 * number + 1))
         moves = self._moves(routine, frames)
@@ -146,7 +145,7 @@ class SeriesText:
     def _take_place(self, routine: Routine) -> str:
         """The number of a place that no other thread uses."""
         code, places = routine.code, routine.offset("%frame", PLACES)
-        code.declarations["llvm.cttz.i64"] = "declare i64 @llvm.cttz.i64(i64, i1)"
+        code.declare("i64", "llvm.cttz.i64", "i64, i1")
         look, taken = routine.label(), routine.label()
         routine.jump(look)
         routine.place(look)

@@ -106,7 +106,7 @@ class Tile:
             return
         code, (behind, step) = self._levels.routine.code, self._ahead
         row = code.emit(f"getelementptr i8, ptr {behind}, i64 {code.emit(f'mul i64 {turn}, {step}')}")
-        code.declarations.setdefault("llvm.prefetch.p0", "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+        code.declare("void", "llvm.prefetch.p0", "ptr, i32, i32, i32")
         for line in range(0, self._most[-1] * self._kind.bytes, LINE):
             address = code.emit(f"getelementptr i8, ptr {row}, i64 {line}")
             code.line(f"call void @llvm.prefetch.p0(ptr {address}, i32 0, i32 2, i32 1)")

@@ -93,10 +93,13 @@ class Code:
         operands = [f"{self.type(kind)} {argument}" for argument in arguments] + extra
         return self.call(f"llvm.{name}.{self.suffix(kind)}", self.type(kind), types, operands)
 
+    def declare(self, result: str, symbol: str, parameters: str, attributes: str = "") -> None:
+        """Says that the module needs the function `symbol`, of parameters of these types, unless it already does."""
+        self.declarations.setdefault(symbol, f"declare {result} @{symbol}({parameters}) {attributes}".rstrip())
+
     def call(self, symbol: str, result: str, types: Sequence[str], operands: Sequence[str]) -> str:
         """A call of a function without effects, declared here unless the module already has it; operands are typed."""
-        declaration = f"declare {result} @{symbol}({', '.join(types)}) nounwind willreturn memory(none)"
-        self.declarations.setdefault(symbol, declaration)
+        self.declare(result, symbol, ", ".join(types), "nounwind willreturn memory(none)")
         return self.emit(f"call {result} @{symbol}({', '.join(operands)})")
 
 

@@ -80,7 +80,7 @@ class Tiles:
         result = routine.slot("i1")
         routine.store("i1", "false", result)
         with routine.when(enough):
-            code.declarations.setdefault("malloc", "declare ptr @malloc(i64)")
+            code.declare("ptr", "malloc", "i64")
             size = self._sizes.row_bytes(code, rows, count)
             for more in (
                 self._sizes.column_bytes(code, columns, count),
@@ -112,7 +112,7 @@ class Tiles:
         start = code.emit(
             f"call ptr @llvm.ptrmask.p0.i64(ptr {code.emit(f'getelementptr i8, ptr {memory}, i64 63')}, i64 -64)"
         )
-        code.declarations.setdefault("llvm.ptrmask.p0.i64", "declare ptr @llvm.ptrmask.p0.i64(ptr, i64)")
+        code.declare("ptr", "llvm.ptrmask.p0.i64", "ptr, i64")
         for word, size in (
             (Word.ROW_PACK, self._sizes.row_bytes(code, rows, count)),
             (Word.COLUMN_PACK, self._sizes.column_bytes(code, columns, count)),
@@ -233,7 +233,7 @@ class Tiles:
 
     def _free(self, levels: Levels) -> None:
         code = levels.routine.code
-        code.declarations.setdefault("free", "declare void @free(ptr)")
+        code.declare("void", "free", "ptr")
         code.line(f"call void @free(ptr {levels.routine.load('ptr', self._memory)})")
 
     def _total(self, levels: Levels) -> str:

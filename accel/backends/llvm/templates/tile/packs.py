@@ -120,7 +120,7 @@ class Packing:
             code.line(f"store {vector} {text}, ptr {address}, align {kind.bytes}")
             return
         name = f"llvm.masked.store.{code.suffix(kind)}.p0"
-        code.declarations.setdefault(name, f"declare void @{name}({vector}, ptr, {masks})")
+        code.declare("void", name, f"{vector}, ptr, {masks}")
         code.line(f"call void @{name}({vector} {text}, ptr align {kind.bytes} {address}, {masks} {mask})")
 
     def _along_fold(self, here: str, first: str, valid: str) -> None:
