@@ -76,11 +76,15 @@ class Levels:
         for statement in statements:
             self._statements.branching(statement)
 
+    def own_extent(self, loop: For) -> str:
+        """The loop's extent, whatever stands inside."""
+        return self.writer.one(self.streams.value(loop.extent))
+
     def extent(self, loop: For) -> str:
         """The loop's extent; 0 if what it needs inside has no iterations."""
-        code, extent = self.routine.code, self.writer.one(self.streams.value(loop.extent))
+        code, extent = self.routine.code, self.own_extent(loop)
         for inner in needed_inside(loop):
-            empty = code.emit(f"icmp eq i64 {self.writer.one(self.streams.value(inner.extent))}, 0")
+            empty = code.emit(f"icmp eq i64 {self.own_extent(inner)}, 0")
             extent = code.emit(f"select i1 {empty}, i64 0, i64 {extent}")
         return extent
 

@@ -118,9 +118,7 @@ def _outermost(text: NestText, levels: Levels, loop: For, alternatives: Sequence
     else:
         _rows(text, levels, loop, records)
     failed = routine.load("i64", levels.view.address(FAILED))
-    with routine.when(code.emit(f"icmp ne i64 {failed}, 0")):
-        code.line("ret i64 1")
-        routine.place(routine.label())
+    routine.leave(code.emit(f"icmp ne i64 {failed}, 0"), "i64 1")
 
 
 def _rows(text: NestText, levels: Levels, loop: For, records: str) -> None:
@@ -164,14 +162,14 @@ def note_streaming(text: NestText, levels: Levels, extent: str, is_flat: bool) -
     levels.routine.store("i64", code.emit(f"zext i1 {large} to i64"), levels.view.address(STREAMING))
 
 
-def run_chunks(levels: Levels, function: str, extent: str, chunk: str, threads: str) -> None:
+def run_chunks(levels: Levels, function: str, extent: str, chunk: int | str, threads: str) -> None:
     """All chunks of a function of a frame, the first and the last iteration; leaves the function if the user interrupted."""
-    routine = levels.routine
-    arguments = f"ptr @{function}, ptr %frame, i64 {extent}, i64 {chunk}, i64 {threads}"
-    stopped = routine.code.emit(f"call i64 @accel_run({arguments})")
-    with routine.when(routine.code.emit(f"icmp ne i64 {stopped}, 0")):
-        routine.code.line("ret i64 2")
-        routine.place(routine.label())
+    leave_if_interrupted(levels.routine, levels.routine.run_chunks(function, "%frame", extent, chunk, threads))
+
+
+def leave_if_interrupted(routine: Routine, stopped: str) -> None:
+    """Ends the launch where what ran the chunks, or a function around that, said that the user interrupted."""
+    routine.leave(routine.code.emit(f"icmp ne i64 {stopped}, 0"), "i64 2")
 
 
 def work_of(text: NestText, levels: Levels, outermost: Sequence[For]) -> str:
@@ -261,6 +259,4 @@ def leave_if_failed(levels: Levels) -> None:
     """Leaves a chunk's function if another chunk has failed, or the user has interrupted."""
     routine = levels.routine
     failed = routine.load("i64", levels.view.address(FAILED))
-    with routine.when(routine.code.emit(f"icmp ne i64 {failed}, 0")):
-        routine.code.line("ret void")
-        routine.place(routine.label())
+    routine.leave(routine.code.emit(f"icmp ne i64 {failed}, 0"), "void")

@@ -15,7 +15,15 @@ from collections.abc import Mapping
 
 from accel.backends.llvm.loops.nest import Levels, NestText, body, place_records
 from accel.backends.llvm.loops.partials import absorb_partials, partial_words, store_partials
-from accel.backends.llvm.loops.schedule import CHUNK_WORK, SMALL, chunk_of, leave_if_failed, note_streaming, work_of
+from accel.backends.llvm.loops.schedule import (
+    CHUNK_WORK,
+    SMALL,
+    chunk_of,
+    leave_if_failed,
+    leave_if_interrupted,
+    note_streaming,
+    work_of,
+)
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.states.analysis import plan, weight
 from accel.backends.llvm.text.code import constant_text
@@ -96,9 +104,7 @@ class ChainedLoop:
         self._totals.add_records()
         self._text.routines += [*self._totals.routines, self._link(), self._launch()]
         stopped = levels.routine.code.emit(f"call i64 @{self._text.name}_chain(ptr %frame)")
-        with levels.routine.when(levels.routine.code.emit(f"icmp ne i64 {stopped}, 0")):
-            levels.routine.code.line("ret i64 2")
-            levels.routine.place(levels.routine.label())
+        leave_if_interrupted(levels.routine, stopped)
 
     def _launch(self) -> Routine:
         """`@<name>_chain(frame)`: all chunks; 1 if the user interrupted."""
@@ -127,13 +133,10 @@ class ChainedLoop:
             routine.store("i64", value, self._word(levels, word))
         routine.store("ptr", carries, self._word(levels, _CARRIES))
         routine.store("i64", chunk, view.address(CHUNK))
-        arguments = f"ptr @{text.name}_link, ptr %frame, i64 {chunks}, i64 1, i64 {view.word(THREADS)}"
-        stopped = code.emit(f"call i64 @accel_run({arguments})")
+        stopped = routine.run_chunks(f"{text.name}_link", "%frame", chunks, 1, view.word(THREADS))
         failed = code.emit(f"icmp ne i64 {routine.load('i64', view.address(FAILED))}, 0")
         over = code.emit(f"or i1 {code.emit(f'icmp ne i64 {stopped}, 0')}, {failed}")
-        with routine.when(over):
-            code.line(f"ret i64 {stopped}")
-            routine.place(routine.label())
+        routine.leave(over, f"i64 {stopped}")
         absorb_partials(text, levels, self._folds, partials, extent, chunk)
         self._copy(routine, self._records(routine, self._entry(routine, carries, chunks)), levels.pointers)
         code.line("ret i64 0")

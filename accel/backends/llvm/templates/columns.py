@@ -6,7 +6,7 @@ blocks, whose results join in order once all are there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.functions import Functions
@@ -18,10 +18,9 @@ from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.states.analysis import weight
 from accel.backends.llvm.templates.strip_folds import Strip, partial_bytes
 from accel.backends.llvm.templates.strips import Scope, StripText
-from accel.backends.llvm.text.code import Code
 from accel.backends.llvm.text.frame import FAILED, PARTIALS, THREADS, FrameView
 from accel.backends.llvm.text.routine import Routine
-from accel.ir.nodes import For, Read, Stream, Write
+from accel.ir.nodes import Read, Stream, Write
 from accel.labelled.meaning.order import BLOCK
 from accel.schedule.templates.columns import Columns, inside
 
@@ -91,16 +90,16 @@ class ColumnStrips:
     def applies(self, levels: Levels) -> str:
         """There are enough columns for a vector, or half of one, and not too many for a narrow strip; and something to fold in
         every one."""
-        code, columns = levels.routine.code, self._extent(levels, self._columns.lanes)
+        code, columns = levels.routine.code, levels.own_extent(self._columns.lanes)
         least = self._lanes // 2 if self._masks else self._lanes
         enough = code.emit(f"icmp sge i64 {columns}, {least}")
         for loop in (*self._columns.outer, *self._columns.folds):
-            some = code.emit(f"icmp sgt i64 {self._extent(levels, loop)}, 0")
+            some = code.emit(f"icmp sgt i64 {levels.own_extent(loop)}, 0")
             enough = code.emit(f"and i1 {enough}, {some}")
         if not self._narrow:
             return enough
         few = code.emit(f"icmp slt i64 {columns}, {self._lanes}")
-        long = code.emit(f"icmp sgt i64 {self._extent(levels, self._columns.folds[-1])}, {FEW_ROWS}")
+        long = code.emit(f"icmp sgt i64 {levels.own_extent(self._columns.folds[-1])}, {FEW_ROWS}")
         narrow = code.emit(f"icmp sle i64 {columns}, {self._vectors * self._lanes}")
         better = code.emit(f"or i1 {few}, {code.emit(f'and i1 {long}, {narrow}')}")
         return code.emit(f"and i1 {enough}, {better}")
@@ -109,12 +108,12 @@ class ColumnStrips:
         """Strips and parts of all columns as chunks; then the parts join."""
         routine, code = levels.routine, levels.routine.code
         self._text.routines += [self._chunk("", joins=False), self._chunk("_join", joins=True)]
-        columns, outer = self._extent(levels, self._columns.lanes), "1"
+        columns, outer = levels.own_extent(self._columns.lanes), "1"
         elements = code.emit(f"sitofp i64 {columns} to double")
         for loop in self._columns.outer:
-            outer = code.emit(f"mul i64 {outer}, {self._extent(levels, loop)}")
+            outer = code.emit(f"mul i64 {outer}, {levels.own_extent(loop)}")
         for loop in (*self._columns.outer, *self._columns.folds):
-            extent = code.emit(f"sitofp i64 {self._extent(levels, loop)} to double")
+            extent = code.emit(f"sitofp i64 {levels.own_extent(loop)} to double")
             elements = code.emit(f"fmul double {elements}, {extent}")
         total = code.emit(f"fmul double {elements}, {float(weight(self._text.nest)):e}")
         small = code.emit(f"fcmp olt double {total}, {schedule.SMALL:e}")
@@ -137,9 +136,6 @@ class ColumnStrips:
         with routine.when(code.emit(f"icmp sgt i64 {parts}, 1")):
             code.line(f"call void @{self._name}_join(ptr %frame, i64 0, i64 {strips})")
 
-    def _extent(self, levels: Levels, loop: For) -> str:
-        return levels.writer.one(levels.streams.value(loop.extent))
-
     def _wanted(self, levels: Levels, elements: str, small: str) -> str:
         """How many strips and parts of strips are wanted: some for each thread, and none too long to be interrupted."""
         routine, code = levels.routine, levels.routine.code
@@ -155,14 +151,14 @@ class ColumnStrips:
         Strips are made narrower, down to a limit, if their parts alone are too few; a part is a power of two of blocks.
         """
         routine, code = levels.routine, levels.routine.code
-        blocks = _quotient(code, self._extent(levels, self._columns.folds[0]), str(BLOCK))
-        whole = _quotient(code, columns, str(self._lanes))
+        blocks = code.parts(levels.own_extent(self._columns.folds[0]), str(BLOCK))
+        whole = code.parts(columns, str(self._lanes))
         room = code.emit(f"sdiv i64 {PARTIAL_BYTES // self._partial_bytes}, {code.emit(f'mul i64 {whole}, {outer}')}")
         one = code.emit(f"icmp sgt i64 {room}, 1")
         most = routine.least(blocks, code.emit(f"select i1 {one}, i64 {room}, i64 1"))
 
         def strips(vectors: str) -> str:
-            return code.emit(f"mul i64 {outer}, {_quotient(code, whole, vectors)}")
+            return code.emit(f"mul i64 {outer}, {code.parts(whole, vectors)}")
 
         def few(vectors: str) -> str:
             fewer = code.emit(f"icmp slt i64 {code.emit(f'mul i64 {strips(vectors)}, {most}')}, {wanted}")
@@ -170,23 +166,23 @@ class ColumnStrips:
 
         size = routine.slot("i64")
         routine.store("i64", str(self._vectors), size)
-        _shift_while(routine, size, "lshr", few)
+        routine.shift_while(size, "lshr", few)
         vectors = routine.least(whole, routine.load("i64", size))
         every = strips(vectors)
 
         def many(part: str) -> str:
-            count = _quotient(code, blocks, part)
-            half = code.emit(f"mul i64 {every}, {_quotient(code, count, '2')}")
+            count = code.parts(blocks, part)
+            half = code.emit(f"mul i64 {every}, {code.parts(count, '2')}")
             enough = "false" if self._blocks is not None else code.emit(f"icmp sge i64 {half}, {wanted}")
             over = code.emit(f"icmp sgt i64 {count}, {most}")
             more = code.emit(f"icmp sgt i64 {count}, 1")
             return code.emit(f"and i1 {more}, {code.emit(f'or i1 {over}, {enough}')}")
 
         routine.store("i64", str(self._blocks or 1), size)
-        _shift_while(routine, size, "shl", many)
+        routine.shift_while(size, "shl", many)
         part = routine.load("i64", size)
-        parts = _quotient(code, blocks, part)
-        of_a_row, length = _quotient(code, whole, vectors), code.emit(f"mul i64 {part}, {BLOCK}")
+        parts = code.parts(blocks, part)
+        of_a_row, length = code.parts(whole, vectors), code.emit(f"mul i64 {part}, {BLOCK}")
         for stream, text in ((_STRIPS, of_a_row), (_VECTORS, vectors), (_PARTS, parts), (_ROWS, length)):
             levels.view.keep(stream.name, I64, text)
         return every, parts
@@ -200,9 +196,7 @@ class ColumnStrips:
         memory = Memory(view, writer, "ret void", None)
         code = routine.code
         failed = routine.load("i64", view.address(FAILED))
-        with routine.when(code.emit(f"icmp ne i64 {failed}, 0")):
-            code.line("ret void")
-            routine.place(routine.label())
+        routine.leave(code.emit(f"icmp ne i64 {failed}, 0"), "void")
         with routine.count("%low", "%high") as unit:
             self._unit(Functions(writer, memory), memory, writer, unit, joins)
         code.line("ret void")
@@ -218,7 +212,7 @@ class ColumnStrips:
         width = code.emit(f"mul i64 {view.stream(_VECTORS)}, {self._lanes}")
         first = code.emit(f"mul i64 {code.emit(f'urem i64 {number}, {strips}')}, {width}")
         rest = code.emit(f"sub i64 {columns}, {first}")
-        count = routine.least(_quotient(code, rest, str(self._lanes)), view.stream(_VECTORS))
+        count = routine.least(code.parts(rest, str(self._lanes)), view.stream(_VECTORS))
         last = code.emit(f"sub i64 {columns}, {routine.least(columns, str(self._lanes))}")
         strip = Strip(routine, writer, memory, functions, self._vectors, count)
         mask = writer.first_lanes(columns) if self._masks else None
@@ -275,25 +269,6 @@ class ColumnStrips:
             yield pointer
             size = PARTIAL_BYTES // self._partial_bytes * partial_bytes(state, self._lanes)
             pointer = routine.code.emit(f"getelementptr i8, ptr {pointer}, i64 {size}")
-
-
-def _quotient(code: Code, count: str, size: str) -> str:
-    """How many of some size are needed, rounded up."""
-    more = code.emit(f"add i64 {count}, {code.emit(f'sub i64 {size}, 1')}")
-    return code.emit(f"sdiv i64 {more}, {size}")
-
-
-def _shift_while(routine: Routine, slot: str, operation: str, condition: Callable[[str], str]) -> None:
-    """Doubles (`shl`) or halves (`lshr`) the i64 in a slot as long as a condition on it holds."""
-    head, body, after = routine.label(), routine.label(), routine.label()
-    routine.jump(head)
-    routine.place(head)
-    value = routine.load("i64", slot)
-    routine.branch(condition(value), body, after)
-    routine.place(body)
-    routine.store("i64", routine.code.emit(f"{operation} i64 {value}, 1"), slot)
-    routine.jump(head)
-    routine.place(after)
 
 
 def _widths(columns: Columns) -> list[int]:

@@ -21,6 +21,7 @@ from accel.backends.llvm.loops.schedule import (
     MOST_CHUNKS,
     chunk_of,
     leave_if_failed,
+    leave_if_interrupted,
     note_streaming,
     work_of,
 )
@@ -134,9 +135,7 @@ class CopiedTargets:
         levels.routine.store("i64", self._extent(levels), levels.view.address(text.frame.stream(_EXTENT)))
         text.routines += [self._fill(), self._join(), self._chunk(), self._launch()]
         stopped = code.emit(f"call i64 @{text.name}_copies(ptr %frame)")
-        with levels.routine.when(code.emit(f"icmp ne i64 {stopped}, 0")):
-            code.line("ret i64 2")
-            levels.routine.place(levels.routine.label())
+        leave_if_interrupted(levels.routine, stopped)
 
     def _launch(self) -> Routine:
         """`@<name>_copies(frame)`: all chunks; 1 if the user interrupted."""
@@ -158,14 +157,11 @@ class CopiedTargets:
         code.declare("void", "free", "ptr")
         copies = code.emit(f"call ptr @calloc(i64 {threads}, i64 {size})")
         absent = code.emit(f"icmp eq ptr {copies}, null")
-        with routine.when(absent):
+        with routine.leaving(absent, "i64 0"):
             records = view.word(RECORDS, "ptr")
             code.line(f"call void @{text.name}_body(ptr %frame, ptr {records}, i64 0, i64 {extent})")
-            code.line("ret i64 0")
-            routine.place(routine.label())
         routine.store("ptr", copies, view.address(text.frame.stream(_COPIES)))
-        arguments = f"ptr @{text.name}_copy, ptr %frame, i64 {extent}, i64 {chunk}, i64 {threads}"
-        stopped = code.emit(f"call i64 @accel_run({arguments})")
+        stopped = routine.run_chunks(f"{text.name}_copy", "%frame", extent, chunk, threads)
         failed = code.emit(f"icmp ne i64 {routine.load('i64', view.address(FAILED))}, 0")
         over = code.emit(f"or i1 {code.emit(f'icmp ne i64 {stopped}, 0')}, {failed}")
         with routine.when(code.emit(f"xor i1 {over}, true")):

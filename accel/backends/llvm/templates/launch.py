@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from accel.backends.llvm.loops.nest import Levels, NestText
-from accel.backends.llvm.loops.schedule import CACHE_BYTES, CHUNK_WORK, SMALL
+from accel.backends.llvm.loops.schedule import CHUNK_WORK, SMALL, note_streaming, run_chunks
 from accel.backends.llvm.states.analysis import weight
-from accel.backends.llvm.text.frame import STREAMING, THREADS
-from accel.ir import mentions
-from accel.ir.nodes import Write
+from accel.backends.llvm.text.frame import THREADS
 
 
 def launch(text: NestText, levels: Levels, function: str, parts: str, elements: str, size: int) -> None:
@@ -16,9 +14,7 @@ def launch(text: NestText, levels: Levels, function: str, parts: str, elements: 
     Few are one call. Says in the frame whether stores go past the caches. Leaves the function if the user interrupts.
     """
     routine, code = levels.routine, levels.routine.code
-    written = sum(s.array.element.bytes for s in mentions.statements(text.nest) if isinstance(s, Write))
-    large = code.emit(f"icmp sgt i64 {code.emit(f'mul i64 {elements}, {written}')}, {CACHE_BYTES}")
-    routine.store("i64", code.emit(f"zext i1 {large} to i64"), levels.view.address(STREAMING))
+    note_streaming(text, levels, elements, is_flat=True)
     work = float(weight(text.nest))
     total = code.emit(f"fmul double {code.emit(f'sitofp i64 {elements} to double')}, {work:e}")
     few, many, after = routine.label(), routine.label(), routine.label()
@@ -29,10 +25,6 @@ def launch(text: NestText, levels: Levels, function: str, parts: str, elements: 
     routine.place(many)
     chunk = max(1, round(CHUNK_WORK / (size * work)))
     threads = routine.load("i64", levels.view.address(THREADS))
-    arguments = f"ptr @{function}, ptr %frame, i64 {parts}, i64 {chunk}, i64 {threads}"
-    stopped = code.emit(f"call i64 @accel_run({arguments})")
-    with routine.when(code.emit(f"icmp ne i64 {stopped}, 0")):
-        code.line("ret i64 2")
-        routine.place(routine.label())
+    run_chunks(levels, function, parts, chunk, threads)
     routine.jump(after)
     routine.place(after)

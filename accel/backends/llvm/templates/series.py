@@ -85,9 +85,7 @@ class SeriesText:
         return routine
 
     def _leave_if(self, routine: Routine, condition: str) -> None:
-        with routine.when(condition):
-            routine.code.line("ret i64 -1")
-            routine.place(routine.label())
+        routine.leave(condition, "i64 -1")
 
     def _is_read_later(self, number: int) -> bool:
         """Whether a later nest reads what this one writes, so that it should stay in cache."""
@@ -102,9 +100,7 @@ class SeriesText:
         def word(number: int, type_: str = "i64") -> str:
             return routine.load(type_, routine.offset("%frame", number))
 
-        with routine.when(code.emit(f"icmp ne i64 {word(FAILED)}, 0")):
-            code.line("ret void")
-            routine.place(routine.label())
+        routine.leave(code.emit(f"icmp ne i64 {word(FAILED)}, 0"), "void")
         at_once = word(AT_ONCE)
         first_row = code.emit(f"mul i64 {self._take_place(routine)}, {at_once}") if self._series.passed else "0"
         frames, iterations = [], []
@@ -181,9 +177,7 @@ class SeriesText:
             frame = routine.slot("i64", member.text.frame.words)
             schedule.fill_frame(routine, member.text.frame, frame, arrays, sizes)
             iterations = code.emit(f"call i64 @{self.name}_prepare{number}(ptr {frame}, ptr {work_of})")
-            with routine.when(code.emit(f"icmp slt i64 {iterations}, 0")):
-                code.line(f"ret i64 {UNSUITED}")
-                routine.place(routine.label())
+            routine.leave(code.emit(f"icmp slt i64 {iterations}, 0"), f"i64 {UNSUITED}")
             routine.store("ptr", frame, routine.offset(own, FRAMES + 2 * number))
             routine.store("i64", iterations, routine.offset(own, FRAMES + 2 * number + 1))
             total = code.emit(f"fadd double {total}, {routine.load('double', work_of)}")
@@ -203,11 +197,8 @@ class SeriesText:
         routine.jump(after)
         routine.place(large)
         chunk = schedule.chunk_of(routine, 1, rows, work)
-        arguments = f"ptr @{self.name}_chunk, ptr {own}, i64 {rows}, i64 {chunk}, i64 {threads}"
-        stopped = code.emit(f"call i64 @accel_run({arguments})")
-        with routine.when(code.emit(f"icmp ne i64 {stopped}, 0")):
-            code.line(f"ret i64 {INTERRUPTED}")
-            routine.place(routine.label())
+        stopped = routine.run_chunks(f"{self.name}_chunk", own, rows, chunk, threads)
+        routine.leave(code.emit(f"icmp ne i64 {stopped}, 0"), f"i64 {INTERRUPTED}")
         routine.jump(after)
         routine.place(after)
         failed = code.emit(f"icmp ne i64 {routine.load('i64', routine.offset(own, FAILED))}, 0")

@@ -61,6 +61,11 @@ class Code:
         self.lines.append(f"{register} = {text}")
         return register
 
+    def parts(self, count: str, size: str) -> str:
+        """How many parts of some size an i64 makes, the last of which may be shorter: the quotient, rounded up."""
+        more = self.emit(f"add i64 {count}, {self.emit(f'sub i64 {size}, 1')}")
+        return self.emit(f"sdiv i64 {more}, {size}")
+
     def vector(self, scalar: str) -> str:
         """The LLVM type of `lanes` values of an LLVM scalar type."""
         return scalar if self.lanes == 1 else f"<{self.lanes} x {scalar}>"

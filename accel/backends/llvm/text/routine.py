@@ -5,7 +5,7 @@ Slots stand in the entry block, where the SROA pass turns them into registers, s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from accel.backends.llvm.text.code import Code
@@ -99,6 +99,25 @@ class Routine:
         self.place(after)
 
     @contextmanager
+    def leaving(self, condition: str, value: str) -> Iterator[None]:
+        """Where the condition holds, what is written inside runs, and then the function returns `value`, `i64 2` say."""
+        with self.when(condition):
+            yield
+            self.code.line(f"ret {value}")
+            self.place(self.label())
+
+    def leave(self, condition: str, value: str) -> None:
+        """Returns `value`, `i64 2` say, from the function where the condition holds."""
+        with self.leaving(condition, value):
+            pass
+
+    def run_chunks(self, function: str, frame: str, count: str, chunk: int | str, threads: str) -> str:
+        """Calls `@function(frame, low, high)` for `count` iterations in chunks on several threads: not 0 if interrupted."""
+        return self.code.emit(
+            f"call i64 @accel_run(ptr @{function}, ptr {frame}, i64 {count}, i64 {chunk}, i64 {threads})"
+        )
+
+    @contextmanager
     def count(self, low: str, high: str, step: int | str = 1) -> Iterator[str]:
         """A loop: gives `low`, `low + step`, … as long as it is less than `high`."""
         counter = self.slot("i64")
@@ -118,6 +137,18 @@ class Routine:
         self.place(body)
         yield index
         self.store("i64", self.code.emit(f"add i64 {self.load('i64', counter)}, {step}"), counter)
+        self.jump(head)
+        self.place(after)
+
+    def shift_while(self, slot: str, operation: str, condition: Callable[[str], str]) -> None:
+        """Doubles (`shl`) or halves (`lshr`) the i64 in a slot as long as a condition on it holds."""
+        head, body, after = self.label(), self.label(), self.label()
+        self.jump(head)
+        self.place(head)
+        value = self.load("i64", slot)
+        self.branch(condition(value), body, after)
+        self.place(body)
+        self.store("i64", self.code.emit(f"{operation} i64 {value}, 1"), slot)
         self.jump(head)
         self.place(after)
 

@@ -23,11 +23,11 @@ from accel.backends.llvm.templates.tile.kernel import Kernel
 from accel.backends.llvm.templates.tile.layout import Parameters, Word, layout
 from accel.backends.llvm.templates.tile.packs import Packing, places
 from accel.backends.llvm.templates.tile.results import Finish, joined
-from accel.backends.llvm.templates.tile.sizes import PART_ROWS, Sizes, quotient
+from accel.backends.llvm.templates.tile.sizes import PART_ROWS, Sizes
 from accel.backends.llvm.text.code import Code
 from accel.backends.llvm.text.frame import FAILED, THREADS, FrameView
 from accel.backends.llvm.text.routine import Routine
-from accel.ir.nodes import For, Stream
+from accel.ir.nodes import Stream
 from accel.labelled.meaning.order import BLOCK
 from accel.schedule.templates.tile import Tile
 
@@ -71,10 +71,10 @@ class Tiles:
         enough = code.emit(f"icmp sge i64 {count}, 1")
         for extent, least in zip((rows, columns), self._least_shape(), strict=True):
             enough = code.emit(f"and i1 {enough}, {code.emit(f'icmp sge i64 {extent}, {least}')}")
-        work = _product(code, [rows, columns, count, *(self._extent(levels, loop) for loop in self._tile.batch)])
+        work = _product(code, [rows, columns, count, *(levels.own_extent(loop) for loop in self._tile.batch)])
         enough = code.emit(f"and i1 {enough}, {code.emit(f'fcmp oge double {work}, {self._least:e}')}")
         for loop in self._tile.batch:
-            some = code.emit(f"icmp sgt i64 {self._extent(levels, loop)}, 0")
+            some = code.emit(f"icmp sgt i64 {levels.own_extent(loop)}, 0")
             enough = code.emit(f"and i1 {enough}, {some}")
         self._memory = routine.slot("ptr")
         result = routine.slot("i1")
@@ -120,7 +120,7 @@ class Tiles:
         ):
             words.put(word, start, "ptr")
             start = code.emit(f"getelementptr i8, ptr {start}, i64 {size}")
-        blocks = quotient(code, count, str(BLOCK))
+        blocks = code.parts(count, str(BLOCK))
         several = code.emit(f"icmp sgt i64 {blocks}, 1")
         for table, length in zip(
             tables, (routine.least(count, str(BLOCK)), self._sizes.rest(code, count)), strict=True
@@ -146,9 +146,9 @@ class Tiles:
                 with routine.count("0", blocks) as block:
                     self._block(words, block, blocks, count, tables)
                     with routine.when(code.emit(f"xor i1 {again}, true")):
-                        panels = quotient(code, words.get(Word.COLUMNS), str(self._layout.columns))
+                        panels = code.parts(words.get(Word.COLUMNS), str(self._layout.columns))
                         self._shared(levels, "pack_columns", panels, 1)
-                    self._shared(levels, "pack_rows", quotient(code, words.get(Word.ROWS), str(self._layout.rows)), 4)
+                    self._shared(levels, "pack_rows", code.parts(words.get(Word.ROWS), str(self._layout.rows)), 4)
                     self._chunks(levels, words)
         if self._tile.batch:
             routine.jump(after)
@@ -194,28 +194,24 @@ class Tiles:
     def _chunks(self, levels: Levels, words: Parameters) -> None:
         """All tiles of the part, on all threads."""
         routine, code = levels.routine, levels.routine.code
-        row_panels = quotient(code, words.get(Word.ROWS), str(self._layout.rows))
-        column_panels = quotient(code, words.get(Word.COLUMNS), str(self._layout.columns))
+        row_panels = code.parts(words.get(Word.ROWS), str(self._layout.rows))
+        column_panels = code.parts(words.get(Word.COLUMNS), str(self._layout.columns))
         wanted = code.emit(f"mul i64 {routine.load('i64', levels.view.address(THREADS))}, {CHUNKS_OF_THREAD}")
         high, wide = routine.slot("i64"), routine.slot("i64")
         routine.store("i64", str(CHUNK_ROWS), high)
         routine.store("i64", str(CHUNK_COLUMNS), wide)
 
         def chunks() -> str:
-            down = quotient(code, row_panels, routine.load("i64", high))
-            return code.emit(f"mul i64 {down}, {quotient(code, column_panels, routine.load('i64', wide))}")
+            """With chunks as high and wide as the slots say."""
+            down = code.parts(row_panels, routine.load("i64", high))
+            return code.emit(f"mul i64 {down}, {code.parts(column_panels, routine.load('i64', wide))}")
+
+        def few(size: str) -> str:
+            fewer = code.emit(f"icmp slt i64 {chunks()}, {wanted}")
+            return code.emit(f"and i1 {fewer}, {code.emit(f'icmp sgt i64 {size}, 1')}")
 
         for slot in (wide, high):
-            head, body, after = routine.label(), routine.label(), routine.label()
-            routine.jump(head)
-            routine.place(head)
-            size = routine.load("i64", slot)
-            few = code.emit(f"icmp slt i64 {chunks()}, {wanted}")
-            routine.branch(code.emit(f"and i1 {few}, {code.emit(f'icmp sgt i64 {size}, 1')}"), body, after)
-            routine.place(body)
-            routine.store("i64", code.emit(f"lshr i64 {size}, 1"), slot)
-            routine.jump(head)
-            routine.place(after)
+            routine.shift_while(slot, "lshr", few)
         words.put(Word.CHUNK_ROWS, routine.load("i64", high))
         words.put(Word.CHUNK_COLUMNS, routine.load("i64", wide))
         self._shared(levels, "chunks", chunks(), 1)
@@ -224,12 +220,9 @@ class Tiles:
         """Runs a function on all threads; frees the memory and leaves if the user interrupted."""
         routine, code = levels.routine, levels.routine.code
         threads = routine.load("i64", levels.view.address(THREADS))
-        arguments = f"ptr @{self._name}_{function}_shared, ptr %frame, i64 {count}, i64 {chunk}, i64 {threads}"
-        stopped = code.emit(f"call i64 @accel_run({arguments})")
-        with routine.when(code.emit(f"icmp ne i64 {stopped}, 0")):
+        stopped = routine.run_chunks(f"{self._name}_{function}_shared", "%frame", count, chunk, threads)
+        with routine.leaving(code.emit(f"icmp ne i64 {stopped}, 0"), "i64 2"):
             self._free(levels)
-            code.line("ret i64 2")
-            routine.place(routine.label())
 
     def _free(self, levels: Levels) -> None:
         code = levels.routine.code
@@ -240,14 +233,14 @@ class Tiles:
         """Of the loops around, as one."""
         total = "1"
         for loop in self._tile.batch:
-            total = levels.routine.code.emit(f"mul i64 {total}, {self._extent(levels, loop)}")
+            total = levels.routine.code.emit(f"mul i64 {total}, {levels.own_extent(loop)}")
         return total
 
     @contextmanager
     def _batch(self, levels: Levels, words: Parameters) -> Iterator[None]:
         """The loops around, as one; their indices are parameters."""
         with levels.routine.count("0", self._total(levels)) as number:
-            self._put_batch(words, number, [self._extent(levels, loop) for loop in self._tile.batch])
+            self._put_batch(words, number, [levels.own_extent(loop) for loop in self._tile.batch])
             yield
 
     def _put_batch(self, words: Parameters, number: str, extents: list[str]) -> None:
@@ -270,8 +263,8 @@ class Tiles:
         words.put(Word.ROW_PACK, memory, "ptr")
         offset = self._sizes.row_bytes(code, rows, given.get(Word.COUNT))
         words.put(Word.COLUMN_PACK, code.emit(f"getelementptr i8, ptr {memory}, i64 {offset}"), "ptr")
-        row_panels = quotient(code, rows, str(self._layout.rows))
-        column_panels = quotient(code, columns, str(self._layout.columns))
+        row_panels = code.parts(rows, str(self._layout.rows))
+        column_panels = code.parts(columns, str(self._layout.columns))
         words.put(Word.CHUNK_ROWS, row_panels)
         words.put(Word.CHUNK_COLUMNS, column_panels)
         extents = [Writer(code, 1).one(streams.value(loop.extent)) for loop in self._tile.batch]
@@ -284,12 +277,9 @@ class Tiles:
 
     # Sizes.
 
-    def _extent(self, levels: Levels, loop: For) -> str:
-        return levels.writer.one(levels.streams.value(loop.extent))
-
     def _extents(self, levels: Levels) -> tuple[str, str, str]:
         tile = self._tile
-        rows, columns, count = (self._extent(levels, loop) for loop in (tile.rows.loop, tile.columns.loop, tile.fold))
+        rows, columns, count = (levels.own_extent(loop) for loop in (tile.rows.loop, tile.columns.loop, tile.fold))
         return rows, columns, count
 
     # Functions.
@@ -316,9 +306,7 @@ class Tiles:
         routine = Routine(f"void @{self._name}_{function}_shared(ptr %frame, i64 %low, i64 %high)", hot=False)
         code, view = routine.code, FrameView(routine, self._text.frame)
         failed = routine.load("i64", view.address(FAILED))
-        with routine.when(code.emit(f"icmp ne i64 {failed}, 0")):
-            code.line("ret void")
-            routine.place(routine.label())
+        routine.leave(code.emit(f"icmp ne i64 {failed}, 0"), "void")
         words = code.emit(f"inttoptr i64 {view.stream(_PARAMETERS)} to ptr")
         code.line(f"call void @{self._name}_{function}(ptr %frame, ptr {words}, i64 %low, i64 %high)")
         code.line("ret void")
@@ -328,10 +316,10 @@ class Tiles:
         """`@<name>_chunks(frame, parameters, low, high)`: the tiles of some chunks."""
         routine = Routine(f"void @{self._name}_chunks(ptr %frame, ptr %parameters, i64 %low, i64 %high)")
         code, words, shape = routine.code, Parameters(routine, "%parameters"), self._layout
-        row_panels = quotient(code, words.get(Word.ROWS), str(shape.rows))
-        column_panels = quotient(code, words.get(Word.COLUMNS), str(shape.columns))
+        row_panels = code.parts(words.get(Word.ROWS), str(shape.rows))
+        column_panels = code.parts(words.get(Word.COLUMNS), str(shape.columns))
         high, wide = words.get(Word.CHUNK_ROWS), words.get(Word.CHUNK_COLUMNS)
-        across = quotient(code, column_panels, wide)
+        across = code.parts(column_panels, wide)
         counter = routine.slot(f"[{shape.bytes * (self._tile.order_lanes.bit_length() + 1)} x i8]", align=64)
         out = routine.slot(f"[{shape.bytes} x i8]", align=64)
         with routine.count("%low", "%high") as chunk:

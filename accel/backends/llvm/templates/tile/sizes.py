@@ -32,7 +32,7 @@ class Sizes:
 
     def rest(self, code: Code, count: str) -> str:
         """Elements of the last block."""
-        blocks = quotient(code, count, str(BLOCK))
+        blocks = code.parts(count, str(BLOCK))
         before = code.emit(f"mul i64 {code.emit(f'sub i64 {blocks}, 1')}, {BLOCK}")
         return code.emit(f"sub i64 {count}, {before}")
 
@@ -61,7 +61,7 @@ class Sizes:
         return self._pack_bytes(code, columns, count, self.part_panels()[0], self._layout.column_panel)
 
     def _pack_bytes(self, code: Code, extent: str, count: str, most: int, panel: Panel) -> str:
-        panels = quotient(code, extent, str(panel.width))
+        panels = code.parts(extent, str(panel.width))
         few = code.emit(f"icmp slt i64 {panels}, {most}")
         held = code.emit(f"select i1 {few}, i64 {panels}, i64 {most}")
         positions = code.emit(f"mul i64 {self.positions(code, count)}, {panel.bytes}")
@@ -71,16 +71,10 @@ class Sizes:
 
     def level_bytes(self, code: Code, rows: str, columns: str, count: str) -> str:
         """A tile for each level of the counter of blocks, of which there is none for one block."""
-        blocks = quotient(code, count, str(BLOCK))
+        blocks = code.parts(count, str(BLOCK))
         zeros = code.call("llvm.ctlz.i64", "i64", ["i64", "i1"], [f"i64 {blocks}", "i1 false"])
         levels = code.emit(f"sub i64 64, {zeros}")
         several = code.emit(f"icmp sgt i64 {blocks}, 1")
         levels = code.emit(f"select i1 {several}, i64 {levels}, i64 0")
         tiles = PART_ROWS[1] * self.part_panels()[1]
         return code.emit(f"mul i64 {levels}, {tiles * self._layout.bytes}")
-
-
-def quotient(code: Code, count: str, size: str) -> str:
-    """How many of some size are needed, rounded up."""
-    more = code.emit(f"add i64 {count}, {code.emit(f'sub i64 {size}, 1')}")
-    return code.emit(f"sdiv i64 {more}, {size}")
