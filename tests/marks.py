@@ -1,4 +1,4 @@
-"""The marks of tests, by which `pytest -m` chooses: `slow`, `llvm`, `opencl`, `solver`, `browser`.
+"""The marks of tests, by which `pytest -m` chooses: `slow`, `long`, `llvm`, `opencl`, `solver`, `browser`.
 
 Slow cases are marked where they stand. What a test needs follows from its folder, its parameters and its fixtures, and from
 marks of its own where these do not say it; a test that reaches a backend or a solver without the mark fails.
@@ -19,6 +19,8 @@ from accel.ilp.solvers import find
 from accel.ilp.solvers.protocol import Solver
 
 slow = pytest.mark.slow
+long = pytest.mark.long
+"""What is long is slow as well: see `needs`."""
 
 FOLDERS = {
     "llvm": (
@@ -42,23 +44,30 @@ VALUES = {"llvm": "llvm", "opencl": "opencl", "cbc": "solver", "highs": "solver"
 """The marks of those whose parameters have such a value."""
 
 
-def one_in(count: int, values: Iterable[object]) -> list[ParameterSet]:
-    """Values for `parametrize`, tuples of them for several names: the first of every `count` is quick, the others are slow."""
+def one_in(count: int, values: Iterable[object], kept: int = 1) -> list[ParameterSet]:
+    """Values for `parametrize`, tuples of them for several names: the first of every `count` is quick, the others are slow.
+
+    Of these, all but the first of every `kept` are long as well.
+    """
     cases = [value if isinstance(value, ParameterSet) else _case(value) for value in values]
-    return [case if position % count == 0 else _slow(case) for position, case in enumerate(cases)]
+    return [_marked(case, position, count, kept) for position, case in enumerate(cases)]
+
+
+def _marked(case: ParameterSet, position: int, count: int, kept: int) -> ParameterSet:
+    if position % count == 0:
+        return case
+    return pytest.param(*case.values, marks=[*case.marks, slow if position % kept == 0 else long], id=case.id)
 
 
 def _case(value: object) -> ParameterSet:
     return pytest.param(*value) if isinstance(value, tuple) else pytest.param(value)
 
 
-def _slow(case: ParameterSet) -> ParameterSet:
-    return pytest.param(*case.values, marks=[*case.marks, slow], id=case.id)
-
-
 def needs(item: pytest.Function) -> Iterator[str]:
     """The marks that follow from where a test stands, and from what it is given."""
     folder = item.path.relative_to(Path(__file__).parent).parts[0]
+    if item.get_closest_marker("long") is not None:
+        yield "slow"
     yield from (mark for mark, folders in FOLDERS.items() if folder in folders)
     given = item.callspec.params.values() if hasattr(item, "callspec") else ()
     names = (value.partition(":")[0] for value in given if isinstance(value, str))

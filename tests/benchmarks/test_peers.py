@@ -10,10 +10,13 @@ from benchmarks.peers.peer import BY_NAME, OURS, PEERS, Peer, Tool
 from benchmarks.peers.processes import Worker
 from benchmarks.peers.rounds import measure
 from benchmarks.peers.workloads import WORKLOADS, Array, cell
-from tests.marks import slow
+from tests.marks import long, slow
 
-SLOW = ("numba", "numba-fast", "numba-1", "numba-1-fast", "jax", "torch-compile")
-"""They take long to compile."""
+SLOW = ("numba-1", "jax")
+"""They take seconds to compile."""
+
+LONG = ("numba", "numba-fast", "numba-1-fast", "torch-compile")
+"""They take longer."""
 
 PARTIAL = ("halide", "polars")
 """They have some of the workloads."""
@@ -23,7 +26,11 @@ TINY = [cell(workload.name, "tiny", element) for workload in WORKLOADS for eleme
 
 @pytest.mark.llvm
 @pytest.mark.parametrize(
-    "peer", [pytest.param(peer, id=peer.name, marks=[slow] if peer.name in SLOW else []) for peer in PEERS]
+    "peer",
+    [
+        pytest.param(peer, id=peer.name, marks=[slow] if peer.name in SLOW else [long] if peer.name in LONG else [])
+        for peer in PEERS
+    ],
 )
 def test_results_are_those_of_numpy(peer: Peer) -> None:
     if not peer.installed():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.marks import slow
+from tests.marks import long, slow
 from tests.opencl.platforms import MISSING, ROWS
 from tests.work import in_a_process
 
@@ -82,9 +82,10 @@ def program(kinds: tuple[str, ...], tries: int, deep: int, threads: int) -> str:
 
 
 KINDS = [
-    (("compile",), 10, 0, 1), (("solve",), 5, 0, 1), (("run",), 5, 0, 1), (("long",), 3, 0, 1),
-    (("compile", "solve"), 3, 1, 1), (("compile", "run"), 6, 0, 3),
-    pytest.param(("opencl",), 5, 0, 1, marks=pytest.mark.skipif(not ROWS, reason=MISSING)),
+    (("compile",), 10, 0, 1), pytest.param(("solve",), 5, 0, 1, marks=long), (("run",), 5, 0, 1),
+    pytest.param(("long",), 3, 0, 1, marks=long), (("compile", "solve"), 3, 1, 1),
+    pytest.param(("compile", "run"), 6, 0, 3, marks=long),
+    pytest.param(("opencl",), 5, 0, 1, marks=[long, pytest.mark.skipif(not ROWS, reason=MISSING)]),
 ]  # fmt: skip
 
 
@@ -106,7 +107,7 @@ os._exit(0)
 
 
 @pytest.mark.parametrize("kind", ["compile", "solve"])
-@pytest.mark.parametrize("delay", [0.0, 0.05, 0.15])
+@pytest.mark.parametrize("delay", [0.0, pytest.param(0.05, marks=long), 0.15])
 def test_a_fork_while_another_thread_imports(kind: str, delay: float) -> None:
     assert in_a_process(FIRST.format(kind=kind, delay=delay, opencl=False)) == "0\n"
 

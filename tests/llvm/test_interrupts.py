@@ -56,7 +56,7 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("function", "elements", "position", "threads"), one_in(12, CASES))
+@pytest.mark.parametrize(("function", "elements", "position", "threads"), one_in(12, CASES, kept=3))
 def test_an_endless_loop_is_interrupted(function: str, elements: int, position: int, threads: int) -> None:
     end_by_interrupt(PROGRAM.format(function=function, elements=elements, position=position, threads=threads))
 

@@ -85,11 +85,10 @@ def series_of(program: Program) -> list[str]:
 def agrees(program: Program, arguments: Sequence[Numbers]) -> None:
     """The interpreter's bits, one row after the other and many at once, for any number of threads."""
     expected = [each.tobytes() for each in interpret(program, list(arguments))]
-    for threads in (1, 2, 3):
-        for block_bytes in (1, 20_000, 1 << 18):
-            executable = LLVMBackend(threads, block_bytes=block_bytes).compile(program)
-            for _ in range(2):
-                assert [each.tobytes() for each in executable(list(arguments))] == expected
+    for threads, block_bytes in ((1, 20_000), (2, 1), (2, 1 << 18), (3, 20_000)):
+        executable = LLVMBackend(threads, block_bytes=block_bytes).compile(program)
+        for _ in range(2):
+            assert [each.tobytes() for each in executable(list(arguments))] == expected
 
 
 def matrix(kind: ScalarType, rows: int, columns: int) -> Numbers:
@@ -98,7 +97,9 @@ def matrix(kind: ScalarType, rows: int, columns: int) -> Numbers:
 
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("kind", one_in(2, [F32, F64]))
-@pytest.mark.parametrize(("rows", "columns"), one_in(3, [(37, 300), (1, 301), (200, 129), (13, 4097), (1, 1), (40, 1)]))
+@pytest.mark.parametrize(
+    ("rows", "columns"), one_in(3, [(37, 300), (1, 301), (1, 1), (40, 1), (5, 4097), (200, 129)], kept=2)
+)
 def test_bits(program: Callable[[Handle], object], kind: ScalarType, rows: int, columns: int) -> None:
     values = matrix(kind, rows, columns)
     loops = lowered(program, values)

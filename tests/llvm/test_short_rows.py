@@ -12,7 +12,7 @@ import pytest
 import accel as A
 from accel.ast.tree.types import BOOL, F32, F64, I8, I64, U8, ScalarType
 from tests.llvm import nests
-from tests.marks import one_in, slow
+from tests.marks import long, one_in, slow
 
 Numbers: TypeAlias = npt.NDArray[Any]  # of any element type and rank
 Program: TypeAlias = Callable[..., Any]  # its results' types follow from its arguments'
@@ -103,7 +103,7 @@ def test_sums_of_products(kind: ScalarType, length: int) -> None:
 
 
 @slow
-@pytest.mark.parametrize("length", [3, 4, 8, 31])
+@pytest.mark.parametrize("length", [3, 4, pytest.param(8, marks=long), pytest.param(31, marks=long)])
 def test_many_rows(length: int) -> None:
     rows = matrix(F32, 70_001, length)
     check(FOLDS["a sum"], [rows])

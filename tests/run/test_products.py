@@ -178,9 +178,9 @@ def test_all_strategies_give_the_interpreter_s_bits(made: Callable[[type[np.floa
         program = made(kind)
         assert "products" in A.explain(program).stages["labelled"]
         expected = results(program, backend="interpreter")
-        for strategy in STRATEGIES:
-            for duplicate in (False, True):
-                assert results(program, strategy=strategy, duplicate=duplicate) == expected, (strategy, duplicate)
+        for number, strategy in enumerate(STRATEGIES):
+            duplicate = number % 2 == 0
+            assert results(program, strategy=strategy, duplicate=duplicate) == expected, (strategy, duplicate)
         assert results(program, threads=1) == expected
 
 
