@@ -48,8 +48,12 @@ def carriers(schedule: Schedule, axis: Axis) -> list[Carried]:
 
 
 def most_lanes(schedule: Schedule, axis: Axis) -> int:
-    """How many lanes of the order all states have that the axis carries in order: 1 where only some of them commute."""
-    ordered = [each.state for each in _ordered(schedule, axis)]
+    """How many lanes of the order all states have that the axis carries in order: 1 where only some of them commute.
+
+    Staged states fit any lanes, so where there are others these decide.
+    """
+    every = [each.state for each in _ordered(schedule, axis)]
+    ordered = [state for state in every if schedule.accumulation(state.name) is not Accumulation.STAGED] or every
     if len({state.monoid.commutes for state in ordered}) > 1:
         return 1
     return min(lanes(state.types) for state in ordered)
@@ -197,8 +201,15 @@ def _against_lanes_of_registers(schedule: Schedule, at: int) -> str | None:
     if piece.axis.role is Role.EXACT or piece.part is Part.LANE:
         return None
     innermost = max(piece.axis.depths) == len(loops(nest)) - 1 and at == len(schedule.pieces) - 1
-    whole = piece.part is Part.WHOLE and innermost
-    return None if whole else "of an axis in order, only lanes or the whole innermost loop run in lanes of registers"
+    staged = all(
+        schedule.accumulation(each.state.name) is Accumulation.STAGED for each in _ordered(schedule, piece.axis)
+    )
+    if innermost and (piece.part is Part.WHOLE or (piece.part is Part.STEP and staged)):
+        return None
+    return (
+        "of an axis in order, only lanes or the whole innermost loop run in lanes of registers, "
+        "and steps of what is staged there"
+    )
 
 
 def against_keeping(schedule: Schedule, each: Carried, accumulation: Accumulation) -> str | None:
@@ -210,9 +221,9 @@ def against_keeping(schedule: Schedule, each: Carried, accumulation: Accumulatio
             fits = state.monoid.exact or (state.running and own and each.numbered)
         case Accumulation.BLOCKS:
             fits = not state.running and state.monoid.commutes and own and each.numbered
-        case Accumulation.STAGED | Accumulation.LANES:
+        case Accumulation.LANES:
             fits = not state.running and state.monoid.commutes
-        case Accumulation.RUNS:
+        case Accumulation.RUNS | Accumulation.STAGED:
             fits = not state.running
         case Accumulation.SCAN:
             fits = state.running

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+import accel as A
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, F32, F64, I32, I64, U8, ScalarType
 from accel.labelled.scalar import Block, Compute, Function, Variable
@@ -106,3 +109,37 @@ def test_exact_folds_whose_neutral_element_is_not_known(guard: str) -> None:
         for threads in (1, 3):
             (result,) = nests.run(program, [values], threads)
             assert int(result[()]) == min([3, *kept.tolist()])
+
+
+def half_and_more(a: A.Exp[np.float32], b: A.Exp[np.float32]) -> A.Exp[np.float32]:
+    return a * 0.5 + b
+
+
+def later_of_the_largest(a: Any, b: Any) -> Any:
+    return A.cond(b[0] >= a[0], b, a)
+
+
+@pytest.mark.parametrize(("rows", "columns"), one_in(2, [(3, 4200), (5, 130), (40, 64), (1, 9000), (2, 4097)]))
+def test_folds_that_do_not_commute_beside_others(rows: int, columns: int) -> None:
+    """In one loop: a tuple, a float, what a filter leaves, and a sum, whose lanes are others."""
+    values = nests.numbers(F32, rows * columns, 1).reshape(rows, columns)
+
+    def program(m: A.Acc[Any]) -> Any:
+        placed = A.imap(lambda ix, x: A.lift(x, A.unlift(ix)[1]), m)
+        kept = A.filter(lambda x: x > 0.0, A.flatten(m))
+        return (
+            A.fold1(later_of_the_largest, placed),
+            A.fold(half_and_more, 1.0, m),
+            A.fold(A.add, 0.0, m),
+            A.foldAll(half_and_more, 1.0, m),
+            A.fold(half_and_more, 2.0, kept[0]),
+        )
+
+    def results(**given: Any) -> list[bytes]:
+        with A.using(**given):
+            every = A.runN(program)(values)
+        return [part.tobytes() for each in every for part in (each if isinstance(each, tuple) else (each,))]
+
+    expected = results(backend="interpreter")
+    for threads in (1, 2, 3):
+        assert results(threads=threads) == expected

@@ -116,7 +116,7 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("a scatter is no vector code", lambda: kind(own(programs.histogram(), 1), 0, Kind.VECTOR)),
     ("only lanes or the whole", lambda: kind(subdivide(keep_blocks(programs.dot()), 0, 64), 1, Kind.VECTOR)),
     ("do not come as this needs them", lambda: keep(own(programs.kept()), "e2", Accumulation.BLOCKS)),
-    ("do not come as this needs them", lambda: keep(own(programs.runs()), "e1", Accumulation.STAGED)),
+    ("do not come as this needs them", lambda: keep(own(programs.runs()), "e1", Accumulation.LANES)),
     ("do not come as this needs them", lambda: keep(own(programs.dot()), "e2", Accumulation.SCAN)),
     ("no piece inside", lambda: pack(kind(own(programs.whole()), 0, Kind.SERIAL), ["e0"], 2)),
     ("before it is there", lambda: pack(own(programs.rows()), ["e2"], 0)),

@@ -106,9 +106,8 @@ def _kept(state: State, own: bool, whole: bool) -> Accumulation | None:
         return Accumulation.VALUE
     if state.running:
         return Accumulation.VALUE if own and whole else None
-    if not state.monoid.commutes:
-        return None
-    return Accumulation.BLOCKS if own and whole else Accumulation.STAGED
+    in_blocks = own and whole and state.monoid.commutes
+    return Accumulation.BLOCKS if in_blocks else Accumulation.STAGED
 
 
 def rows_run_down(nest: Nest) -> bool:

@@ -307,6 +307,11 @@ class Memory:
         text = self._load_row(kind, address, mask)
         return self._writer.varying(_from_memory(self._writer.code, kind, text), kind)
 
+    def load_lanes(self, kind: ScalarType, addresses: str, mask: str | None) -> Value:
+        """The elements at the addresses in a vector register, where the mask is set."""
+        text = self._gather(kind, f"{self._writer.code.vector('ptr')} {addresses}", mask)
+        return self._writer.varying(_from_memory(self._writer.code, kind, text), kind)
+
     def _scatter(self, kind: ScalarType, text: str, addresses: str, mask: str | None) -> None:
         code = self._writer.code
         vector, masks, pointers = code.vector(memory_type(kind)), code.vector("i1"), code.vector("ptr")

@@ -1,8 +1,9 @@
-"""Folds behind filters and over several loops in vector code: elements are packed into a tile, full tiles folded as blocks.
+"""Folds behind filters, over several loops, and that do not commute, in vector code: elements are packed into a tile, full
+tiles folded as blocks.
 
 The order of folds counts the elements that were kept, over all loops that it folds, so lanes of a loop are not lanes of the
-order. A tile holds one block of 4096; `@<name>_tile` folds what stands in it, or its first block, pushes the result, and
-moves what is behind to the front.
+order; the lanes of a fold that does not commute are runs. A tile holds one block of 4096; `@<name>_tile` folds what stands in
+it, or its first block, pushes the result, and moves what is behind to the front.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from accel.backends.llvm.emit.memory import Memory, set_lanes
 from accel.backends.llvm.emit.values import Value, Writer
 from accel.backends.llvm.states.accumulators import Accumulator, OrderedFold, Tools, Unit
 from accel.backends.llvm.states.records import TILE_SLACK, Record, tile_words
+from accel.backends.llvm.states.staged_runs import RunsFold
 from accel.backends.llvm.text.code import memory_type
 from accel.backends.llvm.text.frame import FrameView
 from accel.backends.llvm.text.routine import Routine
@@ -38,7 +40,7 @@ def _element(routine: Routine, kind: str, tile: str, position: str) -> str:
 
 
 class StagedFold(Accumulator):
-    """A commuting fold whose elements are the lanes of a mask; blocks are those of what is kept.
+    """A fold whose elements are the lanes of a mask; blocks are those of what is kept.
 
     `whole`: only lanes behind a loop's end are not set, so that the set ones are adjacent.
     """
@@ -93,12 +95,32 @@ def tile_routine(record: Record) -> Routine:
     routine = Routine(f"void @{record.name}_tile(ptr %frame, ptr %record)")
     code, writer = routine.code, Writer(routine.code, _LANES)
     memory = Memory(FrameView(routine, record.frame), writer, "ret void", record.sites)
-    group = order_lanes(record.state.types) // _LANES
-    fold = OrderedFold(Tools(routine, writer, Functions(writer, memory)), record, "%record", group)
+    tools = Tools(routine, writer, Functions(writer, memory))
     counter = routine.offset("%record", record.extra)
     count = routine.load("i64", counter)
     present = routine.least(count, str(BLOCK))
     tiles = _tiles(routine, record, "%record")
+    if record.state.monoid.commutes:
+        _fold_lanes(tools, memory, record, tiles, present)
+    else:
+        partial = routine.slot("i64", record.leaves)
+        record.store(routine, RunsFold(tools, memory, record, tiles).fold(present), partial, 0)
+        record.push(routine, "%record", partial)
+    routine.store("i64", code.emit(f"sub i64 {count}, {present}"), counter)
+    with routine.when(code.emit(f"icmp sgt i64 {count}, {present}")):
+        for kind, tile in zip(record.state.element, tiles, strict=True):
+            behind = _element(routine, memory_type(kind), tile, present)
+            routine.copy(tile, behind, TILE_SLACK * kind.bytes)
+    code.line("ret void")
+    memory.close()
+    return routine
+
+
+def _fold_lanes(tools: Tools, memory: Memory, record: Record, tiles: Sequence[str], present: str) -> None:
+    """What stands in the tiles, as a block of a fold that commutes."""
+    routine, code, writer = tools.routine, tools.routine.code, tools.writer
+    group = order_lanes(record.state.types) // _LANES
+    fold = OrderedFold(tools, record, "%record", group)
 
     def step(position: str, number: int | None, mask: str | None) -> None:
         elements = [
@@ -121,12 +143,3 @@ def tile_routine(record: Record) -> Routine:
         step(rest, None, writer.first_lanes(code.emit(f"sub i64 {present}, {rest}")))
     fold.end_tail()
     fold.end_block("0", present)
-    routine.store("i64", code.emit(f"sub i64 {count}, {present}"), counter)
-    with routine.when(code.emit(f"icmp sgt i64 {count}, {present}")):
-        for kind, tile in zip(record.state.element, tiles, strict=True):
-            behind = _element(routine, memory_type(kind), tile, present)
-            size = TILE_SLACK * kind.bytes
-            routine.copy(tile, behind, size)
-    code.line("ret void")
-    memory.close()
-    return routine
