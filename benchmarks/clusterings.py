@@ -95,11 +95,11 @@ def clusterings(graph: Graph, prices: Prices, most: int) -> list[Clustering]:
 
 
 def codes(function: Callable[..., object], arrays: Sequence[HostArray], most: int) -> Codes:
-    """All codes of a program without loops over arrays; `cost="machine"` chooses one.
+    """All codes of a program without loops over arrays; the default settings choose one.
 
     Raises `TooManyError` if there are too many clusterings.
     """
-    settings = setting.changed({"cost": "machine"})
+    settings = setting.changed({})
     found = subject(function, arrays, settings)
     graph = build(found.program, False)
     prices = Prices(graph, found.options.what_costs, Weights(graph, found.options.extents))

@@ -88,12 +88,10 @@ def against_subdividing(schedule: Schedule, piece: Piece, size: Size) -> str | N
         return f"{size} iterations are none"
     role = piece.axis.role
     match role:
-        case Role.MAP | Role.EXACT:
+        case Role.MAP | Role.EXACT | Role.CHAIN:
             return None if divides(size, piece.size) else "tails stand at the end of an axis only"
         case Role.ORDERED | Role.PRODUCTS:
             return _against_lanes(schedule, piece, size)
-        case Role.CHAIN:
-            return "each of its iterations needs the one before"
         case _:
             assert_never(role)
 
@@ -124,6 +122,8 @@ def _ordered(schedule: Schedule, axis: Axis) -> list[Carried]:
 
 def against_flipping(schedule: Schedule, outer: Piece, inner: Piece) -> str | None:
     """Why two pieces may not change places."""
+    if outer.axis == inner.axis and outer.axis.role is Role.CHAIN:
+        return "each of its iterations needs the one before"
     if outer.axis == inner.axis:
         steps = outer.part is Part.STEP and inner.part is Part.STEP
         return "a lane takes its elements in rising order" if steps else None
@@ -204,7 +204,7 @@ def _against_lanes_of_registers(schedule: Schedule, at: int) -> str | None:
     staged = all(
         schedule.accumulation(each.state.name) is Accumulation.STAGED for each in _ordered(schedule, piece.axis)
     )
-    if innermost and (piece.part is Part.WHOLE or (piece.part is Part.STEP and staged)):
+    if innermost and (piece.part in (Part.WHOLE, Part.INNER) or (piece.part is Part.STEP and staged)):
         return None
     return (
         "of an axis in order, only lanes or the whole innermost loop run in lanes of registers, "

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from accel.ast.tree.types import F32, F64, I64, ScalarType
 from accel.ilp.problem.clustering import Clustering
-from accel.ilp.problem.graph import Edge, Graph, Manner, Node
+from accel.ilp.problem.graph import Edge, Graph, Node
 from accel.labelled.array import Array, Extent, Shape, SizeVariable
 from accel.labelled.operations import Kind, Role
-from accel.labelled.work import OPERATIONS
 
 Names = str | Sequence[str]
 
@@ -171,20 +170,13 @@ class Sketch:
                     if other.array == edge.array and other.consumer < edge.consumer:
                         self.before[other.consumer, edge.consumer] = None
         return Graph(
-            tuple(map(self._mannered, self.nodes)), tuple(self.edges), tuple(self.before), frozenset(self.results)
+            tuple(map(self._at_data, self.nodes)), tuple(self.edges), tuple(self.before), frozenset(self.results)
         )
 
-    def _mannered(self, node: Node) -> Node:
-        """The manner that `build` gives to operations of programs, if it has none; folds change sides."""
+    def _at_data(self, node: Node) -> Node:
+        """As `build` says of the operations of programs: a gather at a stream of indices reads at random."""
         indexed = any(edge.consumer == node.label and edge.role is Role.STREAM for edge in self.edges)
-        manners = {
-            Kind.FOLD: Manner.FOLD,
-            Kind.SCAN: Manner.SCAN,
-            Kind.FILTER: Manner.FILTER,
-            Kind.GATHER: Manner.RANDOM if indexed else None,
-            Kind.MAP: Manner.DEAR if node.operations >= OPERATIONS.elementary or node.loops else None,
-        }
-        return replace(node, manner=node.manner or manners.get(node.kind))
+        return replace(node, random=node.kind is Kind.GATHER and indexed)
 
     def sets(self, clustering: Clustering) -> set[frozenset[str]]:
         """Clusters of operations by name."""

@@ -33,12 +33,12 @@ BY_FUNCTION: dict[str, CostFunction] = {
     "max_contract": lambda cluster: len(cluster.writes),
     "max_locality": lambda cluster: -cluster.fused_accesses,
     "robinson": lambda cluster: (-cluster.fused_accesses, len(cluster.writes), 1),
-    "default": lambda cluster: (
+    "memory": lambda cluster: (
         sum(array.bytes for array in (*cluster.reads, *cluster.writes)),
         sum(not array.is_result for array in cluster.writes),
         1,
     ),
-    "machine": lambda cluster: (
+    "default": lambda cluster: (
         sum(array.bytes for array in (*cluster.reads, *cluster.writes)) + cluster.interference,
         sum(not array.is_result for array in cluster.writes),
         1,

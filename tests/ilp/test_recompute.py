@@ -35,7 +35,7 @@ from tests.ilp.random_graphs import draw
 from tests.ilp.sketch import Sketch
 from tests.marks import one_in
 
-MODELS_WITH_TRAFFIC: tuple[CostName, ...] = ("default", "machine", "bytes", "reads_writes")
+MODELS_WITH_TRAFFIC: tuple[CostName, ...] = ("default", "memory", "bytes", "reads_writes")
 MOST = 6
 """Brute force tries this many pairs, each recomputed or not."""
 

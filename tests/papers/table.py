@@ -45,7 +45,7 @@ class Row:
 def shown(build: Callable[[], object], duplicate: Duplicate = "published", strategy: str = "ilp") -> str:
     """Loops, passes and fusion trees of a program."""
     chosen: Strategy = "none" if strategy == "none" else "ilp"
-    found = A.explain(build(), duplicate=duplicate, strategy=chosen, products="rounded")
+    found = A.explain(build(), duplicate=duplicate, strategy=chosen, products="rounded", cost="memory")
     fusions = "" if strategy == "none" else "; " + ", ".join(f"`{tree}`" for tree in trees(found))
     return summary(found) + fusions
 

@@ -151,4 +151,24 @@ def histogram(n: int = 500) -> Example:
 
 
 MAPS_AND_FOLDS = (dot, rounded, shortest, matmul, columns, transposed, batch, middle, rows)
-EXAMPLES = (*MAPS_AND_FOLDS, whole, choice, runs, scans, kept, histogram)
+
+
+def phases(n: int = 1300) -> Example:
+    """A random read, much that is computed of it, and a sum of that: one after the other for some elements."""
+
+    def program(places: Handle, xs: Handle) -> object:
+        return A.fold(A.add, 0, A.map(lambda x: (((x * x + 1) * x + 2) * x + 3) * x + 4, A.gather(places, xs)))
+
+    return lowered(program, np.random.default_rng(n).permutation(n), floats(n))
+
+
+def scanned_phases(n: int = 1300) -> Example:
+    """The same before a scan."""
+
+    def program(xs: Handle) -> object:
+        return A.scanl1(A.add, A.map(lambda x: (((x * x + 1) * x + 2) * x + 3) * x + 4, xs))
+
+    return lowered(program, floats(n))
+
+
+EXAMPLES = (*MAPS_AND_FOLDS, whole, choice, runs, scans, kept, histogram, phases, scanned_phases)

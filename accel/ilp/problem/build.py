@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from accel.ilp.problem.graph import Edge, Graph, Manner, Node
+from accel.ilp.problem.graph import Edge, Graph, Node
 from accel.labelled.array import Array, Label, Shape, SizeVariable
 from accel.labelled.nodes import Binding, Program
 from accel.labelled.operations import Described, Flag, Kind, Role, describe
@@ -96,24 +96,6 @@ def _mentioned_inside(binding: Binding) -> Scalars:
     return found
 
 
-def _manner(described: Described, scalars: Scalars) -> Manner | None:
-    match described.kind:
-        case Kind.GENERATE | Kind.MAP:
-            return Manner.DEAR if scalars.loops or scalars.operations >= OPERATIONS.elementary else None
-        case Kind.GATHER:
-            return Manner.RANDOM if any(role is Role.STREAM for _, role in described.reads) else None
-        case Kind.FOLD:
-            return Manner.SERIAL if Flag.ORDERED in described.flags else Manner.FOLD
-        case Kind.SCAN:
-            return Manner.SCAN
-        case Kind.FILTER:
-            return Manner.FILTER
-        case Kind.BARRIER | Kind.SCATTER:
-            return None
-        case _:
-            assert_never(described.kind)
-
-
 def _node(binding: Binding, described: Described, scalars: Scalars) -> Node:
     label, arrays, kind, name = binding.label, binding.arrays, described.kind, described.name
     shape = arrays[0].shape if arrays else ()
@@ -125,7 +107,7 @@ def _node(binding: Binding, described: Described, scalars: Scalars) -> Node:
         backward=Flag.BACKWARD in flags, exclusive=Flag.EXCLUSIVE in flags, exact=Flag.INEXACT not in flags,
         shrinking=Flag.SHRINKING in flags, operations=scalars.operations if described.functions else 1,
         loops=scalars.loops, filtered=shape[0].variable if kind is Kind.FILTER else None,
-        manner=_manner(described, scalars),
+        random=kind is Kind.GATHER and any(role is Role.STREAM for _, role in described.reads),
     )  # fmt: skip
 
 

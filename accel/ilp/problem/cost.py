@@ -93,7 +93,7 @@ class CostModel:
 
 
 CostName: TypeAlias = Literal[
-    "default", "machine", "clusters", "edges", "intermediates", "reads", "reads_writes", "bytes", "max_contract",
+    "default", "memory", "clusters", "edges", "intermediates", "reads", "reads_writes", "bytes", "max_contract",
     "max_locality", "robinson",
 ]  # fmt: skip
 
@@ -114,14 +114,14 @@ MODELS: Mapping[str, CostModel] = MappingProxyType(
         (
             _named(
                 "default",
-                (_BYTES, _INTERMEDIATES, _CLUSTERS),
-                "bytes; then intermediates; then clusters: what moves least, in the fewest buffers and launches",
-            ),
-            _named(
-                "machine",
                 (_TIME, _INTERMEDIATES, _CLUSTERS),
                 "bytes and interference; then intermediates; then clusters: what moves least in loops that run well, in the "
                 "fewest buffers and launches",
+            ),
+            _named(
+                "memory",
+                (_BYTES, _INTERMEDIATES, _CLUSTERS),
+                "bytes; then intermediates; then clusters: the same, whatever shares a loop",
             ),
             _named(
                 "clusters", (_CLUSTERS,), "|P|, the clusters of the partition P [vB24 section 4.1 (a)], counted exactly"

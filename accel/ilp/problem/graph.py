@@ -8,26 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from enum import Enum
 
 from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
 from accel.labelled.operations import Kind, Role
 from accel.support.lazy import lazy
 from accel.support.union_find import UnionFind
-
-
-class Manner(Enum):
-    """How an operation uses the processor, where that matters to what shares its loop (`interference.py`)."""
-
-    RANDOM = "random"
-    """It reads at indices that are data."""
-    DEAR = "dear"
-    """It computes as much as an elementary function, or more, for each element."""
-    SERIAL = "serial"
-    """A fold whose sides may not change places."""
-    FOLD = "fold"
-    SCAN = "scan"
-    FILTER = "filter"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +38,8 @@ class Node:
     """Its scalar function holds a loop."""
     filtered: SizeVariable | None = None
     """Of a filter: the size that it finds."""
-    manner: Manner | None = None
-    """What is recomputed has none."""
+    random: bool = False
+    """A gather at indices that are data."""
 
 
 @dataclass(frozen=True, slots=True)

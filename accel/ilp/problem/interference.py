@@ -1,42 +1,24 @@
 """Operations that slow each other down in one loop: what sharing it costs beyond the bytes that move.
 
 In: the operations of a graph. Out: for pairs of them, how many bytes could be moved in the time that they lose to each other.
-Processors hide the latency of random reads behind each other, if little stands between them and one table has the cache; they
-run folds that do not commute element by element, and whatever shares their loop. Figures: docs/benchmarks.md.
+Tables that are read at random share the caches, and a random read of what is read at random waits for it. A scan of what a
+filter leaves, unless it is exact, runs element by element, and so does whatever shares its loop. Figures: docs/benchmarks.md.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
-from types import MappingProxyType
 
-from accel.ilp.problem.graph import Graph, Manner, Node
+from accel.ilp.problem.graph import Graph, Node
 from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
-from accel.labelled.operations import Role
+from accel.labelled.operations import Kind, Role
 
 SMALL_TABLE = 1 << 18
 """Bytes of a table that stays in a core's own cache, whatever else is read."""
 
 _MUCH = 32
 """Bytes for each element: more than storing something and reading it again takes."""
-
-_LOST: Mapping[frozenset[Manner], int] = MappingProxyType(
-    {
-        frozenset({Manner.RANDOM}): _MUCH,
-        frozenset({Manner.RANDOM, Manner.DEAR}): _MUCH,
-        frozenset({Manner.RANDOM, Manner.SCAN}): _MUCH,
-        frozenset({Manner.RANDOM, Manner.FILTER}): _MUCH,
-        frozenset({Manner.RANDOM, Manner.FOLD}): 6,
-        frozenset({Manner.RANDOM, Manner.SERIAL}): _MUCH,
-        frozenset({Manner.SERIAL, Manner.DEAR}): _MUCH,
-        frozenset({Manner.SERIAL, Manner.SCAN}): _MUCH,
-        frozenset({Manner.SERIAL, Manner.FILTER}): _MUCH,
-        frozenset({Manner.SERIAL, Manner.FOLD}): _MUCH,
-        frozenset({Manner.SCAN, Manner.DEAR}): _MUCH,
-    }
-)
-"""Bytes that are lost for each element that both visit."""
 
 
 def _tables(graph: Graph, node: Node) -> frozenset[Array]:
@@ -53,31 +35,29 @@ def _is_small(array: Array, sizes: Mapping[SizeVariable, int]) -> bool:
     return count <= SMALL_TABLE
 
 
-def _lost(graph: Graph, one: Node, two: Node) -> int:
-    """Bytes that two operations lose for each element, if they share a loop."""
-    assert one.manner is not None
-    assert two.manner is not None
-    if one.manner is two.manner is Manner.RANDOM and _tables(graph, one) & _tables(graph, two):
-        return 0
-    for scan, other in ((one, two), (two, one)):
-        behind = other.filtered is not None and scan.iteration == (Extent(other.filtered, 0),)
-        if scan.manner is Manner.SCAN and not scan.exact and behind:
-            return _MUCH
-    return _LOST.get(frozenset({one.manner, two.manner}), 0)
+def _disturb(graph: Graph, one: Node, two: Node) -> bool:
+    """Whether two operations lose time if they share a loop."""
+    if one.random and two.random:
+        return not _tables(graph, one) & _tables(graph, two)
+    return any(
+        scan.kind is Kind.SCAN
+        and not scan.exact
+        and kept.filtered is not None
+        and scan.iteration == (Extent(kept.filtered, 0),)
+        for scan, kept in ((one, two), (two, one))
+    )
 
 
 def interferences(
     graph: Graph, sizes: Mapping[SizeVariable, int], elements: Callable[[Shape], int]
 ) -> Iterator[tuple[tuple[Label, Label], int]]:
     """Pairs of operations that lose time in one loop, the lower label first, and how many bytes."""
-    loud = [
+    some = [
         node
         for node in graph.operations
-        if node.manner is not None
-        and not (node.manner is Manner.RANDOM and all(_is_small(array, sizes) for array in _tables(graph, node)))
+        if node.kind in (Kind.SCAN, Kind.FILTER)
+        or (node.random and not all(_is_small(array, sizes) for array in _tables(graph, node)))
     ]
-    for one, two in combinations(loud, 2):
-        lost = _lost(graph, one, two)
-        lost = lost and lost * min(elements(one.iteration), elements(two.iteration))
-        if lost:
-            yield (one.label, two.label), lost
+    for one, two in combinations(some, 2):
+        if _disturb(graph, one, two) and (visited := min(elements(one.iteration), elements(two.iteration))):
+            yield (one.label, two.label), _MUCH * visited

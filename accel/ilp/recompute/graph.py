@@ -118,7 +118,7 @@ class _Recomputing:
             nodes.append(self.node(node, label, {}, more))
         for each, run, loaders in zip(self.recomputed, self.runs, self.loaders, strict=True):
             for member, label in run.items():
-                nodes.append(replace(self.node(self.graph.node[member], label, run), manner=None))
+                nodes.append(replace(self.node(self.graph.node[member], label, run), random=False))
                 edges += [self.edge(edge, label, run) for edge in self.graph.inputs[member]]
             for first in [first for first, second in self.graph.before if second in each.run]:
                 later = [*run.values(), *(_new(reader, self.stride) for reader in loaders)]

@@ -8,7 +8,7 @@ iteration to the next but folds of what all iterations make.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from accel.ir import flow, mentions
 from accel.ir.nodes import For, LoopDirection, ManyToOne, Nest, Scatter, State
@@ -18,7 +18,8 @@ from accel.schedule import rules
 from accel.schedule.axes import loops
 from accel.schedule.flat import flat_loops
 from accel.schedule.legality import ORDERS, against_subdividing, any_order, most_lanes, straight
-from accel.schedule.nodes import Accumulation, Kind, Parameter, Part, Schedule, Template
+from accel.schedule.nodes import AccelScheduleError, Accumulation, Kind, Parameter, Part, Schedule, Template
+from accel.schedule.templates.phases import STRIP, Phase, phases
 
 CHUNK = Parameter("chunk", BLOCK)
 """How many iterations a thread takes at once."""
@@ -26,6 +27,25 @@ CHUNK = Parameter("chunk", BLOCK)
 
 def rows(nest: Nest, lanes: bool = True) -> Schedule:
     """The nest row by row; without `lanes` one iteration of the innermost loop after the other."""
+    found = rows_in_phases(nest) if lanes else None
+    return _rows(nest, lanes, ()) if found is None else found[0]
+
+
+def rows_in_phases(nest: Nest) -> tuple[Schedule, tuple[Phase, ...]] | None:
+    """The nest row by row, the innermost loop in phases; None if it has none."""
+    if in_lanes(nest) is None:
+        return None
+    found = phases(nest, loops(nest)[-1])
+    if not found:
+        return None
+    try:
+        schedule = _rows(nest, True, found)
+    except AccelScheduleError:
+        return None
+    return schedule, found
+
+
+def _rows(nest: Nest, lanes: bool, found: Sequence[Phase]) -> Schedule:
     schedule = rules.original(nest)
     for _ in (flat_loops(nest) or [])[1:]:
         schedule = rules.flatten(schedule, 0)
@@ -37,22 +57,32 @@ def rows(nest: Nest, lanes: bool = True) -> Schedule:
         for at in range(len(schedule.pieces) - 1):
             schedule = rules.reverse(schedule, at)
     if kept is not None:
-        schedule = _by_lanes(schedule)
+        schedule = _by_lanes(schedule, in_strips=bool(found))
     if on_threads(nest):
         schedule = _on_threads(schedule)
+    strip = len(schedule.pieces) - (2 if schedule.pieces and schedule.pieces[-1].part in (Part.LANE, Part.STEP) else 1)
+    for phase in found:
+        if phase.keeps:
+            schedule = rules.pack(schedule, [stream.name for stream in phase.keeps], strip)
     return rules.named(schedule, Template.ROWS)
 
 
-def _by_lanes(schedule: Schedule) -> Schedule:
+def _by_lanes(schedule: Schedule, *, in_strips: bool) -> Schedule:
     """The innermost axis in lanes: those of the order, if its elements have one; else any, of parts that one thread takes."""
     last = len(schedule.pieces) - 1
     piece = schedule.pieces[last]
     if piece.axis.role in ORDERS:
-        lanes = most_lanes(schedule, piece.axis)
-        if against_subdividing(schedule, piece, lanes) is None:
-            schedule = rules.subdivide(schedule, last, lanes)
+        most = most_lanes(schedule, piece.axis)
+        if against_subdividing(schedule, piece, most) is None:
+            schedule = rules.subdivide(schedule, last, most)
     elif last == 0 and on_threads(schedule.nest):
         schedule = rules.subdivide(schedule, last, CHUNK)
+    if in_strips:
+        last = len(schedule.pieces) - 1
+        lanes = schedule.pieces[last]
+        parts = lanes.part in (Part.LANE, Part.STEP)
+        size = STRIP // lanes.size if parts and isinstance(lanes.size, int) else STRIP
+        schedule = rules.subdivide(schedule, last - parts, size)
     return rules.kind(schedule, len(schedule.pieces) - 1, Kind.VECTOR)
 
 

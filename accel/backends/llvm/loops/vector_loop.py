@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from accel.ast.tree.types import BOOL, I64
@@ -16,19 +17,38 @@ from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import TRUE, Statements, Streams
 from accel.backends.llvm.emit.values import Lanes, Progression, Uniform, Value, Writer
 from accel.backends.llvm.states.accumulators import Accumulator, ExactFold, OrderedFold, Tools, Unit
-from accel.backends.llvm.states.analysis import BYTE_LANES, VectorPlan, counts_lanes, is_read
+from accel.backends.llvm.states.analysis import BYTE_LANES, PhasePlan, VectorPlan, counts_lanes, is_read
 from accel.backends.llvm.states.exact_scans import ExactScan
 from accel.backends.llvm.states.records import Record
 from accel.backends.llvm.states.scans import OrderedScan, Position, ScanTotal
 from accel.backends.llvm.states.staging import StagedFold
+from accel.backends.llvm.text.code import memory_type
 from accel.ir import flow
 from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, Stream, Within, Write
 from accel.labelled.array import Array
 from accel.labelled.meaning.order import BLOCK
 from accel.schedule.legality import any_order
+from accel.schedule.templates.phases import STRIP, Phase
 
 Part: TypeAlias = Callable[[str, str, str], None]
 """Writes iterations low .. high-1 of a loop of some extent, counted in the order in which it runs."""
+
+SLACK = 64
+"""Elements of what phases keep behind a strip: the last vector may begin with the strip's last iteration."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Iterations low .. high-1, in registers, of a loop of `extent`; below `full` no vector needs a mask.
+
+    The block that they are in begins at `start`.
+    """
+
+    low: str
+    high: str
+    full: str
+    start: str
+    extent: str
 
 
 class VectorLoop:
@@ -56,9 +76,18 @@ class VectorLoop:
         self._scalar = Functions(Writer(self._routine.code, 1), outer)
         self._tools = Tools(self._routine, self._writer, Functions(self._writer, self._memory))
         self._statements: list[LoopBody] = [*loop.body.before, *loop.body.after]
+        whole = PhasePlan(Phase(tuple(self._statements), (), ()), plan.lanes, plan.unroll)
+        self._phases = plan.phases or (whole,)
+        self._writers = {lanes: Writer(self._routine.code, lanes) for lanes in {each.lanes for each in self._phases}}
+        self._memories = {lanes: outer.with_writer(writer) for lanes, writer in self._writers.items()}
         self._steps = {s.state: s for s in self._statements if isinstance(s, ManyToOne)}
         self._past_caches: dict[Array, str] = {}
         self._accumulators = {name: self._accumulator(*records[name], step) for name, step in self._steps.items()}
+        self._strips = {
+            stream.name: self._routine.slot(f"[{STRIP + SLACK} x {memory_type(stream.type)}]", align=64)
+            for each in self._phases
+            for stream in each.phase.keeps
+        }
 
     def _accumulator(self, record: Record, pointer: str, step: ManyToOne) -> Accumulator:
         state, tools = record.state, self._tools
@@ -123,32 +152,45 @@ class VectorLoop:
         return rows
 
     def _block(self, start: str, end: str, extent: str, bounds: Mapping[str, str]) -> None:
-        routine, code, lanes = self._routine, self._routine.code, self._plan.lanes
+        routine, code = self._routine, self._routine.code
         for accumulator in self._accumulators.values():
             accumulator.begin_block()
         full = end
         for limit in bounds.values():
             full = routine.least(full, limit)
-        position = routine.slot("i64")
-        routine.store("i64", start, position)
-        group = lanes * self._plan.unroll
-        last = code.emit(f"sub i64 {full}, {group - 1}")
-        with routine.advance(position, last, group) as first:
-            for place in range(self._plan.unroll):
-                at = code.emit(f"add i64 {first}, {place * lanes}") if place else first
-                self._body(Unit(at, place if self._plan.unroll > 1 else None, start), None, extent, {})
-        with routine.when(code.emit(f"icmp slt i64 {routine.load('i64', position)}, {end}")):
-            for accumulator in self._accumulators.values():
-                accumulator.begin_tail()
-            with routine.advance(position, end, lanes) as at:
-                mask = self._writer.first_lanes(code.emit(f"sub i64 {end}, {at}"))
-                self._body(Unit(at, None, start), mask, extent, bounds)
-            for accumulator in self._accumulators.values():
-                accumulator.end_tail()
+        if self._plan.phases:
+            with routine.count(start, end, STRIP) as low:
+                high = routine.least(code.emit(f"add i64 {low}, {STRIP}"), end)
+                part = _Part(low, high, routine.least(high, full), start, extent)
+                for phase in self._phases:
+                    self._part(phase, part, bounds)
+        else:
+            self._part(self._phases[0], _Part(start, end, full, start, extent), bounds)
         for name, accumulator in self._accumulators.items():
             guard = self._steps[name].when
             bound = None if guard is None else bounds.get(guard.name)
             accumulator.end_block(start, end if bound is None else routine.least(end, bound))
+
+    def _part(self, plan: PhasePlan, part: _Part, bounds: Mapping[str, str]) -> None:
+        """Groups of vectors, written side by side, then the vectors that are left."""
+        routine, code, lanes = self._routine, self._routine.code, plan.lanes
+        accumulators = [self._accumulators[s.state] for s in plan.phase.statements if isinstance(s, ManyToOne)]
+        position = routine.slot("i64")
+        routine.store("i64", part.low, position)
+        group = lanes * plan.unroll
+        last = code.emit(f"sub i64 {part.full}, {group - 1}")
+        with routine.advance(position, last, group) as first:
+            for place in range(plan.unroll):
+                at = code.emit(f"add i64 {first}, {place * lanes}") if place else first
+                self._body(plan, part, Unit(at, place if plan.unroll > 1 else None, part.start), None, {})
+        with routine.when(code.emit(f"icmp slt i64 {routine.load('i64', position)}, {part.high}")):
+            for accumulator in accumulators:
+                accumulator.begin_tail()
+            with routine.advance(position, part.high, lanes) as at:
+                mask = self._writers[lanes].first_lanes(code.emit(f"sub i64 {part.high}, {at}"))
+                self._body(plan, part, Unit(at, None, part.start), mask, bounds)
+            for accumulator in accumulators:
+                accumulator.end_tail()
 
     def _count(self, prefix: Within, extent: str) -> str:
         """The iterations of a prefix: an i64."""
@@ -156,12 +198,14 @@ class VectorLoop:
             return self._routine.code.emit(f"sub i64 {extent}, {prefix.first}")
         return self._writer.one(self._outer.value(prefix.count))
 
-    def _body(self, unit: Unit, mask: str | None, extent: str, bounds: Mapping[str, str]) -> None:
+    def _body(self, plan: PhasePlan, part: _Part, unit: Unit, mask: str | None, bounds: Mapping[str, str]) -> None:
+        """One vector of a phase."""
+        phase, writer, memory = plan.phase, self._writers[plan.lanes], self._memories[plan.lanes]
         made: dict[str, Value] = dict(self._outer.made)
         if self._loop.direction is LoopDirection.UP:
             made[self._loop.index.name] = Progression(unit.position, 1)
         else:
-            top = self._routine.code.emit(f"sub i64 {extent}, 1")
+            top = self._routine.code.emit(f"sub i64 {part.extent}, 1")
             base = self._routine.code.emit(f"sub i64 {top}, {unit.position}")
             made[self._loop.index.name] = Progression(base, -1)
 
@@ -170,14 +214,24 @@ class VectorLoop:
         ) -> tuple[Sequence[Value], Sequence[Value]]:
             return self._accumulators[statement.state].step(values, active, unit)
 
-        streams = Streams(self._memory, made)
-        statements = Statements(self._writer, self._memory, streams, step, self._past_caches)
-        for statement in self._statements:
+        for stream in phase.loads:
+            made[stream.name] = memory.load_vector(stream.type, self._kept(stream, part, unit), None)
+        streams = Streams(memory, made)
+        statements = Statements(writer, memory, streams, step, self._past_caches)
+        for statement in phase.statements:
             if mask is None and isinstance(statement, Within) and statement.out.name in self._plan.prefixes:
                 made[statement.out.name] = TRUE
-            elif isinstance(statement, Within) and statement.out.name in bounds and self._plan.lanes == BYTE_LANES:
+            elif isinstance(statement, Within) and statement.out.name in bounds and plan.lanes == BYTE_LANES:
                 # Positions are compared as bytes, indices would be compared as so many words.
                 bound = self._routine.code.emit(f"sub i64 {bounds[statement.out.name]}, {unit.position}")
-                made[statement.out.name] = Lanes(self._writer.first_lanes(bound), BOOL)
+                made[statement.out.name] = Lanes(writer.first_lanes(bound), BOOL)
             else:
                 statements.masked(statement, mask)
+        for stream in phase.keeps:
+            memory.store_vector(stream.type, made[stream.name], self._kept(stream, part, unit))
+
+    def _kept(self, stream: Stream, part: _Part, unit: Unit) -> str:
+        """Where a vector of what phases keep stands."""
+        code = self._routine.code
+        place = code.emit(f"sub i64 {unit.position}, {part.low}")
+        return code.emit(f"getelementptr {memory_type(stream.type)}, ptr {self._strips[stream.name]}, i64 {place}")

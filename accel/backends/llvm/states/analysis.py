@@ -33,7 +33,8 @@ from accel.labelled.work import INSTRUCTIONS, work
 from accel.schedule.axes import loops
 from accel.schedule.legality import any_order
 from accel.schedule.nodes import Accumulation, Kind, Schedule
-from accel.schedule.templates.rows import merged_in_lanes, rows
+from accel.schedule.templates.phases import Phase
+from accel.schedule.templates.rows import merged_in_lanes, rows, rows_in_phases
 
 HEAVY = 40
 """Operators from which on a loop's body is written only once, not once per vector of a group."""
@@ -45,12 +46,22 @@ BYTE_LANES = 64
 
 
 @dataclass(frozen=True, slots=True)
+class PhasePlan:
+    """How a phase is written: how many iterations at once, and how many vectors side by side."""
+
+    phase: Phase
+    lanes: int
+    unroll: int
+
+
+@dataclass(frozen=True, slots=True)
 class VectorPlan:
     """How an innermost loop is written in vectors.
 
     lanes: iterations at once. unroll: vectors written out side by side. blocks: whether the loop runs in blocks of 4096 that
     begin at multiples of it, because of a fold or scan that is not exact. prefixes: guards that hold for the first
-    iterations, as the loop runs. staged: the states whose elements are stored into tiles.
+    iterations, as the loop runs. staged: the states whose elements are stored into tiles. phases: what runs for a strip of
+    iterations before the next does; none where all runs for one vector after the other.
     """
 
     lanes: int
@@ -58,6 +69,7 @@ class VectorPlan:
     blocks: bool
     prefixes: Mapping[str, Within]
     staged: frozenset[str]
+    phases: tuple[PhasePlan, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +108,16 @@ class NestPlan:
 
 def plan(nest: Nest, scalar_only: bool) -> NestPlan:
     """Decide for a nest. `scalar_only`: no vectors at all."""
-    schedule = rows(nest, lanes=not scalar_only)
+    schedule, phases = (None if scalar_only else rows_in_phases(nest)) or (rows(nest, lanes=not scalar_only), ())
     if not schedule.pieces or schedule.pieces[-1].kind is not Kind.VECTOR:
         return NestPlan(schedule, None, None)
-    vector = _vector_plan(nest, loops(nest)[-1], dict(schedule.accumulations))
+    vector = _vector_plan(nest, loops(nest)[-1], dict(schedule.accumulations), phases)
     kept = merged_in_lanes(nest) if vector.staged else None
-    merged = None if kept is None else _vector_plan(nest, loops(nest)[-1], kept)
+    merged = None if kept is None else _vector_plan(nest, loops(nest)[-1], kept, phases)
     return NestPlan(schedule, vector, merged)
 
 
-def _vector_plan(nest: Nest, loop: For, kept: Mapping[str, Accumulation]) -> VectorPlan:
+def _vector_plan(nest: Nest, loop: For, kept: Mapping[str, Accumulation], phases: tuple[Phase, ...]) -> VectorPlan:
     """How the innermost loop is written, given how the states that step in it are kept."""
     statements = [*loop.body.before, *loop.body.after]
     prefixes = flow.prefixes(loop)
@@ -125,7 +137,16 @@ def _vector_plan(nest: Nest, loop: For, kept: Mapping[str, Accumulation]) -> Vec
     if sum(map(_weight, statements)) > HEAVY or Accumulation.STAGED in kinds.values() or (read and not folds):
         unroll = 1
     staged = frozenset(name for name, kind in kinds.items() if kind is Accumulation.STAGED)
-    return VectorPlan(width, unroll, scans or bool(folds), prefixes, staged)
+    parts = tuple(_phase_plan(phase, loop, states, width, unroll) for phase in phases)
+    return VectorPlan(width, unroll, scans or bool(folds), prefixes, staged, parts)
+
+
+def _phase_plan(phase: Phase, loop: For, states: Mapping[str, State], width: int, unroll: int) -> PhasePlan:
+    """Phases that step a state are as wide as the loop, the others as suits them."""
+    statements = list(phase.statements)
+    if any(isinstance(statement, ManyToOne) for statement in statements):
+        return PhasePlan(phase, width, unroll)
+    return PhasePlan(phase, _lanes(statements, states, loop), 1 if sum(map(_weight, statements)) > HEAVY else 2)
 
 
 def is_read(step: ManyToOne) -> bool:

@@ -1,0 +1,207 @@
+"""Phases: the innermost loop some iterations at a time, first one part of its statements for all of these, then the next.
+
+In: a nest whose innermost loop runs in lanes. Out: which statements run together, and which streams are kept from phase to
+phase: they are packed, and stay in the cache. Processors hide the latency of random reads behind each other if little stands
+between them, and run scans faster if nothing else fills their registers: one loop then does as well as several that store
+what they make. So a phase has one random read and nothing else of the kind, or no scan beside much that is computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import assert_never
+
+from accel.ir import flow, mentions
+from accel.ir.nodes import (
+    For,
+    LoopBody,
+    ManyToOne,
+    Nest,
+    OneToMaybe,
+    OneToOne,
+    Read,
+    Remap,
+    Scatter,
+    Stream,
+    Within,
+    Write,
+)
+from accel.labelled import scalar
+from accel.labelled.scalar import Function
+from accel.labelled.work import OPERATIONS, work
+
+STRIP = 512
+"""Iterations of a phase: what is kept of them fits into the first level of the cache."""
+
+MOST_KEPT = 6
+"""Streams that are kept at most."""
+
+
+class Loud(Enum):
+    """What does not run well beside others."""
+
+    RANDOM = "random"
+    """Reads at indices that are data."""
+    DEAR = "dear"
+    """As much as an elementary function, or more, is computed for each element."""
+    SCAN = "scan"
+    FILTER = "filter"
+
+    def disturbs(self, other: Loud) -> bool:
+        """Whether the two share no phase."""
+        return Loud.RANDOM in (self, other) or {self, other} == {Loud.DEAR, Loud.SCAN}
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """Statements in order; those that only compute indices and guards stand in every phase that needs them.
+
+    loads: the streams that an earlier phase kept. keeps: those that a later one needs.
+    """
+
+    statements: tuple[LoopBody, ...]
+    loads: tuple[Stream, ...]
+    keeps: tuple[Stream, ...]
+
+
+def phases(nest: Nest, loop: For) -> tuple[Phase, ...]:
+    """Those of the innermost loop; none if it runs well as one."""
+    statements = (*loop.body.before, *loop.body.after)
+    data = _data(statements)
+    loud = {id(s): found for s in statements if (found := _loud(s, nest, data)) is not None}
+    placed = _placed(statements, data, loud)
+    if not max(placed.values(), default=0):
+        return ()
+    made = _phases(statements, placed)
+    kept = {stream for phase in made for stream in phase.keeps}
+    prefixes = flow.prefixes(loop)
+    guards = [s.when for s in statements if any(stream in kept for stream in flow.made(s))]
+    guarded = any(guard is not None and guard.name not in prefixes for guard in guards)
+    return () if guarded or not 0 < len(kept) <= MOST_KEPT else made
+
+
+def _data(statements: Sequence[LoopBody]) -> frozenset[str]:
+    """The streams that depend on what is read, loaded or folded."""
+    found: set[str] = set()
+    for statement in statements:
+        reads = isinstance(statement, Read | ManyToOne) or any(map(_loads, _functions(statement)))
+        if reads or any(stream.name in found for stream in flow.needed(statement)):
+            found.update(stream.name for stream in flow.made(statement))
+    return frozenset(found)
+
+
+def _functions(statement: LoopBody) -> tuple[Function, ...]:
+    match statement:
+        case OneToOne(function=function) | OneToMaybe(function=function) | Within(function=function):
+            return (function,)
+        case ManyToOne() | Remap() | Read() | Write() | Scatter():
+            return ()
+        case _:
+            assert_never(statement)
+
+
+def _loads(function: Function) -> bool:
+    return any(isinstance(s, scalar.Load) for s in mentions.function_statements(function))
+
+
+def _loud(statement: LoopBody, nest: Nest, data: frozenset[str]) -> Loud | None:
+    if isinstance(statement, Read):
+        random = any(isinstance(operand, Stream) and operand.name in data for operand in statement.index)
+        return Loud.RANDOM if random else None
+    if isinstance(statement, OneToMaybe):
+        return Loud.FILTER
+    if isinstance(statement, ManyToOne):
+        state = next(state for state in mentions.states(nest) if state.name == statement.state)
+        counts = all(not isinstance(value, Stream) for value in statement.values)
+        return Loud.SCAN if state.running and not counts else None
+    for function in _functions(statement):
+        if _loads_at_data(function, statement, data):
+            return Loud.RANDOM
+        if work(mentions.function_statements(function), OPERATIONS) >= OPERATIONS.elementary:
+            return Loud.DEAR
+    return None
+
+
+def _loads_at_data(function: Function, statement: LoopBody, data: frozenset[str]) -> bool:
+    """Whether a function loads at an index that it makes of data; what it chooses and repeats counts as data."""
+    arguments = zip(function.parameters, flow.operands(statement), strict=True)
+    found = {variable for variable, operand in arguments if isinstance(operand, Stream) and operand.name in data}
+    for each in mentions.function_statements(function):
+        match each:
+            case scalar.Compute(out, _, operands):
+                if any(operand in found for operand in operands):
+                    found.add(out)
+            case scalar.Load(out, _, index):
+                if any(operand in found for operand in index):
+                    return True
+                found.add(out)
+            case scalar.If() | scalar.While():
+                found.update(each.outs)
+            case _:
+                assert_never(each)
+    return False
+
+
+def _placed(statements: Sequence[LoopBody], data: frozenset[str], loud: Mapping[int, Loud]) -> Mapping[int, int]:
+    """The phase of each statement, by identity; those that stand in every phase that needs them have none.
+
+    A loud statement comes after all that it needs and after the phases that have something else that is loud.
+    """
+    makers = {stream.name: id(s) for s in statements for stream in flow.made(s)}
+    placed: dict[int, int] = {}
+    has: dict[int, list[Loud]] = {}
+    for statement in statements:
+        if id(statement) not in loud and _is_free(statement, data):
+            continue
+        needs = [makers[stream.name] for stream in flow.needed(statement) if stream.name in makers]
+        phase = max((placed[maker] for maker in needs if maker in placed), default=0)
+        own = loud.get(id(statement))
+        if own is not None:
+            while any(map(own.disturbs, has.get(phase, ()))):
+                phase += 1
+            has.setdefault(phase, []).append(own)
+        placed[id(statement)] = phase
+    return placed
+
+
+def _is_free(statement: LoopBody, data: frozenset[str]) -> bool:
+    """Whether a statement depends on indices and sizes alone, and costs little to run again."""
+    made = flow.made(statement)
+    return isinstance(statement, OneToOne | Within | Remap) and not any(stream.name in data for stream in made)
+
+
+def _phases(statements: Sequence[LoopBody], placed: Mapping[int, int]) -> tuple[Phase, ...]:
+    makers = {stream.name: s for s in statements for stream in flow.made(s)}
+    found: list[Phase] = []
+    needs: list[dict[Stream, None]] = []
+    for phase in range(max(placed.values()) + 1):
+        own = [s for s in statements if placed.get(id(s)) == phase]
+        free: set[int] = set()
+        loads: dict[Stream, None] = {}
+        pending = [stream for s in own for stream in flow.needed(s)]
+        while pending:
+            stream = pending.pop()
+            maker = makers.get(stream.name)
+            if maker is None:
+                continue
+            if id(maker) not in placed:
+                if id(maker) not in free:
+                    free.add(id(maker))
+                    pending += flow.needed(maker)
+            elif placed[id(maker)] < phase:
+                loads[stream] = None
+        found.append(
+            Phase(tuple(s for s in statements if placed.get(id(s)) == phase or id(s) in free), tuple(loads), ())
+        )
+        needs.append(loads)
+    kept = [
+        tuple(s for s in _made_in(found[at]) if any(s in later for later in needs[at + 1 :]))
+        for at in range(len(found))
+    ]
+    return tuple(Phase(each.statements, each.loads, keeps) for each, keeps in zip(found, kept, strict=True))
+
+
+def _made_in(phase: Phase) -> list[Stream]:
+    return [stream for statement in phase.statements for stream in flow.made(statement)]
