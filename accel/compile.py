@@ -36,9 +36,10 @@ from accel.labelled.programs import programs
 from accel.labelled.text import text as labelled_text
 from accel.labelled.verify import verify as verify_labelled
 from accel.passes import Listener, Pass, log, through
-from accel.schedule.nodes import ProgramSchedules
+from accel.schedule.machine import PROCESSOR, Machine
 from accel.schedule.templates.choose import program_schedules, verify_schedules
-from accel.schedule.text import program_text as schedules_text
+from accel.schedule.templates.ways import ProgramSchedules
+from accel.schedule.templates.ways import text as schedules_text
 from accel.settings import Settings
 from accel.support.progress import progress
 
@@ -72,17 +73,20 @@ _FUSION: Pass[Realised, fusedast.Program] = Pass(
     "fusedast", lambda found: fuse(found.program, found.plan), verify_fused, fused_text
 )
 _LOWERING: Pass[fusedast.Program, ir.Program] = Pass("ir", lower, verify_loops, loops_text)
-_SCHEDULING: Pass[ir.Program, ProgramSchedules] = Pass("schedule", program_schedules, verify_schedules, schedules_text)
 
 
-def stages(program: labelled.Program, options: Options, listen: Listener = log) -> Stages:
-    """Cluster, fuse, lower and schedule; `listen` hears of each step."""
+def _scheduling(machine: Machine) -> Pass[ir.Program, ProgramSchedules]:
+    return Pass("schedule", lambda loops: program_schedules(loops, machine), verify_schedules, schedules_text)
+
+
+def stages(program: labelled.Program, options: Options, listen: Listener = log, machine: Machine = PROCESSOR) -> Stages:
+    """Cluster, fuse, lower and schedule for a machine; `listen` hears of each step."""
     count = sum(len(each.bindings) for each in programs(program))
     with progress(f"planning {count} operation{'s' * (count != 1)}"):
         planned = through(_planning(options), program, listen)
         fused = through(_FUSION, planned, listen)
         loops = through(_LOWERING, fused, listen)
-        schedules = through(_SCHEDULING, loops, listen)
+        schedules = through(_scheduling(machine), loops, listen)
     return Stages(planned.program, planned.plan, fused, loops, schedules)
 
 
@@ -106,11 +110,11 @@ def _compiled(program: labelled.Program, options: Options, settings: Settings) -
         options = replace(options, strategy="none", duplicate=False)
         around = NaNCheck(program)
     start = time.perf_counter()
-    staged = stages(program, options)
+    staged = stages(program, options, machine=target.machine)
     planned = time.perf_counter()
     count = sum(1 for _ in nests(staged.loops))
     with progress(f"compiling {count} loop{'s' * (count != 1)} for {target.name}"):
-        executable = target.compile(staged.loops, around)
+        executable = target.compile(staged.loops, staged.schedules, around)
     _LOG.debug(
         "%d operations in %d clusters by %s, cost %s%s, in %.1f ms; compiled for %s in %.1f ms",
         len(program.bindings), len(staged.plan.clustering.clusters), staged.plan.strategy, staged.plan.cost,

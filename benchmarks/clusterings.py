@@ -14,7 +14,7 @@ from itertools import product
 from accel import settings as setting
 from accel.backends.choose import backend
 from accel.backends.interpreter.backend import InterpreterBackend
-from accel.backends.protocol import Executable, HostArray
+from accel.backends.protocol import Executable, HostArray, compiled
 from accel.explanation.explain import subject
 from accel.fusedast.build import build as fuse
 from accel.ilp.facts.analysis import analyse
@@ -107,11 +107,11 @@ def codes(function: Callable[..., object], arrays: Sequence[HostArray], most: in
     assert not isinstance(target, InterpreterBackend)
     assert found.data is not None
     chosen = found.staged
-    compiled = {text(chosen.loops): Code(target.compile(chosen.loops), chosen.plan.cost)}
+    made = {text(chosen.loops): Code(compiled(target, chosen.loops), chosen.plan.cost)}
     every = clusterings(graph, prices, most)
     for clustering in every:
         plan = replace(chosen.plan, clustering=clustering, cost=prices.total(clustering.clusters))
         loops = lower(fuse(found.program, plan))
-        if text(loops) not in compiled:
-            compiled[text(loops)] = Code(target.compile(loops), plan.cost)
-    return Codes(tuple(compiled.values()), len(every), found.data)
+        if text(loops) not in made:
+            made[text(loops)] = Code(compiled(target, loops), plan.cost)
+    return Codes(tuple(made.values()), len(every), found.data)

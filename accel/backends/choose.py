@@ -7,9 +7,15 @@ from typing import TypeAlias, Union
 
 from accel.backends.interpreter.backend import InterpreterBackend
 from accel.backends.protocol import Backend
+from accel.schedule.machine import PROCESSOR, Machine, WorkItems
 from accel.support.forks import load
 
 AnyBackend: TypeAlias = Union[Backend, InterpreterBackend]
+
+
+def machine(name: str) -> Machine:
+    """What the backend of that name runs nests on, where it need not be here: any device counts as one that has everything."""
+    return WorkItems() if name.startswith("opencl") else PROCESSOR
 
 
 @lru_cache(maxsize=64)

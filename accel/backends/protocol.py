@@ -9,6 +9,9 @@ import numpy as np
 
 from accel.backends.device import Around, nothing_around
 from accel.ir.nodes import Program
+from accel.schedule.machine import Machine
+from accel.schedule.templates.choose import program_schedules
+from accel.schedule.templates.ways import ProgramSchedules
 
 HostArray: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
 """A NumPy array of any rank and one of accel's scalar types, in native byte order."""
@@ -34,6 +37,19 @@ class Backend(Protocol):
         """`interpreter`, `llvm`, `opencl` or `opencl:1`."""
         ...
 
-    def compile(self, program: Program, around: Around = nothing_around) -> Executable:
-        """Compile once for all sizes. `around`: what is done around each launch of a nest."""
+    @property
+    def machine(self) -> Machine:
+        """What it runs nests on."""
         ...
+
+    def compile(self, program: Program, schedules: ProgramSchedules, around: Around = nothing_around) -> Executable:
+        """Compile once for all sizes.
+
+        `schedules`: how its nests run, on `machine`. `around`: what is done around each launch of a nest.
+        """
+        ...
+
+
+def compiled(backend: Backend, program: Program, around: Around = nothing_around) -> Executable:
+    """A loop program by itself, scheduled and compiled."""
+    return backend.compile(program, program_schedules(program, backend.machine), around)

@@ -18,6 +18,7 @@ from accel.ast.handles.acc import Acc
 from accel.ast.handles.function import apply_to_arrays
 from accel.ast.tree.nodes import ArrayNode, ArrayParameter, Use
 from accel.ast.tree.types import ArrayType
+from accel.backends.choose import machine
 from accel.backends.protocol import HostArray
 from accel.compile import Stages, stages
 from accel.errors import AccelTypeError, Where, here
@@ -87,7 +88,7 @@ def subject(program: object, arrays: Sequence[object], settings: Settings) -> Su
     chosen = options(settings, sizes)
     name = str(getattr(program, "__name__", "program"))
     steps: list[Step] = []
-    staged = stages(built.program, chosen, steps.append)
+    staged = stages(built.program, chosen, steps.append, machine(settings.backend))
     return Subject(name, traced, built.program, staged, {step.name: step for step in steps}, chosen, sizes, data)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from accel.ir import mentions
 from accel.ir.flow import made, needed, state_needs
-from accel.ir.nodes import LoopBody, ManyToOne, State, Stream
+from accel.ir.nodes import LoopBody, ManyToOne, Nest, State, Stream
 
 
 def backward_slice(
@@ -34,3 +35,10 @@ def backward_slice(
         else:
             pending += [*needed(part), *([by_name[part.state]] if isinstance(part, ManyToOne) else [])]
     return frozenset(found)
+
+
+def needed_for(nest: Nest, roots: Iterable[LoopBody | State]) -> frozenset[int]:
+    """The identities of the roots and of all statements and states that they, and the loops, need."""
+    bounds = [level.loop.extent for level in mentions.levels(nest) if level.loop]
+    streams = [extent for extent in bounds if isinstance(extent, Stream)]
+    return backward_slice(mentions.statements(nest), mentions.states(nest), [*roots, *streams])

@@ -10,7 +10,7 @@ import numpy as np
 
 from accel.ast.combinators.overloads import use
 from accel.ast.combinators.zips import zipWith
-from accel.backends.protocol import Backend, HostArray
+from accel.backends.protocol import Backend, HostArray, compiled
 from accel.explanation.explain import subject
 from accel.ir.nodes import Program
 from accel.profiling.clock import Clock, Tally
@@ -39,7 +39,7 @@ class Timing:
 def timed(loops: Program, data: Sequence[HostArray], target: Backend) -> Timing:
     """Run the program several times. Raises what it raises."""
     clock = Clock(loops)
-    executable = target.compile(loops, clock)
+    executable = compiled(target, loops, clock)
     clock.start()
     executable(data)  # memory is warm then, and kernels are built
     found: list[tuple[float, Mapping[int, Tally]]] = []

@@ -15,10 +15,11 @@ from accel.ir.nodes import LoopBody, ManyToOne, Nest, Scatter, State, Stream, Wr
 from accel.ir.slices import backward_slice
 from accel.labelled import scalar
 from accel.labelled.array import Extent
-from accel.labelled.meaning.order import lanes
+from accel.labelled.meaning.order import BLOCK, lanes
 from accel.labelled.scalar import Constant, Function
 from accel.schedule.axes import dependence, loops
 from accel.schedule.nodes import Accumulation, Axis, Carried, Kind, Parameter, Part, Piece, Role, Schedule, Size
+from accel.schedule.rounds import rounds
 
 ORDERS = (Role.ORDERED, Role.PRODUCTS)
 """Roles of axes whose elements are numbered."""
@@ -116,15 +117,41 @@ def _against_lanes(schedule: Schedule, piece: Piece, size: Size) -> str | None:
             assert_never(part)
 
 
+def against_carrying(schedule: Schedule, piece: Piece, size: Size) -> str | None:
+    """Why a piece may not become parts of `size` iterations, each of which begins with what those before it come to."""
+    axis = piece.axis
+    if axis.role is not Role.CHAIN or piece.part is not Part.WHOLE or piece.kind is not Kind.SERIAL:
+        return "only a whole axis, of which nothing else was said, is carried from part to part, and only if states run"
+    if not all(each.monoid.exact for each in scatters(schedule.nest, max(axis.depths))):
+        return "a scatter combines in the order of the visit"
+    states = carriers(schedule, axis)
+    first = axis.loops[0].depth
+    if any(each.state.running and each.first != first for each in states):
+        return "a state runs on from outside"
+    ordered = [each for each in states if not each.state.monoid.exact]
+    if not all(each.numbered and set(range(each.first, each.last + 1)) == axis.depths for each in ordered):
+        return "its iterations do not number the elements"
+    if ordered and not _fills_blocks(size):
+        return f"elements with an order are carried by blocks of {BLOCK}"
+    if rounds(schedule.nest, axis, states) is None:
+        return "a state needs its own value"
+    return None
+
+
+def _fills_blocks(size: Size) -> bool:
+    """Whether blocks of the order fill so many iterations."""
+    return (size.multiple // size.over if isinstance(size, Parameter) else size) % BLOCK == 0
+
+
 def _ordered(schedule: Schedule, axis: Axis) -> list[Carried]:
     return [each for each in carriers(schedule, axis) if each.role in ORDERS]
 
 
 def against_flipping(schedule: Schedule, outer: Piece, inner: Piece) -> str | None:
     """Why two pieces may not change places."""
-    if outer.axis == inner.axis and outer.axis.role is Role.CHAIN:
-        return "each of its iterations needs the one before"
     if outer.axis == inner.axis:
+        if outer.axis.role is Role.CHAIN:
+            return "each of its iterations needs the one before"
         steps = outer.part is Part.STEP and inner.part is Part.STEP
         return "a lane takes its elements in rising order" if steps else None
     found = any(isinstance(loop.extent, Stream) for loop in inner.axis.loops)
@@ -176,9 +203,16 @@ def against_running(schedule: Schedule, at: int, kind: Kind) -> str | None:
         case Kind.PARALLEL:
             if piece.axis.role in ANY_ORDER or (piece.axis.role in ORDERS and piece.part is Part.BLOCK):
                 return None
-            return "only maps, folds in any order, and blocks of folds run on several threads"
+            if piece.axis.role is Role.CHAIN and piece.part is Part.OUTER:
+                return None
+            return "only maps, folds in any order, blocks of folds, and parts that are carried run on several threads"
         case Kind.VECTOR:
             return _against_lanes_of_registers(schedule, at)
+        case Kind.ITEM:
+            fits = piece.axis.role in ANY_ORDER or piece.part is Part.LANE
+            return (
+                None if fits else "only maps, folds in any order, and lanes run in work-items that join what they have"
+            )
         case _:
             assert_never(kind)
 

@@ -30,6 +30,10 @@ class Template(Enum):
     BLOCKS = "blocks"
     SHORT_ROWS = "short rows"
     TILE = "tile"
+    CHAIN = "chain"
+    COPIES = "copies"
+    ITEMS = "work-items"
+    GROUPS = "work-groups"
     LITERAL = "literal"
 
 
@@ -52,19 +56,21 @@ class Kind(Enum):
     """How the iterations of a piece run.
 
     parallel: in any order, on any thread. serial: one after the other. register: written out, each with accumulators of its
-    own. vector: in the lanes of registers.
+    own. vector: in the lanes of registers. item: in the work-items of a group, which then join what they have.
     """
 
     PARALLEL = "parallel"
     SERIAL = "serial"
     REGISTER = "register"
     VECTOR = "vector"
+    ITEM = "item"
 
 
 class Part(Enum):
     """Which part of its axis a piece is: all of it, or one of those into which it was subdivided.
 
-    outer, inner: of an axis whose elements may be combined in any order. block, step, lane: of an ordered one, where step `s`
+    outer, inner: of an axis whose elements may be combined in any order, or whose iterations need those before, which then run
+    in order in each part. block, step, lane: of an ordered one, where step `s`
     of lane `l` of block `b` is element `4096 b + L s + l`, or `4096 b + 4096/L l + s` if its folds do not commute. The lanes of
     those that commute run in the order of their reversed bits where they stand outside of steps, so that those that join
     follow each other.
@@ -208,6 +214,15 @@ class Subdivide:
 
 
 @dataclass(frozen=True, slots=True)
+class Carry:
+    """Piece `at`, a whole axis of running states, becomes parts of `size` iterations, for each of which it is found first what
+    all before it come to."""
+
+    at: int
+    size: Size
+
+
+@dataclass(frozen=True, slots=True)
 class Flip:
     """Pieces `at` and `at + 1` change places."""
 
@@ -252,7 +267,7 @@ class Packed:
     at: int
 
 
-Rule: TypeAlias = Union[Subdivide, Flip, Flatten, Reverse, Run, Keep, Packed]
+Rule: TypeAlias = Union[Subdivide, Carry, Flip, Flatten, Reverse, Run, Keep, Packed]
 """One step of a derivation; `rules.py` has a function for each."""
 
 
@@ -260,8 +275,9 @@ Rule: TypeAlias = Union[Subdivide, Flip, Flatten, Reverse, Run, Keep, Packed]
 class Schedule:
     """How `nest` runs: all `pieces`, outermost first, of the `axes`, which stand as the nest's loops do.
 
-    `accumulations`: by the names of states, outermost first. `steps`: the rules that made this of the nest's own order.
-    `carried`: the nest's states.
+    `accumulations`: by the names of states, outermost first. `rounds`: the running states whose totals of parts are found
+    before all else runs, those of a later round with those of earlier ones. `steps`: the rules that made this of the nest's own
+    order. `carried`: the nest's states.
     """
 
     nest: Nest = field(repr=False)
@@ -270,6 +286,7 @@ class Schedule:
     pieces: tuple[Piece, ...]
     packs: tuple[Pack, ...]
     accumulations: tuple[tuple[str, Accumulation], ...]
+    rounds: tuple[tuple[str, ...], ...]
     steps: tuple[Rule, ...]
     carried: tuple[Carried, ...] = field(compare=False, repr=False)
 
@@ -294,11 +311,3 @@ class Series:
     extent: Extent
     rows: tuple[Array, ...]
     passed: tuple[Array, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ProgramSchedules:
-    """How a program runs: the schedules of its nests, each nest once, in their order; and which nests run together."""
-
-    nests: tuple[Schedule, ...]
-    series: tuple[Series, ...]

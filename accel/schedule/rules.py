@@ -23,6 +23,7 @@ from accel.schedule.nodes import (
     AccelScheduleError,
     Accumulation,
     Axis,
+    Carry,
     Flatten,
     Flip,
     Keep,
@@ -41,6 +42,7 @@ from accel.schedule.nodes import (
     Subdivide,
     Template,
 )
+from accel.schedule.rounds import rounds
 
 
 def original(nest: Nest) -> Schedule:
@@ -48,7 +50,7 @@ def original(nest: Nest) -> Schedule:
     states = carried(nest)
     found = axes(nest, states)
     kept = tuple((each.state.name, in_nest_order(each.state)) for each in states)
-    return Schedule(nest, Template.LITERAL, found, tuple(map(Piece, found)), (), kept, (), states)
+    return Schedule(nest, Template.LITERAL, found, tuple(map(Piece, found)), (), kept, (), (), states)
 
 
 def apply(schedule: Schedule, rule: Rule) -> Schedule:
@@ -56,6 +58,8 @@ def apply(schedule: Schedule, rule: Rule) -> Schedule:
     match rule:
         case Subdivide(at, size):
             return subdivide(schedule, at, size)
+        case Carry(at, size):
+            return carry(schedule, at, size)
         case Flip(at):
             return flip(schedule, at)
         case Flatten(at):
@@ -130,6 +134,20 @@ def _quotient(whole: Size | None, size: Size) -> Size | None:
     if isinstance(whole, Parameter) and isinstance(size, int):
         return replace(whole, over=whole.over * size)
     return 1  # of itself
+
+
+def carry(schedule: Schedule, at: int, size: Size) -> Schedule:
+    """Piece `at`, a whole axis of running states, becomes an outer and an inner one of `size` iterations.
+
+    The totals of each inner one are found first, in rounds, and then what all before it come to: so these may run in any order.
+    """
+    piece = _piece(schedule, at)
+    _require(legality.against_carrying(schedule, piece, size), f"cannot carry {piece.axis.name}")
+    found = rounds(schedule.nest, piece.axis, schedule.carried)
+    assert found is not None
+    parts = [replace(piece, part=Part.OUTER, inside=(size,)), replace(piece, part=Part.INNER, size=size)]
+    made = _made(schedule, (*schedule.pieces[:at], *parts, *schedule.pieces[at + 1 :]), Carry(at, size))
+    return replace(made, rounds=(*schedule.rounds, *found))
 
 
 def flip(schedule: Schedule, at: int) -> Schedule:

@@ -17,13 +17,13 @@ from accel.ir import mentions
 from accel.labelled.array import Array
 from accel.labelled.scalar_text import plain_name
 from accel.schedule.nodes import (
+    Carry,
     Flatten,
     Flip,
     Keep,
     Packed,
     Part,
     Piece,
-    ProgramSchedules,
     Reverse,
     Rule,
     Run,
@@ -32,16 +32,6 @@ from accel.schedule.nodes import (
     Size,
     Subdivide,
 )
-
-
-def program_text(made: ProgramSchedules) -> str:
-    """Those of a program, in the order of its nests; then its series."""
-    return "\n".join([text(made.nests), *map(series_text, made.series)])
-
-
-def text(schedules: Iterable[Schedule]) -> str:
-    """Some schedules, one after the other."""
-    return "\n".join(map(schedule_text, schedules))
 
 
 def series_text(series: Series) -> str:
@@ -54,13 +44,13 @@ def _arrays(some: Iterable[Array]) -> str:
     return ", ".join(map(plain_name, some))
 
 
-def schedule_text(schedule: Schedule) -> str:
-    """One schedule."""
-    return "\n".join(_lines(schedule))
+def schedule_text(schedule: Schedule, part: str = "") -> str:
+    """One schedule. `part`: of its nest."""
+    return "\n".join(_lines(schedule, part))
 
 
-def _lines(schedule: Schedule) -> Iterator[str]:
-    yield f"schedule of %{schedule.nest.label}: {schedule.template.value}"
+def _lines(schedule: Schedule, part: str) -> Iterator[str]:
+    yield f"schedule of %{schedule.nest.label}{part}: {schedule.template.value}"
     for number, piece in enumerate(schedule.pieces):
         for pack in schedule.packs:
             if pack.at == number:
@@ -70,6 +60,8 @@ def _lines(schedule: Schedule) -> Iterator[str]:
     running = {state.name: state.running for state in mentions.states(schedule.nest)}
     for name, accumulation in schedule.accumulations:
         yield f"  {'scan' if running[name] else 'fold'} {name} as {accumulation.value}"
+    if schedule.rounds:
+        yield f"  totals of {', then '.join(map(', '.join, schedule.rounds))}"
     if schedule.steps:
         yield f"  by {'; '.join(map(rule_text, schedule.steps))}"
 
@@ -100,6 +92,8 @@ def rule_text(rule: Rule) -> str:
     match rule:
         case Subdivide(at, size):
             return f"subdivide {at} {size_text(size)}"
+        case Carry(at, size):
+            return f"carry {at} {size_text(size)}"
         case Flip(at):
             return f"flip {at}"
         case Flatten(at):

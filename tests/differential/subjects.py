@@ -18,6 +18,7 @@ import numpy as np
 import accel as A
 from accel.ast.combinators.host import use
 from accel.ast.tree.operators import ELEMENTARY
+from accel.backends import protocol
 from accel.backends.choose import backend
 from accel.backends.interpreter.backend import InterpreterBackend
 from accel.compile import Stages, stages
@@ -167,7 +168,7 @@ def compiled(given: Case, staged: Stages, name: str, threads: int) -> list[HostA
     """The results on a backend."""
     target = backend(name, threads)
     assert not isinstance(target, InterpreterBackend), "the reference runs by itself"
-    return target.compile(staged.loops)(given.arguments)
+    return protocol.compiled(target, staged.loops)(given.arguments)
 
 
 def subjects(given: Case) -> Iterator[tuple[str, Run]]:

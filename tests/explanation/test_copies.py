@@ -25,7 +25,8 @@ from accel.ilp.recompute.graph import recompute
 from accel.ir.lowering.lower import lower
 from accel.labelled.construction.build import build
 from accel.labelled.passes.recompute import Recomputed
-from accel.schedule.nodes import ProgramSchedules
+from accel.schedule.machine import PROCESSOR
+from accel.schedule.templates.ways import ProgramSchedules
 
 Floats = A.Acc[A.Vector[np.float64]]
 
@@ -53,7 +54,9 @@ def summary(program: object, copied: Recomputed) -> Summary:
     asked = replace(plan(labelled, options), clustering=plan_graph(graph, options).clustering, recomputed=(copied,))
     found = realised(labelled, asked, options)
     fused = fuse(found.program, found.plan)
-    return summarise(Stages(found.program, found.plan, fused, lower(fused), ProgramSchedules((), ())), {}, options)
+    return summarise(
+        Stages(found.program, found.plan, fused, lower(fused), ProgramSchedules(PROCESSOR, (), ())), {}, options
+    )
 
 
 def test_a_copy_for_another_loop() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, I64, ScalarType
 from accel.backends.llvm.backend import LLVMBackend
-from accel.backends.protocol import HostArray
+from accel.backends.protocol import HostArray, compiled
 from accel.ir.meaning.interpret import interpret
 from accel.ir.nodes import (
     For,
@@ -34,6 +34,9 @@ from accel.ir.nodes import (
 from accel.labelled.algebra import monoid_of
 from accel.labelled.array import Array, Extent, SizeVariable
 from accel.labelled.scalar import Block, Compute, Function, Variable, constant
+from accel.schedule.machine import PROCESSOR
+from accel.schedule.templates.choose import program_schedules
+from accel.schedule.templates.ways import Finding
 
 N = Extent(SizeVariable(0), 0)
 M = Extent(SizeVariable(1), 0)
@@ -161,9 +164,15 @@ def numbers(kind: ScalarType, count: int, seed: int) -> HostArray:
     return np.asarray(random.integers(kind.minimum, kind.maximum, count, endpoint=True, dtype=kind.dtype))
 
 
+def each_has(given: Program, kind: type[Finding]) -> None:
+    """The stage finds this in each nest."""
+    for nest in program_schedules(given, PROCESSOR).nests:
+        assert any(isinstance(way.finding, kind) for way in nest.ways)
+
+
 def run(given: Program, arguments: Sequence[HostArray], threads: int = 1) -> list[HostArray]:
     """The program's results on the backend."""
-    return LLVMBackend(threads).compile(given)(arguments)
+    return compiled(LLVMBackend(threads), given)(arguments)
 
 
 def agrees(given: Program, arguments: Sequence[HostArray], threads: Sequence[int] = (1, 2, 3)) -> None:

@@ -11,32 +11,38 @@ import pytest
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, F32, F64, I8, I32, I64, ScalarType
 from accel.backends.llvm.backend import LLVMBackend
-from accel.backends.llvm.loops.alternatives import Alternative
+from accel.backends.llvm.loops.alternatives import Alternative, Alternatives
 from accel.backends.llvm.loops.nest import NestText
 from accel.backends.llvm.templates.chain import chained
-from accel.backends.protocol import HostArray
+from accel.backends.protocol import Executable, HostArray, compiled
 from accel.errors import AccelIndexError
 from accel.ir.meaning.interpret import interpret
 from accel.ir.nodes import Launch, Level, LoopDirection, ManyToOne, Program, Read, Remap, Stream, Write
 from accel.labelled.array import Array
-from accel.schedule.templates.chain import chain
+from accel.schedule.templates.chain import Chain, chain
+from accel.schedule.templates.rows import rows
+from accel.schedule.templates.ways import Finding
 from tests.llvm import nests
 from tests.llvm.test_filters import filtered
 from tests.marks import one_in, slow
 
 
-def forced(text: NestText) -> Sequence[Alternative]:
-    """A chain of the shortest chunks, for launches of any size; there must be one."""
-    found = chained(text, 0.0, 0.0)
-    assert found is not None
-    return [found]
+def forced(text: NestText, found: Finding) -> Sequence[Alternative]:
+    """A chain of the shortest chunks, for launches of any size."""
+    return [chained(text, found, 0.0, 0.0)] if isinstance(found, Chain) else []
+
+
+def in_chain(threads: int, chains: Alternatives, given: Program) -> Executable:
+    """The program with these chains; each of its nests must be one."""
+    nests.each_has(given, Chain)
+    return compiled(LLVMBackend(threads, chains), given)
 
 
 def agrees(given: Program, arguments: Sequence[HostArray], threads: Sequence[int] = (2, 3, 8)) -> None:
     """Chains give the interpreter's bits."""
     expected = interpret(given, arguments)
     for count in threads:
-        found = LLVMBackend(count, forced).compile(given)(arguments)
+        found = in_chain(count, forced, given)(arguments)
         assert [each.tobytes() for each in found] == [each.tobytes() for each in expected], count
 
 
@@ -76,7 +82,7 @@ def test_filters(kind: ScalarType, kept: ScalarType, size: int) -> None:
     keys, values = nests.numbers(kind, size, 3), nests.numbers(kept, size, 4)
     expected = values[keys > np.zeros((), kind.dtype)]
     for threads in (2, 3, 8):
-        result, count = LLVMBackend(threads, forced).compile(filtered(kind, kept))([keys, values])
+        result, count = in_chain(threads, forced, filtered(kind, kept))([keys, values])
         assert int(count[()]) == len(expected)
         assert result[: len(expected)].tobytes() == expected.tobytes()
 
@@ -105,7 +111,7 @@ def gathered_scan() -> Program:
 
 @pytest.mark.parametrize("bad", [0, 4096, 150_000, 299_999])
 def test_the_first_index_that_is_wrong_is_named(bad: int) -> None:
-    executable = LLVMBackend(3, forced).compile(gathered_scan())
+    executable = in_chain(3, forced, gathered_scan())
     indices = np.arange(300_000) % 1000
     source = np.ones(1000, np.float32)
     np.testing.assert_array_equal(executable([indices, source])[0], np.arange(1, 300_001, dtype=np.float32))
@@ -116,11 +122,9 @@ def test_the_first_index_that_is_wrong_is_named(bad: int) -> None:
     np.testing.assert_array_equal(executable([np.arange(5000) % 10, source])[0], np.arange(1, 5001, dtype=np.float32))
 
 
-def impatient(text: NestText) -> Sequence[Alternative]:
+def impatient(text: NestText, found: Finding) -> Sequence[Alternative]:
     """A chain in which nobody waits."""
-    found = chained(text, 0.0, 0.0, 0.0)
-    assert found is not None
-    return [found]
+    return [chained(text, found, 0.0, 0.0, 0.0)] if isinstance(found, Chain) else []
 
 
 @pytest.mark.parametrize("operator", [Operator.ADD, Operator.MAX])
@@ -129,9 +133,9 @@ def test_what_predecessors_have_not_found_out_is_found_out_by_all(operator: Oper
     given = nests.scan(I32, nests.binary(operator, I32), 1, exact=True, seeded=True, guard="positive", exclusive=True)
     values = nests.numbers(I32, 100_000, 7)
     values[:50_000] = -1
-    expected = [each.tobytes() for each in LLVMBackend(1).compile(given)([values])]
+    expected = [each.tobytes() for each in compiled(LLVMBackend(1), given)([values])]
     for threads in (2, 3, 8):
-        executable = LLVMBackend(threads, impatient).compile(given)
+        executable = in_chain(threads, impatient, given)
         for _ in range(20):
             assert [each.tobytes() for each in executable([values])] == expected
 
@@ -140,8 +144,8 @@ def test_what_predecessors_have_not_found_out_is_found_out_by_all(operator: Oper
 def test_many_launches_on_more_threads_than_processors() -> None:
     given = nests.scan(F64, nests.binary(Operator.ADD, F64), 1, exact=False, seeded=True)
     values = nests.numbers(F64, 100_000, 1)
-    expected = [each.tobytes() for each in LLVMBackend(1).compile(given)([values])]
-    executable = LLVMBackend(9, forced).compile(given)
+    expected = [each.tobytes() for each in compiled(LLVMBackend(1), given)([values])]
+    executable = in_chain(9, forced, given)
     for _ in range(300):
         assert [each.tobytes() for each in executable([values])] == expected
 
@@ -156,7 +160,7 @@ def test_a_scan_of_a_scan_has_no_chain() -> None:
     """What a chunk comes to is not known without what came before it."""
     first = nests.scan(F32, nests.binary(Operator.ADD, F32), 1, exact=False, seeded=False)
     nest = only_nest(first).nest
-    assert chain(nest) is not None
+    assert chain(rows(nest)) is not None
     loop = nest.body.loop
     assert loop is not None
     state, (read, step, write) = loop.states[0], loop.body.before
@@ -164,14 +168,14 @@ def test_a_scan_of_a_scan_has_no_chain() -> None:
     second = replace(state, finals=(Stream("t", F32),))
     again = ManyToOne("t", step.after, after=(Stream("z", F32),))
     body = nests.loop([read, step, write, again], [state, second])
-    assert chain(replace(nest, body=Level((), body, ()))) is None
+    assert chain(rows(replace(nest, body=Level((), body, ())))) is None
 
 
 def test_totals_need_no_results() -> None:
     nest = only_nest(nests.scan(F32, nests.binary(Operator.ADD, F32), 1, exact=False, seeded=True)).nest
-    found = chain(nest)
+    found = chain(rows(nest))
     assert found is not None
     assert found.blocks
-    loop = found.totals.body.loop
+    loop = found.totals.nest.body.loop
     assert loop is not None
     assert not any(isinstance(statement, Write) for statement in loop.body.before)

@@ -12,14 +12,17 @@ import accel as A
 from accel.ast.tree.types import ScalarType
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.loops.alternatives import Alternatives
+from accel.backends.llvm.loops.nest import NestText
 from accel.backends.llvm.templates.columns import ColumnStrips
-from accel.backends.protocol import HostArray
+from accel.backends.protocol import HostArray, compiled
 from accel.explanation.explain import subject
 from accel.ir.meaning.interpret import interpret
 from accel.ir.nodes import Program
 from accel.labelled.meaning import order
-from accel.schedule.templates.columns import columns
+from accel.schedule.templates.columns import Columns, columns
+from accel.schedule.templates.ways import Finding
 from accel.settings import Settings
+from tests.llvm import nests
 from tests.marks import one_in
 
 Given: TypeAlias = Any  # one function for arrays of several types
@@ -33,10 +36,8 @@ SHAPES = [
 def forced(*, narrow: bool) -> Alternatives:
     """Strips of two vectors and parts of a block, so that small arrays have several of both."""
 
-    def alternatives(text: Given) -> Sequence[ColumnStrips]:
-        found = columns(text.nest)
-        assert found is not None
-        return [ColumnStrips(text, found, narrow=narrow, vectors=2, blocks=1)]
+    def alternatives(text: NestText, found: Finding) -> Sequence[ColumnStrips]:
+        return [ColumnStrips(text, found, narrow=narrow, vectors=2, blocks=1)] if isinstance(found, Columns) else []
 
     return alternatives
 
@@ -47,10 +48,11 @@ def program(given: A.Acc[Given] | tuple[A.Acc[Given], ...]) -> Program:
 
 def gives(given: Program, sets: Sequence[Sequence[HostArray]], expected: Sequence[Sequence[HostArray]]) -> None:
     """Both kinds of strips, and what is chosen, give these bits for each set of arguments."""
+    nests.each_has(given, Columns)
     for backend in (LLVMBackend(2, forced(narrow=True)), LLVMBackend(3, forced(narrow=False)), LLVMBackend(1)):
-        compiled = backend.compile(given)
+        executable = compiled(backend, given)
         for arguments, results in zip(sets, expected, strict=True):
-            for right, got in zip(results, compiled(arguments), strict=True):
+            for right, got in zip(results, executable(arguments), strict=True):
                 assert np.asarray(right, got.dtype).tobytes() == got.tobytes(), f"{got} instead of {right}"
 
 
@@ -83,11 +85,11 @@ def test_sums(kind: str) -> None:
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_strips_and_parts_for_every_number_of_threads(threads: int) -> None:
     """Large enough to be cut: few columns into parts, many into strips, both into both."""
-    compiled = LLVMBackend(threads).compile(program(column_sums(A.use(numbers((2, 2))))))
+    executable = compiled(LLVMBackend(threads), program(column_sums(A.use(numbers((2, 2))))))
     for shape in ((70000, 9), (20000, 150), (4100, 3000), (300, 9000)):
         m = numbers(shape)
         expected = np.zeros(shape[1], "f4") + order.fold(list(m), np.add, True, 64)
-        (got,) = compiled([m])
+        (got,) = executable([m])
         assert got.tobytes() == expected.tobytes()
 
 

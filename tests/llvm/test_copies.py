@@ -13,21 +13,22 @@ from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.loops.alternatives import Alternative
 from accel.backends.llvm.loops.nest import NestText
 from accel.backends.llvm.templates.copies import copied
+from accel.backends.protocol import compiled
 from accel.errors import AccelIndexError
 from accel.ir.nodes import Launch, Level, ManyToOne, Nest, Program, Scatter, State, Stream, Write
 from accel.labelled.algebra import monoid_of
 from accel.labelled.array import Array
 from accel.labelled.scalar import constant
-from accel.schedule.templates.copies import copied_scatters
+from accel.schedule.templates.copies import Copies, copied_scatters
+from accel.schedule.templates.ways import Finding
 from tests.llvm import nests
 from tests.marks import one_in, slow
 
 
-def forced(text: NestText) -> Sequence[Alternative]:
+def forced(text: NestText, found: Finding) -> Sequence[Alternative]:
     """Copies for launches of any size, in the shortest chunks; they must serve."""
-    found = copied(text, 0.0, 0.0)
-    assert found is not None
-    return [found]
+    assert isinstance(found, Copies)
+    return [copied(text, found, 0.0, 0.0)]
 
 
 def scattered(operator: Operator, kind: ScalarType) -> Program:
@@ -58,7 +59,7 @@ def test_scatters(operator: Operator, kind: ScalarType, size: int) -> None:
     expected = targets.copy()
     BY_NUMPY[operator].at(expected, indices, values)
     for threads in (1, 2, 3, 8):
-        executable = LLVMBackend(threads, forced).compile(scattered(operator, kind))
+        executable = compiled(LLVMBackend(threads, forced), scattered(operator, kind))
         result, count = executable([indices, values, targets.copy()])
         assert result.tobytes() == expected.tobytes()
         assert int(count[()]) == indices.sum()
@@ -67,13 +68,13 @@ def test_scatters(operator: Operator, kind: ScalarType, size: int) -> None:
 def test_targets_that_are_many_are_written_in_order() -> None:
     """The test at launch says no."""
     indices, targets = np.arange(90_000), np.zeros(90_000, np.int64)
-    executable = LLVMBackend(3, forced).compile(scattered(Operator.ADD, I64))
+    executable = compiled(LLVMBackend(3, forced), scattered(Operator.ADD, I64))
     np.testing.assert_array_equal(executable([indices, indices, targets])[0], indices)
 
 
 @pytest.mark.parametrize("bad", [0, 60_000, 199_999])
 def test_the_first_index_that_is_wrong_is_named(bad: int) -> None:
-    executable = LLVMBackend(3, forced).compile(scattered(Operator.ADD, I64))
+    executable = compiled(LLVMBackend(3, forced), scattered(Operator.ADD, I64))
     indices = np.arange(200_000) % 50
     wrong = indices.copy()
     wrong[bad:] = 50 + bad
@@ -92,7 +93,7 @@ def test_sums_of_floats_have_no_copies() -> None:
 
 @slow
 def test_many_launches_on_more_threads_than_processors() -> None:
-    executable = LLVMBackend(9, forced).compile(scattered(Operator.ADD, I64))
+    executable = compiled(LLVMBackend(9, forced), scattered(Operator.ADD, I64))
     indices = np.arange(100_000) % 30
     for _ in range(300):
         found = executable([indices, indices, np.zeros(30, np.int64)])[0]

@@ -8,6 +8,7 @@ import pytest
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import F32, I64
 from accel.backends.llvm.backend import LLVMBackend
+from accel.backends.protocol import compiled
 from accel.errors import AccelIndexError, AccelValueError
 from accel.ir.nodes import Level, LoopDirection, OneToOne, Program, Read, Remap, Stream, Write
 from accel.labelled.array import Array
@@ -35,7 +36,7 @@ def gathered(order: LoopDirection = LoopDirection.UP, by_load: bool = False) -> 
 @pytest.mark.parametrize("by_load", [True, False])
 @pytest.mark.parametrize("size", [1, 20, 200_000])
 def test_gathers(size: int, by_load: bool, threads: int) -> None:
-    executable = LLVMBackend(threads).compile(gathered(by_load=by_load))
+    executable = compiled(LLVMBackend(threads), gathered(by_load=by_load))
     source = np.arange(1000, dtype=np.float32)
     indices = np.arange(size, dtype=np.int64) * 7 % 1000
     np.testing.assert_array_equal(executable([indices, source])[0], source[indices])
@@ -50,14 +51,14 @@ def test_gathers(size: int, by_load: bool, threads: int) -> None:
 
 
 def test_the_first_iteration_counts_also_downwards() -> None:
-    executable = LLVMBackend(2).compile(gathered(LoopDirection.DOWN))
+    executable = compiled(LLVMBackend(2), gathered(LoopDirection.DOWN))
     indices = np.array([77, 0, 1, 88, 2], np.int64)
     with pytest.raises(AccelIndexError, match=r"index \(88,\)"):
         executable([indices, np.zeros(3, np.float32)])
 
 
 def test_gathers_from_nothing() -> None:
-    executable = LLVMBackend(2).compile(gathered())
+    executable = compiled(LLVMBackend(2), gathered())
     assert executable([np.zeros(0, np.int64), np.zeros(0, np.float32)])[0].size == 0
     with pytest.raises(AccelIndexError, match=r"index \(0,\) is out of bounds for an array of shape \(0,\)"):
         executable([np.zeros(1, np.int64), np.zeros(0, np.float32)])

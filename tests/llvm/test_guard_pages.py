@@ -18,7 +18,7 @@ from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, F32, F64, I8, I32, I64, ScalarType
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.machine.buffers import Buffers
-from accel.backends.protocol import HostArray
+from accel.backends.protocol import HostArray, compiled
 from accel.ir.nodes import For, Level, LoopDirection, OneToOne, Program, Read, Stream, Within, Write
 from accel.labelled.array import Array
 from accel.labelled.scalar import Block, Function, Variable
@@ -87,7 +87,7 @@ PROGRAMS: dict[str, tuple[Program, Sequence[ScalarType]]] = {
 def test_programs(name: str, at_end: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     program, kinds = PROGRAMS[name]
     monkeypatch.setattr(Buffers, "take", lambda self, element, shape: guarded(at_end, element, shape))
-    executable = LLVMBackend(1).compile(program)
+    executable = compiled(LLVMBackend(1), program)
 
     def work() -> None:
         for size in SIZES:
@@ -120,7 +120,7 @@ def test_scans_of_rows(form: str, kind: ScalarType, at_end: bool, monkeypatch: p
 
 
 def _gather(at_end: bool) -> None:
-    executable = LLVMBackend(1).compile(gathered())
+    executable = compiled(LLVMBackend(1), gathered())
     for size in SIZES:
         indices = flush(at_end, np.arange(size, dtype=np.int64)[::-1], I64)
         source = flush(at_end, np.arange(size, dtype=np.float32), F32)
@@ -158,7 +158,7 @@ def rows_that_are_there() -> Program:
 
 
 def _rows(at_end: bool) -> None:
-    executable = LLVMBackend(1).compile(rows_that_are_there())
+    executable = compiled(LLVMBackend(1), rows_that_are_there())
     for size in (1, 7, 16, 65):
         # Of one page, so that what lies behind the last row is the guard; a row further on would lie beyond it.
         rows, columns = nests.numbers(F32, PAGE // 4, 1)[: max(1, size // 2)], nests.numbers(F32, size, 2)

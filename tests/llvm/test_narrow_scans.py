@@ -13,7 +13,7 @@ import accel as A
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, ScalarType
 from accel.backends.llvm.backend import LLVMBackend
-from accel.backends.protocol import HostArray
+from accel.backends.protocol import HostArray, compiled
 from accel.ir.nodes import LoopDirection
 from tests.llvm import nests
 from tests.marks import one_in
@@ -75,7 +75,7 @@ def test_all_sizes(kind: ScalarType, operator: Operator, order: LoopDirection) -
     for exclusive in (False, True):
         merge = nests.binary(operator, kind)
         program = nests.scan(kind, merge, 1, exact=True, seeded=exclusive, order=order, exclusive=exclusive)
-        executables = [LLVMBackend(threads).compile(program) for threads in (1, 2)]
+        executables = [compiled(LLVMBackend(threads), program) for threads in (1, 2)]
         initial = kind.dtype.type(3) if exclusive else None
         for size in SIZES:
             source = elements(kind, size, size)

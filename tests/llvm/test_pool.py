@@ -16,7 +16,7 @@ import pytest
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import F32, F64, I64
 from accel.backends.llvm.backend import LLVMBackend
-from accel.backends.protocol import Executable
+from accel.backends.protocol import Executable, compiled
 from accel.ir.nodes import For, Level, LoopDirection, ManyToOne, OneToOne, Program, State, Stream, Write
 from accel.labelled.algebra import monoid_of
 from accel.labelled.array import Array
@@ -30,7 +30,7 @@ def total() -> Program:
 
 
 def test_callers_in_many_threads() -> None:
-    executable = LLVMBackend(3).compile(total())
+    executable = compiled(LLVMBackend(3), total())
     values = nests.numbers(F32, 300_000, 5)
     expected = executable([values])[0]
     found: list[bytes] = []
@@ -47,7 +47,7 @@ def test_callers_in_many_threads() -> None:
 
 
 def test_forked_children_have_a_pool_of_their_own() -> None:
-    executable = LLVMBackend(3).compile(total())
+    executable = compiled(LLVMBackend(3), total())
     values = nests.numbers(F32, 300_000, 5)
     expected = executable([values])[0].tobytes()
     for _ in range(3):
@@ -78,7 +78,7 @@ def endless() -> Executable:
     sizes = Array(0, 0, F32, (nests.N,))
     level = Level((), outer, (Write(result, (), constant(F64, 1)),))
     program = nests.program(level, [sizes], [(rows, ((nests.N,),)), (result, ())])
-    return LLVMBackend(2).compile(program)
+    return compiled(LLVMBackend(2), program)
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_an_interrupt_ends_a_long_kernel() -> None:
     assert time.perf_counter() - start < 30
     # The pool is as before.
     small = nests.numbers(F32, 300_000, 5)
-    assert LLVMBackend(2).compile(total())([small])[0] == LLVMBackend(1).compile(total())([small])[0]
+    assert compiled(LLVMBackend(2), total())([small])[0] == compiled(LLVMBackend(1), total())([small])[0]
 
 
 def resident_kilobytes() -> int:
@@ -115,7 +115,7 @@ def test_dropped_programs_leave_nothing_behind() -> None:
     values = np.ones(10, np.float32)
 
     def one() -> None:
-        assert LLVMBackend(1).compile(total())([values])[0] == 13
+        assert compiled(LLVMBackend(1), total())([values])[0] == 13
 
     for _ in range(40):
         one()

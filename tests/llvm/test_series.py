@@ -14,11 +14,13 @@ import accel as A
 from accel import settings
 from accel.ast.tree.types import F32, F64, I32, ScalarType
 from accel.backends.llvm.backend import LLVMBackend, llvm_text
-from accel.backends.protocol import Executable
+from accel.backends.protocol import Executable, compiled
 from accel.errors import AccelError, AccelIndexError, AccelValueError
 from accel.explanation.explain import subject
 from accel.ir.meaning.interpret import interpret
 from accel.ir.nodes import Program
+from accel.schedule.machine import PROCESSOR
+from accel.schedule.templates.choose import program_schedules
 from tests.llvm import nests
 from tests.marks import one_in
 
@@ -79,14 +81,14 @@ def lowered(function: Callable[..., object], *arrays: Numbers) -> Program:
 
 def series_of(program: Program) -> list[str]:
     """The functions of series in a program's text."""
-    return re.findall(r"@(series\d+)\(ptr %block\)", llvm_text(program))
+    return re.findall(r"@(series\d+)\(ptr %block\)", llvm_text(program_schedules(program, PROCESSOR)))
 
 
 def agrees(program: Program, arguments: Sequence[Numbers]) -> None:
     """The interpreter's bits, one row after the other and many at once, for any number of threads."""
     expected = [each.tobytes() for each in interpret(program, list(arguments))]
     for threads, block_bytes in ((1, 20_000), (2, 1), (2, 1 << 18), (3, 20_000)):
-        executable = LLVMBackend(threads, block_bytes=block_bytes).compile(program)
+        executable = compiled(LLVMBackend(threads, block_bytes=block_bytes), program)
         for _ in range(2):
             assert [each.tobytes() for each in executable(list(arguments))] == expected
 
@@ -116,7 +118,7 @@ def test_no_rows(shape: tuple[int, int]) -> None:
 def test_rows_without_elements() -> None:
     loops = lowered(shares, np.zeros((3, 5), np.float32))
     with pytest.raises(AccelValueError, match=r"fold1 of an empty row: the array has shape \(3, 0\)"):
-        LLVMBackend(2).compile(loops)([np.zeros((3, 0), np.float32)])
+        compiled(LLVMBackend(2), loops)([np.zeros((3, 0), np.float32)])
 
 
 def test_strides() -> None:
@@ -166,8 +168,8 @@ def test_checks_fail_as_they_do_one_after_the_other(shape: tuple[int, int], thre
     loops = lowered(gathered, values, places)
     assert series_of(loops)
     agrees(loops, [values, places])
-    together = LLVMBackend(threads, block_bytes=4000).compile(loops)
-    alone = LLVMBackend(threads).compile(loops, lambda device, nest, slots, launch: launch)
+    together = compiled(LLVMBackend(threads, block_bytes=4000), loops)
+    alone = compiled(LLVMBackend(threads), loops, lambda device, nest, slots, launch: launch)
     for bad in (shape[1], -1):
         wrong = places.copy()
         wrong[shape[0] // 2, 3] = bad
@@ -223,7 +225,7 @@ def test_a_series_in_a_loop() -> None:
 def test_what_is_passed_takes_no_whole_array() -> None:
     """Two threads and one row at once: two rows."""
     loops = lowered(shares, matrix(F32, 64, 300))
-    executable: Any = LLVMBackend(2, block_bytes=1).compile(loops)  # Any: its device is nobody's business else
+    executable: Any = compiled(LLVMBackend(2, block_bytes=1), loops)  # Any: its device is nobody's business else
     take = executable._device._buffers.take
     asked: list[tuple[int, ...]] = []
 

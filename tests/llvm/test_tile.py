@@ -13,21 +13,23 @@ from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.loops.alternatives import Alternative
 from accel.backends.llvm.loops.nest import NestText
 from accel.backends.llvm.templates.tile.alternative import Tiles
+from accel.backends.protocol import compiled
 from accel.errors import AccelIndexError
 from accel.explanation.explain import subject
 from accel.ir import mentions
 from accel.ir.meaning.interpret import interpret
 from accel.ir.nodes import Program
-from accel.schedule.templates.tile import tile
+from accel.schedule.templates.tile import Tile, tile
+from accel.schedule.templates.ways import Finding
 from accel.settings import Settings
+from tests.llvm import nests
 
 Rows: TypeAlias = Any  # arrays of any rank and type: what is tested is values
 
 
-def tiled(text: NestText) -> Sequence[Alternative]:
-    """Tiles wherever they can be, however small."""
-    found = tile(text.nest)
-    assert found is not None, "the nest cannot be tiled"
+def tiled(text: NestText, found: Finding) -> Sequence[Alternative]:
+    """Tiles, however small; the nest must be such that there are some."""
+    assert isinstance(found, Tile)
     return [Tiles(text, found, least=1.0)]
 
 
@@ -62,7 +64,8 @@ def program(function: Callable[..., Rows], *arguments: np.ndarray[Any, Any]) -> 
 def check(function: Callable[..., Rows], *arguments: np.ndarray[Any, Any], threads: int = 1) -> None:
     """Tiles against the interpreter, bit for bit."""
     given = program(function, *arguments)
-    found = LLVMBackend(threads, tiled).compile(given)(list(arguments))
+    nests.each_has(given, Tile)
+    found = compiled(LLVMBackend(threads, tiled), given)(list(arguments))
     for one, other in zip(found, interpret(given, list(arguments)), strict=True):
         assert one.dtype == other.dtype
         assert one.tobytes() == np.ascontiguousarray(other).tobytes()

@@ -6,11 +6,13 @@ from collections.abc import Callable
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import F32
-from accel.backends.llvm.module import module_text, nests
+from accel.backends.llvm.module import module_text
 from accel.ir.nodes import Level, ManyToOne, OneToOne, State, Stream, Write
 from accel.labelled.algebra import monoid_of
 from accel.labelled.array import Array
 from accel.labelled.scalar import constant
+from accel.schedule.machine import PROCESSOR
+from accel.schedule.templates.choose import program_schedules
 from tests.llvm import nests as hand
 
 
@@ -23,6 +25,6 @@ def test_dot_product(golden: Callable[[str], None]) -> None:
     state = State((total,), (constant(F32, 0),), merge, monoid_of(merge), False)
     loop = hand.loop([*reads, multiply, ManyToOne("s", (product,))], [state])
     program = hand.program(Level((), loop, (Write(result, (), total),)), inputs, [(result, ())])
-    modules, _ = module_text(nests(program))
+    modules, _ = module_text(program_schedules(program, PROCESSOR).nests)
     # What runs once in a launch says little about how loops are written.
     golden(modules.hot)

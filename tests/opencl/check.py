@@ -11,7 +11,7 @@ import numpy as np
 import accel as A
 from accel.ast.combinators.host import use
 from accel.backends.opencl.backend import OpenCLBackend
-from accel.backends.protocol import Executable, HostArray
+from accel.backends.protocol import Executable, HostArray, compiled
 from accel.compile import stages
 from accel.ilp.problem.options import Options
 from accel.ir.meaning.interpret import interpret
@@ -55,5 +55,5 @@ def on_device(on: OpenCLBackend, name: str) -> None:
         executable: Executable | None = None
         for size in case.sizes:
             planned, arguments = loops(strategy, case.program(*map(use, case.data(size))))
-            executable = executable or on.compile(planned)
+            executable = executable or compiled(on, planned)
             same(executable(arguments), expected(name, size))

@@ -16,6 +16,9 @@ from accel.backends.opencl.code.writer import SCALAR_LOOP
 from accel.backends.opencl.machine.features import Features
 from accel.backends.opencl.machine.memory import size_class
 from accel.backends.opencl.program import PLAIN, opencl_text, translate
+from accel.backends.protocol import compiled
+from accel.ir.nodes import Program
+from accel.schedule.templates.choose import program_schedules
 from tests.opencl.check import loops, same
 from tests.opencl.platforms import backend, each_platform
 from tests.opencl.programs import ALL, FILTERS, FOLDS, MAPS, SCANS, SCATTERS, Case, floats, halving
@@ -23,7 +26,11 @@ from tests.opencl.programs import ALL, FILTERS, FOLDS, MAPS, SCANS, SCATTERS, Ca
 
 def schedules(case: Case, features: Features = PLAIN) -> list[str]:
     planned, _ = loops("greedy", case.program(*map(use, case.data(100))))
-    return [made.schedule for made in translate(planned, features)[1]]
+    return [made.schedule for made in translate(program_schedules(planned, features.machine), features)[1]]
+
+
+def text_of(planned: Program) -> str:
+    return opencl_text(program_schedules(planned, PLAIN.machine))
 
 
 @pytest.mark.parametrize("name", FOLDS)
@@ -58,12 +65,12 @@ def test_scatters_whose_order_shows_keep_it(name: str) -> None:
 
 
 def test_the_dot_products_text(golden: Callable[[str], None]) -> None:
-    golden(opencl_text(loops("greedy", ALL["fold-dot_product"].program(*map(use, floats(10))))[0]))
+    golden(text_of(loops("greedy", ALL["fold-dot_product"].program(*map(use, floats(10))))[0]))
 
 
 def test_texts_do_not_depend_on_the_process() -> None:
     case = ALL["fold-several_kinds"]
-    first, second = (opencl_text(loops("greedy", case.program(*map(use, case.data(9))))[0]) for _ in range(2))
+    first, second = (text_of(loops("greedy", case.program(*map(use, case.data(9))))[0]) for _ in range(2))
     assert first == second
 
 
@@ -72,7 +79,7 @@ def test_nothing_that_the_user_wrote_is_in_the_text() -> None:
     functions: dict[str, Callable[[A.Acc[A.Vector[np.float32]]], A.Acc[A.Scalar[np.float32]]]] = {}
     code = "def f(xs):\n    return A.fold(lambda malicious, named: malicious + named, 0, xs)"
     exec(compile(code, hostile, "exec"), {"A": A}, functions)
-    text = opencl_text(loops("greedy", (functions["f"](A.use(np.ones(3, np.float32))),))[0])
+    text = text_of(loops("greedy", (functions["f"](A.use(np.ones(3, np.float32))),))[0])
     for word in ("evil", "malicious", "named", "lambda"):
         assert word not in text
     comments = [line for line in text.splitlines() if line.startswith("//")]
@@ -84,7 +91,7 @@ def test_nothing_that_the_user_wrote_is_in_the_text() -> None:
 def test_one_executable_serves_many_threads(platform: str) -> None:
     xs = A.use(np.zeros(1, np.float32))
     planned, _ = loops("greedy", (A.scanl(A.add, 0, xs), A.fold(halving, 0, xs), A.map(lambda x: x * 2, xs)))
-    executable = backend(platform).compile(planned)
+    executable = compiled(backend(platform), planned)
     inputs = [np.full(1000 + 500 * k, k, np.float32) for k in range(8)]
     alone = [executable([x]) for x in inputs]
     with ThreadPoolExecutor(4) as pool:
@@ -105,7 +112,7 @@ def test_buffers_are_used_again(platform: str) -> None:
 @each_platform
 def test_inputs_of_any_strides_are_not_written(platform: str) -> None:
     planned, _ = loops("greedy", (A.map(lambda x: x + 1, A.use(np.zeros((2, 2)))),))
-    executable = backend(platform).compile(planned)
+    executable = compiled(backend(platform), planned)
     whole = np.arange(48.0).reshape(6, 8)
     for part in (whole[::2, 1::3], whole.T, whole[::-1, ::-1], whole[:0], np.broadcast_to(whole[0], (4, 8))):
         part.flags.writeable = False
@@ -125,7 +132,7 @@ def test_equal_nests_share_a_kernel() -> None:
     for _ in range(20):
         xs = A.compute(A.map(lambda x: x * 1.5 + 1, xs))
     planned, _ = loops("none", (xs, A.fold(A.add, 0, xs), A.fold(A.add, 2, A.compute(A.map(lambda x: x - 1, xs)))))
-    text, made = translate(planned, PLAIN)
+    text, made = translate(program_schedules(planned, PLAIN.machine), PLAIN)
     assert len(made) >= 23
     assert text.count("__kernel") == 2 + 1 + 2  # two maps, the blocks of both folds, two joins
     assert text.count("typedef struct") == 1
@@ -134,7 +141,7 @@ def test_equal_nests_share_a_kernel() -> None:
 @pytest.mark.parametrize("name", ALL)
 def test_no_loop_is_left_to_the_loop_vectoriser(name: str) -> None:
     case = ALL[name]
-    text = opencl_text(loops("greedy", case.program(*map(use, case.data(100))))[0])
+    text = text_of(loops("greedy", case.program(*map(use, case.data(100))))[0])
     before = ["", *text.splitlines()]
     heads = [
         number for number, line in enumerate(before) if line.lstrip().startswith("for (") and "rest >>= 1" not in line

@@ -17,6 +17,7 @@ from accel.backends.opencl.code import spelling
 from accel.backends.opencl.code.scalar import Prelude, expression
 from accel.backends.opencl.code.spelling import c_type
 from accel.backends.opencl.program import unit
+from accel.backends.protocol import compiled
 from accel.labelled.scalar import constant
 from tests.opencl.check import loops, same
 from tests.opencl.platforms import backend, each_platform
@@ -124,4 +125,4 @@ def test_casts_of_what_a_compiler_can_find_out(platform: str, source: ScalarType
     on = backend(platform)
     least, most = target.minimum, target.maximum
     expected = [np.full(4, value, target.dtype) for value in (0, most, least, most)]
-    same(on.compile(planned)(arguments), expected)
+    same(compiled(on, planned)(arguments), expected)

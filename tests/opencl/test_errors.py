@@ -11,7 +11,7 @@ import pytest
 import accel as A
 from accel.backends.opencl import backend as module
 from accel.backends.opencl.machine.features import Features
-from accel.backends.protocol import HostArray
+from accel.backends.protocol import HostArray, compiled
 from accel.errors import AccelDeviceError, AccelError, AccelIndexError, AccelValueError
 from accel.ir.meaning.interpret import interpret
 from tests.opencl.check import STRATEGIES, loops, same
@@ -59,7 +59,7 @@ def test_errors_are_the_references(platform: str, name: str) -> None:
         planned, arguments = loops(strategy, program(A.use(bad_indices()), A.use(np.arange(N))))
         with pytest.raises(kind) as wanted:
             interpret(planned, arguments)
-        executable = backend(platform).compile(planned)
+        executable = compiled(backend(platform), planned)
         with pytest.raises(kind) as got:
             executable(arguments)
         message, place = str(got.value).split("\n", 1)
@@ -73,7 +73,7 @@ def test_errors_are_the_references(platform: str, name: str) -> None:
 @each_platform
 def test_a_program_that_failed_runs_again(platform: str) -> None:
     planned, _ = loops("greedy", (A.gather(A.use(np.arange(3)), A.use(np.arange(3.0))),))
-    executable = backend(platform).compile(planned)
+    executable = compiled(backend(platform), planned)
     for _ in range(3):
         with pytest.raises(AccelIndexError):
             executable([np.array([0, 3, 1]), np.arange(3.0)])
@@ -89,7 +89,7 @@ def test_64_bit_floats_are_refused_before_anything_runs(platform: str, monkeypat
     for kind, fine in kinds:
         planned, arguments = loops("greedy", (A.map(lambda x: x / 3, A.use(np.ones(3, kind))),))
         if fine:
-            assert on.compile(planned)(arguments)[0].dtype == kind
+            assert compiled(on, planned)(arguments)[0].dtype == kind
             continue
         with pytest.raises(AccelDeviceError, match="has no 64-bit floats, but the program uses them"):
-            on.compile(planned)
+            compiled(on, planned)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import accel as A
+from accel.backends.protocol import compiled
 from tests.opencl.check import loops
 from tests.opencl.platforms import backend, each_platform
 
@@ -24,7 +25,7 @@ def test_all_are_counted(platform: str, kind: type[np.integer], slots: int) -> N
     program, arguments = loops("greedy", [counted])
     expected = np.bincount(where, minlength=slots).astype(kind)
     for _ in range(3):
-        np.testing.assert_array_equal(backend(platform).compile(program)(arguments)[0], expected)
+        np.testing.assert_array_equal(compiled(backend(platform), program)(arguments)[0], expected)
 
 
 @each_platform
@@ -37,4 +38,4 @@ def test_the_greatest_is_found(platform: str) -> None:
     program, arguments = loops("greedy", [greatest])
     expected = [values[slot::5].max() for slot in range(5)]
     for _ in range(3):
-        assert backend(platform).compile(program)(arguments)[0].tolist() == expected
+        assert compiled(backend(platform), program)(arguments)[0].tolist() == expected

@@ -11,6 +11,7 @@ import pytest
 import accel as A
 from accel.backends.choose import backend as choose
 from accel.backends.interpreter.backend import InterpreterBackend
+from accel.backends.protocol import compiled
 from accel.errors import AccelValueError
 from accel.fusedast.build import build
 from accel.ir.lowering.lower import lower
@@ -205,7 +206,7 @@ def test_some_of_the_dimensions(backend: str) -> None:
     example = folds_of_dimensions()
     chosen = choose(backend, 2)
     assert not isinstance(chosen, InterpreterBackend)
-    executable = chosen.compile(lower(build(example.program, example.fused)))
+    executable = compiled(chosen, lower(build(example.program, example.fused)))
     expected = interpret(example.program, example.arguments)
     for found, wanted in zip(executable(example.arguments), expected, strict=True):
         np.testing.assert_array_equal(found, wanted)

@@ -11,6 +11,7 @@ from accel.schedule import rules
 from accel.schedule.nodes import (
     AccelScheduleError,
     Accumulation,
+    Carry,
     Flatten,
     Flip,
     Keep,
@@ -64,6 +65,7 @@ def _rule(draw: random.Random, schedule: Schedule) -> Rule:
     every: list[Rule] = [
         Subdivide(at, draw.choice(_SIZES)),
         Subdivide(at, draw.choice(_SIZES)),
+        Carry(at, draw.choice((*_SIZES, 4096, Parameter("chunk", 4096)))),
         Flip(at),
         Flip(at),
         Flip(at),

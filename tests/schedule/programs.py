@@ -150,6 +150,26 @@ def histogram(n: int = 500) -> Example:
     return lowered(function, np.arange(n) * 7 % 10, np.arange(n))
 
 
+def totals(n: int = 9000) -> Example:
+    """A scan and a scan of its results, and folds beside them: two rounds of totals."""
+
+    def function(xs: Handle) -> object:
+        once = A.scanl1(A.add, xs)
+        return A.scanl1(A.add, once), A.fold(A.add, 0, xs), A.fold(A.max, -9.0, once)
+
+    return lowered(function, floats(n))
+
+
+def counts(n: int = 9000) -> Example:
+    """An exact scan, and a fold that is not."""
+    return lowered(lambda xs: (A.scanl1(A.max, xs), A.fold(A.add, 0, xs)), floats(n))
+
+
+def powers(n: int = 70, m: int = 60) -> Example:
+    """Greatest elements of all, of which none shows an order, and of rows."""
+    return lowered(lambda xs: (A.fold1All(A.max, xs), A.foldAll(A.min, 9, xs)), floats(n, m))
+
+
 MAPS_AND_FOLDS = (dot, rounded, shortest, matmul, columns, transposed, batch, middle, rows)
 
 
@@ -171,4 +191,6 @@ def scanned_phases(n: int = 1300) -> Example:
     return lowered(program, floats(n))
 
 
-EXAMPLES = (*MAPS_AND_FOLDS, whole, choice, runs, scans, kept, histogram, phases, scanned_phases)
+EXAMPLES = (
+    *MAPS_AND_FOLDS, whole, choice, runs, scans, totals, counts, powers, kept, histogram, phases, scanned_phases,
+)  # fmt: skip

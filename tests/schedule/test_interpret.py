@@ -18,6 +18,7 @@ from accel.labelled.meaning.interpret import Element, Environment
 from accel.labelled.meaning.order import fold
 from accel.schedule import rules
 from accel.schedule.interpret import run_scheduled
+from accel.schedule.machine import PROCESSOR, WorkItems
 from accel.schedule.nodes import Parameter, Schedule
 from accel.schedule.templates.choose import schedules
 from accel.schedule.tree import Steps, Tree
@@ -39,7 +40,7 @@ def test_random_derivations_of_random_nests(seed: int) -> None:
     except AccelError:  # sizes that do not fit are drawn, too
         return
     assert found.data is not None
-    check(found.staged.loops, found.data, lambda nest: schedules(nest)[0])
+    check(found.staged.loops, found.data, lambda nest: schedules(nest, PROCESSOR).ways[0].schedule)
     draw = random.Random(seed)
     check(found.staged.loops, found.data, lambda nest: drawn(draw, nest, 30))
 
@@ -55,8 +56,20 @@ def test_random_derivations_of_larger_nests(example: Callable[[], Example], numb
 def test_templates(example: Callable[[], Example]) -> None:
     """The best template of each nest, and rows."""
     made = example()
-    check(made.loops, made.arguments, lambda nest: schedules(nest)[0])
-    check(made.loops, made.arguments, lambda nest: schedules(nest)[-1])
+    check(made.loops, made.arguments, lambda nest: schedules(nest, PROCESSOR).ways[0].schedule)
+    check(made.loops, made.arguments, lambda nest: schedules(nest, PROCESSOR).last)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.__name__)
+def test_work_items(example: Callable[[], Example]) -> None:
+    """The best way of each nest; of slices, none of which makes all that a nest makes, the nest's own order instead."""
+
+    def best(nest: Nest) -> Schedule:
+        first, *others = schedules(nest, WorkItems(groups_fold_rows=True)).ways[0].schedules
+        return rules.original(nest) if others else first
+
+    made = example()
+    check(made.loops, made.arguments, best)
 
 
 def kept(example: Example, derive: Callable[[Schedule], Schedule]) -> Mapping[str, int]:

@@ -21,7 +21,7 @@ from accel.schedule.nodes import (
     Schedule,
     Subdivide,
 )
-from accel.schedule.rules import flatten, flip, keep, kind, original, pack, reverse, subdivide
+from accel.schedule.rules import carry, flatten, flip, keep, kind, original, pack, reverse, subdivide
 from accel.schedule.text import schedule_text
 from tests.schedule import programs
 from tests.schedule.programs import Example
@@ -118,6 +118,12 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("do not come as this needs them", lambda: keep(own(programs.kept()), "e2", Accumulation.BLOCKS)),
     ("do not come as this needs them", lambda: keep(own(programs.runs()), "e1", Accumulation.LANES)),
     ("do not come as this needs them", lambda: keep(own(programs.dot()), "e2", Accumulation.SCAN)),
+    ("only if states run", lambda: carry(own(programs.dot()), 0, 4096)),
+    ("by blocks of 4096", lambda: carry(own(programs.counts()), 0, 64)),
+    ("do not number the elements", lambda: carry(own(programs.kept()), 0, 4096)),
+    ("its iterations have an order", lambda: flip(carry(own(programs.counts()), 0, 4096), 0)),
+    ("on several threads", lambda: kind(carry(own(programs.counts()), 0, 4096), 1, Kind.PARALLEL)),
+    ("lanes run in work-items", lambda: kind(own(programs.dot()), 0, Kind.ITEM)),
     ("no piece inside", lambda: pack(kind(own(programs.whole()), 0, Kind.SERIAL), ["e0"], 2)),
     ("before it is there", lambda: pack(own(programs.rows()), ["e2"], 0)),
     ("no statement makes them", lambda: pack(own(programs.matmul()), ["e7"], 0)),

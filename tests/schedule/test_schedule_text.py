@@ -9,10 +9,12 @@ import pytest
 
 from accel.errors import AccelInternalError
 from accel.ir.text import text as loops_text
+from accel.schedule.machine import PROCESSOR
 from accel.schedule.nodes import Kind, Pack, Schedule
 from accel.schedule.rules import flip, original, pack, subdivide
 from accel.schedule.templates.choose import program_schedules
-from accel.schedule.text import program_text, schedule_text
+from accel.schedule.templates.ways import text as program_text
+from accel.schedule.text import schedule_text
 from accel.schedule.verify import verify
 from tests.schedule import programs
 from tests.schedule.programs import EXAMPLES, Example
@@ -21,7 +23,7 @@ from tests.schedule.programs import EXAMPLES, Example
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.__name__)
 def test_schedules(example: Callable[[], Example], golden: Callable[[str], None]) -> None:
     made = example()
-    golden(f"{loops_text(made.loops)}\n\n{program_text(program_schedules(made.loops))}")
+    golden(f"{loops_text(made.loops)}\n\n{program_text(program_schedules(made.loops, PROCESSOR))}")
 
 
 def test_packs(golden: Callable[[str], None]) -> None:

@@ -10,8 +10,11 @@ import pytest
 
 import accel as A
 from accel.errors import AccelInternalError
+from accel.ir.nodes import Program
+from accel.schedule.machine import PROCESSOR
 from accel.schedule.nodes import Series
-from accel.schedule.templates.series import program_series, verify_series
+from accel.schedule.templates.choose import program_schedules
+from accel.schedule.templates.series import verify_series
 from accel.schedule.text import series_text
 from tests.schedule.programs import floats, lowered
 
@@ -26,9 +29,13 @@ def centred(xs: Handle) -> Handle:
     return A.zipWith(A.sub, xs, along(A.fold(A.add, 0, xs), xs))
 
 
+def found_in(loops: Program) -> tuple[Series, ...]:
+    return program_schedules(loops, PROCESSOR).series
+
+
 def series(function: Callable[[Handle], object]) -> list[str]:
     """The texts of a function's series."""
-    return list(map(series_text, program_series(lowered(function, floats(5, 7)).loops)))
+    return list(map(series_text, found_in(lowered(function, floats(5, 7)).loops)))
 
 
 def test_normalised_rows() -> None:
@@ -79,13 +86,13 @@ def test_what_is_no_series(name: str) -> None:
 def test_rows_of_other_numbers_are_not_passed() -> None:
     """The nest that reads other rows stands in no series with the one that makes them."""
     loops = lowered(other_row, floats(5, 7)).loops
-    for found in program_series(loops):
+    for found in found_in(loops):
         made = {output.array for nest in found.nests for output in nest.outputs}
         assert made & set(loops.results) == set() or len(found.nests) < 3
 
 
 def whole() -> Series:
-    (found,) = program_series(lowered(lambda xs: centred(centred(xs)), floats(5, 7)).loops)
+    (found,) = found_in(lowered(lambda xs: centred(centred(xs)), floats(5, 7)).loops)
     return found
 
 

@@ -6,14 +6,15 @@ from accel.backends.device import Around, nothing_around
 from accel.backends.executor import Execution
 from accel.backends.llvm.device import CPU
 from accel.backends.llvm.loops.alternatives import Alternatives
-from accel.backends.llvm.module import load, module_text, nests
+from accel.backends.llvm.module import load, module_text
 from accel.backends.llvm.series import BLOCK_BYTES, Together
 from accel.backends.llvm.templates.choose import alternatives as chosen
 from accel.backends.llvm.templates.choose import on_several_threads
 from accel.backends.llvm.threads.pool import participants
 from accel.backends.protocol import Executable
 from accel.ir.nodes import Program
-from accel.schedule.templates.series import program_series
+from accel.schedule.machine import PROCESSOR, Machine
+from accel.schedule.templates.ways import ProgramSchedules
 
 
 class LLVMBackend:
@@ -36,11 +37,16 @@ class LLVMBackend:
         """`llvm`."""
         return "llvm"
 
-    def compile(self, program: Program, around: Around = nothing_around) -> Executable:
+    @property
+    def machine(self) -> Machine:
+        """Threads and registers."""
+        return PROCESSOR
+
+    def compile(self, program: Program, schedules: ProgramSchedules, around: Around = nothing_around) -> Executable:
         """Machine code for all nests of the program. The code lives as long as the executable."""
-        every = nests(program)
-        together = program_series(program) if around is nothing_around else ()
-        modules, frames = module_text(every, self._alternatives, together)
+        every = [each.nest for each in schedules.nests]
+        together = schedules.series if around is nothing_around else ()
+        modules, frames = module_text(schedules.nests, self._alternatives, together)
         kernels = load(modules)
         pairs = dict(zip(every, zip(kernels.functions[: len(every)], frames, strict=True), strict=True))
         series = [
@@ -50,6 +56,6 @@ class LLVMBackend:
         return Execution(program, CPU(pairs, kernels, self._threads, series), around)
 
 
-def llvm_text(program: Program) -> str:
+def llvm_text(schedules: ProgramSchedules) -> str:
     """The LLVM text of a program's nests, as it is compiled here."""
-    return str(module_text(nests(program), series=program_series(program))[0])
+    return str(module_text(schedules.nests, series=schedules.series)[0])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from accel.backends.llvm.loops import schedule
-from accel.backends.llvm.loops.alternatives import Alternatives
+from accel.backends.llvm.loops.alternatives import Alternative, Alternatives
 from accel.backends.llvm.loops.nest import NestText
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES, Library, host
 from accel.backends.llvm.states.analysis import plan
@@ -19,16 +19,12 @@ from accel.backends.llvm.text.frame import Frame
 from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.threads.pool import pool
 from accel.backends.sites import Site
-from accel.ir import mentions
-from accel.ir.nodes import Nest, Program
+from accel.ir.nodes import Nest
 from accel.schedule.nodes import Series
+from accel.schedule.templates.rows import rows
+from accel.schedule.templates.ways import NestSchedules
 
 _HEADER = "declare i64 @accel_run(ptr, ptr, i64, i64, i64)\n"
-
-
-def nests(program: Program) -> list[Nest]:
-    """All nests of a program and its sub-programs, in order, each once."""
-    return list(dict.fromkeys(mentions.nests(program)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,27 +44,32 @@ class Modules:
 
 
 def module_text(
-    some: Sequence[Nest], alternatives: Alternatives = chosen, series: Sequence[Series] = ()
+    some: Sequence[NestSchedules], alternatives: Alternatives = chosen, series: Sequence[Series] = ()
 ) -> tuple[Modules, list[Frame]]:
     """The fast forms of nests, `@nest0`, `@nest1`, …, and their frames. Of those that are alike the first one is written.
 
     Then series of them, `@series0`, `@series1`, ….
     """
-    texts = [NestText(f"nest{number}", nest, plan(nest, scalar_only=False), None) for number, nest in enumerate(some)]
-    return _modules(texts, alternatives, series), [text.frame for text in texts]
+    texts = [NestText(f"nest{number}", each.nest, plan(each.last), None) for number, each in enumerate(some)]
+    found = [
+        [other for way in each.ways if way.finding is not None for other in alternatives(text, way.finding)]
+        for text, each in zip(texts, some, strict=True)
+    ]
+    return _modules(texts, found, series), [text.frame for text in texts]
 
 
 def recording_text(nest: Nest) -> tuple[Modules, list[Site]]:
     """A nest's recording form `@nest0`, in scalar code, which says what failed first; and its checks."""
     sites: list[Site] = []
-    return _modules([NestText("nest0", nest, plan(nest, scalar_only=True), sites)], lambda text: (), ()), sites
+    return _modules([NestText("nest0", nest, plan(rows(nest, lanes=False)), sites)], [()], ()), sites
 
 
-def _modules(texts: Sequence[NestText], alternatives: Alternatives, series: Sequence[Series]) -> Modules:
+def _modules(
+    texts: Sequence[NestText], alternatives: Sequence[Sequence[Alternative]], series: Sequence[Series]
+) -> Modules:
     first: dict[str, NestText] = {}
     members: dict[Nest, Member] = {}
-    for text in texts:
-        others = alternatives(text)
+    for text, others in zip(texts, alternatives, strict=True):
         schedule.write(text, others)
         alike = "".join(routine.text() for routine in text.routines).replace(f"@{text.name}", "@nest")
         members[text.nest] = Member(text, first.setdefault(alike, text).name, others)

@@ -25,7 +25,9 @@ from accel.backends.protocol import Executable, HostArray
 from accel.errors import AccelDeviceError
 from accel.ir.nodes import Nest, Program
 from accel.labelled.meaning import faults
+from accel.schedule.machine import Machine
 from accel.schedule.nodes import Series
+from accel.schedule.templates.ways import ProgramSchedules
 from accel.support.forks import calmly
 from accel.support.lazy import lazy
 from accel.support.progress import progress
@@ -43,9 +45,14 @@ class OpenCLBackend:
         self.features: Features = features(self.device)
         self.memory = Memory(self.device)
 
-    def compile(self, program: Program, around: Around = nothing_around) -> Executable:
+    @property
+    def machine(self) -> Machine:
+        """Work-items that can do what the device can."""
+        return self.features.machine
+
+    def compile(self, program: Program, schedules: ProgramSchedules, around: Around = nothing_around) -> Executable:
         """Compile once for all sizes. Kernels are built when the program first runs."""
-        return Execution(program, _Kernels(self, program), around)
+        return Execution(program, _Kernels(self, schedules), around)
 
     def build(self, text: str) -> pyopencl.Program:
         """Build a compilation unit. Raises `AccelDeviceError` with what the device's compiler says, and in forked children."""
@@ -75,12 +82,12 @@ class OpenCLBackend:
 class _Kernels:
     """A device as the shared executor sees it, for one program."""
 
-    def __init__(self, backend: OpenCLBackend, program: Program) -> None:
+    def __init__(self, backend: OpenCLBackend, schedules: ProgramSchedules) -> None:
         self._backend = backend
         self._memory = backend.memory
-        self._text, made = translate(program, backend.features)
+        self._text, made = translate(schedules, backend.features)
         _require_fp64(backend, made)
-        self._made = {id(each.nest): each for each in made}
+        self._made = {each.nest: each for each in made}
 
     @lazy
     def _program(self) -> pyopencl.Program:
@@ -109,7 +116,7 @@ class _Kernels:
 
     def launcher(self, nest: Nest, slots: Slots) -> Launcher[Held]:
         backend = self._backend
-        made = self._made[id(nest)]
+        made = self._made[nest]
         return launcher(made, lambda: self._program, slots, self._memory, backend.features, backend.build)
 
     @property

@@ -7,10 +7,9 @@ from collections.abc import Iterable
 from accel.backends.opencl.code.functions import Context
 from accel.backends.opencl.code.kernel import NestKernels, Scaffold
 from accel.backends.opencl.code.scalar import Prelude
-from accel.backends.opencl.loops.schedule import schedule
+from accel.backends.opencl.loops.schedule import kernels
 from accel.backends.opencl.machine.features import Features
-from accel.ir.mentions import nests
-from accel.ir.nodes import Program
+from accel.schedule.templates.ways import ProgramSchedules
 
 PLAIN = Features(fp64=True, rounded_division=True, atomics64=True)
 """A device that has everything: the one that `explain` shows code for where none is there."""
@@ -32,15 +31,17 @@ beside complements (also `-1 - x`) on processors with AVX-512. ONES are all bits
 is 0, which it cannot know: so it sees neither a complement nor, in `a < UNSEEN(b) ? a : b`, a minimum."""
 
 
-def translate(program: Program, features: Features) -> tuple[str, list[NestKernels]]:
-    """The text, and what was made of each nest in the order of `nests`."""
+def translate(schedules: ProgramSchedules, features: Features) -> tuple[str, list[NestKernels]]:
+    """The text, and what was made of each nest, in their order."""
     context = Context(features, Prelude())
-    made = [schedule(Scaffold(nest, f"nest{number}", context)) for number, nest in enumerate(nests(program))]
-    kernels = []
+    made = [
+        kernels(Scaffold(each.nest, f"nest{number}", context), each.ways) for number, each in enumerate(schedules.nests)
+    ]
+    texts = []
     for number, each in enumerate(made):
-        kernels.append(f"// nest{number}: {each.schedule}")
-        kernels += [kernel.text for kernel in each.kernels]
-    return unit([context.prelude.text, *kernels], features), made
+        texts.append(f"// nest{number}: {each.schedule}")
+        texts += [kernel.text for kernel in each.kernels]
+    return unit([context.prelude.text, *texts], features), made
 
 
 def unit(functions: Iterable[str], features: Features) -> str:
@@ -52,6 +53,6 @@ def unit(functions: Iterable[str], features: Features) -> str:
     return "\n".join([*head, "#pragma OPENCL FP_CONTRACT OFF", _INTEL, *functions, ""])
 
 
-def opencl_text(program: Program, features: Features = PLAIN) -> str:
+def opencl_text(schedules: ProgramSchedules, features: Features = PLAIN) -> str:
     """The OpenCL C of a program; a line before each nest says how it runs."""
-    return translate(program, features)[0]
+    return translate(schedules, features)[0]

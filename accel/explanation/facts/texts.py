@@ -18,8 +18,10 @@ from accel.ir import nodes as ir
 from accel.ir.text import nest_text
 from accel.labelled.nodes import Program
 from accel.passes import Step
-from accel.schedule.templates.choose import schedules
-from accel.schedule.text import text as schedules_text
+from accel.schedule.machine import PROCESSOR, Machine, WorkItems
+from accel.schedule.templates.choose import program_schedules
+from accel.schedule.templates.ways import ProgramSchedules
+from accel.schedule.templates.ways import text as schedules_text
 from accel.support.forks import load
 
 
@@ -44,8 +46,8 @@ def texts(
             "fusedast": steps["fusedast"].show,
             "ir": steps["ir"].show,
             "schedule": steps["schedule"].show,
-            "llvm": lambda: _llvm(staged.loops),
-            "opencl": lambda: _opencl(staged.loops),
+            "llvm": lambda: _llvm(staged.loops, staged.schedules),
+            "opencl": lambda: _opencl(staged.loops, staged.schedules),
         }
     )
 
@@ -65,28 +67,34 @@ def _model(graph: Graph, options: Options) -> str:
     return "\n\n".join(lines) or "\\ there is nothing to decide"
 
 
-def code(nest: ir.Nest) -> Mapping[str, str]:
-    """One nest as `ir`, `schedule`, `llvm` and `opencl`: the program that is this nest alone."""
+def code(nest: ir.Nest, machine: Machine) -> Mapping[str, str]:
+    """One nest as `ir`, `schedule`, `llvm` and `opencl`: the program that is this nest alone. `machine`: of its schedules."""
     alone = ir.Program((), (ir.Launch(nest),), ())
+    made = program_schedules(alone, machine)
     return Lazy(
         {
             "ir": lambda: nest_text(nest),
-            "schedule": lambda: schedules_text(schedules(nest)),
-            "llvm": lambda: _llvm(alone),
-            "opencl": lambda: _opencl(alone),
+            "schedule": lambda: schedules_text(made),
+            "llvm": lambda: _llvm(alone, made),
+            "opencl": lambda: _opencl(alone, made),
         }
     )
 
 
-def _llvm(program: ir.Program) -> str:
+def _on(machine: Machine, loops: ir.Program, made: ProgramSchedules) -> ProgramSchedules:
+    """The schedules for a machine, given those for one."""
+    return made if made.machine == machine else program_schedules(loops, machine)
+
+
+def _llvm(loops: ir.Program, made: ProgramSchedules) -> str:
     load("accel.backends.llvm.backend")
     from accel.backends.llvm.backend import llvm_text  # llvmlite is loaded only for those who ask
 
-    return llvm_text(program)
+    return llvm_text(_on(PROCESSOR, loops, made))
 
 
-def _opencl(program: ir.Program) -> str:
+def _opencl(loops: ir.Program, made: ProgramSchedules) -> str:
     load("accel.backends.opencl.program")
     from accel.backends.opencl.program import opencl_text
 
-    return opencl_text(program)
+    return opencl_text(_on(WorkItems(), loops, made))

@@ -15,27 +15,29 @@ from accel.ast.tree.types import I64
 from accel.ir import flow, mentions
 from accel.ir.nodes import For, Level, LoopBody, ManyToOne, Nest, Scatter, State, Stream
 from accel.labelled.scalar import constant
+from accel.schedule.nodes import Accumulation, Schedule
+from accel.schedule.templates.rows import rows
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
     """How a nest's outermost loop becomes a chain.
 
-    totals: the nest that steps the running states alone, with the same names, loops and streams, and writes nothing.
+    totals: by rows, the nest that steps the running states alone, with the same names, loops and streams, and writes nothing.
     blocks: whether totals are those of blocks of 4096, because a scan is not exact.
     """
 
-    totals: Nest
+    totals: Schedule
     blocks: bool
 
 
-def chain(nest: Nest) -> Chain | None:
+def chain(by_rows: Schedule) -> Chain | None:
     """The chain of a nest whose outermost loop has running states; None if it has none, or if one depends on another.
 
     No scatters. States that combine in an order, running or not, must be stepped by the outermost loop itself, in each
-    iteration or in the first ones: so chunks of whole blocks are whole blocks of the order.
+    iteration or in the first ones: so chunks of whole blocks are whole blocks of the order. None is staged.
     """
-    loop = nest.body.loop
+    nest, loop = by_rows.nest, by_rows.nest.body.loop
     if loop is None or any(isinstance(statement, Scatter) for statement in mentions.statements(nest)):
         return None
     running = [state for state in loop.states if state.running]
@@ -46,11 +48,15 @@ def chain(nest: Nest) -> Chain | None:
     dependent = _dependent(loops, names)
     if any(_needs(step, dependent) for state in running for step in _steps(loops, state)):
         return None
-    totals = _without_results(loops, names)
-    if totals is None:
+    without_results = _without_results(loops, names)
+    if without_results is None:
         return None
-    whole = Nest(nest.label, Level((), totals, ()), (), (), ())
-    return Chain(whole, any(not state.monoid.exact for state in running))
+    totals = rows(Nest(nest.label, Level((), without_results, ()), (), (), ()))
+    if any(by_rows.accumulation(state.name) is Accumulation.STAGED for state in loop.states):
+        return None
+    if any(each.accumulation(name) is not Accumulation.VALUE for name in names for each in (by_rows, totals)):
+        return None
+    return Chain(totals, any(not state.monoid.exact for state in running))
 
 
 def steps_blocks(loop: For, state: State) -> bool:

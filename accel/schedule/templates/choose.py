@@ -1,48 +1,83 @@
-"""The schedules that are written for a nest: by the templates that suit it, the best first, and by rows, which suit every nest.
+"""The ways to run a nest: by the templates that suit it, the best first, and by rows, which suit every nest.
 
 Which of them runs is found out at each launch, from extents and strides.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import assert_never
+
 from accel.ir import mentions
 from accel.ir.nodes import Nest, Program
-from accel.schedule.nodes import Kind, ProgramSchedules, Schedule
-from accel.schedule.templates.blocks import blocks
-from accel.schedule.templates.columns import columns
+from accel.schedule.machine import PROCESSOR, Machine, Processor, WorkItems
+from accel.schedule.nodes import Kind, Schedule
+from accel.schedule.templates.blocks import Blocks, blocks
+from accel.schedule.templates.chain import chain
+from accel.schedule.templates.columns import Columns, columns
+from accel.schedule.templates.copies import copies
 from accel.schedule.templates.derive import by_blocks, by_columns, by_short_rows, by_tiles
-from accel.schedule.templates.rows import rows
+from accel.schedule.templates.rows import carried_rows, copied_rows, rows
 from accel.schedule.templates.series import program_series, verify_series
 from accel.schedule.templates.short_rows import short_rows
-from accel.schedule.templates.tile import tile
+from accel.schedule.templates.tile import Tile, tile
+from accel.schedule.templates.ways import NestSchedules, ProgramSchedules, Way
+from accel.schedule.templates.work_items import by_work_items
 from accel.schedule.verify import verify
 
 
-def schedules(nest: Nest) -> tuple[Schedule, ...]:
-    """Those of a nest; the last one is by rows. What can be tiled has no other."""
-    last = rows(nest)
+def schedules(nest: Nest, machine: Machine) -> NestSchedules:
+    """Those of a nest."""
+    match machine:
+        case Processor():
+            by_rows = rows(nest)
+            return NestSchedules(nest, (*_before_rows(nest, by_rows), Way((by_rows,))))
+        case WorkItems():
+            return NestSchedules(nest, tuple(map(Way, by_work_items(nest, machine))))
+        case _:
+            assert_never(machine)
+
+
+def _before_rows(nest: Nest, by_rows: Schedule) -> Iterator[Way]:
+    """The other ways, the best first; behind them what brings more threads to loops whose rows run on one."""
     if (in_tiles := tile(nest)) is not None:
-        return by_tiles(nest, in_tiles), last
-    found: list[Schedule] = []
-    in_lanes = bool(last.pieces) and last.pieces[-1].kind is Kind.VECTOR
+        yield Way((by_tiles(nest, in_tiles),), in_tiles)
+    else:
+        yield from _in_other_orders(nest, by_rows)
+    if (chained := chain(by_rows)) is not None:
+        yield Way((carried_rows(nest),), chained)
+    if (copied := copies(nest)) is not None:
+        yield Way((copied_rows(nest),), copied)
+
+
+def _in_other_orders(nest: Nest, by_rows: Schedule) -> Iterator[Way]:
+    in_lanes = bool(by_rows.pieces) and by_rows.pieces[-1].kind is Kind.VECTOR
     if in_lanes and (blocked := blocks(nest)) is not None:
-        found.append(by_blocks(nest, blocked))
+        yield Way((by_blocks(nest, blocked),), blocked)
     if (short := short_rows(nest)) is not None:
-        found.append(by_short_rows(nest, short))
+        yield Way((by_short_rows(nest, short),), short)
     if (in_columns := columns(nest)) is not None:
-        found.append(by_columns(nest, in_columns))
-    return *found, last
+        yield Way((by_columns(nest, in_columns),), in_columns)
 
 
-def program_schedules(program: Program) -> ProgramSchedules:
-    """Those of all nests of a program, and its series."""
-    every = dict.fromkeys(mentions.nests(program))
-    return ProgramSchedules(tuple(s for nest in every for s in schedules(nest)), program_series(program))
+def program_schedules(program: Program, machine: Machine) -> ProgramSchedules:
+    """Those of all nests of a program, and its series, which work-items have none of."""
+    every = tuple(schedules(nest, machine) for nest in dict.fromkeys(mentions.nests(program)))
+    series = program_series(program, {each.nest for each in every if _is_by_rows(each)}) if machine == PROCESSOR else ()
+    return ProgramSchedules(machine, every, series)
+
+
+def _is_by_rows(made: NestSchedules) -> bool:
+    """Whether rows of the nest run on threads, and no template suits it that visits more than one at a time."""
+    pieces = made.last.pieces
+    other = any(isinstance(way.finding, Tile | Blocks | Columns) for way in made.ways)
+    return bool(pieces) and pieces[0].kind is Kind.PARALLEL and not other
 
 
 def verify_schedules(made: ProgramSchedules) -> None:
     """Raises `AccelInternalError` unless all are well formed."""
-    for schedule in made.nests:
-        verify(schedule)
+    for nest in made.nests:
+        for schedule in nest.schedules:
+            verify(schedule)
     for series in made.series:
         verify_series(series)

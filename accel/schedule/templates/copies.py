@@ -7,11 +7,26 @@ neutral element, with which a copy begins; and nothing else reads or writes the 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from accel.ir import mentions
 from accel.ir.nodes import Nest, Read, Scatter, Write
 from accel.labelled.programs import loaded
 from accel.labelled.scalar import While
+from accel.schedule.templates.rows import on_threads
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """The scatters of a nest, each thread of which has copies of what they write."""
+
+    scatters: tuple[Scatter, ...]
+
+
+def copies(nest: Nest) -> Copies | None:
+    """Those of a nest, if copies serve and its outermost loop may run on threads then."""
+    scatters = copied_scatters(nest)
+    return Copies(tuple(scatters)) if scatters and on_threads(nest, scatters=True) else None
 
 
 def copied_scatters(nest: Nest) -> Sequence[Scatter]:

@@ -31,6 +31,8 @@ from accel.ir.nodes import (
 from accel.labelled import scalar
 from accel.labelled.scalar import Function
 from accel.labelled.work import OPERATIONS, work
+from accel.schedule.axes import loops
+from accel.schedule.nodes import Schedule
 
 STRIP = 512
 """Iterations of a phase: what is kept of them fits into the first level of the cache."""
@@ -80,6 +82,11 @@ def phases(nest: Nest, loop: For) -> tuple[Phase, ...]:
     guards = [s.when for s in statements if any(stream in kept for stream in flow.made(s))]
     guarded = any(guard is not None and guard.name not in prefixes for guard in guards)
     return () if guarded or not 0 < len(kept) <= MOST_KEPT else made
+
+
+def phases_of(schedule: Schedule) -> tuple[Phase, ...]:
+    """Those in which a nest runs by this schedule by rows."""
+    return phases(schedule.nest, loops(schedule.nest)[-1]) if schedule.packs else ()
 
 
 def _data(statements: Sequence[LoopBody]) -> frozenset[str]:

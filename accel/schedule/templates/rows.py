@@ -27,25 +27,26 @@ CHUNK = Parameter("chunk", BLOCK)
 
 def rows(nest: Nest, lanes: bool = True) -> Schedule:
     """The nest row by row; without `lanes` one iteration of the innermost loop after the other."""
-    found = rows_in_phases(nest) if lanes else None
-    return _rows(nest, lanes, ()) if found is None else found[0]
+    found = phases(nest, loops(nest)[-1]) if lanes and in_lanes(nest) is not None else ()
+    if found:
+        try:
+            return _rows(nest, lanes, on_threads(nest), found=found)
+        except AccelScheduleError:
+            pass  # what would be kept needs a state that runs
+    return _rows(nest, lanes, on_threads(nest))
 
 
-def rows_in_phases(nest: Nest) -> tuple[Schedule, tuple[Phase, ...]] | None:
-    """The nest row by row, the innermost loop in phases; None if it has none."""
-    if in_lanes(nest) is None:
-        return None
-    found = phases(nest, loops(nest)[-1])
-    if not found:
-        return None
-    try:
-        schedule = _rows(nest, True, found)
-    except AccelScheduleError:
-        return None
-    return schedule, found
+def copied_rows(nest: Nest) -> Schedule:
+    """The nest row by row, on threads although it scatters: each into copies of its own."""
+    return rules.named(_rows(nest, lanes=True, threads=True), Template.COPIES)
 
 
-def _rows(nest: Nest, lanes: bool, found: Sequence[Phase]) -> Schedule:
+def carried_rows(nest: Nest) -> Schedule:
+    """The nest row by row, on threads although states run: parts of the outermost loop are carried from one to the next."""
+    return rules.named(_rows(nest, lanes=True, threads=True, carried=True), Template.CHAIN)
+
+
+def _rows(nest: Nest, lanes: bool, threads: bool, carried: bool = False, found: Sequence[Phase] = ()) -> Schedule:
     schedule = rules.original(nest)
     for _ in (flat_loops(nest) or [])[1:]:
         schedule = rules.flatten(schedule, 0)
@@ -56,9 +57,11 @@ def _rows(nest: Nest, lanes: bool, found: Sequence[Phase]) -> Schedule:
     if kept is not None and rows_run_down(nest):
         for at in range(len(schedule.pieces) - 1):
             schedule = rules.reverse(schedule, at)
+    if carried:
+        schedule = rules.carry(schedule, 0, CHUNK)
     if kept is not None:
-        schedule = _by_lanes(schedule, in_strips=bool(found))
-    if on_threads(nest):
+        schedule = _by_lanes(schedule, threads, in_strips=bool(found))
+    if threads:
         schedule = _on_threads(schedule)
     strip = len(schedule.pieces) - (2 if schedule.pieces and schedule.pieces[-1].part in (Part.LANE, Part.STEP) else 1)
     for phase in found:
@@ -67,7 +70,7 @@ def _rows(nest: Nest, lanes: bool, found: Sequence[Phase]) -> Schedule:
     return rules.named(schedule, Template.ROWS)
 
 
-def _by_lanes(schedule: Schedule, *, in_strips: bool) -> Schedule:
+def _by_lanes(schedule: Schedule, threads: bool, *, in_strips: bool) -> Schedule:
     """The innermost axis in lanes: those of the order, if its elements have one; else any, of parts that one thread takes."""
     last = len(schedule.pieces) - 1
     piece = schedule.pieces[last]
@@ -75,7 +78,7 @@ def _by_lanes(schedule: Schedule, *, in_strips: bool) -> Schedule:
         most = most_lanes(schedule, piece.axis)
         if against_subdividing(schedule, piece, most) is None:
             schedule = rules.subdivide(schedule, last, most)
-    elif last == 0 and on_threads(schedule.nest):
+    elif last == 0 and threads:
         schedule = rules.subdivide(schedule, last, CHUNK)
     if in_strips:
         last = len(schedule.pieces) - 1

@@ -7,7 +7,7 @@ rows are series of folds and maps, which then read memory once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import assert_never
 
 from accel.errors import AccelInternalError
@@ -43,18 +43,19 @@ from accel.schedule.templates.rows import on_threads
 from accel.schedule.templates.tile import tile
 
 
-def program_series(program: Program) -> tuple[Series, ...]:
-    """All series of a program, in order."""
+def program_series(program: Program, by_rows: Collection[Nest]) -> tuple[Series, ...]:
+    """All series of a program, in order, made of those of its nests that run by rows: on threads, and no template suits them
+    that visits more than one row at a time."""
     found: list[Series] = []
     for part in mentions.programs(program):
-        draft = _Draft()
+        draft = _Draft(by_rows.__contains__)
         for step in part.steps:
             nest = step.nest if isinstance(step, Launch) else None
             if nest is not None and draft.against(nest) is None:
                 draft.add(nest)
                 continue
             found += _series(draft.nests, program)
-            draft = _Draft()
+            draft = _Draft(by_rows.__contains__)
             if nest is not None and draft.against(nest) is None:
                 draft.add(nest)
         found += _series(draft.nests, program)
@@ -79,7 +80,7 @@ def _series(nests: Sequence[Nest], program: Program) -> Iterator[Series]:
 
 def verify_series(series: Series) -> None:
     """Raises `AccelInternalError` unless the nests may run together, and what is passed is made before it is read."""
-    draft, reason = _Draft(), None
+    draft, reason = _Draft(_runs_by_rows), None
     for nest in series.nests:
         reason = reason or draft.against(nest)
         draft.add(nest)
@@ -92,14 +93,15 @@ def verify_series(series: Series) -> None:
 class _Draft:
     """Nests that follow each other and may be a series."""
 
-    def __init__(self) -> None:
+    def __init__(self, by_rows: Callable[[Nest], bool]) -> None:
         self.nests: list[Nest] = []
+        self._by_rows = by_rows
         self._made: dict[Array, bool] = {}
         self._visited: set[Array] = set()
 
     def against(self, nest: Nest) -> str | None:
         """Why a nest may not be the next one; None if it may."""
-        if not _by_rows(nest):
+        if not (_may_wait(nest) and self._by_rows(nest)):
             return f"%{nest.label} does not run by rows"
         if self.nests and _extent(nest) != _extent(self.nests[0]):
             return f"%{nest.label} has other rows"
@@ -122,17 +124,20 @@ def _extent(nest: Nest) -> Operand | None:
     return None if nest.body.loop is None else nest.body.loop.extent
 
 
-def _by_rows(nest: Nest) -> bool:
-    """Whether a nest runs by rows, in any order, without looking for interrupts meanwhile, and no other template suits it."""
+def _may_wait(nest: Nest) -> bool:
+    """Whether nothing of a nest need be known before others run, and it does not look for interrupts meanwhile."""
     loop = nest.body.loop
-    if loop is None or loop.states or nest.body.after or nest.counts or nest.in_place or not on_threads(nest):
+    if loop is None or loop.states or nest.body.after or nest.counts or nest.in_place:
         return False
     if loop.direction is not LoopDirection.UP or not isinstance(loop.extent, Extent):
         return False
     inner = (s for function in mentions.functions(nest) for s in mentions.function_statements(function))
-    if any(isinstance(statement, While) for statement in inner):
-        return False
-    return tile(nest) is None and columns(nest) is None and blocks(nest) is None
+    return not any(isinstance(statement, While) for statement in inner)
+
+
+def _runs_by_rows(nest: Nest) -> bool:
+    """What `program_series` is told, found out again."""
+    return on_threads(nest) and tile(nest) is None and columns(nest) is None and blocks(nest) is None
 
 
 def rows(nest: Nest) -> Mapping[Array, bool]:

@@ -84,9 +84,9 @@ FAULTS = (
     ),
     Fault(
         "scatters that are not exact are atomic",
-        "backends/opencl/code/atomics.py",
-        "return scatter.monoid.exact and (features.atomics64 or not wide)",
-        "return features.atomics64 or not wide",
+        "schedule/templates/work_items.py",
+        "all(s.monoid.exact and a.element.bytes <= machine.atomic_bytes",
+        "all(a.element.bytes <= machine.atomic_bytes",
         (f"{_BACKEND}::test_scatters_whose_order_shows_keep_it",),
     ),
     Fault(

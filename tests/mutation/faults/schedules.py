@@ -6,6 +6,7 @@ from tests.mutation.fault import Fault
 
 _RULES = ("tests/schedule/test_rules.py",)
 _INTERPRET = ("tests/schedule/test_interpret.py",)
+_MACHINES = ("tests/schedule/test_machines.py",)
 _TEXT = ("tests/schedule/test_schedule_text.py",)
 
 FAULTS = (
@@ -57,6 +58,27 @@ FAULTS = (
         "if not scatters and any(isinstance(statement, Scatter) for statement in mentions.statements(nest)):",
         "if scatters and any(isinstance(statement, Scatter) for statement in mentions.statements(nest)):",
         ("tests/llvm/test_scalar_loops.py::test_scatters_stay_in_order", *_TEXT),
+    ),
+    Fault(
+        "folds that do not commute have a slice with those that do",
+        "schedule/templates/slices.py",
+        "kinds.setdefault((lanes(each.state.types), each.state.monoid.commutes), [])",
+        "kinds.setdefault((lanes(each.state.types), True), [])",
+        _MACHINES,
+    ),
+    Fault(
+        "scans in an order are carried by parts of any size",
+        "schedule/legality.py",
+        "if ordered and not _fills_blocks(size):",
+        "if ordered and size == 0:",
+        _RULES,
+    ),
+    Fault(
+        "a scan of a scan is totalled in the same round",
+        "schedule/rounds.py",
+        "if name not in known and needs[name] <= known)",
+        "if name not in known)",
+        _MACHINES,
     ),
     Fault(
         "lanes join with their neighbours",

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias
 
 from accel.backends.llvm.loops.nest import Levels, NestText
+from accel.schedule.templates.ways import Finding
 
 
 class Alternative(Protocol):
@@ -22,5 +23,5 @@ class Alternative(Protocol):
         """Writes what runs the loop, from its first iteration to its last; `ret i64 2` leaves if the user interrupted."""
 
 
-Alternatives: TypeAlias = Callable[[NestText], Sequence[Alternative]]
-"""Those of a nest, the best first."""
+Alternatives: TypeAlias = Callable[[NestText, Finding], Sequence[Alternative]]
+"""What is written for something that a template found in a nest, the best first."""

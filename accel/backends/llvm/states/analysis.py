@@ -33,8 +33,8 @@ from accel.labelled.work import INSTRUCTIONS, work
 from accel.schedule.axes import loops
 from accel.schedule.legality import any_order
 from accel.schedule.nodes import Accumulation, Kind, Schedule
-from accel.schedule.templates.phases import Phase
-from accel.schedule.templates.rows import merged_in_lanes, rows, rows_in_phases
+from accel.schedule.templates.phases import Phase, phases_of
+from accel.schedule.templates.rows import merged_in_lanes
 
 HEAVY = 40
 """Operators from which on a loop's body is written only once, not once per vector of a group."""
@@ -106,11 +106,12 @@ class NestPlan:
         return any(axis.reverse for axis in self.schedule.axes)
 
 
-def plan(nest: Nest, scalar_only: bool) -> NestPlan:
-    """Decide for a nest. `scalar_only`: no vectors at all."""
-    schedule, phases = (None if scalar_only else rows_in_phases(nest)) or (rows(nest, lanes=not scalar_only), ())
+def plan(schedule: Schedule) -> NestPlan:
+    """How a nest is written that runs by rows as the schedule says."""
+    nest = schedule.nest
     if not schedule.pieces or schedule.pieces[-1].kind is not Kind.VECTOR:
         return NestPlan(schedule, None, None)
+    phases = phases_of(schedule)
     vector = _vector_plan(nest, loops(nest)[-1], dict(schedule.accumulations), phases)
     kept = merged_in_lanes(nest) if vector.staged else None
     merged = None if kept is None else _vector_plan(nest, loops(nest)[-1], kept, phases)

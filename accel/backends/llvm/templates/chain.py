@@ -31,8 +31,7 @@ from accel.backends.llvm.text.frame import CHUNK, FAILED, PARTIALS, RECORDS, THR
 from accel.backends.llvm.text.routine import Routine
 from accel.ir.nodes import For, State
 from accel.labelled.meaning.order import BLOCK
-from accel.schedule.nodes import Accumulation
-from accel.schedule.templates.chain import Chain, chain
+from accel.schedule.templates.chain import Chain
 
 LEAST = 4 * SMALL
 """Instructions below which a nest runs as rows."""
@@ -54,21 +53,13 @@ PATIENCE = 1 / 32
 
 
 def chained(
-    text: NestText, least: float = LEAST, light: float = CHUNK_WORK, patience: float = PATIENCE
-) -> ChainedLoop | None:
-    """The nest's chain, if it has one; for launches of at least `least` instructions, in chunks of at least `light`.
+    text: NestText, found: Chain, least: float = LEAST, light: float = CHUNK_WORK, patience: float = PATIENCE
+) -> ChainedLoop:
+    """The nest's chain; for launches of at least `least` instructions, in chunks of at least `light`.
 
     `patience`: looks for each instruction of a chunk.
     """
-    found, loop = chain(text.nest), text.nest.body.loop
-    if found is None or loop is None:
-        return None
-    totals = NestText(f"{text.name}_totals", found.totals, plan(found.totals, scalar_only=False), None, text.frame)
-    carried = {state.name for state in loop.states if state.running}
-    if any(text.plan.kinds[state.name] is Accumulation.STAGED for state in loop.states):
-        return None
-    if any(each.plan.kinds[name] is not Accumulation.VALUE for name in carried for each in (text, totals)):
-        return None
+    totals = NestText(f"{text.name}_totals", found.totals.nest, plan(found.totals), None, text.frame)
     return ChainedLoop(text, totals, found, (least, light, patience))
 
 
@@ -77,13 +68,13 @@ class ChainedLoop:
 
     def __init__(self, text: NestText, totals: NestText, found: Chain, limits: tuple[float, float, float]) -> None:
         assert text.nest.body.loop is not None
-        assert found.totals.body.loop is not None
+        assert found.totals.nest.body.loop is not None
         self._text = text
         self._totals = totals
         self._blocks = found.blocks
         self._least, self._light, self._patience = limits
         self._loop: For = text.nest.body.loop
-        self._totals_loop: For = found.totals.body.loop
+        self._totals_loop: For = found.totals.nest.body.loop
         self._carried = [state for state in self._loop.states if state.running]
         self._folds = [state for state in self._loop.states if not state.running]
         self._in_order = self._blocks or any(not state.monoid.exact for state in self._loop.states)

@@ -1,8 +1,9 @@
-"""Which templates suit a nest, the best first; rows always stand behind them."""
+"""What is written for what templates find in a nest (`accel/schedule/templates/choose.py`); rows always stand behind it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import assert_never
 
 from accel.backends.llvm.loops.alternatives import Alternative
 from accel.backends.llvm.loops.nest import NestText
@@ -12,27 +13,41 @@ from accel.backends.llvm.templates.columns import ColumnStrips
 from accel.backends.llvm.templates.copies import copied
 from accel.backends.llvm.templates.short_rows import RowLoops
 from accel.backends.llvm.templates.tile.alternative import Tiles
-from accel.schedule.templates.blocks import blocks
-from accel.schedule.templates.columns import columns
-from accel.schedule.templates.short_rows import short_rows
-from accel.schedule.templates.tile import tile
+from accel.schedule.templates.blocks import Blocks
+from accel.schedule.templates.chain import Chain
+from accel.schedule.templates.columns import Columns
+from accel.schedule.templates.copies import Copies
+from accel.schedule.templates.short_rows import ShortRows
+from accel.schedule.templates.tile import Tile
+from accel.schedule.templates.ways import Finding
 
 
-def alternatives(text: NestText) -> Sequence[Alternative]:
-    """The templates whose code stands beside the nest's rows. What can be tiled has no other."""
-    if (in_tiles := tile(text.nest)) is not None:
-        return [Tiles(text, in_tiles)]
-    found: list[Alternative] = []
-    if text.plan.vector is not None and (blocked := blocks(text.nest)) is not None:
-        found.append(BlockLoops(text, blocked, text.plan.vector.lanes))
-    if (rows := short_rows(text.nest)) is not None:
-        found.append(RowLoops(text, rows))
-    if (by_columns := columns(text.nest)) is not None:
-        found += [ColumnStrips(text, by_columns, narrow=True), ColumnStrips(text, by_columns, narrow=False)]
-    return found
+def alternatives(text: NestText, finding: Finding) -> Sequence[Alternative]:
+    """The code that stands beside the nest's rows."""
+    match finding:
+        case Tile():
+            return [Tiles(text, finding)]
+        case Blocks():
+            assert text.plan.vector is not None
+            return [BlockLoops(text, finding, text.plan.vector.lanes)]
+        case ShortRows():
+            return [RowLoops(text, finding)]
+        case Columns():
+            return [ColumnStrips(text, finding, narrow=narrow) for narrow in (True, False)]
+        case Chain() | Copies():
+            return []
+        case _:
+            assert_never(finding)
 
 
-def on_several_threads(text: NestText) -> Sequence[Alternative]:
-    """Those, and behind them what brings more threads to loops whose rows run on one."""
-    several = [chained(text), copied(text)]
-    return [*alternatives(text), *(each for each in several if each is not None)]
+def on_several_threads(text: NestText, finding: Finding) -> Sequence[Alternative]:
+    """The same, and what brings more threads to loops whose rows run on one."""
+    match finding:
+        case Chain():
+            return [chained(text, finding)]
+        case Copies():
+            return [copied(text, finding)]
+        case Tile() | Blocks() | ShortRows() | Columns():
+            return alternatives(text, finding)
+        case _:
+            assert_never(finding)

@@ -32,8 +32,7 @@ from accel.backends.llvm.text.routine import WORD, Routine
 from accel.ir.nodes import For, Scatter
 from accel.labelled.array import Array
 from accel.labelled.meaning.order import BLOCK
-from accel.schedule.templates.copies import copied_scatters
-from accel.schedule.templates.rows import on_threads
+from accel.schedule.templates.copies import Copies
 
 MOST_BYTES = 262_144
 """Of one copy: no more than stays in a core's cache."""
@@ -47,15 +46,12 @@ _COPIES, _EXTENT = "copies", "copies extent"
 _LINE = 64
 
 
-def copied(text: NestText, least: float = LEAST, light: float = CHUNK_WORK) -> CopiedTargets | None:
-    """The nest with copies of what it scatters into, if they serve; for launches of at least `least` instructions, in
-    chunks of at least `light`."""
-    scatters, loop = copied_scatters(text.nest), text.nest.body.loop
-    if not scatters or loop is None:
-        return None
-    if not on_threads(text.nest, scatters=True):
-        return None
-    return CopiedTargets(text, scatters, loop, text.plan.flat, (least, light))
+def copied(text: NestText, found: Copies, least: float = LEAST, light: float = CHUNK_WORK) -> CopiedTargets:
+    """The nest with copies of what it scatters into; for launches of at least `least` instructions, in chunks of at least
+    `light`."""
+    loop = text.nest.body.loop
+    assert loop is not None
+    return CopiedTargets(text, found.scatters, loop, text.plan.flat, (least, light))
 
 
 class CopiedTargets:

@@ -13,7 +13,6 @@ from accel.ast.tree.types import ScalarType
 from accel.backends.opencl.code.functions import Context, inline
 from accel.backends.opencl.code.spelling import c_type, unsigned
 from accel.backends.opencl.code.writer import Writer
-from accel.backends.opencl.machine.features import Features
 from accel.ir.nodes import Scatter
 
 _NATIVE: Mapping[Operator, str] = {
@@ -24,12 +23,6 @@ _NATIVE: Mapping[Operator, str] = {
     Operator.OR: "or",
     Operator.XOR: "xor",
 }
-
-
-def serves(scatter: Scatter, features: Features) -> bool:
-    """Whether atomic updates give the scatter's result: it is exact, so no leaf depends on another one's old value."""
-    wide = any(array.element.bytes == 8 for array in scatter.arrays)
-    return scatter.monoid.exact and (features.atomics64 or not wide)
 
 
 def combine_atomically(

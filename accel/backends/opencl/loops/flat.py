@@ -1,6 +1,6 @@
-"""Consecutive loops that run as one: what a work-item's number means.
+"""An axis of a schedule: loops that run as one, and what a work-item's number means.
 
-Loops are flattened as long as nothing stands between them but pure statements, which every iteration may repeat.
+Nothing stands between them but pure statements, which every iteration may repeat.
 """
 
 from __future__ import annotations
@@ -11,9 +11,13 @@ from dataclasses import dataclass, replace
 from accel.backends.opencl.code.body import Body
 from accel.backends.opencl.code.naming import extent_text, stream_name
 from accel.backends.opencl.code.writer import Writer
-from accel.ir.nodes import For, Level, LoopBody, LoopDirection, ManyToOne, Nest, Scatter, Write
+from accel.errors import AccelInternalError
+from accel.ir.nodes import For, Level, LoopDirection, Nest, Operand
 from accel.ir.positions import merging, needed_inside
 from accel.labelled.array import Extent
+from accel.labelled.scalar import Constant
+from accel.schedule.axes import loops
+from accel.schedule.nodes import Axis
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,32 +56,30 @@ class Flat:
             body.statements(loop.body.before)
 
 
-def flatten(loop: For) -> Flat | None:
-    """The longest flat loop that begins with `loop`; None if its extent is not known at launch."""
-    loops: list[For] = []
-    extents: list[Extent] = []
-    inner: For | None = loop
-    while inner is not None and isinstance(inner.extent, Extent) and (not loops or not inner.states):
-        loops.append(inner)
-        extents.append(inner.extent)
-        level = inner.body
-        if level.after or not all(map(is_repeatable, level.before)):
-            break
-        inner = level.loop
-    inside = [each.extent for each in needed_inside(loop) if each not in loops]
-    needed = tuple([extent for extent in inside if isinstance(extent, Extent)])
-    return Flat(tuple(loops), tuple(extents), needed=needed) if loops else None
+def flat(nest: Nest, axis: Axis) -> Flat:
+    """The loops of a nest that are an axis of its schedule, or of that of a slice."""
+    every = loops(nest)
+    chosen = tuple(every[loop.depth] for loop in axis.loops)
+    inside = [each.extent for each in needed_inside(chosen[0]) if each not in chosen]
+    needed = tuple(map(_known, inside))
+    return Flat(chosen, tuple(_known(loop.extent) for loop in chosen), needed=needed)
 
 
-def merged_where_possible(flat: Flat, nest: Nest) -> Flat:
+def merged_where_possible(found: Flat, nest: Nest) -> Flat:
     """The same loops, without divisions where the nest's arrays lie as they run: on a device all arrays are contiguous."""
-    upwards = all(loop.direction is LoopDirection.UP for loop in flat.loops)
-    return replace(flat, merged=len(flat.loops) > 1 and upwards and not merging(nest, flat.loops))
+    upwards = all(loop.direction is LoopDirection.UP for loop in found.loops)
+    return replace(found, merged=len(found.loops) > 1 and upwards and not merging(nest, found.loops))
 
 
-def is_repeatable(statement: LoopBody) -> bool:
-    """Whether running the statement again changes nothing."""
-    return not isinstance(statement, Write | Scatter | ManyToOne)
+def _known(extent: Operand) -> Extent:
+    """An extent that is known at launch."""
+    match extent:
+        case Extent():
+            return extent
+        case Constant(value=value):
+            return Extent(None, int(value))
+        case _:
+            raise AccelInternalError(f"an axis whose extent {extent} is found out on the way is not shared out")
 
 
 def _indices(writer: Writer, loops: Sequence[For], extents: Sequence[Extent], item: str) -> None:

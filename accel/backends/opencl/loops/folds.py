@@ -6,6 +6,7 @@ kernel of their own, with only the statements that lead to them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from accel.backends.opencl.code.body import Body
@@ -15,10 +16,11 @@ from accel.backends.opencl.code.writer import Writer
 from accel.backends.opencl.loops.flat import Flat
 from accel.backends.opencl.loops.join import Partials, join, merge_into, partials
 from accel.backends.opencl.loops.rows import Rows
-from accel.backends.opencl.loops.slices import needed_for, steps, stores
-from accel.ir.flow import prefixes
-from accel.ir.nodes import LoopBody, Nest, State
-from accel.labelled.meaning.order import BLOCK, lanes
+from accel.backends.opencl.loops.slices import steps, stores
+from accel.ir.nodes import LoopBody, State
+from accel.ir.slices import needed_for
+from accel.labelled.meaning.order import BLOCK
+from accel.schedule.nodes import Kind, Schedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,45 +31,26 @@ class Lanes:
     commutes: bool
 
 
-def folds_in_lanes(nest: Nest, flat: Flat) -> list[tuple[Lanes, list[State]]] | None:
-    """The outermost loop's states by the lanes they need; None where a state runs, or its elements are not numbered by
-    iterations."""
-    states = flat.loops[0].states
-    if any(state.running for state in states) or not all(numbered_by_iteration(nest, flat, s) for s in states):
-        return None
-    classes: dict[Lanes, list[State]] = {}
-    for state in states:
-        if not state.monoid.exact:
-            width = lanes(state.types)
-            classes.setdefault(Lanes(width, state.monoid.commutes), []).append(state)
-    if not classes:
-        classes[Lanes(64, True)] = []
-    first = next(iter(classes.values()))
-    first += [state for state in states if state.monoid.exact]
-    return list(classes.items())
-
-
-def numbered_by_iteration(nest: Nest, flat: Flat, state: State) -> bool:
-    """Whether element k of the state is what iteration k makes. The elements of an exact state need no numbers."""
-    step = steps(nest).get(state.name)
-    if step is None or state.monoid.exact:
-        return True
-    level = flat.body
-    here = any(statement is step for statement in (*level.before, *level.after))
-    return here and (step.when is None or (len(flat.loops) == 1 and step.when.name in prefixes(flat.loops[0])))
+def _lanes(schedule: Schedule, at: int) -> Lanes:
+    """Those of piece `at` and the two behind it, parts of one axis: its blocks, and the lanes and steps of a block."""
+    inside = schedule.pieces[at + 1 : at + 3]
+    ((place, size),) = ((n, each.size) for n, each in enumerate(inside) if each.kind is Kind.ITEM)
+    assert isinstance(size, int)
+    return Lanes(size, place == 1)
 
 
 def blocks_of_lanes(
-    scaffold: Scaffold, rows: Rows, flat: Flat, classes: list[tuple[Lanes, list[State]]], when: Choice | None = None
+    scaffold: Scaffold, rows: Rows, flat: Flat, slices: Sequence[Schedule], at: int, when: Choice | None = None
 ) -> NestKernels:
-    """The nest's kernels: one for each kind of lanes, then the join."""
+    """The nest's kernels: one for each slice, whose piece `at` are its blocks, then the join."""
     nest = scaffold.nest
     ends = partials(
         scaffold, flat.loops[0].states, Amount(flat.extents, BLOCK, rows.extents, least=1, needed=flat.needed)
     )
     stepping = steps(nest)
     outside = {id(statement) for statement in (*rows.once_each, *rows.once)}
-    for number, (kind, states) in enumerate(classes):
+    for number, schedule in enumerate(slices):
+        kind, states = _lanes(schedule, at), _states(schedule, flat)
         roots: list[LoopBody] = [stepping[state.name] for state in states if state.name in stepping]
         roots += [] if number else [s for s in stores(nest) if id(s) not in outside]
         body = Body(Writer(), scaffold.context, dict(scaffold.types), only=needed_for(nest, roots), atomic=True)
@@ -76,6 +59,12 @@ def blocks_of_lanes(
         scaffold.kernel(f"fold{number}", body.writer.text, items, group=kind.width, when=when)
     join(scaffold, rows, flat, BLOCK, ends, {}, when)
     return scaffold.done("a work-group per block of a fold")
+
+
+def _states(schedule: Schedule, flat: Flat) -> list[State]:
+    """The loop's states that a slice of the nest folds, those in an order first."""
+    names = {each.state.name for each in schedule.carried}
+    return sorted((s for s in flat.loops[0].states if s.name in names), key=lambda state: state.monoid.exact)
 
 
 def _block(

@@ -16,8 +16,8 @@ from accel.backends.opencl.code.states import StateType, guarded
 from accel.backends.opencl.code.writer import Writer
 from accel.backends.opencl.loops.flat import Flat
 from accel.backends.opencl.loops.rows import Rows
-from accel.backends.opencl.loops.slices import needed_for
 from accel.ir.nodes import State
+from accel.ir.slices import needed_for
 
 JOINERS = 64
 """Work-items that join blocks."""

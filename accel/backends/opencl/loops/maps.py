@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from accel.backends.opencl.code import atomics
 from accel.backends.opencl.code.body import Body
 from accel.backends.opencl.code.kernel import Amount, Choice, NestKernels, Scaffold
 from accel.backends.opencl.code.writer import Writer
-from accel.backends.opencl.loops.flat import Flat, is_repeatable
-from accel.backends.opencl.machine.features import Features
-from accel.ir import mentions
-from accel.ir.nodes import Nest, Scatter
-
-
-def scatters_are_atomic(nest: Nest, features: Features) -> bool:
-    """Whether work-items may run the nest's scatters, if there are any, in any order."""
-    return all(atomics.serves(s, features) for s in mentions.statements(nest) if isinstance(s, Scatter))
+from accel.backends.opencl.loops.flat import Flat
+from accel.schedule.legality import is_repeatable
 
 
 def one_item_per_index(scaffold: Scaffold, flat: Flat, when: Choice | None = None) -> NestKernels:

@@ -11,41 +11,35 @@ from __future__ import annotations
 from accel.backends.opencl.code.body import Body
 from accel.backends.opencl.code.kernel import Amount, NestKernels, Scaffold
 from accel.backends.opencl.code.writer import ZEROS, Writer
-from accel.backends.opencl.loops.flat import Flat, is_repeatable
-from accel.backends.opencl.loops.folds import numbered_by_iteration
+from accel.backends.opencl.loops.flat import flat as flat_loops
 from accel.backends.opencl.loops.join import Partials, join, partials
 from accel.backends.opencl.loops.rows import around
 from accel.backends.opencl.loops.sequential import ONE
-from accel.backends.opencl.loops.slices import needed_for, rounds, steps, stores
-from accel.ir.nodes import LoopBody, Nest, State
-from accel.labelled.meaning.order import BLOCK
+from accel.backends.opencl.loops.slices import steps, stores
+from accel.ir.nodes import LoopBody, State
+from accel.ir.slices import needed_for
+from accel.schedule.legality import is_repeatable
+from accel.schedule.nodes import Schedule
 
 EXACT_BLOCK = 1024
-"""Elements of a block where no order shows."""
+"""Elements of a block where the schedule leaves it open, because no order shows."""
 
 
-def rounds_of_blocks(nest: Nest, flat: Flat) -> list[list[State]] | None:
-    """The running states of the flat loop by rounds; None where blocks cannot be told by counting iterations."""
-    states = flat.loops[0].states
-    if not all(numbered_by_iteration(nest, flat, state) for state in states):
-        return None
-    return rounds(nest, [state for state in states if state.name in steps(nest)])
-
-
-def chained_blocks(scaffold: Scaffold, flat: Flat, chain: list[list[State]]) -> NestKernels:
+def chained_blocks(scaffold: Scaffold, schedule: Schedule) -> NestKernels:
     """The nest's kernels: two for each round, the blocks themselves, then the join."""
-    return _Chain(scaffold, flat, chain).kernels()
+    return _Chain(scaffold, schedule).kernels()
 
 
 class _Chain:
-    def __init__(self, scaffold: Scaffold, flat: Flat, chain: list[list[State]]) -> None:
+    def __init__(self, scaffold: Scaffold, schedule: Schedule) -> None:
         self._scaffold = scaffold
-        self._flat = flat
-        self._chain = chain
-        self._steps = steps(scaffold.nest)
+        self._flat = flat = flat_loops(scaffold.nest, schedule.pieces[0].axis)
         states = flat.loops[0].states
-        self._block = EXACT_BLOCK if all(state.monoid.exact for state in states) else BLOCK
-        running = {state.name for group in chain for state in group}
+        self._chain = [[state for state in states if state.name in names] for names in schedule.rounds]
+        self._steps = steps(scaffold.nest)
+        (size,) = schedule.pieces[0].inside
+        self._block = size if isinstance(size, int) else EXACT_BLOCK
+        running = {state.name for group in self._chain for state in group}
         count = Amount(flat.extents, self._block, least=1)
         self._ends = partials(scaffold, states, count)
         after = Amount(flat.extents, self._block, more=1)

@@ -11,6 +11,7 @@ from accel.ir import mentions
 from accel.ir.flow import made
 from accel.ir.nodes import Nest
 from accel.labelled.scalar import Compute, Constant
+from accel.schedule.machine import WorkItems
 
 if TYPE_CHECKING:
     import pyopencl
@@ -24,6 +25,11 @@ class Features:
     rounded_division: bool
     atomics64: bool
     gpu: bool = False
+
+    @property
+    def machine(self) -> WorkItems:
+        """What schedules depend on."""
+        return WorkItems(atomic_bytes=8 if self.atomics64 else 4, groups_fold_rows=self.gpu)
 
     @property
     def options(self) -> tuple[str, ...]:

@@ -1,0 +1,28 @@
+"""What nests run on, as far as their schedules depend on it: each backend says which it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias, Union
+
+
+@dataclass(frozen=True, slots=True)
+class Processor:
+    """Threads that share memory, each with vector registers."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkItems:
+    """A device of many work-items, which stand in groups, as OpenCL has them.
+
+    atomic_bytes: of the widest elements that work-items may combine in memory at the same time. groups_fold_rows: whether
+    work-items are so cheap that a group of them folds a row, where rows are long.
+    """
+
+    atomic_bytes: int = 8
+    groups_fold_rows: bool = False
+
+
+Machine: TypeAlias = Union[Processor, WorkItems]
+
+PROCESSOR = Processor()

@@ -1,0 +1,88 @@
+"""How a program runs: the ways to run each nest, each as its schedule and what its template found; and nests that run together.
+
+The stage's result, which backends are handed. A finding is for those who write the code of its template.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias, Union
+
+from accel.ir.nodes import Nest
+from accel.schedule.machine import Machine
+from accel.schedule.nodes import Schedule, Series
+from accel.schedule.templates.blocks import Blocks
+from accel.schedule.templates.chain import Chain
+from accel.schedule.templates.columns import Columns
+from accel.schedule.templates.copies import Copies
+from accel.schedule.templates.short_rows import ShortRows
+from accel.schedule.templates.tile import Tile
+from accel.schedule.text import schedule_text, series_text
+
+Finding: TypeAlias = Union[Tile, Blocks, ShortRows, Columns, Chain, Copies]
+"""What a template found in a nest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way to run a nest.
+
+    schedules: of the nest, or of slices of it, which run one after the other. finding: what its template found; None where the
+    schedules say all.
+    """
+
+    schedules: tuple[Schedule, ...]
+    finding: Finding | None = None
+
+    @property
+    def schedule(self) -> Schedule:
+        """The only one."""
+        (schedule,) = self.schedules
+        return schedule
+
+
+@dataclass(frozen=True, slots=True)
+class NestSchedules:
+    """How a nest runs: by the first of some ways that suits the extents and strides of a launch. The last one suits all."""
+
+    nest: Nest = field(repr=False)
+    ways: tuple[Way, ...]
+
+    @property
+    def last(self) -> Schedule:
+        """That of the last way."""
+        return self.ways[-1].schedule
+
+    @property
+    def schedules(self) -> Iterator[Schedule]:
+        """Those of all ways, in order."""
+        return (schedule for way in self.ways for schedule in way.schedules)
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramSchedules:
+    """How a program runs on a machine: its nests, each once, in their order; and which nests run together."""
+
+    machine: Machine
+    nests: tuple[NestSchedules, ...]
+    series: tuple[Series, ...]
+
+
+def text(made: ProgramSchedules) -> str:
+    """The schedules of a program, in the order of its nests; then its series."""
+    return "\n".join([*map(nest_text, made.nests), *map(series_text, made.series)])
+
+
+def nest_text(made: NestSchedules) -> str:
+    """Those of one nest."""
+    return "\n".join(map(_way_text, made.ways))
+
+
+def _way_text(way: Way) -> str:
+    count = len(way.schedules)
+    if count == 1:
+        return schedule_text(way.schedule)
+    return "\n".join(
+        schedule_text(schedule, f", slice {number} of {count}") for number, schedule in enumerate(way.schedules, 1)
+    )
