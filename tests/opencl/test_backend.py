@@ -18,6 +18,7 @@ from accel.backends.opencl.machine.memory import size_class
 from accel.backends.opencl.program import PLAIN, opencl_text, translate
 from accel.backends.protocol import compiled
 from accel.ir.nodes import Program
+from accel.schedule.nodes import Kind, Template
 from accel.schedule.templates.choose import program_schedules
 from tests.opencl.check import loops, same
 from tests.opencl.platforms import backend, each_platform
@@ -62,6 +63,21 @@ def test_exact_scatters_use_atomics(name: str) -> None:
 @pytest.mark.parametrize("name", ["sums_f32", "last_wins"])
 def test_scatters_whose_order_shows_keep_it(name: str) -> None:
     assert schedules(SCATTERS[name])[-1] == "one work-item"
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_kernels_are_what_is_scheduled(name: str) -> None:
+    """Those of folds have the lanes of their slices, those of totals the rounds of scans."""
+    planned, _ = loops("greedy", ALL[name].program(*map(use, ALL[name].data(100))))
+    scheduled = program_schedules(planned, PLAIN.machine)
+    for made, nest in zip(translate(scheduled, PLAIN)[1], scheduled.nests, strict=True):
+        (way,) = nest.ways
+        purposes = [re.sub(r"nest\d+_", "", kernel.name).rstrip("0123456789") for kernel in made.kernels]
+        lanes = [piece.size for each in way.schedules for piece in each.pieces if piece.kind is Kind.ITEM]
+        assert [kernel.group for kernel, what in zip(made.kernels, purposes, strict=True) if what == "fold"] == lanes
+        assert purposes.count("totals") == purposes.count("carry") == len(way.schedules[0].rounds)
+        assert ("sequential" in purposes) == (way.schedules[0].template is Template.LITERAL)
+        assert ("map" in purposes) == (way.schedules[0].template is Template.ITEMS)
 
 
 def test_the_dot_products_text(golden: Callable[[str], None]) -> None:
