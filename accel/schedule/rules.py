@@ -3,8 +3,9 @@
 In: a schedule. Out: another one, which visits the same iterations. `AccelScheduleError` where the rule is not allowed: what is
 allowed is what leaves the tree in which docs/order.md combines elements as it is, whatever the order of the visit.
 
-The rules are those of [Ber]: `subdivide` (eqs. 44, 47, 49), `flip` (eqs. 36, 42, 43), `flatten`; `kind`, `keep` and `pack` say
-how the pieces run, how states are kept meanwhile, and where what views read stands in memory.
+The rules are those of [Ber]: `subdivide` (eqs. 44, 47, 49), `flip` (eqs. 36, 42, 43), `flatten`. With `carry`
+parts of an axis of running states begin with what those before them come to; `kind`, `keep` and `pack` say how the pieces run,
+how states are kept meanwhile, and where what views read stands in memory.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Scatters into few targets, on several threads: each has a copy of the targets, and copies are combined at the end.
 
-In: a nest. Out: its `Copies`, if they give the same bits: the scatters functions are exact, so that any order serves, and have a
+In: a nest. Out: its `Copies`, if they give the same bits: functions of the scatters are exact, so that any order serves, and have a
 neutral element, with which a copy begins; and nothing else reads or writes the targets.
 """
 
