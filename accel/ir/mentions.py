@@ -87,6 +87,11 @@ def statements(nest: Nest) -> Iterator[LoopBody]:
         yield from level.after
 
 
+def stores(nest: Nest) -> Iterator[Write | Scatter]:
+    """The statements that write to memory, in the same order."""
+    return (statement for statement in statements(nest) if isinstance(statement, Write | Scatter))
+
+
 def states(nest: Nest) -> Iterator[State]:
     """All states, outermost loop first."""
     for level in levels(nest):

@@ -1,7 +1,7 @@
 """Loops that carry scans and positions, in chunks on several threads: each needs what all chunks before it came to.
 
-In: a nest by rows. Out: a second nest of the same loops that finds out what a chunk comes to, without results: its *totals*. Then
-carries are a chain of one step for each chunk, or block of 4096 where the order of scans wants it (`docs/order.md`), and
+In: a nest by rows. Out: a second nest of the same loops that finds out what a chunk comes to, without results: its *totals*.
+Then carries are a chain of one step for each chunk, or block of 4096 where the order of scans wants it (`docs/order.md`), and
 chunks run again with their carries, in any order.
 """
 

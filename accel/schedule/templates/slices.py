@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from accel.ir import mentions
-from accel.ir.nodes import Level, LoopBody, Nest, Scatter, State, Write
+from accel.ir.nodes import Level, LoopBody, Nest, State
 from accel.ir.slices import needed_for
 from accel.labelled.meaning.order import lanes
 from accel.schedule.nodes import Carried
@@ -27,11 +27,9 @@ def slices(nest: Nest, states: Sequence[Carried]) -> tuple[Nest, ...]:
         return (nest,)
     exact = [each for each in states if each.state.monoid.exact]
     first, *others = kinds.values()
-    stores = [s for s in mentions.statements(nest) if isinstance(s, Write | Scatter)]
     inside = _inside(nest, states[0].first)
-    roots: list[Sequence[LoopBody]] = [
-        [each.step for each in (*first, *exact)] + [s for s in stores if id(s) in inside]
-    ]
+    stores = [statement for statement in mentions.stores(nest) if id(statement) in inside]
+    roots: list[list[LoopBody]] = [[*(each.step for each in (*first, *exact)), *stores]]
     roots += [[each.step for each in some] for some in others]
     return tuple(_part(nest, needed_for(nest, some)) for some in roots)
 

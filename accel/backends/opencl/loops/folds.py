@@ -16,7 +16,7 @@ from accel.backends.opencl.code.writer import Writer
 from accel.backends.opencl.loops.flat import Flat
 from accel.backends.opencl.loops.join import Partials, join, merge_into, partials
 from accel.backends.opencl.loops.rows import Rows
-from accel.backends.opencl.loops.slices import steps, stores
+from accel.ir import mentions
 from accel.ir.nodes import LoopBody, State
 from accel.ir.slices import needed_for
 from accel.labelled.meaning.order import BLOCK
@@ -47,12 +47,12 @@ def blocks_of_lanes(
     ends = partials(
         scaffold, flat.loops[0].states, Amount(flat.extents, BLOCK, rows.extents, least=1, needed=flat.needed)
     )
-    stepping = steps(nest)
     outside = {id(statement) for statement in (*rows.once_each, *rows.once)}
     for number, schedule in enumerate(slices):
         kind, states = _lanes(schedule, at), _states(schedule, flat)
-        roots: list[LoopBody] = [stepping[state.name] for state in states if state.name in stepping]
-        roots += [] if number else [s for s in stores(nest) if id(s) not in outside]
+        names = {state.name for state in states}
+        roots: list[LoopBody] = [each.step for each in schedule.carried if each.state.name in names]
+        roots += [] if number else [s for s in mentions.stores(nest) if id(s) not in outside]
         body = Body(Writer(), scaffold.context, dict(scaffold.types), only=needed_for(nest, roots), atomic=True)
         _block(scaffold, body, rows, flat, kind, states, ends)
         items = Amount(flat.extents, BLOCK, rows.extents, kind.width, needed=flat.needed)

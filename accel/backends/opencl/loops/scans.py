@@ -15,7 +15,7 @@ from accel.backends.opencl.loops.flat import flat as flat_loops
 from accel.backends.opencl.loops.join import Partials, join, partials
 from accel.backends.opencl.loops.rows import around
 from accel.backends.opencl.loops.sequential import ONE
-from accel.backends.opencl.loops.slices import steps, stores
+from accel.ir import mentions
 from accel.ir.nodes import LoopBody, State
 from accel.ir.slices import needed_for
 from accel.schedule.legality import is_repeatable
@@ -36,7 +36,7 @@ class _Chain:
         self._flat = flat = flat_loops(scaffold.nest, schedule.pieces[0].axis)
         states = flat.loops[0].states
         self._chain = [[state for state in states if state.name in names] for names in schedule.rounds]
-        self._steps = steps(scaffold.nest)
+        self._steps = {each.state.name: each.step for each in schedule.carried}
         (size,) = schedule.pieces[0].inside
         self._block = size if isinstance(size, int) else EXACT_BLOCK
         running = {state.name for group in self._chain for state in group}
@@ -86,9 +86,9 @@ class _Chain:
         """The loop itself, block by block: stores, and partial results of folds."""
         nest = self._scaffold.nest
         outside = {id(statement) for statement in (*nest.body.before, *nest.body.after)}
-        folds = [s for s in self._flat.loops[0].states if s.name not in self._carries and s.name in self._steps]
+        folds = [s for s in self._flat.loops[0].states if s.name not in self._carries]
         roots: list[LoopBody] = [self._steps[state.name] for state in folds]
-        roots += [statement for statement in stores(nest) if id(statement) not in outside]
+        roots += [statement for statement in mentions.stores(nest) if id(statement) not in outside]
         body = self._body(roots)
         self._run(body, folds)
         self._add("blocks", body)
@@ -112,7 +112,7 @@ class _Chain:
             for state in flat.loops[0].states:
                 if state.name in mine:
                     body.accumulator(state).begin(writer, None)
-                elif body.wants(self._steps.get(state.name)):
+                elif body.wants(self._steps[state.name]):
                     carry = self._carries[state.name]
                     body.accumulator(state).resume(writer, f"{carry.values}[block]", f"{carry.some}[block]")
             writer.line(f"const long stop = min((block + 1) * {self._block}L, {flat.total});")
