@@ -13,6 +13,7 @@ import accel as A
 from accel import settings
 from accel.ast.tree.types import F32, F64, ScalarType
 from accel.backends.llvm.backend import LLVMBackend
+from accel.backends.protocol import compiled
 from accel.errors import AccelIndexError
 from accel.explanation.explain import subject
 from accel.ir.meaning.interpret import interpret
@@ -88,7 +89,7 @@ def given(kind: ScalarType, size: int) -> list[Numbers]:
 def test_bits(program: Callable[..., object], kind: ScalarType) -> None:
     loops = lowered(program, *given(kind, 100))
     assert any(rows(nest).packs for nest in nests_of(loops))
-    every = [LLVMBackend(threads).compile(loops) for threads in (1, 2, 3)]
+    every = [compiled(LLVMBackend(threads), loops) for threads in (1, 2, 3)]
     for size in SIZES:
         arguments = given(kind, size)
         expected = [each.tobytes() for each in interpret(loops, arguments)]
@@ -108,7 +109,7 @@ def test_rows() -> None:
         loops = lowered(program, *arguments)
         (expected,) = interpret(loops, arguments)
         for threads in (1, 3):
-            (found,) = LLVMBackend(threads).compile(loops)(list(arguments))
+            (found,) = compiled(LLVMBackend(threads), loops)(list(arguments))
             assert found.tobytes() == expected.tobytes()
 
 
@@ -118,4 +119,4 @@ def test_an_index_out_of_bounds_in_the_last_strip() -> None:
     loops = lowered(computed, places, xs)
     for threads in (1, 2):
         with pytest.raises(AccelIndexError, match=str(3 * STRIP)):
-            LLVMBackend(threads).compile(loops)([places, xs])
+            compiled(LLVMBackend(threads), loops)([places, xs])

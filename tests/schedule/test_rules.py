@@ -121,7 +121,7 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("only if states run", lambda: carry(own(programs.dot()), 0, 4096)),
     ("by blocks of 4096", lambda: carry(own(programs.counts()), 0, 64)),
     ("do not number the elements", lambda: carry(own(programs.kept()), 0, 4096)),
-    ("its iterations have an order", lambda: flip(carry(own(programs.counts()), 0, 4096), 0)),
+    ("each of its iterations needs the one before", lambda: flip(carry(own(programs.counts()), 0, 4096), 0)),
     ("on several threads", lambda: kind(carry(own(programs.counts()), 0, 4096), 1, Kind.PARALLEL)),
     ("lanes run in work-items", lambda: kind(own(programs.dot()), 0, Kind.ITEM)),
     ("no piece inside", lambda: pack(kind(own(programs.whole()), 0, Kind.SERIAL), ["e0"], 2)),

@@ -81,7 +81,17 @@ def phases(nest: Nest, loop: For) -> tuple[Phase, ...]:
     prefixes = flow.prefixes(loop)
     guards = [s.when for s in statements if any(stream in kept for stream in flow.made(s))]
     guarded = any(guard is not None and guard.name not in prefixes for guard in guards)
-    return () if guarded or not 0 < len(kept) <= MOST_KEPT else made
+    waits = _stateful(statements) & {stream.name for stream in kept}
+    return () if guarded or waits or not 0 < len(kept) <= MOST_KEPT else made
+
+
+def _stateful(statements: Sequence[LoopBody]) -> frozenset[str]:
+    """The streams that depend on a state while it runs: these come one after the other, so they cannot be packed."""
+    found: set[str] = set()
+    for statement in statements:
+        if isinstance(statement, ManyToOne) or any(stream.name in found for stream in flow.needed(statement)):
+            found.update(stream.name for stream in flow.made(statement))
+    return frozenset(found)
 
 
 def phases_of(schedule: Schedule) -> tuple[Phase, ...]:

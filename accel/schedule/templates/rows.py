@@ -18,7 +18,7 @@ from accel.schedule import rules
 from accel.schedule.axes import loops
 from accel.schedule.flat import flat_loops
 from accel.schedule.legality import ORDERS, against_subdividing, any_order, most_lanes, straight
-from accel.schedule.nodes import AccelScheduleError, Accumulation, Kind, Parameter, Part, Schedule, Template
+from accel.schedule.nodes import Accumulation, Kind, Parameter, Part, Schedule, Template
 from accel.schedule.templates.phases import STRIP, Phase, phases
 
 CHUNK = Parameter("chunk", BLOCK)
@@ -27,12 +27,6 @@ CHUNK = Parameter("chunk", BLOCK)
 
 def rows(nest: Nest, lanes: bool = True) -> Schedule:
     """The nest row by row; without `lanes` one iteration of the innermost loop after the other."""
-    found = phases(nest, loops(nest)[-1]) if lanes and in_lanes(nest) is not None else ()
-    if found:
-        try:
-            return _rows(nest, lanes, on_threads(nest), found=found)
-        except AccelScheduleError:
-            pass  # what would be kept needs a state that runs
     return _rows(nest, lanes, on_threads(nest))
 
 
@@ -46,7 +40,7 @@ def carried_rows(nest: Nest) -> Schedule:
     return rules.named(_rows(nest, lanes=True, threads=True, carried=True), Template.CHAIN)
 
 
-def _rows(nest: Nest, lanes: bool, threads: bool, carried: bool = False, found: Sequence[Phase] = ()) -> Schedule:
+def _rows(nest: Nest, lanes: bool, threads: bool, carried: bool = False) -> Schedule:
     schedule = rules.original(nest)
     for _ in (flat_loops(nest) or [])[1:]:
         schedule = rules.flatten(schedule, 0)
@@ -59,15 +53,26 @@ def _rows(nest: Nest, lanes: bool, threads: bool, carried: bool = False, found: 
             schedule = rules.reverse(schedule, at)
     if carried:
         schedule = rules.carry(schedule, 0, CHUNK)
+    found = phases(nest, loops(nest)[-1]) if kept is not None and not carried else ()
     if kept is not None:
         schedule = _by_lanes(schedule, threads, in_strips=bool(found))
     if threads:
         schedule = _on_threads(schedule)
-    strip = len(schedule.pieces) - (2 if schedule.pieces and schedule.pieces[-1].part in (Part.LANE, Part.STEP) else 1)
+    if found:
+        schedule = _packed(schedule, found)
+    return rules.named(schedule, Template.ROWS)
+
+
+def _packed(schedule: Schedule, found: Sequence[Phase]) -> Schedule:
+    """What phases keep, for the innermost strip, if the axis has strips."""
+    parts = schedule.pieces[-1].part in (Part.LANE, Part.STEP)
+    strip = len(schedule.pieces) - (2 if parts else 1)
+    if schedule.pieces[strip].size is None:
+        return schedule
     for phase in found:
         if phase.keeps:
             schedule = rules.pack(schedule, [stream.name for stream in phase.keeps], strip)
-    return rules.named(schedule, Template.ROWS)
+    return schedule
 
 
 def _by_lanes(schedule: Schedule, threads: bool, *, in_strips: bool) -> Schedule:
@@ -85,7 +90,8 @@ def _by_lanes(schedule: Schedule, threads: bool, *, in_strips: bool) -> Schedule
         lanes = schedule.pieces[last]
         parts = lanes.part in (Part.LANE, Part.STEP)
         size = STRIP // lanes.size if parts and isinstance(lanes.size, int) else STRIP
-        schedule = rules.subdivide(schedule, last - parts, size)
+        if against_subdividing(schedule, schedule.pieces[last - parts], size) is None:
+            schedule = rules.subdivide(schedule, last - parts, size)
     return rules.kind(schedule, len(schedule.pieces) - 1, Kind.VECTOR)
 
 
