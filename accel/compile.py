@@ -72,20 +72,30 @@ def _planning(options: Options) -> Pass[labelled.Program, Realised]:
 _FUSION: Pass[Realised, fusedast.Program] = Pass(
     "fusedast", lambda found: fuse(found.program, found.plan), verify_fused, fused_text
 )
-_LOWERING: Pass[fusedast.Program, ir.Program] = Pass("ir", lower, verify_loops, loops_text)
+
+
+def _lowering(layouts: bool) -> Pass[fusedast.Program, ir.Program]:
+    return Pass("ir", lambda program: lower(program, layouts=layouts), verify_loops, loops_text)
 
 
 def _scheduling(machine: Machine) -> Pass[ir.Program, ProgramSchedules]:
     return Pass("schedule", lambda loops: program_schedules(loops, machine), verify_schedules, schedules_text)
 
 
-def stages(program: labelled.Program, options: Options, listen: Listener = log, machine: Machine = PROCESSOR) -> Stages:
-    """Cluster, fuse, lower and schedule for a machine; `listen` hears of each step."""
+def stages(
+    program: labelled.Program,
+    options: Options,
+    listen: Listener = log,
+    machine: Machine = PROCESSOR,
+    *,
+    layouts: bool = True,
+) -> Stages:
+    """Cluster, fuse, lower and schedule for a machine; `listen` hears of each step. `layouts`: see `lower`."""
     count = sum(len(each.bindings) for each in programs(program))
     with progress(f"planning {count} operation{'s' * (count != 1)}"):
         planned = through(_planning(options), program, listen)
         fused = through(_FUSION, planned, listen)
-        loops = through(_LOWERING, fused, listen)
+        loops = through(_lowering(layouts), fused, listen)
         schedules = through(_scheduling(machine), loops, listen)
     return Stages(planned.program, planned.plan, fused, loops, schedules)
 
@@ -110,7 +120,8 @@ def _compiled(program: labelled.Program, options: Options, settings: Settings) -
         options = replace(options, strategy="none", duplicate=False)
         around = NaNCheck(program)
     start = time.perf_counter()
-    staged = stages(program, options, machine=target.machine)
+    # The check for NaNs looks at arrays as they are.
+    staged = stages(program, options, machine=target.machine, layouts=not settings.check_nan)
     planned = time.perf_counter()
     count = sum(1 for _ in nests(staged.loops))
     with progress(f"compiling {count} loop{'s' * (count != 1)} for {target.name}"):

@@ -27,6 +27,7 @@ class Template(Enum):
 
     ROWS = "rows"
     COLUMNS = "columns"
+    COLUMN_SCANS = "column scans"
     BLOCKS = "blocks"
     SHORT_ROWS = "short rows"
     TILE = "tile"

@@ -13,27 +13,32 @@ from accel.errors import AccelInternalError
 from accel.fusedast import nodes as fusedast
 from accel.fusedast.nodes import RootOfCluster, Unfused, UnfusedAcond, UnfusedAwhile
 from accel.ir.lowering.cluster import lower_cluster
+from accel.ir.lowering.layouts import laid_out
 from accel.ir.lowering.sizes import mentioned_sizes
 from accel.ir.nodes import Branch, HostSizes, Launch, Program, Repeat, Require, Step, View
 from accel.labelled.array import SizeVariable
 from accel.labelled.nodes import Binding, BindSizes, Force, RequireEqual, Reshape, Use
 
 
-def lower(program: fusedast.Program) -> Program:
-    """The loop program. Raises `AccelInternalError` for a cluster that needs two loops at one depth."""
+def lower(program: fusedast.Program, *, layouts: bool = True) -> Program:
+    """The loop program. Raises `AccelInternalError` for a cluster that needs two loops at one depth.
+
+    `layouts`: whether intermediate arrays may lie in memory in another order of dimensions than theirs.
+    """
     mentioned = mentioned_sizes(program)
-    steps = tuple(step for node in program.nodes for step in _steps(node, mentioned))
-    return Program(program.parameters, steps, program.results, program.own_shapes, program.equalities)
+    steps = tuple(step for node in program.nodes for step in _steps(node, mentioned, layouts))
+    made = Program(program.parameters, steps, program.results, program.own_shapes, program.equalities)
+    return laid_out(made) if layouts else made
 
 
-def _steps(node: fusedast.Node, mentioned: frozenset[SizeVariable]) -> Iterator[Step]:
+def _steps(node: fusedast.Node, mentioned: frozenset[SizeVariable], layouts: bool) -> Iterator[Step]:
     match node:
         case RootOfCluster():
             yield Launch(lower_cluster(node, mentioned))
         case UnfusedAcond(binding, condition, then, orelse):
-            yield Branch(condition, lower(then), lower(orelse), binding.arrays)
+            yield Branch(condition, lower(then, layouts=layouts), lower(orelse, layouts=layouts), binding.arrays)
         case UnfusedAwhile(binding, condition, body, initial):
-            yield Repeat(lower(condition), lower(body), initial, binding.arrays)
+            yield Repeat(lower(condition, layouts=layouts), lower(body, layouts=layouts), initial, binding.arrays)
         case Unfused(binding):
             yield from _host_step(binding)
         case _:

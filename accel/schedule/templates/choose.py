@@ -14,9 +14,10 @@ from accel.schedule.machine import PROCESSOR, Machine, Processor, WorkItems
 from accel.schedule.nodes import Kind, Schedule
 from accel.schedule.templates.blocks import Blocks, blocks
 from accel.schedule.templates.chain import chain
+from accel.schedule.templates.column_scans import column_scans
 from accel.schedule.templates.columns import Columns, columns
 from accel.schedule.templates.copies import copies
-from accel.schedule.templates.derive import by_blocks, by_columns, by_short_rows, by_tiles
+from accel.schedule.templates.derive import by_blocks, by_column_scans, by_columns, by_short_rows, by_tiles
 from accel.schedule.templates.rows import carried_rows, copied_rows, rows
 from accel.schedule.templates.series import program_series, verify_series
 from accel.schedule.templates.short_rows import short_rows
@@ -58,6 +59,8 @@ def _in_other_orders(nest: Nest, by_rows: Schedule) -> Iterator[Way]:
         yield Way((by_short_rows(nest, short),), short)
     if (in_columns := columns(nest)) is not None:
         yield Way((by_columns(nest, in_columns),), in_columns)
+    if (scans := column_scans(nest)) is not None:
+        yield Way((by_column_scans(nest, scans),), scans)
 
 
 def program_schedules(program: Program, machine: Machine) -> ProgramSchedules:

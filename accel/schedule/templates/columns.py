@@ -64,7 +64,7 @@ def columns(nest: Nest) -> Columns | None:
     around, folds = loops[:maps], loops[maps:]
     if not around or not folds or nest.counts or nest.in_place:
         return None
-    if any(loop.direction is not LoopDirection.UP or not _known(loop.extent) for loop in loops):
+    if any(loop.direction is not LoopDirection.UP or not is_known(loop.extent) for loop in loops):
         return None
     if any(loop.body.after for loop in around[:-1]) or not all(map(_folds_by_itself, folds)):
         return None
@@ -72,12 +72,13 @@ def columns(nest: Nest) -> Columns | None:
         if any(loop.body.before for loop in around[place:-1]):
             break
         last = around[-1]
-        if _runs_along(around[place], last, folds):
+        if runs_along(around[place], last, folds):
             return Columns((*around[:place], *around[place + 1 :]), around[place], last, tuple(folds))
     return None
 
 
-def _known(extent: Operand) -> bool:
+def is_known(extent: Operand) -> bool:
+    """Whether an extent is known at launch."""
     return isinstance(extent, Extent | Constant)
 
 
@@ -101,7 +102,7 @@ def _in_lanes(state: State, step: ManyToOne) -> bool:
     return always and known and not state.running and state.when is None
 
 
-def _runs_along(loop: For, last: For, folds: Sequence[For]) -> bool:
+def runs_along(loop: For, last: For, folds: Sequence[For]) -> bool:
     """Whether what the folds read and write, and what differs between iterations of a loop, lies along that loop."""
     varying = dependent([loop.index.name], last.body)
     folded = dependent([each.index.name for each in folds], last.body)

@@ -16,6 +16,7 @@ from accel.schedule.legality import ORDERS, against_subdividing, most_lanes
 from accel.schedule.nodes import Kind, Parameter, Part, Schedule, Template
 from accel.schedule.rules import flip, kind, named, original, pack, subdivide
 from accel.schedule.templates.blocks import Across, Blocks
+from accel.schedule.templates.column_scans import ColumnScans
 from accel.schedule.templates.columns import Columns
 from accel.schedule.templates.short_rows import ShortRows
 from accel.schedule.templates.tile import Tile
@@ -24,7 +25,7 @@ ROWS, COLUMNS, DEPTH = Parameter("rows"), Parameter("columns"), Parameter("depth
 """Of a tile, and how much of an exact fold it takes at once."""
 
 STRIP = Parameter("strip")
-"""Columns that are folded together."""
+"""Columns that are folded or scanned together."""
 
 EDGE = Parameter("edge")
 """Of a block that is transposed."""
@@ -62,6 +63,16 @@ def by_columns(nest: Nest, found: Columns) -> Schedule:
         schedule = _in_order(schedule, at)
     schedule = subdivide(schedule, maps - 1, STRIP)
     return named(_kinds(_innermost(schedule, every.index(found.lanes))), Template.COLUMNS)
+
+
+def by_column_scans(nest: Nest, found: ColumnScans) -> Schedule:
+    """A strip of columns innermost, each scanned in a lane of its own."""
+    every = loops(nest)
+    schedule, maps = original(nest), len(every) - 1
+    for at in range(every.index(found.lanes), maps - 1):
+        schedule = flip(schedule, at)
+    schedule = subdivide(schedule, maps - 1, STRIP)
+    return named(_kinds(_innermost(schedule, every.index(found.lanes))), Template.COLUMN_SCANS)
 
 
 def by_blocks(nest: Nest, found: Blocks) -> Schedule:

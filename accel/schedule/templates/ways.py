@@ -14,13 +14,14 @@ from accel.schedule.machine import Machine
 from accel.schedule.nodes import Schedule, Series
 from accel.schedule.templates.blocks import Blocks
 from accel.schedule.templates.chain import Chain
+from accel.schedule.templates.column_scans import ColumnScans
 from accel.schedule.templates.columns import Columns
 from accel.schedule.templates.copies import Copies
 from accel.schedule.templates.short_rows import ShortRows
 from accel.schedule.templates.tile import Tile
 from accel.schedule.text import schedule_text, series_text
 
-Finding: TypeAlias = Union[Tile, Blocks, ShortRows, Columns, Chain, Copies]
+Finding: TypeAlias = Union[Tile, Blocks, ShortRows, Columns, ColumnScans, Chain, Copies]
 """What a template found in a nest."""
 
 

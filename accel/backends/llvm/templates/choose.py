@@ -9,12 +9,14 @@ from accel.backends.llvm.loops.alternatives import Alternative
 from accel.backends.llvm.loops.nest import NestText
 from accel.backends.llvm.templates.blocks import BlockLoops
 from accel.backends.llvm.templates.chain import chained
+from accel.backends.llvm.templates.column_scans import ScanStrips
 from accel.backends.llvm.templates.columns import ColumnStrips
 from accel.backends.llvm.templates.copies import copied
 from accel.backends.llvm.templates.short_rows import RowLoops
 from accel.backends.llvm.templates.tile.alternative import Tiles
 from accel.schedule.templates.blocks import Blocks
 from accel.schedule.templates.chain import Chain
+from accel.schedule.templates.column_scans import ColumnScans
 from accel.schedule.templates.columns import Columns
 from accel.schedule.templates.copies import Copies
 from accel.schedule.templates.short_rows import ShortRows
@@ -34,6 +36,8 @@ def alternatives(text: NestText, finding: Finding) -> Sequence[Alternative]:
             return [RowLoops(text, finding)]
         case Columns():
             return [ColumnStrips(text, finding, narrow=narrow) for narrow in (True, False)]
+        case ColumnScans():
+            return [ScanStrips(text, finding)]
         case Chain() | Copies():
             return []
         case _:
@@ -47,7 +51,7 @@ def on_several_threads(text: NestText, finding: Finding) -> Sequence[Alternative
             return [chained(text, finding)]
         case Copies():
             return [copied(text, finding)]
-        case Tile() | Blocks() | ShortRows() | Columns():
+        case Tile() | Blocks() | ShortRows() | Columns() | ColumnScans():
             return alternatives(text, finding)
         case _:
             assert_never(finding)

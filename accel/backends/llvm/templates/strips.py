@@ -1,34 +1,20 @@
-"""Writes the code of one strip: some hundred columns side by side, whose rows stream through accumulators.
+"""Writes the folds of one strip: some hundred columns side by side, whose rows stream through accumulators.
 
-What differs between columns is computed in lanes, vector after vector along a row; what does not, once for each row. Several
-rows that meet in the same accumulators are taken at once, so that an accumulator is loaded and stored once for all of them.
+Several rows that meet in the same accumulators are taken at once, so that an accumulator is loaded and stored once for all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from accel.ast.tree.types import I64
-from accel.backends.llvm.emit.statements import Statements, Streams
-from accel.backends.llvm.emit.values import Progression, Uniform, Value
-from accel.backends.llvm.templates.strip_folds import LaneVisit, Row, Strip, StripFold
-from accel.ir import flow
-from accel.ir.nodes import For, Level, LoopBody, ManyToOne, Stream
+from accel.backends.llvm.emit.statements import Step, Streams
+from accel.backends.llvm.emit.values import Value
+from accel.backends.llvm.templates.strip_folds import LaneVisit, Strip, StripFold
+from accel.backends.llvm.templates.strip_statements import Scope, StripStatements
+from accel.ir.nodes import For, Level, ManyToOne
 from accel.labelled.meaning.order import BLOCK
-from accel.schedule.templates.columns import Columns, inside
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """The streams that are known at a place. `made`: those that are the same in all columns; `rows`: those that are not."""
-
-    made: Mapping[str, Value]
-    rows: Mapping[str, Row]
-
-    def with_index(self, index: Stream, text: str) -> Scope:
-        """And a loop's index."""
-        return replace(self, made={**self.made, index.name: Uniform(text, I64)})
+from accel.schedule.templates.columns import Columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +29,8 @@ class _Rows:
     places: Mapping[str, str]
 
 
-class StripText:
-    """One strip of columns. `first`: its first column; `last`: where the last vector of the last strip begins; `mask`: which
-    lanes of every vector are columns (None: all).
+class StripText(StripStatements):
+    """One strip of columns whose rows are folded.
 
     `streams`: whether rows are visited in their order, with accumulators for all lanes of a block at once, as is best where
     rows are short; else lane by lane.
@@ -55,45 +40,15 @@ class StripText:
         self, columns: Columns, strip: Strip, first: str, last: str, together: int, mask: str | None, *, streams: bool
     ) -> None:
         """`together`: the most rows that are taken at once."""
-        self._columns = columns
-        self.strip = strip
-        self._first = first
-        self._last = last
+        super().__init__(columns.lanes, columns.varying(), strip, first, last, mask)
         self._together = together
-        self._mask = mask
         self._streams = streams
-        self._varying = columns.varying()
         self.folds = {
             state.name: StripFold(strip, state, streams=streams) for loop in columns.folds for state in loop.states
         }
 
-    # Statements.
-
-    def uniform(self, statements: Iterable[LoopBody], scope: Scope) -> Scope:
-        """The statements that are the same for all columns."""
-        made = dict(scope.made)
-        streams = Streams(self.strip.memory, made)
-        written = Statements(self.strip.writer, self.strip.memory, streams, _no_step)
-        for statement in statements:
-            if not self._varies(statement):
-                written.masked(statement, None)
-        return replace(scope, made=made)
-
-    def _varies(self, statement: LoopBody) -> bool:
-        if isinstance(statement, ManyToOne) or not flow.made(statement):
-            return True
-        return any(stream.name in self._varying for stream in flow.needed(statement))
-
-    def _in_lanes(
-        self,
-        statements: Sequence[LoopBody],
-        scope: Scope,
-        vector: str,
-        known: Mapping[str, Value],
-        held: dict[str, list[Value]],
-    ) -> dict[str, Value]:
-        """The statements that differ between columns, for one vector of them; `held`: what the stepped states come to."""
-        made = {**scope.made, **known, self._columns.lanes.index.name: self._position(vector)}
+    def _folding(self, held: dict[str, list[Value]]) -> Step:
+        """Steps the states; `held`: what they come to."""
 
         def step(
             statement: ManyToOne, values: Sequence[Value], mask: str | None
@@ -103,42 +58,9 @@ class StripText:
             held[statement.state] = fold.step(held[statement.state], values, None if statement.when is None else mask)
             return (), ()
 
-        written = Statements(self.strip.writer, self.strip.memory, Streams(self.strip.memory, made), step)
-        for statement in statements:
-            written.masked(statement, self._mask)
-        return made
-
-    def _position(self, vector: str) -> Value:
-        """The columns of a vector; the last one of all ends with the last column."""
-        code = self.strip.routine.code
-        offset = code.emit(f"mul i64 {vector}, {self.strip.writer.lanes}")
-        return Progression(self.strip.routine.least(code.emit(f"add i64 {self._first}, {offset}"), self._last), 1)
-
-    def _known(self, statements: Iterable[LoopBody], scope: Scope, vector: str) -> dict[str, Value]:
-        """What the statements need of what is kept in rows."""
-        needed = {stream.name for statement in statements for stream in flow.needed(statement)}
-        return {name: scope.rows[name].load(vector)[0] for name in sorted(needed & set(scope.rows))}
+        return step
 
     # Levels.
-
-    def before(self, level: Level, scope: Scope) -> Scope:
-        """The statements before a level's loop. What the loop, or what is after it, needs of them is kept in rows."""
-        scope = self.uniform(level.before, scope)
-        varying = [statement for statement in level.before if self._varies(statement)]
-        later = [*level.after, *(inside(level.loop.body) if level.loop else ())]
-        needed = {stream.name for statement in later for stream in flow.needed(statement)}
-        states = level.loop.states if level.loop else ()
-        needed |= {stream.name for state in states for stream in flow.state_needs(state)}
-        kept = [stream for statement in varying for stream in flow.made(statement) if stream.name in needed]
-        rows = {stream.name: Row(self.strip, [stream.type]) for stream in kept}
-        if varying:
-            steps = [s for s in varying if isinstance(s, ManyToOne)]
-            with self.strip.each() as vector:
-                made = self._in_lanes(varying, scope, vector, self._known(varying, scope, vector), {})
-                for name, row in rows.items():
-                    row.store([made[name]], vector)
-            assert not steps, "a level's states are stepped after its loop"
-        return replace(scope, rows={**scope.rows, **rows})
 
     def after(self, level: Level, scope: Scope, places: Mapping[str, str], fresh: str | None = None) -> None:
         """The statements after a level's loop, in which the loop's folds are final. `places`: rows of the states stepped, which
@@ -147,25 +69,21 @@ class StripText:
         if not level.after:
             return
         scope = self.uniform(level.after, scope)
-        varying = [statement for statement in level.after if self._varies(statement)]
+        varying = [statement for statement in level.after if self.varies(statement)]
         with self.strip.each() as vector:
-            known = self._known(varying, scope, vector)
+            known = self.known(varying, scope, vector)
             for state in level.loop.states:
                 known.update(self._final(self.folds[state.name], scope, vector))
             held = {name: self.folds[name].held(vector, place, fresh) for name, place in places.items()}
-            self._in_lanes(varying, scope, vector, known, held)
+            self.in_lanes(varying, scope, vector, known, self._folding(held))
             for name, place in places.items():
                 self.folds[name].hold(held[name], vector, place)
 
     def _final(self, fold: StripFold, scope: Scope, vector: str) -> dict[str, Value]:
         """The finals of a fold whose row 0 is what its elements come to."""
-        values, initial = fold.held(vector, "0"), fold.state.initial
+        values, initial = fold.held(vector, "0"), self.initial(fold.state, scope, vector)
         if initial is not None:
-            seeds = {
-                s.name: scope.rows[s.name].load(vector)[0] for s in flow.state_needs(fold.state) if s.name in scope.rows
-            }
-            streams = Streams(self.strip.memory, {**scope.made, **seeds})
-            values = self.strip.functions.apply(fold.state.merge, [*streams.values(initial), *values], None)
+            values = self.strip.functions.apply(fold.state.merge, [*initial, *values], None)
         return {final.name: value for final, value in zip(fold.state.finals, values, strict=True)}
 
     # Folds.
@@ -248,13 +166,13 @@ class StripText:
     def _innermost(self, rows: _Rows, some: Sequence[str], fresh: str) -> None:
         loop = rows.loop
         statements = [*loop.body.before, *loop.body.after]
-        varying = [statement for statement in statements if self._varies(statement)]
+        varying = [statement for statement in statements if self.varies(statement)]
         scopes = [self.uniform(statements, rows.scope.with_index(loop.index, row)) for row in some]
         with self.strip.each() as vector:
-            known = self._known(varying, rows.scope, vector)
+            known = self.known(varying, rows.scope, vector)
             held = {name: self.folds[name].held(vector, place, fresh) for name, place in rows.places.items()}
             for each in scopes:
-                self._in_lanes(varying, each, vector, known, held)
+                self.in_lanes(varying, each, vector, known, self._folding(held))
             for name, place in rows.places.items():
                 self.folds[name].hold(held[name], vector, place)
 
@@ -264,9 +182,3 @@ class StripText:
         extent = self.strip.writer.one(Streams(self.strip.memory, dict(scope.made)).value(inner.extent))
         self.fold(inner, scope, "0", extent)
         self.after(rows.loop.body, scope, rows.places, fresh)
-
-
-def _no_step(
-    statement: ManyToOne, values: Sequence[Value], mask: str | None
-) -> tuple[Sequence[Value], Sequence[Value]]:
-    raise AssertionError("a step differs between columns")

@@ -1,0 +1,148 @@
+"""Scans down columns, strip by strip: launches in which a row of the vectors' loop has at least one vector.
+
+Strips of columns run on any thread, each from its first row to its last.
+"""
+
+from __future__ import annotations
+
+from accel.ast.tree.types import I64
+from accel.backends.llvm.emit.functions import Functions
+from accel.backends.llvm.emit.memory import Memory
+from accel.backends.llvm.emit.statements import Streams
+from accel.backends.llvm.emit.values import Writer
+from accel.backends.llvm.loops import schedule
+from accel.backends.llvm.loops.nest import Levels, NestText
+from accel.backends.llvm.states.analysis import weight
+from accel.backends.llvm.templates.strip_folds import Strip
+from accel.backends.llvm.templates.strip_scans import ScanText
+from accel.backends.llvm.templates.strip_statements import Scope
+from accel.backends.llvm.text.frame import FAILED, THREADS, FrameView
+from accel.backends.llvm.text.routine import Routine
+from accel.ir.nodes import Read, Stream, Write
+from accel.schedule.templates.column_scans import ColumnScans
+from accel.schedule.templates.columns import inside
+
+REGISTER_BYTES = 64
+
+STRIP_BYTES = 1 << 12
+"""Of a row of a strip: eight of what is read and of what is written, and carries, are in the first cache."""
+
+LEAST_VECTORS = 8
+"""Of a strip that is made narrower so that every thread has one: with less, rows are read in pieces that are too short."""
+
+UNITS_OF_THREAD = 2
+
+_STRIPS, _VECTORS = (Stream(f"column scans: {what}", I64) for what in ("strips", "vectors of a strip"))
+"""Words of the frame. No stream of a nest has a space."""
+
+
+class ScanStrips:
+    """One nest by columns. `vectors` of a strip are chosen, unless they are given."""
+
+    def __init__(self, text: NestText, columns: ColumnScans, *, vectors: int | None = None) -> None:
+        self._text = text
+        self._columns = columns
+        widths = [final.type.bytes for state in columns.scanned.states for final in state.finals]
+        widths += [s.array.element.bytes for s in inside(columns.last.body) if isinstance(s, Read | Write)]
+        self._lanes = REGISTER_BYTES // max(widths)
+        self._vectors = vectors or STRIP_BYTES // REGISTER_BYTES
+        self._name = f"{text.name}_column_scans"
+
+    def applies(self, levels: Levels) -> str:
+        """There are enough columns for a vector, and something to scan in every one."""
+        code = levels.routine.code
+        enough = code.emit(f"icmp sge i64 {levels.own_extent(self._columns.lanes)}, {self._lanes}")
+        for loop in (*self._columns.outer, self._columns.scanned):
+            some = code.emit(f"icmp sgt i64 {levels.own_extent(loop)}, 0")
+            enough = code.emit(f"and i1 {enough}, {some}")
+        return enough
+
+    def run(self, levels: Levels) -> None:
+        """Strips of all columns as chunks."""
+        routine, code = levels.routine, levels.routine.code
+        self._text.routines.append(self._chunk())
+        columns, outer = levels.own_extent(self._columns.lanes), "1"
+        for loop in self._columns.outer:
+            outer = code.emit(f"mul i64 {outer}, {levels.own_extent(loop)}")
+        rows = code.emit(f"mul i64 {outer}, {levels.own_extent(self._columns.scanned)}")
+        elements = code.emit(f"mul i64 {rows}, {columns}")
+        schedule.note_streaming(self._text, levels, elements, is_flat=True)
+        work = float(weight(self._text.nest))
+        total = code.emit(f"fmul double {code.emit(f'sitofp i64 {elements} to double')}, {work:e}")
+        small = code.emit(f"fcmp olt double {total}, {schedule.SMALL:e}")
+        threads = routine.load("i64", levels.view.address(THREADS))
+        units = self._cut(levels, columns, outer, code.emit(f"select i1 {small}, i64 1, i64 {threads}"))
+        alone, several, after = routine.label(), routine.label(), routine.label()
+        routine.branch(small, alone, several)
+        routine.place(alone)
+        code.line(f"call void @{self._name}(ptr %frame, i64 0, i64 {units})")
+        routine.jump(after)
+        routine.place(several)
+        work_of_unit = code.emit(f"fdiv double {total}, {code.emit(f'sitofp i64 {units} to double')}")
+        schedule.run_chunks(levels, self._name, units, schedule.chunk_of(routine, 1, units, work_of_unit), threads)
+        routine.jump(after)
+        routine.place(after)
+
+    def _cut(self, levels: Levels, columns: str, outer: str, threads: str) -> str:
+        """How many strips there are, some for each thread if there is one; puts their sizes into the frame."""
+        routine, code = levels.routine, levels.routine.code
+        whole = code.parts(columns, str(self._lanes))
+        wanted = code.emit(f"mul i64 {threads}, {UNITS_OF_THREAD}")
+
+        def few(vectors: str) -> str:
+            strips = code.emit(f"mul i64 {outer}, {code.parts(whole, vectors)}")
+            several = code.emit(f"icmp sgt i64 {threads}, 1")
+            fewer = code.emit(f"and i1 {several}, {code.emit(f'icmp slt i64 {strips}, {wanted}')}")
+            return code.emit(f"and i1 {fewer}, {code.emit(f'icmp sgt i64 {vectors}, {LEAST_VECTORS}')}")
+
+        size = routine.slot("i64")
+        routine.store("i64", str(self._vectors), size)
+        routine.shift_while(size, "lshr", few)
+        vectors = routine.least(whole, routine.load("i64", size))
+        of_a_row = code.parts(whole, vectors)
+        levels.view.keep(_STRIPS.name, I64, of_a_row)
+        levels.view.keep(_VECTORS.name, I64, vectors)
+        return code.emit(f"mul i64 {outer}, {of_a_row}")
+
+    def _chunk(self) -> Routine:
+        """`@<name>_column_scans(frame, low, high)`: some strips."""
+        routine = Routine(f"void @{self._name}(ptr %frame, i64 %low, i64 %high)")
+        view, writer = FrameView(routine, self._text.frame), Writer(routine.code, self._lanes)
+        memory = Memory(view, writer, "ret void", None)
+        failed = routine.load("i64", view.address(FAILED))
+        routine.leave(routine.code.emit(f"icmp ne i64 {failed}, 0"), "void")
+        with routine.count("%low", "%high") as unit:
+            self._unit(memory, writer, unit)
+        routine.code.line("ret void")
+        memory.close()
+        return routine
+
+    def _unit(self, memory: Memory, writer: Writer, unit: str) -> None:
+        routine, code, view = memory.routine, memory.routine.code, memory.view
+        strips, streams = view.stream(_STRIPS), Streams(memory, {})
+        columns = writer.one(streams.value(self._columns.lanes.extent))
+        width = code.emit(f"mul i64 {view.stream(_VECTORS)}, {self._lanes}")
+        first = code.emit(f"mul i64 {code.emit(f'urem i64 {unit}, {strips}')}, {width}")
+        rest = code.emit(f"sub i64 {columns}, {first}")
+        count = routine.least(code.parts(rest, str(self._lanes)), view.stream(_VECTORS))
+        last = code.emit(f"sub i64 {columns}, {self._lanes}")
+        strip = Strip(routine, writer, memory, Functions(writer, memory), self._vectors, count)
+        text = ScanText(self._columns, strip, first, last)
+        scope = text.before(
+            self._columns.last.body, self._around(text, streams, code.emit(f"udiv i64 {unit}, {strips}"))
+        )
+        text.scan(scope)
+        text.after(self._columns.last.body, scope)
+
+    def _around(self, text: ScanText, streams: Streams, number: str) -> Scope:
+        """The loops around: their indices, from the number of an iteration of them all, and their statements."""
+        code = text.strip.routine.code
+        scope = Scope(streams.made, {})
+        for loop in reversed(self._columns.outer):
+            extent = text.strip.writer.one(streams.value(loop.extent))
+            scope = scope.with_index(loop.index, code.emit(f"urem i64 {number}, {extent}"))
+            number = code.emit(f"udiv i64 {number}, {extent}")
+        for loop in self._columns.outer:
+            if loop is not self._columns.last:
+                scope = text.uniform(loop.body.before, scope)
+        return scope

@@ -1,0 +1,111 @@
+"""Writes statements of a strip: some hundred columns side by side, of which each vector holds some.
+
+What differs between columns is computed in lanes, vector after vector along a row; what does not, once for each row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+
+from accel.ast.tree.types import I64
+from accel.backends.llvm.emit.statements import Statements, Step, Streams
+from accel.backends.llvm.emit.values import Progression, Uniform, Value
+from accel.backends.llvm.templates.strip_folds import Row, Strip
+from accel.ir import flow
+from accel.ir.nodes import For, Level, LoopBody, ManyToOne, State, Stream
+from accel.schedule.templates.columns import inside
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The streams that are known at a place. `made`: those that are the same in all columns; `rows`: those that are not."""
+
+    made: Mapping[str, Value]
+    rows: Mapping[str, Row]
+
+    def with_index(self, index: Stream, text: str) -> Scope:
+        """And a loop's index."""
+        return replace(self, made={**self.made, index.name: Uniform(text, I64)})
+
+
+class StripStatements:
+    """One strip of columns: `lanes` is their loop. `first`: its first column; `last`: where the last vector of the last strip
+    begins; `mask`: which lanes of every vector are columns (None: all). `varying`: the streams that differ between columns.
+    """
+
+    def __init__(
+        self, lanes: For, varying: Set[str], strip: Strip, first: str, last: str, mask: str | None = None
+    ) -> None:
+        self.strip = strip
+        self._lanes = lanes
+        self._varying = varying
+        self._first = first
+        self._last = last
+        self._mask = mask
+
+    def uniform(self, statements: Iterable[LoopBody], scope: Scope) -> Scope:
+        """The statements that are the same for all columns, but for those that are made already."""
+        made = dict(scope.made)
+        streams = Streams(self.strip.memory, made)
+        written = Statements(self.strip.writer, self.strip.memory, streams, no_step)
+        for statement in statements:
+            if not self.varies(statement) and not all(stream.name in scope.made for stream in flow.made(statement)):
+                written.masked(statement, None)
+        return replace(scope, made=made)
+
+    def varies(self, statement: LoopBody) -> bool:
+        """Whether a statement is written for each vector of a row."""
+        if isinstance(statement, ManyToOne) or not flow.made(statement):
+            return True
+        return any(stream.name in self._varying for stream in flow.needed(statement))
+
+    def in_lanes(
+        self, statements: Sequence[LoopBody], scope: Scope, vector: str, known: Mapping[str, Value], step: Step
+    ) -> dict[str, Value]:
+        """The statements that differ between columns, for one vector of them. Gives all streams that are known then."""
+        made = {**scope.made, **known, self._lanes.index.name: self.position(vector)}
+        written = Statements(self.strip.writer, self.strip.memory, Streams(self.strip.memory, made), step)
+        for statement in statements:
+            written.masked(statement, self._mask)
+        return made
+
+    def position(self, vector: str) -> Value:
+        """The columns of a vector; the last one of all ends with the last column."""
+        code = self.strip.routine.code
+        offset = code.emit(f"mul i64 {vector}, {self.strip.writer.lanes}")
+        return Progression(self.strip.routine.least(code.emit(f"add i64 {self._first}, {offset}"), self._last), 1)
+
+    def known(self, statements: Iterable[LoopBody], scope: Scope, vector: str) -> dict[str, Value]:
+        """What the statements need of what is kept in rows."""
+        needed = {stream.name for statement in statements for stream in flow.needed(statement)}
+        return {name: scope.rows[name].load(vector)[0] for name in sorted(needed & set(scope.rows))}
+
+    def initial(self, state: State, scope: Scope, vector: str) -> list[Value] | None:
+        """The initial value of a state in the columns of a vector."""
+        if state.initial is None:
+            return None
+        rows = {s.name: scope.rows[s.name].load(vector)[0] for s in flow.state_needs(state) if s.name in scope.rows}
+        return Streams(self.strip.memory, {**scope.made, **rows}).values(state.initial)
+
+    def before(self, level: Level, scope: Scope) -> Scope:
+        """The statements before a level's loop. What the loop, or what is after it, needs of them is kept in rows."""
+        scope = self.uniform(level.before, scope)
+        varying = [statement for statement in level.before if self.varies(statement)]
+        later = [*level.after, *(inside(level.loop.body) if level.loop else ())]
+        needed = {stream.name for statement in later for stream in flow.needed(statement)}
+        states = level.loop.states if level.loop else ()
+        needed |= {stream.name for state in states for stream in flow.state_needs(state)}
+        kept = [stream for statement in varying for stream in flow.made(statement) if stream.name in needed]
+        rows = {stream.name: Row(self.strip, [stream.type]) for stream in kept}
+        if varying:
+            with self.strip.each() as vector:
+                made = self.in_lanes(varying, scope, vector, self.known(varying, scope, vector), no_step)
+                for name, row in rows.items():
+                    row.store([made[name]], vector)
+        return replace(scope, rows={**scope.rows, **rows})
+
+
+def no_step(statement: ManyToOne, values: Sequence[Value], mask: str | None) -> tuple[Sequence[Value], Sequence[Value]]:
+    """Where no state is stepped."""
+    raise AssertionError("a level's states are stepped in its loop or after it, and differ between columns")
