@@ -40,6 +40,7 @@ LAYERS = (
     ("accel.backends.llvm.emit",),
     ("accel.backends.llvm.states",),
     ("accel.backends.llvm.loops",),
+    ("accel.backends.llvm.templates.strips",),
     ("accel.backends.llvm.templates",),
     ("accel.backends.opencl.machine",),
     ("accel.backends.opencl.code",),

@@ -3,7 +3,7 @@
 In: an `ir.Program` and a `Device`. Out: an `Executable`. A call owns two lists, buffers and extents; an instruction is a
 closure over places in them, and control flow is jumps (`linear.py`). Outputs of a nest are allocated just before it and
 dropped after their last use; a buffer that nothing aliases goes back to the device. A series of nests is tried as one
-instruction, which jumps over the nests' own.
+instruction, which jumps over the nests' own. A nest that only copies what is dropped then does not run: its result is that.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from accel.backends.linear import (
     Part,
     arrays,
     linear,
+    moves,
     series_parts,
 )
 from accel.backends.parameters import Binder, binder
@@ -245,12 +246,15 @@ def _instructions(items: Sequence[Item], device: Device[B], slots: Slots, around
     ends: dict[Part, int] = {}
     parts = {part.start: part for part in series_parts(items, device.series)}
     last = {part.end: part for part in parts.values()}
+    moved = moves(items) if around is nothing_around else {}
     for position, item in enumerate(items):
         if position in last:
             ends[last[position]] = len(code)
         if position in parts:
             code.append(_series(parts[position], device, slots, ends))
         match item:
+            case Launch() if position in moved:
+                code.append(_assign(moved[position], slots))
             case Launch():
                 code += _launch(item, device, slots, around)
             case View():

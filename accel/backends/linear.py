@@ -5,11 +5,13 @@ In: an `ir.Program`. Out: `Linear`. Branches and loops become jumps to marks, so
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeAlias, Union, assert_never
 
 from accel.ir import mentions
+from accel.ir.copies import copied
 from accel.ir.nodes import Branch, HostSizes, Launch, Program, Repeat, Require, Step, View
 from accel.labelled.array import Array
 from accel.labelled.programs import loaded
@@ -121,6 +123,24 @@ def series_parts(items: Sequence[Item], series: Iterable[Series]) -> Iterator[Pa
         start, end = at[each.nests[0].label], at[each.nests[-1].label] + 1
         drops = (item for item in items[start:end] if isinstance(item, Drop))
         yield Part(each, start, end, tuple(array for drop in drops for array in drop.arrays))
+
+
+def moves(items: Sequence[Item]) -> Mapping[int, Assign]:
+    """Launches that only copy an array that nothing else shares and that is dropped then: what does as well, by position."""
+    made: set[Array] = set()
+    shared: set[Array] = set()
+    for item in items:
+        if isinstance(item, Launch):
+            made.update(output.array for output in item.nest.outputs)
+            shared.update(array for pair in item.nest.in_place for array in pair)
+        elif isinstance(item, View | Assign):
+            shared |= _mentions(item)
+    found: dict[int, Assign] = {}
+    for position, (item, after) in enumerate(pairwise(items)):
+        copy = copied(item.nest) if isinstance(item, Launch) and isinstance(after, Drop) else None
+        if copy is not None and copy.source in made - shared and copy.source in after.arrays:
+            found[position] = Assign((copy.target,), (copy.source,))
+    return found
 
 
 def arrays(items: Iterable[Item]) -> frozenset[Array]:

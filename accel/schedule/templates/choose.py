@@ -14,7 +14,7 @@ from accel.schedule.machine import PROCESSOR, Machine, Processor, WorkItems
 from accel.schedule.nodes import Kind, Schedule
 from accel.schedule.templates.blocks import Blocks, blocks
 from accel.schedule.templates.chain import chain
-from accel.schedule.templates.column_scans import column_scans
+from accel.schedule.templates.column_scans import ColumnScans, column_scans
 from accel.schedule.templates.columns import Columns, columns
 from accel.schedule.templates.copies import copies
 from accel.schedule.templates.derive import by_blocks, by_column_scans, by_columns, by_short_rows, by_tiles
@@ -73,7 +73,7 @@ def program_schedules(program: Program, machine: Machine) -> ProgramSchedules:
 def _is_by_rows(made: NestSchedules) -> bool:
     """Whether rows of the nest run on threads, and no template suits it that visits more than one at a time."""
     pieces = made.last.pieces
-    other = any(isinstance(way.finding, Tile | Blocks | Columns) for way in made.ways)
+    other = any(isinstance(way.finding, Tile | Blocks | Columns | ColumnScans) for way in made.ways)
     return bool(pieces) and pieces[0].kind is Kind.PARALLEL and not other
 
 

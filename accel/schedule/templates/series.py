@@ -38,6 +38,7 @@ from accel.labelled.programs import loaded
 from accel.labelled.scalar import Function, Load, While
 from accel.schedule.nodes import Series
 from accel.schedule.templates.blocks import blocks
+from accel.schedule.templates.column_scans import column_scans
 from accel.schedule.templates.columns import columns
 from accel.schedule.templates.rows import on_threads
 from accel.schedule.templates.tile import tile
@@ -137,7 +138,7 @@ def _may_wait(nest: Nest) -> bool:
 
 def _runs_by_rows(nest: Nest) -> bool:
     """What `program_series` is told, found out again."""
-    return on_threads(nest) and tile(nest) is None and columns(nest) is None and blocks(nest) is None
+    return on_threads(nest) and not any(suited(nest) for suited in (tile, columns, column_scans, blocks))
 
 
 def rows(nest: Nest) -> Mapping[Array, bool]:

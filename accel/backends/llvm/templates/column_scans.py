@@ -13,9 +13,9 @@ from accel.backends.llvm.emit.values import Writer
 from accel.backends.llvm.loops import schedule
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.states.analysis import weight
-from accel.backends.llvm.templates.strip_folds import Strip
-from accel.backends.llvm.templates.strip_scans import ScanText
-from accel.backends.llvm.templates.strip_statements import Scope
+from accel.backends.llvm.templates.strips.accumulators import Strip
+from accel.backends.llvm.templates.strips.scans import ScanText
+from accel.backends.llvm.templates.strips.statements import Scope
 from accel.backends.llvm.text.frame import FAILED, THREADS, FrameView
 from accel.backends.llvm.text.routine import Routine
 from accel.ir.nodes import Read, Stream, Write

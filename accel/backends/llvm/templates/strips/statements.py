@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.statements import Statements, Step, Streams
 from accel.backends.llvm.emit.values import Progression, Uniform, Value
-from accel.backends.llvm.templates.strip_folds import Row, Strip
+from accel.backends.llvm.templates.strips.accumulators import Row, Strip
 from accel.ir import flow
 from accel.ir.nodes import For, Level, LoopBody, ManyToOne, State, Stream
 from accel.schedule.templates.columns import inside

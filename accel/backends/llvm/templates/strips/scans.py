@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.statements import TRUE, Statements, Streams
 from accel.backends.llvm.emit.values import Fixed, Uniform, Value
-from accel.backends.llvm.templates.strip_folds import Row, Strip
-from accel.backends.llvm.templates.strip_statements import Scope, StripStatements, no_step
+from accel.backends.llvm.templates.strips.accumulators import Row, Strip
+from accel.backends.llvm.templates.strips.statements import Scope, StripStatements, no_step
 from accel.ir import flow
 from accel.ir.nodes import Level, LoopDirection, ManyToOne, State, Within, Write
 from accel.labelled.array import Array

@@ -1,6 +1,7 @@
 """Writes the folds of one strip: some hundred columns side by side, whose rows stream through accumulators.
 
-Several rows that meet in the same accumulators are taken at once, so that an accumulator is loaded and stored once for all of them.
+Several rows that meet in the same accumulators are taken at once, so that an accumulator is loaded and stored once for all
+of them.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from dataclasses import dataclass
 
 from accel.backends.llvm.emit.statements import Step, Streams
 from accel.backends.llvm.emit.values import Value
-from accel.backends.llvm.templates.strip_folds import LaneVisit, Strip, StripFold
-from accel.backends.llvm.templates.strip_statements import Scope, StripStatements
+from accel.backends.llvm.templates.strips.accumulators import LaneVisit, Strip, StripFold
+from accel.backends.llvm.templates.strips.statements import Scope, StripStatements
 from accel.ir.nodes import For, Level, ManyToOne
 from accel.labelled.meaning.order import BLOCK
 from accel.schedule.templates.columns import Columns

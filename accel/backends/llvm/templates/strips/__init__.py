@@ -1,0 +1,1 @@
+"""Strips of columns: `statements` is what all have in common, then what folds accumulate, folds, scans."""

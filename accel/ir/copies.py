@@ -1,0 +1,32 @@
+"""Nests that only copy an array, element by element."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from accel.ir import mentions
+from accel.ir.nodes import Nest, Read, Write
+from accel.labelled.array import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """All elements of `source`, each at its own index, are those of `target`, which has the same shape."""
+
+    source: Array
+    target: Array
+
+
+def copied(nest: Nest) -> Copy | None:
+    """What the nest copies, if that is all it does."""
+    match list(mentions.statements(nest)), nest.outputs:
+        case [Read(out=element, array=source, index=there, when=None), Write(target, index, value, None)], [output]:
+            loops = [level.loop for level in mentions.levels(nest) if level.loop is not None]
+            if element != value or there != index or index != tuple(loop.index for loop in loops):
+                return None
+            shape = tuple(loop.extent for loop in loops)
+            whole = shape == source.shape == target.shape
+            trimmed = nest.counts or any(product != (e,) for product, e in zip(output.capacity, shape, strict=True))
+            return Copy(source, target) if whole and not trimmed and not any(mentions.states(nest)) else None
+        case _:
+            return None
