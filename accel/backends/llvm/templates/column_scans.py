@@ -24,8 +24,8 @@ from accel.schedule.templates.columns import inside
 
 REGISTER_BYTES = 64
 
-STRIP_BYTES = 1 << 12
-"""Of a row of a strip: eight of what is read and of what is written, and carries, are in the first cache."""
+STRIP_BYTES = 1 << 13
+"""Of a row of a strip: carries stay in the first cache while rows of arrays stream by."""
 
 LEAST_VECTORS = 8
 """Of a strip that is made narrower so that every thread has one: with less, rows are read in pieces that are too short."""
