@@ -30,6 +30,7 @@ class Template(Enum):
     COLUMN_SCANS = "column scans"
     BLOCKS = "blocks"
     SHORT_ROWS = "short rows"
+    ROW_GROUPS = "row groups"
     TILE = "tile"
     CHAIN = "chain"
     COPIES = "copies"

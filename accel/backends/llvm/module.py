@@ -13,6 +13,7 @@ from accel.backends.llvm.loops.nest import NestText
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES, Library, host
 from accel.backends.llvm.states.analysis import plan
 from accel.backends.llvm.templates.choose import alternatives as chosen
+from accel.backends.llvm.templates.row_groups import RowsAtOnce
 from accel.backends.llvm.templates.series import Member, SeriesText
 from accel.backends.llvm.text.code import METADATA
 from accel.backends.llvm.text.frame import Frame
@@ -72,7 +73,9 @@ def _modules(
     for text, others in zip(texts, alternatives, strict=True):
         schedule.write(text, others)
         alike = "".join(routine.text() for routine in text.routines).replace(f"@{text.name}", "@nest")
-        members[text.nest] = Member(text, first.setdefault(alike, text).name, others)
+        members[text.nest] = Member(
+            text, first.setdefault(alike, text).name, [each for each in others if not isinstance(each, RowsAtOnce)]
+        )
     together = [
         SeriesText(f"series{number}", each, [members[nest] for nest in each.nests])
         for number, each in enumerate(series)

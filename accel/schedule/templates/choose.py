@@ -17,7 +17,15 @@ from accel.schedule.templates.chain import chain
 from accel.schedule.templates.column_scans import ColumnScans, column_scans
 from accel.schedule.templates.columns import Columns, columns
 from accel.schedule.templates.copies import copies
-from accel.schedule.templates.derive import by_blocks, by_column_scans, by_columns, by_short_rows, by_tiles
+from accel.schedule.templates.derive import (
+    by_blocks,
+    by_column_scans,
+    by_columns,
+    by_row_groups,
+    by_short_rows,
+    by_tiles,
+)
+from accel.schedule.templates.row_groups import row_groups
 from accel.schedule.templates.rows import carried_rows, copied_rows, rows
 from accel.schedule.templates.series import program_series, verify_series
 from accel.schedule.templates.short_rows import short_rows
@@ -55,6 +63,8 @@ def _in_other_orders(nest: Nest, by_rows: Schedule) -> Iterator[Way]:
     in_lanes = bool(by_rows.pieces) and by_rows.pieces[-1].kind is Kind.VECTOR
     if in_lanes and (blocked := blocks(nest)) is not None:
         yield Way((by_blocks(nest, blocked),), blocked)
+    if (groups := row_groups(nest)) is not None:
+        yield Way((by_row_groups(nest, groups),), groups)
     if (short := short_rows(nest)) is not None:
         yield Way((by_short_rows(nest, short),), short)
     if (in_columns := columns(nest)) is not None:

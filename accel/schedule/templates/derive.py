@@ -14,10 +14,12 @@ from accel.ir.nodes import For, Nest, Stream
 from accel.schedule.axes import loops
 from accel.schedule.legality import ORDERS, against_subdividing, most_lanes
 from accel.schedule.nodes import Kind, Parameter, Part, Schedule, Template
-from accel.schedule.rules import flip, kind, named, original, pack, subdivide
+from accel.schedule.rules import flip, keep, kind, named, original, pack, subdivide
 from accel.schedule.templates.blocks import Across, Blocks
 from accel.schedule.templates.column_scans import ColumnScans
 from accel.schedule.templates.columns import Columns
+from accel.schedule.templates.row_groups import RowGroups
+from accel.schedule.templates.rows import kept_in_lanes
 from accel.schedule.templates.short_rows import ShortRows
 from accel.schedule.templates.tile import Tile
 
@@ -31,7 +33,7 @@ EDGE = Parameter("edge")
 """Of a block that is transposed."""
 
 GROUP = Parameter("group")
-"""Short rows that are folded together, each in a lane."""
+"""Rows that are folded together."""
 
 
 def by_tiles(nest: Nest, found: Tile) -> Schedule:
@@ -91,6 +93,18 @@ def by_short_rows(nest: Nest, found: ShortRows) -> Schedule:
     schedule = _in_order(original(nest), row + 1)
     schedule = _innermost(subdivide(schedule, row, GROUP), row)
     return named(_across(_kinds(schedule), found.across, row + 1), Template.SHORT_ROWS)
+
+
+def by_row_groups(nest: Nest, found: RowGroups) -> Schedule:
+    """A few rows innermost around the lanes, which are of one row: all take the next elements of theirs."""
+    row = len(found.loops) - 1
+    schedule = original(nest)
+    for state, accumulation in (kept_in_lanes(nest, found.fold, found.fold.states) or {}).items():
+        schedule = keep(schedule, state, accumulation)
+    schedule = subdivide(_in_order(schedule, row + 1), row, GROUP)
+    for at in range(row + 1, len(schedule.pieces) - 2):
+        schedule = flip(schedule, at)
+    return named(_kinds(schedule), Template.ROW_GROUPS)
 
 
 def _depths(every: Sequence[For], some: Iterable[For]) -> list[int]:

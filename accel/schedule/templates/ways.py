@@ -17,11 +17,12 @@ from accel.schedule.templates.chain import Chain
 from accel.schedule.templates.column_scans import ColumnScans
 from accel.schedule.templates.columns import Columns
 from accel.schedule.templates.copies import Copies
+from accel.schedule.templates.row_groups import RowGroups
 from accel.schedule.templates.short_rows import ShortRows
 from accel.schedule.templates.tile import Tile
 from accel.schedule.text import schedule_text, series_text
 
-Finding: TypeAlias = Union[Tile, Blocks, ShortRows, Columns, ColumnScans, Chain, Copies]
+Finding: TypeAlias = Union[Tile, Blocks, RowGroups, ShortRows, Columns, ColumnScans, Chain, Copies]
 """What a template found in a nest."""
 
 

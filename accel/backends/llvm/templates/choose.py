@@ -12,6 +12,7 @@ from accel.backends.llvm.templates.chain import chained
 from accel.backends.llvm.templates.column_scans import ScanStrips
 from accel.backends.llvm.templates.columns import ColumnStrips
 from accel.backends.llvm.templates.copies import copied
+from accel.backends.llvm.templates.row_groups import RowsAtOnce
 from accel.backends.llvm.templates.short_rows import RowLoops
 from accel.backends.llvm.templates.tile.alternative import Tiles
 from accel.schedule.templates.blocks import Blocks
@@ -19,6 +20,7 @@ from accel.schedule.templates.chain import Chain
 from accel.schedule.templates.column_scans import ColumnScans
 from accel.schedule.templates.columns import Columns
 from accel.schedule.templates.copies import Copies
+from accel.schedule.templates.row_groups import RowGroups
 from accel.schedule.templates.short_rows import ShortRows
 from accel.schedule.templates.tile import Tile
 from accel.schedule.templates.ways import Finding
@@ -32,6 +34,8 @@ def alternatives(text: NestText, finding: Finding) -> Sequence[Alternative]:
         case Blocks():
             assert text.plan.vector is not None
             return [BlockLoops(text, finding, text.plan.vector.lanes)]
+        case RowGroups():
+            return [RowsAtOnce(text, finding)]
         case ShortRows():
             return [RowLoops(text, finding)]
         case Columns():
@@ -51,7 +55,7 @@ def on_several_threads(text: NestText, finding: Finding) -> Sequence[Alternative
             return [chained(text, finding)]
         case Copies():
             return [copied(text, finding)]
-        case Tile() | Blocks() | ShortRows() | Columns() | ColumnScans():
+        case Tile() | Blocks() | RowGroups() | ShortRows() | Columns() | ColumnScans():
             return alternatives(text, finding)
         case _:
             assert_never(finding)

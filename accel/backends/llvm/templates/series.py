@@ -35,7 +35,8 @@ DONE, FAULT, INTERRUPTED, UNSUITED = range(4)
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One nest of a series. body: the name of the function that runs its rows, which nests that are alike share."""
+    """One nest of a series. body: the name of the function that runs its rows, which nests that are alike share. alternatives:
+    those that are better at their extents than a series."""
 
     text: NestText
     body: str

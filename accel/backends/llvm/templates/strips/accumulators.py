@@ -119,7 +119,8 @@ class StripFold:
             return merged
         return [self._strip.writer.select(mask, new, old) for new, old in zip(merged, held, strict=True)]
 
-    def _merge(self, left: Sequence[Value], right: Sequence[Value]) -> list[Value]:
+    def merge(self, left: Sequence[Value], right: Sequence[Value]) -> list[Value]:
+        """Partial results, the earlier ones first."""
         return self._strip.functions.apply(self.state.merge, [*left, *right], None)
 
     def join(self, row: str) -> None:
@@ -128,7 +129,7 @@ class StripFold:
 
     def _join(self, left: str, right: str) -> None:
         with self._strip.each() as vector:
-            self._rows.store(self._merge(self._rows.load(vector, left), self._rows.load(vector, right)), vector, left)
+            self._rows.store(self.merge(self._rows.load(vector, left), self._rows.load(vector, right)), vector, left)
 
     def join_halves(self, present: str) -> None:
         """All lanes join, each with the one half of the lanes on, then a quarter, …: the first `present` of them."""
@@ -163,7 +164,7 @@ class StripFold:
         routine.branch(code.emit(f"trunc i64 {rest} to i1"), join, after)
         routine.place(join)
         with self._strip.each() as vector:
-            self._rows.store(self._merge(self._counter.load(vector, place), self._rows.load(vector)), vector)
+            self._rows.store(self.merge(self._counter.load(vector, place), self._rows.load(vector)), vector)
         routine.store("i64", code.emit(f"lshr i64 {rest}, 1"), bits)
         routine.store("i64", code.emit(f"add i64 {place}, 1"), level)
         routine.jump(head)
@@ -190,7 +191,7 @@ class StripFold:
             later = self._strip.writer.splat(routine.load("i1", some), "i1")
             with self._strip.each() as vector:
                 left, right = self._counter.load(vector, place), self._rows.load(vector)
-                merged = zip(self._merge(left, right), left, strict=True)
+                merged = zip(self.merge(left, right), left, strict=True)
                 self._rows.store([self._strip.writer.select(later, new, old) for new, old in merged], vector)
             routine.store("i1", "true", some)
         routine.store("i64", code.emit(f"lshr i64 {rest}, 1"), bits)
@@ -203,7 +204,7 @@ class StripFold:
         with self._strip.each() as vector:
             place = self._strip.routine.code.emit(f"add i64 {vectors}, {vector}")
             values = self._partial(partials, place)
-            self._rows.store(self._merge(self.held(vector, "0"), values) if self._counter is None else values, vector)
+            self._rows.store(self.merge(self.held(vector, "0"), values) if self._counter is None else values, vector)
         if self._counter is not None:
             self.push()
 

@@ -1,0 +1,112 @@
+"""Folds of rows, several at once: lanes along a row while it is folded, and across rows when lanes join.
+
+In: a nest. Out: which of its loops folds rows, and which one repeats that; None where something stands in the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass
+
+from accel.ir import mentions
+from accel.ir.nodes import (
+    For,
+    Level,
+    LoopBody,
+    LoopDirection,
+    ManyToOne,
+    Nest,
+    OneToOne,
+    Read,
+    Remap,
+    State,
+    Stream,
+    Write,
+)
+from accel.labelled.meaning.order import lanes
+from accel.labelled.scalar import Function, Load
+from accel.schedule.legality import straight
+from accel.schedule.templates.columns import dependent, is_known
+
+
+@dataclass(frozen=True, slots=True)
+class RowGroups:
+    """How a nest folds rows. loops: those around the fold, outermost first; `rows`, of which some run at once, is the last.
+
+    shares: whether several rows read the same, as those of a matrix that is multiplied with a vector do.
+    """
+
+    loops: tuple[For, ...]
+    fold: For
+    shares: bool
+
+    @property
+    def rows(self) -> For:
+        """The loop of which several iterations run at once."""
+        return self.loops[-1]
+
+
+def row_groups(nest: Nest) -> RowGroups | None:
+    """The nest by groups of rows, if its innermost loop folds what is adjacent along it, and those around only repeat that."""
+    levels = list(mentions.levels(nest))
+    loops = [level.loop for level in levels if level.loop is not None]
+    if len(loops) < 2 or nest.counts or nest.in_place or any(loop.states for loop in loops[:-1]):
+        return None
+    if any(loop.direction is not LoopDirection.UP or not is_known(loop.extent) for loop in loops):
+        return None
+    if any(level.before or level.after for level in levels[:-2]):
+        return None
+    *around, fold = loops
+    inside, outside = (*fold.body.before, *fold.body.after), (*around[-1].body.before, *around[-1].body.after)
+    steps = [s for s in inside if isinstance(s, ManyToOne)]
+    if not fold.states or sorted(s.state for s in steps) != sorted(s.name for s in fold.states):
+        return None
+    if not all(map(_joins, fold.states)) or len(set(map(_width, fold.states)) - {1}) > 1:
+        return None
+    if any(s.when is not None for s in (*inside, *outside)) or any(map(_loads, mentions.functions(nest))):
+        return None
+    if not all(isinstance(s, OneToOne | Remap | Read | ManyToOne) for s in inside):
+        return None
+    if not all(isinstance(s, OneToOne | Remap | Read | Write) for s in outside):
+        return None
+    if not _runs_along(around[-1].body, fold):
+        return None
+    own = dependent([around[-1].index.name], around[-1].body)
+    return RowGroups(tuple(around), fold, any(_is_shared(s, own) for s in inside))
+
+
+def _joins(state: State) -> bool:
+    """Whether lanes that hold nothing may join others."""
+    known = state.monoid.neutral is not None and (state.monoid.exact or state.monoid.commutes)
+    return known and straight(state.merge) and not state.running and state.when is None
+
+
+def _width(state: State) -> int:
+    """Lanes of the order; 1 where any order serves."""
+    return 1 if state.monoid.exact else lanes(state.types)
+
+
+def _loads(function: Function) -> bool:
+    return any(isinstance(statement, Load) for statement in mentions.function_statements(function))
+
+
+def _is_shared(statement: LoopBody, own: Set[str]) -> bool:
+    """Whether a statement reads what is none of a row's `own` streams."""
+    if not isinstance(statement, Read):
+        return False
+    return not any(isinstance(operand, Stream) and operand.name in own for operand in statement.index)
+
+
+def _runs_along(level: Level, fold: For) -> bool:
+    """Whether all that is read in the loop of a level is adjacent along it or the same, and something is adjacent."""
+    varying = dependent([fold.index.name], level)
+    along = False
+    for statement in (*fold.body.before, *fold.body.after):
+        if isinstance(statement, Read) and statement.index:
+            *others, end = statement.index
+            if end != fold.index:
+                others.append(end)
+            if any(isinstance(operand, Stream) and operand.name in varying for operand in others):
+                return False
+            along = along or end == fold.index
+    return along
