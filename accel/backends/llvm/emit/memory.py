@@ -196,6 +196,12 @@ class Memory:
         active = mask or code.splat("i1", "true")
         return code.emit(f"call {vector} @{name}({addresses}, {masks} {active}, {vector} zeroinitializer)")
 
+    def ask_ahead(self, array: Array, index: Sequence[Value]) -> None:
+        """Asks for the element at a uniform index, or of lane 0, to come near; there need be none."""
+        code = self.routine.code
+        code.declare("void", "llvm.prefetch.p0", "ptr, i32, i32, i32")
+        code.line(f"call void @llvm.prefetch.p0(ptr {self.address(array, index)}, i32 0, i32 2, i32 1)")
+
     # Stores.
 
     def goes_past_caches(self, array: Array, index: Sequence[Value]) -> str:

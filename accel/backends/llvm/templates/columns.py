@@ -56,8 +56,11 @@ MIN_VECTORS = 4
 LEAST_VECTORS = 32
 """Of a strip that is made narrower: with less, rows are read in pieces that are too short for memory."""
 
-_STRIPS, _VECTORS, _PARTS, _ROWS = (
-    Stream(f"columns: {what}", I64) for what in ("strips", "vectors of a strip", "parts", "rows of a part")
+NEAR_BYTES = float(12 << 20)
+"""Up to so much memory is read fast enough without being asked for ahead, which takes instructions."""
+
+_STRIPS, _VECTORS, _PARTS, _ROWS, _FAR = (
+    Stream(f"columns: {what}", I64) for what in ("strips", "vectors of a strip", "parts", "rows of a part", "far")
 )
 """Words of the frame. No stream of a nest has a space."""
 
@@ -118,6 +121,10 @@ class ColumnStrips:
             elements = code.emit(f"fmul double {elements}, {extent}")
         total = code.emit(f"fmul double {elements}, {float(weight(self._text.nest)):e}")
         small = code.emit(f"fcmp olt double {total}, {schedule.SMALL:e}")
+        read = [s.array.element.bytes for s in inside(self._columns.last.body) if isinstance(s, Read)]
+        size = code.emit(f"fmul double {elements}, {float(max(read, default=0)):e}")
+        far = code.emit(f"fcmp ogt double {size}, {NEAR_BYTES:e}")
+        levels.view.keep(_FAR.name, I64, code.emit(f"zext i1 {far} to i64"))
         strips, parts = self._cut(levels, columns, outer, self._wanted(levels, elements, small))
         partials = routine.slot(f"[{PARTIAL_BYTES} x i8]", align=64)
         routine.store("ptr", partials, levels.view.address(PARTIALS))
@@ -217,7 +224,8 @@ class ColumnStrips:
         last = code.emit(f"sub i64 {columns}, {routine.least(columns, str(self._lanes))}")
         strip = Strip(routine, writer, memory, functions, self._vectors, count)
         mask = writer.first_lanes(columns) if self._masks else None
-        text = StripText(self._columns, strip, first, last, self._together, mask, streams=self._narrow)
+        far = code.emit(f"icmp ne i64 {view.stream(_FAR)}, 0")
+        text = StripText(self._columns, strip, first, last, self._together, mask, far=far, streams=self._narrow)
         scope = self._around(text, streams, code.emit(f"udiv i64 {number}, {strips}"))
         level, loop = self._columns.last.body, self._columns.folds[0]
         scope = text.before(level, scope)

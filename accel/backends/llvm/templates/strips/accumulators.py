@@ -17,6 +17,7 @@ from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.values import Fixed, Value, Writer
 from accel.backends.llvm.text.routine import Routine
 from accel.ir.nodes import State
+from accel.labelled.meaning.order import BLOCK
 from accel.labelled.meaning.order import lanes as order_lanes
 from accel.labelled.meaning.products import steps
 
@@ -246,15 +247,18 @@ class LaneVisit:
         self._heights = routine.slot("i64", width.bit_length() + 1)
 
     @contextmanager
-    def lanes(self, present: str, folds: Sequence[StripFold]) -> Iterator[tuple[str, str]]:
-        """Around what folds one lane of a block of `present` elements: its number, and the row for it. Joins in between."""
+    def lanes(self, present: str, folds: Sequence[StripFold]) -> Iterator[tuple[str, str, str]]:
+        """Around what folds one lane of a block of `present` elements: its number, and the row for it; and the lane that is
+        next, counted through into the next block. Joins in between."""
         routine, code = self._routine, self._routine.code
         routine.store("i64", "0", self._visited)
         routine.store("i64", "0", self._row)
         with routine.advance(self._visited, str(self._width), 0) as visited:
             following = self._following(visited, present)
             row = routine.load("i64", self._row)
-            yield self._lane(visited), row
+            inside = code.emit(f"icmp slt i64 {following}, {self._width}")
+            later = code.emit(f"select i1 {inside}, i64 {self._lane(following)}, i64 {BLOCK}")
+            yield self._lane(visited), row, later
             differing = code.emit(f"xor i64 {visited}, {following}")
             zeros = code.call("llvm.ctlz.i64", "i64", ["i64", "i1"], [f"i64 {differing}", "i1 false"])
             height = code.emit(f"sub i64 64, {zeros}")

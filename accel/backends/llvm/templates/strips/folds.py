@@ -9,18 +9,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.statements import Step, Streams
-from accel.backends.llvm.emit.values import Value
+from accel.backends.llvm.emit.values import Uniform, Value
 from accel.backends.llvm.templates.strips.accumulators import LaneVisit, Strip, StripFold
 from accel.backends.llvm.templates.strips.statements import Scope, StripStatements
-from accel.ir.nodes import For, Level, ManyToOne
+from accel.ir.nodes import For, Level, ManyToOne, Read, Stream
 from accel.labelled.meaning.order import BLOCK
 from accel.schedule.templates.columns import Columns
 
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """Iterations start, start + step, … below `end` of a loop of folds; `places`: the row in which each state takes them in."""
+    """Iterations start, start + step, … below `end` of a loop of folds; `places`: the row in which each state takes them in.
+
+    `following`: the first iteration of those that are taken next; None if nothing is asked for ahead.
+    """
 
     loop: For
     scope: Scope
@@ -28,6 +32,7 @@ class _Rows:
     end: str
     step: int
     places: Mapping[str, str]
+    following: str | None = None
 
 
 class StripText(StripStatements):
@@ -38,11 +43,21 @@ class StripText(StripStatements):
     """
 
     def __init__(
-        self, columns: Columns, strip: Strip, first: str, last: str, together: int, mask: str | None, *, streams: bool
+        self,
+        columns: Columns,
+        strip: Strip,
+        first: str,
+        last: str,
+        together: int,
+        mask: str | None,
+        *,
+        far: str,
+        streams: bool,
     ) -> None:
-        """`together`: the most rows that are taken at once."""
+        """`together`: the most rows that are taken at once. `far`: whether arrays are larger than caches, an i1."""
         super().__init__(columns.lanes, columns.varying(), strip, first, last, mask)
         self._together = together
+        self._far = far
         self._streams = streams
         self.folds = {
             state.name: StripFold(strip, state, streams=streams) for loop in columns.folds for state in loop.states
@@ -97,7 +112,7 @@ class StripText(StripStatements):
         for fold in own:
             fold.begin()
         if not ordered:
-            self._chain(_Rows(loop, scope, low, high, 1, {fold.state.name: "0" for fold in own}))
+            self._chain(_Rows(loop, scope, low, high, 1, {fold.state.name: "0" for fold in own}, high))
             return
         visit = LaneVisit(routine, ordered[0].width)
         with routine.count(low, high, BLOCK) as start:
@@ -105,10 +120,11 @@ class StripText(StripStatements):
             if self._streams:
                 self._stream(loop, scope, start, end)
             else:
-                with visit.lanes(code.emit(f"sub i64 {end}, {start}"), ordered) as (lane, row):
+                with visit.lanes(code.emit(f"sub i64 {end}, {start}"), ordered) as (lane, row, later):
                     places = {fold.state.name: row if fold.width > 1 else "0" for fold in own}
                     begin = code.emit(f"add i64 {start}, {lane}")
-                    self._chain(_Rows(loop, scope, begin, end, ordered[0].width, places))
+                    following = code.emit(f"add i64 {start}, {later}")
+                    self._chain(_Rows(loop, scope, begin, end, ordered[0].width, places, following))
             for fold in ordered:
                 fold.push()
         for fold in ordered:
@@ -162,14 +178,38 @@ class StripText(StripStatements):
             self._around(rows, inner, first, fresh)
             return
         others = [code.emit(f"add i64 {first}, {turn * rows.step}") for turn in range(1, together)]
-        self._innermost(rows, [first, *others], fresh)
+        self._innermost(rows, [first, *others], fresh, self._next(rows, first, together))
 
-    def _innermost(self, rows: _Rows, some: Sequence[str], fresh: str) -> None:
+    def _next(self, rows: _Rows, first: str, together: int) -> list[str]:
+        """The iterations that are taken next, if rows are asked for ahead: as soon as those before them are read."""
+        code = self.strip.routine.code
+        if rows.following is None or together < self._together:
+            return []
+        beyond = code.emit(f"add i64 {first}, {together * rows.step}")
+        more = code.emit(f"icmp slt i64 {beyond}, {rows.end}")
+        start = code.emit(f"select i1 {more}, i64 {beyond}, i64 {rows.following}")
+        return [code.emit(f"add i64 {start}, {turn * rows.step}") for turn in range(together)]
+
+    def _ask_ahead(self, rows: _Rows, some: Sequence[str], vector: str) -> None:
+        """Asks for what a vector reads in some iterations, so that it is there when they are taken."""
+        loop, memory = rows.loop, self.strip.memory
+        known = {**rows.scope.made, self._lanes.index.name: self.position(vector)}
+        for read in (s for s in (*loop.body.before, *loop.body.after) if isinstance(s, Read) and self.varies(s)):
+            streams = [operand for operand in read.index if isinstance(operand, Stream)]
+            if read.when is None and all(stream == loop.index or stream.name in known for stream in streams):
+                for row in some:
+                    made = Streams(memory, {**known, loop.index.name: Uniform(row, I64)})
+                    memory.ask_ahead(read.array, made.values(read.index))
+
+    def _innermost(self, rows: _Rows, some: Sequence[str], fresh: str, ahead: Sequence[str]) -> None:
         loop = rows.loop
         statements = [*loop.body.before, *loop.body.after]
         varying = [statement for statement in statements if self.varies(statement)]
         scopes = [self.uniform(statements, rows.scope.with_index(loop.index, row)) for row in some]
         with self.strip.each() as vector:
+            if ahead:
+                with self.strip.routine.when(self._far):
+                    self._ask_ahead(rows, ahead, vector)
             known = self.known(varying, rows.scope, vector)
             held = {name: self.folds[name].held(vector, place, fresh) for name, place in rows.places.items()}
             for each in scopes:
