@@ -1,4 +1,4 @@
-"""Folds down columns beside NumPy: `python -m benchmarks.columns [threads]`.
+"""Folds and scans down columns, and of short rows, beside NumPy and a pass over the memory: `python -m benchmarks.columns [threads]`.
 
 Both run in turn in one process, many times; figures are minima of the time on the clock, and of the time of all processors.
 """
@@ -67,6 +67,27 @@ class Row:
     processors: tuple[float, float]
 
 
+def running_sums(m: Matrix) -> Matrix:
+    """`np.cumsum(m, axis=0)`."""
+    return A.transpose(A.scanl1(A.add, A.transpose(m)))
+
+
+def matrix_times_vector(m: Matrix, v: Vector) -> Vector:
+    """`m @ v`."""
+    rows, _ = A.unlift(m.shape)
+    return A.sum(A.zipWith(A.mul, m, A.replicate((rows, A.All), v)))
+
+
+def all_of_it(m: Matrix) -> A.Acc[A.Scalar[np.float32]]:
+    """`m.sum()`."""
+    return A.sum(A.flatten(m))
+
+
+def inner_sums(t: Cube) -> Matrix:
+    """`t.sum(axis=2)`."""
+    return A.sum(t)
+
+
 def floats(*shape: int) -> Floats:
     """Numbers in 0 .. 1."""
     return np.random.default_rng(0).random(shape, dtype=np.float32)
@@ -78,16 +99,23 @@ def rows(
     """One for each program and shape."""
     sums, maxima = A.runN(column_sums, threads=threads), A.runN(column_maxima, threads=threads)
     product, spread = A.runN(vector_times_matrix, threads=threads), A.runN(variances, threads=threads)
+    running, times = A.runN(running_sums, threads=threads), A.runN(matrix_times_vector, threads=threads)
+    inner, whole = A.runN(inner_sums, threads=threads), A.runN(all_of_it, threads=threads)
     middle, outer = A.runN(middle_sums, threads=threads), A.runN(outer_sums, threads=threads)
     for shape in matrices:
         m, v = floats(*shape), floats(shape[0])
         yield _row("column sums", shape, repeat, partial(sums, m), partial(np.sum, m, axis=0))
         yield _row("column maxima", shape, repeat, partial(maxima, m), partial(np.max, m, axis=0))
         yield _row("vector x matrix", shape, repeat, partial(product, v, m), partial(np.matmul, v, m))
+        w = floats(shape[1])
+        yield _row("matrix x vector", shape, repeat, partial(times, m, w), partial(np.matmul, m, w))
+        yield _row("a pass over it", shape, repeat, partial(whole, m), partial(np.sum, m))
+        yield _row("running sums", shape, repeat, partial(running, m), partial(np.cumsum, m, axis=0))
         yield _row("variances", shape, repeat, partial(spread, m), partial(np.var, m, axis=0))
     for cube in cubes:
         t = floats(*cube)
         yield _row("sums of a middle dimension", cube, repeat, partial(middle, t), partial(np.sum, t, axis=1))
+        yield _row("sums of the inner dimension", cube, repeat, partial(inner, t), partial(np.sum, t, axis=2))
         yield _row("sums of the outer two", cube, repeat, partial(outer, t), partial(np.sum, t, axis=(0, 2)))
 
 

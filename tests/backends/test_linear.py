@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from accel.ast.tree.types import BOOL, F32, ScalarType
-from accel.backends.linear import Assign, Drop, Enter, Item, Jump, JumpUnless, Mark, linear
+from accel.backends.linear import Assign, Drop, Enter, Item, Jump, JumpUnless, Mark, linear, moves
 from accel.ir.nodes import Branch, Launch, Level, Nest, Output, Program, Read, Repeat, Step, Stream, View, Write
 from accel.labelled.array import Array
 
@@ -57,6 +57,20 @@ def test_intermediates_are_forgotten_after_their_last_use() -> None:
 def test_what_a_view_shares_is_forgotten_by_itself() -> None:
     items = linear(program(copy(1, 0), View((array(2),), (array(1),)), copy(3, 2), results=(3,)))
     assert shape(items) == ["make 1", "view 2 of 1", "forget 1", "make 3", "forget 2"]
+
+
+def test_a_copy_of_what_is_dropped_then_is_that() -> None:
+    items = linear(program(copy(1, 0), copy(2, 1), results=(2,)))
+    assert shape(items) == ["make 1", "make 2", "forget 1"]
+    assert shape(list(moves(items).values())) == ["2 := 1"]
+
+
+def test_a_copy_of_what_is_given_or_needed_later_or_shared_is_made() -> None:
+    given = program(copy(1, 0), results=(1,))
+    later = program(copy(1, 0), copy(2, 1), copy(3, 1), results=(2, 3))
+    viewed = program(copy(1, 0), View((array(2),), (array(1),)), copy(3, 1), results=(2, 3))
+    for each, makes in ((given, []), (later, ["3 := 1"]), (viewed, [])):
+        assert shape(list(moves(linear(each)).values())) == makes
 
 
 def test_branches_jump_and_outer_arrays_live_to_the_end() -> None:

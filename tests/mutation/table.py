@@ -18,6 +18,7 @@ from tests.mutation.faults import (
     ranges,
     schedules,
     shared,
+    templates,
 )
 
 STAGES: Mapping[str, tuple[Fault, ...]] = {
@@ -29,11 +30,13 @@ STAGES: Mapping[str, tuple[Fault, ...]] = {
     "schedule": schedules.FAULTS,
     "backends": shared.FAULTS,
     "llvm": llvm.FAULTS,
+    "templates": templates.FAULTS,
     "opencl": opencl.FAULTS,
     "execution": execution.FAULTS,
     "explanation": explanation.FAULTS,
 }
-"""Stages as in `CONTRIBUTING.md`; `backends` is what they share, `execution` settings, caches and errors, too."""
+"""Stages as in `CONTRIBUTING.md`; `backends` is what they share, `templates` those of schedules with
+their code, `execution` settings, caches and errors, too."""
 
 
 def chosen(words: list[str]) -> dict[str, tuple[Fault, ...]]:
