@@ -1,4 +1,4 @@
-"""Folds and scans down columns, and of short rows, beside NumPy and a pass over the memory: `python -m benchmarks.columns [threads]`.
+"""Folds and scans of columns and rows beside NumPy and a pass over memory: `python -m benchmarks.columns [threads]`.
 
 Both run in turn in one process, many times; figures are minima of the time on the clock, and of the time of all processors.
 """

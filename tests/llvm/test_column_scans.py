@@ -25,6 +25,8 @@ from tests.marks import one_in
 Given: TypeAlias = Any  # one function for arrays of several types
 
 SHAPES = [
+    (20, 8),
+    (33, 15),
     (1, 16),
     (2, 17),
     (7, 31),

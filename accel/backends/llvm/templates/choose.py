@@ -41,7 +41,7 @@ def alternatives(text: NestText, finding: Finding) -> Sequence[Alternative]:
         case Columns():
             return [ColumnStrips(text, finding, narrow=narrow) for narrow in (True, False)]
         case ColumnScans():
-            return [ScanStrips(text, finding)]
+            return [ScanStrips(text, finding, few=few) for few in (False, True)]
         case Chain() | Copies():
             return []
         case _:

@@ -37,16 +37,17 @@ _STRIPS, _VECTORS = (Stream(f"column scans: {what}", I64) for what in ("strips",
 
 
 class ScanStrips:
-    """One nest by columns. `vectors` of a strip are chosen, unless they are given."""
+    """One nest by columns. `few`: with half of a register, where there are fewer columns than lanes. `vectors` of a strip are
+    chosen, unless they are given."""
 
-    def __init__(self, text: NestText, columns: ColumnScans, *, vectors: int | None = None) -> None:
+    def __init__(self, text: NestText, columns: ColumnScans, *, few: bool = False, vectors: int | None = None) -> None:
         self._text = text
         self._columns = columns
         widths = [final.type.bytes for state in columns.scanned.states for final in state.finals]
         widths += [s.array.element.bytes for s in inside(columns.last.body) if isinstance(s, Read | Write)]
-        self._lanes = REGISTER_BYTES // max(widths)
+        self._lanes = (REGISTER_BYTES // 2 if few else REGISTER_BYTES) // max(widths)
         self._vectors = vectors or STRIP_BYTES // REGISTER_BYTES
-        self._name = f"{text.name}_column_scans"
+        self._name = f"{text.name}_{'few_scans' if few else 'column_scans'}"
 
     def applies(self, levels: Levels) -> str:
         """There are enough columns for a vector, and something to scan in every one."""
@@ -105,7 +106,7 @@ class ScanStrips:
         return code.emit(f"mul i64 {outer}, {of_a_row}")
 
     def _chunk(self) -> Routine:
-        """`@<name>_column_scans(frame, low, high)`: some strips."""
+        """`@<name>_…_scans(frame, low, high)`: some strips."""
         routine = Routine(f"void @{self._name}(ptr %frame, i64 %low, i64 %high)")
         view, writer = FrameView(routine, self._text.frame), Writer(routine.code, self._lanes)
         memory = Memory(view, writer, "ret void", None)
