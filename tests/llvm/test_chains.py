@@ -13,12 +13,14 @@ from accel.ast.tree.types import BOOL, F32, F64, I8, I32, I64, ScalarType
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.loops.alternatives import Alternative, Alternatives
 from accel.backends.llvm.loops.nest import NestText
+from accel.backends.llvm.states.analysis import weight
 from accel.backends.llvm.templates.chain import chained
 from accel.backends.protocol import Executable, HostArray, compiled
 from accel.errors import AccelIndexError
 from accel.ir.meaning.interpret import interpret
 from accel.ir.nodes import Launch, Level, LoopDirection, ManyToOne, Program, Read, Remap, Stream, Write
 from accel.labelled.array import Array
+from accel.labelled.meaning.order import BLOCK
 from accel.schedule.templates.chain import Chain, chain
 from accel.schedule.templates.rows import rows
 from accel.schedule.templates.ways import Finding
@@ -63,6 +65,23 @@ def test_scans(operator: Operator, kind: ScalarType, size: int, form: str) -> No
         kind, merge, 1, exact=exact, seeded=form != "inclusive", order=order, exclusive=form == "exclusive"
     )
     agrees(given, [nests.numbers(kind, size, size)])
+
+
+@pytest.mark.parametrize("form", one_in(2, ["inclusive", "right"]))
+def test_chunks_of_several_blocks(form: str) -> None:
+    """What a chunk comes to is known block by block, as the order has them."""
+
+    def longer(text: NestText) -> Sequence[Alternative]:
+        found = chained(text, 0.0, 2.0 * BLOCK * weight(text.nest))
+        assert found is not None
+        return [found]
+
+    direction = LoopDirection.DOWN if form == "right" else LoopDirection.UP
+    merge = nests.binary(Operator.ADD, F32)
+    given = nests.scan(F32, merge, 1, exact=False, seeded=False, order=direction)
+    arguments = [nests.numbers(F32, 40_000, 1)]
+    (expected,) = interpret(given, arguments)
+    assert LLVMBackend(3, longer).compile(given)(arguments)[0].tobytes() == expected.tobytes()
 
 
 @pytest.mark.parametrize("size", one_in(4, [9000, 1, 4096, 12_289]))

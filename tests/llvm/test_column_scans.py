@@ -14,6 +14,7 @@ from accel.backends.llvm.templates.column_scans import ScanStrips
 from accel.backends.protocol import HostArray
 from accel.explanation.explain import subject
 from accel.ir.lowering.layouts import laid_out
+from accel.ir.lowering.lower import lower
 from accel.ir.meaning.interpret import interpret
 from accel.ir.mentions import nests
 from accel.ir.nodes import Program
@@ -215,8 +216,9 @@ def kept(m: A.Acc[Given]) -> tuple[A.Acc[Given], ...]:
 
 @pytest.mark.parametrize("function", [kept, sums, lambda m: A.transpose(A.scanl1(A.add, m))])
 def test_what_is_left_to_rows(function: Callable[[Given], Given]) -> None:
-    made = subject(function, [numbers((20, 20))], Settings()).staged.loops
-    assert all(column_scans(nest) is None for nest in nests(made))
+    staged = subject(function, [numbers((20, 20))], Settings()).staged
+    assert all(column_scans(nest) is None for nest in nests(staged.loops))
+    assert lower(staged.fused, layouts=False) == staged.loops
 
 
 def test_layouts_change_nothing_but_memory() -> None:

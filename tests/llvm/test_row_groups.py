@@ -93,6 +93,18 @@ def test_what_is_made_of_rows() -> None:
     check(scaled, *([matrix(F32, 40, length), numbers(F32, 40, 4)] for length in (3, 30, 66)))
 
 
+@pytest.mark.parametrize("kind", [F32, F64])
+def test_sums_of_sums(kind: ScalarType) -> None:
+    """Over the first and the last dimension, with something in between."""
+
+    def function(t: A.Acc[Given]) -> tuple[A.Acc[Given], ...]:
+        rows = A.transposeOn(-3, -2, t)
+        return A.sum(A.map(lambda s: s * s, A.fold(A.add, 1, rows))), A.fold1(A.max, A.fold1(A.min, rows))
+
+    sets = [numbers(kind, m * n * k, 7).reshape(m, n, k) for m, n, k in ((1, 16, 20), (70, 17, 33), (3, 40, 5))]
+    check(function, *([each] for each in sets))
+
+
 def test_bools_and_tuples() -> None:
     def both(m: A.Acc[Given]) -> A.Acc[Given]:
         def added(a: Given, b: Given) -> Given:

@@ -101,7 +101,9 @@ def by_row_groups(nest: Nest, found: RowGroups) -> Schedule:
     schedule = original(nest)
     for state, accumulation in (kept_in_lanes(nest, found.fold, found.fold.states) or {}).items():
         schedule = keep(schedule, state, accumulation)
-    schedule = subdivide(_in_order(schedule, row + 1), row, GROUP)
+    for at in reversed(range(row + 1, len(schedule.pieces))):
+        schedule = _in_order(schedule, at)
+    schedule = subdivide(schedule, row, GROUP)
     for at in range(row + 1, len(schedule.pieces) - 2):
         schedule = flip(schedule, at)
     return named(_kinds(schedule), Template.ROW_GROUPS)

@@ -5,7 +5,7 @@ In: a nest. Out: which of its loops folds rows, and which one repeats that; None
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from accel.ir import mentions
@@ -33,10 +33,12 @@ from accel.schedule.templates.columns import dependent, is_known
 class RowGroups:
     """How a nest folds rows. loops: those around the fold, outermost first; `rows`, of which some run at once, is the last.
 
+    between: a loop that folds what rows come to, of one row for each of its iterations; None where each row is by itself.
     shares: whether several rows read the same, as those of a matrix that is multiplied with a vector do.
     """
 
     loops: tuple[For, ...]
+    between: For | None
     fold: For
     shares: bool
 
@@ -48,31 +50,39 @@ class RowGroups:
 
 def row_groups(nest: Nest) -> RowGroups | None:
     """The nest by groups of rows, if its innermost loop folds what is adjacent along it, and those around only repeat that."""
-    levels = list(mentions.levels(nest))
-    loops = [level.loop for level in levels if level.loop is not None]
-    if len(loops) < 2 or nest.counts or nest.in_place or any(loop.states for loop in loops[:-1]):
+    loops = [level.loop for level in mentions.levels(nest) if level.loop is not None]
+    if len(loops) < 2 or nest.counts or nest.in_place or nest.body.before or nest.body.after:
         return None
     if any(loop.direction is not LoopDirection.UP or not is_known(loop.extent) for loop in loops):
         return None
-    if any(level.before or level.after for level in levels[:-2]):
-        return None
     *around, fold = loops
-    inside, outside = (*fold.body.before, *fold.body.after), (*around[-1].body.before, *around[-1].body.after)
-    steps = [s for s in inside if isinstance(s, ManyToOne)]
-    if not fold.states or sorted(s.state for s in steps) != sorted(s.name for s in fold.states):
+    between = around.pop() if around[-1].states else None
+    if not around or any(loop.states for loop in around):
         return None
-    if not all(map(_joins, fold.states)) or len(set(map(_width, fold.states)) - {1}) > 1:
+    if any(loop.body.before or loop.body.after for loop in around[:-1]):
         return None
-    if any(s.when is not None for s in (*inside, *outside)) or any(map(_loads, mentions.functions(nest))):
+    inside, outside = fold.body, around[-1].body
+    if not _folds(fold, (*inside.before, *inside.after)) or (between and not _folds(between, between.body.after)):
         return None
-    if not all(isinstance(s, OneToOne | Remap | Read | ManyToOne) for s in inside):
+    first = (*outside.before, *(between.body.before if between else ()))
+    if not all(isinstance(s, OneToOne | Remap | Read) and s.when is None for s in first):
         return None
-    if not all(isinstance(s, OneToOne | Remap | Read | Write) for s in outside):
+    if not all(isinstance(s, OneToOne | Remap | Read | Write) and s.when is None for s in outside.after):
         return None
-    if not _runs_along(around[-1].body, fold):
+    if any(map(_loads, mentions.functions(nest))) or not _runs_along(outside, fold):
         return None
-    own = dependent([around[-1].index.name], around[-1].body)
-    return RowGroups(tuple(around), fold, any(_is_shared(s, own) for s in inside))
+    own = dependent([around[-1].index.name], outside)
+    return RowGroups(tuple(around), between, fold, any(_is_shared(s, own) for s in (*inside.before, *inside.after)))
+
+
+def _folds(loop: For, statements: Sequence[LoopBody]) -> bool:
+    """Whether statements of a loop step its states, once an iteration, and only compute besides."""
+    steps = [s.state for s in statements if isinstance(s, ManyToOne)]
+    if not loop.states or sorted(steps) != sorted(state.name for state in loop.states):
+        return False
+    if not all(map(_joins, loop.states)) or len(set(map(_width, loop.states)) - {1}) > 1:
+        return False
+    return all(isinstance(s, OneToOne | Remap | Read | ManyToOne) and s.when is None for s in statements)
 
 
 def _joins(state: State) -> bool:

@@ -6,7 +6,7 @@ halves of both, then quarters, …, until each lane has a row. So what follows t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from accel.ast.tree.types import I64
@@ -19,7 +19,7 @@ from accel.backends.llvm.templates.launch import launch
 from accel.backends.llvm.templates.strips.accumulators import Strip, StripFold
 from accel.backends.llvm.templates.strips.statements import no_step
 from accel.backends.llvm.text.routine import Routine
-from accel.ir.nodes import ManyToOne, Read, State, Write
+from accel.ir.nodes import For, Level, ManyToOne, Read, State, Write
 from accel.labelled.meaning.order import BLOCK
 from accel.labelled.meaning.order import lanes as order_lanes
 from accel.schedule.templates.row_groups import RowGroups
@@ -53,7 +53,8 @@ class RowsAtOnce:
         self._accumulators = min(orders, default=ACCUMULATORS * self._lanes) // self._lanes
         # Short rows are transposed in less time than their lanes join, which is less where any order serves.
         self._least = 1 if every else self._lanes + self._lanes // 4 if orders else 2 * self._lanes
-        self._longest = None if every or rows.shares else 2 * self._accumulators * self._lanes
+        free = every or rows.shares or rows.between is not None
+        self._longest = None if free else 2 * self._accumulators * self._lanes
 
     def applies(self, levels: Levels) -> str:
         """Whether rows fill enough lanes, and either read the same or are not so long that joining lanes takes little of the
@@ -61,6 +62,9 @@ class RowsAtOnce:
         code, length = levels.routine.code, levels.extent(self._rows.fold)
         applies = code.emit(f"icmp sge i64 {levels.extent(self._rows.rows)}, {self._lanes}")
         applies = code.emit(f"and i1 {applies}, {code.emit(f'icmp sge i64 {length}, {self._least}')}")
+        if self._rows.between is not None:
+            some = code.emit(f"icmp sgt i64 {levels.extent(self._rows.between)}, 0")
+            applies = code.emit(f"and i1 {applies}, {some}")
         if self._longest is None:
             return applies
         return code.emit(f"and i1 {applies}, {code.emit(f'icmp sle i64 {length}, {self._longest}')}")
@@ -68,6 +72,8 @@ class RowsAtOnce:
     def run(self, levels: Levels) -> None:
         """All rows."""
         code, parts, elements = levels.routine.code, "1", levels.extent(self._rows.fold)
+        if self._rows.between is not None:
+            elements = code.emit(f"mul i64 {elements}, {levels.extent(self._rows.between)}")
         for loop in self._rows.loops:
             extent = levels.extent(loop)
             elements = code.emit(f"mul i64 {elements}, {extent}")
@@ -91,7 +97,7 @@ class RowsAtOnce:
             for loop, extent in reversed([*zip(rows.loops[:-1], extents[:-1], strict=True)]):
                 levels.streams.made[loop.index.name] = Uniform(code.emit(f"urem i64 {number}, {extent}"), I64)
                 number = code.emit(f"udiv i64 {number}, {extent}")
-            folds.write(routine.least(place, last), levels.extent(rows.fold))
+            folds.write(routine.least(place, last))
         code.line("ret void")
         levels.memory.close()
         return routine
@@ -117,23 +123,61 @@ class _Group:
         functions = Functions(self._writer, self._memory)
         strip = Strip(self._routine, self._writer, self._memory, functions, 1, "1")
         self._folds = {state.name: _Rows(strip, state, accumulators) for state in rows.fold.states}
-        self._blocks = {state.name: StripFold(strip, state, streams=False) for state in rows.fold.states}
+        between = rows.between.states if rows.between else ()
+        self._blocks = {s.name: StripFold(strip, s, streams=s in between) for s in (*rows.fold.states, *between)}
 
-    def write(self, first: str, length: str) -> None:
+    def write(self, first: str) -> None:
         """As many rows as there are lanes, from the first one on."""
+        rows, outside = self._rows.rows, dict(self._levels.streams.made)
+        made = {**outside, rows.index.name: Progression(first, 1)}
+        if self._rows.between is None:
+            self._fold(first)
+            self._in_lanes(made, rows.body, self._rows.fold)
+        else:
+            self._between(first, made, self._rows.between)
+            self._levels.streams.made = outside
+            self._in_lanes(made, rows.body, self._rows.between)
+
+    def _between(self, first: str, known: Mapping[str, Value], loop: For) -> None:
+        """Folds what rows come to, in the lanes of the order: all of a block are open at once."""
         routine, code = self._routine, self._routine.code
-        for blocks in self._blocks.values():
-            blocks.begin()
+        own = [self._blocks[state.name] for state in loop.states]
+        width = max(fold.width for fold in own)
+        for fold in own:
+            fold.begin()
+        extent = self._levels.extent(loop)
+        with routine.count("0", extent, BLOCK) as start:
+            end = routine.least(code.emit(f"add i64 {start}, {BLOCK}"), extent)
+            with routine.count(start, end) as turn:
+                done = code.emit(f"sub i64 {turn}, {start}")
+                lane, fresh = code.emit(f"and i64 {done}, {width - 1}"), code.emit(f"icmp slt i64 {done}, {width}")
+                self._levels.streams.made[loop.index.name] = Uniform(turn, I64)
+                self._fold(first)
+                made = {**known, loop.index.name: Uniform(turn, I64)}
+                self._in_lanes(made, self._rows.rows.body, None)
+                self._in_lanes(made, loop.body, self._rows.fold, (lane, fresh))
+            for fold in own:
+                if fold.width > 1:
+                    fold.join_halves(routine.least(code.emit(f"sub i64 {end}, {start}"), str(width)))
+                    fold.push()
+        for fold in own:
+            fold.collapse()
+
+    def _fold(self, first: str) -> None:
+        """The rows, each in its lanes; then all lanes join."""
+        routine, code, length = self._routine, self._routine.code, self._levels.extent(self._rows.fold)
+        blocks = {name: self._blocks[name] for name in self._folds}
+        for each in blocks.values():
+            each.begin()
         with routine.count("0", length, BLOCK) as start:
             end = routine.least(code.emit(f"add i64 {start}, {BLOCK}"), length)
             rest = self._rest(start, end)
             with routine.count("0", str(self._lanes), TOGETHER) as row:
                 self._some_rows(first, row, (start, end), rest)
             for name, fold in self._folds.items():
-                fold.join_rows(self._blocks[name])
-        for blocks in self._blocks.values():
-            blocks.collapse()
-        self._after(first)
+                fold.join_rows(blocks[name])
+        for each in blocks.values():
+            each.collapse()
 
     def _rest(self, start: str, end: str) -> list[_Rest]:
         """What is left of elements start .. end-1 behind those that fill all accumulators, for each of these."""
@@ -169,7 +213,8 @@ class _Group:
             self._levels.memory, {**self._levels.streams.made, self._rows.rows.index.name: Uniform(row, I64)}
         )
         written = Statements(self._levels.writer, self._levels.memory, streams, no_step)
-        for statement in self._rows.rows.body.before:
+        between = self._rows.between.body.before if self._rows.between else ()
+        for statement in (*self._rows.rows.body.before, *between):
             written.masked(statement, None)
         return streams.made
 
@@ -189,21 +234,35 @@ class _Group:
             for statement in (*loop.body.before, *loop.body.after):
                 written.masked(statement, mask)
 
-    def _after(self, first: str) -> None:
-        """What follows the fold, in lanes across rows."""
-        body, made = self._rows.rows.body, dict(self._levels.streams.made)
-        made[self._rows.rows.index.name] = Progression(first, 1)
+    def _in_lanes(
+        self, made: dict[str, Value], level: Level, inner: For | None, place: tuple[str, str] | None = None
+    ) -> None:
+        """The statements of a level in lanes across rows: those before its loop, and, if `inner` is that loop, whose states are
+        final then, those after it. place: of the lane in which states are stepped there, and whether that holds nothing yet.
+        """
         streams = Streams(self._memory, made)
-        written = Statements(self._writer, self._memory, streams, no_step)
-        for statement in body.before:
+
+        def step(
+            statement: ManyToOne, values: Sequence[Value], active: str | None
+        ) -> tuple[Sequence[Value], Sequence[Value]]:
+            fold = self._blocks[statement.state]
+            assert place is not None, "states are stepped in their loop"
+            lane, fresh = place if fold.width > 1 else ("0", None)
+            fold.hold(fold.step(fold.held("0", lane, fresh), values, None), "0", lane)
+            return (), ()
+
+        written = Statements(self._writer, self._memory, streams, step)
+        for statement in level.before:
             written.masked(statement, None)
-        for state in self._rows.fold.states:
+        if inner is None:
+            return
+        for state in inner.states:
             blocks = self._blocks[state.name]
             total = blocks.held("0", "0")
             if state.initial is not None:
                 total = blocks.merge(streams.values(state.initial), total)
             streams.bind(state.finals, total)
-        for statement in body.after:
+        for statement in level.after:
             written.masked(statement, None)
 
 
