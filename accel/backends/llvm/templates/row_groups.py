@@ -19,7 +19,7 @@ from accel.backends.llvm.templates.launch import launch
 from accel.backends.llvm.templates.strips.accumulators import Strip, StripFold
 from accel.backends.llvm.templates.strips.statements import no_step
 from accel.backends.llvm.text.routine import Routine
-from accel.ir.nodes import For, Level, ManyToOne, Read, State, Write
+from accel.ir.nodes import For, Level, ManyToOne, Read, State, Stream, Write
 from accel.labelled.meaning.order import BLOCK
 from accel.labelled.meaning.order import lanes as order_lanes
 from accel.schedule.templates.row_groups import RowGroups
@@ -230,9 +230,24 @@ class _Group:
                 return (), ()
 
             made = {**scope, loop.index.name: Progression(at, 1)}
+            if mask is None:
+                self._ask_ahead(made)
             written = Statements(self._writer, self._memory, Streams(self._memory, made), step)
             for statement in (*loop.body.before, *loop.body.after):
                 written.masked(statement, mask)
+
+    def _ask_ahead(self, made: Mapping[str, Value]) -> None:
+        """Asks for what the next row of the loop between reads at the same place, which is far away."""
+        loop, between = self._rows.fold, self._rows.between
+        if between is None:
+            return
+        code = self._routine.code
+        for read in (s for s in (*loop.body.before, *loop.body.after) if isinstance(s, Read)):
+            streams = [operand for operand in read.index if isinstance(operand, Stream)]
+            if between.index in streams and all(stream.name in made for stream in streams):
+                following = Uniform(code.emit(f"add i64 {self._writer.one(made[between.index.name])}, 1"), I64)
+                later = Streams(self._memory, {**made, between.index.name: following})
+                self._memory.ask_ahead(read.array, later.values(read.index))
 
     def _in_lanes(
         self, made: dict[str, Value], level: Level, inner: For | None, place: tuple[str, str] | None = None
