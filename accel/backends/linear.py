@@ -137,9 +137,10 @@ def moves(items: Sequence[Item]) -> Mapping[int, Assign]:
             shared |= _mentions(item)
     found: dict[int, Assign] = {}
     for position, (item, after) in enumerate(pairwise(items)):
-        copy = copied(item.nest) if isinstance(item, Launch) and isinstance(after, Drop) else None
-        if copy is not None and copy.source in made - shared and copy.source in after.arrays:
-            found[position] = Assign((copy.target,), (copy.source,))
+        if isinstance(item, Launch) and isinstance(after, Drop):
+            copy = copied(item.nest)
+            if copy is not None and copy.source in made - shared and copy.source in after.arrays:
+                found[position] = Assign((copy.target,), (copy.source,))
     return found
 
 

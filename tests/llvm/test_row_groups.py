@@ -12,7 +12,6 @@ import accel as A
 from accel.ast.tree.types import BOOL, F32, F64, I8, I64, ScalarType
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.templates.row_groups import RowsAtOnce
-from accel.backends.protocol import HostArray
 from accel.explanation.explain import subject
 from accel.ir.mentions import nests
 from accel.labelled.meaning import order
@@ -32,7 +31,7 @@ def forced(text: Given) -> Sequence[RowsAtOnce]:
     return [] if found is None else [RowsAtOnce(text, found, every=True)]
 
 
-def check(function: Function, *sets: Sequence[HostArray]) -> None:
+def check(function: Function, *sets: Sequence[Given]) -> None:
     """The interpreter's bits for each set of arguments, wherever groups can run and where they do."""
     made = subject(function, sets[0], Settings()).staged.loops
     assert any(row_groups(nest) is not None for nest in nests(made))
@@ -45,7 +44,7 @@ def check(function: Function, *sets: Sequence[HostArray]) -> None:
                 assert np.asarray(right).tobytes() == got.tobytes()
 
 
-def matrix(kind: ScalarType, rows: int, columns: int) -> HostArray:
+def matrix(kind: ScalarType, rows: int, columns: int) -> Given:
     return numbers(kind, rows * columns, rows + columns).reshape(rows, columns)
 
 
