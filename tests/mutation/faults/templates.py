@@ -113,8 +113,8 @@ FAULTS = (
     Fault(
         "rows go on with what those before them came to",
         _ROW_GROUPS,
-        "fold.begin()",
-        "fold.step",
+        "for fold in self._folds.values():\n            fold.begin()",
+        "for fold in self._folds.values():\n            fold.step",
         (f"{_GROUPS}::test_rows_of_all_lengths",),
     ),
     Fault(
