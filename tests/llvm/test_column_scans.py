@@ -10,8 +10,9 @@ import pytest
 
 import accel as A
 from accel.backends.llvm.backend import LLVMBackend
+from accel.backends.llvm.loops.nest import NestText
 from accel.backends.llvm.templates.column_scans import ScanStrips
-from accel.backends.protocol import HostArray
+from accel.backends.protocol import HostArray, compiled
 from accel.explanation.explain import subject
 from accel.ir.lowering.layouts import laid_out
 from accel.ir.lowering.lower import lower
@@ -19,7 +20,8 @@ from accel.ir.meaning.interpret import interpret
 from accel.ir.mentions import nests
 from accel.ir.nodes import Program
 from accel.labelled.meaning import order
-from accel.schedule.templates.column_scans import column_scans
+from accel.schedule.templates.column_scans import ColumnScans, column_scans
+from accel.schedule.templates.ways import Finding
 from accel.settings import Settings, changed
 from tests.marks import one_in
 
@@ -44,10 +46,9 @@ SHAPES = [
 ]
 
 
-def forced(text: Given) -> Sequence[ScanStrips]:
+def forced(text: NestText, found: Finding) -> Sequence[ScanStrips]:
     """Strips of two vectors, so that small arrays have several."""
-    found = column_scans(text.nest)
-    return [] if found is None else [ScanStrips(text, found, vectors=2)]
+    return [ScanStrips(text, found, vectors=2)] if isinstance(found, ColumnScans) else []
 
 
 def program(function: Callable[..., Given], *arguments: HostArray) -> Program:
@@ -62,9 +63,9 @@ def agree(function: Callable[..., Given], *sets: Sequence[HostArray]) -> None:
     given = program(function, *sets[0])
     expected = [interpret(given, arguments) for arguments in sets]
     for backend in (LLVMBackend(2, forced), LLVMBackend(8)):
-        compiled = backend.compile(given)
+        executable = compiled(backend, given)
         for arguments, results in zip(sets, expected, strict=True):
-            for right, got in zip(results, compiled(arguments), strict=True):
+            for right, got in zip(results, executable(arguments), strict=True):
                 assert np.asarray(right, got.dtype).tobytes() == got.tobytes(), f"{got} instead of {right}"
 
 
@@ -89,11 +90,11 @@ def sums(m: A.Acc[Given]) -> A.Acc[Given]:
 def test_running_sums(kind: str) -> None:
     """The definition of the order, of whole rows at once."""
     given = program(down(sums), numbers((2, 2), kind))
-    compiled = [backend.compile(given) for backend in (LLVMBackend(2, forced), LLVMBackend(8), LLVMBackend(1))]
+    every = [compiled(backend, given) for backend in (LLVMBackend(2, forced), LLVMBackend(8), LLVMBackend(1))]
     for shape in SHAPES:
         m = numbers(shape, kind)
         expected = np.array([*order.scan(list(m), np.add, None)], kind).reshape(shape)
-        for each in compiled:
+        for each in every:
             assert each([m])[0].tobytes() == expected.tobytes()
 
 

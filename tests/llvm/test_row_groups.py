@@ -11,11 +11,14 @@ import pytest
 import accel as A
 from accel.ast.tree.types import BOOL, F32, F64, I8, I64, ScalarType
 from accel.backends.llvm.backend import LLVMBackend
+from accel.backends.llvm.loops.nest import NestText
 from accel.backends.llvm.templates.row_groups import RowsAtOnce
+from accel.backends.protocol import compiled
 from accel.explanation.explain import subject
 from accel.ir.mentions import nests
 from accel.labelled.meaning import order
-from accel.schedule.templates.row_groups import row_groups
+from accel.schedule.templates.row_groups import RowGroups, row_groups
+from accel.schedule.templates.ways import Finding
 from accel.settings import Settings
 from tests.llvm.nests import numbers
 from tests.marks import one_in
@@ -26,9 +29,8 @@ Function: TypeAlias = Callable[..., Given]
 LENGTHS = [1, 7, 16, 17, 31, 33, 63, 64, 65, 100, 127, 128, 131, 200]
 
 
-def forced(text: Given) -> Sequence[RowsAtOnce]:
-    found = row_groups(text.nest)
-    return [] if found is None else [RowsAtOnce(text, found, every=True)]
+def forced(text: NestText, found: Finding) -> Sequence[RowsAtOnce]:
+    return [RowsAtOnce(text, found, every=True)] if isinstance(found, RowGroups) else []
 
 
 def check(function: Function, *sets: Sequence[Given]) -> None:
@@ -36,11 +38,11 @@ def check(function: Function, *sets: Sequence[Given]) -> None:
     made = subject(function, sets[0], Settings()).staged.loops
     assert any(row_groups(nest) is not None for nest in nests(made))
     for backend in (LLVMBackend(2, forced), LLVMBackend(8)):
-        compiled = backend.compile(made)
+        executable = compiled(backend, made)
         for arguments in sets:
             expected = A.run(function(*map(A.use, arguments)), backend="interpreter")
             results = expected if isinstance(expected, tuple) else (expected,)
-            for right, got in zip(results, compiled(arguments), strict=True):
+            for right, got in zip(results, executable(arguments), strict=True):
                 assert np.asarray(right).tobytes() == got.tobytes()
 
 
@@ -75,11 +77,11 @@ def test_matrix_times_vector(kind: ScalarType) -> None:
 def test_rows_of_several_blocks() -> None:
     """The definition of the order, of each row."""
     made = subject(FOLDS["sum"], [np.ones((2, 2), np.float32)], Settings()).staged.loops
-    compiled = LLVMBackend(2, forced).compile(made)
+    executable = compiled(LLVMBackend(2, forced), made)
     for shape in ((16, 4096), (17, 4097), (18, 12345)):
         m = matrix(F32, *shape)
         expected = [np.float32(3) + order.fold(list(row), np.add, True, 64) for row in m]
-        assert compiled([m])[0].tolist() == expected
+        assert executable([m])[0].tolist() == expected
 
 
 def test_what_is_made_of_rows() -> None:

@@ -19,7 +19,7 @@ from accel.schedule.axes import loops
 from accel.schedule.flat import flat_loops
 from accel.schedule.legality import ORDERS, against_subdividing, any_order, most_lanes, straight
 from accel.schedule.nodes import Accumulation, Kind, Parameter, Part, Schedule, Template
-from accel.schedule.templates.phases import STRIP, Phase, phases
+from accel.schedule.phases import STRIP, Phase, phases
 
 CHUNK = Parameter("chunk", BLOCK)
 """How many iterations a thread takes at once."""

@@ -28,7 +28,7 @@ from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, Stream, With
 from accel.labelled.array import Array
 from accel.labelled.meaning.order import BLOCK
 from accel.schedule.legality import any_order
-from accel.schedule.templates.phases import STRIP, Phase
+from accel.schedule.phases import STRIP, Phase
 
 Part: TypeAlias = Callable[[str, str, str], None]
 """Writes iterations low .. high-1 of a loop of some extent, counted in the order in which it runs."""

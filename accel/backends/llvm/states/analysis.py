@@ -33,7 +33,7 @@ from accel.labelled.work import INSTRUCTIONS, work
 from accel.schedule.axes import loops
 from accel.schedule.legality import any_order
 from accel.schedule.nodes import Accumulation, Kind, Schedule
-from accel.schedule.templates.phases import Phase, phases_of
+from accel.schedule.phases import Phase, phases_of
 from accel.schedule.templates.rows import merged_in_lanes
 
 HEAVY = 40

@@ -43,7 +43,10 @@ def _only(scaffold: Scaffold, schedules: Sequence[Schedule]) -> NestKernels:
             return blocks_of_lanes(scaffold, around(nest), whole, schedules, 0)
         case Template.CHAIN:
             return chained_blocks(scaffold, first)
-        case Template.ROWS | Template.COLUMNS | Template.BLOCKS | Template.SHORT_ROWS | Template.TILE | Template.COPIES:
+        case (
+            Template.ROWS | Template.COLUMNS | Template.COLUMN_SCANS | Template.BLOCKS | Template.SHORT_ROWS
+            | Template.ROW_GROUPS | Template.TILE | Template.COPIES
+        ):  # fmt: skip
             raise AccelInternalError(f"no kernels run nests as {first.template.value}")
         case _:
             assert_never(first.template)
