@@ -12,6 +12,7 @@ import accel as A
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.loops.alternatives import Alternative
 from accel.backends.llvm.loops.nest import NestText
+from accel.backends.llvm.machine.target import Host, Registers
 from accel.backends.llvm.templates.tile.alternative import Tiles
 from accel.backends.protocol import compiled
 from accel.errors import AccelIndexError
@@ -79,6 +80,14 @@ SHAPES = [(1, 1, 1), (1, 70, 3), (5, 9, 31), (6, 16, 32), (7, 17, 33), (13, 33, 
 def test_products_of_matrices(shape: tuple[int, int, int], dtype: str) -> None:
     rows, columns, count = shape
     check(product, numbers((rows, count), dtype), numbers((count, columns), dtype, 1))
+
+
+@pytest.mark.parametrize("registers", [(16, 16), (32, 16), (16, 32), (64, 32)])
+@pytest.mark.parametrize("count", [48, 80, 128, 600])
+def test_lanes_of_all_lengths(count: int, registers: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Host, "registers", property(lambda _: Registers(*registers)))
+    for rows, columns in ((4, 36), (2, 9)):
+        check(product, numbers((rows, count), "float32"), numbers((count, columns), "float32", 1))
 
 
 @pytest.mark.parametrize("count", [4095, 4096, 4097, 8192, 3 * 4096 + 65])

@@ -20,7 +20,7 @@ from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.loops.schedule import CHUNK_WORK
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.templates.tile.kernel import Kernel
-from accel.backends.llvm.templates.tile.layout import Parameters, Word, layout
+from accel.backends.llvm.templates.tile.layout import Panel, Parameters, Word, layout
 from accel.backends.llvm.templates.tile.packs import Packing, places
 from accel.backends.llvm.templates.tile.results import Finish, joined
 from accel.backends.llvm.templates.tile.sizes import PART_ROWS, Sizes
@@ -350,8 +350,15 @@ class Tiles:
             size = code.emit(f"mul i64 {positions}, {panel.bytes}")
             offset = code.emit(f"mul i64 {number}, {size}")
             packs.append(code.emit(f"getelementptr i8, ptr {words.pack(word)}, i64 {offset}"))
-        given = f"ptr %frame, ptr %parameters, ptr {packs[0]}, ptr {packs[1]}, ptr {counter}, ptr {out}"
-        code.line(f"call void @{self._name}_kernel({given})")
+        (row, rows), (column, columns) = (
+            self._edge(words, panel, number, first, total)
+            for panel, number, first, total in (
+                (shape.row_panel, panels[0], Word.ROW, Word.ROWS),
+                (shape.column_panel, panels[1], Word.COLUMN, Word.COLUMNS),
+            )
+        )
+        pointers = ", ".join(f"ptr {pointer}" for pointer in (*packs, counter, out))
+        code.line(f"call void @{self._name}_kernel(ptr %frame, ptr %parameters, {pointers}, i64 {rows}, i64 {columns})")
         last = code.emit(f"icmp ne i64 {words.get(Word.LAST)}, 0")
         alone = code.emit(f"and i1 {last}, {code.emit(f'icmp eq i64 {words.get(Word.BLOCK)}, 0')}")
         with routine.when(code.emit(f"xor i1 {alone}, true")):
@@ -364,19 +371,17 @@ class Tiles:
                 f"call void @{self._name}_join(ptr %frame, ptr %parameters, ptr {out}, ptr {place}, i64 {distance})"
             )
         with routine.when(last):
-            edges = []
-            for number, panel, first, total in (
-                (panels[0], shape.row_panel, Word.ROW, Word.ROWS),
-                (panels[1], shape.column_panel, Word.COLUMN, Word.COLUMNS),
-            ):
-                begin = code.emit(f"mul i64 {number}, {panel.width}")
-                edges.append(code.emit(f"add i64 {words.get(first)}, {begin}"))
-                edges.append(routine.least(code.emit(f"sub i64 {words.get(total)}, {begin}"), str(panel.width)))
-            row, rows, column, columns = edges
             code.line(
                 f"call void @{self._name}_finish(ptr %frame, ptr %parameters, ptr {out}, "
                 f"i64 {row}, i64 {rows}, i64 {column}, i64 {columns})"
             )
+
+    def _edge(self, words: Parameters, panel: Panel, number: str, first: Word, total: Word) -> tuple[str, str]:
+        """The first row, or column, of a panel of the part at hand, and how many it has."""
+        code = words.routine.code
+        begin = code.emit(f"mul i64 {number}, {panel.width}")
+        rest = code.emit(f"sub i64 {words.get(total)}, {begin}")
+        return code.emit(f"add i64 {words.get(first)}, {begin}"), words.routine.least(rest, str(panel.width))
 
 
 def _product(code: Code, extents: list[str]) -> str:

@@ -1,131 +1,229 @@
 """The tile itself: rows times vectors of columns, whose partial results stay in registers while the fold runs.
 
-Lanes of the order are visited with reversed bits: then those that join follow each other, and what waits is a binary counter
-of partial results, as for blocks (`states/records.py`). So the tree is that of docs/order.md, element by element.
+Lanes of the order run one after the other for the whole tile if they are long. What waits for others to join goes to memory,
+which costs as much as some steps; so where lanes are short, several run at once for a strip of the tile. The tree is that of
+docs/order.md in any case, element by element.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TypeAlias
 
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Statements, Step, Streams
-from accel.backends.llvm.emit.values import Fixed, Lanes, Value, Writer
-from accel.backends.llvm.templates.tile.layout import Layout, Panel, Parameters, Word
+from accel.backends.llvm.emit.values import Lanes, Value, Writer
+from accel.backends.llvm.templates.tile.layout import Layout, Parameters, Strip, Word
 from accel.backends.llvm.templates.tile.packs import reversed_lane
+from accel.backends.llvm.templates.tile.strips import Accumulators, Positions, Walk, Where
 from accel.backends.llvm.text.code import memory_type, register_type
 from accel.backends.llvm.text.frame import Frame, FrameView
 from accel.backends.llvm.text.routine import Routine
-from accel.ir.nodes import LoopBody, ManyToOne, State, Stream
+from accel.ir.nodes import LoopBody, ManyToOne
 from accel.labelled.meaning.products import steps as element_steps
 
-AT_ONCE = 4
-"""Lanes of one element that are joined in registers."""
+FEW = 2
+"""Steps of a lane, for each lane of a strip, up to which strips are faster than the whole tile."""
+
+Sides: TypeAlias = tuple[Positions, Positions]
+"""Rows and columns of a strip."""
+
+Leaves: TypeAlias = Mapping[str, Sequence[Value]]
+"""A vector of each leaf of each state, by name."""
 
 
 class Kernel:
-    """`@<name>(frame, parameters, row panel, column panel, counter, out)`: one block of elements, for one tile."""
+    """`@<name>(frame, parameters, row panel, column panel, counter, out, height, width)`: one block of elements, for one tile.
+
+    height and width: how many rows and columns of the tile there are. What stands beyond them in `out` is anything.
+    """
 
     def __init__(self, name: str, layout: Layout, frame: Frame) -> None:
-        parameters = "ptr %frame, ptr %parameters, ptr noalias %rows, ptr noalias %columns"
-        self.routine = Routine(f"void @{name}({parameters}, ptr noalias %counter, ptr noalias %out)")
+        pointers = ", ".join(f"ptr noalias %{name}" for name in ("rows", "columns", "counter", "out"))
+        self.routine = Routine(f"void @{name}(ptr %frame, ptr %parameters, {pointers}, i64 %height, i64 %width)")
         self._layout = layout
         self._writer = Writer(self.routine.code, layout.lanes)
         self._memory = Memory(FrameView(self.routine, frame), self._writer, "ret void", None)
         self._functions = Functions(self._writer, self._memory)
-        self._accumulators = {
-            (state.name, row, vector): [
-                self.routine.slot(self._writer.code.type(final.type), align=64) for final in state.finals
-            ]
-            for state in layout.states
-            for row in range(layout.rows)
-            for vector in range(layout.vectors)
+        self._states = {state.name: state for state in layout.states}
+        self._elements = {
+            state.name: element_steps(state.merge, state.monoid, state.types, state.products) for state in layout.states
         }
+        code, words = self.routine.code, Parameters(self.routine, "%parameters")
+        self._log, self._most = words.get(Word.LOG), words.get(Word.STEPS)
+        self._lanes = code.emit(f"shl i64 1, {self._log}")
+        count = words.get(Word.COUNT)
+        self._least = code.emit(f"lshr i64 {count}, {self._log}")
+        self._longer = code.emit(f"and i64 {count}, {code.emit(f'sub i64 {self._lanes}, 1')}")
+        self._vectors = code.parts("%width", str(layout.lanes))
 
     def write(self) -> Routine:
         """The whole function."""
-        routine, code = self.routine, self.routine.code
-        words = Parameters(routine, "%parameters")
-        log, count, most = words.get(Word.LOG), words.get(Word.COUNT), words.get(Word.STEPS)
-        lanes = code.emit(f"shl i64 1, {log}")
-        rest = code.emit(f"and i64 {count}, {code.emit(f'sub i64 {lanes}, 1')}")
-        uneven = code.emit(f"icmp ne i64 {rest}, 0")
-        turn = routine.slot("i64")
-        routine.store("i64", "0", turn)
-        with routine.advance(turn, lanes, 0) as first:
-            lane = reversed_lane(routine, first, log)
-            several, one, after = routine.label(), routine.label(), routine.label()
-            routine.branch(self._are_steps(first, lane, lanes, count, most), several, one)
-            routine.place(several)
-            self._steps_at_once(first)
-            self._join(first, AT_ONCE.bit_length() - 1)
-            routine.store("i64", code.emit(f"add i64 {first}, {AT_ONCE}"), turn)
+        routine, layout = self.routine, self._layout
+        single, several, short, long, after = (routine.label() for _ in range(5))
+        routine.branch(self._are_single(), single, several)
+        routine.place(several)
+        routine.branch(self._are_short(), short, long)
+        for label, strip, write in (
+            (single, layout.single, self._single),
+            (short, layout.short, self._short),
+            (long, layout.whole, self._long),
+        ):
+            routine.place(label)
+            self._strips(strip, write)
             routine.jump(after)
-            routine.place(one)
-            shorter = code.emit(f"and i1 {uneven}, {code.emit(f'icmp sge i64 {lane}, {rest}')}")
-            steps = code.emit(f"sub i64 {most}, {code.emit(f'zext i1 {shorter} to i64')}")
-            self._begin()
-            self._lane(code.emit(f"mul i64 {first}, {most}"), steps)
-            self._join(first, 0)
-            routine.store("i64", code.emit(f"add i64 {first}, 1"), turn)
-            routine.jump(after)
-            routine.place(after)
-        self.save("%out")
-        code.line("ret void")
+        routine.place(after)
+        routine.code.line("ret void")
         self._memory.close()
         return routine
 
-    def _are_steps(self, turn: str, lane: str, lanes: str, count: str, most: str) -> str:
-        """Whether this lane and those that join it first, which follow it, have one element each: then no lane waits."""
+    # How the lanes run.
+
+    def _are_single(self) -> str:
+        """Whether each lane has one element, and there are enough of them for a strip."""
         code = self.routine.code
-        before = code.emit(f"lshr i64 {code.emit(f'mul i64 {lanes}, {AT_ONCE - 1}')}, {AT_ONCE.bit_length() - 1}")
-        last = code.emit(f"add i64 {lane}, {before}")
-        there = code.emit(f"icmp slt i64 {last}, {count}")
-        for condition in (
-            f"icmp eq i64 {most}, 1",
-            f"icmp sge i64 {lanes}, {AT_ONCE}",
-            f"icmp eq i64 {code.emit(f'and i64 {turn}, {AT_ONCE - 1}')}, 0",
+        one = code.emit(f"icmp eq i64 {self._most}, 1")
+        every = code.emit(f"icmp eq i64 {self._longer}, 0")
+        enough = code.emit(f"icmp sge i64 {self._lanes}, {self._layout.single.lanes}")
+        return code.emit(f"and i1 {enough}, {code.emit(f'and i1 {one}, {every}')}")
+
+    def _are_short(self) -> str:
+        """Whether lanes are short, or at most half of the tile is there, and there are enough lanes for a strip."""
+        code, layout, strip = self.routine.code, self._layout, self._layout.short
+        few = code.emit(f"icmp sle i64 {self._least}, {FEW * strip.lanes}")
+        high, wide = code.parts("%height", str(strip.rows)), code.parts(self._vectors, str(strip.vectors))
+        strips = -(-layout.rows // strip.rows) * (layout.vectors // strip.vectors)
+        half = code.emit(f"icmp sle i64 {code.emit(f'mul i64 {high}, {wide}')}, {strips // 2}")
+        enough = code.emit(f"icmp sge i64 {self._lanes}, {strip.lanes}")
+        return code.emit(f"and i1 {enough}, {code.emit(f'or i1 {few}, {half}')}")
+
+    def _strips(self, strip: Strip, write: Callable[[Accumulators, Sides, str], None]) -> None:
+        """Those of the tile that are there; of each all lanes, of which `write` computes as many as a strip has."""
+        routine, code, layout = self.routine, self.routine.code, self._layout
+        accumulators = Accumulators(routine, self._writer, self._functions, layout, strip)
+        with (
+            self._begins(self._vectors, strip.vectors, layout.vectors) as vector,
+            self._begins("%height", strip.rows, layout.rows) as row,
         ):
-            there = code.emit(f"and i1 {there}, {code.emit(condition)}")
-        return there
+            column = "0" if vector == "0" else code.emit(f"mul i64 {vector}, {layout.lanes}")
+            rows = Positions(routine, layout.row_panel, "%rows", row)
+            columns = Positions(routine, layout.column_panel, "%columns", column)
+            with routine.count("0", self._lanes, strip.lanes) as turn:
+                write(accumulators, (rows, columns), turn)
+                accumulators.join("%counter", code.emit(f"lshr i64 {turn}, {strip.lanes.bit_length() - 1}"))
+            accumulators.save("%out", row, vector)
 
-    def _steps_at_once(self, turn: str) -> None:
-        """The only elements of some lanes, joined."""
-        code, layout = self.routine.code, self._layout
-        places = [turn, *(code.emit(f"add i64 {turn}, {number}") for number in range(1, AT_ONCE))]
-        rows, columns = (
-            [code.emit(f"getelementptr i8, ptr {pack}, i64 {code.emit(f'mul i64 {p}, {panel.bytes}')}") for p in places]
-            for pack, panel in (("%rows", layout.row_panel), ("%columns", layout.column_panel))
-        )
-        for row in range(layout.rows):
-            of_rows = [self._row(pointer, row) for pointer in rows]
-            for vector in range(layout.vectors):
-                elements = [
-                    self._element({**of_row, **self._columns(pointer, vector)})
-                    for of_row, pointer in zip(of_rows, columns, strict=True)
-                ]
-                for state in layout.states:
-                    joined = [element[state.name] for element in elements]
-                    while len(joined) > 1:
-                        pairs = zip(joined[::2], joined[1::2], strict=True)
-                        joined = [self._functions.apply(state.merge, [*a, *b], None) for a, b in pairs]
-                    self._put(state, joined[0], self._accumulators[state.name, row, vector])
+    @contextmanager
+    def _begins(self, there: str, size: int, whole: int) -> Iterator[str]:
+        """Where strips begin in one direction; the last one goes as far as the tile."""
+        if size == whole:
+            yield "0"
+            return
+        with self.routine.count("0", there, size) as begin:
+            yield begin if whole % size == 0 else self.routine.least(begin, str(whole - size))
 
-    def _element(self, made: dict[str, Value]) -> dict[str, list[Value]]:
-        """What a lane of this element alone comes to, for each state."""
-        states, found = {state.name: state for state in self._layout.states}, dict[str, list[Value]]()
+    def _long(self, accumulators: Accumulators, sides: Sides, turn: str) -> None:
+        """One lane, which has an element at least."""
+        code = self.routine.code
+        longer = self._is_longer(reversed_lane(self.routine, turn, self._log))
+        steps = code.emit(f"add i64 {self._least}, {code.emit(f'zext i1 {longer} to i64')}")
+        place = code.emit(f"mul i64 {turn}, {self._most}")
+        self._step(accumulators, 0, sides, _at(sides, place), first=True)
+        self._steps(accumulators, 1, sides, code.emit(f"add i64 {place}, 1"), ("1", steps))
+
+    def _short(self, accumulators: Accumulators, sides: Sides, turn: str) -> None:
+        """Some lanes: the steps that all have, then that which some have more."""
+        routine, code, lanes = self.routine, self.routine.code, self._layout.short.lanes
+        accumulators.begin()
+        self._steps(accumulators, lanes, sides, code.emit(f"mul i64 {turn}, {self._most}"), ("0", self._least))
+        with routine.when(code.emit(f"icmp ne i64 {self._longer}, 0")):
+            for lane in range(lanes):
+                number = code.emit(f"add i64 {turn}, {lane}")
+                with routine.when(self._is_longer(reversed_lane(routine, number, self._log))):
+                    place = code.emit(f"add i64 {code.emit(f'mul i64 {number}, {self._most}')}, {self._least}")
+                    self._step(accumulators, lane, sides, _at(sides, place))
+        accumulators.join_lanes()
+
+    def _single(self, accumulators: Accumulators, sides: Sides, turn: str) -> None:
+        """The only elements of some lanes, joined as they come."""
+        layout, strip = self._layout, self._layout.single
+        rows, columns = ([side.beyond(side.at(turn), str(lane)) for lane in range(strip.lanes)] for side in sides)
+        of_columns = [self._column(sides[1], where, 0) for where in columns]
+        for row in range(strip.rows):
+            waiting: list[Leaves] = []
+            for lane, (where, of_column) in enumerate(zip(rows, of_columns, strict=True)):
+                waiting.append(self._first({**self._row(sides[0], where, row), **of_column}))
+                rest = lane
+                while rest % 2:
+                    right, left, rest = waiting.pop(), waiting.pop(), rest // 2
+                    waiting.append({name: self._merged(name, left, right) for name in right})
+            for state in layout.states:
+                accumulators.put(state, 0, row, 0, waiting[0][state.name])
+
+    def _merged(self, name: str, left: Leaves, right: Leaves) -> list[Value]:
+        return self._functions.apply(self._states[name].merge, [*left[name], *right[name]], None)
+
+    def _is_longer(self, lane: str) -> str:
+        """Whether a lane has an element more than others."""
+        return self.routine.code.emit(f"icmp slt i64 {lane}, {self._longer}")
+
+    # Elements.
+
+    def _steps(self, accumulators: Accumulators, lanes: int, sides: Sides, place: str, bounds: tuple[str, str]) -> None:
+        """Steps of lanes that follow each other, the first of which is at `place`."""
+        routine, code = self.routine, self.routine.code
+        walks = [Walk(routine, side, where) for side, where in zip(sides, _at(sides, place), strict=True)]
+        with routine.count(*bounds):
+            here = [walk.next() for walk in walks]
+            for lane in range(lanes):
+                apart = code.emit(f"mul i64 {self._most}, {lane}") if lane else "0"
+                there = [side.beyond(where, apart) for side, where in zip(sides, here, strict=True)]
+                self._step(accumulators, lane, sides, there)
+
+    def _step(
+        self, accumulators: Accumulators, lane: int, sides: Sides, where: Sequence[Where], first: bool = False
+    ) -> None:
+        """One element of a lane, for all rows and vectors; `first`: it is what the lane begins with."""
+        strip = accumulators.strip
+        of_columns = [self._column(sides[1], where[1], vector) for vector in range(strip.vectors)]
+        for row in range(strip.rows):
+            of_row = self._row(sides[0], where[0], row)
+            for vector, of_column in enumerate(of_columns):
+                made = {**of_row, **of_column}
+                if first:
+                    for name, values in self._first(made).items():
+                        accumulators.put(self._states[name], lane, row, vector, values)
+                else:
+                    self._following(accumulators, (lane, row, vector), made)
+
+    def _first(self, made: dict[str, Value]) -> Leaves:
+        """What a lane that begins with this element begins with, for each state."""
+        found = dict[str, list[Value]]()
 
         def step(
             statement: ManyToOne, values: Sequence[Value], mask: str | None
         ) -> tuple[Sequence[Value], Sequence[Value]]:
-            state = states[statement.state]
-            first = element_steps(state.merge, state.monoid, state.types, state.products).first
-            found[state.name] = self._functions.apply(first, values, None)
+            found[statement.state] = self._functions.apply(self._elements[statement.state].first, values, None)
             return (), ()
 
         self._write(made, step)
         return found
+
+    def _following(self, accumulators: Accumulators, at: tuple[int, int, int], made: dict[str, Value]) -> None:
+        """What a lane comes to with this element."""
+
+        def step(
+            statement: ManyToOne, values: Sequence[Value], mask: str | None
+        ) -> tuple[Sequence[Value], Sequence[Value]]:
+            state = self._states[statement.state]
+            following = self._elements[statement.state].following
+            held = accumulators.get(state, *at)
+            accumulators.put(state, *at, self._functions.apply(following, [*held, *values], None))
+            return (), ()
+
+        self._write(made, step)
 
     def _write(self, made: dict[str, Value], step: Step) -> None:
         """The statements of an element."""
@@ -134,140 +232,23 @@ class Kernel:
         for statement in every:
             statements.masked(statement, None)
 
-    def _begin(self) -> None:
-        """Nothing yet: `fma(x, y, -0.0)` is `x * y`."""
-        for state in self._layout.states:
-            assert state.monoid.neutral is not None
-            neutral: list[Value] = [Fixed(element) for element in state.monoid.neutral]
-            for (name, _, _), slots in self._accumulators.items():
-                if name == state.name:
-                    self._put(state, neutral, slots)
-
-    def _lane(self, place: str, steps: str) -> None:
-        """The steps of one lane, whose first element stands at `place` in the panels."""
-        routine, code = self.routine, self.routine.code
-        panels = (self._layout.row_panel, self._layout.column_panel)
-        slots = []
-        for panel, pointer in zip(panels, ("%rows", "%columns"), strict=True):
-            slots.append(routine.slot("ptr"))
-            offset = code.emit(f"mul i64 {place}, {panel.bytes}")
-            routine.store("ptr", code.emit(f"getelementptr i8, ptr {pointer}, i64 {offset}"), slots[-1])
-        with routine.count("0", steps):
-            rows, columns = (routine.load("ptr", slot) for slot in slots)
-            of_columns = [self._columns(columns, vector) for vector in range(self._layout.vectors)]
-            for row in range(self._layout.rows):
-                of_row = self._row(rows, row)
-                for vector, of_column in enumerate(of_columns):
-                    self._step(row, vector, {**of_row, **of_column})
-            for panel, slot, pointer in zip(panels, slots, (rows, columns), strict=True):
-                routine.store("ptr", code.emit(f"getelementptr i8, ptr {pointer}, i64 {panel.bytes}"), slot)
-
-    def _columns(self, pointer: str, vector: int) -> dict[str, Value]:
+    def _column(self, columns: Positions, where: Where, vector: int) -> dict[str, Value]:
         """A vector of what the columns give."""
         found: dict[str, Value] = {}
-        for stream, address in self._addresses(self._layout.column_panel, pointer, vector * self._layout.lanes):
+        for stream, address in columns.streams(where, vector * self._layout.lanes):
             type_ = self._writer.code.vector(memory_type(stream.type))
             text = self.routine.code.emit(f"load {type_}, ptr {address}, align {stream.type.bytes}")
             found[stream.name] = Lanes(text, stream.type)
         return found
 
-    def _row(self, pointer: str, row: int) -> dict[str, Value]:
+    def _row(self, rows: Positions, where: Where, row: int) -> dict[str, Value]:
         """What a row gives, in every lane."""
         found: dict[str, Value] = {}
-        for stream, address in self._addresses(self._layout.row_panel, pointer, row):
+        for stream, address in rows.streams(where, row):
             type_ = register_type(stream.type)
             found[stream.name] = Lanes(self._writer.splat(self.routine.load(type_, address), type_), stream.type)
         return found
 
-    def _addresses(self, panel: Panel, pointer: str, begin: int) -> list[tuple[Stream, str]]:
-        code = self.routine.code
-        return [
-            (stream, code.emit(f"getelementptr i8, ptr {pointer}, i64 {offset + begin * stream.type.bytes}"))
-            for stream, offset in zip(panel.side.streams, panel.offsets, strict=True)
-        ]
 
-    def _step(self, row: int, vector: int, made: dict[str, Value]) -> None:
-        """One element of the fold, for one row and a vector of columns."""
-        states = {state.name: state for state in self._layout.states}
-
-        def step(
-            statement: ManyToOne, values: Sequence[Value], mask: str | None
-        ) -> tuple[Sequence[Value], Sequence[Value]]:
-            state, slots = states[statement.state], self._accumulators[statement.state, row, vector]
-            held = self._get(state, slots)
-            following = element_steps(state.merge, state.monoid, state.types, state.products).following
-            self._put(state, self._functions.apply(following, [*held, *values], None), slots)
-            return (), ()
-
-        self._write(made, step)
-
-    def _join(self, turn: str, joined: int) -> None:
-        """The lane joins those before it that wait for it, and waits itself; `joined`: levels that it is the result of."""
-        routine, code = self.routine, self.routine.code
-        rest, level = routine.slot("i64"), routine.slot("ptr")
-        routine.store("i64", code.emit(f"lshr i64 {turn}, {joined}"), rest)
-        routine.store("ptr", code.emit(f"getelementptr i8, ptr %counter, i64 {joined * self._layout.bytes}"), level)
-        head, join, after = routine.label(), routine.label(), routine.label()
-        routine.jump(head)
-        routine.place(head)
-        bits, place = routine.load("i64", rest), routine.load("ptr", level)
-        routine.branch(code.emit(f"trunc i64 {bits} to i1"), join, after)
-        routine.place(join)
-        for state, slots, address in self._saved(place):
-            left = self._get(state, address)
-            self._put(state, self._functions.apply(state.merge, [*left, *self._get(state, slots)], None), slots)
-        routine.store("i64", code.emit(f"lshr i64 {bits}, 1"), rest)
-        routine.store("ptr", code.emit(f"getelementptr i8, ptr {place}, i64 {self._layout.bytes}"), level)
-        routine.jump(head)
-        routine.place(after)
-        self.save(place)
-
-    def save(self, pointer: str) -> None:
-        """All accumulators, to memory."""
-        for state, slots, addresses in self._saved(pointer):
-            self._put(state, self._get(state, slots), addresses)
-
-    def _saved(self, pointer: str) -> list[tuple[State, list[str], list[str]]]:
-        """Each state of each vector: its accumulators, and where they are saved from `pointer` on."""
-        found = []
-        for state, row, vector, offsets in saved(self._layout):
-            addresses = [self.routine.code.emit(f"getelementptr i8, ptr {pointer}, i64 {offset}") for offset in offsets]
-            found.append((state, self._accumulators[state.name, row, vector], addresses))
-        return found
-
-    def _get(self, state: State, slots: Sequence[str]) -> list[Value]:
-        return load(self._writer, state, slots, self.routine)
-
-    def _put(self, state: State, values: Sequence[Value], slots: Sequence[str]) -> None:
-        store(self._writer, state, values, slots, self.routine)
-
-
-def saved(layout: Layout) -> list[tuple[State, int, int, list[int]]]:
-    """For each state, row and vector of a tile where in memory its leaves stand."""
-    found, begin = [], 0
-    for state in layout.states:
-        sizes = [layout.lanes * final.type.bytes for final in state.finals]
-        for row in range(layout.rows):
-            for vector in range(layout.vectors):
-                number = row * layout.vectors + vector
-                offsets, start = [], begin
-                for size in sizes:
-                    offsets.append(start + number * size)
-                    start += layout.rows * layout.vectors * size
-                found.append((state, row, vector, offsets))
-        begin += layout.rows * layout.vectors * sum(sizes)
-    return found
-
-
-def load(writer: Writer, state: State, addresses: Sequence[str], routine: Routine) -> list[Value]:
-    """A vector of each leaf."""
-    return [
-        writer.varying(routine.load(writer.code.type(final.type), address), final.type)
-        for final, address in zip(state.finals, addresses, strict=True)
-    ]
-
-
-def store(writer: Writer, state: State, values: Sequence[Value], addresses: Sequence[str], routine: Routine) -> None:
-    """The same, into memory."""
-    for final, value, address in zip(state.finals, values, addresses, strict=True):
-        routine.store(writer.code.type(final.type), writer.every(value), address)
+def _at(sides: Sides, place: str) -> list[Where]:
+    return [side.at(place) for side in sides]

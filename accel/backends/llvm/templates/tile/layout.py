@@ -20,6 +20,10 @@ from accel.schedule.templates.tile import Side, Tile
 MOST_ROWS = 8
 """Of a tile."""
 
+MANY_REGISTERS = 32
+"""With so many, an element may also be broadcast from memory by the instruction that takes it (AVX-512), or is taken from a
+vector (AArch64): then a strip is narrow and high, else low and wide."""
+
 
 class Word(IntEnum):
     """Words of a block of parameters; the indices of the loops around follow."""
@@ -88,14 +92,31 @@ class Panel:
 
 
 @dataclass(frozen=True, slots=True)
+class Strip:
+    """A part of a tile, of so many rows and vectors, for which `lanes` lanes of the order are computed at once.
+
+    Their partial results join in registers: only what they come to goes to memory.
+    """
+
+    rows: int
+    vectors: int
+    lanes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Layout:
-    """How a nest is tiled on this machine: `lanes` columns to a vector, `vectors` of them and `rows` to a tile."""
+    """How a nest is tiled on this machine: `lanes` columns to a vector, `vectors` of them and `rows` to a tile.
+
+    short: the strips of a tile whose lanes have few elements. single: those of one whose lanes have one element each.
+    """
 
     tile: Tile
     lanes: int
     vectors: int
     row_panel: Panel
     column_panel: Panel
+    short: Strip
+    single: Strip
 
     @property
     def rows(self) -> int:
@@ -108,6 +129,11 @@ class Layout:
         return self.column_panel.width
 
     @property
+    def whole(self) -> Strip:
+        """The tile as one strip, a lane at a time."""
+        return Strip(self.rows, self.vectors, 1)
+
+    @property
     def states(self) -> Sequence[State]:
         """What the tile folds."""
         return self.tile.fold.states
@@ -115,7 +141,12 @@ class Layout:
     @property
     def bytes(self) -> int:
         """Of a tile's partial results."""
-        return self.rows * self.columns * sum(final.type.bytes for state in self.states for final in state.finals)
+        return self.strip_bytes(self.whole)
+
+    def strip_bytes(self, strip: Strip) -> int:
+        """Of a strip's partial results, of one lane."""
+        elements = strip.rows * strip.vectors * self.lanes
+        return elements * sum(final.type.bytes for state in self.states for final in state.finals)
 
 
 def layout(tile: Tile, registers: Registers) -> Layout:
@@ -126,7 +157,31 @@ def layout(tile: Tile, registers: Registers) -> Layout:
     leaves = [final.type.bytes for state in tile.fold.states for final in state.finals]
     lanes = registers.bytes // max([*leaves, *(stream.type.bytes for stream in tile.columns.streams)])
     rows, vectors = min(_shapes(tile, registers, len(leaves)), key=lambda shape: sum(shape) / (shape[0] * shape[1]))
-    return Layout(tile, lanes, vectors, _panel(tile.rows, rows), _panel(tile.columns, lanes * vectors))
+    panels = _panel(tile.rows, rows), _panel(tile.columns, lanes * vectors)
+    short, single = _short(rows, vectors, registers), _single(tile, rows, registers, len(leaves))
+    return Layout(tile, lanes, vectors, *panels, short, single)
+
+
+def _short(rows: int, vectors: int, registers: Registers) -> Strip:
+    """The tile cut in halves, two or four times as many lanes for each part: as many accumulators as the tile has."""
+    lanes, most = 1, 4 if registers.count >= MANY_REGISTERS else 2
+    while lanes < most and (rows, vectors) != (1, 1):
+        if vectors > 1 and (rows == 1 or registers.count >= MANY_REGISTERS):
+            vectors //= 2
+        else:
+            rows = (rows + 1) // 2
+        lanes *= 2
+    return Strip(rows, vectors, lanes)
+
+
+def _single(tile: Tile, rows: int, registers: Registers, leaves: int) -> Strip:
+    """One vector of all rows: results, columns of each lane, and what waits in the tree of lanes stay in registers."""
+    lanes = 8
+    while (
+        lanes > 2 and rows * leaves + lanes * len(tile.columns.streams) + lanes.bit_length() * leaves > registers.count
+    ):
+        lanes //= 2
+    return Strip(rows, 1, lanes)
 
 
 def _shapes(tile: Tile, registers: Registers, leaves: int) -> Iterator[tuple[int, int]]:

@@ -7,9 +7,9 @@ from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Statements, Streams
 from accel.backends.llvm.emit.values import Progression, Uniform, Value, Writer
-from accel.backends.llvm.templates.tile.kernel import load, saved, store
 from accel.backends.llvm.templates.tile.layout import Layout, Parameters, Word
 from accel.backends.llvm.templates.tile.packs import no_step
+from accel.backends.llvm.templates.tile.strips import load, saved, store
 from accel.backends.llvm.text.frame import Frame, FrameView
 from accel.backends.llvm.text.routine import Routine
 
@@ -42,7 +42,7 @@ def joined(name: str, layout: Layout, frame: Frame) -> Routine:
     more = code.emit(f"and i1 {last}, {code.emit(f'icmp ne i64 {bits}, 0')}")
     routine.branch(more, skip, wait)
     routine.place(join)
-    for state, _, _, offsets in saved(layout):
+    for state, _, _, offsets in saved(layout, layout.whole):
         left, right = (
             [code.emit(f"getelementptr i8, ptr {pointer}, i64 {offset}") for offset in offsets]
             for pointer in (place, "%tile")
@@ -58,7 +58,7 @@ def joined(name: str, layout: Layout, frame: Frame) -> Routine:
     routine.jump(head)
     routine.place(wait)
     with routine.when(code.emit(f"xor i1 {last}, true")):
-        for state, _, _, offsets in saved(layout):
+        for state, _, _, offsets in saved(layout, layout.whole):
             target, source = (
                 [code.emit(f"getelementptr i8, ptr {pointer}, i64 {offset}") for offset in offsets]
                 for pointer in (place, "%tile")
@@ -108,7 +108,8 @@ class Finish:
         statements = Statements(self._writer, self._memory, streams, no_step)
         for statement in self._layout.tile.around:
             statements.masked(statement, mask)
-        begins = {state.name: offsets for state, row, vector, offsets in saved(self._layout) if row == vector == 0}
+        places = saved(self._layout, self._layout.whole)
+        begins = {state.name: offsets for state, row, vector, offsets in places if row == vector == 0}
         for state in self._layout.states:
             addresses = []
             for final, begin in zip(state.finals, begins[state.name], strict=True):
