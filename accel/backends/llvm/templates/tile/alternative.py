@@ -19,6 +19,7 @@ from accel.backends.llvm.emit.values import Writer
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.loops.schedule import CHUNK_WORK
 from accel.backends.llvm.machine.target import host
+from accel.backends.llvm.templates.tile.ahead import asking
 from accel.backends.llvm.templates.tile.kernel import Kernel
 from accel.backends.llvm.templates.tile.layout import Panel, Parameters, Word, layout
 from accel.backends.llvm.templates.tile.packs import Packing, places
@@ -255,9 +256,10 @@ class Tiles:
         code, given = routine.code, Parameters(routine, "%parameters")
         view = FrameView(routine, self._text.frame)
         streams = Streams(Memory(view, Writer(code, 1), "ret void", None), {})
-        words = Parameters(routine, routine.slot("i64", self._words))
+        words, following = (Parameters(routine, routine.slot("i64", self._words)) for _ in range(2))
         for word in range(int(Word.BATCH)):
-            words.put(word, given.get(word))
+            for block in (words, following):
+                block.put(word, given.get(word))
         memory = routine.slot(f"[{SMALL_BYTES} x i8]", align=64)
         rows, columns = given.get(Word.ROWS), given.get(Word.COLUMNS)
         words.put(Word.ROW_PACK, memory, "ptr")
@@ -268,10 +270,17 @@ class Tiles:
         words.put(Word.CHUNK_ROWS, row_panels)
         words.put(Word.CHUNK_COLUMNS, column_panels)
         extents = [Writer(code, 1).one(streams.value(loop.extent)) for loop in self._tile.batch]
+        self._put_batch(following, "%low", extents)
         with routine.count("%low", "%high") as number:
-            self._put_batch(words, number, extents)
-            for function, count in (("pack_columns", column_panels), ("pack_rows", row_panels), ("chunks", "1")):
+            for depth in range(len(extents)):
+                words.put(Word.BATCH + depth, following.get(Word.BATCH + depth))
+            for function, count in (("pack_columns", column_panels), ("pack_rows", row_panels)):
                 code.line(f"call void @{self._name}_{function}(ptr %frame, ptr {words.pointer}, i64 0, i64 {count})")
+            # What the packs of the next one read comes while this one is computed.
+            self._put_batch(following, code.emit(f"add i64 {number}, 1"), extents)
+            for function in ("ask_columns", "ask_rows"):
+                code.line(f"call void @{self._name}_{function}(ptr %frame, ptr {following.pointer})")
+            code.line(f"call void @{self._name}_chunks(ptr %frame, ptr {words.pointer}, i64 0, i64 1)")
         code.line("ret void")
         return routine
 
@@ -300,6 +309,11 @@ class Tiles:
         ]
         if self._tile.batch:
             text.routines += [self._some_of_batch(), self._wrapper("batch")]
+            for side, function, word in (
+                (self._tile.rows, "ask_rows", Word.ROWS),
+                (self._tile.columns, "ask_columns", Word.COLUMNS),
+            ):
+                text.routines.append(asking(f"{name}_{function}", self._layout, side, word, frame))
 
     def _wrapper(self, function: str) -> Routine:
         """What `accel_run` calls: the parameters are those of the frame."""

@@ -8,6 +8,7 @@ from accel.ast.tree.types import I64, ScalarType
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Statements, Streams
 from accel.backends.llvm.emit.values import Progression, Uniform, Value, Writer
+from accel.backends.llvm.templates.tile.ahead import LINE, LINES_AHEAD, ROWS_AHEAD, ask, matrices
 from accel.backends.llvm.templates.tile.layout import Layout, Panel, Parameters, Word
 from accel.backends.llvm.templates.transpose import interleaved, shuffled
 from accel.backends.llvm.text.code import memory_type
@@ -58,6 +59,8 @@ class Packing:
         self._batch = self._parameters.batch(layout.tile)
         self._places = self._parameters.pack(Word.PLACES)
         self._start, self._count = self._parameters.get(Word.FIRST), self._parameters.get(Word.COUNT)
+        sizes = [read.array.element.bytes for read in matrices(layout.tile, panel.side)]
+        self._line = LINE // max(sizes, default=LINE)
 
     def write(self) -> Routine:
         """The whole function."""
@@ -99,6 +102,9 @@ class Packing:
         with routine.count("0", self._count) as element:
             target = self._place(here, element)
             fold = Uniform(code.emit(f"add i64 {self._start}, {element}"), I64)
+            behind = code.emit(f"add i64 {fold.text}, {ROWS_AHEAD}")
+            for begin in range(0, self._panel.width, self._line) if valid is None else ():
+                self._ask(code.emit(f"add i64 {first}, {begin}"), behind)
             for begin, mask in zip(begins, masks, strict=True):
                 made = self._computed(Progression(code.emit(f"add i64 {first}, {begin}"), 1), fold, mask)
                 for stream, offset, value in zip(self._panel.side.streams, self._panel.offsets, made, strict=True):
@@ -145,8 +151,10 @@ class Packing:
             made = []
             for row in range(group, group + side):
                 # Where there is no such row its place takes the last one's.
-                there = self.routine.least(str(row), last)
-                made.append(self._computed(Uniform(code.emit(f"add i64 {first}, {there}"), I64), start, mask))
+                there = code.emit(f"add i64 {first}, {self.routine.least(str(row), last)}")
+                if rest is None:
+                    self._ask(there, code.emit(f"add i64 {start.base}, {LINES_AHEAD * self._line}"))
+                made.append(self._computed(Uniform(there, I64), start, mask))
             for number, (stream, offset) in enumerate(zip(self._panel.side.streams, self._panel.offsets, strict=True)):
                 rows = [self._writer.every(values[number]) for values in made]
                 self._square(stream.type, rows, targets, offset + group * stream.type.bytes, rest)
@@ -172,6 +180,12 @@ class Packing:
                 continue
             with routine.when(code.emit(f"icmp sgt i64 {rest}, {lane}")):
                 code.line(store)
+
+    def _ask(self, index: str, fold: str) -> None:
+        """Asks for what is read where the side's loop and the fold's are there."""
+        side, tile = self._panel.side, self._layout.tile
+        here: dict[str, Value] = {side.loop.index.name: Uniform(index, I64), tile.fold.index.name: Uniform(fold, I64)}
+        ask(self._memory, tile, side, {**self._batch, **here})
 
     def _computed(self, index: Value, fold: Value, mask: str | None) -> list[Value]:
         """The side's streams where its loop's index is `index` and the fold's is `fold`."""
