@@ -1,9 +1,10 @@
-"""[Ber]'s tables and figures on this machine: `python -m benchmarks.rearrange table1|table2|fig4|fig5|fig6|matvec|blas`.
+"""[Ber]'s tables and figures on this machine: `python -m benchmarks.rearrange table1|table2|fig4|…|matvec|blas|products`.
 
 Each order of loops of a product of matrices is run as it stands, its result checked, and timed: least processor time of
 several rounds, one thread. Beside it stand the paper's time where it prints one, and the model's. Then the ranks:
 Spearman's correlation of measured and printed times, and of measured and predicted ones; and what `A.matmul` takes, which
-is how accel itself runs the product. `blas` compares that with NumPy's.
+is how accel itself runs the product. `blas` compares that with NumPy's, `products` those of many shapes: for that set
+`OPENBLAS_NUM_THREADS=1`.
 
 `--size 1024 --block 16 --type f64` are the paper's. Other programs on the machine disturb the caches; rounds are
 interleaved.
@@ -171,10 +172,50 @@ def blas(size: int, dtype: str) -> list[str]:
     return [f"A.matmul {mine * 1e3:.2f} ms on one thread, NumPy {theirs * 1e3:.2f} ms: {theirs / mine:.2f}"]
 
 
+SHAPES: Final[tuple[tuple[int, int, int, int], ...]] = (
+    *((1, n, n, n) for n in (64, 128, 256, 512, 1024, 2048)),
+    (1, 2048, 64, 2048),
+    (512, 64, 64, 64),
+    (1024, 32, 32, 32),
+    (2048, 16, 16, 16),
+)
+"""Batch, rows, elements that are summed, columns."""
+
+
+def products(dtype: str) -> list[str]:
+    """Products of many shapes beside NumPy's: least processor time of both, in turn, one thread."""
+    random = np.random.default_rng(18)
+    lines = [f"{'batch, rows, sum, columns':28} {'GFlop/s':>8} {'NumPy':>8} {'of NumPy':>9}"]
+    for batch, rows, count, columns in SHAPES:
+        a, b = (random.random((batch, *shape)).astype(dtype) for shape in ((rows, count), (count, columns)))
+        if batch == 1:
+            a, b = a[0], b[0]
+        mine, theirs = in_turn([A.runN(lambda x, y: A.matmul(x, y), threads=1), np.matmul], a, b)
+        work = 2e-9 * batch * rows * count * columns
+        name = f"{f'{batch} of ' if batch > 1 else ''}{rows} x {count} x {columns}"
+        lines.append(f"{name:28} {work / mine:8.1f} {work / theirs:8.1f} {theirs / mine:9.2f}")
+    return lines
+
+
+def in_turn(actions: Sequence[Callable[..., Any]], *arguments: Any) -> list[float]:
+    """The least processor time of a call of each, after one that compiles."""
+    best = [float("inf")] * len(actions)
+    for action in actions:
+        action(*arguments)
+    begin, rounds = time.perf_counter(), 0
+    while rounds < 7 or (rounds < 1000 and time.perf_counter() - begin < 1):
+        for at, action in enumerate(actions):
+            start = time.process_time()
+            action(*arguments)
+            best[at] = min(best[at], time.process_time() - start)
+        rounds += 1
+    return best
+
+
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.rearrange", description=__doc__)
-    parser.add_argument("what", choices=[*EXPERIMENTS, "matvec", "blas"])
+    parser.add_argument("what", choices=[*EXPERIMENTS, "matvec", "blas", "products"])
     parser.add_argument("--size", type=int, default=1024)
     parser.add_argument("--block", type=int, default=16)
     parser.add_argument("--type", choices=["f64", "f32"], default="f64")
@@ -185,6 +226,8 @@ def main() -> None:
         lines = matvec(given.size, given.block, dtype, given.rounds)
     elif given.what == "blas":
         lines = blas(given.size, dtype)
+    elif given.what == "products":
+        lines = products(dtype)
     else:
         lines = tables(EXPERIMENTS[given.what], given.size, given.block, dtype, given.rounds)
     print("\n".join(lines))

@@ -13,13 +13,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from accel.ast.tree.types import I64
-from accel.backends.llvm.emit.memory import Memory
-from accel.backends.llvm.emit.statements import Streams
-from accel.backends.llvm.emit.values import Writer
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.loops.schedule import CHUNK_WORK
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.templates.tile.ahead import asking
+from accel.backends.llvm.templates.tile.batch import is_small, put_batch, some_of_batch
 from accel.backends.llvm.templates.tile.kernel import Kernel
 from accel.backends.llvm.templates.tile.layout import Panel, Parameters, Word, layout
 from accel.backends.llvm.templates.tile.packs import Packing, places
@@ -39,9 +37,6 @@ CHUNK_ROWS, CHUNK_COLUMNS = 20, 8
 """The most panels of a chunk, which takes some milliseconds."""
 
 CHUNKS_OF_THREAD = 4
-
-SMALL_BYTES = 1 << 17
-"""Bytes of the packs of a small nest of a batch."""
 
 SLACK = 64
 """Entries behind a table of places, for a vector that begins in it."""
@@ -131,7 +126,7 @@ class Tiles:
         small, after = routine.label(), routine.label()
         if self._tile.batch:
             parts = routine.label()
-            routine.branch(self._is_small(code, rows, columns, count), small, parts)
+            routine.branch(is_small(code, self._sizes, rows, columns, count), small, parts)
             routine.place(parts)
         part_rows = self._sizes.part(code, several, PART_ROWS, self._layout.rows)
         part_columns = self._sizes.part(code, several, self._sizes.part_panels(), self._layout.columns)
@@ -161,14 +156,6 @@ class Tiles:
             routine.jump(after)
             routine.place(after)
         self._free(levels)
-
-    def _is_small(self, code: Code, rows: str, columns: str, count: str) -> str:
-        """Whether the packs of one of the batch fit into a thread's own memory."""
-        size = code.emit(
-            f"add i64 {self._sizes.row_bytes(code, rows, count)}, {self._sizes.column_bytes(code, columns, count)}"
-        )
-        fits = code.emit(f"icmp sle i64 {size}, {SMALL_BYTES}")
-        return code.emit(f"and i1 {fits}, {code.emit(f'icmp sle i64 {count}, {BLOCK}')}")
 
     def _at_once(self, levels: Levels) -> str:
         """How many of a batch make a chunk: at least as much work as is worth handing out."""
@@ -241,48 +228,8 @@ class Tiles:
     def _batch(self, levels: Levels, words: Parameters) -> Iterator[None]:
         """The loops around, as one; their indices are parameters."""
         with levels.routine.count("0", self._total(levels)) as number:
-            self._put_batch(words, number, [levels.own_extent(loop) for loop in self._tile.batch])
+            put_batch(words, number, [levels.own_extent(loop) for loop in self._tile.batch])
             yield
-
-    def _put_batch(self, words: Parameters, number: str, extents: list[str]) -> None:
-        code = words.routine.code
-        for depth in reversed(range(len(extents))):
-            words.put(Word.BATCH + depth, code.emit(f"urem i64 {number}, {extents[depth]}"))
-            number = code.emit(f"udiv i64 {number}, {extents[depth]}")
-
-    def _some_of_batch(self) -> Routine:
-        """`@<name>_batch(frame, parameters, low, high)`: some of a batch, each packed and computed by this thread alone."""
-        routine = Routine(f"void @{self._name}_batch(ptr %frame, ptr %parameters, i64 %low, i64 %high)", hot=False)
-        code, given = routine.code, Parameters(routine, "%parameters")
-        view = FrameView(routine, self._text.frame)
-        streams = Streams(Memory(view, Writer(code, 1), "ret void", None), {})
-        words, following = (Parameters(routine, routine.slot("i64", self._words)) for _ in range(2))
-        for word in range(int(Word.BATCH)):
-            for block in (words, following):
-                block.put(word, given.get(word))
-        memory = routine.slot(f"[{SMALL_BYTES} x i8]", align=64)
-        rows, columns = given.get(Word.ROWS), given.get(Word.COLUMNS)
-        words.put(Word.ROW_PACK, memory, "ptr")
-        offset = self._sizes.row_bytes(code, rows, given.get(Word.COUNT))
-        words.put(Word.COLUMN_PACK, code.emit(f"getelementptr i8, ptr {memory}, i64 {offset}"), "ptr")
-        row_panels = code.parts(rows, str(self._layout.rows))
-        column_panels = code.parts(columns, str(self._layout.columns))
-        words.put(Word.CHUNK_ROWS, row_panels)
-        words.put(Word.CHUNK_COLUMNS, column_panels)
-        extents = [Writer(code, 1).one(streams.value(loop.extent)) for loop in self._tile.batch]
-        self._put_batch(following, "%low", extents)
-        with routine.count("%low", "%high") as number:
-            for depth in range(len(extents)):
-                words.put(Word.BATCH + depth, following.get(Word.BATCH + depth))
-            for function, count in (("pack_columns", column_panels), ("pack_rows", row_panels)):
-                code.line(f"call void @{self._name}_{function}(ptr %frame, ptr {words.pointer}, i64 0, i64 {count})")
-            # What the packs of the next one read comes while this one is computed.
-            self._put_batch(following, code.emit(f"add i64 {number}, 1"), extents)
-            for function in ("ask_columns", "ask_rows"):
-                code.line(f"call void @{self._name}_{function}(ptr %frame, ptr {following.pointer})")
-            code.line(f"call void @{self._name}_chunks(ptr %frame, ptr {words.pointer}, i64 0, i64 1)")
-        code.line("ret void")
-        return routine
 
     # Sizes.
 
@@ -308,7 +255,7 @@ class Tiles:
             *(self._wrapper(function) for function in ("pack_rows", "pack_columns", "chunks")),
         ]
         if self._tile.batch:
-            text.routines += [self._some_of_batch(), self._wrapper("batch")]
+            text.routines += [some_of_batch(name, self._layout, self._words, frame), self._wrapper("batch")]
             for side, function, word in (
                 (self._tile.rows, "ask_rows", Word.ROWS),
                 (self._tile.columns, "ask_columns", Word.COLUMNS),
