@@ -127,6 +127,15 @@ def test_batches() -> None:
     check(batched, numbers((2, 2, 4097), "float32"), numbers((2, 3, 4097), "float32", 1), threads=2)
 
 
+def test_batches_that_share_a_side() -> None:
+    def shared(x: Rows, y: Rows) -> Rows:
+        batch, n, _ = A.unlift(A.shape(x))
+        columns = A.replicate((batch, n, A.All, A.All), A.transpose(y))
+        return A.fold(A.add, 0, A.zipWith(A.mul, A.replicate((A.All, A.All, A.shape(y)[1], A.All), x), columns))
+
+    check(shared, numbers((4, 7, 40), "float32"), numbers((40, 19), "float32", 1), threads=2)
+
+
 def test_distances_and_least_sums() -> None:
     a, b = numbers((14, 37), "float64"), numbers((21, 37), "float64", 1)
 
