@@ -70,7 +70,7 @@ def test_rows_of_all_lengths(fold: str, kind: ScalarType) -> None:
 
 @pytest.mark.parametrize("kind", [F32, F64])
 def test_matrix_times_vector(kind: ScalarType) -> None:
-    shapes = [(16, 20), (35, 33), (17, 64), (70, 131)]
+    shapes = [(16, 20), (35, 33), (17, 64), (70, 131), (16, 3100)]
     check(times_vector, *([matrix(kind, *shape), numbers(kind, shape[1], 1)] for shape in shapes))
 
 

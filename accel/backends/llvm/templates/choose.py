@@ -35,7 +35,7 @@ def alternatives(text: NestText, finding: Finding) -> Sequence[Alternative]:
             assert text.plan.vector is not None
             return [BlockLoops(text, finding, text.plan.vector.lanes)]
         case RowGroups():
-            return [RowsAtOnce(text, finding)]
+            return [RowsAtOnce(text, finding, alone=alone) for alone in ((False, True) if finding.shares else (False,))]
         case ShortRows():
             return [RowLoops(text, finding)]
         case Columns():

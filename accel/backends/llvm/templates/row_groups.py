@@ -31,6 +31,9 @@ MOST_LANES = 16
 TOGETHER = 4
 """Rows that are folded side by side."""
 
+LONG_BYTES = 12 << 10
+"""Of rows that all read something, and are so long that several at once are read from memory as fast as one by one."""
+
 ACCUMULATORS = 4
 """Of a row whose fold any order serves."""
 
@@ -39,9 +42,10 @@ TYPICAL = 256
 
 
 class RowsAtOnce:
-    """One nest by groups of rows: an `Alternative` to rows. `every`: also where they are as good."""
+    """One nest by groups of rows: an `Alternative` to rows. `alone`: no two are folded side by side. `every`: also where rows
+    are as good."""
 
-    def __init__(self, text: NestText, rows: RowGroups, *, every: bool = False) -> None:
+    def __init__(self, text: NestText, rows: RowGroups, *, alone: bool = False, every: bool = False) -> None:
         self._text = text
         self._rows = rows
         states = rows.fold.states
@@ -53,6 +57,10 @@ class RowsAtOnce:
         self._accumulators = min(orders, default=ACCUMULATORS * self._lanes) // self._lanes
         # Short rows are transposed in less time than their lanes join, which is less where any order serves.
         self._least = 1 if every else self._lanes + self._lanes // 4 if orders else 2 * self._lanes
+        if rows.shares and not alone and not every:
+            self._least = max(self._least, LONG_BYTES // max(widths))
+        self._together = 1 if alone else TOGETHER
+        self._name = f"{text.name}_{'rows_alone' if alone else 'row_groups'}"
         free = every or rows.shares or rows.between is not None
         self._longest = None if free else 2 * self._accumulators * self._lanes
 
@@ -80,16 +88,16 @@ class RowsAtOnce:
             some = code.parts(extent, str(self._lanes)) if loop == self._rows.rows else extent
             parts = code.emit(f"mul i64 {parts}, {some}")
         self._text.routines.append(self._routine())
-        launch(self._text, levels, f"{self._text.name}_row_groups", parts, elements, self._lanes * TYPICAL)
+        launch(self._text, levels, self._name, parts, elements, self._lanes * TYPICAL)
 
     def _routine(self) -> Routine:
-        """`@<name>_row_groups(frame, low, high)`: some groups."""
-        routine = Routine(f"void @{self._text.name}_row_groups(ptr %frame, i64 %low, i64 %high)")
+        """`@<name>_row_groups(frame, low, high)`, or `@<name>_rows_alone`: some groups."""
+        routine = Routine(f"void @{self._name}(ptr %frame, i64 %low, i64 %high)")
         levels, rows, code = Levels(self._text, routine, "ret void"), self._rows, routine.code
         leave_if_failed(levels)
         extents = [levels.extent(loop) for loop in rows.loops]
         groups, last = code.parts(extents[-1], str(self._lanes)), code.emit(f"sub i64 {extents[-1]}, {self._lanes}")
-        folds = _Group(levels, rows, self._lanes, self._accumulators)
+        folds = _Group(levels, rows, self._lanes, self._accumulators, self._together)
         with routine.count("%low", "%high") as number:
             # The last group begins earlier rather than end behind the rows.
             place = code.emit(f"mul i64 {code.emit(f'urem i64 {number}, {groups}')}, {self._lanes}")
@@ -115,14 +123,14 @@ class _Rest:
 class _Group:
     """The rows of a group, folded."""
 
-    def __init__(self, levels: Levels, rows: RowGroups, lanes: int, accumulators: int) -> None:
-        self._levels, self._rows, self._count = levels, rows, accumulators
+    def __init__(self, levels: Levels, rows: RowGroups, lanes: int, accumulators: int, together: int) -> None:
+        self._levels, self._rows, self._count, self._together = levels, rows, accumulators, together
         self._routine, self._lanes = levels.routine, lanes
         self._writer = Writer(levels.routine.code, lanes)
         self._memory = levels.memory.with_writer(self._writer)
         functions = Functions(self._writer, self._memory)
         strip = Strip(self._routine, self._writer, self._memory, functions, 1, "1")
-        self._folds = {state.name: _Rows(strip, state, accumulators) for state in rows.fold.states}
+        self._folds = {state.name: _Rows(strip, state, accumulators, together) for state in rows.fold.states}
         between = rows.between.states if rows.between else ()
         self._blocks = {s.name: StripFold(strip, s, streams=s in between) for s in (*rows.fold.states, *between)}
 
@@ -172,7 +180,7 @@ class _Group:
         with routine.count("0", length, BLOCK) as start:
             end = routine.least(code.emit(f"add i64 {start}, {BLOCK}"), length)
             rest = self._rest(start, end)
-            with routine.count("0", str(self._lanes), TOGETHER) as row:
+            with routine.count("0", str(self._lanes), self._together) as row:
                 self._some_rows(first, row, (start, end), rest)
             for name, fold in self._folds.items():
                 fold.join_rows(blocks[name])
@@ -193,7 +201,7 @@ class _Group:
     def _some_rows(self, first: str, row: str, elements: tuple[str, str], rest: Sequence[_Rest]) -> None:
         """Some elements of rows that are folded side by side."""
         routine, code, width = self._routine, self._routine.code, self._count * self._lanes
-        places = [code.emit(f"add i64 {row}, {turn}") for turn in range(TOGETHER)]
+        places = [code.emit(f"add i64 {row}, {turn}") for turn in range(self._together)]
         scopes = [self._scope(code.emit(f"add i64 {first}, {place}")) for place in places]
         for fold in self._folds.values():
             fold.begin()
@@ -284,14 +292,14 @@ class _Group:
 class _Rows:
     """One state in the rows of a group."""
 
-    def __init__(self, strip: Strip, state: State, accumulators: int) -> None:
+    def __init__(self, strip: Strip, state: State, accumulators: int, together: int) -> None:
         self._strip, self._state, self._count = strip, state, accumulators
         self._fold = StripFold(strip, state, streams=False)
         routine, lanes = strip.routine, strip.writer.lanes
         self._types = [strip.writer.code.type(kind) for kind in state.types]
         self._slots = [
             [[routine.slot(type_, align=64) for type_ in self._types] for _ in range(accumulators)]
-            for _ in range(TOGETHER)
+            for _ in range(together)
         ]
         self._rows = [routine.slot(f"[{lanes} x {type_}]", align=64) for type_ in self._types]
         assert state.monoid.neutral is not None
