@@ -26,6 +26,7 @@ class Template(Enum):
     """The shapes of code that backends have for nests; `LITERAL` is loops as the pieces stand."""
 
     ROWS = "rows"
+    MERGED = "merged rows"
     COLUMNS = "columns"
     COLUMN_SCANS = "column scans"
     BLOCKS = "blocks"

@@ -72,8 +72,12 @@ def test_a_dot_product_has_the_same_lanes() -> None:
 
 
 def test_loops_of_a_fold_are_one() -> None:
-    for machine in (PROCESSOR, DEVICE):
-        assert [axis.name for axis in schedules(only(programs.whole()), machine).last.axes] == ["i0*i1"]
+    """Where memory lies as the loops run, threads keep their fold in blocks, as work-items do."""
+    rows, items = (schedules(only(programs.whole()), machine) for machine in (PROCESSOR, DEVICE))
+    assert [axis.name for axis in rows.last.axes] == [axis.name for axis in items.last.axes] == ["i0*i1"]
+    merged = rows.by(Template.MERGED)
+    assert merged is not None
+    assert merged.accumulations == items.last.accumulations != rows.last.accumulations
 
 
 def test_scans_of_scans_take_two_rounds() -> None:

@@ -21,7 +21,7 @@ from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.threads.pool import pool
 from accel.backends.sites import Site
 from accel.ir.nodes import Nest
-from accel.schedule.nodes import Series
+from accel.schedule.nodes import Series, Template
 from accel.schedule.templates.rows import rows
 from accel.schedule.templates.ways import NestSchedules
 
@@ -51,7 +51,10 @@ def module_text(
 
     Then series of them, `@series0`, `@series1`, ….
     """
-    texts = [NestText(f"nest{number}", each.nest, plan(each.last), None) for number, each in enumerate(some)]
+    texts = [
+        NestText(f"nest{number}", each.nest, plan(each.last, each.by(Template.MERGED)), None)
+        for number, each in enumerate(some)
+    ]
     found = [
         [other for way in each.ways if way.finding is not None for other in alternatives(text, way.finding)]
         for text, each in zip(texts, some, strict=True)

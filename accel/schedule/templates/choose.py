@@ -26,7 +26,7 @@ from accel.schedule.templates.derive import (
     by_tiles,
 )
 from accel.schedule.templates.row_groups import row_groups
-from accel.schedule.templates.rows import carried_rows, copied_rows, rows
+from accel.schedule.templates.rows import carried_rows, copied_rows, merged_rows, rows
 from accel.schedule.templates.series import program_series, verify_series
 from accel.schedule.templates.short_rows import short_rows
 from accel.schedule.templates.tile import Tile, tile
@@ -57,6 +57,8 @@ def _before_rows(nest: Nest, by_rows: Schedule) -> Iterator[Way]:
         yield Way((carried_rows(nest),), chained)
     if (copied := copies(nest)) is not None:
         yield Way((copied_rows(nest),), copied)
+    if (merged := merged_rows(by_rows)) is not None:
+        yield Way((merged,))
 
 
 def _in_other_orders(nest: Nest, by_rows: Schedule) -> Iterator[Way]:

@@ -27,24 +27,33 @@ CHUNK = Parameter("chunk", BLOCK)
 
 def rows(nest: Nest, lanes: bool = True) -> Schedule:
     """The nest row by row; without `lanes` one iteration of the innermost loop after the other."""
-    return _rows(nest, lanes, on_threads(nest))
+    return _rows(nest, in_lanes(nest) if lanes else None, on_threads(nest))
+
+
+def merged_rows(by_rows: Schedule) -> Schedule | None:
+    """The same where memory lies so that all loops are one, the innermost, which then counts all elements; None if it never
+    does, or if nothing is staged for want of it."""
+    if Accumulation.STAGED not in dict(by_rows.accumulations).values():
+        return None
+    kept = merged_in_lanes(by_rows.nest)
+    return None if kept is None else rules.named(_rows(by_rows.nest, kept, on_threads(by_rows.nest)), Template.MERGED)
 
 
 def copied_rows(nest: Nest) -> Schedule:
     """The nest row by row, on threads although it scatters: each into copies of its own."""
-    return rules.named(_rows(nest, lanes=True, threads=True), Template.COPIES)
+    return rules.named(_rows(nest, in_lanes(nest), threads=True), Template.COPIES)
 
 
 def carried_rows(nest: Nest) -> Schedule:
     """The nest row by row, on threads although states run: parts of the outermost loop are carried from one to the next."""
-    return rules.named(_rows(nest, lanes=True, threads=True, carried=True), Template.CHAIN)
+    return rules.named(_rows(nest, in_lanes(nest), threads=True, carried=True), Template.CHAIN)
 
 
-def _rows(nest: Nest, lanes: bool, threads: bool, carried: bool = False) -> Schedule:
+def _rows(nest: Nest, kept: Mapping[str, Accumulation] | None, threads: bool, carried: bool = False) -> Schedule:
+    """`kept`: how states are kept in lanes; None without lanes."""
     schedule = rules.original(nest)
     for _ in (flat_loops(nest) or [])[1:]:
         schedule = rules.flatten(schedule, 0)
-    kept = in_lanes(nest) if lanes else None
     for state, accumulation in (kept or {}).items():
         if schedule.accumulation(state) is not accumulation:
             schedule = rules.keep(schedule, state, accumulation)

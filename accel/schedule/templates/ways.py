@@ -11,7 +11,7 @@ from typing import TypeAlias, Union
 
 from accel.ir.nodes import Nest
 from accel.schedule.machine import Machine
-from accel.schedule.nodes import Schedule, Series
+from accel.schedule.nodes import Schedule, Series, Template
 from accel.schedule.templates.blocks import Blocks
 from accel.schedule.templates.chain import Chain
 from accel.schedule.templates.column_scans import ColumnScans
@@ -55,6 +55,10 @@ class NestSchedules:
     def last(self) -> Schedule:
         """That of the last way."""
         return self.ways[-1].schedule
+
+    def by(self, template: Template) -> Schedule | None:
+        """The first one of this template; None if there is none."""
+        return next((schedule for schedule in self.schedules if schedule.template is template), None)
 
     @property
     def schedules(self) -> Iterator[Schedule]:

@@ -34,7 +34,6 @@ from accel.schedule.axes import loops
 from accel.schedule.legality import any_order
 from accel.schedule.nodes import Accumulation, Kind, Schedule
 from accel.schedule.phases import Phase, phases_of
-from accel.schedule.templates.rows import merged_in_lanes
 
 HEAVY = 40
 """Operators from which on a loop's body is written only once, not once per vector of a group."""
@@ -106,16 +105,15 @@ class NestPlan:
         return any(axis.reverse for axis in self.schedule.axes)
 
 
-def plan(schedule: Schedule) -> NestPlan:
-    """How a nest is written that runs by rows as the schedule says."""
+def plan(schedule: Schedule, merged: Schedule | None = None) -> NestPlan:
+    """How a nest is written that runs by rows as the schedule says. `merged`: where loops have merged, if that differs."""
     nest = schedule.nest
     if not schedule.pieces or schedule.pieces[-1].kind is not Kind.VECTOR:
         return NestPlan(schedule, None, None)
     phases = phases_of(schedule)
     vector = _vector_plan(nest, loops(nest)[-1], dict(schedule.accumulations), phases)
-    kept = merged_in_lanes(nest) if vector.staged else None
-    merged = None if kept is None else _vector_plan(nest, loops(nest)[-1], kept, phases)
-    return NestPlan(schedule, vector, merged)
+    in_one = None if merged is None else _vector_plan(nest, loops(nest)[-1], dict(merged.accumulations), phases)
+    return NestPlan(schedule, vector, in_one)
 
 
 def _vector_plan(nest: Nest, loop: For, kept: Mapping[str, Accumulation], phases: tuple[Phase, ...]) -> VectorPlan:

@@ -44,8 +44,8 @@ def _only(scaffold: Scaffold, schedules: Sequence[Schedule]) -> NestKernels:
         case Template.CHAIN:
             return chained_blocks(scaffold, first)
         case (
-            Template.ROWS | Template.COLUMNS | Template.COLUMN_SCANS | Template.BLOCKS | Template.SHORT_ROWS
-            | Template.ROW_GROUPS | Template.TILE | Template.COPIES
+            Template.ROWS | Template.MERGED | Template.COLUMNS | Template.COLUMN_SCANS | Template.BLOCKS
+            | Template.SHORT_ROWS | Template.ROW_GROUPS | Template.TILE | Template.COPIES
         ):  # fmt: skip
             raise AccelInternalError(f"no kernels run nests as {first.template.value}")
         case _:
