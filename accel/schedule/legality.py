@@ -138,6 +138,12 @@ def against_carrying(schedule: Schedule, piece: Piece, size: Size) -> str | None
     return None
 
 
+def _is_carried(schedule: Schedule, axis: Axis) -> bool:
+    """Whether the totals of an axis's parts are found before these run."""
+    running = {each.state.name for each in carriers(schedule, axis) if each.state.running}
+    return bool(running) and running <= {name for names in schedule.rounds for name in names}
+
+
 def _fills_blocks(size: Size) -> bool:
     """Whether blocks of the order fill so many iterations."""
     return (size.multiple // size.over if isinstance(size, Parameter) else size) % BLOCK == 0
@@ -203,7 +209,7 @@ def against_running(schedule: Schedule, at: int, kind: Kind) -> str | None:
         case Kind.PARALLEL:
             if piece.axis.role in ANY_ORDER or (piece.axis.role in ORDERS and piece.part is Part.BLOCK):
                 return None
-            if piece.axis.role is Role.CHAIN and piece.part is Part.OUTER:
+            if piece.part is Part.OUTER and piece.size is None and _is_carried(schedule, piece.axis):
                 return None
             return "only maps, folds in any order, blocks of folds, and parts that are carried run on several threads"
         case Kind.VECTOR:

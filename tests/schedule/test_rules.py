@@ -123,6 +123,7 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("do not number the elements", lambda: carry(own(programs.kept()), 0, 4096)),
     ("each of its iterations needs the one before", lambda: flip(carry(own(programs.counts()), 0, 4096), 0)),
     ("on several threads", lambda: kind(carry(own(programs.counts()), 0, 4096), 1, Kind.PARALLEL)),
+    ("on several threads", lambda: kind(subdivide(own(programs.counts()), 0, 4096), 0, Kind.PARALLEL)),
     ("lanes run in work-items", lambda: kind(own(programs.dot()), 0, Kind.ITEM)),
     ("no piece inside", lambda: pack(kind(own(programs.whole()), 0, Kind.SERIAL), ["e0"], 2)),
     ("before it is there", lambda: pack(own(programs.rows()), ["e2"], 0)),
