@@ -313,12 +313,9 @@ class Memory:
         text = self._load_row(kind, address, mask)
         return self._writer.varying(_from_memory(self._writer.code, kind, text), kind)
 
-    def store_vector(self, kind: ScalarType, value: Value, address: str) -> None:
-        """All lanes, to adjacent elements from an address on."""
-        text = _to_memory(self._writer.code, kind, self._writer.every(value))
-        self._writer.code.line(
-            f"store {self._writer.code.vector(memory_type(kind))} {text}, ptr {address}, align {kind.bytes}"
-        )
+    def store_vector(self, kind: ScalarType, value: Value, address: str, mask: str | None) -> None:
+        """To adjacent elements from an address on, where the mask is set."""
+        self._store_row(kind, _to_memory(self._writer.code, kind, self._writer.every(value)), address, mask)
 
     def load_lanes(self, kind: ScalarType, addresses: str, mask: str | None) -> Value:
         """The elements at the addresses in a vector register, where the mask is set."""

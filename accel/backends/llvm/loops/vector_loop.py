@@ -228,7 +228,7 @@ class VectorLoop:
             else:
                 statements.masked(statement, mask)
         for stream in phase.keeps:
-            memory.store_vector(stream.type, made[stream.name], self._kept(stream, part, unit))
+            memory.store_vector(stream.type, made[stream.name], self._kept(stream, part, unit), None)
 
     def _kept(self, stream: Stream, part: _Part, unit: Unit) -> str:
         """Where a vector of what phases keep stands."""

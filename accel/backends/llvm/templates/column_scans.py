@@ -15,7 +15,6 @@ from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.states.analysis import weight
 from accel.backends.llvm.templates.strips.accumulators import Strip
 from accel.backends.llvm.templates.strips.scans import ScanText
-from accel.backends.llvm.templates.strips.statements import Scope
 from accel.backends.llvm.text.frame import FAILED, THREADS, FrameView
 from accel.backends.llvm.text.routine import Routine
 from accel.ir.nodes import Read, Stream, Write
@@ -130,20 +129,8 @@ class ScanStrips:
         strip = Strip(routine, writer, memory, Functions(writer, memory), self._vectors, count)
         text = ScanText(self._columns, strip, first, last)
         scope = text.before(
-            self._columns.last.body, self._around(text, streams, code.emit(f"udiv i64 {unit}, {strips}"))
+            self._columns.last.body,
+            text.around(self._columns.outer, self._columns.last, streams, code.emit(f"udiv i64 {unit}, {strips}")),
         )
         text.scan(scope)
         text.after(self._columns.last.body, scope)
-
-    def _around(self, text: ScanText, streams: Streams, number: str) -> Scope:
-        """The loops around: their indices, from the number of an iteration of them all, and their statements."""
-        code = text.strip.routine.code
-        scope = Scope(streams.made, {})
-        for loop in reversed(self._columns.outer):
-            extent = text.strip.writer.one(streams.value(loop.extent))
-            scope = scope.with_index(loop.index, code.emit(f"urem i64 {number}, {extent}"))
-            number = code.emit(f"udiv i64 {number}, {extent}")
-        for loop in self._columns.outer:
-            if loop is not self._columns.last:
-                scope = text.uniform(loop.body.before, scope)
-        return scope

@@ -18,7 +18,6 @@ from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.states.analysis import weight
 from accel.backends.llvm.templates.strips.accumulators import Strip, partial_bytes
 from accel.backends.llvm.templates.strips.folds import StripText
-from accel.backends.llvm.templates.strips.statements import Scope
 from accel.backends.llvm.text.frame import FAILED, PARTIALS, THREADS, FrameView
 from accel.backends.llvm.text.routine import Routine
 from accel.ir.nodes import Read, Stream, Write
@@ -226,7 +225,7 @@ class ColumnStrips:
         mask = writer.first_lanes(columns) if self._masks else None
         far = code.emit(f"icmp ne i64 {view.stream(_FAR)}, 0")
         text = StripText(self._columns, strip, first, last, self._together, mask, far=far, streams=self._narrow)
-        scope = self._around(text, streams, code.emit(f"udiv i64 {number}, {strips}"))
+        scope = text.around(self._columns.outer, self._columns.last, streams, code.emit(f"udiv i64 {number}, {strips}"))
         level, loop = self._columns.last.body, self._columns.folds[0]
         scope = text.before(level, scope)
         if joins:
@@ -247,19 +246,6 @@ class ColumnStrips:
             text.folds[state.name].leave(partials, code.emit(f"mul i64 {unit}, {view.stream(_VECTORS)}"))
         routine.jump(after)
         routine.place(after)
-
-    def _around(self, text: StripText, streams: Streams, number: str) -> Scope:
-        """The loops around: their indices, from the number of an iteration of them all, and their statements."""
-        code = text.strip.routine.code
-        scope = Scope(streams.made, {})
-        for loop in reversed(self._columns.outer):
-            extent = text.strip.writer.one(streams.value(loop.extent))
-            scope = scope.with_index(loop.index, code.emit(f"urem i64 {number}, {extent}"))
-            number = code.emit(f"udiv i64 {number}, {extent}")
-        for loop in self._columns.outer:
-            if loop is not self._columns.last:
-                scope = text.uniform(loop.body.before, scope)
-        return scope
 
     def _join(self, text: StripText, strip: Strip, number: str, parts: str) -> None:
         routine, code = strip.routine, strip.routine.code

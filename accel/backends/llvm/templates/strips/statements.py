@@ -44,6 +44,19 @@ class StripStatements:
         self._last = last
         self._mask = mask
 
+    def around(self, outer: Sequence[For], last: For, streams: Streams, number: str) -> Scope:
+        """The loops around: their indices, from the number of an iteration of them all, and statements but those of `last`."""
+        code = self.strip.routine.code
+        scope = Scope(streams.made, {})
+        for loop in reversed(outer):
+            extent = self.strip.writer.one(streams.value(loop.extent))
+            scope = scope.with_index(loop.index, code.emit(f"urem i64 {number}, {extent}"))
+            number = code.emit(f"udiv i64 {number}, {extent}")
+        for loop in outer:
+            if loop is not last:
+                scope = self.uniform(loop.body.before, scope)
+        return scope
+
     def uniform(self, statements: Iterable[LoopBody], scope: Scope) -> Scope:
         """The statements that are the same for all columns, but for those that are made already."""
         made = dict(scope.made)

@@ -110,7 +110,7 @@ class Packing:
                 for stream, offset, value in zip(self._panel.side.streams, self._panel.offsets, made, strict=True):
                     at = offset + begin * stream.type.bytes
                     address = code.emit(f"getelementptr i8, ptr {target}, i64 {at}")
-                    self._store(stream.type, self._writer.every(value), address, room)
+                    self._memory.store_vector(stream.type, value, address, room)
 
     def _place(self, here: str, element: str) -> str:
         """Where in a panel the element of the fold stands."""
@@ -118,16 +118,6 @@ class Packing:
         place = routine.load("i32", code.emit(f"getelementptr i32, ptr {self._places}, i64 {element}"))
         offset = code.emit(f"mul i64 {code.emit(f'zext i32 {place} to i64')}, {self._panel.bytes}")
         return code.emit(f"getelementptr i8, ptr {here}, i64 {offset}")
-
-    def _store(self, kind: ScalarType, text: str, address: str, mask: str | None) -> None:
-        code = self._writer.code
-        vector, masks = code.vector(memory_type(kind)), code.vector("i1")
-        if mask is None:
-            code.line(f"store {vector} {text}, ptr {address}, align {kind.bytes}")
-            return
-        name = f"llvm.masked.store.{code.suffix(kind)}.p0"
-        code.declare("void", name, f"{vector}, ptr, {masks}")
-        code.line(f"call void @{name}({vector} {text}, ptr align {kind.bytes} {address}, {masks} {mask})")
 
     def _along_fold(self, here: str, first: str, valid: str) -> None:
         """Some rows, or columns, at once, elements in lanes, transposed in registers."""
