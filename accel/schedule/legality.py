@@ -6,7 +6,8 @@ In: a schedule and what a rule would do. Out: the reason against it, in words; N
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from math import prod
 from typing import assert_never
 
 from accel.ir import flow, mentions
@@ -53,16 +54,27 @@ def most_lanes(schedule: Schedule, axis: Axis) -> int:
 
     Staged states fit any lanes, so where there are others these decide.
     """
-    every = [each.state for each in _ordered(schedule, axis)]
-    ordered = [state for state in every if schedule.accumulation(state.name) is not Accumulation.STAGED] or every
-    if len({state.monoid.commutes for state in ordered}) > 1:
+    return _common_lanes(_deciding(schedule, axis))
+
+
+def _common_lanes(states: Sequence[State]) -> int:
+    """How many lanes of the order some states have: 1 where only some of them commute."""
+    if len({state.monoid.commutes for state in states}) > 1:
         return 1
-    return min(lanes(state.types) for state in ordered)
+    return min(lanes(state.types) for state in states)
+
+
+def _deciding(schedule: Schedule, axis: Axis) -> list[State]:
+    every = [each.state for each in _ordered(schedule, axis)]
+    return [state for state in every if schedule.accumulation(state.name) is not Accumulation.STAGED] or every
 
 
 def lanes_are_runs(schedule: Schedule, axis: Axis) -> bool:
-    """Whether the elements of a lane follow each other, because the axis's folds do not commute."""
-    return not any(each.state.monoid.commutes for each in _ordered(schedule, axis))
+    """Whether the elements of a lane follow each other, because the axis's folds do not commute: where it is cut, as it is."""
+    pieces = schedule.of(axis)
+    if pieces[0].part is Part.WHOLE:
+        return not any(state.monoid.commutes for state in _deciding(schedule, axis))
+    return any(piece.part is Part.STEP and not piece.inside for piece in pieces)
 
 
 def scatters(nest: Nest, depth: int) -> Iterator[Scatter]:
@@ -158,8 +170,9 @@ def against_flipping(schedule: Schedule, outer: Piece, inner: Piece) -> str | No
     if outer.axis == inner.axis:
         if outer.axis.role is Role.CHAIN:
             return "each of its iterations needs the one before"
-        steps = outer.part is Part.STEP and inner.part is Part.STEP
-        return "a lane takes its elements in rising order" if steps else None
+        if outer.part is Part.STEP and inner.part is Part.STEP:
+            return "a lane takes its elements in rising order"
+        return _against_moving_lanes(schedule, outer.axis)
     found = any(isinstance(loop.extent, Stream) for loop in inner.axis.loops)
     if found and min(outer.axis.depths) < min(inner.axis.depths):
         return "the inner one's extent is found out in the outer one"
@@ -170,6 +183,14 @@ def against_flipping(schedule: Schedule, outer: Piece, inner: Piece) -> str | No
     if not all(each.monoid.exact for each in scatters(schedule.nest, innermost)):
         return "a scatter combines in the order of the visit"
     return None
+
+
+def _against_moving_lanes(schedule: Schedule, axis: Axis) -> str | None:
+    """Why parts of an ordered axis may not change places: what is staged may have other lanes than these."""
+    states = [each.state for each in _ordered(schedule, axis)]
+    width = prod(p.size for p in schedule.of(axis) if p.part is Part.LANE and isinstance(p.size, int))
+    fits = not states or _common_lanes(states) % width == 0
+    return None if fits else "a staged state has other lanes, and takes elements in rising order"
 
 
 def against_flattening(schedule: Schedule, outer: Piece, inner: Piece) -> str | None:

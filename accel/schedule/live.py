@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 
 from accel.labelled.meaning.order import BLOCK, lanes
-from accel.schedule.legality import ORDERS
+from accel.schedule.legality import ORDERS, lanes_are_runs
 from accel.schedule.nodes import Axis, Carried, Parameter, Part, Piece, Role, Schedule
 
 
@@ -51,7 +51,10 @@ def _parts(schedule: Schedule, each: Carried, sizes: Sequence[int], extents: Map
     waiting = 1 + _levels(blocks)
     (axis, *others) = carrying
     pieces = [(piece, size) for piece, size in zip(schedule.pieces, sizes, strict=True) if piece.axis == axis]
-    if others or axis.role not in ORDERS or pieces[0][0].part is Part.WHOLE:
+    in_order = others or axis.role not in ORDERS or pieces[0][0].part is Part.WHOLE
+    cut = prod(size for piece, size in pieces if piece.part is Part.LANE)
+    # What is staged may have other lanes, and comes in order then.
+    if in_order or width % cut or each.state.monoid.commutes is lanes_are_runs(schedule, axis):
         return (width if each.state.monoid.commutes else 1 + _levels(width)) + waiting
     first = next(at for at, (piece, _) in enumerate(pieces) if piece.part is Part.STEP)
     outer = prod(size for piece, size in pieces[:first] if piece.part is Part.LANE)
