@@ -34,8 +34,8 @@ FAULTS = (
     Fault(
         "a lane takes its elements in any order",
         "schedule/legality.py",
-        "steps = outer.part is Part.STEP and inner.part is Part.STEP",
-        "steps = False",
+        "if outer.part is Part.STEP and inner.part is Part.STEP:",
+        "if False:",
         _RULES,
     ),
     Fault(
