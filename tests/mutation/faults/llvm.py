@@ -35,8 +35,8 @@ FAULTS = (
     Fault(
         "the tail's mask ends with a prefix",
         "backends/llvm/loops/vector_loop.py",
-        'mask = self._writer.first_lanes(code.emit(f"sub i64 {end}, {at}"))',
-        'mask = self._writer.first_lanes(code.emit(f"sub i64 {full}, {at}"))',
+        'mask = self._writers[lanes].first_lanes(code.emit(f"sub i64 {part.high}, {at}"))',
+        'mask = self._writers[lanes].first_lanes(code.emit(f"sub i64 {part.full}, {at}"))',
         (f"{_SCANS}::test_guarded_scans",),
     ),
     Fault(

@@ -132,10 +132,41 @@ FAULTS = (
         ("tests/llvm/test_short_rows.py::test_what_is_made_of_rows",),
     ),
     Fault(
+        "runs join the other way round",
+        "backends/llvm/states/staged_runs.py",
+        "tools.merge(record, evens, odds)",
+        "tools.merge(record, odds, evens)",
+        ("tests/llvm/test_folds.py::test_folds_that_do_not_commute_beside_others",),
+    ),
+    Fault(
+        "an odd run joins with what is not there",
+        "backends/llvm/states/staged_runs.py",
+        'whole = code.emit(f"ashr i64 {runs}, 1")',
+        "whole = runs",
+        (
+            "tests/llvm/test_folds.py::test_sums",
+            "tests/llvm/test_folds.py::test_folds_that_do_not_commute_beside_others",
+        ),
+    ),
+    Fault(
+        "strips do not know where a prefix ends",
+        "backends/llvm/loops/vector_loop.py",
+        "part = _Part(low, high, routine.least(high, full), start, extent)",
+        "part = _Part(low, high, high, start, extent)",
+        ("tests/llvm/test_phases.py::test_bits",),
+    ),
+    Fault(
+        "a phase begins before what it needs is kept",
+        "schedule/phases.py",
+        "phase = max((placed[maker] for maker in needs if maker in placed), default=0)",
+        "phase = max((placed[maker] for maker in needs[:1] if maker in placed), default=0)",
+        ("tests/llvm/test_phases.py::test_bits",),
+    ),
+    Fault(
         "chunks of a scan that is not exact come to one total",
         "schedule/templates/chain.py",
-        "return Chain(whole, any(not state.monoid.exact for state in running))",
-        "return Chain(whole, False)",
+        "return Chain(totals, any(not state.monoid.exact for state in running))",
+        "return Chain(totals, False)",
         ("tests/llvm/test_chains.py::test_chunks_of_several_blocks",),
     ),
     Fault(
