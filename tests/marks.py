@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from _pytest.mark import ParameterSet
@@ -20,7 +21,7 @@ from accel.ilp.solvers.protocol import Solver
 
 slow = pytest.mark.slow
 long = pytest.mark.long
-"""What is long is slow as well: see `needs`."""
+"""What is long is slow as well, and of the slow cases of families two in three are long: see `needs`."""
 
 FOLDERS = {
     "llvm": (
@@ -68,12 +69,19 @@ def needs(item: pytest.Function) -> Iterator[str]:
     folder = item.path.relative_to(Path(__file__).parent).parts[0]
     if item.get_closest_marker("long") is not None:
         yield "slow"
+    elif item.get_closest_marker("slow") is not None and _is_left_out(item):
+        yield "long"
     yield from (mark for mark, folders in FOLDERS.items() if folder in folders)
     given = item.callspec.params.values() if hasattr(item, "callspec") else ()
     names = (value.partition(":")[0] for value in given if isinstance(value, str))
     yield from (VALUES[name] for name in names if name in VALUES)
     if "browser" in item.fixturenames:
         yield "browser"
+
+
+def _is_left_out(item: pytest.Function) -> bool:
+    """Whether a slow case of a family is one of the two in three that a plain `pytest` leaves out: by its name."""
+    return hasattr(item, "callspec") and crc32(item.name.encode()) % 3 != 0
 
 
 def hold(item: pytest.Item, patch: pytest.MonkeyPatch) -> None:

@@ -70,6 +70,7 @@ def dependence(nest: Nest) -> Mapping[str, frozenset[int]]:
 
     An index depends on its loop; what a statement binds on what the statement needs; a state while it runs on all that its
     steps need, and on the loops that carry it; its final value no more on these. What is bound comes after what it needs.
+    What a part of a nest does not make itself depends on none of its loops.
     """
     found: dict[str, frozenset[int]] = {}
     levels = list(mentions.levels(nest))
@@ -109,7 +110,7 @@ def _extents(levels: Sequence[Level], each: Carried, found: Mapping[str, frozens
 
 
 def _of(streams: Iterable[Stream], found: Mapping[str, frozenset[int]]) -> frozenset[int]:
-    return frozenset().union(*(found[stream.name] for stream in streams))
+    return frozenset().union(*(found.get(stream.name, frozenset()) for stream in streams))
 
 
 @dataclass(frozen=True, slots=True)

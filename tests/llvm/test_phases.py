@@ -97,6 +97,21 @@ def test_bits(program: Callable[..., object], kind: ScalarType) -> None:
             assert [each.tobytes() for each in executable(list(arguments))] == expected, size
 
 
+@pytest.mark.parametrize("threads", [1, 2, 8])
+def test_a_seed_that_is_computed_before(threads: int) -> None:
+    """Chains come to totals by a part of the nest, which does not make the seed."""
+
+    def program(places: Handle, xs: Handle, seeds: Handle) -> Handle:
+        seed = A.the(A.map(lambda s: s * 2 + 1, seeds))
+        return A.scanl(A.add, seed, A.map(much, A.gather(places, xs)))
+
+    arguments = [*given(F32, 20_000), np.array(2.5, np.float32)]
+    loops = lowered(program, *arguments)
+    (expected,) = interpret(loops, arguments)
+    (found,) = compiled(LLVMBackend(threads), loops)(list(arguments))
+    assert found.tobytes() == expected.tobytes()
+
+
 def test_rows() -> None:
     """Phases of short rows and long ones, of which folds begin anew in each."""
 

@@ -59,7 +59,7 @@ class Copy:
 
     def run(self, tests: Sequence[str], limit: float) -> Outcome:
         """Run tests until the first one fails, for at most `limit` seconds."""
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=line", "-p", "no:cacheprovider", *tests]
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=line", "-p", "no:cacheprovider", "-m", "", *tests]
         environment = {**os.environ, "PYTHONPATH": str(self._folder)}
         start = time.monotonic()
         with subprocess.Popen(
