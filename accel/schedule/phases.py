@@ -8,7 +8,7 @@ what they make. So a phase has one random read and nothing else of the kind, or 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import Enum
 from typing import assert_never
@@ -31,7 +31,8 @@ from accel.ir.nodes import (
 from accel.labelled import scalar
 from accel.labelled.scalar import Function
 from accel.labelled.work import OPERATIONS, work
-from accel.schedule.axes import loops
+from accel.schedule.axes import dependence, loops
+from accel.schedule.legality import is_repeatable
 from accel.schedule.nodes import Schedule
 
 STRIP = 512
@@ -71,9 +72,10 @@ class Phase:
 def phases(nest: Nest, loop: For) -> tuple[Phase, ...]:
     """Those of the innermost loop; none if it runs well as one."""
     statements = (*loop.body.before, *loop.body.after)
-    data = _data(statements)
-    loud = {id(s): found for s in statements if (found := _loud(s, nest, data)) is not None}
-    placed = _placed(statements, data, loud)
+    data, fixed = _data(statements), _fixed(nest, statements)
+    loud = {id(s): found for s in statements if id(s) not in fixed and (found := _loud(s, nest, data)) is not None}
+    free = fixed | {id(s) for s in statements if id(s) not in loud and _is_free(s, data)}
+    placed = _placed(statements, free, loud)
     if not max(placed.values(), default=0):
         return ()
     made = _phases(statements, placed)
@@ -107,6 +109,16 @@ def _data(statements: Sequence[LoopBody]) -> frozenset[str]:
         if reads or any(stream.name in found for stream in flow.needed(statement)):
             found.update(stream.name for stream in flow.made(statement))
     return frozenset(found)
+
+
+def _fixed(nest: Nest, statements: Sequence[LoopBody]) -> frozenset[int]:
+    """Statements that make the same in every iteration of the innermost loop, by identity."""
+    innermost, found = len(loops(nest)) - 1, dependence(nest)
+    return frozenset(
+        id(s)
+        for s in statements
+        if is_repeatable(s) and not any(innermost in found[stream.name] for stream in flow.made(s))
+    )
 
 
 def _functions(statement: LoopBody) -> tuple[Function, ...]:
@@ -161,8 +173,8 @@ def _loads_at_data(function: Function, statement: LoopBody, data: frozenset[str]
     return False
 
 
-def _placed(statements: Sequence[LoopBody], data: frozenset[str], loud: Mapping[int, Loud]) -> Mapping[int, int]:
-    """The phase of each statement, by identity; those that stand in every phase that needs them have none.
+def _placed(statements: Sequence[LoopBody], free: Set[int], loud: Mapping[int, Loud]) -> Mapping[int, int]:
+    """The phase of each statement, by identity; `free` ones, which stand in every phase that needs them, have none.
 
     A loud statement comes after all that it needs and after the phases that have something else that is loud.
     """
@@ -170,7 +182,7 @@ def _placed(statements: Sequence[LoopBody], data: frozenset[str], loud: Mapping[
     placed: dict[int, int] = {}
     has: dict[int, list[Loud]] = {}
     for statement in statements:
-        if id(statement) not in loud and _is_free(statement, data):
+        if id(statement) in free:
             continue
         needs = [makers[stream.name] for stream in flow.needed(statement) if stream.name in makers]
         phase = max((placed[maker] for maker in needs if maker in placed), default=0)

@@ -128,6 +128,22 @@ def test_rows() -> None:
             assert found.tobytes() == expected.tobytes()
 
 
+def test_what_is_the_same_in_a_row() -> None:
+    """It is made in every phase that needs it, and not kept."""
+
+    def program(places: Handle, rows_: Handle, xs: Handle) -> Handle:
+        of_rows = A.replicate((A.All, 700), A.gather(rows_, xs))
+        return A.zipWith(lambda x, of_row: much(x) * much(of_row), A.gather(places, xs), of_rows)
+
+    places = np.random.default_rng(1).integers(0, 900, (3, 700))
+    arguments = [places, np.array([899, 0, 17]), nests.numbers(F32, 900, 1)]
+    loops = lowered(program, *arguments)
+    (expected,) = interpret(loops, arguments)
+    for threads in (1, 3):
+        (found,) = compiled(LLVMBackend(threads), loops)(list(arguments))
+        assert found.tobytes() == expected.tobytes()
+
+
 def test_an_index_out_of_bounds_in_the_last_strip() -> None:
     places, xs = given(F32, 3 * STRIP)
     places[-1] = 3 * STRIP

@@ -8,7 +8,7 @@ filter leaves, unless it is exact, runs element by element, and so does whatever
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from itertools import combinations
+from itertools import chain
 
 from accel.ilp.problem.graph import Graph, Node
 from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
@@ -16,6 +16,9 @@ from accel.labelled.operations import Kind, Role
 
 SMALL_TABLE = 1 << 18
 """Bytes of a table that stays in a core's own cache, whatever else is read."""
+
+_NEAR = 16
+"""How many of the random reads that follow one are compared with it: clusters have few, and programs may have thousands."""
 
 _MUCH = 32
 """Bytes for each element: more than storing something and reading it again takes."""
@@ -35,29 +38,28 @@ def _is_small(array: Array, sizes: Mapping[SizeVariable, int]) -> bool:
     return count <= SMALL_TABLE
 
 
-def _disturb(graph: Graph, one: Node, two: Node) -> bool:
-    """Whether two operations lose time if they share a loop."""
-    if one.random and two.random:
-        return not _tables(graph, one) & _tables(graph, two)
-    return any(
-        scan.kind is Kind.SCAN
-        and not scan.exact
-        and kept.filtered is not None
-        and scan.iteration == (Extent(kept.filtered, 0),)
-        for scan, kept in ((one, two), (two, one))
-    )
-
-
 def interferences(
     graph: Graph, sizes: Mapping[SizeVariable, int], elements: Callable[[Shape], int]
 ) -> Iterator[tuple[tuple[Label, Label], int]]:
     """Pairs of operations that lose time in one loop, the lower label first, and how many bytes."""
-    some = [
-        node
-        for node in graph.operations
-        if node.kind in (Kind.SCAN, Kind.FILTER)
-        or (node.random and not all(_is_small(array, sizes) for array in _tables(graph, node)))
-    ]
-    for one, two in combinations(some, 2):
-        if _disturb(graph, one, two) and (visited := min(elements(one.iteration), elements(two.iteration))):
-            yield (one.label, two.label), _MUCH * visited
+    for one, two in chain(_random_reads(graph, sizes), _scans_of_what_is_kept(graph)):
+        if visited := min(elements(one.iteration), elements(two.iteration)):
+            yield (min(one.label, two.label), max(one.label, two.label)), _MUCH * visited
+
+
+def _random_reads(graph: Graph, sizes: Mapping[SizeVariable, int]) -> Iterator[tuple[Node, Node]]:
+    """Random reads of different tables that are large, or may be."""
+    tables = {node: _tables(graph, node) for node in graph.operations if node.random}
+    large = [node for node, arrays in tables.items() if not all(_is_small(array, sizes) for array in arrays)]
+    for place, one in enumerate(large):
+        for two in large[place + 1 : place + 1 + _NEAR]:
+            if not tables[one] & tables[two]:
+                yield one, two
+
+
+def _scans_of_what_is_kept(graph: Graph) -> Iterator[tuple[Node, Node]]:
+    """Filters, and scans that are not exact of what they leave."""
+    filters = {(Extent(node.filtered, 0),): node for node in graph.operations if node.filtered is not None}
+    for scan in graph.operations:
+        if scan.kind is Kind.SCAN and not scan.exact and scan.iteration in filters:
+            yield filters[scan.iteration], scan
