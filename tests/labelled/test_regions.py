@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from accel.ast.tree.walk import postorder
 from accel.errors import AccelStagingError, Where
-from accel.labelled.construction.regions import Region, Shape, place, postorder
+from accel.labelled.construction.regions import Region, Shape, place
 
 
 @dataclass(frozen=True, eq=False)

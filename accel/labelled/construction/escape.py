@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from accel.ast.tree.nodes import ArrayNode, ArrayParameter
-from accel.ast.tree.walk import escaping
+from accel.ast.tree.walk import escaping, postorder
 from accel.errors import AccelStagingError, here
 from accel.labelled.construction.graph import Graph, state
-from accel.labelled.construction.regions import postorder
 
 
 def forbid_escape(results: Sequence[ArrayNode], given: Sequence[ArrayParameter], graph: Graph) -> None:

@@ -25,6 +25,7 @@ from accel.ast.tree.nodes import (
 )
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import ElementType, MaybeType, ScalarType, TupleType, leaves
+from accel.ast.tree.walk import postorder
 from accel.labelled import scalar
 from accel.labelled.array import Array, Shape
 from accel.labelled.construction import regions
@@ -60,7 +61,7 @@ def arrays_used(roots: Iterable[ScalarNode]) -> tuple[dict[ArrayNode, None], dic
     """The arrays that scalar code loads from, and those whose shape it asks, in order of first use."""
     loaded: dict[ArrayNode, None] = {}
     measured: dict[ArrayNode, None] = {}
-    for node in regions.postorder(roots, lambda node: [child for child, _ in children(node)]):
+    for node in postorder(roots, lambda node: [child for child, _ in children(node)]):
         if isinstance(node, Index):
             loaded[node.array] = None
         elif isinstance(node, ShapeOf):

@@ -16,6 +16,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
+from accel.ast.tree.walk import postorder
 from accel.errors import AccelStagingError, Where
 
 MAXIMAL_DEPTH = 60
@@ -114,22 +115,6 @@ def place(roots: Iterable[N], shape: Shape[N]) -> Placement[N]:
         for region in placed[node]:
             placement.nodes.setdefault(region, []).append(node)
     return placement
-
-
-def postorder(roots: Iterable[N], children: Callable[[N], Sequence[N]]) -> list[N]:
-    """Every node that is reached, once, after all that it uses; in the order of first use."""
-    order: dict[N, None] = {}
-    entered: set[N] = set()
-    stack = [(root, False) for root in reversed(list(roots))]
-    while stack:
-        node, done = stack.pop()
-        if done:
-            order[node] = None
-        elif node not in entered:
-            entered.add(node)
-            stack.append((node, True))
-            stack += [(child, False) for child in reversed(children(node)) if child not in entered]
-    return list(order)
 
 
 class _Facts(Generic[N]):
