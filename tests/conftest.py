@@ -27,10 +27,12 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        assert isinstance(item, pytest.Function)
+    functions = [item for item in items if isinstance(item, pytest.Function)]
+    assert len(functions) == len(items)
+    for item in functions:
         for mark in marks.needs(item):
             item.add_marker(mark)
+    marks.families(functions)
 
 
 @pytest.fixture(autouse=True)

@@ -6,6 +6,7 @@ marks of its own where these do not say it; a test that reaches a backend or a s
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from zlib import crc32
@@ -41,6 +42,12 @@ FOLDERS = {
 }
 """What tests of a folder, or a file, of `tests` may use, by mark."""
 
+COSTLY = {*FOLDERS["llvm"], *FOLDERS["opencl"], *FOLDERS["solver"], "schedule"}
+"""Folders of which most tests compile, solve or interpret programs."""
+
+QUICK = 8
+"""One case of so many of a family there is quick."""
+
 VALUES = {"llvm": "llvm", "opencl": "opencl", "cbc": "solver", "highs": "solver", "gurobi": "solver"}
 """The marks of those whose parameters have such a value."""
 
@@ -64,9 +71,20 @@ def _case(value: object) -> ParameterSet:
     return pytest.param(*value) if isinstance(value, tuple) else pytest.param(value)
 
 
+def families(items: Iterable[pytest.Function]) -> None:
+    """Mark as slow all cases of each family in a costly folder but the first of every few, where it marks none itself."""
+    seen: Counter[str] = Counter()
+    for item in items:
+        name = item.nodeid.partition("[")[0]
+        if hasattr(item, "callspec") and _folder(item) in COSTLY:
+            if seen[name] % QUICK and not any(True for _ in item.iter_markers("long")):
+                item.add_marker(slow)
+            seen[name] += 1
+
+
 def needs(item: pytest.Function) -> Iterator[str]:
     """The marks that follow from where a test stands, and from what it is given."""
-    folder = item.path.relative_to(Path(__file__).parent).parts[0]
+    folder = _folder(item)
     if item.get_closest_marker("long") is not None:
         yield "slow"
     elif item.get_closest_marker("slow") is not None and _is_left_out(item):
@@ -77,6 +95,10 @@ def needs(item: pytest.Function) -> Iterator[str]:
     yield from (VALUES[name] for name in names if name in VALUES)
     if "browser" in item.fixturenames:
         yield "browser"
+
+
+def _folder(item: pytest.Function) -> str:
+    return item.path.relative_to(Path(__file__).parent).parts[0]
 
 
 def _is_left_out(item: pytest.Function) -> bool:

@@ -120,37 +120,36 @@ def dependencies(module: str) -> set[str]:
     return {*imported(parse(module)), *imported(types)} - {module}
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_imports_point_one_way(module: str) -> None:
-    wrong = [other for other in dependencies(module) if layer(other) > layer(module)]
-    assert not wrong, f"{module} imports {wrong}, which stand in later layers"
+@pytest.fixture(scope="module")
+def graph() -> dict[str, set[str]]:
+    """What each module imports."""
+    return {module: dependencies(module) for module in MODULES}
 
 
-@pytest.mark.parametrize("module", [m for m in MODULES if m.startswith(SIBLINGS)])
-def test_backends_do_not_know_each_other(module: str) -> None:
-    own = next(sibling for sibling in SIBLINGS if module.startswith(sibling))
-    others = tuple(sibling for sibling in SIBLINGS if sibling != own)
-    assert not [other for other in dependencies(module) if other.startswith(others)]
+def test_imports_point_one_way(graph: dict[str, set[str]]) -> None:
+    wrong = [(module, other) for module, others in graph.items() for other in others if layer(other) > layer(module)]
+    assert not wrong, "the first of each pair imports the second, which stands in a later layer"
 
 
-def test_there_are_no_import_cycles() -> None:
-    graph = {module: dependencies(module) for module in MODULES}
+def test_backends_do_not_know_each_other(graph: dict[str, set[str]]) -> None:
+    for own in SIBLINGS:
+        others = tuple(sibling for sibling in SIBLINGS if sibling != own)
+        theirs = {other for module, found in graph.items() if module.startswith(own) for other in found}
+        assert not [other for other in theirs if other.startswith(others)], f"modules of {own} import another backend's"
+
+
+def test_there_are_no_import_cycles(graph: dict[str, set[str]]) -> None:
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         pytest.fail(f"import cycle: {' -> '.join(error.args[1])}")
 
 
-@pytest.mark.parametrize(
-    "path",
-    sorted((ROOT / "tests").rglob("*.py")) + list(MODULES.values()),
-    ids=lambda path: str(path.relative_to(ROOT)),
-)
-def test_files_are_short(path: Path) -> None:
-    lines = path.read_text(encoding="utf-8").splitlines()
-    if lines and GENERATED in lines[0]:
-        return
-    assert len(lines) <= LINE_LIMIT, f"{path} has {len(lines)} lines: it holds more than one idea"
+def test_files_are_short() -> None:
+    texts = {path: path.read_text(encoding="utf-8") for path in [*(ROOT / "tests").rglob("*.py"), *MODULES.values()]}
+    long = {path: count for path, text in texts.items() if (count := len(text.splitlines())) > LINE_LIMIT}
+    generated = {path for path in long if GENERATED in texts[path].splitlines()[0]}
+    assert not long.keys() - generated, f"these files hold more than one idea, in more than {LINE_LIMIT} lines"
 
 
 def ends_for_all_else(match: ast.Match) -> bool:
@@ -159,10 +158,9 @@ def ends_for_all_else(match: ast.Match) -> bool:
     return isinstance(pattern, ast.MatchAs) and pattern.pattern is None
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_matches_say_what_becomes_of_all_else(module: str) -> None:
-    matches = [node for node in ast.walk(parse(module)) if isinstance(node, ast.Match)]
-    assert not [match.lineno for match in matches if not ends_for_all_else(match)]
+def test_matches_say_what_becomes_of_all_else() -> None:
+    matches = [(module, node) for module in MODULES for node in ast.walk(parse(module)) if isinstance(node, ast.Match)]
+    assert not [(module, match.lineno) for module, match in matches if not ends_for_all_else(match)]
 
 
 def changeable(tree: ast.Module) -> Iterator[str]:
@@ -178,10 +176,9 @@ def changeable(tree: ast.Module) -> Iterator[str]:
                 pass
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_no_module_holds_what_may_change(module: str) -> None:
+def test_no_module_holds_what_may_change() -> None:
     """Caches apart, which are objects of their own."""
-    assert not list(changeable(parse(module)))
+    assert not [(module, name) for module in MODULES for name in changeable(parse(module))]
 
 
 def test_the_layer_rule_finds_offenders() -> None:

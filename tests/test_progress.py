@@ -78,6 +78,7 @@ def test_a_line_stands_until_what_is_long_is_over(terminal: Terminal) -> None:
     assert text.endswith(" " * len(before[-1]) + "\r")
 
 
+@pytest.mark.slow
 def test_the_seconds_are_counted(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(written, "INTERVAL", 1.0)
     with progress("planning 3 operations"):
@@ -202,6 +203,7 @@ def test_the_line_is_written_while_a_solver_works(terminal: Terminal) -> None:
 
 
 @pytest.mark.llvm
+@pytest.mark.slow
 def test_the_line_is_written_while_llvm_works(terminal: Terminal) -> None:
     steps = "\n".join(f"  %v{k + 1} = call double @llvm.sin.f64(double %v{k})" for k in range(20_000))
     text = f"declare double @llvm.sin.f64(double)\ndefine double @f(double %v0) {{\n{steps}\n  ret double %v20000\n}}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from accel.ast.tree.types import BOOL, F32, ScalarType
 from accel.backends.linear import Assign, Drop, Enter, Item, Jump, JumpUnless, Mark, linear, moves
 from accel.ir.nodes import Branch, Launch, Level, Nest, Output, Program, Read, Repeat, Step, Stream, View, Write
@@ -96,6 +98,7 @@ def test_loops_jump_back_and_outer_arrays_live_to_the_end() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_deep_control_flow_does_not_recurse() -> None:
     same = Program((), (), (array(0),))
     inner = same

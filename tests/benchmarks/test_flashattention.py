@@ -32,6 +32,7 @@ def test_the_same_as_numpy(way: Way, backend: str, n: int, d: int) -> None:
 
 
 @pytest.mark.llvm
+@pytest.mark.slow
 def test_blocks_of_other_sizes() -> None:
     @A.runN
     def wide(q: Table, k: Table, v: Table) -> Table:
@@ -42,6 +43,7 @@ def test_blocks_of_other_sizes() -> None:
 
 
 @pytest.mark.llvm
+@pytest.mark.slow
 def test_large_scores_need_a_stable_softmax() -> None:
     q, k, v = inputs(16, 4)
     scaled: Floats = q * np.float32(100)

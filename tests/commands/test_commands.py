@@ -283,6 +283,7 @@ def test_a_file_finds_what_lies_beside_it_and_shadows_nothing(
     assert hasattr(json, "loads")
 
 
+@pytest.mark.slow
 def test_explain_prints_graphs_and_writes_pages(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     target = f"{EXAMPLES / 'dotp.py'}:dotp"
     for option, start in (("--dot", "digraph"), ("--mermaid", "flowchart TB\n"), ("--svg", "<?xml")):

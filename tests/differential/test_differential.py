@@ -56,6 +56,7 @@ def test_every_strategy_has_its_turn() -> None:
     assert {strategy for seed in range(6) for strategy in drawn(seed)} == set(STRATEGIES)
 
 
+@pytest.mark.slow
 def test_a_seed_makes_one_program() -> None:
     assert [file_source(generate(seed)) for seed in range(50)] == [file_source(generate(seed)) for seed in range(50)]
 
@@ -92,6 +93,7 @@ def test_shrinking_finds_the_node_that_matters() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_planted_mistake_is_found_and_shrunk(monkeypatch: pytest.MonkeyPatch) -> None:
     """An evaluator that negates every first result of a scan: its complaint is a scan or filter and an input."""
 

@@ -165,6 +165,7 @@ def test_the_guard_is_noticed(seed: int, layout: int) -> None:
     assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
 
 
+@pytest.mark.slow
 def test_a_fault_tells_its_seed() -> None:
     """The process ends, and has said where it was."""
     code = (

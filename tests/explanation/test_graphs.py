@@ -79,6 +79,7 @@ def test_mermaid_labels_hold_nothing_that_ends_them() -> None:
     assert mermaid.quoted("%%{init}%% %3\nend\x07") == '"%#37;{init}%#37; %3<br/>end "'
 
 
+@pytest.mark.slow
 def test_large_programs_are_drawn_with_a_node_for_each_loop() -> None:
     explanation = A.explain(long_program(300), np.ones(10))
     found = classes(explanation.to_svg())
@@ -89,6 +90,7 @@ def test_large_programs_are_drawn_with_a_node_for_each_loop() -> None:
     assert note in explanation.to_mermaid()
 
 
+@pytest.mark.slow
 def test_what_is_too_large_even_so_is_cut_off_and_says_so() -> None:
     explanation = A.explain(long_program(400), np.ones(10), strategy="none")
     assert classes(explanation.to_svg())["node loop"] < explanation.loops

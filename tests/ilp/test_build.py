@@ -78,6 +78,7 @@ def test_programs_inside_programs_are_planned_by_themselves() -> None:
     assert condition.inner == body.inner == ()
 
 
+@pytest.mark.slow
 def test_programs_nested_deeply_are_planned_without_recursion() -> None:
     looped: AnyAcc = A.use(XS)
     for _ in range(300):

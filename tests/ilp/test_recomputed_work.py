@@ -228,6 +228,7 @@ def test_what_is_dear_is_done_once(counted: Counted, steps: int) -> None:
     assert counted(A.map(lambda y: y * total, ys)) == 6
 
 
+@pytest.mark.slow
 def test_what_is_recomputed_of_memory_is_recomputed_by_one(counted: Counted) -> None:
     """The second recomputes the first map, in a loop of its own after a sum. What reads the first is recomputed nowhere."""
     firsts = five(A.use(XS))

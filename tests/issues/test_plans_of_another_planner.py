@@ -38,6 +38,7 @@ def test_each_file_of_the_planner_counts(tmp_path: Path, changed: str) -> None:
     assert planner(copy) != before
 
 
+@pytest.mark.slow
 def test_in_an_archive_the_version_counts(tmp_path: Path) -> None:
     archive = tmp_path / "accel.zip"
     with ZipFile(archive, "w") as file:

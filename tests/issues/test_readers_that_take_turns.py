@@ -31,6 +31,7 @@ def test_scans_both_ways_of_one_array(readers: int, strategy: Strategy) -> None:
     assert (found.loops, dict(found.reads)) == (2, {"n0": 2})
 
 
+@pytest.mark.slow
 def test_more_readers_than_a_solver_is_given() -> None:
     found = A.explain(scans(80))
     assert (found.strategy, found.loops) == ("greedy", 2)

@@ -40,6 +40,7 @@ def test_ten_thousand_maps() -> None:
     assert len(text(found).splitlines()) == len(found.bindings) + 1
 
 
+@pytest.mark.slow
 def test_a_deep_scalar_expression() -> None:
     def body(x: AnyExp) -> AnyExp:
         for i in range(1000):
@@ -67,6 +68,7 @@ def test_sharing_stays_linear() -> None:
     same(run(A.map(doubled, use(integers((3,))))), integers((3,)) << 60)
 
 
+@pytest.mark.slow
 def test_a_deep_chain_of_reshapes_moves_to_the_input() -> None:
     m = parameter(2, F64)
     doubled = A.map(lambda x: x * 2.0, A.flatten(chain(m, 500, lambda v: A.map(lambda x: x + 1.0, v))))

@@ -216,6 +216,7 @@ def named(tree: ast.Module) -> Iterator[str]:
             yield node.attr
 
 
+@pytest.mark.slow
 def test_few_files_know_an_operation() -> None:
     """What can be told from a description is not asked of the operations one by one (CONTRIBUTING.md)."""
     root = Path(__file__).parents[2] / "accel"

@@ -90,6 +90,7 @@ def interrupts() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("interrupts")
+@pytest.mark.slow
 def test_an_interrupt_ends_a_long_kernel() -> None:
     executable = endless()
     values = np.zeros(1 << 20, np.float32)

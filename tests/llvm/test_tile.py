@@ -101,6 +101,7 @@ def test_several_chunks(threads: int) -> None:
     check(product, numbers((61, 20), "float32"), numbers((20, 150), "float32", 1), threads=threads)
 
 
+@pytest.mark.slow
 def test_transposed_operands() -> None:
     a, b = numbers((19, 40), "float64"), numbers((23, 40), "float64", 1)
     check(lambda x, y: A.fold(A.add, 0, pairs(A.mul, x, y)), a, b)
@@ -113,6 +114,7 @@ def test_rows_that_lie_apart() -> None:
     check(product, a, b)
 
 
+@pytest.mark.slow
 def test_batches() -> None:
     def batched(x: Rows, y: Rows) -> Rows:
         n, m = A.shape(x)[1], A.shape(y)[1]

@@ -61,6 +61,7 @@ def test_without_pyopencl_it_says_what_to_install() -> None:
     )
 
 
+@pytest.mark.slow
 def test_without_devices_it_says_how_to_get_one(tmp_path: Path) -> None:
     pytest.importorskip("pyopencl")
     said = in_a_new_process(ASK, OCL_ICD_VENDORS=str(tmp_path))
@@ -69,6 +70,7 @@ def test_without_devices_it_says_how_to_get_one(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_pyopencl_that_looked_first_is_named(tmp_path: Path) -> None:
     pytest.importorskip("pyopencl")
     said = in_a_new_process("import pyopencl\n" + ASK, OCL_ICD_VENDORS=str(tmp_path))
@@ -76,6 +78,7 @@ def test_pyopencl_that_looked_first_is_named(tmp_path: Path) -> None:
     assert "hint: call accel.devices() before anything that uses pyopencl; or " in said
 
 
+@pytest.mark.slow
 def test_importing_pyopencl_first_does_no_harm() -> None:
     if not devices():
         pytest.skip(MISSING)
