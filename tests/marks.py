@@ -45,7 +45,7 @@ FOLDERS = {
 COSTLY = {*FOLDERS["llvm"], *FOLDERS["opencl"], *FOLDERS["solver"], "schedule"}
 """Folders of which most tests compile, solve or interpret programs."""
 
-QUICK = 8
+QUICK = 16
 """One case of so many of a family there is quick."""
 
 VALUES = {"llvm": "llvm", "opencl": "opencl", "cbc": "solver", "highs": "solver", "gurobi": "solver"}
