@@ -87,6 +87,13 @@ def phases(nest: Nest, loop: For) -> tuple[Phase, ...]:
     return () if guarded or waits or not 0 < len(kept) <= MOST_KEPT else made
 
 
+def reads_at_data(nest: Nest) -> bool:
+    """Whether it reads arrays at indices that are data."""
+    statements = tuple(mentions.statements(nest))
+    data = _data(statements)
+    return any(_loud(statement, nest, data) is Loud.RANDOM for statement in statements)
+
+
 def _stateful(statements: Sequence[LoopBody]) -> frozenset[str]:
     """The streams that depend on a state while it runs: these come one after the other, so they cannot be packed."""
     found: set[str] = set()

@@ -172,9 +172,13 @@ class Memory:
 
     def _guarded(self, address: str, mask: str) -> str:
         """The address if a lane is active, else one of a word that is never read."""
+        return self.routine.code.emit(f"select i1 {self._writer.any(mask)}, ptr {address}, ptr {self._somewhere()}")
+
+    def _somewhere(self) -> str:
+        """The address of a word that may be read."""
         somewhere = self.routine.slot("i64")
         self.routine.store("i64", "0", somewhere)
-        return self.routine.code.emit(f"select i1 {self._writer.any(mask)}, ptr {address}, ptr {somewhere}")
+        return somewhere
 
     def _load_row(self, kind: ScalarType, address: str, mask: str | None) -> str:
         code = self._writer.code
@@ -192,8 +196,12 @@ class Memory:
         vector, masks, pointers = code.vector(memory_type(kind)), code.vector("i1"), code.vector("ptr")
         name = f"llvm.masked.gather.{_suffix(code, kind)}.v{code.lanes}p0"
         code.declare(vector, name, f"{pointers}, {masks}, {vector}")
+        if mask is not None:
+            idle = self._writer.splat(self._somewhere(), "ptr")
+            somewhere = code.emit(f"select {masks} {mask}, {addresses}, {pointers} {idle}")
+            addresses = f"{pointers} {somewhere}"
         addresses = addresses.replace(pointers, f"{pointers} align {kind.bytes}", 1)
-        active = mask or code.splat("i1", "true")
+        active = code.splat("i1", "true")
         return code.emit(f"call {vector} @{name}({addresses}, {masks} {active}, {vector} zeroinitializer)")
 
     def ask_ahead(self, array: Array, index: Sequence[Value]) -> None:

@@ -21,6 +21,7 @@ from accel.ir.nodes import For, Write
 from accel.labelled.array import Array, Extent, SizeVariable
 from accel.labelled.meaning.order import BLOCK
 from accel.labelled.scalar import Constant
+from accel.schedule.phases import reads_at_data
 
 SMALL = 131072.0
 """Instructions (as `analysis.weight` counts) below which a nest is one call on the calling thread, holding the GIL."""
@@ -153,9 +154,10 @@ def _rows(text: NestText, levels: Levels, loop: For, records: str) -> None:
 
 
 def note_streaming(text: NestText, levels: Levels, extent: str, is_flat: bool) -> None:
-    """Says whether the nest writes more than caches hold: then its stores go past them."""
+    """Says whether stores go past the caches: the nest writes more than these hold, and no random reads have them wait."""
+    counts = is_flat and not reads_at_data(text.nest)
     written = (
-        sum(s.array.element.bytes for s in mentions.statements(text.nest) if isinstance(s, Write)) if is_flat else 0
+        sum(s.array.element.bytes for s in mentions.statements(text.nest) if isinstance(s, Write)) if counts else 0
     )
     code = levels.routine.code
     large = code.emit(f"icmp sgt i64 {code.emit(f'mul i64 {extent}, {written}')}, {CACHE_BYTES}")

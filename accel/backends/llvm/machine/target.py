@@ -21,6 +21,15 @@ HOST_ATTRIBUTES = 'attributes #0 = { nounwind "prefer-vector-width"="512" "min-l
 """Attributes of every function: 512-bit registers where the processor has them."""
 
 
+_SLOW_GATHERS = "znver"
+"""Processors on which a load for each lane takes no longer than an instruction that loads all lanes from where each says.
+
+On the fourth generation (Zen 4) that instruction takes twice as long where the pages are not in the processor's table.
+"""
+
+_ONE_BY_ONE = ",+prefer-no-gather,+prefer-no-scatter"
+
+
 @dataclass(frozen=True, slots=True)
 class Registers:
     """A processor's vector registers: the bytes of one, and how many there are."""
@@ -59,11 +68,12 @@ class Host:
         llvm.initialize_native_asmprinter()
         self._triple = llvm.get_process_triple()
         self._features = llvm.get_host_cpu_features()
-        target = llvm.Target.from_triple(self._triple)
+        target, processor = llvm.Target.from_triple(self._triple), llvm.get_host_cpu_name()
+        features = self._features.flatten() + (_ONE_BY_ONE if processor.startswith(_SLOW_GATHERS) else "")
         self._machine, self._quick_machine = (
             target.create_target_machine(
-                cpu=llvm.get_host_cpu_name(),
-                features=self._features.flatten(),
+                cpu=processor,
+                features=features,
                 opt=level,
                 reloc="pic",
                 codemodel="jitdefault",
