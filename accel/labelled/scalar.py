@@ -80,6 +80,7 @@ class Load:
     """`out := array[index]`, an error out of bounds (at `where`). The array is wholly computed before.
 
     `inside`: the index is proved to be in bounds wherever the function runs, so that a check may be left out.
+    `inside_block`: wherever this block runs, because of the conditions around it: no check either, but it must stay there.
     `check`: the load stays even if what it loads is unused, since what comes after it relies on an index in bounds.
     """
 
@@ -89,6 +90,12 @@ class Load:
     where: Where | None = field(default=None, compare=False, repr=False)
     inside: bool = field(default=False, compare=False, repr=False)
     check: bool = False
+    inside_block: bool = field(default=False, compare=False, repr=False)
+
+    @property
+    def may_fail(self) -> bool:
+        """Whether its index is not known to be in bounds where it runs."""
+        return bool(self.index) and not self.inside and not self.inside_block
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,6 +188,66 @@ def test_chains_of_rules_hold_for_all_numbers_of_eight_bits(seed: int) -> None:
             assert trial.keeps(ranges.of(variable), trial.values[variable]), (steps, variable, index, size)
 
 
+COMPARISONS = (Operator.LT, Operator.LE, Operator.GT, Operator.GE, Operator.EQ, Operator.NE)
+CONNECTIVES = (Operator.AND, Operator.OR, Operator.NOT)
+NUMPYS = {
+    Operator.LT: np.less, Operator.LE: np.less_equal, Operator.GT: np.greater, Operator.GE: np.greater_equal,
+    Operator.EQ: np.equal, Operator.NE: np.not_equal, Operator.AND: np.logical_and, Operator.OR: np.logical_or,
+    Operator.NOT: np.logical_not,
+}  # fmt: skip
+
+
+def random_steps(random: np.random.Generator) -> Steps:
+    """Numbers, then comparisons of them, then what connects these."""
+    numbers: list[Operand] = [
+        INDEX,
+        LEFT,
+        RIGHT,
+        Extent(N, 0),
+        Extent(N, 1),
+        *(constant(I64, k) for k in (-3, 0, 1, 20)),
+    ]
+    flags: list[Operand] = []
+    steps: Steps = []
+    for number in range(3, 9):
+        pair = tuple(numbers[random.integers(len(numbers))] for _ in range(2))
+        steps.append((Variable(number, I64), OPERATORS[random.integers(5)], pair))
+        numbers.append(steps[-1][0])
+    for number in range(9, 21):
+        if number < 15:
+            operator, arguments, count = COMPARISONS[random.integers(len(COMPARISONS))], numbers, 2
+        else:
+            operator, arguments = CONNECTIVES[random.integers(len(CONNECTIVES))], flags
+            count = 1 if operator is Operator.NOT else 2
+        steps.append(
+            (Variable(number, BOOL), operator, tuple(arguments[random.integers(len(arguments))] for _ in range(count)))
+        )
+        flags.append(steps[-1][0])
+    return steps
+
+
+@pytest.mark.parametrize("first", one_in(4, range(0, 120, 10)))
+def test_what_follows_from_conditions_holds_for_all_numbers_of_eight_bits(first: int) -> None:
+    learnt = 0
+    for seed in range(first, first + 10):
+        steps = random_steps(np.random.default_rng(seed))
+        ranges = Ranges((INDEX,), SHAPE, EIGHT_BITS)
+        for step in steps:
+            ranges.learn(*step)
+        trials = [Trial(index, size) for index, size in SIZES]
+        for trial, (variable, operator, given) in product(trials, steps):
+            values = [trial.value(operand) for operand in given]
+            trial.values[variable] = NUMPYS[operator](*values) if operator in NUMPYS else computed(operator, values)
+        for (flag, _, _), holds in product(steps[6:], (True, False)):
+            known = ranges.given(flag, holds)
+            learnt += known is not ranges
+            for trial, variable in product(trials, [INDEX, LEFT, RIGHT, *(step[0] for step in steps[:6])]):
+                values, where = np.broadcast_arrays(trial.values[variable], trial.values[flag] == holds)
+                kept = values[where]
+                assert not kept.size or trial.keeps(known.of(variable), kept), (seed, flag, holds, variable)
+    assert learnt > 50
+
+
 EDGES = (-(2**63), -(2**62), -OFFSET - 1, -1, 0, 1, OFFSET, OFFSET + 1, 2**47, 2**61, 2**62, 2**63 - 1)
 
 

@@ -171,8 +171,8 @@ def _function(function: Function, found: list[Hashable]) -> None:
             match statement:
                 case Compute():
                     continue
-                case Load(_, array, index, _, inside, check):
-                    found += (Load, array.label, array.leaf, inside, check)
+                case Load(_, array, index, _, inside, check, inside_block):
+                    found += (Load, array.label, array.leaf, inside, check, inside_block)
                     _mentioned(index, found)
                 case If(_, condition, then, orelse):
                     found.append(If)

@@ -96,7 +96,7 @@ class _Inlining:
         for parameter, array in zip(function.parameters[rank:], self._node.inputs, strict=True):
             element = self._variable(parameter)
             local[parameter] = element
-            statements.append(Load(element, array, load.index, load.where, load.inside, not statements))
+            statements.append(replace(load, out=element, array=array, check=not statements))
 
         def bound(variable: Variable) -> Variable:
             fresh = self._variable(variable)

@@ -78,8 +78,7 @@ def _loads_or_loops(function: Function) -> bool:
     """Whether a scalar function has a load that is not known to be in bounds, or a loop, which may never end."""
     statements = (statement for block in programs.blocks(function) for statement in block.statements)
     return any(
-        isinstance(statement, While) or (isinstance(statement, Load) and bool(statement.index) and not statement.inside)
-        for statement in statements
+        isinstance(statement, While) or (isinstance(statement, Load) and statement.may_fail) for statement in statements
     )
 
 

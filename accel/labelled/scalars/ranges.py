@@ -11,18 +11,31 @@ trying all values of numbers of eight bits.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, assert_never
 
 from accel.ast.handles.extents import LARGEST_EXTENT
 from accel.ast.tree.operators import Operator
-from accel.ast.tree.types import I64
+from accel.ast.tree.types import BOOL, I64
 from accel.labelled.array import Extent, Shape, SizeVariable
-from accel.labelled.scalar import Compute, Constant, Function, Operand, Variable
+from accel.labelled.scalar import Compute, Constant, Function, Operand, Variable, operand_type
 
 _MOST = 4
 """How many bounds of one value are kept."""
+
+_FOLLOWED = 256
+"""Of functions that compute more numbers than this, nothing is concluded from conditions: each branch looks at all of them."""
+
+_NEGATED: Final = {
+    Operator.LT: Operator.GE,
+    Operator.GE: Operator.LT,
+    Operator.GT: Operator.LE,
+    Operator.LE: Operator.GT,
+    Operator.EQ: Operator.NE,
+    Operator.NE: Operator.EQ,
+}
+"""What holds of two numbers where a comparison does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +103,75 @@ class Ranges:
                 self._least[extent.variable] = max(self._least.get(extent.variable, 0), 1 - extent.offset)
         self._last = [_linear(extent).plus(ONE, -1) for extent in shape]
         self._ranges = {v: Range((ZERO,), (last,)) for v, last in zip(index, self._last, strict=True)}
+        self._numbers: list[tuple[Variable, Operator, Sequence[Operand]]] = []
+        self._flags: dict[Operand, tuple[Operator, Sequence[Operand]]] = {}
 
     def learn(self, out: Variable, operator: Operator, arguments: Sequence[Operand]) -> None:
         """`out := operator(arguments)`."""
-        found = self._computed(operator, [self.of(argument) for argument in arguments]) if out.type is I64 else UNKNOWN
+        if out.type is BOOL:
+            self._flags[out] = operator, arguments
+        if out.type is not I64:
+            return
+        self._numbers.append((out, operator, arguments))
+        found = self._computed(operator, [self.of(argument) for argument in arguments])
         if found != UNKNOWN:
             self._ranges[out] = found
+
+    def given(self, condition: Operand, holds: bool) -> Ranges:
+        """What is known where a condition is true, or where it is false. It may be this object, if that is no more."""
+        facts = list(self._facts(condition, holds)) if len(self._numbers) <= _FOLLOWED else []
+        if not facts:
+            return self
+        found = Ranges((), (), self._limits)
+        found._least, found._last = self._least, self._last
+        found._ranges, found._numbers, found._flags = dict(self._ranges), list(self._numbers), dict(self._flags)
+        for variable, known in facts:
+            found._ranges[variable] = _both(known, found.of(variable))
+        for out, operator, arguments in self._numbers:
+            computed = found._computed(operator, [found.of(argument) for argument in arguments])
+            found._ranges[out] = _both(computed, found.of(out))
+        return found
+
+    def _facts(self, condition: Operand, holds: bool) -> Iterator[tuple[Variable, Range]]:
+        """What a condition says of numbers."""
+        pending, seen = [(condition, holds)], set[tuple[Operand, bool]]()
+        while pending:
+            flag, true = pending.pop()
+            if flag not in self._flags or (flag, true) in seen:
+                continue
+            seen.add((flag, true))
+            operator, arguments = self._flags[flag]
+            match operator, arguments:
+                case Operator.NOT, [one]:
+                    pending.append((one, not true))
+                case Operator.AND | Operator.OR, [a, b]:
+                    pending += [(a, true), (b, true)] if true is (operator is Operator.AND) else []
+                case _, [a, b] if operator in _NEGATED and operand_type(a) is I64:
+                    yield from self._compared(operator if true else _NEGATED[operator], a, b)
+                case _:
+                    pass
+
+    def _compared(self, operator: Operator, a: Operand, b: Operand) -> Iterator[tuple[Variable, Range]]:
+        """What follows for two numbers of which a comparison holds."""
+        left, right = self.of(a), self.of(b)
+        match operator:
+            case Operator.GT | Operator.GE:
+                yield from self._compared(Operator.LT if operator is Operator.GT else Operator.LE, b, a)
+                return
+            case Operator.LT | Operator.LE:
+                less = ONE if operator is Operator.LT else ZERO
+                of_left = Range((), tuple([upper.plus(less, -1) for upper in right.uppers]))
+                of_right = Range(tuple([lower.plus(less) for lower in left.lowers]), ())
+            case Operator.EQ:
+                of_left, of_right = right, left
+            case Operator.NE:
+                of_left, of_right = _other_than(right, left), _other_than(left, right)
+            case _:
+                return
+        for operand, known in ((a, of_left), (b, of_right)):
+            small = Range(tuple(filter(self._is_small, known.lowers)), tuple(filter(self._is_small, known.uppers)))
+            if isinstance(operand, Variable) and small != UNKNOWN:
+                yield operand, small
 
     def at_most(self, left: Operand, right: Operand, less: int = 0) -> bool:
         """Whether `left + less <= right` always holds."""
@@ -194,6 +270,21 @@ def _negative(linear: Linear) -> Linear:
 
 def _negated(numbers: Range) -> Range:
     return Range(tuple(map(_negative, numbers.uppers)), tuple(map(_negative, numbers.lowers)))
+
+
+def _both(one: Range, two: Range) -> Range:
+    """What two ranges of one number say together, the first one's bounds first."""
+    lowers, uppers = dict.fromkeys((*one.lowers, *two.lowers)), dict.fromkeys((*one.uppers, *two.uppers))
+    return Range(tuple(lowers)[:_MOST], tuple(uppers)[:_MOST])
+
+
+def _other_than(other: Range, known: Range) -> Range:
+    """A number in a range that is not another one: if it were a bound, the next one is."""
+    exact = set(other.lowers) & set(other.uppers)
+    return Range(
+        tuple([lower.plus(ONE) for lower in known.lowers if lower in exact]),
+        tuple([upper.plus(ONE, -1) for upper in known.uppers if upper in exact]),
+    )
 
 
 def always_inside(function: Function, shape: Shape, bounds: Shape) -> bool:

@@ -46,7 +46,8 @@ def simplify(function: Function, shape: Shape = ()) -> Function:
 
     `shape`: the first parameters are an index that runs over it.
     """
-    body = _Pass(Ranges(function.parameters[: len(shape)], shape)).block(function.body, ChainMap())
+    ranges = Ranges(function.parameters[: len(shape)], shape)
+    body = _Pass(ranges, ranges).block(function.body, ChainMap())
     body = _live_block(body, range(len(body.results)))
     return _numbered(Function(function.parameters, body))
 
@@ -59,11 +60,14 @@ def select_results(function: Function, wanted: Sequence[int]) -> Function:
 
 
 class _Pass:
-    """Forward: each variable has a replacement, each computation a value that is known where it dominates."""
+    """Forward: each variable has a replacement, each computation a value that is known where it dominates.
 
-    def __init__(self, ranges: Ranges) -> None:
+    `everywhere`: what is known of indices wherever the function runs; `here`: in the block that is being read.
+    """
+
+    def __init__(self, everywhere: Ranges, here: Ranges) -> None:
         self._replaced: dict[Variable, Operand] = {}
-        self._ranges = ranges
+        self._everywhere, self._here = everywhere, here
 
     def operand(self, operand: Operand) -> Operand:
         match operand:
@@ -89,10 +93,11 @@ class _Pass:
         match statement:
             case Compute(out, operator, arguments):
                 self._replaced[out] = self._compute(out, operator, self.operands(arguments), statements, known)
-            case Load(out, array, index, where, inside, check):
+            case Load(out, array, index, where, inside, check, inside_block):
                 index = self.operands(index)
-                inside = inside or self._ranges.inside(index, array.shape)
-                load = Load(out, array, index, where, inside, check and not inside)
+                inside = inside or self._everywhere.inside(index, array.shape)
+                inside_block = inside or inside_block or self._here.inside(index, array.shape)
+                load = Load(out, array, index, where, inside, check and not inside_block, inside_block)
                 self._once(("load", array, index, load.check), load, out, statements, known)
             case If():
                 self._choice(statement, statements, known)
@@ -124,7 +129,7 @@ class _Pass:
             folded = _folded(out, operator, arguments)
             if folded is not None:
                 return folded
-            simpler = law(out.type, operator, arguments) or law_of_ranges(operator, arguments, self._ranges)
+            simpler = law(out.type, operator, arguments) or law_of_ranges(operator, arguments, self._here)
             if simpler is None:
                 break
             if not isinstance(simpler, tuple):
@@ -134,7 +139,8 @@ class _Pass:
         found = known.get(key)
         if found is None:
             statements.append(Compute(out, operator, arguments))
-            self._ranges.learn(out, operator, arguments)
+            for ranges in {self._everywhere, self._here}:
+                ranges.learn(out, operator, arguments)
             found = known[key] = out
         return found
 
@@ -146,7 +152,8 @@ class _Pass:
                 self._statement(inner, statements, known)
             self._replaced.update(zip(statement.outs, self.operands(taken.results), strict=True))
             return
-        then, orelse = self.block(statement.then, known.new_child()), self.block(statement.orelse, known.new_child())
+        then = self._branch(statement.then, condition, True, known)
+        orelse = self._branch(statement.orelse, condition, False, known)
         if self._cost(then) + self._cost(orelse) > _CHEAP:
             self._keep(If(statement.outs, condition, then, orelse), statements)
             return
@@ -155,6 +162,13 @@ class _Pass:
         results = zip(statement.outs, self.operands(then.results), self.operands(orelse.results), strict=True)
         for out, yes, no in results:
             self._replaced[out] = self._compute(out, Operator.SELECT, (condition, yes, no), statements, known)
+
+    def _branch(self, block: Block, condition: Operand, holds: bool, known: ChainMap[Hashable, Variable]) -> Block:
+        """A block that runs only where a condition is true, or only where it is false."""
+        around, self._here = self._here, self._here.given(condition, holds)
+        made = self.block(block, known.new_child())
+        self._here = around
+        return made
 
     def _cost(self, block: Block) -> int:
         """What it costs to evaluate a block always; more than `_CHEAP` if it may fail or loop."""

@@ -79,9 +79,9 @@ class Functions:
                 case scalar.Compute(out, operator, arguments):
                     values = [self._operand(argument, environment) for argument in arguments]
                     environment[out.number] = self._writer.operator(operator, out.type, values)
-                case scalar.Load(out, array, index, where, inside):
+                case scalar.Load(out, array, index, where):
                     position = [self._operand(operand, environment) for operand in index]
-                    if not inside:
+                    if statement.may_fail:
                         self._memory.check(position, array.shape, mask, where)
                     environment[out.number] = self._memory.read(array, position, mask)
                 case scalar.If(outs):
