@@ -11,7 +11,7 @@ trying all values of numbers of eight bits.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, assert_never
 
@@ -27,7 +27,7 @@ _MOST = 4
 _FOLLOWED = 256
 """Of functions that compute more numbers than this, nothing is concluded from conditions: each branch looks at all of them."""
 
-_NEGATED: Final = {
+_NEGATED: Mapping[Operator, Operator] = {
     Operator.LT: Operator.GE,
     Operator.GE: Operator.LT,
     Operator.GT: Operator.LE,

@@ -11,6 +11,7 @@ _NUMPY = "tests/labelled/test_against_numpy.py"
 _REGRESSIONS = "tests/labelled/test_accelerate_regressions.py"
 _OPERATIONS = "tests/labelled/test_operations.py"
 _VERIFY = "tests/labelled/test_verify.py"
+_RANGES = "tests/labelled/test_ranges.py"
 _LAZINESS = "tests/labelled/test_laziness.py"
 
 FAULTS = (
@@ -59,8 +60,8 @@ FAULTS = (
     Fault(
         "what a branch computed is known after it",
         "labelled/scalars/simplify.py",
-        "then, orelse = self.block(statement.then, known.new_child()), self.block(statement.orelse, known.new_child())",
-        "then, orelse = self.block(statement.then, known), self.block(statement.orelse, known)",
+        "made = self.block(block, known.new_child())",
+        "made = self.block(block, known)",
         (_LAZINESS, _SIMPLIFY, _NUMPY),
     ),
     Fault(
@@ -69,6 +70,20 @@ FAULTS = (
         "(isinstance(s, Load) and s.inside)",
         "isinstance(s, Load)",
         (_LAZINESS,),
+    ),
+    Fault(
+        "loads leave the branches that keep them in bounds",
+        "labelled/scalars/simplify.py",
+        "(isinstance(s, Load) and s.inside)",
+        "(isinstance(s, Load) and not s.may_fail)",
+        (_RANGES,),
+    ),
+    Fault(
+        "what a branch is known by is known after it",
+        "labelled/scalars/simplify.py",
+        "        self._here = around\n",
+        "",
+        (_RANGES,),
     ),
     Fault(
         "generates of different shapes are one",

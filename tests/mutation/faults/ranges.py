@@ -10,6 +10,34 @@ _WRAPPING = "tests/issues/test_sums_that_wrap.py"
 
 FAULTS = (
     Fault(
+        "a condition that does not hold says what it says where it holds",
+        "labelled/scalars/ranges.py",
+        "operator if true else _NEGATED[operator]",
+        "operator",
+        (_OVERFLOW,),
+    ),
+    Fault(
+        "one of two conditions is enough",
+        "labelled/scalars/ranges.py",
+        "if true is (operator is Operator.AND)",
+        "if true",
+        (_OVERFLOW,),
+    ),
+    Fault(
+        "less is one less than it is",
+        "labelled/scalars/ranges.py",
+        "less = ONE if operator is Operator.LT else ZERO",
+        "less = ONE",
+        (_OVERFLOW,),
+    ),
+    Fault(
+        "other than a bound is other than any number",
+        "labelled/scalars/ranges.py",
+        "for lower in known.lowers if lower in exact",
+        "for lower in known.lowers",
+        (_OVERFLOW,),
+    ),
+    Fault(
         "sums that may wrap have bounds",
         "labelled/scalars/ranges.py",
         "if not not_below or not not_above:",
@@ -110,8 +138,8 @@ FAULTS = (
     Fault(
         "recomputation is not checked",
         "labelled/passes/inline.py",
-        "load.inside, not statements",
-        "load.inside, False",
+        "check=not statements",
+        "check=False",
         ("tests/issues/test_checks_of_copied_work.py",),
     ),
     Fault(
