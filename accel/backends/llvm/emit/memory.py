@@ -318,8 +318,7 @@ class Memory:
 
     def load_vector(self, kind: ScalarType, address: str, mask: str | None) -> Value:
         """Adjacent elements from an address on, where the mask is set."""
-        text = self._load_row(kind, address, mask)
-        return self._writer.varying(_from_memory(self._writer.code, kind, text), kind)
+        return self.loaded(kind, self._load_row(kind, address, mask))
 
     def store_vector(self, kind: ScalarType, value: Value, address: str, mask: str | None) -> None:
         """To adjacent elements from an address on, where the mask is set."""
@@ -327,7 +326,10 @@ class Memory:
 
     def load_lanes(self, kind: ScalarType, addresses: str, mask: str | None) -> Value:
         """The elements at the addresses in a vector register, where the mask is set."""
-        text = self._gather(kind, f"{self._writer.code.vector('ptr')} {addresses}", mask)
+        return self.loaded(kind, self._gather(kind, f"{self._writer.code.vector('ptr')} {addresses}", mask))
+
+    def loaded(self, kind: ScalarType, text: str) -> Value:
+        """A vector register that was loaded, as elements."""
         return self._writer.varying(_from_memory(self._writer.code, kind, text), kind)
 
     def _scatter(self, kind: ScalarType, text: str, addresses: str, mask: str | None) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from accel.backends.llvm.emit.memory import Memory
+from accel.backends.llvm.emit.transpose import PIECE, transposed_rows
 from accel.backends.llvm.emit.values import Lanes, Value
 from accel.backends.llvm.states.accumulators import Tools
 from accel.backends.llvm.states.records import Record
@@ -28,6 +29,7 @@ class RunsFold:
         self._runs = order_lanes(record.state.types)
         self._run = BLOCK // self._runs
         self._vectors = self._runs // tools.writer.lanes
+        self._width = PIECE // max(kind.bytes for kind in record.state.element)
         types = tools.vector_types(record)
         self._results = [tools.routine.slot(f"[{self._vectors} x {type_}]", align=64) for type_ in types]
 
@@ -50,13 +52,19 @@ class RunsFold:
         tools, record, routine = self._tools, self._record, self._tools.routine
         slots = [tools.slots(record) for _ in range(self._vectors)]
         for vector, held in enumerate(slots):
-            tools.store(record, self._elements(self._position(vector, "0"), None), held)
-        with routine.count("1", str(self._run)) as step:
+            first, *others = self._next(vector, "0")
+            tools.store(record, self._merged(first, others), held)
+        with routine.count(str(self._width), str(self._run), self._width) as step:
             for vector, held in enumerate(slots):
-                element = self._elements(self._position(vector, step), None)
-                tools.store(record, tools.merge(record, tools.load(record, held), element), held)
+                tools.store(record, self._merged(tools.load(record, held), self._next(vector, step)), held)
         for vector, held in enumerate(slots):
             tools.store(record, tools.load(record, held), self._result(vector))
+
+    def _merged(self, before: list[Value], elements: Sequence[list[Value]]) -> list[Value]:
+        """A vector of results and so many elements of each run, one after the other."""
+        for element in elements:
+            before = self._tools.merge(self._record, before, element)
+        return before
 
     def _part(self, present: str) -> None:
         """As many vectors of runs as there are, one after the other; the last run may be short."""
@@ -87,6 +95,16 @@ class RunsFold:
         code, size = self._tools.routine.code, self._run * self._tools.writer.lanes
         first = str(vector * size) if isinstance(vector, int) else code.emit(f"mul i64 {vector}, {size}")
         return code.emit(f"add i64 {first}, {step}")
+
+    def _next(self, vector: int, step: str) -> list[list[Value]]:
+        """The elements of a vector's runs at `step` and behind it, as many as are transposed at once."""
+        code, leaves = self._tools.routine.code, []
+        for kind, tile in zip(self._record.state.element, self._tiles, strict=True):
+            base = code.emit(f"getelementptr {memory_type(kind)}, ptr {tile}, i64 {self._position(vector, step)}")
+            runs = range(self._tools.writer.lanes)
+            rows = [code.emit(f"getelementptr i8, ptr {base}, i64 {run * self._run * kind.bytes}") for run in runs]
+            leaves.append([self._memory.loaded(kind, text) for text in transposed_rows(code, kind, rows, self._width)])
+        return [list(element) for element in zip(*leaves, strict=True)]
 
     def _elements(self, position: str, mask: str | None) -> list[Value]:
         """The elements of all lanes' runs, of which the first lane's is at `position`."""

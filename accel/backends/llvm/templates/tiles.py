@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from itertools import product
 
 from accel.ast.tree.types import I64
+from accel.backends.llvm.emit.transpose import rows_at_once, strips, transposed_rows
 from accel.backends.llvm.emit.values import Uniform
 from accel.backends.llvm.loops.nest import Levels
-from accel.backends.llvm.templates.transpose import rows_at_once, strips, transposed_rows
 from accel.backends.llvm.text.code import memory_type
 from accel.ir.nodes import For
 from accel.schedule.templates.blocks import Across

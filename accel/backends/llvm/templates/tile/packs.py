@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from accel.ast.tree.types import I64, ScalarType
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Statements, Streams
+from accel.backends.llvm.emit.transpose import interleaved, shuffled
 from accel.backends.llvm.emit.values import Progression, Uniform, Value, Writer
 from accel.backends.llvm.templates.tile.ahead import LINE, LINES_AHEAD, ROWS_AHEAD, ask, matrices
 from accel.backends.llvm.templates.tile.layout import Layout, Panel, Parameters, Word
-from accel.backends.llvm.templates.transpose import interleaved, shuffled
 from accel.backends.llvm.text.code import memory_type
 from accel.backends.llvm.text.frame import Frame, FrameView
 from accel.backends.llvm.text.routine import Routine
