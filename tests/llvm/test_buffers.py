@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from accel.ast.tree.types import F32, F64, U8
-from accel.backends.llvm.machine.buffers import ALIGNMENT, KEPT, Buffers
+from accel.backends.llvm.machine.buffers import ALIGNMENT, KEPT, PAGE, PAGED, Buffers
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0), (7, 5), (5000,), (300_000,), (1000, 1001)])
@@ -19,7 +19,7 @@ def test_shape_and_alignment(shape: tuple[int, ...]) -> None:
     assert array.flags.c_contiguous
     assert array.flags.writeable
     if array.nbytes >= 4096:
-        assert array.ctypes.data % ALIGNMENT == 0
+        assert array.ctypes.data % (PAGE if array.nbytes >= PAGED else ALIGNMENT) == 0
 
 
 def test_blocks_are_used_again() -> None:
