@@ -30,9 +30,10 @@ PAGED = 1 << 15
 """Bytes from which on arrays begin with a page."""
 
 PAGE = 4096
-"""Bytes. At first, processors tell loads from earlier stores by their place in a page only, and a load waits for a store that seems
-to be in its way: scans took 2.5 times as long where the result lay 48 bytes further in its page than what was read. NumPy's large
-arrays lie 16 bytes behind the beginning of a page, so results lie at the beginning: loops that go forward store behind what they load.
+"""Bytes. At first, processors tell loads from earlier stores by their place in a page only, and loads wait for stores that
+seem to be in their way: scans took 2.5 times as long where the result lay 48 bytes further in its page than what was read.
+NumPy's large arrays lie 16 bytes behind the beginning of a page. Results lie at the beginning, so that loops that go forward
+store behind their loads.
 """
 
 LARGE = 1 << 20
