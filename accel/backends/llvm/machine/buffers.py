@@ -105,8 +105,8 @@ def _rounded(size: int) -> int:
 
 def _within(memory: HostArray, unit: int, element: ScalarType, shape: tuple[int, ...]) -> HostArray:
     """The array in a block, from a multiple of `unit` bytes on."""
-    # The first word behind the head of an array object is where its elements lie (`check_array_layout` has looked). Asking NumPy
-    # takes eight times as long.
+    # The first word behind the head of an array object says where its elements lie: `check_array_layout` has looked. Asking
+    # NumPy takes eight times as long.
     address = ctypes.c_int64.from_address(id(memory) + 16).value
     return np.ndarray(shape, element.dtype, memory, -address % unit)
 
