@@ -2,8 +2,9 @@
 
 In: a nest whose innermost loop runs in lanes. Out: which statements run together, and which streams are kept from phase to
 phase: they are packed, and stay in the cache. Processors hide the latency of random reads behind each other if little stands
-between them, and run scans faster if nothing else fills their registers: one loop then does as well as several that store
-what they make. So a phase has one random read and nothing else of the kind, or no scan beside much that is computed.
+between them, and run scans and elementary functions faster if nothing else fills their registers: one loop then does as well as
+several that store what they make. So a phase has one random read and nothing else of the kind, or one elementary function, or
+scans, of which none needs another of these.
 """
 
 from __future__ import annotations
@@ -51,10 +52,13 @@ class Loud(Enum):
     """As much as an elementary function, or more, is computed for each element."""
     SCAN = "scan"
     FILTER = "filter"
+    FOLD = "fold"
+    """One that has an order."""
 
     def disturbs(self, other: Loud) -> bool:
         """Whether the two share no phase."""
-        return Loud.RANDOM in (self, other) or {self, other} == {Loud.DEAR, Loud.SCAN}
+        pair = {self, other}
+        return Loud.RANDOM in pair or (pair <= {Loud.DEAR, Loud.SCAN} and Loud.DEAR in pair)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +154,9 @@ def _loud(statement: LoopBody, nest: Nest, data: frozenset[str]) -> Loud | None:
         return Loud.FILTER
     if isinstance(statement, ManyToOne):
         state = next(state for state in mentions.states(nest) if state.name == statement.state)
-        counts = all(not isinstance(value, Stream) for value in statement.values)
-        return Loud.SCAN if state.running and not counts else None
+        if not state.running:
+            return None if state.monoid.exact else Loud.FOLD
+        return Loud.SCAN if any(isinstance(value, Stream) for value in statement.values) else None
     for function in _functions(statement):
         if _loads_at_data(function, statement, data):
             return Loud.RANDOM

@@ -2,7 +2,8 @@
 
 In: the operations of a graph. Out: for pairs of them, how many bytes could be moved in the time that they lose to each other.
 Tables that are read at random share the caches, and a random read of what is read at random waits for it. A scan of what a
-filter leaves, unless it is exact, runs element by element, and so does whatever shares its loop. Figures: docs/benchmarks.md.
+filter leaves, unless it is exact, runs element by element, and so does whatever shares its loop. A fold of that, unless it is
+exact, stores it a second time, in blocks of the order. Figures: docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ _NEAR = 16
 _MUCH = 32
 """Bytes for each element: more than storing something and reading it again takes."""
 
+_SOME = 6
+"""Bytes for each element: more than reading again what is stored anyway, less than storing it for that."""
+
 
 def _tables(graph: Graph, node: Node) -> frozenset[Array]:
     return frozenset(edge.array for edge in graph.inputs[node.label] if edge.role is Role.SOURCE)
@@ -42,24 +46,27 @@ def interferences(
     graph: Graph, sizes: Mapping[SizeVariable, int], elements: Callable[[Shape], int]
 ) -> Iterator[tuple[tuple[Label, Label], int]]:
     """Pairs of operations that lose time in one loop, the lower label first, and how many bytes."""
-    for one, two in chain(_random_reads(graph, sizes), _scans_of_what_is_kept(graph)):
+    for one, two, weight in chain(_random_reads(graph, sizes), _readers_of_what_is_kept(graph)):
         if visited := min(elements(one.iteration), elements(two.iteration)):
-            yield (min(one.label, two.label), max(one.label, two.label)), _MUCH * visited
+            yield (min(one.label, two.label), max(one.label, two.label)), weight * visited
 
 
-def _random_reads(graph: Graph, sizes: Mapping[SizeVariable, int]) -> Iterator[tuple[Node, Node]]:
+def _random_reads(graph: Graph, sizes: Mapping[SizeVariable, int]) -> Iterator[tuple[Node, Node, int]]:
     """Random reads of different tables that are large, or may be."""
     tables = {node: _tables(graph, node) for node in graph.operations if node.random}
     large = [node for node, arrays in tables.items() if not all(_is_small(array, sizes) for array in arrays)]
     for place, one in enumerate(large):
         for two in large[place + 1 : place + 1 + _NEAR]:
             if not tables[one] & tables[two]:
-                yield one, two
+                yield one, two, _MUCH
 
 
-def _scans_of_what_is_kept(graph: Graph) -> Iterator[tuple[Node, Node]]:
-    """Filters, and scans that are not exact of what they leave."""
+def _readers_of_what_is_kept(graph: Graph) -> Iterator[tuple[Node, Node, int]]:
+    """Filters, and scans and folds that are not exact of what they leave."""
     filters = {(Extent(node.filtered, 0),): node for node in graph.operations if node.filtered is not None}
-    for scan in graph.operations:
-        if scan.kind is Kind.SCAN and not scan.exact and scan.iteration in filters:
-            yield filters[scan.iteration], scan
+    for reader in graph.operations:
+        if reader.kind in _WEIGHTS and not reader.exact and reader.iteration in filters:
+            yield filters[reader.iteration], reader, _WEIGHTS[reader.kind]
+
+
+_WEIGHTS: Mapping[Kind, int] = {Kind.SCAN: _MUCH, Kind.FOLD: _SOME}
