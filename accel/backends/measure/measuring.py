@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from accel.backends.measure import timing
 from accel.backends.measure.kept import keep, kept, key
 from accel.backends.measure.size_class import size_class
-from accel.backends.measure.timing import Timer, Times, Ways, beginning_with, times, ways_of
+from accel.backends.measure.timing import Timer, Times, Ways, beginning_with, ways_of
 from accel.backends.protocol import Backend, Executable, HostArray
 from accel.ir.nodes import Nest, Program
 from accel.schedule.templates.ways import ProgramSchedules
@@ -36,12 +37,12 @@ def fastest(seconds: Sequence[float]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Measuring:
-    """A program, and what chooses the ways of its nests: `timer` measures what is not known."""
+    """A program, and what chooses the ways of its nests: `timer` measures what is not known; None: `timing.times`."""
 
     backend: Backend
     program: Program
     schedules: ProgramSchedules
-    timer: Timer = times
+    timer: Timer | None = None
 
     @property
     def ways(self) -> Ways:
@@ -58,7 +59,7 @@ class Measuring:
         def find() -> tuple[tuple[float, ...], ...]:
             found = kept(at, ways)
             if found is None:
-                found = self.timer(self.backend, self.program, self.schedules, ways, arguments)
+                found = (self.timer or timing.times)(self.backend, self.program, self.schedules, ways, arguments)
                 keep(at, ways, found)
             return tuple([found[nest] for nest in ways])
 
