@@ -79,7 +79,7 @@ def explain(program: object, *arrays: object, **given: Unpack[Given]) -> Explana
     settings = setting.changed(given)
     found = subject(program, arrays, settings)
     try:
-        return with_ways(explanation(found), chosen(found.staged, found.data, settings))
+        return with_ways(explanation(found), chosen(found.staged, found.data, found.sizes, settings))
     except AccelDeviceError as error:
         raise AccelDeviceError(error.message, here(), hint=error.hint) from error
 

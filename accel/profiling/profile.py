@@ -54,7 +54,7 @@ def _target(settings: Settings) -> Backend:
 
 def _profiled(found: Subject, target: Backend, settings: Settings) -> Profile:
     assert found.data is not None, "only a function without arrays has none"
-    ways = chosen(found.staged, found.data, settings)
+    ways = chosen(found.staged, found.data, found.sizes, settings)
     timing = timed(found.staged.loops, found.data, target, ways.schedules)
     limit = bandwidth(target, settings.threads)
     explained = with_ways(explanation(found), ways)

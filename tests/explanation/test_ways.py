@@ -44,14 +44,15 @@ def test_alternatives_with_their_times() -> None:
         ("rows", 500.0, True),
     ]
     lines = [line.strip() for line in str(found).splitlines()]
-    assert "by rows: measured 500.000 ms, chosen" in lines
-    assert "by columns: measured 1,000.000 ms" in lines
+    columns, rows = found.clusters[0].ways
+    assert f"by rows: predicted {rows.predicted:.3f} ms, measured 500.000 ms, chosen" in lines
+    assert f"by columns: predicted {columns.predicted:.3f} ms, measured 1,000.000 ms" in lines
 
 
 def test_without_arrays_nothing_is_measured() -> None:
     columns, rows = A.explain(column_sums, rearrange="measure").clusters[0].ways
     assert (columns.milliseconds, columns.chosen, rows.milliseconds, rows.chosen) == (None, True, None, False)
-    assert "not measured" in str(columns)
+    assert str(columns) == "columns: not measured, chosen"
 
 
 def test_the_model_has_nothing_to_say() -> None:
@@ -63,9 +64,11 @@ def test_the_page_and_the_profile(tmp_path: Path) -> None:
     found = A.profile(column_sums, XS, rearrange="measure")
     assert found.loops[0].ways == found.explanation.clusters[0].ways
     assert [way.chosen for way in found.loops[0].ways] == [False, True]
-    assert "    by rows: measured 500.000 ms, chosen" in str(found).splitlines()
+    line = f"by {found.loops[0].ways[1]}"
+    assert line.endswith("measured 500.000 ms, chosen")
+    assert f"    {line}" in str(found).splitlines()
     found.to_html(tmp_path / "page.html")
-    assert "<li>by rows: measured 500.000 ms, chosen</li>" in (tmp_path / "page.html").read_text()
+    assert f"<li>{line}</li>" in (tmp_path / "page.html").read_text()
 
 
 def test_explain_raises_what_the_program_raises(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,4 +83,5 @@ def test_explain_raises_what_the_program_raises(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_texts() -> None:
-    assert str(WayReport("tile", 1234.5, chosen=True)) == "tile: measured 1,234.500 ms, chosen"
+    assert str(WayReport("tile", None, 1234.5, chosen=True)) == "tile: measured 1,234.500 ms, chosen"
+    assert str(WayReport("rows", 2.0, None, chosen=False)) == "rows: predicted 2.000 ms, not measured"

@@ -187,6 +187,7 @@ def test_what_is_not_much_faster_is_noise() -> None:
     assert fastest((1.0, 0.99, 2.0)) == 0
     assert fastest((1.0, 0.9, 0.8)) == 2
     assert fastest((0.0, 0.0)) == 0
+    assert fastest((1.0, None, 0.5)) == 2
 
 
 def test_each_class_of_sizes_is_measured_once() -> None:
@@ -264,6 +265,21 @@ def test_what_was_found_is_kept(folder: Path) -> None:
     timer = Favours(1)
     assert [calls_of_another_process(timer) for _ in range(3)] == [1, 0, 0]
     assert len(list(folder.glob("*.entry"))) == 1
+
+
+def test_ways_that_were_not_tried_are_kept_as_such(folder: Path) -> None:
+    tried = Favours(0)
+
+    def timer(*given: Any) -> Times:  # Any: what timers take
+        return {nest: (some[0], *(None for _ in some[1:])) for nest, some in tried(*given).items()}
+
+    xs = floats(300, 70)
+    for _ in range(2):
+        measuring.forget()
+        backend = Recorded()
+        made_of(column_sums, xs, timer=timer, backend=backend)([xs])
+        assert templates(backend.compiled[-1]) == [Template.COLUMNS]
+    assert tried.calls == 1
 
 
 def test_the_command_removes_it(folder: Path) -> None:

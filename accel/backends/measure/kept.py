@@ -44,10 +44,10 @@ def kept(at: bytes, ways: Ways) -> Times | None:
     return dict(zip(ways, every, strict=True))
 
 
-def _seconds(value: object, count: int) -> tuple[float, ...]:
-    """A list out of an entry. Raises ValueError unless it is one of `count` times."""
-    if not isinstance(value, list) or len(value) != count:
+def _seconds(value: object, count: int) -> tuple[float | None, ...]:
+    """A list out of an entry. Raises ValueError unless it is one of `count` times, the first of which is known."""
+    if not isinstance(value, list) or len(value) != count or value[0] is None:
         raise ValueError("a time for each way is listed here")
-    if any(type(each) is not float or not isfinite(each) or each < 0 for each in value):
+    if any(each is not None and (type(each) is not float or not isfinite(each) or each < 0) for each in value):
         raise ValueError("a time is a number of seconds")
     return tuple(value)

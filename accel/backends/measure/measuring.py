@@ -18,7 +18,7 @@ from accel.support.cache import Cache
 GAIN = 0.05
 """The part of its time that another way than the model's must save: less is noise."""
 
-_FOUND: Cache[bytes, tuple[tuple[float, ...], ...]] = Cache(1024)
+_FOUND: Cache[bytes, tuple[tuple[float | None, ...], ...]] = Cache(1024)
 """What this process measured, or read from disk: for each nest with several ways, in order, the time of each."""
 
 _Choice: TypeAlias = tuple[int, ...]
@@ -29,10 +29,12 @@ def forget() -> None:
     _FOUND.clear()
 
 
-def fastest(seconds: Sequence[float]) -> int:
-    """The number of the way to take."""
-    best = min(range(len(seconds)), key=seconds.__getitem__)
-    return best if seconds[best] < (1 - GAIN) * seconds[0] else 0
+def fastest(seconds: Sequence[float | None]) -> int:
+    """The number of the way to take; the first one's time is known."""
+    first, *_ = seconds
+    assert first is not None, "the model's way is always tried"
+    least, best = min((each, number) for number, each in enumerate(seconds) if each is not None)
+    return best if least < (1 - GAIN) * first else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class Measuring:
             return {}
         at = key(self.backend, self.program, self.schedules, size_class(arguments))
 
-        def find() -> tuple[tuple[float, ...], ...]:
+        def find() -> tuple[tuple[float | None, ...], ...]:
             found = kept(at, ways)
             if found is None:
                 found = (self.timer or timing.times)(self.backend, self.program, self.schedules, ways, arguments)

@@ -11,8 +11,11 @@ from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
 from accel.backends.device import Device, Launcher, Slots
-from accel.backends.protocol import Backend, HostArray
+from accel.backends.protocol import Backend, Executable, HostArray
 from accel.ir.nodes import Nest, Program
+from accel.labelled.array import SizeVariable
+from accel.labelled.meaning import bind
+from accel.schedule.predict import predicted
 from accel.schedule.templates.ways import ProgramSchedules, Way
 from accel.support.progress import progress
 
@@ -21,14 +24,17 @@ B = TypeVar("B")
 SECONDS = 0.2
 """As long all ways of a program are run again and again."""
 
+HOPELESS, LONG = 16.0, 0.5
+"""A way is not tried for which so many times the least is predicted, if that is longer than so many seconds."""
+
 MOST = 5
 """How often each is run at most; each is run once, however long that takes."""
 
 Ways: TypeAlias = Mapping[Nest, tuple[Way, ...]]
 """Of each nest that has several, those that there are to choose from, the one that the model takes first."""
 
-Times: TypeAlias = Mapping[Nest, tuple[float, ...]]
-"""The seconds that each of these ways takes."""
+Times: TypeAlias = Mapping[Nest, tuple[float | None, ...]]
+"""The seconds that each of these ways takes; None for one that was not tried, never the first."""
 
 Timer: TypeAlias = Callable[[Backend, Program, ProgramSchedules, Ways, Sequence[HostArray]], Times]
 """What finds them out."""
@@ -55,14 +61,20 @@ def times(
     backend: Backend, program: Program, schedules: ProgramSchedules, ways: Ways, arguments: Sequence[HostArray]
 ) -> Times:
     """What the ways take: the least of several runs, all launches of a run together. Raises what the program raises."""
-    count = max(map(len, ways.values()))
-    watches = [_Watch(ways) for _ in range(count)]
+    watches: list[_Watch] = []
+    runs: list[Executable] = []
+
+    def add(first: Mapping[Nest, int]) -> None:
+        watches.append(_Watch(ways))
+        runs.append(backend.compile(program, beginning_with(schedules, ways, first), watches[-1]))
+
     with progress(f"measuring {len(ways)} loop{'s' * (len(ways) != 1)}"):
-        runs = []
-        for number, watch in enumerate(watches):
-            first = {nest: min(number, len(some) - 1) for nest, some in ways.items()}
-            runs.append(backend.compile(program, beginning_with(schedules, ways, first), watch))
-        runs[0](arguments)  # memory is warm then
+        add({})
+        runs[0](arguments)  # memory is warm then, and the arguments fit
+        sizes = bind.sizes(program.parameters, program.own_shapes, program.equalities, arguments)
+        tried = {nest: worth_trying(some, sizes) for nest, some in ways.items()}
+        for number in range(1, max(map(len, tried.values()))):
+            add({nest: some[min(number, len(some) - 1)] for nest, some in tried.items()})
         begin = time.perf_counter()
         for turn in range(MOST):
             if turn and time.perf_counter() - begin > SECONDS:
@@ -71,7 +83,19 @@ def times(
                 watch.start()
                 run(arguments)
                 watch.stop()
-    return {nest: tuple([watch.least[nest] for watch in watches[: len(some)]]) for nest, some in ways.items()}
+    least = {nest: {way: watches[k].least[nest] for k, way in enumerate(some)} for nest, some in tried.items()}
+    return {nest: tuple([least[nest].get(way) for way in range(len(some))]) for nest, some in ways.items()}
+
+
+def worth_trying(ways: Sequence[Way], sizes: Mapping[SizeVariable, int]) -> list[int]:
+    """The numbers of the ways that may be fastest; the first is one of them."""
+    guesses = [predicted(way.schedules, sizes) for way in ways]
+    least = min((guess for guess in guesses if guess is not None), default=0.0)
+    return [
+        number
+        for number, guess in enumerate(guesses)
+        if not number or guess is None or guess < LONG or guess < HOPELESS * least
+    ]
 
 
 class _Watch:
