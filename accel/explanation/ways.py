@@ -12,7 +12,7 @@ from accel.backends.protocol import HostArray
 from accel.compile import Stages
 from accel.explanation.facts.ways import WayReport
 from accel.labelled.array import Label, SizeVariable
-from accel.schedule.predict import predicted
+from accel.schedule.prediction.predict import predicted
 from accel.schedule.templates.ways import ProgramSchedules, Way
 from accel.settings import Settings
 

@@ -1,7 +1,7 @@
 """What an order of loops costs, by a model of caches: enough to rank orders, not to say seconds to a percent.
 
-In: a nest, an order, the sizes of caches (`accel/schedule/caches.py`). Out: seconds. On top of what the caches lack stand the
-instructions of the innermost loop: vectors along consecutive elements, single elements otherwise.
+In: a nest, an order, the sizes of caches (`accel/schedule/prediction/caches.py`). Out: seconds. On top of what the caches lack
+stand the instructions of the innermost loop: vectors along consecutive elements, single elements otherwise.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from math import prod
 
 from accel.rearrange.nest import LinearNest, Reference, Role
 from accel.rearrange.rules import Order, Piece
-from accel.schedule.caches import CYCLE, LEVELS, VECTOR, Level, Walk, missed
+from accel.schedule.prediction.caches import CYCLE, LEVELS, VECTOR, Level, Walk, missed
 
 
 def predicted(nest: LinearNest, order: Order, levels: Sequence[Level] = LEVELS) -> float:

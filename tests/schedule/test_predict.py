@@ -14,7 +14,7 @@ from accel.backends.measure.timing import worth_trying
 from accel.backends.protocol import HostArray
 from accel.explanation.explain import Subject, subject
 from accel.schedule.machine import PROCESSOR, WorkItems
-from accel.schedule.predict import predicted
+from accel.schedule.prediction.predict import predicted
 from accel.schedule.templates.choose import program_schedules
 from accel.schedule.templates.ways import Way
 from tests.schedule.programs import EXAMPLES, Example

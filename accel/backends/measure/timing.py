@@ -15,7 +15,7 @@ from accel.backends.protocol import Backend, Executable, HostArray
 from accel.ir.nodes import Nest, Program
 from accel.labelled.array import SizeVariable
 from accel.labelled.meaning import bind
-from accel.schedule.predict import predicted
+from accel.schedule.prediction.predict import predicted
 from accel.schedule.templates.ways import ProgramSchedules, Way
 from accel.support.progress import progress
 

@@ -17,8 +17,8 @@ from accel.ir.nodes import Nest, OneToMaybe, OneToOne, Operand, Read, Write
 from accel.labelled.array import Extent, Shape, SizeVariable
 from accel.labelled.scalar import Constant
 from accel.schedule.axes import accesses
-from accel.schedule.caches import CYCLE, LEVELS, VECTOR, Walk, missed
 from accel.schedule.nodes import Kind, Parameter, Piece, Role, Schedule, Size
+from accel.schedule.prediction.caches import CYCLE, LEVELS, VECTOR, Walk, missed
 
 _PARAMETERS: Mapping[str, int] = {"rows": 6, "columns": 64, "depth": 256, "strip": 256, "edge": 64, "group": 8}
 """What backends take for them, about; a chunk is as large as all."""
@@ -94,7 +94,7 @@ def _known(extent: Operand | Extent, sizes: Mapping[SizeVariable, int]) -> int |
             return int(value)
         case Extent(variable=None, offset=offset):
             return offset
-        case Extent(variable=variable, offset=offset) if variable in sizes:
+        case Extent(variable=variable, offset=offset) if variable is not None and variable in sizes:
             return sizes[variable] + offset
         case _:
             return None
@@ -161,7 +161,7 @@ def _instructions(
     for depth, level in enumerate(mentions.levels(schedule.nest)):
         total += prod(extents[:depth]) / width * sum(map(_operations, (*level.before, *level.after)))
     for each in found:
-        turns = prod(extents[: each.inside])
+        turns = float(prod(extents[: each.inside]))
         for loop, step in zip(loops, each.walk.steps, strict=True):
             if loop.piece.kind is Kind.REGISTER and not step and loop.over < each.inside:
                 turns /= loop.extent
