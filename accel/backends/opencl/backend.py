@@ -56,7 +56,7 @@ class OpenCLBackend:
         return str(self.device.name)
 
     def ways(self, schedules: NestSchedules) -> tuple[Way, ...]:
-        """None to choose from: which one runs is known from the device."""
+        """None to choose from: where there are two, the length of rows decides."""
         return schedules.ways[:1]
 
     def compile(self, program: Program, schedules: ProgramSchedules, around: Around = nothing_around) -> Executable:
