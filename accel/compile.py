@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from accel.backends.choose import backend
 from accel.backends.device import Around, nothing_around
 from accel.backends.interpreter.backend import InterpreterBackend
+from accel.backends.measure.measuring import measured
 from accel.backends.nan_check import NaNCheck
 from accel.backends.protocol import Executable
 from accel.errors import AccelDeviceError, here
@@ -125,7 +126,10 @@ def _compiled(program: labelled.Program, options: Options, settings: Settings) -
     planned = time.perf_counter()
     count = sum(1 for _ in nests(staged.loops))
     with progress(f"compiling {count} loop{'s' * (count != 1)} for {target.name}"):
-        executable = target.compile(staged.loops, staged.schedules, around)
+        if settings.rearrange == "measure" and not settings.check_nan:
+            executable = measured(target, staged.loops, staged.schedules)
+        else:
+            executable = target.compile(staged.loops, staged.schedules, around)
     _LOG.debug(
         "%d operations in %d clusters by %s, cost %s%s, in %.1f ms; compiled for %s in %.1f ms",
         len(program.bindings), len(staged.plan.clustering.clusters), staged.plan.strategy, staged.plan.cost,

@@ -24,6 +24,7 @@ from accel.ilp.solvers import SolverName
 from accel.labelled.passes.products import Rounding
 
 Sizes = Literal["nominal", "actual"]
+Rearrange = Literal["model", "measure"]
 
 
 class Given(TypedDict, total=False):
@@ -39,6 +40,7 @@ class Given(TypedDict, total=False):
     time_limit: float
     formulation: FormulationName
     products: Rounding
+    rearrange: Rearrange
     check_nan: bool
 
 
@@ -56,6 +58,7 @@ class Settings:
     time_limit: float = 10.0
     formulation: FormulationName = "accel"
     products: Rounding = "fused"
+    rearrange: Rearrange = "model"
     check_nan: bool = False
 
     @property
@@ -68,6 +71,7 @@ _CHOICES: Mapping[str, tuple[object, ...]] = {
     "solver": get_args(SolverName),
     "sizes": get_args(Sizes),
     "products": get_args(Rounding),
+    "rearrange": get_args(Rearrange),
     "check_nan": (True, False),
 }
 
@@ -157,7 +161,9 @@ def using(**given: Unpack[Given]) -> Iterator[Settings]:
     producers are recomputed by their readers; `gathers`, only for the elements of a gather; `False`, never; `published`,
     [vB24]'s free rule for gathers. formulation: of the integer linear program, for comparison: ours (`accel`), that of
     [vB24] (`published`), or that of [Rob] (`robinson`, for programs without gathers). products: how sums of floats add
-    products: in one rounding (`fused`), or rounded first as all else (`rounded`): docs/order.md. check_nan: for debugging, the
+    products: in one rounding (`fused`), or rounded first as all else (`rounded`): docs/order.md. rearrange: which of several
+    ways to run a loop is taken, the one that suits its extents (`model`), or the one that was fastest when the first arguments
+    of that size came (`measure`): docs/schedule.md. check_nan: for debugging, the
     first combinator that makes a NaN of operands without one is an `AccelNaNError`; nothing is fused then, no products
     either, and programs are slow.
     """

@@ -11,7 +11,7 @@ from accel.backends.device import Around, nothing_around
 from accel.ir.nodes import Program
 from accel.schedule.machine import Machine
 from accel.schedule.templates.choose import program_schedules
-from accel.schedule.templates.ways import ProgramSchedules
+from accel.schedule.templates.ways import NestSchedules, ProgramSchedules, Way
 
 HostArray: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
 """A NumPy array of any rank and one of accel's scalar types, in native byte order."""
@@ -40,6 +40,15 @@ class Backend(Protocol):
     @property
     def machine(self) -> Machine:
         """What it runs nests on."""
+        ...
+
+    @property
+    def processor(self) -> str:
+        """What times depend on beside the program: which processor, with how many threads."""
+        ...
+
+    def ways(self, schedules: NestSchedules) -> tuple[Way, ...]:
+        """Those ways of a nest that run differently here and may be left out, but for the last: what there is to measure."""
         ...
 
     def compile(self, program: Program, schedules: ProgramSchedules, around: Around = nothing_around) -> Executable:

@@ -1,7 +1,11 @@
-"""`python -m accel cache`: where plans are kept between processes, how many, and how to be rid of them."""
+"""`python -m accel cache`: where plans are kept between processes, how many, and how to be rid of them.
+
+What was measured (`rearrange="measure"`) is kept beside them, and removed with them.
+"""
 
 from __future__ import annotations
 
+from accel.backends.measure.kept import TIMES
 from accel.ilp.cache.plan_cache import PLANS
 from accel.support.disk import Size
 
@@ -11,6 +15,7 @@ def cache(clear: bool) -> int:
     if clear:
         before = PLANS.size()
         PLANS.clear()
+        TIMES.clear()
         print(f"removed {_text(before)}")
     print(summary())
     return 0

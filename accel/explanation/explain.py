@@ -1,13 +1,14 @@
 """`explain`: what became of a program, as attributes and as a report.
 
-In: a program or a function. Out: an `Explanation`. Nothing is run, and nothing is compiled for a backend.
+In: a program or a function. Out: an `Explanation`. Nothing is run, and nothing is compiled for a backend; but
+with `rearrange="measure"` the ways to run each loop are measured.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import CodeType, MappingProxyType
 from typing import Any, Unpack
 
@@ -21,11 +22,12 @@ from accel.ast.tree.types import ArrayType
 from accel.backends.choose import machine
 from accel.backends.protocol import HostArray
 from accel.compile import Stages, stages
-from accel.errors import AccelTypeError, Where, here
+from accel.errors import AccelDeviceError, AccelTypeError, Where, here
 from accel.execution import options
 from accel.explanation.explanation import Explanation
 from accel.explanation.facts.summary import summarise
 from accel.explanation.facts.texts import texts
+from accel.explanation.ways import Chosen, chosen
 from accel.explanation.why.costs import added, levels, unfused
 from accel.explanation.why.parts import plans
 from accel.explanation.why.strategies import strategies
@@ -71,9 +73,21 @@ def explain(program: object, *arrays: object, **given: Unpack[Given]) -> Explana
     """What becomes of a program, or of a function at some arrays, under these settings.
 
     program: an `Acc`, a tuple of them, or a function (a `runN` one too). A function whose parameters are all annotated needs no
-    arrays. Raises `AccelTypeError` for anything else.
+    arrays. Raises `AccelTypeError` for anything else. With `rearrange="measure"` and arrays the program is run, and whatever it
+    raises is raised.
     """
-    return explanation(subject(program, arrays, setting.changed(given)))
+    settings = setting.changed(given)
+    found = subject(program, arrays, settings)
+    try:
+        return with_ways(explanation(found), chosen(found.staged, found.data, found.sizes, settings))
+    except AccelDeviceError as error:
+        raise AccelDeviceError(error.message, here(), hint=error.hint) from error
+
+
+def with_ways(explained: Explanation, found: Chosen) -> Explanation:
+    """The explanation, with the ways of its loops."""
+    clusters = tuple([replace(each, ways=found.ways.get(each.nest, ())) for each in explained.clusters])
+    return replace(explained, clusters=clusters) if found.ways else explained
 
 
 def subject(program: object, arrays: Sequence[object], settings: Settings) -> Subject:

@@ -16,8 +16,9 @@ from accel.backends.choose import backend
 from accel.backends.interpreter.backend import InterpreterBackend
 from accel.backends.protocol import Backend
 from accel.errors import AccelDeviceError, AccelTypeError, here
-from accel.explanation.explain import Subject, explanation, subject
+from accel.explanation.explain import Subject, explanation, subject, with_ways
 from accel.explanation.explanation import Explanation
+from accel.explanation.ways import chosen
 from accel.profiling.profiled import LoopProfile, Profile
 from accel.profiling.runs import Timing, bandwidth, timed
 from accel.settings import Given, Settings
@@ -53,9 +54,10 @@ def _target(settings: Settings) -> Backend:
 
 def _profiled(found: Subject, target: Backend, settings: Settings) -> Profile:
     assert found.data is not None, "only a function without arrays has none"
-    timing = timed(found.staged.loops, found.data, target)
+    ways = chosen(found.staged, found.data, found.sizes, settings)
+    timing = timed(found.staged.loops, found.data, target, ways.schedules)
     limit = bandwidth(target, settings.threads)
-    explained = explanation(found)
+    explained = with_ways(explanation(found), ways)
     loops = tuple(_loops(found, explained, timing, limit))
     pairs = zip(explained.clusters, loops, strict=True)
     measured = replace(explained, clusters=tuple(replace(cluster, measured=loop) for cluster, loop in pairs))
@@ -77,4 +79,5 @@ def _loops(found: Subject, explained: Explanation, timing: Timing, limit: float)
             title=cluster.title,
             operations=tuple(operations[name] for name in cluster.operations),
             part=cluster.part,
+            ways=cluster.ways,
         )

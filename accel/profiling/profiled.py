@@ -9,6 +9,7 @@ from os import PathLike
 from accel.explanation.explanation import Explanation
 from accel.explanation.facts.facts import OperationReport
 from accel.explanation.facts.measured import Measured
+from accel.explanation.facts.ways import WayReport
 from accel.explanation.naming.source import place
 
 MANY = 8
@@ -20,12 +21,14 @@ class LoopProfile(Measured):
     """One loop: its figures, and the number and the title that it has in the explanation.
 
     operations: the combinators that the loop holds, each with the user's call. part: the control flow around it.
+    ways: how it may run, where that is measured.
     """
 
     number: int
     title: str
     operations: tuple[OperationReport, ...]
     part: tuple[str, ...]
+    ways: tuple[WayReport, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,7 @@ def _table(loops: tuple[LoopProfile, ...]) -> Iterator[str]:
             yield f"in {' / '.join(part)}" if part else "outside of control flow"
         yield _row(row, widths)
         yield from _operations(loop)
+        yield from (f"    by {way}" for way in loop.ways)
 
 
 def _figures(loop: LoopProfile) -> tuple[str, ...]:

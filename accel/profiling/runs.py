@@ -10,10 +10,12 @@ import numpy as np
 
 from accel.ast.combinators.overloads import use
 from accel.ast.combinators.zips import zipWith
-from accel.backends.protocol import Backend, HostArray, compiled
+from accel.backends.protocol import Backend, HostArray
 from accel.explanation.explain import subject
 from accel.ir.nodes import Program
 from accel.profiling.clock import Clock, Tally
+from accel.schedule.templates.choose import program_schedules
+from accel.schedule.templates.ways import ProgramSchedules
 from accel.settings import Settings
 from accel.support.cache import Cache
 
@@ -36,10 +38,10 @@ class Timing:
     loops: Mapping[int, Tally]
 
 
-def timed(loops: Program, data: Sequence[HostArray], target: Backend) -> Timing:
+def timed(loops: Program, data: Sequence[HostArray], target: Backend, schedules: ProgramSchedules) -> Timing:
     """Run the program several times. Raises what it raises."""
     clock = Clock(loops)
-    executable = compiled(target, loops, clock)
+    executable = target.compile(loops, schedules, clock)
     clock.start()
     executable(data)  # memory is warm then, and kernels are built
     found: list[tuple[float, Mapping[int, Tally]]] = []
@@ -69,5 +71,6 @@ def _triad(target: Backend) -> float:
     xs, ys = np.ones(ELEMENTS, np.float32), np.ones(ELEMENTS, np.float32)
     found = subject(zipWith(lambda x, y: x + y * 3.0, use(xs), use(ys)), (), Settings())
     assert found.data is not None, "the program holds its arrays"
-    (tally,) = timed(found.staged.loops, found.data, target).loops.values()
+    loops = found.staged.loops
+    (tally,) = timed(loops, found.data, target, program_schedules(loops, target.machine)).loops.values()
     return (tally.bytes_read + tally.bytes_written) / tally.seconds / 1e9

@@ -6,6 +6,7 @@ from accel.backends.device import Around, nothing_around
 from accel.backends.executor import Execution
 from accel.backends.llvm.device import CPU
 from accel.backends.llvm.loops.alternatives import Alternatives
+from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.module import load, module_text
 from accel.backends.llvm.series import BLOCK_BYTES, Together
 from accel.backends.llvm.templates.choose import alternatives as chosen
@@ -14,7 +15,9 @@ from accel.backends.llvm.threads.pool import participants
 from accel.backends.protocol import Executable
 from accel.ir.nodes import Program
 from accel.schedule.machine import PROCESSOR, Machine
-from accel.schedule.templates.ways import ProgramSchedules
+from accel.schedule.templates.chain import Chain
+from accel.schedule.templates.copies import Copies
+from accel.schedule.templates.ways import NestSchedules, ProgramSchedules, Way
 
 
 class LLVMBackend:
@@ -41,6 +44,17 @@ class LLVMBackend:
     def machine(self) -> Machine:
         """Threads and registers."""
         return PROCESSOR
+
+    @property
+    def processor(self) -> str:
+        """LLVM's name of it, what it has, and the threads."""
+        return f"{host().description}; {self._threads} threads"
+
+    def ways(self, schedules: NestSchedules) -> tuple[Way, ...]:
+        """All but those that bring more threads to a nest, if there is only one."""
+        if self._threads > 1:
+            return schedules.ways
+        return tuple([way for way in schedules.ways if not isinstance(way.finding, Chain | Copies)])
 
     def compile(self, program: Program, schedules: ProgramSchedules, around: Around = nothing_around) -> Executable:
         """Machine code for all nests of the program. The code lives as long as the executable."""

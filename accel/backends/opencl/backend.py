@@ -27,7 +27,7 @@ from accel.ir.nodes import Nest, Program
 from accel.labelled.meaning import faults
 from accel.schedule.machine import Machine
 from accel.schedule.nodes import Series
-from accel.schedule.templates.ways import ProgramSchedules
+from accel.schedule.templates.ways import NestSchedules, ProgramSchedules, Way
 from accel.support.forks import calmly
 from accel.support.lazy import lazy
 from accel.support.progress import progress
@@ -49,6 +49,15 @@ class OpenCLBackend:
     def machine(self) -> Machine:
         """Work-items that can do what the device can."""
         return self.features.machine
+
+    @property
+    def processor(self) -> str:
+        """The device's name."""
+        return str(self.device.name)
+
+    def ways(self, schedules: NestSchedules) -> tuple[Way, ...]:
+        """None to choose from: where there are two, the length of rows decides."""
+        return schedules.ways[:1]
 
     def compile(self, program: Program, schedules: ProgramSchedules, around: Around = nothing_around) -> Executable:
         """Compile once for all sizes. Kernels are built when the program first runs."""

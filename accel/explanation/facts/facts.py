@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from accel.errors import Where
 from accel.explanation.facts.measured import Measured
+from accel.explanation.facts.ways import WayReport
 from accel.explanation.naming.source import short_place
 from accel.explanation.why.reasons import WhyNot
 from accel.labelled.array import Label
@@ -40,7 +41,8 @@ class ClusterReport:
     `iterate %4 x 50 turns`. read_arrays, written_arrays: the passes that `reads` and `writes` count. updates: what its scatters
     write into. counter: it does nothing but count the turns of an `iterate`, so it is in no report, and moves nothing that
     counts. nest: the label of its nest in the stage `ir`. code: the loop's text as `ir`, `llvm` and `opencl`, made when it is
-    asked for. measured: what it took, in the explanation of a profile.
+    asked for. measured: what it took, in the explanation of a profile. ways: how it may
+    run, in the model's order, where `rearrange` chooses by measurement and there are several.
     """
 
     operations: tuple[str, ...]
@@ -60,6 +62,7 @@ class ClusterReport:
     nest: Label
     code: Mapping[str, str] = field(repr=False, compare=False)
     measured: Measured | None = None
+    ways: tuple[WayReport, ...] = ()
 
     @property
     def title(self) -> str:

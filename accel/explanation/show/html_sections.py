@@ -84,6 +84,7 @@ class Sections:
                     f"<p>It updates {self.chip(each.array)} in place, which is {self.chip(each.becomes)} from then on.</p>"
                     for each in cluster.updates
                 ),
+                *self._ways(cluster),
                 *self._fates(cluster),
                 *self._copies(cluster),
                 *self._why(why),
@@ -119,6 +120,11 @@ class Sections:
         why = [("", each) for each in array.why_not]
         why += [("not recomputed for ", each) for each in array.why_not_again]
         return "\n".join([head, f"<dl>{facts}</dl>", *self._why(why), *line, "</section>"])
+
+    def _ways(self, cluster: ClusterReport) -> Iterator[str]:
+        if cluster.ways:
+            yield "<h3>Ways to run it</h3>"
+            yield f"<ul>{''.join(f'<li>by {text(str(way))}</li>' for way in cluster.ways)}</ul>"
 
     def _passes(self, verb: str, counted: Mapping[str, int], passes: tuple[PassReport, ...]) -> str:
         rows = [

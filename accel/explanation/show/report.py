@@ -89,6 +89,7 @@ def _loop(cluster: ClusterReport, places: Mapping[str, Where | None], words: Wor
     yield f"  reads {counts(cluster.reads)}{_passes(cluster.read_arrays, words)}"
     yield f"  writes {counts(cluster.writes)}{_passes(cluster.written_arrays, words)}"
     yield from (f"  updates {update(each, words)}" for each in cluster.updates)
+    yield from (f"  by {each}" for each in cluster.ways)
     if rest <= 0:
         lines = drawing(cluster.tree)
         width = max(map(len, lines)) + 2

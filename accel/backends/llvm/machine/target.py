@@ -67,8 +67,9 @@ class Host:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         self._triple = llvm.get_process_triple()
+        self._name = llvm.get_host_cpu_name()
         self._features = llvm.get_host_cpu_features()
-        target, processor = llvm.Target.from_triple(self._triple), llvm.get_host_cpu_name()
+        target, processor = llvm.Target.from_triple(self._triple), self._name
         features = self._features.flatten() + (_ONE_BY_ONE if processor.startswith(_SLOW_GATHERS) else "")
         self._machine, self._quick_machine = (
             target.create_target_machine(
@@ -87,6 +88,11 @@ class Host:
         self._passes.add_always_inliner_pass()
         self._passes.add_sroa_pass()
         self._builder = llvm.create_pass_builder(self._machine, llvm.create_pipeline_tuning_options(speed_level=1))
+
+    @property
+    def description(self) -> str:
+        """LLVM's name of the processor, and all that it has."""
+        return f"{self._name} {self._features.flatten()}"
 
     @property
     def registers(self) -> Registers:

@@ -1,0 +1,20 @@
+"""What arguments must have in common to count as equally large: for each such class ways are measured anew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from accel.backends.protocol import HostArray
+
+
+def size_class(arguments: Sequence[HostArray]) -> str:
+    """For each argument the bits of its extents, and `+` if its rows are apart; of a single integer its own bits, since it may
+    be an extent."""
+    return " ".join(map(_one, arguments))
+
+
+def _one(argument: HostArray) -> str:
+    if not argument.ndim and argument.dtype.kind in "iu":
+        return f"={int(argument).bit_length()}"
+    apart = "" if argument.flags.c_contiguous else "+"
+    return "x".join([str(extent.bit_length()) for extent in argument.shape]) + apart

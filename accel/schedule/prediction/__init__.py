@@ -1,0 +1,1 @@
+"""What a schedule takes, predicted: what caches lack, and what instructions there are."""
