@@ -242,8 +242,8 @@ def test_what_follows_from_conditions_holds_for_all_numbers_of_eight_bits(first:
             known = ranges.given(flag, holds)
             learnt += known is not ranges
             for trial, variable in product(trials, [INDEX, LEFT, RIGHT, *(step[0] for step in steps[:6])]):
-                values, where = np.broadcast_arrays(trial.values[variable], trial.values[flag] == holds)
-                kept = values[where]
+                numbers, where = np.broadcast_arrays(trial.values[variable], trial.values[flag] == holds)
+                kept = numbers[where]
                 assert not kept.size or trial.keeps(known.of(variable), kept), (seed, flag, holds, variable)
     assert learnt > 50
 

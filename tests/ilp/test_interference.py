@@ -1,0 +1,56 @@
+"""What operations lose to each other is counted: how many loops programs have by default, and by bytes alone (docs/ilp.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import accel as A
+
+FLOATS, WHOLE, PLACES = np.ones(50, np.float32), np.ones(50, np.int32), np.zeros(50, np.int64)
+
+
+def kept(xs: Any) -> Any:
+    return A.filter(lambda x: x > 0, xs)[0]
+
+
+PROGRAMS: dict[str, tuple[int, int, Callable[[], Any]]] = {
+    "gathers of two arrays": (2, 1, lambda: (A.gather(places(), floats()), A.gather(places(), whole()))),
+    "gathers of one array": (
+        1,
+        1,
+        lambda: (A.gather(places(), floats()), A.gather(A.map(lambda place: place + 1, places()), floats())),
+    ),
+    "a filter and a scan of what it leaves": (2, 1, lambda: A.scanl1(A.add, kept(floats()))),
+    "a filter and an exact scan": (1, 1, lambda: A.scanl1(A.add, kept(whole()))),
+    "a filter and a fold of what it stores": (2, 1, lambda: with_sum(kept(floats()))),
+    "a filter and a fold of what it leaves": (1, 1, lambda: A.fold(A.add, 0, kept(floats()))),
+    "a filter and an exact fold of what it stores": (1, 1, lambda: with_sum(kept(whole()))),
+}
+"""Loops by default, loops by bytes, program."""
+
+
+def floats() -> Any:
+    return A.use(FLOATS)
+
+
+def whole() -> Any:
+    return A.use(WHOLE)
+
+
+def places() -> Any:
+    return A.use(PLACES)
+
+
+def with_sum(xs: Any) -> Any:
+    return xs, A.fold(A.add, 0, xs)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_loops(name: str) -> None:
+    by_default, by_bytes, program = PROGRAMS[name]
+    assert A.explain(program()).loops == by_default
+    assert A.explain(program(), cost="memory").loops == by_bytes
