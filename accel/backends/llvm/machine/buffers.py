@@ -1,6 +1,6 @@
 """Memory for arrays: aligned, and large blocks used again while their pages are warm.
 
-Fresh pages cost more than what most kernels do with them. A block of 1 MB or more that no array refers to any more goes to a
+Fresh pages cost more than what most kernels do with them. A block of 512 KB or more that no array refers to any more goes to a
 free list, by its size; the next array of about that size gets it. Blocks belong to leases: an array holds its lease as its
 base, so views of it, which users may keep, hold it too.
 
@@ -37,7 +37,7 @@ NumPy's large arrays lie 16 bytes behind the beginning of a page. Results lie at
 store behind their loads.
 """
 
-LARGE = 1 << 20
+LARGE = 1 << 19
 """Bytes from which on blocks are kept."""
 
 KEPT = 1 << 30
