@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import weakref
+from collections.abc import Callable
 from math import prod
 
 import numpy as np
@@ -43,21 +43,36 @@ LARGE = 1 << 19
 KEPT = 1 << 30
 """The most bytes that wait in the free list."""
 
-Block = np.ndarray[tuple[int], np.dtype[np.uint8]]
+
+class _Block:
+    """Memory, and how NumPy is told of it: an attribute that takes a microsecond to make."""
+
+    __slots__ = ("__array_interface__", "_memory", "size")
+
+    def __init__(self, size: int) -> None:
+        self._memory = np.empty(size, np.uint8)
+        self.__array_interface__ = self._memory.__array_interface__
+        self.size = size
 
 
 class _Lease:
-    """A block in use, as NumPy sees it."""
+    """A block in use, as NumPy sees it. Once nothing refers to it, the block is given back."""
 
-    def __init__(self, block: Block) -> None:
+    __slots__ = ("__array_interface__", "_block", "_give")
+
+    def __init__(self, block: _Block, give: Callable[[_Block], None]) -> None:
         self.__array_interface__ = block.__array_interface__
+        self._block, self._give = block, give
+
+    def __del__(self) -> None:
+        self._give(self._block)
 
 
 class Buffers:
     """The process's free list."""
 
     def __init__(self) -> None:
-        self._free: dict[int, list[Block]] = {}
+        self._free: dict[int, list[_Block]] = {}
 
     def take(self, element: ScalarType, shape: tuple[int, ...]) -> HostArray:
         """An uninitialised C-contiguous array. Raises `MemoryError`."""
@@ -67,25 +82,23 @@ class Buffers:
         if size < LARGE:
             start = PAGE if size >= PAGED else ALIGNMENT
             return _within(np.empty(size + start, np.uint8), start, element, shape)
-        block = self._block(_rounded(size + PAGE))
-        lease = _Lease(block)
-        # Not at exit: there is nobody to use the block again.
-        weakref.finalize(lease, self._give, block).atexit = False
+        lease = _Lease(self._block(_rounded(size + PAGE)), self._give)
         return _within(np.asarray(lease), PAGE, element, shape)
 
-    def _block(self, size: int) -> Block:
+    def _block(self, size: int) -> _Block:
         free = self._free.get(size)
         if free is not None:
             with contextlib.suppress(IndexError):  # it is empty
                 return free.pop()
         try:
-            return np.empty(size, np.uint8)
+            return _Block(size)
         except MemoryError:
             self.clear()
-            return np.empty(size, np.uint8)
+            return _Block(size)
 
-    def _give(self, block: Block) -> None:
-        if self._kept() + block.size <= KEPT:
+    def _give(self, block: _Block, most: int = KEPT) -> None:
+        # `most` is a default because names of modules may be gone when the last results go, at exit.
+        if self._kept() + block.size <= most:
             self._free.setdefault(block.size, []).append(block)
 
     def _kept(self) -> int:
