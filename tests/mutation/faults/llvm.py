@@ -235,7 +235,7 @@ FAULTS = (
     Fault(
         "the free list has no bound",
         "backends/llvm/machine/buffers.py",
-        "block.size <= KEPT:",
+        "block.size <= most:",
         "block.size >= 0:",
         ("tests/llvm/test_buffers.py",),
     ),
