@@ -8,6 +8,7 @@ last time. Users see `run` and `runN` through `running.py`, which has their type
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, ParamSpec, Self, TypeAlias, TypeVar, Unpack
@@ -22,9 +23,10 @@ from accel.ast.handles.acc import Acc
 from accel.ast.handles.function import apply_to_arrays
 from accel.ast.handles.literals import describe
 from accel.ast.tree.nodes import ArrayNode, ArrayParameter, Use
-from accel.ast.tree.types import ArrayType, ScalarType, leaves
+from accel.ast.tree.types import ArrayType, ScalarType
 from accel.backends.protocol import Executable, HostArray
 from accel.compile import compile
+from accel.direct import Kind, Target, direct
 from accel.errors import AccelError, AccelTypeError, Where, here
 from accel.ilp.problem.options import Options
 from accel.labelled.array import SizeVariable
@@ -41,6 +43,9 @@ from accel.support.cache import Cache
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+_MOST_DIRECT = 8
+"""Combinations of types for which a function has a direct way at a time."""
 
 Key: TypeAlias = tuple[str, tuple[str, ...], setting.Key, tuple[tuple[SizeVariable, int], ...]]
 """What an executable is found by: the program's text, names that its errors give, settings, sizes it is planned for."""
@@ -153,6 +158,22 @@ class _Specialised:
         except AccelError as error:
             raise error.moved({self.where: here()} if self.where else {}) from error.__cause__
 
+    def run(self, arguments: Sequence[HostArray]) -> object:
+        """Run, and give the results as the user gets them."""
+        return self.result.assemble(self(arguments))
+
+
+class _General:
+    """A function for arguments of any kind, as the end of a chain. It does not keep the function alive that the chain is of."""
+
+    def __init__(self, function: RunN[P, R]) -> None:
+        self._function = weakref.ref(function)
+
+    def __call__(self, *arguments: object) -> object:
+        function = self._function()
+        assert function is not None, "a function is called that is gone: a bug in accel"
+        return function._general(*arguments)
+
 
 def _host(argument: object) -> Use:
     """An argument as `use` takes it."""
@@ -176,9 +197,11 @@ class RunN(Generic[P, R]):
         self._demands = demands(function)
         self._result = demand_of_result(function)
         self._specialised: Cache[tuple[setting.Key, tuple[Nested[ArrayType], ...]], _Specialised] = Cache(64)
-        self._plain: tuple[Settings | None, tuple[tuple[np.dtype[np.generic], int], ...], _Specialised, bool] | None = (
-            None
-        )
+        self._under: object = self
+        """The innermost settings that `_direct` is for; the function itself stands for none."""
+        self._direct: Callable[..., object] = _General(self)
+        self._met: list[tuple[_Specialised, bool]] = []
+        """What was called under these settings, and whether `_direct` knows it."""
 
     def __copy__(self) -> Self:
         return self
@@ -191,22 +214,15 @@ class RunN(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run on these arguments; raises what the program's checks find."""
-        plain = self._plain
-        # ParamSpec hides that the arguments are arrays; `_general` checks what is not.
-        # The usual call: plain arrays of the same dtypes and ranks as last time, under the same settings.
-        if plain is not None and not kwargs and plain[0] is setting.innermost() and len(args) == len(plain[1]):
-            for argument, (dtype, rank) in zip(args, plain[1], strict=True):
-                if type(argument) is not np.ndarray or argument.dtype is not dtype or argument.ndim != rank:
-                    break
-            else:
-                found = plain[2]
-                arrays = found((*args, *found.constants))  # type: ignore[arg-type]  # checked just above
-                return arrays[0] if plain[3] else found.result.assemble(arrays)  # type: ignore[return-value]  # R by construction
-        return self._general(args, kwargs)  # type: ignore[return-value]  # R is what the traced function stands for
-
-    def _general(self, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+        # The usual call: plain arrays of types and ranks that came before, under the same settings. What else it may be the
+        # functions of the chain find out, which end with `_general`.
+        if not kwargs and self._under is setting.innermost():
+            return self._direct(*args)  # type: ignore[return-value]  # R by construction
         if kwargs:
             raise AccelTypeError("a compiled function takes its arrays by position", here())
+        return self._general(*args)  # type: ignore[return-value]  # R is what the traced function stands for
+
+    def _general(self, *args: object) -> object:
         if any(isinstance(argument, Acc) for argument in args):
             hint = "within a program call the function that it was made of: `f.__wrapped__(xs)`"
             raise AccelTypeError("a compiled function takes arrays of the host, not of a program", here(), hint=hint)
@@ -227,10 +243,22 @@ class RunN(Generic[P, R]):
         if settings.sizes == "actual":
             return found.result.assemble(_executable(found.program, settings, data)(data))
         if all(type(a) is np.ndarray and h.data[0] is a for a, h in zip(args, hosts, strict=True)):
-            key = tuple((host.data[0].dtype, host.data[0].ndim) for host in hosts)
-            single = isinstance(found.result.form, ArrayType) and len(leaves(found.result.form.element)) == 1
-            self._plain = (setting.innermost(), key, found, single)
+            self._remember(found, tuple((host.data[0].dtype, host.data[0].ndim) for host in hosts))
         return found.result.assemble(found(data))
+
+    def _remember(self, found: _Specialised, kinds: tuple[Kind, ...]) -> None:
+        """What is called for the second time under the same settings gets a function of its own."""
+        if self._under is not setting.innermost() or len(self._met) > _MOST_DIRECT:
+            self._met, self._direct = [], _General(self)
+        self._under = setting.innermost()
+        for number, (each, is_direct) in enumerate(self._met):
+            if each is found:
+                if not is_direct:
+                    self._met[number] = found, True
+                    target = Target(found.executable, found.constants, found.result.form, kinds, found.run)
+                    self._direct = direct(target, self._direct)
+                return
+        self._met.append((found, False))
 
     def _check(self, types: Sequence[ArrayType]) -> None:
         for number, (kind, demand) in enumerate(zip(types, self._demands, strict=False)):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from accel.backends.protocol import Executable, HostArray
+from accel.backends.protocol import Direct, Executable, HostArray
 from accel.errors import AccelError, Where
 from accel.labelled.nodes import Program
 from accel.labelled.places import places
@@ -24,6 +24,12 @@ class Relocated:
             return self._executable(arguments)
         except AccelError as error:
             raise error.moved(self._moves()) from error.__cause__
+
+    def function(
+        self, otherwise: Callable[..., object], constants: Sequence[HostArray]
+    ) -> Callable[..., object] | None:
+        """See `accel.backends.protocol.Direct`: it raises nothing itself."""
+        return self._executable.function(otherwise, constants) if isinstance(self._executable, Direct) else None
 
     def _moves(self) -> dict[Where, Where | None]:
         """Each place of `compiled`, and the one that corresponds to it."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Mapping, Sequence
-from functools import cache
 from math import prod
 
 import numpy as np
@@ -23,7 +22,7 @@ from accel.backends.llvm.series import Together, forked
 from accel.backends.llvm.text.frame import Frame
 from accel.backends.protocol import HostArray
 from accel.backends.sites import NoSite, fault
-from accel.errors import AccelDeviceError, AccelError
+from accel.errors import AccelError
 from accel.ir.nodes import Nest
 from accel.schedule.nodes import Series
 
@@ -39,7 +38,6 @@ class CPU:
         together: Sequence[Together] = (),
     ) -> None:
         """`kernels` is what the nests' functions stand in; it is kept. `together`: the nests that run so."""
-        check_array_layout()
         self._nests = nests
         self._kernels = kernels
         self._threads = threads
@@ -134,16 +132,3 @@ def _diagnosis(nest: Nest, addresses: Sequence[int], values: Sequence[int], fram
         return None
     known = dict(zip(frame.sizes, values, strict=True))
     return fault(sites[record[0]], list(record[1:]), known.__getitem__)
-
-
-@cache
-def check_array_layout() -> None:
-    """Raises `AccelDeviceError` unless array objects hold address and strides where kernels look for them."""
-    probe = np.zeros((3, 5), np.int16)
-    words = (ctypes.c_int64 * 6).from_address(id(probe))
-    row = ctypes.c_int64.from_address(words[5])
-    if words[2] != probe.ctypes.data or row.value != probe.strides[0]:
-        raise AccelDeviceError(
-            "this Python keeps NumPy arrays in another layout than the llvm backend knows",
-            hint="use backend='opencl' or backend='interpreter'",
-        )

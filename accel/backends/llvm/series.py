@@ -35,6 +35,10 @@ class Together:
     text: SeriesText
     block_bytes: int
 
+    def threads(self, most: int) -> int:
+        """How many take part, of those that there are."""
+        return min(most, MOST_PLACES) if self.series.passed else most
+
     def launcher(
         self, slots: Slots, threads: int, allocate: Callable[[ScalarType, tuple[int, ...]], HostArray]
     ) -> SeriesLauncher[HostArray]:
@@ -51,8 +55,7 @@ class Together:
             for o in nest.outputs
         ]
         passed = [slots.array(array) for array in series.passed]
-        if passed:
-            threads = min(threads, MOST_PLACES)
+        threads = self.threads(threads)
 
         def run(buffers: list[HostArray | None], sizes: list[int]) -> bool:
             (count,) = count_of(sizes)

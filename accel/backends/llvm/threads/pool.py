@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Mapping
 
+from accel.backends.llvm.machine.python_function import symbol
 from accel.backends.llvm.machine.system import System, processors, system
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES, host
 from accel.backends.llvm.threads.pool_text import FORKS_AT, MOST, PAGE_BYTES, pool_text
@@ -23,13 +24,6 @@ _PYTHON = (
 
 EXPORTS = ("accel_run", "accel_poll")
 """What kernels call of the pool."""
-
-
-def symbol(name: str) -> int:
-    """The address of a function of Python's C interface."""
-    address = ctypes.cast(ctypes.pythonapi[name], ctypes.c_void_p).value
-    assert address is not None
-    return address
 
 
 class Pool:

@@ -1,0 +1,1 @@
+"""Calls: a program as one compiled function over NumPy arrays."""

@@ -1,0 +1,160 @@
+"""LLVM text of a program's call: one function that Python calls with arrays, and that runs all of its nests.
+
+In: the flat list of items that `accel.backends.executor` runs, too, and the nests' compiled functions. Out: the module with
+`@call(self, arguments, number)`. It binds extents, allocates, launches, loops and gives results, without any Python in
+between. Whatever is not as usual (an argument of another kind, extents that do not fit, no memory, a check that fails) makes it
+drop all and hand the call to `self[0]`, which begins again and says what is wrong. So it says of nothing what is wrong.
+
+A call keeps its buffers and extents in two lists on its stack, at the places that `Slots` gives them; a place of a buffer holds
+a reference of its own to an array object, or null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from accel.ast.handles.extents import LARGEST_EXTENT
+from accel.ast.tree.types import ScalarType
+from accel.backends.linear import Assign, Item, linear, moves
+from accel.backends.llvm.calls.items import Functions, write_items
+from accel.backends.llvm.calls.writer import BUFFERS, FAIL, STOP, Writer, element_symbol
+from accel.backends.llvm.machine.arrays_text import EXTENTS
+from accel.backends.llvm.machine.target import HOST_ATTRIBUTES
+from accel.backends.parameters import bindings, leaves
+from accel.ir.nodes import Launch, Program, View
+from accel.labelled.array import Array
+
+_DECLARATIONS = """declare ptr @accel_take(ptr, i64, i64, ptr)
+declare i1 @accel_arguments(ptr, ptr, i64, i64, ptr)
+declare i1 @accel_is(ptr, ptr, i64, i64)
+declare ptr @accel_view(ptr, ptr, i64, i64, ptr)
+declare ptr @accel_result(ptr, i1, ptr, i64, i64, ptr)
+declare void @accel_set(ptr, ptr)
+declare void @accel_release(ptr, i64)
+declare ptr @accel_otherwise(ptr, ptr, i64)
+declare i64 @accel_poll(ptr)
+declare void @Py_IncRef(ptr)
+declare ptr @PyErr_Occurred()
+declare ptr @PyTuple_New(i64)
+declare i32 @PyTuple_SetItem(ptr, i64, ptr)
+declare {i64, i1} @llvm.umul.with.overflow.i64(i64, i64)
+"""
+
+IMPORTS = ("Py_IncRef", "PyErr_Occurred", "PyTuple_New", "PyTuple_SetItem")
+"""Functions of Python's C interface that the text calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallText:
+    """The module's text, and the element types whose NumPy descriptors it imports."""
+
+    text: str
+    elements: Sequence[ScalarType]
+
+
+def call_text(program: Program, functions: Functions) -> CallText:
+    """The module. Raises `Unsupported` for programs that only the executor runs."""
+    items = linear(program)
+    writer = Writer()
+    given = leaves(program)
+    for leaf in given:
+        writer.slots.array(leaf)  # the first places, in order
+    _arguments(writer, program, given)
+    write_items(writer, functions, items)
+    _results(writer, program, _shared(program, items))
+    for label, text in ((FAIL, "call ptr @accel_otherwise(ptr %self, ptr %arguments, i64 %number)"), (STOP, None)):
+        writer.routine.place(label)
+        _release(writer, len(program.results))
+        writer.code.line(f"ret ptr {writer.code.emit(text) if text else 'null'}")
+    symbols = dict.fromkeys(
+        [*(symbol for symbol, _ in functions.nests.values()), *(name for name, _ in functions.series)]
+    )
+    elements = sorted(writer.elements, key=lambda element: element.value)
+    head = [f"declare i64 @{symbol}(ptr)" for symbol in symbols]
+    head += [f"@{element_symbol(element)} = external global i8" for element in elements]
+    text = writer.text(len(program.results))
+    return CallText("\n".join([_DECLARATIONS, *head, text, HOST_ATTRIBUTES]), elements)
+
+
+def _arguments(writer: Writer, program: Program, given: Sequence[Array]) -> None:
+    """Takes the arrays if they are what was compiled for, and binds their extents."""
+    routine, code = writer.routine, writer.code
+    # Borrowed at first: a call that ends here must not drop them.
+    borrowed = routine.slot("ptr", max(1, len(given)))
+    passed = f"ptr %self, ptr %arguments, i64 %number, i64 {len(given)}, ptr {borrowed}"
+    writer.unless(code.emit(f"call i1 @accel_arguments({passed})"), FAIL)
+    arrays = [routine.load("ptr", routine.offset(borrowed, position)) for position in range(len(given))]
+    for array, leaf in zip(arrays, given, strict=True):
+        kind = f"{writer.element(leaf.element)}, i64 {leaf.element.bytes}, i64 {len(leaf.shape)}"
+        writer.unless(code.emit(f"call i1 @accel_is(ptr {array}, {kind})"), FAIL)
+    known = bindings(program, writer.slots)
+    for each in (*known.stored, *known.checked):
+        extents = writer.data(arrays[each.position], EXTENTS)
+        extent = routine.load("i64", routine.offset(extents, each.axis))
+        size = code.emit(f"sub i64 {extent}, {each.offset}") if each.offset else extent
+        if each in known.stored and each.slot is not None:
+            writer.unless(code.emit(f"icmp ule i64 {size}, {LARGEST_EXTENT}"), FAIL)
+            routine.store("i64", size, writer.size(each.slot))
+        else:
+            wanted = "0" if each.slot is None else routine.load("i64", writer.size(each.slot))
+            writer.unless(code.emit(f"icmp eq i64 {size}, {wanted}"), FAIL)
+    for array, leaf in zip(arrays, given, strict=True):
+        writer.share(leaf, array)
+
+
+def _shared(program: Program, items: Sequence[Item]) -> frozenset[Array]:
+    """Arrays whose memory may be an argument's, or that of a view: results that are copies of them."""
+    shared = set(leaves(program))
+    pairs = [(new, old) for item in moves(items).values() for new, old in zip(item.targets, item.sources, strict=True)]
+    for item in items:
+        match item:
+            case View(arrays, sources):
+                shared.update(arrays, sources)
+            case Assign(targets, sources):
+                pairs += zip(targets, sources, strict=True)
+            case Launch(nest):
+                pairs += [(new, old) for old, new in nest.in_place]
+            case _:
+                pass
+    found = 0
+    while found != len(shared):
+        found = len(shared)
+        shared.update(new for new, old in pairs if old in shared)
+    return frozenset(shared)
+
+
+def _results(writer: Writer, program: Program, shared: frozenset[Array]) -> None:
+    """Gives one array, or a tuple of several."""
+    routine, code = writer.routine, writer.code
+    for number, array in enumerate(program.results):
+        last = array not in program.results[number + 1 :]
+        owned = "true" if array not in shared else "false"
+        passed = writer.pass_extents(writer.shape(array.shape))
+        kind = f"{writer.element(array.element)}, i64 {array.element.bytes}, {passed}"
+        result = code.emit(
+            f"call ptr @accel_result(ptr {writer.buffer(array)}, i1 {owned if last else 'false'}, {kind})"
+        )
+        writer.require_reference(result)
+        routine.store("ptr", result, routine.offset("%given", number))
+        if last:
+            writer.drop([array])
+    count = len(program.results)
+    if count == 1:
+        answer = routine.load("ptr", "%given")
+        routine.store("ptr", "null", "%given")
+    else:
+        answer = code.emit(f"call ptr @PyTuple_New(i64 {count})")
+        writer.require_reference(answer)
+        for number in range(count):
+            place = routine.offset("%given", number)
+            code.emit(f"call i32 @PyTuple_SetItem(ptr {answer}, i64 {number}, ptr {routine.load('ptr', place)})")
+            routine.store("ptr", "null", place)
+    _release(writer, count)
+    code.line(f"ret ptr {answer}")
+
+
+def _release(writer: Writer, results: int) -> None:
+    """Drops everything that the call holds."""
+    writer.code.line(f"call void @accel_release(ptr %buffers, i64 {BUFFERS})")
+    writer.code.line(f"call void @accel_release(ptr %given, i64 {results})")

@@ -1,0 +1,212 @@
+"""LLVM text of the items of a call, one after the other: what `accel.backends.executor` does for each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from accel.backends.linear import Assign, Drop, Enter, Item, Jump, JumpUnless, Mark, Part, moves, series_parts
+from accel.backends.llvm.calls.writer import FAIL, STOP, Writer
+from accel.backends.llvm.machine.arrays_text import DATA
+from accel.backends.llvm.series import ENOUGH_ROWS, LONGEST_BYTES, Together
+from accel.backends.llvm.templates.series import DONE, INTERRUPTED
+from accel.backends.llvm.text.frame import Frame
+from accel.ir.nodes import HostSizes, Launch, Nest, Output, Require, View
+from accel.labelled.array import Array, Shape
+
+_WAS_INTERRUPTED = 2
+"""What the function of a nest gives; 0 is success, 1 a check that failed."""
+
+
+class Unsupported(Exception):
+    """Only the executor runs such an item."""
+
+
+@dataclass(frozen=True, slots=True)
+class Functions:
+    """Compiled functions by their symbols: of each nest, with its frame, and of series. `threads` work on each."""
+
+    nests: Mapping[Nest, tuple[str, Frame]]
+    series: Sequence[tuple[str, Together]]
+    threads: int
+
+
+def write_items(writer: Writer, functions: Functions, items: Sequence[Item]) -> None:
+    """All of them. Raises `Unsupported`."""
+    routine = writer.routine
+    marks = {item.number: f"mark{item.number}" for item in items if isinstance(item, Mark)}
+    passed: set[int] = set()
+    parts = {part.start: part for part in series_parts(items, [each.series for _, each in functions.series])}
+    ends = {part.end: f"behind{part.end}" for part in parts.values()}
+    moved = moves(items)
+    for position, item in enumerate((*items, None)):
+        if position in ends:
+            routine.jump(ends[position])
+            routine.place(ends[position])
+        if position in parts:
+            _series(writer, functions, parts[position], ends[parts[position].end])
+        match item:
+            case Launch() if position in moved:
+                _assign(writer, moved[position])
+            case Launch(nest):
+                _launch(writer, functions, nest)
+            case View():
+                _view(writer, item)
+            case Require(left, right):
+                _require_equal(writer, left, right)
+            case Assign():
+                _assign(writer, item)
+            case Drop(arrays):
+                writer.drop(arrays)
+            case Mark(number):
+                passed.add(number)
+                routine.jump(marks[number])
+                routine.place(marks[number])
+            case Jump(mark):
+                if mark in passed:
+                    _poll(writer)
+                routine.jump(marks[mark])
+                routine.place(routine.label())
+            case JumpUnless(condition, mark):
+                value = routine.load("i8", writer.data(writer.buffer(condition), DATA))
+                writer.unless(writer.code.emit(f"icmp ne i8 {value}, 0"), marks[mark])
+            case Enter() | None:
+                pass
+            case HostSizes():
+                raise Unsupported
+            case _:
+                assert_never(item)
+
+
+def _launch(writer: Writer, functions: Functions, nest: Nest) -> None:
+    routine, code = writer.routine, writer.code
+    for old, new in nest.in_place:
+        writer.share(new, writer.buffer(old))
+    work = [_allocate(writer, output) for output in nest.outputs]
+    if nest.in_place or "1" in work:
+        _run(writer, functions, nest)
+    else:
+        some = "false"
+        for elements in work:
+            some = code.emit(f"or i1 {some}, {code.emit(f'icmp ne i64 {elements}, 0')}")
+        with routine.when(some):  # there may be many rows without elements
+            _run(writer, functions, nest)
+    _counts(writer, nest)
+
+
+def _allocate(writer: Writer, output: Output) -> str:
+    """Takes memory for what a nest makes; gives how many elements there is room for."""
+    capacity = [writer.room(dimension) for dimension in output.capacity]
+    taken = writer.taken(output.array.element, capacity)
+    writer.require_reference(taken)
+    writer.set(output.array, taken)
+    return writer.product(capacity)
+
+
+def _run(writer: Writer, functions: Functions, nest: Nest) -> None:
+    symbol, frame = functions.nests[nest]
+    words = [("i64", str(functions.threads)), ("i64", "0")]
+    words += [("ptr", writer.buffer(array)) for array in frame.arrays]
+    words += [("i64", writer.sized(variable)) for variable in frame.sizes]
+    outcome = writer.call(symbol, words)
+    writer.interrupted(outcome, _WAS_INTERRUPTED)
+    writer.unless(writer.code.emit(f"icmp eq i64 {outcome}, 0"), FAIL)
+
+
+def _counts(writer: Writer, nest: Nest) -> None:
+    """Binds the sizes that a nest found out, and trims what it made to them."""
+    routine = writer.routine
+    for count in nest.counts:
+        found = routine.load("i64", writer.data(writer.buffer(count.array), DATA))
+        routine.store("i64", found, writer.size(writer.slots.size(count.variable)))
+    variables = {count.variable for count in nest.counts}
+    for output in nest.outputs:
+        if any(extent.variable in variables for extent in output.array.shape):
+            _set_view(writer, output.array, output.array)
+
+
+def _set_view(writer: Writer, array: Array, source: Array) -> None:
+    """Makes the source's first elements the array, under the array's shape."""
+    passed = writer.pass_extents(writer.shape(array.shape))
+    of = f"ptr {writer.buffer(source)}, {writer.element(array.element)}, i64 {array.element.bytes}"
+    view = writer.code.emit(f"call ptr @accel_view({of}, {passed})")
+    writer.require_reference(view)
+    writer.set(array, view)
+
+
+def _view(writer: Writer, item: View) -> None:
+    for new, old in zip(item.arrays, item.sources, strict=True):
+        wanted, given = (writer.product(writer.shape(array.shape)) for array in (new, old))
+        writer.unless(writer.code.emit(f"icmp eq i64 {wanted}, {given}"), FAIL)
+        # Without elements an extent may be larger than NumPy allows; products of others may be more than a word holds.
+        writer.unless(writer.code.emit(f"icmp sgt i64 {wanted}, 0"), FAIL)
+        _set_view(writer, new, old)
+
+
+def _require_equal(writer: Writer, left: Shape, right: Shape) -> None:
+    for one, other in zip(writer.shape(left), writer.shape(right), strict=True):
+        writer.unless(writer.code.emit(f"icmp eq i64 {one}, {other}"), FAIL)
+
+
+def _assign(writer: Writer, item: Assign) -> None:
+    """All at once: first everything is read."""
+    routine, code = writer.routine, writer.code
+    held = [writer.buffer(source) for source in item.sources]
+    shapes = [writer.shape(source.shape) for source in item.sources]
+    for target, extents in zip(item.targets, shapes, strict=True):
+        for extent, found in zip(target.shape, extents, strict=True):
+            if extent.variable is not None:
+                size = code.emit(f"sub i64 {found}, {extent.offset}")
+                routine.store("i64", size, writer.size(writer.slots.size(extent.variable)))
+    for buffer in held:
+        code.line(f"call void @Py_IncRef(ptr {buffer})")
+    for target, buffer in zip(item.targets, held, strict=True):
+        writer.set(target, buffer)
+
+
+def _poll(writer: Writer) -> None:
+    """Ends the call if the user has interrupted it."""
+    stopped = writer.code.emit("call i64 @accel_poll(ptr %flag)")
+    writer.unless(writer.code.emit(f"icmp eq i64 {stopped}, 0"), STOP)
+
+
+def _series(writer: Writer, functions: Functions, part: Part, end: str) -> None:
+    """Runs the nests of a series together and goes to `end`; where that is not to be, they follow one by one."""
+    routine, code = writer.routine, writer.code
+    ((symbol, together),) = (each for each in functions.series if each[1].series is part.series)
+    series, text, threads = part.series, together.text, together.threads(functions.threads)
+    behind = routine.label()
+    count = writer.extent(series.extent)
+    width = "0"
+    for array in series.rows:
+        row = writer.product(writer.shape(array.shape[1:]), str(array.element.bytes))
+        width = code.emit(f"add i64 {width}, {row}")
+    all_bytes = code.emit(f"mul i64 {count}, {width}")
+    few = code.emit(f"icmp slt i64 {count}, {ENOUGH_ROWS * threads}")
+    much = code.emit(f"icmp sgt i64 {all_bytes}, {LONGEST_BYTES}")
+    uneven = code.emit(f"and i1 {few}, {much}")
+    for wrong in (f"icmp slt i64 {width}, 1", f"icmp sgt i64 {width}, {LONGEST_BYTES}", f"icmp ne i1 {uneven}, false"):
+        writer.unless(code.emit(f"xor i1 {code.emit(wrong)}, true"), behind)
+    fitting = routine.least(code.emit(f"sdiv i64 {together.block_bytes}, {width}"), count)
+    at_once = code.emit(f"select i1 {code.emit(f'icmp slt i64 {fitting}, 1')}, i64 1, i64 {fitting}")
+    places = code.emit(f"mul i64 {at_once}, {threads}")
+    for nest in series.nests:
+        for output in nest.outputs:
+            extents = writer.shape(output.array.shape)
+            writer.unless(code.emit(f"icmp ne i64 {writer.product(extents)}, 0"), behind)
+            if output.array in series.passed:
+                extents[0] = places
+            taken = writer.taken(output.array.element, extents)
+            writer.require_reference(taken)
+            writer.set(output.array, taken)
+    words = [("i64", str(threads)), ("i64", "0"), ("i64", count), ("i64", at_once)]
+    words += [("ptr", writer.buffer(array)) for array in text.arrays]
+    words += [("i64", writer.sized(variable)) for variable in text.sizes]
+    outcome = writer.call(symbol, words)
+    writer.interrupted(outcome, INTERRUPTED)
+    writer.drop(series.passed)
+    writer.unless(code.emit(f"icmp eq i64 {outcome}, {DONE}"), behind)
+    writer.drop(part.dropped)
+    routine.jump(end)
+    routine.place(behind)

@@ -1,0 +1,158 @@
+"""What all parts of a call's text are written with: its buffers, its extents, and what it does if something is not as usual."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from accel.ast.tree.types import ScalarType
+from accel.backends.device import Slots
+from accel.backends.llvm.text.routine import Routine
+from accel.labelled.array import Array, Extent, Shape, SizeVariable
+
+NAME = "call"
+"""The function's symbol."""
+
+FAIL, STOP = "fail", "stop"
+"""Labels: the call begins again in Python; a Python exception is set."""
+
+BUFFERS = "<buffers>"
+"""Stands for how many buffers there are until all is written."""
+
+
+def element_symbol(element: ScalarType) -> str:
+    """The symbol of the NumPy descriptor of an element type."""
+    return f"element_{element.value}"
+
+
+class Writer:
+    """A function under construction. `%buffers` and `%sizes` are its lists; in `%extents` and `%block` it passes to others."""
+
+    def __init__(self) -> None:
+        self.slots = Slots()
+        self.routine = Routine(f"ptr @{NAME}(ptr %self, ptr %arguments, i64 %number)", hot=False)
+        self.code = self.routine.code
+        self.elements: set[ScalarType] = set()
+        self._rank = 1
+        self._words = 1
+
+    def text(self, results: int) -> str:
+        """The whole definition, once everything is written."""
+        buffers, sizes = (max(1, count) for count in self.slots.counts)
+        lists = {"buffers": (buffers, "ptr"), "sizes": (sizes, "i64"), "given": (results, "ptr")}
+        lists |= {"extents": (self._rank, "i64"), "block": (self._words, "i64"), "flag": (1, "i64")}
+        lines = [f"  %{name} = alloca [{count} x {type_}], align 8" for name, (count, type_) in lists.items()]
+        for name in ("buffers", "given", "flag"):
+            count, type_ = lists[name]
+            lines.append(f"  store [{count} x {type_}] zeroinitializer, ptr %{name}")
+        text = self.routine.text().replace(BUFFERS, str(buffers))
+        return text.replace("entry:\n", "entry:\n" + "\n".join(lines) + "\n", 1)
+
+    # Extents.
+
+    def size(self, slot: int) -> str:
+        """The address of a size."""
+        return self.routine.offset("%sizes", slot)
+
+    def sized(self, variable: SizeVariable) -> str:
+        """A size."""
+        return self.routine.load("i64", self.size(self.slots.size(variable)))
+
+    def extent(self, extent: Extent) -> str:
+        """The extent: a number or a register."""
+        if extent.variable is None:
+            return str(extent.offset)
+        size = self.sized(extent.variable)
+        return self.code.emit(f"add i64 {size}, {extent.offset}") if extent.offset else size
+
+    def shape(self, shape: Shape) -> list[str]:
+        """The extents of a shape."""
+        return [self.extent(extent) for extent in shape]
+
+    def product(self, extents: Sequence[str], first: str = "1") -> str:
+        """`first` times all of them."""
+        for extent in extents:
+            first = extent if first == "1" else self.code.emit(f"mul i64 {first}, {extent}")
+        return first
+
+    def room(self, factors: Shape) -> str:
+        """The product of extents, for memory: more than a word counts is not as usual."""
+        product, *others = self.shape(factors)
+        for other in others:
+            both = self.code.emit(f"call {{i64, i1}} @llvm.umul.with.overflow.i64(i64 {product}, i64 {other})")
+            self.unless(self.code.emit(f"xor i1 {self.code.emit(f'extractvalue {{i64, i1}} {both}, 1')}, true"), FAIL)
+            product = self.code.emit(f"extractvalue {{i64, i1}} {both}, 0")
+        return product
+
+    def pass_extents(self, extents: Sequence[str]) -> str:
+        """Puts extents where functions read them; gives rank and address, as these take them."""
+        self._rank = max(self._rank, len(extents))
+        for axis, extent in enumerate(extents):
+            self.routine.store("i64", extent, self.routine.offset("%extents", axis))
+        return f"i64 {len(extents)}, ptr %extents"
+
+    # Buffers.
+
+    def place(self, array: Array) -> str:
+        """The address of an array's buffer."""
+        return self.routine.offset("%buffers", self.slots.array(array))
+
+    def buffer(self, array: Array) -> str:
+        """The array object."""
+        return self.routine.load("ptr", self.place(array))
+
+    def data(self, buffer: str, offset: int) -> str:
+        """A pointer that an array object holds."""
+        return self.routine.load("ptr", self.code.emit(f"getelementptr i8, ptr {buffer}, i64 {offset}"))
+
+    def set(self, array: Array, reference: str) -> None:
+        """Makes the object, whose reference is given, the array's buffer."""
+        self.code.line(f"call void @accel_set(ptr {self.place(array)}, ptr {reference})")
+
+    def share(self, array: Array, buffer: str) -> None:
+        """Makes the object the array's buffer, too."""
+        self.code.line(f"call void @Py_IncRef(ptr {buffer})")
+        self.set(array, buffer)
+
+    def drop(self, arrays: Sequence[Array]) -> None:
+        """Drops the buffers of some arrays."""
+        for array in arrays:
+            self.set(array, "null")
+
+    def element(self, element: ScalarType) -> str:
+        """The descriptor, as functions take it."""
+        self.elements.add(element)
+        return f"ptr @{element_symbol(element)}"
+
+    def taken(self, element: ScalarType, extents: Sequence[str]) -> str:
+        """A new array, or null."""
+        passed = self.pass_extents(extents)
+        return self.code.emit(f"call ptr @accel_take({self.element(element)}, i64 {element.bytes}, {passed})")
+
+    # Kernels.
+
+    def call(self, symbol: str, words: Sequence[tuple[str, str]]) -> str:
+        """What a kernel gives for a block of arguments: words with their types."""
+        self._words = max(self._words, len(words))
+        for place, (type_, word) in enumerate(words):
+            self.routine.store(type_, word, self.routine.offset("%block", place))
+        return self.code.emit(f"call i64 @{symbol}(ptr %block)")
+
+    # What is not as usual.
+
+    def unless(self, condition: str, label: str) -> None:
+        """Goes to a label where the i1 does not hold."""
+        after = self.routine.label()
+        self.routine.branch(condition, after, label)
+        self.routine.place(after)
+
+    def require_reference(self, pointer: str) -> None:
+        """Begins again in Python if a function gave null."""
+        self.unless(self.code.emit(f"icmp ne ptr {pointer}, null"), FAIL)
+
+    def interrupted(self, outcome: str, interrupted: int) -> None:
+        """Ends the call if a kernel was interrupted by an exception."""
+        with self.routine.when(self.code.emit(f"icmp eq i64 {outcome}, {interrupted}")):
+            error = self.code.emit("call ptr @PyErr_Occurred()")
+            self.unless(self.code.emit(f"icmp eq ptr {error}, null"), STOP)
+            self.routine.jump(FAIL)
+            self.routine.place(self.routine.label())

@@ -1,0 +1,305 @@
+"""LLVM text of functions over NumPy arrays and Python references: what compiled calls do besides running kernels.
+
+All of them hold the GIL from beginning to end and run no Python code, so that signal handlers never see them half done. A
+function that gives a pointer gives a new reference, or null with a Python exception set. Extents are i64, sizes are bytes.
+"""
+
+from __future__ import annotations
+
+from accel.backends.llvm.machine.blocks_text import ALIGNMENT, LARGE, PAGE, PAGED, SMALL, blocks_text
+from accel.backends.llvm.machine.references_text import references_text
+
+TYPE, DATA, RANK, EXTENTS, STRIDES, BASE, ELEMENT, FLAGS = 8, 16, 24, 32, 40, 48, 56, 64
+"""Bytes from the beginning of an array object to what it says of itself, in every NumPy 1 and 2."""
+
+C_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
+"""Bits of its flags."""
+
+FLAGGED = C_CONTIGUOUS | ALIGNED | WRITEABLE
+"""Those of a new array."""
+
+IMPORTS = (
+    "Py_IncRef", "Py_DecRef", "PyErr_Clear", "PyErr_NoMemory", "PyTuple_New", "PyTuple_GetItem", "PyTuple_Size",
+    "PyLong_AsSsize_t", "PyObject_Vectorcall",
+)  # fmt: skip
+"""Functions of Python's C interface that the text calls."""
+
+EXPORTS = (
+    "accel_take", "accel_arguments", "accel_is", "accel_view", "accel_result", "accel_set", "accel_release", "accel_otherwise",
+    "accel_python_take", "accel_python_clear",
+)  # fmt: skip
+
+
+def arrays_text() -> str:
+    """The module. It imports `IMPORTS`, NumPy's `PyArray_NewFromDescr` and `PyArray_SetBaseObject`, and the addresses of
+    `@array_type`, `@bytes_type` (uint8's descriptor) and `@blocks` (`LIST_BYTES`, all zero at first)."""
+    return _DECLARATIONS + _fields_text() + _NEW + blocks_text() + _ARRAYS + references_text()
+
+
+_DECLARATIONS = """@array_type = external global i8
+@bytes_type = external global i8
+@blocks = external global i8
+declare void @Py_IncRef(ptr)
+declare void @Py_DecRef(ptr)
+declare void @PyErr_Clear()
+declare ptr @PyErr_NoMemory()
+declare ptr @PyTuple_New(i64)
+declare ptr @PyTuple_GetItem(ptr, i64)
+declare i64 @PyTuple_Size(ptr)
+declare i64 @PyLong_AsSsize_t(ptr)
+declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
+declare ptr @PyArray_NewFromDescr(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)
+declare i32 @PyArray_SetBaseObject(ptr, ptr)
+declare {i64, i1} @llvm.umul.with.overflow.i64(i64, i64)
+declare i64 @llvm.ctlz.i64(i64, i1)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)
+"""
+
+
+def _fields_text() -> str:
+    """Functions that read an array object: `@data(x)` and so on."""
+    fields = (
+        ("type", TYPE, "ptr"), ("data", DATA, "ptr"), ("rank", RANK, "i32"), ("extents", EXTENTS, "ptr"),
+        ("strides", STRIDES, "ptr"), ("base", BASE, "ptr"), ("element", ELEMENT, "ptr"), ("flags", FLAGS, "i32"),
+    )  # fmt: skip
+    return "".join(
+        f"""
+define internal {type_} @{name}(ptr %x) alwaysinline #0 {{
+  %place = getelementptr i8, ptr %x, i64 {place}
+  %value = load {type_}, ptr %place
+  ret {type_} %value
+}}"""
+        for name, place, type_ in fields
+    )
+
+
+_NEW = f"""
+; A C-contiguous array whose elements lie at %data, or in memory of its own if that is null.
+define internal ptr @new(ptr %element, i64 %rank, ptr %extents, ptr %data) #0 {{
+  %own = icmp eq ptr %data, null
+  %flags = select i1 %own, i32 0, i32 {FLAGGED} ; with memory of its own, flags would ask for Fortran's order
+  %dimensions = trunc i64 %rank to i32
+  call void @Py_IncRef(ptr %element)
+  %array = call ptr @PyArray_NewFromDescr(
+    ptr @array_type, ptr %element, i32 %dimensions, ptr %extents, ptr null, ptr %data, i32 %flags, ptr null
+  )
+  ret ptr %array
+}}
+"""
+
+_ARRAYS = f"""
+; A C-contiguous array whose elements lie at %data, in the memory of the array %base.
+define internal ptr @within(ptr %element, i64 %rank, ptr %extents, ptr %data, ptr %base) #0 {{
+entry:
+  %array = call ptr @new(ptr %element, i64 %rank, ptr %extents, ptr %data)
+  %failed = icmp eq ptr %array, null
+  br i1 %failed, label %none, label %base1
+base1:
+  call void @Py_IncRef(ptr %base)
+  %wrong = call i32 @PyArray_SetBaseObject(ptr %array, ptr %base)
+  %bad = icmp ne i32 %wrong, 0
+  br i1 %bad, label %drop, label %done
+drop:
+  call void @Py_DecRef(ptr %array)
+  ret ptr null
+none:
+  ret ptr null
+done:
+  ret ptr %array
+}}
+
+; An uninitialised C-contiguous array; a large one begins at a cache line, a larger one with a page.
+define ptr @accel_take(ptr %element, i64 %item, i64 %rank, ptr %extents) #0 {{
+entry:
+  %size = call i64 @size(i64 %item, i64 %rank, ptr %extents)
+  %over = icmp slt i64 %size, 0
+  br i1 %over, label %impossible, label %some
+impossible:
+  %null = call ptr @PyErr_NoMemory()
+  ret ptr null
+some:
+  %small = icmp slt i64 %size, {SMALL}
+  br i1 %small, label %plain, label %aligned
+plain:
+  %array = call ptr @new(ptr %element, i64 %rank, ptr %extents, ptr null)
+  ret ptr %array
+aligned:
+  %paged = icmp sge i64 %size, {PAGED}
+  %unit = select i1 %paged, i64 {PAGE}, i64 {ALIGNMENT}
+  %total = add i64 %size, %unit
+  %large = icmp sge i64 %size, {LARGE}
+  br i1 %large, label %listed, label %unlisted
+listed:
+  %block1 = call ptr @block(i64 %total)
+  br label %made
+unlisted:
+  %block2 = call ptr @fresh(i64 %total)
+  br label %made
+made:
+  %block = phi ptr [%block1, %listed], [%block2, %unlisted]
+  %failed = icmp eq ptr %block, null
+  br i1 %failed, label %none, label %place
+place:
+  %start = call ptr @data(ptr %block)
+  %address = ptrtoint ptr %start to i64
+  %below = sub i64 %unit, 1
+  %up = add i64 %address, %below
+  %mask = sub i64 0, %unit
+  %first = and i64 %up, %mask
+  %data = inttoptr i64 %first to ptr
+  %result = call ptr @within(ptr %element, i64 %rank, ptr %extents, ptr %data, ptr %block)
+  call void @Py_DecRef(ptr %block)
+  ret ptr %result
+none:
+  ret ptr null
+}}
+
+; Whether kernels can read an object as it lies: an array of just this type of elements and rank, aligned, the elements of a row
+; adjacent.
+define i1 @accel_is(ptr %x, ptr %element, i64 %item, i64 %rank) #0 {{
+entry:
+  %type = call ptr @type(ptr %x)
+  %array = icmp eq ptr %type, @array_type
+  br i1 %array, label %look, label %no
+look:
+  %its = call ptr @element(ptr %x)
+  %same = icmp eq ptr %its, %element
+  %dimensions32 = call i32 @rank(ptr %x)
+  %dimensions = zext i32 %dimensions32 to i64
+  %equal = icmp eq i64 %dimensions, %rank
+  %flags = call i32 @flags(ptr %x)
+  %alignment = and i32 %flags, {ALIGNED}
+  %aligned = icmp ne i32 %alignment, 0
+  %known = and i1 %same, %equal
+  %good = and i1 %known, %aligned
+  br i1 %good, label %rows, label %no
+rows:
+  %contiguous = and i32 %flags, {C_CONTIGUOUS}
+  %dense = icmp ne i32 %contiguous, 0
+  br i1 %dense, label %yes, label %last
+last:
+  %some = icmp ne i64 %rank, 0
+  br i1 %some, label %stride, label %no
+stride:
+  %strides = call ptr @strides(ptr %x)
+  %before = sub i64 %rank, 1
+  %place = getelementptr i64, ptr %strides, i64 %before
+  %step = load i64, ptr %place
+  %adjacent = icmp eq i64 %step, %item
+  br i1 %adjacent, label %yes, label %no
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}}
+
+; The first elements of a C-contiguous array under other extents, in the same memory; null, perhaps without an exception, if it
+; is not contiguous or the extents are more than an address can count. The array must have as many elements.
+define ptr @accel_view(ptr %x, ptr %element, i64 %item, i64 %rank, ptr %extents) #0 {{
+entry:
+  %size = call i64 @size(i64 %item, i64 %rank, ptr %extents)
+  %over = icmp slt i64 %size, 0
+  br i1 %over, label %none, label %known
+known:
+  %flags = call i32 @flags(ptr %x)
+  %contiguous = and i32 %flags, {C_CONTIGUOUS}
+  %dense = icmp ne i32 %contiguous, 0
+  br i1 %dense, label %make, label %none
+make:
+  %data = call ptr @data(ptr %x)
+  %view = call ptr @within(ptr %element, i64 %rank, ptr %extents, ptr %data, ptr %x)
+  ret ptr %view
+none:
+  ret ptr null
+}}
+
+; Whether the array has these extents.
+define internal i1 @has(ptr %x, i64 %rank, ptr %extents) #0 {{
+entry:
+  %its = call ptr @extents(ptr %x)
+  br label %head
+head:
+  %k = phi i64 [0, %entry], [%k1, %same]
+  %more = icmp slt i64 %k, %rank
+  br i1 %more, label %body, label %yes
+body:
+  %place1 = getelementptr i64, ptr %its, i64 %k
+  %place2 = getelementptr i64, ptr %extents, i64 %k
+  %one = load i64, ptr %place1
+  %other = load i64, ptr %place2
+  %equal = icmp eq i64 %one, %other
+  br i1 %equal, label %same, label %no
+same:
+  %k1 = add i64 %k, 1
+  br label %head
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}}
+
+; Whether at least half of the memory that the array keeps from being used again is its elements: %size bytes. What a filter
+; keeps lies in a block for all that it was given.
+define internal i1 @fills(ptr %x, i64 %size) #0 {{
+entry:
+  %base = call ptr @base(ptr %x)
+  %alone = icmp eq ptr %base, null
+  br i1 %alone, label %yes, label %look
+look:
+  %type = call ptr @type(ptr %base)
+  %array = icmp eq ptr %type, @array_type
+  %element = call ptr @element(ptr %base)
+  %bytes = icmp eq ptr %element, @bytes_type
+  %block = and i1 %array, %bytes
+  br i1 %block, label %measure, label %no
+measure:
+  %extents = call ptr @extents(ptr %base)
+  %all = load i64, ptr %extents
+  %twice = mul i64 %size, 2
+  %enough = icmp sge i64 %twice, %all
+  ret i1 %enough
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}}
+
+; The array as a result: itself if it may be given away (%owned, and nothing but the caller refers to it), has these extents and
+; no much larger block behind it; else a copy. Null, perhaps without an exception, if it cannot be copied.
+define ptr @accel_result(ptr %x, i1 %owned, ptr %element, i64 %item, i64 %rank, ptr %extents) #0 {{
+entry:
+  %size = call i64 @size(i64 %item, i64 %rank, ptr %extents)
+  %over = icmp slt i64 %size, 0
+  br i1 %over, label %none, label %mine
+mine:
+  %references = load i32, ptr %x
+  %only = icmp eq i32 %references, 1
+  %given = and i1 %only, %owned
+  br i1 %given, label %shape, label %copy
+shape:
+  %same = call i1 @has(ptr %x, i64 %rank, ptr %extents)
+  %fills = call i1 @fills(ptr %x, i64 %size)
+  %itself = and i1 %same, %fills
+  br i1 %itself, label %give, label %copy
+give:
+  call void @Py_IncRef(ptr %x)
+  ret ptr %x
+copy:
+  %flags = call i32 @flags(ptr %x)
+  %contiguous = and i32 %flags, {C_CONTIGUOUS}
+  %dense = icmp ne i32 %contiguous, 0
+  br i1 %dense, label %take, label %none
+take:
+  %result = call ptr @accel_take(ptr %element, i64 %item, i64 %rank, ptr %extents)
+  %failed = icmp eq ptr %result, null
+  br i1 %failed, label %none, label %fill
+fill:
+  %target = call ptr @data(ptr %result)
+  %source = call ptr @data(ptr %x)
+  call void @llvm.memcpy.p0.p0.i64(ptr %target, ptr %source, i64 %size, i1 false)
+  ret ptr %result
+none:
+  ret ptr null
+}}
+"""
