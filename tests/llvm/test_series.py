@@ -228,7 +228,8 @@ def test_what_is_passed_takes_no_whole_array() -> None:
     """Two threads and one row at once: two rows."""
     loops = lowered(shares, matrix(F32, 64, 300))
     executable: Any = compiled(LLVMBackend(2, block_bytes=1), loops)  # Any: its device is nobody's business else
-    take = executable._device._buffers.take
+    device = executable._execution._device
+    take = device._buffers.take
     asked: list[tuple[int, ...]] = []
 
     class Watched:
@@ -237,7 +238,7 @@ def test_what_is_passed_takes_no_whole_array() -> None:
             made: Numbers = take(element, shape)
             return made
 
-    executable._device._buffers = Watched()
+    device._buffers = Watched()
     executable([matrix(F32, 64, 300)])
     assert (2, 300) in asked
     assert asked.count((64, 300)) == 1

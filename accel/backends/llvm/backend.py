@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from accel.backends.device import Around, nothing_around
 from accel.backends.executor import Execution
+from accel.backends.llvm.calls.call import Call
 from accel.backends.llvm.calls.compiled import Compiled
-from accel.backends.llvm.calls.items import Functions
 from accel.backends.llvm.device import CPU
 from accel.backends.llvm.loops.alternatives import Alternatives
 from accel.backends.llvm.machine.target import host
@@ -73,8 +73,8 @@ class LLVMBackend:
         if around is not nothing_around:
             return execution
         named = {nest: (name, frame) for nest, name, frame in zip(every, modules.names, frames, strict=False)}
-        functions = Functions(named, list(zip(modules.names[len(every) :], series, strict=True)), self._threads)
-        return Compiled(program, execution, functions, kernels.library)
+        named_series = list(zip(modules.names[len(every) :], series, strict=True))
+        return Compiled(program, execution, lambda: Call(program, kernels, named, named_series, self._threads))
 
 
 def llvm_text(schedules: ProgramSchedules) -> str:

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 
 from accel.ast.handles.extents import LARGEST_EXTENT
 from accel.ast.tree.types import ScalarType
-from accel.backends.linear import Assign, Item, linear, moves
+from accel.backends.linear import Assign, Item, moves
 from accel.backends.llvm.calls.items import Functions, write_items
-from accel.backends.llvm.calls.writer import BUFFERS, FAIL, STOP, Writer, element_symbol
+from accel.backends.llvm.calls.writer import BUFFERS, FAIL, Writer, element_symbol
 from accel.backends.llvm.machine.arrays_text import EXTENTS
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES
 from accel.backends.parameters import bindings, leaves
@@ -53,9 +53,8 @@ class CallText:
     elements: Sequence[ScalarType]
 
 
-def call_text(program: Program, functions: Functions) -> CallText:
-    """The module. Raises `Unsupported` for programs that only the executor runs."""
-    items = linear(program)
+def call_text(program: Program, items: Sequence[Item], functions: Functions) -> CallText:
+    """The module, for a program that is this list of items."""
     writer = Writer()
     given = leaves(program)
     for leaf in given:
@@ -63,10 +62,9 @@ def call_text(program: Program, functions: Functions) -> CallText:
     _arguments(writer, program, given)
     write_items(writer, functions, items)
     _results(writer, program, _shared(program, items))
-    for label, text in ((FAIL, "call ptr @accel_otherwise(ptr %self, ptr %arguments, i64 %number)"), (STOP, None)):
-        writer.routine.place(label)
-        _release(writer, len(program.results))
-        writer.code.line(f"ret ptr {writer.code.emit(text) if text else 'null'}")
+    writer.routine.place(FAIL)
+    _release(writer, len(program.results))
+    writer.code.line(f"ret ptr {writer.code.emit('call ptr @accel_otherwise(ptr %self, ptr %arguments, i64 %number)')}")
     symbols = dict.fromkeys(
         [*(symbol for symbol, _ in functions.nests.values()), *(name for name, _ in functions.series)]
     )

@@ -8,8 +8,6 @@ import numpy as np
 
 from accel.backends.executor import Execution
 from accel.backends.llvm.calls.call import Call
-from accel.backends.llvm.calls.items import Functions, Unsupported
-from accel.backends.llvm.machine.target import Library
 from accel.backends.protocol import HostArray
 from accel.ir.nodes import Program, Repeat
 
@@ -20,25 +18,22 @@ class Compiled:
     Compiling a call takes some milliseconds, so it is done when the program runs again, or at once if it has loops.
     """
 
-    def __init__(
-        self, program: Program, execution: Execution[HostArray], functions: Functions, kernels: Library
-    ) -> None:
-        self._program = program
+    def __init__(self, program: Program, execution: Execution[HostArray], make: Callable[[], Call]) -> None:
+        """`make` compiles the call."""
         self._execution = execution
-        self._functions = functions
-        self._kernels = kernels
+        self._make = make
         self._again = any(isinstance(step, Repeat) for step in program.steps)
-        self._call: list[Call | None] = []
-        self._run: Callable[..., object] | None = None
+        self._made: list[Call] = []
+        self._run: list[Callable[..., object]] = []
 
     def __call__(self, arguments: Sequence[HostArray]) -> list[HostArray]:
         """Run: see `accel.backends.protocol.Executable`."""
         if not self._again:
             self._again = True
             return self._execution(arguments)
-        if self._run is None:
-            self._run = self.function(_Listed(self._execution), ()) or _Listed(self._execution)
-        found = self._run(*arguments)
+        if not self._run:
+            self._run.append(self.function(_Listed(self._execution), ()))
+        found = self._run[0](*arguments)
         match found:
             case list():
                 return found
@@ -49,20 +44,11 @@ class Compiled:
             case _:
                 raise AssertionError("a call gives arrays")
 
-    def function(
-        self, otherwise: Callable[..., object], constants: Sequence[HostArray]
-    ) -> Callable[..., object] | None:
+    def function(self, otherwise: Callable[..., object], constants: Sequence[HostArray]) -> Callable[..., object]:
         """See `accel.backends.protocol.Direct`."""
-        if not self._call:
-            self._call.append(self._compiled())
-        call = self._call[0]
-        return None if call is None else call.function(otherwise, constants)
-
-    def _compiled(self) -> Call | None:
-        try:
-            return Call(self._program, self._functions, self._kernels)
-        except Unsupported:
-            return None
+        if not self._made:
+            self._made.append(self._make())
+        return self._made[0].function(otherwise, constants)
 
 
 class _Listed:

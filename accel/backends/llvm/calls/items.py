@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+from accel.ast.handles.extents import LARGEST_EXTENT
 from accel.backends.linear import Assign, Drop, Enter, Item, Jump, JumpUnless, Mark, Part, moves, series_parts
-from accel.backends.llvm.calls.writer import FAIL, STOP, Writer
+from accel.backends.llvm.calls.writer import FAIL, Writer
 from accel.backends.llvm.machine.arrays_text import DATA
 from accel.backends.llvm.series import ENOUGH_ROWS, LONGEST_BYTES, Together
 from accel.backends.llvm.templates.series import DONE, INTERRUPTED
@@ -15,25 +16,22 @@ from accel.backends.llvm.text.frame import Frame
 from accel.ir.nodes import HostSizes, Launch, Nest, Output, Require, View
 from accel.labelled.array import Array, Shape
 
-_WAS_INTERRUPTED = 2
-"""What the function of a nest gives; 0 is success, 1 a check that failed."""
-
-
-class Unsupported(Exception):
-    """Only the executor runs such an item."""
-
 
 @dataclass(frozen=True, slots=True)
 class Functions:
-    """Compiled functions by their symbols: of each nest, with its frame, and of series. `threads` work on each."""
+    """Compiled functions by their symbols: of each nest, with its frame, and of series. `threads` work on each.
+
+    `extents`: the nests among them that compute extents.
+    """
 
     nests: Mapping[Nest, tuple[str, Frame]]
     series: Sequence[tuple[str, Together]]
     threads: int
+    extents: Mapping[HostSizes, Nest]
 
 
 def write_items(writer: Writer, functions: Functions, items: Sequence[Item]) -> None:
-    """All of them. Raises `Unsupported`."""
+    """All of them."""
     routine = writer.routine
     marks = {item.number: f"mark{item.number}" for item in items if isinstance(item, Mark)}
     passed: set[int] = set()
@@ -73,8 +71,13 @@ def write_items(writer: Writer, functions: Functions, items: Sequence[Item]) -> 
                 writer.unless(writer.code.emit(f"icmp ne i8 {value}, 0"), marks[mark])
             case Enter() | None:
                 pass
-            case HostSizes():
-                raise Unsupported
+            case HostSizes(variables):
+                nest = functions.extents[item]
+                _launch(writer, functions, nest)
+                for variable in variables:
+                    in_range = writer.code.emit(f"icmp ule i64 {writer.sized(variable)}, {LARGEST_EXTENT}")
+                    writer.unless(in_range, FAIL)
+                writer.drop([output.array for output in nest.outputs])
             case _:
                 assert_never(item)
 
@@ -110,7 +113,6 @@ def _run(writer: Writer, functions: Functions, nest: Nest) -> None:
     words += [("ptr", writer.buffer(array)) for array in frame.arrays]
     words += [("i64", writer.sized(variable)) for variable in frame.sizes]
     outcome = writer.call(symbol, words)
-    writer.interrupted(outcome, _WAS_INTERRUPTED)
     writer.unless(writer.code.emit(f"icmp eq i64 {outcome}, 0"), FAIL)
 
 
@@ -168,7 +170,7 @@ def _assign(writer: Writer, item: Assign) -> None:
 def _poll(writer: Writer) -> None:
     """Ends the call if the user has interrupted it."""
     stopped = writer.code.emit("call i64 @accel_poll(ptr %flag)")
-    writer.unless(writer.code.emit(f"icmp eq i64 {stopped}, 0"), STOP)
+    writer.unless(writer.code.emit(f"icmp eq i64 {stopped}, 0"), FAIL)
 
 
 def _series(writer: Writer, functions: Functions, part: Part, end: str) -> None:
@@ -204,8 +206,11 @@ def _series(writer: Writer, functions: Functions, part: Part, end: str) -> None:
     words += [("ptr", writer.buffer(array)) for array in text.arrays]
     words += [("i64", writer.sized(variable)) for variable in text.sizes]
     outcome = writer.call(symbol, words)
-    writer.interrupted(outcome, INTERRUPTED)
     writer.drop(series.passed)
+    # A check that failed is found again, by the nest that it stands in; an exception ends the call.
+    wrong = code.emit(f"icmp eq i64 {outcome}, {INTERRUPTED}")
+    error = code.emit(f"icmp ne ptr {code.emit('call ptr @PyErr_Occurred()')}, null")
+    writer.unless(code.emit(f"xor i1 {code.emit(f'or i1 {wrong}, {error}')}, true"), FAIL)
     writer.unless(code.emit(f"icmp eq i64 {outcome}, {DONE}"), behind)
     writer.drop(part.dropped)
     routine.jump(end)

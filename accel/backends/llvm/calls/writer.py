@@ -12,8 +12,8 @@ from accel.labelled.array import Array, Extent, Shape, SizeVariable
 NAME = "call"
 """The function's symbol."""
 
-FAIL, STOP = "fail", "stop"
-"""Labels: the call begins again in Python; a Python exception is set."""
+FAIL = "fail"
+"""The label where a call ends: with the exception that is set, or else it begins again in Python."""
 
 BUFFERS = "<buffers>"
 """Stands for how many buffers there are until all is written."""
@@ -146,13 +146,5 @@ class Writer:
         self.routine.place(after)
 
     def require_reference(self, pointer: str) -> None:
-        """Begins again in Python if a function gave null."""
+        """Ends the call if a function gave null."""
         self.unless(self.code.emit(f"icmp ne ptr {pointer}, null"), FAIL)
-
-    def interrupted(self, outcome: str, interrupted: int) -> None:
-        """Ends the call if a kernel was interrupted by an exception."""
-        with self.routine.when(self.code.emit(f"icmp eq i64 {outcome}, {interrupted}")):
-            error = self.code.emit("call ptr @PyErr_Occurred()")
-            self.unless(self.code.emit(f"icmp eq ptr {error}, null"), STOP)
-            self.routine.jump(FAIL)
-            self.routine.place(self.routine.label())

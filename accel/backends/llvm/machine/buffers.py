@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import importlib
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 import numpy as np
 
@@ -33,7 +34,7 @@ from accel.backends.protocol import HostArray
 from accel.errors import AccelDeviceError
 from accel.support.forks import Once
 
-_NEW_FROM_DESCRIPTOR, _SET_BASE_OBJECT = 94, 282
+_PLACES: Mapping[str, int] = MappingProxyType({"PyArray_NewFromDescr": 94, "PyArray_SetBaseObject": 282})
 """Places in the table of NumPy's C functions; they never change."""
 
 
@@ -43,12 +44,9 @@ class Buffers:
     def __init__(self) -> None:
         check_array_layout()
         self._blocks = ctypes.create_string_buffer(LIST_BYTES)
-        table = (ctypes.c_void_p * (_SET_BASE_OBJECT + 1)).from_address(_table())
-        imports = {name: symbol(name) for name in IMPORTS}
+        imports = {**numpy_functions(), **{name: symbol(name) for name in IMPORTS}}
         imports |= {"array_type": id(np.ndarray), "bytes_type": id(np.dtype(np.uint8))}
         imports |= {"blocks": ctypes.addressof(self._blocks)}
-        for name, place in (("NewFromDescr", _NEW_FROM_DESCRIPTOR), ("SetBaseObject", _SET_BASE_OBJECT)):
-            imports[f"PyArray_{name}"] = table[place] or 0
         library = host().load([host().compile(arrays_text() + HOST_ATTRIBUTES, quick=True)], EXPORTS, imports)
         self._library = library
         self.symbols: Mapping[str, int] = library.addresses
@@ -67,14 +65,14 @@ class Buffers:
         self._clear()
 
 
-def _table() -> int:
+def numpy_functions() -> Mapping[str, int]:
+    """The addresses of functions of NumPy's C interface."""
     # What `import_array` of NumPy's C headers reads; the module has no types.
     capsule = importlib.import_module("numpy._core._multiarray_umath")._ARRAY_API
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    address = pointer(capsule, None)
-    assert isinstance(address, int)
-    return address
+    table = (ctypes.c_void_p * (max(_PLACES.values()) + 1)).from_address(pointer(capsule, None))
+    return {name: table[place] or 0 for name, place in _PLACES.items()}
 
 
 def check_array_layout() -> None:

@@ -21,7 +21,7 @@ class _Definition(ctypes.Structure):
 
 
 def symbol(name: str) -> int:
-    """The address of a function of Python's C interface."""
+    """The address of a function or variable of Python's C interface."""
     address = ctypes.cast(ctypes.pythonapi[name], ctypes.c_void_p).value
     assert address is not None
     return address

@@ -77,12 +77,26 @@ no:
   ret i1 false
 }
 
-; What item 0 of %self gives for the arguments, whatever went wrong before.
+; What item 0 of %self gives for the arguments, unless an exception is set: only that there is no memory is tried again.
 define ptr @accel_otherwise(ptr %self, ptr %given, i64 %number) #0 {
+entry:
+  %raised = call ptr @PyErr_Occurred()
+  %none = icmp eq ptr %raised, null
+  br i1 %none, label %again, label %which
+which:
+  %memory = load ptr, ptr @PyExc_MemoryError
+  %matches = call i32 @PyErr_ExceptionMatches(ptr %memory)
+  %other = icmp eq i32 %matches, 0
+  br i1 %other, label %leave, label %clear
+clear:
   call void @PyErr_Clear()
+  br label %again
+again:
   %function = call ptr @PyTuple_GetItem(ptr %self, i64 0)
   %result = call ptr @PyObject_Vectorcall(ptr %function, ptr %given, i64 %number, ptr null)
   ret ptr %result
+leave:
+  ret ptr null
 }
 """
 
