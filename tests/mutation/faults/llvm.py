@@ -258,7 +258,7 @@ FAULTS = (
         "backends/llvm/calls/call_text.py",
         "shared = set(leaves(program))",
         "shared = set()",
-        ("tests/llvm/test_calls.py::test_references_are_given_back[a view]",),
+        ("tests/llvm/test_calls.py::test_references_are_given_back[a view of bytes]",),
     ),
     Fault(
         "a call keeps what it was given",
@@ -272,7 +272,7 @@ FAULTS = (
         "backends/llvm/calls/items.py",
         'f"icmp ule i64 {writer.sized(variable)}, {LARGEST_EXTENT}"',
         'f"icmp ne i64 {writer.sized(variable)}, {LARGEST_EXTENT + 1}"',
-        ("tests/llvm/test_calls.py::test_every_call_gives_the_same[1-a negative extent]",),
+        ("tests/llvm/test_calls.py::test_every_call_gives_the_same[1-a negative extent of what is not stored]",),
     ),
     Fault(
         "rows that lie apart are folded as one",
