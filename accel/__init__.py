@@ -60,6 +60,7 @@ from accel.ast.combinators.prelude import (
 from accel.ast.combinators.linear_algebra.einsum import einsum
 from accel.ast.combinators.linear_algebra.products import dot, matmul, outer, tensordot
 from accel.ast.combinators.linear_algebra.rearranging import flatten, flip, subdivide
+from accel import random
 from accel.ast.combinators.reorder import All, AllType, gather
 from accel.ast.combinators.zips import (
     unzip, unzip3, unzip4, unzip5, zip, zip3, zip4, zip5, zipWith, zipWith3, zipWith4, zipWith5,
@@ -147,7 +148,7 @@ __all__ = [
     "just", "lcm", "le", "length", "lift", "linearIndex", "log", "log1p", "log2", "log10", "logBase", "lt", "map",
     "matmul", "max", "maximum", "maybe", "min", "minimum", "mod", "mul", "ne", "neg", "nothing", "null", "nzip",
     "odd", "or_", "outer", "permute", "popCount", "postscanl", "postscanr", "pow", "prescanl", "prescanr", "product",
-    "profile", "quot", "rearrangements", "recip", "rem", "replicate", "reshape", "reverse", "reverseOn", "rnz",
+    "profile", "quot", "random", "rearrangements", "recip", "rem", "replicate", "reshape", "reverse", "reverseOn", "rnz",
     "rotateL", "rotateR",
     "round", "run", "runN", "scanl", "scanl1", "scanlTotal", "scanr", "scanr1", "scanrTotal", "scatter",
     "scatterWith", "select", "setBit", "shape", "shapeSize", "shiftL", "shiftR", "signum", "sin", "sinh", "size",

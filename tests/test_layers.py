@@ -17,6 +17,7 @@ LAYERS = (
     ("accel.ast.handles",),
     ("accel.ast.meaning", "accel.ast.scalars"),
     ("accel.ast.combinators",),
+    ("accel.random",),
     ("accel.labelled",),
     ("accel.labelled.meaning",),
     ("accel.labelled.scalars",),

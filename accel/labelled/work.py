@@ -9,13 +9,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import assert_never
 
-from accel.ast.tree.operators import ELEMENTARY
+from accel.ast.tree.operators import DEAR
 from accel.labelled.scalar import Compute, If, Load, Statement, While
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One column: most operators are 1; `elementary` are `exp`, `sin` and the like, `loop` is without what stands in it."""
+    """One column: most operators are 1; `elementary` are `exp`, `sin` and the like, and random numbers; `loop` is without what
+    stands in it."""
 
     elementary: int
     load: int = 1
@@ -43,7 +44,7 @@ def work(statements: Iterable[Statement], column: Work) -> int:
 def _one(statement: Statement, column: Work) -> int:
     match statement:
         case Compute(_, operator):
-            return column.elementary if operator in ELEMENTARY else 1
+            return column.elementary if operator in DEAR else 1
         case Load():
             return column.load
         case If():

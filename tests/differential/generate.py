@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from accel.ast.tree.types import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64
-from tests.differential import control, elementwise, movement, reductions, sizes
+from tests.differential import control, elementwise, movement, random_numbers, reductions, sizes
 from tests.differential.draw import Draw
 from tests.differential.programs import IllTyped, Node, Program, Ref, infer, live
 from tests.differential.world import World
@@ -22,6 +22,7 @@ PROPOSALS: tuple[tuple[int, Proposal], ...] = (
     (1, elementwise.propose_compute),
     (1, elementwise.propose_enumeration),
     (1, elementwise.propose_indexed),
+    (1, random_numbers.propose_random),
     (5, reductions.propose_fold),
     (2, reductions.propose_reduction),
     (5, reductions.propose_scan),

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow  # mypy runs over the whole project
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-ACCEPTED = HERE / "cases" / "accepted.py", HERE / "cases" / "accepted_products.py"
+ACCEPTED = sorted((HERE / "cases").glob("accepted*.py"))
 REJECTED = HERE / "cases" / "rejected.py"
 EXPECTED = re.compile(r"# E: (.*)$")
 MESSAGE = re.compile(r"(?P<file>[^:]+):(?P<line>\d+): (?P<kind>error|note): (?P<text>.*)")

@@ -33,7 +33,7 @@ def fill(sh: object, e: object) -> Acc[Any]:
 
 def generate(sh: object, f: Callable[[Any], object]) -> Acc[Any]:
     """`f(index)` at every index of shape `sh`. A negative extent raises `AccelShapeError`."""
-    return _generated("generate", sh, f)
+    return generated("generate", sh, f)
 
 
 def enumFromN(sh: object, start: object) -> Acc[Any]:
@@ -56,7 +56,8 @@ def _filled(name: str, sh: object, e: object) -> Acc[Any]:
     return Acc(Generate(shape, function, name, (kind,), where), extents)
 
 
-def _generated(name: str, sh: object, f: Callable[[Any], object]) -> Acc[Any]:
+def generated(name: str, sh: object, f: Callable[[Any], object]) -> Acc[Any]:
+    """`generate` for the combinator `name`, which errors and explanations call by its name."""
     where = here()
     shape, extents = shape_of(name, sh, where, f)
     function = trace(f, (index_type(len(extents)),), f"the function of {name}", where)
@@ -79,4 +80,4 @@ def _counted(name: str, sh: object, start: object, step: object) -> Acc[Any]:
         count = operations.convert(Operator.CAST, position.node, kind, where, name)
         return Exp(first) + Exp(count) * Exp(by)
 
-    return _generated(name, sh, element)
+    return generated(name, sh, element)

@@ -18,6 +18,7 @@ from functools import cache, partial
 from typing import TypeAlias
 
 from accel.ast.meaning.elementary import BINARY, UNARY
+from accel.ast.meaning.philox import philox
 from accel.ast.tree.operators import COMPARISONS, COUNTS, ELEMENTARY, SHIFTS, Operator
 from accel.ast.tree.signatures import fits
 from accel.ast.tree.types import BOOL, F32, F64, ScalarType
@@ -159,6 +160,7 @@ def _integer(operator: Operator, kind: ScalarType) -> Implementation:
         Operator.AND: python.and_,
         Operator.OR: python.or_,
         Operator.XOR: python.xor,
+        Operator.PHILOX: philox,
     }
     return exact[operator] if operator in exact else _wrapping(kind, wrapping[operator])
 

@@ -47,6 +47,7 @@ class Operator(Enum):
     POP_COUNT = "pop_count"  # integer -> i64
     COUNT_LEADING_ZEROS = "count_leading_zeros"  # integer -> i64; of 0: the width
     COUNT_TRAILING_ZEROS = "count_trailing_zeros"
+    PHILOX = "philox"  # (u64, u64, u64): of the key's low and high half, number `position` of its random numbers
     # Float functions.
     SQRT = "sqrt"  # correctly rounded
     EXP = "exp"  # from here to cbrt: at most 4 ulp
@@ -115,3 +116,6 @@ ELEMENTARY = frozenset(
     }
 )  # fmt: skip
 """Float functions that backends may round differently, within 4 ulp; they are never folded at compile time."""
+
+DEAR = ELEMENTARY | {Operator.PHILOX}
+"""Operators that take many instructions."""

@@ -7,7 +7,7 @@ verifiers and the tests ask here; what an operator computes is in `semantics.py`
 from __future__ import annotations
 
 from accel.ast.tree.operators import COMPARISONS, CONVERSIONS, COUNTS, ELEMENTARY, PREDICATES, SHIFTS, Operator
-from accel.ast.tree.types import BOOL, I64, ScalarType
+from accel.ast.tree.types import BOOL, I64, U64, ScalarType
 
 _ANY_NUMBER = frozenset(
     {Operator.ADD, Operator.SUB, Operator.MUL, Operator.DIV, Operator.MOD, Operator.NEG, Operator.ABS, Operator.SIGNUM,
@@ -24,7 +24,7 @@ _UNARY = (
     | COUNTS
     | (ELEMENTARY - {Operator.POW, Operator.ATAN2, Operator.HYPOT})
 )
-_TERNARY = frozenset({Operator.FMA, Operator.SELECT})
+_TERNARY = frozenset({Operator.FMA, Operator.PHILOX, Operator.SELECT})
 
 
 def arity(operator: Operator) -> int:
@@ -38,6 +38,8 @@ def accepts(operator: Operator, kind: ScalarType) -> bool:
         return True
     if operator in _BITS:
         return not kind.is_float
+    if operator is Operator.PHILOX:
+        return kind is U64
     if operator in _INTEGER_ONLY:
         return kind.is_integer
     if operator in _ANY_NUMBER or operator is Operator.BITCAST:

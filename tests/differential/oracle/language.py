@@ -11,6 +11,7 @@ import numpy as np
 
 from tests.differential.oracle import arrays, movement, reductions, scalars
 from tests.differential.oracle.arrays import Array, Function, Shape, known, mapped
+from tests.differential.oracle.random_numbers import RANDOM
 from tests.differential.oracle.reductions import Orders, Scan
 from tests.differential.oracle.scalar_names import SCALAR_NAMES
 from tests.differential.oracle.values import (
@@ -162,6 +163,7 @@ _MAKING: dict[str, object] = dict.fromkeys(_MAPS, _mapped) | {
     "shape": lambda array: array.shape,
     "length": lambda array: integer(array.extents[0]),
     "size": lambda array: integer(prod(array.extents)),
+    "random": RANDOM,
 }
 
 

@@ -212,3 +212,11 @@ def products(v: A.Acc[A.Vector[f8]], m: A.Acc[A.Matrix[f8]], n: A.Acc[A.Matrix[f
     A.rnz(A.add, A.mul, s, s)  # E: Argument 3 to "rnz"
     A.flip("rows", 1, m)  # E: Argument 1 to "flip"
     A.sum(A.dot(v, v))  # E: Argument 1 to "sum"
+
+
+def random_numbers(key: A.random.Key, m: A.Acc[A.Matrix[f8]]) -> None:
+    A.random.bits(7, (3,))  # E: No overload variant of "bits"
+    A.random.uniform(key, (3,), np.int64)  # E: No overload variant of "uniform"
+    A.random.integers(key, (3,), 0.5, 2)  # E: No overload variant of "integers"
+    A.random.normal(key, 3, f8)  # E: No overload variant of "normal"
+    A.zipWith(A.mul, m, A.random.normal(key, (3,), f8))  # E: Cannot infer value of type parameter

@@ -15,6 +15,7 @@ from accel.backends.llvm.scalar_code.conversions import bitcast, cast
 from accel.backends.llvm.scalar_code.division import divide, floor_modulo, quotient, remainder
 from accel.backends.llvm.scalar_code.integers import count, power, shift
 from accel.backends.llvm.scalar_code.mathematics import elementary
+from accel.backends.llvm.scalar_code.philox import philox
 from accel.backends.llvm.text.code import Code
 from accel.errors import AccelInternalError
 
@@ -112,6 +113,8 @@ def _integer(code: Code, operator: Operator, kind: ScalarType, arguments: Sequen
             return remainder(code, kind, *arguments)
         case Operator.POW:
             return power(code, kind, *arguments)
+        case Operator.PHILOX:
+            return philox(code, *arguments)
         case _:
             raise AccelInternalError(f"no operator {operator} on {kind}")
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from accel.ast.tree.operators import COMPARISONS, COUNTS, ELEMENTARY, SHIFTS, Operator
 from accel.ast.tree.types import BOOL, F32, ScalarType
+from accel.backends.opencl.code.philox import PHILOX
 from accel.backends.opencl.code.spelling import c_type, integer, unsigned, wide
 from accel.backends.opencl.code.writer import SCALAR_LOOP
 from accel.backends.opencl.machine.features import Features
@@ -114,6 +115,8 @@ def _integer(operator: Operator, kind: ScalarType, arguments: Sequence[str], pre
             return f"{a} < {_unseen(kind, arguments[1])} ? {arguments[1]} : {a}"
         case Operator.POW:
             return f"{_integer_power(kind, prelude)}({a}, {arguments[1]})"
+        case Operator.PHILOX:
+            return f"{prelude.function('philox', PHILOX)}({', '.join(arguments)})"
         case _:
             return f"{_division(operator, kind, prelude)}({a}, {arguments[1]})"
 

@@ -1,0 +1,1 @@
+"""Random numbers: keys, the numbers that follow from them, and their distributions."""
