@@ -67,6 +67,17 @@ def test_numbers_in_any_order(order: Callable[[Any], Any]) -> None:
 
 
 @pytest.mark.llvm
+def test_a_bootstrap_gathers_and_draws_in_one_loop() -> None:
+    """LLVM knows gathers under two signatures, and crashes where a module has both."""
+    table = np.arange(1000.0)
+    drawn = A.random.integers(KEY, (20_000,), 0, 1000)
+    total = A.sum(A.gather(drawn, A.use(table)))
+    places = [word * 1000 >> 64 for word in philox().random_raw(20_000).tolist()]
+    assert A.run(total) == table[places].sum()
+    assert A.explain(total).loops == 1
+
+
+@pytest.mark.llvm
 def test_every_element_may_have_its_own_key() -> None:
     def coins(seeds: A.Acc[A.Vector[np.int64]]) -> A.Acc[A.Vector[np.uint64]]:
         return A.map(lambda seed: A.fst(A.random.split(A.random.key(seed), 1)[0]), seeds)

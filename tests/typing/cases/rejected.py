@@ -216,7 +216,7 @@ def products(v: A.Acc[A.Vector[f8]], m: A.Acc[A.Matrix[f8]], n: A.Acc[A.Matrix[f
 
 def random_numbers(key: A.random.Key, m: A.Acc[A.Matrix[f8]]) -> None:
     A.random.bits(7, (3,))  # E: No overload variant of "bits"
-    A.random.uniform(key, (3,), np.int64)  # E: No overload variant of "uniform"
+    A.random.uniform(key, (3,), np.int64)  # E: Value of type variable "Fl" of "uniform"
     A.random.integers(key, (3,), 0.5, 2)  # E: No overload variant of "integers"
     A.random.normal(key, 3, f8)  # E: No overload variant of "normal"
     A.zipWith(A.mul, m, A.random.normal(key, (3,), f8))  # E: Cannot infer value of type parameter

@@ -74,7 +74,7 @@ def _vector(code: Code, symbol: str) -> str:
     maximum = f"llvm.vector.reduce.umax.v{lanes}i64"
     gather = f"llvm.masked.gather.v{lanes}i64.v{lanes}p0"
     code.declare("i64", maximum, type_)
-    code.declare(type_, gather, f"{code.vector('ptr')}, i32, {flags}, {type_}")
+    code.declare(type_, gather, f"{code.vector('ptr')}, {flags}, {type_}")
     lines, words = _rounds("%low.one", "%high.one", "%counter")
     body = "\n  ".join(lines)
 
@@ -137,6 +137,6 @@ loop:
   br i1 %more, label %loop, label %pick
 pick:
   %pointers = getelementptr i64, ptr %numbers, {type_} %places
-  %picked = call {type_} @{gather}({code.vector("ptr")} %pointers, i32 8, {flags} splat (i1 true), {type_} poison)
+  %picked = call {type_} @{gather}({code.vector("ptr")} align 8 %pointers, {flags} splat (i1 true), {type_} poison)
   ret {type_} %picked
 }}"""
