@@ -53,17 +53,22 @@ from accel.ast.combinators.overloads import (
 from accel.ast.combinators.parts import (
     drop, dropOn, init, initOn, reverse, reverseOn, slit, slitOn, tail, tailOn, take, takeOn, transpose, transposeOn,
 )
-from accel.ast.combinators.permutations import permute, scatter, scatterWith
+from accel.ast.combinators.permutations import permute, permuteWith, scatter, scatterWith
 from accel.ast.combinators.prelude import (
     all, and_, any, indexed, length, linearIndex, maximum, minimum, null, or_, product, shape, size, sum, the,
 )
+from accel.ast.combinators.gathering.masked import gatherIf, scatterIf
+from accel.ast.combinators.gathering.joining import append, concatOn
 from accel.ast.combinators.linear_algebra.einsum import einsum
 from accel.ast.combinators.linear_algebra.products import dot, matmul, outer, tensordot
 from accel.ast.combinators.linear_algebra.rearranging import flatten, flip, subdivide
 from accel import random
 from accel.ast.combinators.reorder import All, AllType, gather
-from accel.ast.combinators.zips import (
-    unzip, unzip3, unzip4, unzip5, zip, zip3, zip4, zip5, zipWith, zipWith3, zipWith4, zipWith5,
+from accel.ast.combinators.zips.arities import (
+    izipWith, izipWith3, izipWith4, izipWith5, izipWith6, izipWith7, izipWith8, izipWith9,
+    zipWith, zipWith3, zipWith4, zipWith5, zipWith6, zipWith7, zipWith8, zipWith9,
+    unzip, unzip3, unzip4, unzip5, unzip6, unzip7, unzip8, unzip9,
+    zip, zip3, zip4, zip5, zip6, zip7, zip8, zip9,
 )
 from accel.ast.scalars.conversions import (
     abs, add, div, eq, even, gcd, ge, gt, lcm, le, lt, max, min, mod, mul, ne, neg, odd, pow, quot, rem, signum, sub,
@@ -138,24 +143,55 @@ __all__ = [
     "AccelTypeError", "AccelValueError", "AccelWarning", "All", "AllType", "Array", "CostCluster", "CostLevel", "CostModel",
     "Device", "Exp", "Explanation", "LoopProfile", "Matrix", "Maybe", "Num", "Profile",
     "Rearrangement", "Scalar", "Segments", "Vector",
-    "abs", "acond", "acos", "acosh", "add", "all", "and_", "any", "asin", "asinh", "atan", "atan2", "atanh", "awhile",
-    "backpermute", "bitcast", "boolToInt", "cast", "cbrt", "ceiling", "clearBit", "complementBit", "compute", "cond",
+    "abs", "acond", "acos", "acosh", "add", "all", "and_", "any",
+    "append",
+    "asin", "asinh", "atan", "atan2", "atanh", "awhile",
+    "backpermute", "bitcast", "boolToInt", "cast", "cbrt", "ceiling", "clearBit", "complementBit", "compute",
+    "concatOn",
+    "cond",
     "constant", "copysign", "cos", "cosh", "countLeadingZeros", "countTrailingZeros", "devices", "div", "dot", "drop",
     "dropOn", "einsum", "enumFromN", "enumFromStepN", "eq", "erf", "erfc", "even", "exp", "explain", "expm1", "fill",
     "filter", "flatten", "flip", "floor", "fma", "fold", "fold1", "fold1All", "foldAll", "fromIndex", "fromIntegral",
-    "fromJust", "fromMaybe", "fst", "gather", "gcd", "ge", "generate", "gt", "hypot", "imap", "index", "indexHead",
+    "fromJust", "fromMaybe", "fst", "gather",
+    "gatherIf",
+    "gcd", "ge", "generate", "gt", "hypot", "imap", "index", "indexHead",
     "indexTail", "indexed", "init", "initOn", "intersect", "isInfinite", "isJust", "isNaN", "isNothing", "iterate",
+    "izipWith",
+    "izipWith3",
+    "izipWith4",
+    "izipWith5",
+    "izipWith6",
+    "izipWith7",
+    "izipWith8",
+    "izipWith9",
     "just", "lcm", "le", "length", "lift", "linearIndex", "log", "log1p", "log2", "log10", "logBase", "lt", "map",
     "matmul", "max", "maximum", "maybe", "min", "minimum", "mod", "mul", "ne", "neg", "nothing", "null", "nzip",
-    "odd", "or_", "outer", "permute", "popCount", "postscanl", "postscanr", "pow", "prescanl", "prescanr", "product",
+    "odd", "or_", "outer", "permute",
+    "permuteWith",
+    "popCount", "postscanl", "postscanr", "pow", "prescanl", "prescanr", "product",
     "profile", "quot", "random", "rearrangements", "recip", "rem", "replicate", "reshape", "reverse", "reverseOn", "rnz",
     "rotateL", "rotateR",
     "round", "run", "runN", "scanl", "scanl1", "scanlTotal", "scanr", "scanr1", "scanrTotal", "scatter",
+    "scatterIf",
     "scatterWith", "select", "setBit", "shape", "shapeSize", "shiftL", "shiftR", "signum", "sin", "sinh", "size",
     "slice", "slit", "slitOn", "snd", "sqrt", "sub", "subdivide", "sum", "tail", "tailOn", "take", "takeOn", "tan",
     "tanh", "tensordot", "testBit", "the", "toFloating", "toIndex", "transpose", "transposeOn", "truncate", "unindex",
-    "unit", "unlift", "unzip", "unzip3", "unzip4", "unzip5", "use", "using", "while_", "xor", "zip", "zip3", "zip4",
-    "zip5", "zipWith", "zipWith3", "zipWith4", "zipWith5",
+    "unit", "unlift", "unzip", "unzip3", "unzip4", "unzip5",
+    "unzip6",
+    "unzip7",
+    "unzip8",
+    "unzip9",
+    "use", "using", "while_", "xor", "zip", "zip3", "zip4",
+    "zip5",
+    "zip6",
+    "zip7",
+    "zip8",
+    "zip9",
+    "zipWith", "zipWith3", "zipWith4", "zipWith5",
+    "zipWith6",
+    "zipWith7",
+    "zipWith8",
+    "zipWith9",
 ]  # fmt: skip
 
 

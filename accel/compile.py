@@ -33,6 +33,7 @@ from accel.ir.mentions import nests
 from accel.ir.text import text as loops_text
 from accel.ir.verify import verify as verify_loops
 from accel.labelled import nodes as labelled
+from accel.labelled.passes.absorb import absorb
 from accel.labelled.programs import programs
 from accel.labelled.text import text as labelled_text
 from accel.labelled.verify import verify as verify_labelled
@@ -70,6 +71,8 @@ def _planning(options: Options) -> Pass[labelled.Program, Realised]:
     )
 
 
+_ABSORPTION: Pass[labelled.Program, labelled.Program] = Pass("absorb", absorb, verify_labelled, labelled_text)
+
 _FUSION: Pass[Realised, fusedast.Program] = Pass(
     "fusedast", lambda found: fuse(found.program, found.plan), verify_fused, fused_text
 )
@@ -94,7 +97,8 @@ def stages(
     """Cluster, fuse, lower and schedule for a machine; `listen` hears of each step. `layouts`: see `lower`."""
     count = sum(len(each.bindings) for each in programs(program))
     with progress(f"planning {count} operation{'s' * (count != 1)}"):
-        planned = through(_planning(options), program, listen)
+        given = program if options.strategy == "none" else through(_ABSORPTION, program, listen)
+        planned = through(_planning(options), given, listen)
         fused = through(_FUSION, planned, listen)
         loops = through(_lowering(layouts), fused, listen)
         schedules = through(_scheduling(machine), loops, listen)

@@ -15,7 +15,9 @@ from typing import TypeAlias
 
 TARGET = Path(__file__).parents[1] / "accel" / "ast" / "combinators" / "overloads.pyi"
 ITEMS = 5
-"""The most items of a tuple, arrays of a state."""
+"""The most items of a tuple of arrays, arrays of a state."""
+LIFTED = 9
+"""The most items of a tuple that `lift` makes and `unlift` takes apart."""
 RANKS = 5
 """The highest rank."""
 
@@ -47,7 +49,11 @@ def type_variables() -> str:
     lines = ['Sh2 = TypeVar("Sh2", bound=tuple[Any, ...])', 'Ix = TypeVarTuple("Ix")']
     lines += ['N = TypeVar("N", bound=np.number[Any])', 'Fl = TypeVar("Fl", bound=np.inexact[Any])']
     lines.append('F = TypeVar("F")')
-    lines += [f'{name} = TypeVar("{name}")' for letter in "EA" for name in numbered(letter, ITEMS)]
+    lines += [
+        f'{name} = TypeVar("{name}")'
+        for letter, most in (("E", LIFTED), ("A", ITEMS))
+        for name in numbered(letter, most)
+    ]
     lines += ['G = TypeVar("G", bound=np.generic)', 'Other = TypeVar("Other", bound=Foreign)']
     lines += ['Records = TypeVar("Records", bound=np.ndarray[Any, np.dtype[np.void]])']
     lines += [f'{name} = TypeVar("{name}", bound=Element)' for name in numbered("K", ITEMS)]
@@ -181,7 +187,7 @@ def scalars() -> Signatures:
     """`lift`, `unlift`, `index`, `unindex`."""
     lifts = [
         f"({positional([f'x{i}: Exp[E{i}]' for i in range(1, n + 1)])}) -> Exp[{items(numbered('E', n))}]"
-        for n in range(ITEMS + 1)
+        for n in range(LIFTED + 1)
     ]
     # Any: the types of numbers among the items would take one overload for each combination.
     lifts.append("(*xs: Exp[Any] | float | np.generic | tuple[Any, ...]) -> Exp[Any]")
@@ -190,7 +196,7 @@ def scalars() -> Signatures:
     unlifts = ["(p: Exp[Never]) -> tuple[Any, ...]"]
     unlifts += [f"(p: Exp[{items(['int'] * n)}]) -> {items(['Exp[np.int64]'] * n)}" for n in range(1, RANKS + 1)] + [
         f"(p: Exp[{items(numbered('E', n))}]) -> {items([f'Exp[{e}]' for e in numbered('E', n)])}"
-        for n in range(1, ITEMS + 1)
+        for n in range(1, LIFTED + 1)
     ]
     indices = [
         f"({positional([f'{name}: Num' for name in numbered('i', n)])}) -> Exp[{items(['int'] * n)}]"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from accel.ast.combinators.overloads import use
-from accel.ast.combinators.zips import zipWith
+from accel.ast.combinators.zips.functions import zipWith
 from accel.backends.protocol import Backend, HostArray
 from accel.explanation.explain import subject
 from accel.ir.nodes import Program

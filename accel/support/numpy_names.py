@@ -51,11 +51,8 @@ _OF_INTEGERS: Final[Mapping[str, str]] = MappingProxyType({
 })  # fmt: skip
 
 _BEST = "A.map(lambda t: t[0][0], A.fold1(lambda t, u: A.cond(u[1] {} t[1], u, t), A.indexed(xs)))"
-_JOINED = (
-    "A.generate((A.length(xs) + A.length(ys),), "
-    "lambda ix: A.cond(ix[0] < A.length(xs), xs[ix[0]], ys[ix[0] - A.length(xs)]))"
-)
-_STACKED = "A.generate((2, n), lambda ix: A.cond(ix[0] == 0, xs[ix[1]], ys[ix[1]]))"
+_JOINED = "A.append(xs, ys)"
+_STACKED = "A.concatOn(0, A.replicate((1, A.All), xs), A.replicate((1, A.All), ys))"
 _IDENTITY = "A.generate((n, n), lambda ix: A.cond(ix[0] == ix[1], 1.0, 0.0))"
 
 NUMPY_FUNCTIONS: Final[Mapping[str, Spelling]] = MappingProxyType(
@@ -65,7 +62,6 @@ NUMPY_FUNCTIONS: Final[Mapping[str, Spelling]] = MappingProxyType(
         **_elementwise(_OF_INTEGERS, "i, j", "zipWith"),
         "amax": Spelling("np.amax(xs)", "A.maximum(xs)"),
         "amin": Spelling("np.amin(xs)", "A.minimum(xs)"),
-        "append": Spelling("np.append(xs, ys)", _JOINED),
         "arange": Spelling("np.arange(n)", "A.enumFromN((n,), 0)"),
         "argmax": Spelling("np.argmax(xs)", _BEST.format(">")),
         "argmin": Spelling("np.argmin(xs)", _BEST.format("<")),

@@ -12,7 +12,7 @@ from tests.differential.world import World, dims
 HOLLOW = 5
 """The layout of an argument whose rows are all the same memory: it may have more elements than memory holds."""
 
-PARAMETERS = ("p", "q", "r", "s", "u")
+PARAMETERS = ("p", "q", "r", "s", "u", "v", "w", "y", "z")
 
 
 def name_of(ref: Ref) -> str:
@@ -42,7 +42,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Map:
-    """`map`, `imap`, `zipWith`, `zipWith3` to `zipWith5`. numbers: 1 if the function takes the index."""
+    """`map`, `imap`, `zipWith`, `izipWith`, and those of 3 to 9 arrays. numbers: 1 if the function takes the index."""
 
     name: str = "map"
 
@@ -63,16 +63,16 @@ class Map:
 
 
 def propose_map(world: World) -> Node | None:
-    """One to five arrays of equal extents."""
+    """One to nine arrays of equal extents."""
     first = world.array(lambda array: True)
     if first is None:
         return None
     arrays = [first]
-    for _ in range(world.draw.pick((0, 0, 0, 1, 1, 1, 2, 3, 4))):
+    for _ in range(world.draw.pick((0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 4, 8))):
         other = world.array(lambda array: array.dims == first[1].dims)
         arrays.append(other or first)
     parameters = [(name, parameter(name, array.element)) for name, (_, array) in zip(PARAMETERS, arrays, strict=False)]
-    indexed = int(world.draw.chance(20) and len(arrays) == 1)
+    indexed = int(world.draw.chance(20))
     if indexed:
         parameters.insert(0, ("ix", index_parameter("ix", first[1].rank)))
     element = world.element()
@@ -81,7 +81,7 @@ def propose_map(world: World) -> Node | None:
 
 @dataclass(frozen=True, slots=True)
 class Zip:
-    """`zip` and `zip3` of arrays of scalars."""
+    """`zip`, `zip3` to `zip9` of arrays of scalars."""
 
     name: str = "zip"
 
@@ -96,35 +96,35 @@ class Zip:
 
 
 def propose_zip(world: World) -> Node | None:
-    """Two or three arrays of scalars."""
+    """Two or three arrays of scalars, now and then up to nine."""
     first = world.array(lambda array: len(array.element) == 1)
     if first is None:
         return None
     others = [
         world.array(lambda array: array.dims == first[1].dims and len(array.element) == 1) or first
-        for _ in range(world.draw.pick((1, 1, 2)))
+        for _ in range(world.draw.pick((1, 1, 1, 2, 2, 5, 8)))
     ]
     return Node(Zip(), (first[0], *(ref for ref, _ in others)))
 
 
 @dataclass(frozen=True, slots=True)
 class Unzip:
-    """The parts of an array of pairs or triples: `unzip`, `unzip3`."""
+    """The parts of an array of tuples: `unzip`, `unzip3` to `unzip9`."""
 
     name: str = "unzip"
 
     def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
         array = types(node.arguments[0])
-        require(len(array.element) == node.results and node.results in (2, 3))
+        require(len(array.element) == node.results and 2 <= node.results <= 9)
         return tuple(ArrayType((leaf,), array.dims) for leaf in array.element)
 
     def source(self, node: Node) -> str:
-        return f"A.unzip{'3' if node.results == 3 else ''}({name_of(node.arguments[0])})"
+        return f"A.unzip{node.results if node.results > 2 else ''}({name_of(node.arguments[0])})"
 
 
 def propose_unzip(world: World) -> Node | None:
-    """An array of pairs or triples."""
-    array = world.array(lambda array: len(array.element) in (2, 3))
+    """An array of tuples."""
+    array = world.array(lambda array: 2 <= len(array.element) <= 9)
     return None if array is None else Node(Unzip(), (array[0],), results=len(array[1].element))
 
 

@@ -15,8 +15,8 @@ from accel.ast.handles.exp import E, Exp
 from accel.ast.handles.extents import equal_extents
 from accel.ast.handles.function import forbid_nested, trace
 from accel.ast.tree.nodes import ArrayNode, Function, Map
-from accel.ast.tree.types import ArrayType, index_type
-from accel.errors import here
+from accel.ast.tree.types import BOOL, ArrayType, index_type
+from accel.errors import Where, here
 
 F = TypeVar("F")
 
@@ -49,3 +49,10 @@ def map_node(name: str, function: Function, arrays: Sequence[Acc[Any]], extents:
     nodes: tuple[ArrayNode, ...] = tuple(array.node for array in arrays)
     kind = ArrayType(arrays[0].rank, function.body.type)
     return Acc(Map(function, nodes, indexed, name, (kind,), here()), extents)
+
+
+def tested(name: str, p: Callable[..., object], array: Acc[Any], where: Where | None) -> Acc[Any]:
+    """Whether the predicate `p` of the combinator `name` holds, of each element."""
+    predicate = trace(p, (array.type.element,), f"the predicate of {name}", where, result=BOOL)
+    forbid_nested(name, (predicate,), where)
+    return map_node(name, predicate, (array,), array.extents, indexed=False)

@@ -53,6 +53,10 @@ E2 = TypeVar("E2")
 E3 = TypeVar("E3")
 E4 = TypeVar("E4")
 E5 = TypeVar("E5")
+E6 = TypeVar("E6")
+E7 = TypeVar("E7")
+E8 = TypeVar("E8")
+E9 = TypeVar("E9")
 A1 = TypeVar("A1")
 A2 = TypeVar("A2")
 A3 = TypeVar("A3")
@@ -991,6 +995,31 @@ def lift(x1: Exp[E1], x2: Exp[E2], x3: Exp[E3], x4: Exp[E4], /) -> Exp[tuple[E1,
 @overload
 def lift(x1: Exp[E1], x2: Exp[E2], x3: Exp[E3], x4: Exp[E4], x5: Exp[E5], /) -> Exp[tuple[E1, E2, E3, E4, E5]]: ...
 @overload
+def lift(
+    x1: Exp[E1], x2: Exp[E2], x3: Exp[E3], x4: Exp[E4], x5: Exp[E5], x6: Exp[E6], /
+) -> Exp[tuple[E1, E2, E3, E4, E5, E6]]: ...
+@overload
+def lift(
+    x1: Exp[E1], x2: Exp[E2], x3: Exp[E3], x4: Exp[E4], x5: Exp[E5], x6: Exp[E6], x7: Exp[E7], /
+) -> Exp[tuple[E1, E2, E3, E4, E5, E6, E7]]: ...
+@overload
+def lift(
+    x1: Exp[E1], x2: Exp[E2], x3: Exp[E3], x4: Exp[E4], x5: Exp[E5], x6: Exp[E6], x7: Exp[E7], x8: Exp[E8], /
+) -> Exp[tuple[E1, E2, E3, E4, E5, E6, E7, E8]]: ...
+@overload
+def lift(
+    x1: Exp[E1],
+    x2: Exp[E2],
+    x3: Exp[E3],
+    x4: Exp[E4],
+    x5: Exp[E5],
+    x6: Exp[E6],
+    x7: Exp[E7],
+    x8: Exp[E8],
+    x9: Exp[E9],
+    /,
+) -> Exp[tuple[E1, E2, E3, E4, E5, E6, E7, E8, E9]]: ...
+@overload
 def lift(*xs: Exp[Any] | float | np.generic | tuple[Any, ...]) -> Exp[Any]: ...
 @overload
 def unlift(p: Exp[Never]) -> tuple[Any, ...]: ...
@@ -1016,6 +1045,20 @@ def unlift(p: Exp[tuple[E1, E2, E3]]) -> tuple[Exp[E1], Exp[E2], Exp[E3]]: ...
 def unlift(p: Exp[tuple[E1, E2, E3, E4]]) -> tuple[Exp[E1], Exp[E2], Exp[E3], Exp[E4]]: ...
 @overload
 def unlift(p: Exp[tuple[E1, E2, E3, E4, E5]]) -> tuple[Exp[E1], Exp[E2], Exp[E3], Exp[E4], Exp[E5]]: ...
+@overload
+def unlift(p: Exp[tuple[E1, E2, E3, E4, E5, E6]]) -> tuple[Exp[E1], Exp[E2], Exp[E3], Exp[E4], Exp[E5], Exp[E6]]: ...
+@overload
+def unlift(
+    p: Exp[tuple[E1, E2, E3, E4, E5, E6, E7]],
+) -> tuple[Exp[E1], Exp[E2], Exp[E3], Exp[E4], Exp[E5], Exp[E6], Exp[E7]]: ...
+@overload
+def unlift(
+    p: Exp[tuple[E1, E2, E3, E4, E5, E6, E7, E8]],
+) -> tuple[Exp[E1], Exp[E2], Exp[E3], Exp[E4], Exp[E5], Exp[E6], Exp[E7], Exp[E8]]: ...
+@overload
+def unlift(
+    p: Exp[tuple[E1, E2, E3, E4, E5, E6, E7, E8, E9]],
+) -> tuple[Exp[E1], Exp[E2], Exp[E3], Exp[E4], Exp[E5], Exp[E6], Exp[E7], Exp[E8], Exp[E9]]: ...
 @overload
 def index() -> Exp[tuple[()]]: ...
 @overload

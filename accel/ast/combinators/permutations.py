@@ -10,7 +10,7 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from accel.ast.combinators.zips import zip_arrays
+from accel.ast.combinators.zips.tuples import zip_arrays
 from accel.ast.handles.acc import Acc, Array, Sh, Vector
 from accel.ast.handles.checks import arrays_of
 from accel.ast.handles.elements import Maybe
@@ -37,7 +37,7 @@ def permute(
     where = here()
     target, array = arrays_of("permute", (defaults, xs), where)
     element = target.type.element
-    _same_elements("permute", element, array.type.element, target, array, where)
+    same_elements("permute", element, array.type.element, target, array, where)
     combine = trace(f, (element, element), "the function of permute", where, result=element)
     place = MaybeType(index_type(target.rank))
     index = trace(ixf, (index_type(array.rank),), "the index function of permute", where, result=place)
@@ -60,19 +60,62 @@ def scatterWith(f: Callable[..., object], defaults: Acc[Any], pairs: Acc[Any]) -
     """
     where = here()
     target, array = arrays_of("scatterWith", (defaults, pairs), where)
-    element, given = target.type.element, array.type.element
-    due = "i64" if target.rank == 1 else str(index_type(target.rank))
-    if not isinstance(given, TupleType) or len(given.items) != 2:
+    hint = "pair them up: `A.zip(indices, values)`"
+    return _scattered("scatterWith", f, target, array, array.type.element, hint, where)
+
+
+@overload
+def permuteWith(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], defaults: Acc[Vector[E]], pairs: Acc[Array[Sh, Maybe[tuple[np.int64, E]]]]
+) -> Acc[Vector[E]]: ...
+@overload
+def permuteWith(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], defaults: Acc[Array[Sh2, E]], pairs: Acc[Array[Sh, Maybe[tuple[Sh2, E]]]]
+) -> Acc[Array[Sh2, E]]: ...
+def permuteWith(f: Callable[..., object], defaults: Acc[Any], pairs: Acc[Any]) -> Acc[Any]:
+    """`defaults`, where each of the `pairs` just (index, new) is combined as `f(new, old)` (Accelerate's `permute'`).
+
+    Nothing drops a pair. Indices are tuples of i64, or i64 for vectors; `pairs` may have any shape. What makes index and value
+    shares a loop with the scatter. Pairs of one target are combined in row-major order. An index outside of `defaults`
+    raises `AccelIndexError`.
+
+        >>> values = A.use(np.array([5, -3, 4]))
+        >>> pairs = A.map(lambda x: A.cond(x > 0, A.just(A.lift(A.index(x % 2), x)), A.nothing()), values)
+        >>> A.run(A.permuteWith(A.add, A.fill((2,), 0), pairs))
+        array([4, 5])
+    """
+    where = here()
+    target, array = arrays_of("permuteWith", (defaults, pairs), where)
+    kind = array.type.element
+    value = kind.value if isinstance(kind, MaybeType) else kind
+    hint = "an element is `A.just(A.lift(index, value))` or `A.nothing()`"
+    if not isinstance(kind, MaybeType):
         raise AccelTypeError(
-            f"scatterWith into rank {target.rank} needs pairs ({due}, {element}), got elements of type {given}",
-            where,
-            hint="pair them up: `A.zip(indices, values)`",
+            f"permuteWith needs pairs that may be nothing, got elements of type {kind}", where, hint=hint
         )
-    _index_fits("scatterWith", given.items[0], target.rank, where)
-    _same_elements("scatterWith", element, given.items[1], target, array, where)
-    combine = trace(f, (element, element), "the function of scatterWith", where, result=element)
-    forbid_nested("scatterWith", (combine,), where)
-    return Acc(ScatterWith(combine, target.node, array.node, (target.type,), where), target.extents)
+    return _scattered("permuteWith", f, target, array, value, hint, where)
+
+
+def _scattered(
+    name: str,
+    f: Callable[..., object],
+    target: Acc[Any],
+    array: Acc[Any],
+    pair: ElementType,
+    hint: str,
+    where: Where | None,
+) -> Acc[Any]:
+    """A scatter of pairs, or of what may be one, that the user knows as `name`."""
+    element = target.type.element
+    due = "i64" if target.rank == 1 else str(index_type(target.rank))
+    if not isinstance(pair, TupleType) or len(pair.items) != 2:
+        message = f"{name} into rank {target.rank} needs pairs ({due}, {element}), got elements of type {pair}"
+        raise AccelTypeError(message, where, hint=hint)
+    require_index(name, pair.items[0], target.rank, where)
+    same_elements(name, element, pair.items[1], target, array, where)
+    combine = trace(f, (element, element), f"the function of {name}", where, result=element)
+    forbid_nested(name, (combine,), where)
+    return Acc(ScatterWith(combine, target.node, array.node, name, (target.type,), where), target.extents)
 
 
 def scatter(to: Acc[Vector[np.int64]], defaults: Acc[Vector[E]], values: Acc[Vector[E]]) -> Acc[Vector[E]]:
@@ -82,12 +125,13 @@ def scatter(to: Acc[Vector[np.int64]], defaults: Acc[Vector[E]], values: Acc[Vec
     """
     where = here()
     indices, target, given = arrays_of("scatter", (to, defaults, values), where)
-    _index_fits("scatter", indices.type.element, target.rank, where)
-    _same_elements("scatter", target.type.element, given.type.element, target, given, where)
+    require_index("scatter", indices.type.element, target.rank, where)
+    same_elements("scatter", target.type.element, given.type.element, target, given, where)
     return scatterWith(lambda new, old: new, target, zip_arrays("scatter", (indices, given), trim=False))
 
 
-def _index_fits(name: str, kind: ElementType, rank: int, where: Where | None) -> None:
+def require_index(name: str, kind: ElementType, rank: int, where: Where | None) -> None:
+    """Raises `AccelTypeError` unless `kind` is the type of an index into an array of that rank."""
     if kind == index_type(rank) or (kind is I64 and rank == 1):
         return
     due = "i64" if rank == 1 else str(index_type(rank))
@@ -99,9 +143,10 @@ def _index_fits(name: str, kind: ElementType, rank: int, where: Where | None) ->
     )
 
 
-def _same_elements(
+def same_elements(
     name: str, element: ElementType, given: ElementType, target: Acc[Any], array: Acc[Any], where: Where | None
 ) -> None:
+    """Raises `AccelTypeError` unless the defaults and values of `name` have elements of one type."""
     if element != given:
         places = (("the defaults were made here:", target.node.where), ("the values were made here:", array.node.where))
         message = f"{name} needs defaults and values of one type, got {element} and {given}"

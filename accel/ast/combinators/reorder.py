@@ -144,20 +144,26 @@ def gather(indices: Acc[Any], xs: Acc[Any]) -> Acc[Any]:
     """
     where = here()
     at, array = arrays_of("gather", (indices, xs), where)
-    element = at.type.element
-    if element != index_type(array.rank) and not (element is I64 and array.rank == 1):
-        due = "i64" if array.rank == 1 else str(index_type(array.rank))
-        hint = None
-        if array.type.element is I64 or array.type.element == index_type(array.rank):
-            source, places = texts("gather", where, ("xs", "indices"))
-            hint = f"the indices come first: write `A.gather({places}, {source})`"
-        elif array.rank == 1 and isinstance(element, ScalarType) and element.is_integer:
-            hint = "convert them: `A.map(lambda i: A.fromIntegral(i, np.int64), indices)`"
-        raise AccelTypeError(
-            f"gather from an array of rank {array.rank} needs indices of type {due}, got {element}", where, hint=hint
-        )
+    require_indices("gather", at, array, where)
     kind = ArrayType(at.rank, array.type.element)
     return Acc(Gather(at.node, array.node, (kind,), where), at.extents)
+
+
+def require_indices(name: str, at: Acc[Any], array: Acc[Any], where: Where | None) -> None:
+    """Raises `AccelTypeError` unless the elements of `at` are indices into `array`."""
+    element = at.type.element
+    if element == index_type(array.rank) or (element is I64 and array.rank == 1):
+        return
+    due = "i64" if array.rank == 1 else str(index_type(array.rank))
+    hint = None
+    if name == "gather" and (array.type.element is I64 or array.type.element == index_type(array.rank)):
+        source, places = texts("gather", where, ("xs", "indices"))
+        hint = f"the indices come first: write `A.gather({places}, {source})`"
+    elif array.rank == 1 and isinstance(element, ScalarType) and element.is_integer:
+        hint = "convert them: `A.map(lambda i: A.fromIntegral(i, np.int64), indices)`"
+    raise AccelTypeError(
+        f"{name} from an array of rank {array.rank} needs indices of type {due}, got {element}", where, hint=hint
+    )
 
 
 def reshaped(shape: ScalarNode, extents: Extents, array: Acc[Any], where: Where | None) -> Acc[Any]:

@@ -47,6 +47,16 @@ def of_rank(name: str, value: object, rank: int, where: Where | None) -> Acc[Any
     return array
 
 
+def require_same_elements(name: str, arrays: Sequence[Acc[Any]], where: Where | None) -> None:
+    """Raises `AccelTypeError` unless the elements of the arrays, which `name` puts into one, have one type."""
+    first = arrays[0]
+    for array in arrays[1:]:
+        if array.type.element != first.type.element:
+            places = tuple((f"{each.type.element} was made here:", each.node.where) for each in (first, array))
+            message = f"{name} needs arrays of one element type, got {first.type.element} and {array.type.element}"
+            raise AccelTypeError(message, where, others=places)
+
+
 def seed(name: str, value: object, kind: ElementType, where: Where | None) -> ScalarNode:
     """The seed of a fold or scan as a node of the elements' type."""
     return typed(raw(value), kind, f"the seed of {name}", where)

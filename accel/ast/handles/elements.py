@@ -97,3 +97,35 @@ class At4(Protocol[P]):
     @property
     def element(self) -> tuple[Any, Any, Any, Any, P, *tuple[Any, ...]]:
         """The element type."""
+
+
+class At5(Protocol[P]):
+    """An expression of a tuple that has an item 5."""
+
+    @property
+    def element(self) -> tuple[Any, Any, Any, Any, Any, P, *tuple[Any, ...]]:
+        """The element type."""
+
+
+class At6(Protocol[P]):
+    """An expression of a tuple that has an item 6."""
+
+    @property
+    def element(self) -> tuple[Any, Any, Any, Any, Any, Any, P, *tuple[Any, ...]]:
+        """The element type."""
+
+
+class At7(Protocol[P]):
+    """An expression of a tuple that has an item 7."""
+
+    @property
+    def element(self) -> tuple[Any, Any, Any, Any, Any, Any, Any, P, *tuple[Any, ...]]:
+        """The element type."""
+
+
+class At8(Protocol[P]):
+    """An expression of a tuple that has an item 8."""
+
+    @property
+    def element(self) -> tuple[Any, Any, Any, Any, Any, Any, Any, Any, P, *tuple[Any, ...]]:
+        """The element type."""

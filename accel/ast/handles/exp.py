@@ -14,7 +14,22 @@ import numpy as np
 
 from accel.ast.handles import operations
 from accel.ast.handles.choices import instead_of_truth
-from accel.ast.handles.elements import At0, At1, At2, At3, At4, Bits, Inexact, Integral, Number, Unknown
+from accel.ast.handles.elements import (
+    At0,
+    At1,
+    At2,
+    At3,
+    At4,
+    At5,
+    At6,
+    At7,
+    At8,
+    Bits,
+    Inexact,
+    Integral,
+    Number,
+    Unknown,
+)
 from accel.ast.handles.literals import describe
 from accel.ast.tree.nodes import ScalarNode
 from accel.ast.tree.operators import Operator
@@ -284,6 +299,22 @@ class Exp(Generic[E]):
     def __getitem__(self: At4[int], position: Literal[4]) -> Exp[np.int64]: ...
     @overload
     def __getitem__(self: At4[T], position: Literal[4]) -> Exp[T]: ...
+    @overload
+    def __getitem__(self: At5[int], position: Literal[5]) -> Exp[np.int64]: ...
+    @overload
+    def __getitem__(self: At5[T], position: Literal[5]) -> Exp[T]: ...
+    @overload
+    def __getitem__(self: At6[int], position: Literal[6]) -> Exp[np.int64]: ...
+    @overload
+    def __getitem__(self: At6[T], position: Literal[6]) -> Exp[T]: ...
+    @overload
+    def __getitem__(self: At7[int], position: Literal[7]) -> Exp[np.int64]: ...
+    @overload
+    def __getitem__(self: At7[T], position: Literal[7]) -> Exp[T]: ...
+    @overload
+    def __getitem__(self: At8[int], position: Literal[8]) -> Exp[np.int64]: ...
+    @overload
+    def __getitem__(self: At8[T], position: Literal[8]) -> Exp[T]: ...
     def __getitem__(self, position: int) -> Exp[Any]:
         return Exp(_item(self.node, position))
 

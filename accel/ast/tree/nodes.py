@@ -200,6 +200,19 @@ class Gather:
 
 
 @frozen
+class Append:
+    """The elements of `left`, then those of `right`, along dimension `axis`; `extent` (i64) counts both."""
+
+    extent: ScalarNode
+    axis: int
+    left: ArrayNode
+    right: ArrayNode
+    name: str
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+@frozen
 class Permute:
     """`result[j] = combine(array[i], result[j])` in source order, where `function(i)` is just `j`; starts from `defaults`."""
 
@@ -213,11 +226,12 @@ class Permute:
 
 @frozen
 class ScatterWith:
-    """Like `Permute`, with the indices beside the values: `pairs` of (index, value) [vB24 section 2]."""
+    """Like `Permute`, with the indices beside the values: `pairs` of (index, value), or maybes of them [vB24 section 2]."""
 
     combine: Function
     defaults: ArrayNode
     pairs: ArrayNode
+    name: str
     types: tuple[ArrayType]
     where: Where | None
 
@@ -335,6 +349,6 @@ class Result:
 
 
 ArrayNode: TypeAlias = Union[
-    Use, ArrayParameter, Generate, Map, Backpermute, Gather, Permute, ScatterWith, Fold, Scan, Filter, Replicate,
-    Slice, Reshape, Compute, Acond, Awhile, Result,
+    Use, ArrayParameter, Generate, Map, Backpermute, Gather, Append, Permute, ScatterWith, Fold, Scan, Filter,
+    Replicate, Slice, Reshape, Compute, Acond, Awhile, Result,
 ]  # fmt: skip

@@ -12,6 +12,7 @@ from typing import assert_never
 
 from accel.ast.tree.nodes import (
     Acond,
+    Append,
     ArrayNode,
     ArrayParameter,
     Awhile,
@@ -144,10 +145,13 @@ def _line(node: ArrayNode, arrays: Mapping[ArrayNode, str]) -> str:
             return f"{name}({scalar(shape)}, {function(body)}, {arrays[array]})"
         case Gather(indices, array):
             return f"gather({arrays[indices]}, {arrays[array]})"
+        case Append(_, axis, left, right, name):
+            along = f"{axis}, " if name == "concatOn" else ""
+            return f"{name}({along}{arrays[left]}, {arrays[right]})"
         case Permute(combine, defaults, index, array):
             return f"permute({function(combine)}, {arrays[defaults]}, {function(index)}, {arrays[array]})"
-        case ScatterWith(combine, defaults, pairs):
-            return f"scatterWith({function(combine)}, {arrays[defaults]}, {arrays[pairs]})"
+        case ScatterWith(combine, defaults, pairs, name):
+            return f"{name}({function(combine)}, {arrays[defaults]}, {arrays[pairs]})"
         case Fold(combine, initial, array, _, name) | Scan(combine, initial, array, _, _, name):
             if name in WHOLE_ROWS:
                 return f"{name}({arrays[array]})"

@@ -10,6 +10,7 @@ from typing import TypeVar, assert_never
 
 from accel.ast.tree.nodes import (
     Acond,
+    Append,
     ArrayNode,
     ArrayParameter,
     Awhile,
@@ -113,6 +114,8 @@ def scalars_of(node: ArrayNode) -> tuple[ScalarNode, ...]:
             found = (function,)
         case ScatterWith(combine=combine):
             found = (combine,)
+        case Append(extent=extent):
+            found = (extent,)
         case Permute(combine=combine, function=function):
             found = (combine, function)
         case Fold(function, initial) | Scan(function, initial):
@@ -137,6 +140,8 @@ def arguments(node: ArrayNode) -> tuple[ArrayNode, ...]:
             return arrays
         case Gather(indices, array):
             return (indices, array)
+        case Append(left=left, right=right):
+            return (left, right)
         case Permute(defaults=defaults, array=array) | ScatterWith(defaults=defaults, pairs=array):
             return (defaults, array)
         case Result(node=inner):

@@ -11,21 +11,22 @@ from typing import assert_never
 
 from accel.ast.tree import nodes as ast
 from accel.ast.tree.nodes import ScalarNode, ScanForm
-from accel.ast.tree.types import BOOL, I64, ScalarType, leaves
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import BOOL, I64, MaybeType, ScalarType, leaves
 from accel.errors import Where
 from accel.labelled import nodes
 from accel.labelled.algebra import UNKNOWN
 from accel.labelled.array import Array, Extent, Label, Shape
 from accel.labelled.construction.flatten import Leaves
 from accel.labelled.construction.scope import Scope, Value, typed
-from accel.labelled.scalar import Block, Function, Variable, constant
+from accel.labelled.scalar import Block, Compute, Function, If, Load, Operand, Variable, constant
 from accel.labelled.scalars.simplify import select_results, simplify
 
 SCALAR: Shape = ()
 
 Simple = (
-    ast.Generate | ast.Map | ast.Backpermute | ast.Gather | ast.Permute | ast.ScatterWith | ast.Fold | ast.Scan
-    | ast.Filter | ast.Replicate | ast.Slice | ast.Reshape | ast.Compute
+    ast.Generate | ast.Map | ast.Backpermute | ast.Gather | ast.Append | ast.Permute | ast.ScatterWith | ast.Fold
+    | ast.Scan | ast.Filter | ast.Replicate | ast.Slice | ast.Reshape | ast.Compute
 )  # fmt: skip
 """The combinators without parts."""
 
@@ -45,6 +46,8 @@ def desugar(node: Simple, scope: Scope) -> tuple[Value, ...]:
         case ast.Gather(indices, array):
             positions, source = scope.value(indices), scope.value(array)
             return _one(scope, nodes.Gather(positions.leaves, source.leaves), node, positions.shape)
+        case ast.Append():
+            return _append(node, scope)
         case ast.Permute():
             return _permute(node, scope)
         case ast.ScatterWith():
@@ -107,6 +110,33 @@ def _seed(initial: ScalarNode | None, scope: Scope) -> Function | None:
     return None if initial is None else scope.scalars([initial])
 
 
+def _append(node: ast.Append, scope: Scope) -> tuple[Value]:
+    """Each index finds its element in one of the two: the other is not read. Their extents but along the axis must agree."""
+    left, right = scope.value(node.left), scope.value(node.right)
+    axis = node.axis
+    first, second = [Value((), side.shape[:axis] + side.shape[axis + 1 :], side.where) for side in (left, right)]
+    _, after = scope.require(first, second, f"{node.name} (its own dimension aside)", node.where)
+    shape = (*left.shape[:axis], *scope.extents([node.extent], node.where), *left.shape[axis + 1 :])
+    return _one(scope, nodes.Generate(_either(left, right, axis), node.name), node, shape, after)
+
+
+def _either(left: Value, right: Value, axis: int) -> Function:
+    """The elements of `left` at an index within it, those of `right` behind."""
+    rank, count = len(left.shape), len(left.leaves)
+    index = tuple([Variable(number, I64) for number in range(rank)])
+    within, place = Variable(rank, BOOL), Variable(rank + 1, I64)
+    extent = left.shape[axis]
+    first: Operand = constant(I64, extent.offset) if extent.variable is None else extent
+    behind = (*index[:axis], place, *index[axis + 1 :])
+    variables = [Variable(rank + 2 + k, leaf.element) for k, leaf in enumerate(left.leaves * 3)]
+    outs, theirs, mine = variables[:count], variables[count : 2 * count], variables[2 * count :]
+    then = [Load(out, leaf, index, inside_block=True) for out, leaf in zip(theirs, left.leaves, strict=True)]
+    orelse = [Load(out, leaf, behind, inside_block=True) for out, leaf in zip(mine, right.leaves, strict=True)]
+    shifted = Compute(place, Operator.SUB, (index[axis], first))
+    chosen = If(tuple(outs), within, Block(tuple(then), tuple(theirs)), Block((shifted, *orelse), tuple(mine)))
+    return Function(index, Block((Compute(within, Operator.LT, (index[axis], first)), chosen), tuple(outs)))
+
+
 def _permute(node: ast.Permute, scope: Scope) -> tuple[Value]:
     source, defaults = scope.value(node.array), scope.value(node.defaults)
     target = scope.function(node.function)
@@ -127,8 +157,10 @@ def _scatter_with(node: ast.ScatterWith, scope: Scope) -> tuple[Value]:
     pairs, defaults = scope.value(node.pairs), scope.value(node.defaults)
     rank = len(defaults.shape)
     combine = scope.function(node.combine)
-    indices, values = pairs.leaves[:rank], pairs.leaves[rank:]
-    scatter = nodes.Scatter(combine, defaults.leaves, None, indices, values, UNKNOWN)
+    first = 1 if isinstance(node.pairs.types[0].element, MaybeType) else 0
+    keep = pairs.leaves[0] if first else None
+    indices, values = pairs.leaves[first : first + rank], pairs.leaves[first + rank :]
+    scatter = nodes.Scatter(combine, defaults.leaves, keep, indices, values, UNKNOWN)
     return _one(scope, scatter, node, defaults.shape)
 
 

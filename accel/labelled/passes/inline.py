@@ -10,19 +10,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import assert_never
 
+from accel.ast.tree.types import ScalarType
 from accel.labelled import programs, rewrite
 from accel.labelled.array import Array, Label, Shape
-from accel.labelled.nodes import Binding, Generate, Map
+from accel.labelled.nodes import Backpermute, Binding, Gather, Generate, Map
 from accel.labelled.operations import Flag, describe, with_functions
-from accel.labelled.passes.pointwise import Pointwise
 from accel.labelled.scalar import Block, Compute, Function, If, Load, Operand, Statement, Variable, While
+from accel.labelled.scalars.ranges import always_inside
 from accel.labelled.scalars.simplify import simplify
 
 
 def inlined(binding: Binding, made: Binding) -> Binding:
-    """`binding` with every load of an array of `made`, a generate or map, replaced; what it reads in bulk stays.
+    """`binding` with every load of an array of `made` replaced; what it reads in bulk stays.
 
-    Raises ValueError if `made` is another operation.
+    Raises ValueError unless `made` is a generate, map, backpermute or gather.
     """
     takes_index = Flag.TAKES_INDEX in describe(binding.operation).flags
     shape = binding.arrays[0].shape if takes_index else ()
@@ -36,28 +37,18 @@ def _after(binding: Binding, made: Binding) -> tuple[Label, ...]:
     return tuple(dict.fromkeys((*binding.after, *made.after))) if made.label in loads else binding.after
 
 
-def _pointwise(made: Binding) -> Pointwise:
-    match made.operation:
-        case Generate(function):
-            return Pointwise(function, ())
-        case Map(function, inputs):
-            return Pointwise(function, inputs)
-        case _:
-            raise ValueError(f"%{made.label} is not computed element by element")
-
-
 def _function(function: Function, made: Binding, shape: Shape) -> Function:
     if not any(array.label == made.label for array in programs.loaded(function)):
         return function
-    body = _Inlining(made.label, _pointwise(made), 1 + programs.highest_variable(function)).block(function.body)
+    body = _Inlining(made, 1 + programs.highest_variable(function)).block(function.body)
     return simplify(Function(function.parameters, body), shape)
 
 
 class _Inlining:
     """One function being rewritten. Like the rest of this stage it recurses on blocks of scalar code only."""
 
-    def __init__(self, label: Label, node: Pointwise, fresh: int) -> None:
-        self._label, self._node, self._fresh = label, node, fresh
+    def __init__(self, made: Binding, fresh: int) -> None:
+        self._made, self._fresh = made, fresh
         self._replaced: dict[Operand, Operand] = {}
 
     def _operand(self, operand: Operand) -> Operand:
@@ -74,7 +65,7 @@ class _Inlining:
 
     def _statement(self, statement: Statement) -> list[Statement]:
         match statement:
-            case Load(array=array) if array.label == self._label:
+            case Load(array=array) if array.label == self._made.label:
                 return self._computed(replace(statement, index=self._operands(statement.index)))
             case Load(index=index):
                 return [replace(statement, index=self._operands(index))]
@@ -90,26 +81,79 @@ class _Inlining:
 
     def _computed(self, load: Load) -> list[Statement]:
         """The statements that compute what `load` loads; its variable gets their result."""
-        function, rank = self._node.function, len(load.index)
+        match self._made.operation:
+            case Generate(function) | Map(function):
+                inputs = describe(self._made.operation).arrays
+                statements, results = self._applied(function, inputs, load)
+                self._replaced[load.out] = results[self._place(load)]
+            case Backpermute(function, inputs):
+                statements, index = self._applied(function, (), load)
+                statements.append(self._moved(load, inputs, index, self._always_inside(function, inputs[0])))
+            case Gather(indices, inputs):
+                statements = self._loads(load, indices)
+                index = tuple([each.out for each in statements if isinstance(each, Load)])
+                statements.append(self._moved(load, inputs, index, False))
+            case _:
+                raise ValueError(f"%{self._made.label} is not computed element by element")
+        return statements
+
+    def _applied(
+        self, function: Function, inputs: tuple[Array, ...], load: Load
+    ) -> tuple[list[Statement], tuple[Operand, ...]]:
+        """The function at the index of `load`, and at the elements of `inputs` there."""
+        rank = len(load.index)
         local: dict[Operand, Operand] = dict(zip(function.parameters[:rank], load.index, strict=True))
-        statements: list[Statement] = []
-        for parameter, array in zip(function.parameters[rank:], self._node.inputs, strict=True):
-            element = self._variable(parameter)
-            local[parameter] = element
-            statements.append(replace(load, out=element, array=array, check=not statements))
+        statements = self._loads(load, inputs)
+        for parameter, each in zip(function.parameters[rank:], statements, strict=True):
+            assert isinstance(each, Load)
+            local[parameter] = each.out
 
         def bound(variable: Variable) -> Variable:
-            fresh = self._variable(variable)
+            fresh = self._variable(variable.type)
             local[variable] = fresh
             return fresh
 
         body = rewrite.block(function.body, lambda operand: local.get(operand, operand), bound, _same)
-        self._replaced[load.out] = body.results[load.array.leaf]
-        return [*statements, *body.statements]
+        return [*statements, *_there(body).statements], body.results
 
-    def _variable(self, like: Variable) -> Variable:
+    def _loads(self, load: Load, arrays: tuple[Array, ...]) -> list[Statement]:
+        """Loads of arrays that have the shape of what `load` loads, in its place; the first is checked as it is."""
+        return [
+            replace(load, out=self._variable(array.element), array=array, check=k == 0)
+            for k, array in enumerate(arrays)
+        ]
+
+    def _moved(self, load: Load, inputs: tuple[Array, ...], index: tuple[Operand, ...], inside: bool) -> Load:
+        """The load, from where a backpermute or gather takes its element."""
+        return Load(load.out, inputs[self._place(load)], index, self._made.where, check=True, inside_block=inside)
+
+    def _always_inside(self, function: Function, source: Array) -> bool:
+        return always_inside(function, self._made.arrays[0].shape, source.shape)
+
+    def _place(self, load: Load) -> int:
+        return next(k for k, array in enumerate(self._made.arrays) if array.leaf == load.array.leaf)
+
+    def _variable(self, type_: ScalarType) -> Variable:
         self._fresh += 1
-        return Variable(self._fresh - 1, like.type)
+        return Variable(self._fresh - 1, type_)
+
+
+def _there(body: Block) -> Block:
+    """The block of another function, whose indices are known to be in bounds where it stands, not wherever this one runs."""
+    statements: list[Statement] = []
+    for statement in body.statements:
+        match statement:
+            case Load(inside=inside, inside_block=inside_block):
+                statements.append(replace(statement, inside=False, inside_block=inside or inside_block))
+            case Compute():
+                statements.append(statement)
+            case If(outs, condition, then, orelse):
+                statements.append(If(outs, condition, _there(then), _there(orelse)))
+            case While(outs, parameters, initial, condition, step):
+                statements.append(While(outs, parameters, initial, _there(condition), _there(step)))
+            case _:
+                assert_never(statement)
+    return Block(tuple(statements), body.results)
 
 
 def _same(array: Array) -> Array:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from tests.differential.oracle import arrays, movement, reductions, scalars
+from tests.differential.oracle import arrays, joining, movement, reductions, scalars
 from tests.differential.oracle.arrays import Array, Function, Shape, known, mapped
 from tests.differential.oracle.random_numbers import RANDOM
 from tests.differential.oracle.reductions import Orders, Scan
@@ -146,13 +146,14 @@ def _same(array: Array) -> Array:
     return array
 
 
-_MAPS = ("map", "zipWith", "zipWith3", "zipWith4", "zipWith5")
-_MAKING: dict[str, object] = dict.fromkeys(_MAPS, _mapped) | {
+_ARITIES = {count: "" if count == 2 else str(count) for count in range(2, 10)}
+_MAKING: dict[str, object] = {
+    **{f"zipWith{number}": _mapped for number in _ARITIES.values()},
+    **{f"izipWith{number}": _imapped for number in _ARITIES.values()},
+    **{f"zip{number}": _zip for number in _ARITIES.values()},
+    **{f"unzip{number}": partial(_unzip, count=count) for count, number in _ARITIES.items()},
+    "map": _mapped,
     "imap": _imapped,
-    "zip": _zip,
-    "zip3": _zip,
-    "unzip": lambda array: _unzip(array, 2),
-    "unzip3": lambda array: _unzip(array, 3),
     "indexed": lambda array: mapped(lambda ix, x: Tuple((ix, x)), [array], True, "indexed"),
     "generate": lambda shape, f: arrays.generated(shape, f, "generate"),
     "fill": _fill,
@@ -210,6 +211,11 @@ _MOVING: dict[str, object] = {
     "slice": movement.slice_,
     "gather": movement.gather,
     "backpermute": movement.backpermute,
+    "append": partial(joining.concatenated, -1),
+    "concatOn": joining.concatenated,
+    "gatherIf": joining.gather_if,
+    "scatterIf": joining.scatter_if,
+    "permuteWith": joining.permute_with,
     "permute": movement.permute,
     "scatterWith": movement.scatter_with,
     "scatter": movement.scatter,

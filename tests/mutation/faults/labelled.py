@@ -12,9 +12,38 @@ _REGRESSIONS = "tests/labelled/test_accelerate_regressions.py"
 _OPERATIONS = "tests/labelled/test_operations.py"
 _VERIFY = "tests/labelled/test_verify.py"
 _RANGES = "tests/labelled/test_ranges.py"
+_ABSORB = "tests/labelled/test_absorb.py"
 _LAZINESS = "tests/labelled/test_laziness.py"
 
 FAULTS = (
+    Fault(
+        "a maker moves to where it is read more often",
+        "labelled/passes/absorb.py",
+        "_covered(statement.index, moves).issuperset(index)",
+        "_covered(statement.index, moves) is not None",
+        (_ABSORB,),
+    ),
+    Fault(
+        "a maker moves though others need it",
+        "labelled/passes/absorb.py",
+        "self.users[label] == {reader.label} and not self.in_bulk[label]",
+        "reader.label in self.users[label]",
+        (_ABSORB,),
+    ),
+    Fault(
+        "a maker moves behind the scatter that overwrites what it reads",
+        "labelled/passes/absorb.py",
+        "if not self.overwritten.isdisjoint(read):",
+        "if not read:",
+        (_ABSORB,),
+    ),
+    Fault(
+        "what is in bounds where a maker runs is so wherever its reader does",
+        "labelled/passes/inline.py",
+        "replace(statement, inside=False, inside_block=inside or inside_block)",
+        "statement",
+        (_ABSORB,),
+    ),
     Fault(
         "a sum of a float and 0 is the float",
         "labelled/scalars/laws.py",
@@ -207,8 +236,8 @@ FAULTS = (
     Fault(
         "the second leaf of an inlined map is the first",
         "labelled/passes/inline.py",
-        "self._replaced[load.out] = body.results[load.array.leaf]",
-        "self._replaced[load.out] = body.results[0]",
+        "self._replaced[load.out] = results[self._place(load)]",
+        "self._replaced[load.out] = results[0]",
         ("tests/ilp/test_recomputed_programs.py::test_results_have_the_same_bits", "tests/labelled/test_inline.py"),
     ),
     Fault(

@@ -138,8 +138,8 @@ FAULTS = (
     Fault(
         "recomputation is not checked",
         "labelled/passes/inline.py",
-        "check=not statements",
-        "check=False",
+        "array=array, check=k == 0)",
+        "array=array, check=False)",
         ("tests/issues/test_checks_of_copied_work.py",),
     ),
     Fault(

@@ -220,3 +220,11 @@ def random_numbers(key: A.random.Key, m: A.Acc[A.Matrix[f8]]) -> None:
     A.random.integers(key, (3,), 0.5, 2)  # E: No overload variant of "integers"
     A.random.normal(key, 3, f8)  # E: No overload variant of "normal"
     A.zipWith(A.mul, m, A.random.normal(key, (3,), f8))  # E: Cannot infer value of type parameter
+
+
+def names(v: A.Acc[A.Vector[f8]], m: A.Acc[A.Matrix[f8]], w: A.Acc[A.Vector[f4]]) -> None:
+    A.append(v, m)  # E: Cannot infer value of type parameter "Ix" of "append"
+    A.append(v, w)  # E: Cannot infer value of type parameter "E" of "append"
+    A.izipWith(lambda ix, x: x, v, v)  # E: Argument 1 to "izipWith"
+    A.zip6(v, v, v, v, v, m)  # E: Cannot infer value of type parameter "Sh" of "zip6"
+    A.permuteWith(A.add, v, v)  # E: Argument 3 to "permuteWith"

@@ -1,0 +1,1 @@
+"""Elements put together, and picked: joins, masks, filters."""

@@ -1,0 +1,1 @@
+"""Several arrays of one shape, element by element."""

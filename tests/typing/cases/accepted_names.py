@@ -1,0 +1,36 @@
+"""Programs that mypy must accept: names that stand for several arities, ranks and kinds of elements."""
+
+from __future__ import annotations
+
+from typing import assert_type
+
+from numpy import bool_ as b1
+from numpy import float32 as f4
+from numpy import int64 as i8
+
+import accel as A
+
+
+def joins(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f4]]) -> None:
+    assert_type(A.append(v, v), A.Acc[A.Vector[f4]])
+    assert_type(A.append(m, A.map(A.sqrt, m)), A.Acc[A.Matrix[f4]])
+    assert_type(A.concatOn(0, m, m), A.Acc[A.Matrix[f4]])
+
+
+def arities(v: A.Acc[A.Vector[f4]], k: A.Acc[A.Vector[i8]], b: A.Acc[A.Vector[b1]]) -> None:
+    assert_type(A.izipWith(lambda ix, x, y: A.cond(y, x, x + 1), v, b), A.Acc[A.Vector[f4]])
+    assert_type(A.izipWith3(lambda ix, x, y, z: ix[0] + y, v, k, b), A.Acc[A.Vector[i8]])
+    assert_type(A.zip6(v, k, b, v, k, b), A.Acc[A.Vector[tuple[f4, i8, b1, f4, i8, b1]]])
+    assert_type(A.map(lambda t: t[5], A.zip6(v, k, b, v, k, b)), A.Acc[A.Vector[b1]])
+    assert_type(A.unzip7(A.zip7(v, v, v, v, v, v, b))[6], A.Acc[A.Vector[b1]])
+    assert_type(A.zipWith9(lambda p, q, r, s, t, u, w, x, y: p * y, v, k, b, v, k, b, v, k, v), A.Acc[A.Vector[f4]])
+    assert_type(A.map(lambda t: A.unlift(t)[7], A.zip8(v, v, v, v, v, v, v, k)), A.Acc[A.Vector[i8]])
+
+
+def masked(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f4]], k: A.Acc[A.Vector[i8]]) -> None:
+    assert_type(A.gatherIf(k, v, lambda x: x > 0, v, v), A.Acc[A.Vector[f4]])
+    at = A.map(lambda i: A.index(i, i), k)
+    assert_type(A.gatherIf(at, k, A.even, v, m), A.Acc[A.Vector[f4]])
+    assert_type(A.scatterIf(k, v, lambda x: x > 0, v, v), A.Acc[A.Vector[f4]])
+    pairs = A.zipWith(lambda i, x: A.cond(i > 0, A.just(A.lift(A.index(i, i), x)), A.nothing()), k, v)
+    assert_type(A.permuteWith(A.add, m, pairs), A.Acc[A.Matrix[f4]])
