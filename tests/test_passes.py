@@ -37,7 +37,7 @@ def test_who_listens_hears_of_each_step() -> None:
     heard: list[Step] = []
     program = build([A.map(lambda x: x + 1, A.use(np.arange(3.0))).node], []).program
     staged = stages(program, Options(), heard.append)
-    assert [step.name for step in heard] == ["plan", "fusedast", "ir", "schedule"]
+    assert [step.name for step in heard] == ["absorb", "plan", "fusedast", "ir", "schedule"]
     assert heard[0].show().startswith("%0 = use 0")
     assert all(step.seconds > 0 for step in heard)
     assert staged.labelled == program
