@@ -49,4 +49,4 @@ def test_each_pass_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG, logger="accel"):
         A.run(A.map(lambda x: x + 11, A.use(np.arange(3.0))), backend="llvm")
     names = [record.message.partition(" in ")[0] for record in caplog.records if record.name == "accel.passes"]
-    assert names == ["labelled, simplify", "labelled, copies", "plan", "fusedast", "ir", "schedule"]
+    assert names == ["labelled, simplify", "labelled, copies", "absorb", "plan", "fusedast", "ir", "schedule"]
