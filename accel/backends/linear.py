@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TypeAlias, Union, assert_never
 
 from accel.ir import mentions
-from accel.ir.copies import copied
+from accel.ir.copies import Copy, copied
 from accel.ir.nodes import Branch, HostSizes, Launch, Program, Repeat, Require, Step, View
 from accel.labelled.array import Array
 from accel.labelled.programs import loaded
@@ -98,7 +98,7 @@ def _flatten(program: Program) -> Iterator[Item]:
                 state = tuple(leaf for parameter in body.parameters for leaf in parameter)
                 expanded = [
                     Assign(arrays, initial), Enter(end), Mark(again), Assign(asked, arrays), *condition.steps,
-                    JumpUnless(condition.results[0], end), Assign(state, arrays), *body.steps,
+                    JumpUnless(condition.results[0], end), Assign(state, arrays), Drop(arrays), *body.steps,
                     Assign(arrays, body.results), Jump(again), Mark(end),
                 ]  # fmt: skip
                 work += reversed(expanded)
@@ -125,8 +125,23 @@ def series_parts(items: Sequence[Item], series: Iterable[Series]) -> Iterator[Pa
         yield Part(each, start, end, tuple(array for drop in drops for array in drop.arrays))
 
 
+def copies(items: Sequence[Item]) -> Mapping[int, Copy]:
+    """Launches that only copy an array which is dropped then, by position.
+
+    If nothing else refers to its buffer, the buffer itself does as well. Nothing does whose memory another array views.
+    """
+    others = viewed(items)
+    found: dict[int, Copy] = {}
+    for position, (item, after) in enumerate(pairwise(items)):
+        if isinstance(item, Launch) and isinstance(after, Drop):
+            copy = copied(item.nest)
+            if copy is not None and copy.source not in others and copy.source in after.arrays:
+                found[position] = copy
+    return found
+
+
 def moves(items: Sequence[Item]) -> Mapping[int, Assign]:
-    """Launches that only copy an array that nothing else shares and that is dropped then: what does as well, by position."""
+    """Those of them of which it is known that nothing else refers to the buffer, and what does as well."""
     made: set[Array] = set()
     shared: set[Array] = set()
     for item in items:
@@ -135,13 +150,38 @@ def moves(items: Sequence[Item]) -> Mapping[int, Assign]:
             shared.update(array for pair in item.nest.in_place for array in pair)
         elif isinstance(item, View | Assign):
             shared |= _mentions(item)
-    found: dict[int, Assign] = {}
-    for position, (item, after) in enumerate(pairwise(items)):
-        if isinstance(item, Launch) and isinstance(after, Drop):
-            copy = copied(item.nest)
-            if copy is not None and copy.source in made - shared and copy.source in after.arrays:
-                found[position] = Assign((copy.target,), (copy.source,))
+    return {
+        position: Assign((copy.target,), (copy.source,))
+        for position, copy in copies(items).items()
+        if copy.source in made - shared
+    }
+
+
+def _shared(item: Item) -> list[tuple[Array, Array]]:
+    """Pairs of arrays of which the first has the second one's buffer once the item has run."""
+    match item:
+        case Assign(targets, sources):
+            return list(zip(targets, sources, strict=True))
+        case Launch(nest):
+            return [(new, old) for old, new in nest.in_place]
+        case _:
+            return []
+
+
+def _closure(some: Iterable[Array], pairs: Sequence[tuple[Array, Array]]) -> set[Array]:
+    """Arrays, and those that may have the buffers of some of them: the first ones of pairs."""
+    found = set(some)
+    before = 0
+    while before != len(found):
+        before = len(found)
+        found.update(new for new, old in pairs if old in found)
     return found
+
+
+def viewed(items: Sequence[Item]) -> set[Array]:
+    """Arrays whose memory may be that of an array with another shape."""
+    views = [array for item in items if isinstance(item, View) for array in (*item.arrays, *item.sources)]
+    return _closure(views, [pair for item in items for pair in _shared(item)])
 
 
 def arrays(items: Iterable[Item]) -> frozenset[Array]:

@@ -25,7 +25,7 @@ from accel.fusedast.rules import join, leaf
 from accel.ilp.problem.clustering import Cluster, Plan
 from accel.labelled import nodes as labelled
 from accel.labelled.array import Array, Label
-from accel.labelled.nodes import Acond, Awhile, Binding
+from accel.labelled.nodes import Acond, Awhile, Binding, Copy
 from accel.labelled.operations import Kind, describe
 from accel.labelled.programs import consumed
 from accel.support.union_find import UnionFind
@@ -73,6 +73,8 @@ def _node(
             case Awhile(condition, body, initial):
                 plans = inner[binding.label]
                 return UnfusedAwhile(binding, build(condition, plans[0]), build(body, plans[1]), initial)
+            case Copy():
+                pass  # a loop, also where nothing fuses with it
             case operation if describe(operation).kind is Kind.BARRIER:
                 return Unfused(binding)
             case _:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from accel.errors import AccelInternalError
 from accel.fusedast.nodes import Port, Signature
 from accel.ilp.problem.clustering import Traversal
-from accel.labelled.nodes import Binding, Scatter
+from accel.labelled.nodes import Binding, Copy, Scatter
 from accel.labelled.operations import Kind, Role, describe
 from accel.labelled.programs import loaded
 
@@ -27,7 +27,7 @@ def signature(binding: Binding, traversal: Traversal) -> Signature:
 
 def _inputs(binding: Binding, traversal: Traversal) -> Iterator[Port]:
     described = describe(binding.operation)
-    if described.kind is Kind.BARRIER:
+    if described.kind is Kind.BARRIER and not isinstance(binding.operation, Copy):
         raise AccelInternalError(f"operation {binding.label} cannot be part of a cluster")
     at = {Role.STREAM: traversal, Role.SOURCE: Traversal(binding.label, False)}
     yield from (Port(array, at.get(role)) for array, role in described.reads)

@@ -75,9 +75,14 @@ class Scatter:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A fresh copy, so that a scatter may destroy it."""
+    """A fresh copy, so that a scatter may destroy it.
+
+    `last`: nothing reads the inputs later in their program, whose parameters they are, the state of a loop. The copy then fuses
+    with nothing, and comes after all that reads them, so that a backend may take the buffer where nothing else refers to it.
+    """
 
     inputs: tuple[Array, ...]
+    last: bool = False
 
 
 @dataclass(frozen=True, slots=True)

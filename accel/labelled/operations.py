@@ -162,8 +162,8 @@ def describe(operation: Operation) -> Described:
             streams = (() if keep is None else (keep,)) + indices + values
             reads = _as(Role.DESTINATION, destinations) + _as(Role.STREAM, streams)
             return Described(Kind.SCATTER, "scatter", reads, (combine,), _NONE, values[0].shape)
-        case Copy(inputs):
-            return Described(Kind.MAP, "copy", _as(Role.STREAM, inputs), (), _MOVES)
+        case Copy(inputs, last):
+            return Described(Kind.BARRIER if last else Kind.MAP, "copy", _as(Role.STREAM, inputs), (), _MOVES)
         case Fold(combine, initial, inputs):
             reads, functions = _as(Role.STREAM, inputs), _combining(combine, initial)
             flags = _NONE if operation.monoid.exact else _INEXACT

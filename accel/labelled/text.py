@@ -122,8 +122,8 @@ def _words(operation: Operation, names: _Names) -> list[str]:
             parts = [_group(destinations, names), "" if keep is None else f"if {names(keep)}"]
             parts += [_group(indices, names), _group(values, names)]
             return ["scatter" + _algebra(monoid), _function(combine, names), *parts]
-        case Copy(inputs):
-            return ["copy", _arrays(inputs, names)]
+        case Copy(inputs, last):
+            return ["copy last" if last else "copy", _arrays(inputs, names)]
         case Fold(combine, initial, inputs, monoid):
             joined = f"{operation.dimensions} dimensions" if operation.dimensions > 1 else ""
             products = products_text(operation.products, len(combine.body.results))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from accel.ast.tree.types import BOOL, F32, ScalarType
-from accel.backends.linear import Assign, Drop, Enter, Item, Jump, JumpUnless, Mark, linear, moves
+from accel.backends.linear import Assign, Drop, Enter, Item, Jump, JumpUnless, Mark, copies, linear, moves
 from accel.ir.nodes import Branch, Launch, Level, Nest, Output, Program, Read, Repeat, Step, Stream, View, Write
 from accel.labelled.array import Array
 
@@ -75,6 +75,16 @@ def test_a_copy_of_what_is_given_or_needed_later_or_shared_is_made() -> None:
         assert shape(list(moves(linear(each)).values())) == makes
 
 
+def test_a_copy_may_be_what_it_copies_unless_something_views_it() -> None:
+    given = program(copy(1, 0), results=(1,))
+    viewed = program(copy(1, 0), View((array(2),), (array(1),)), copy(3, 1), results=(2, 3))
+    body = Program(((array(20),),), (copy(21, 20),), (array(21),))
+    condition = Program(((array(10),),), (copy(11, 10, BOOL),), (array(11, BOOL),))
+    loop = program(Repeat(condition, body, (array(0),), (array(2),)), results=(2,))
+    found = [sorted(copy.target.label for copy in copies(linear(each)).values()) for each in (given, viewed, loop)]
+    assert found == [[], [], [11, 21]]
+
+
 def test_branches_jump_and_outer_arrays_live_to_the_end() -> None:
     then = Program((), (copy(4, 1),), (array(4),))
     orelse = Program((), (copy(5, 0),), (array(5),))
@@ -93,8 +103,8 @@ def test_loops_jump_back_and_outer_arrays_live_to_the_end() -> None:
     items = linear(program(copy(1, 0), Repeat(condition, body, (array(0),), (array(2),)), copy(3, 2), results=(3,)))
     assert shape(items) == [
         "make 1", "2 := 0", "mark 0", "10 := 2", "make 11", "forget 10", "unless 11 jump 1", "forget 11", "20 := 2",
-        "make 21", "forget 20", "forget 21", "make 22", "2 := 22", "forget 22", "jump 0", "mark 1", "forget 1", "make 3",
-        "forget 2",
+        "forget 2", "make 21", "forget 20", "forget 21", "make 22", "2 := 22", "forget 22", "jump 0", "mark 1", "forget 1",
+        "make 3", "forget 2",
     ]  # fmt: skip
 
 

@@ -18,7 +18,7 @@ import accel as A
 from accel.ast.tree.types import F64
 from accel.backends.llvm.calls import call
 from accel.backends.llvm.machine import buffers as machine
-from accel.backends.llvm.machine.buffers import Buffers
+from accel.backends.llvm.machine.buffers import Buffers, buffers
 from accel.backends.llvm.machine.python_function import symbol
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES, host
 from tests.marks import one_in
@@ -284,3 +284,50 @@ def test_the_call_of_a_dot_product(golden: Callable[[str], None]) -> None:
             run(XS, YS)
             run(XS, YS)
     golden(texts[-1])
+
+
+def tape(n: int, rows: A.Acc[A.Matrix[np.float64]], also: bool) -> Any:  # Any: one array or two
+    """Turn k writes row k, of what the row before holds; `also`: the loop gives what a turn began with, too."""
+
+    def turn(state: Any) -> Any:  # Any: as above
+        number, table = state[0], state[1]
+        k = A.the(number)
+        row = A.generate((5,), lambda ix: table[A.max(k - 1, 0), ix[0]] + A.cast(k + ix[0], np.float64))
+        written = A.permute(lambda new, old: new + old, table, lambda ix: A.just(A.index(k, ix[0])), row)
+        return (A.map(lambda i: i + 1, number), written, *([table] if also else []))
+
+    first = (A.unit(A.constant(0, np.int64)), rows, *([rows] if also else []))
+    last = A.awhile(lambda state: A.map(lambda i: i < n, state[0]), turn, first)
+    return last[1:] if also else last[1]
+
+
+@pytest.mark.parametrize("also", [False, True])
+@pytest.mark.parametrize("computed", [False, True])
+def test_what_a_loop_scatters_into(also: bool, computed: bool) -> None:
+    """Arguments stay as they are, and what is needed later is copied."""
+    rows = RANDOM.random((7, 5))
+    before = rows.copy()
+
+    def program(xs: Any) -> Any:
+        return tape(7, A.map(lambda x: x + 1, xs) if computed else xs, also)
+
+    expected = outcome(A.runN(program, backend="interpreter"), [rows])
+    run = A.runN(program)
+    for _ in range(4):
+        assert outcome(run, [rows]) == expected
+        assert (rows == before).all()
+
+
+def test_a_loop_writes_in_place() -> None:
+    """No turn takes memory for the whole table."""
+    rows = np.zeros((40, 10_000))
+    run = A.runN(lambda xs: tape(40, xs, False))
+    expected = run(rows)
+    taken = 2 * rows.nbytes
+    tracemalloc.start()
+    try:
+        buffers().clear()
+        assert (run(rows) == expected).all()
+        assert tracemalloc.get_traced_memory()[1] < taken
+    finally:
+        tracemalloc.stop()

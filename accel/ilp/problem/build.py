@@ -8,7 +8,7 @@ from typing import assert_never
 
 from accel.ilp.problem.graph import Edge, Graph, Node
 from accel.labelled.array import Array, Label, Shape, SizeVariable
-from accel.labelled.nodes import Binding, Program
+from accel.labelled.nodes import Binding, Copy, Program
 from accel.labelled.operations import Described, Flag, Kind, Role, describe
 from accel.labelled.programs import inside, sizes_bound
 from accel.labelled.scalar import Block, Compute, Constant, Function, If, Load, Operand, Variable, While
@@ -123,14 +123,18 @@ def _makers(program: Program) -> dict[SizeVariable, Label]:
 def _scatters_last(
     bindings: Iterable[tuple[Binding, Described]], edges: Iterable[Edge]
 ) -> Iterator[tuple[Label, Label]]:
-    """Every reader of a scatter's destination, or of a view of it, comes before the scatter [vB24 section 3.4]."""
+    """Every reader of a scatter's destination, or of a view of it, comes before the scatter [vB24 section 3.4].
+
+    And every reader of what is copied last before the copy, which may take the buffer.
+    """
     root: dict[Array, Array] = {}
     destroyed: dict[Array, Label] = {}
     for binding, described in bindings:
         if Flag.VIEW in described.flags:
             for view, seen in zip(binding.arrays, described.arrays, strict=True):
                 root[view] = root.get(seen, seen)
-        destroyed |= {root.get(array, array): binding.label for array in described.read(Role.DESTINATION)}
+        taken = described.arrays if isinstance(binding.operation, Copy) and binding.operation.last else ()
+        destroyed |= {root.get(array, array): binding.label for array in (*described.read(Role.DESTINATION), *taken)}
     for edge in edges:
         scatter = destroyed.get(root.get(edge.array, edge.array))
         if scatter is not None and edge.consumer < scatter:

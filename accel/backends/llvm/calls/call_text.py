@@ -11,18 +11,18 @@ a reference of its own to an array object, or null.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from accel.ast.handles.extents import LARGEST_EXTENT
 from accel.ast.tree.types import ScalarType
-from accel.backends.linear import Assign, Item, moves
+from accel.backends.linear import Item, viewed
 from accel.backends.llvm.calls.items import Functions, write_items
 from accel.backends.llvm.calls.writer import BUFFERS, FAIL, Writer, element_symbol
 from accel.backends.llvm.machine.arrays_text import EXTENTS
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES
 from accel.backends.parameters import bindings, leaves
-from accel.ir.nodes import Launch, Program, View
+from accel.ir.nodes import Program
 from accel.labelled.array import Array
 
 _DECLARATIONS = """declare ptr @accel_take(ptr, i64, i64, ptr)
@@ -61,7 +61,7 @@ def call_text(program: Program, items: Sequence[Item], functions: Functions) -> 
         writer.slots.array(leaf)  # the first places, in order
     _arguments(writer, program, given)
     write_items(writer, functions, items)
-    _results(writer, program, _shared(program, items))
+    _results(writer, program, viewed(items))
     writer.routine.place(FAIL)
     _release(writer, len(program.results))
     writer.code.line(f"ret ptr {writer.code.emit('call ptr @accel_otherwise(ptr %self, ptr %arguments, i64 %number)')}")
@@ -101,28 +101,7 @@ def _arguments(writer: Writer, program: Program, given: Sequence[Array]) -> None
         writer.share(leaf, array)
 
 
-def _shared(program: Program, items: Sequence[Item]) -> frozenset[Array]:
-    """Arrays whose memory may be an argument's, or that of a view: results that are copies of them."""
-    shared = set(leaves(program))
-    pairs = [(new, old) for item in moves(items).values() for new, old in zip(item.targets, item.sources, strict=True)]
-    for item in items:
-        match item:
-            case View(arrays, sources):
-                shared.update(arrays, sources)
-            case Assign(targets, sources):
-                pairs += zip(targets, sources, strict=True)
-            case Launch(nest):
-                pairs += [(new, old) for old, new in nest.in_place]
-            case _:
-                pass
-    found = 0
-    while found != len(shared):
-        found = len(shared)
-        shared.update(new for new, old in pairs if old in shared)
-    return frozenset(shared)
-
-
-def _results(writer: Writer, program: Program, shared: frozenset[Array]) -> None:
+def _results(writer: Writer, program: Program, shared: Set[Array]) -> None:
     """Gives one array, or a tuple of several."""
     routine, code = writer.routine, writer.code
     for number, array in enumerate(program.results):

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from accel.ast.handles.extents import LARGEST_EXTENT
-from accel.backends.linear import Assign, Drop, Enter, Item, Jump, JumpUnless, Mark, Part, moves, series_parts
+from accel.backends.linear import Assign, Drop, Enter, Item, Jump, JumpUnless, Mark, Part, copies, moves, series_parts
 from accel.backends.llvm.calls.writer import FAIL, Writer
 from accel.backends.llvm.machine.arrays_text import DATA
 from accel.backends.llvm.series import ENOUGH_ROWS, LONGEST_BYTES, Together
 from accel.backends.llvm.templates.series import DONE, INTERRUPTED
 from accel.backends.llvm.text.frame import Frame
+from accel.ir.copies import Copy
 from accel.ir.nodes import HostSizes, Launch, Nest, Output, Require, View
 from accel.labelled.array import Array, Shape
 
@@ -37,7 +38,7 @@ def write_items(writer: Writer, functions: Functions, items: Sequence[Item]) -> 
     passed: set[int] = set()
     parts = {part.start: part for part in series_parts(items, [each.series for _, each in functions.series])}
     ends = {part.end: f"behind{part.end}" for part in parts.values()}
-    moved = moves(items)
+    moved, movable = moves(items), copies(items)
     for position, item in enumerate((*items, None)):
         if position in ends:
             routine.jump(ends[position])
@@ -47,6 +48,8 @@ def write_items(writer: Writer, functions: Functions, items: Sequence[Item]) -> 
         match item:
             case Launch() if position in moved:
                 _assign(writer, moved[position])
+            case Launch(nest) if position in movable:
+                _copy(writer, functions, nest, movable[position])
             case Launch(nest):
                 _launch(writer, functions, nest)
             case View():
@@ -96,6 +99,25 @@ def _launch(writer: Writer, functions: Functions, nest: Nest) -> None:
         with routine.when(some):  # there may be many rows without elements
             _run(writer, functions, nest)
     _counts(writer, nest)
+
+
+def _copy(writer: Writer, functions: Functions, nest: Nest, copy: Copy) -> None:
+    """A copy of what is dropped then: where nothing else refers to the array object, it is the copy."""
+    routine, code = writer.routine, writer.code
+    source = writer.buffer(copy.source)
+    alone = code.emit(
+        f"icmp eq i32 {routine.load('i32', source)}, 1"
+    )  # the count of references is the object's first word
+    keep, run, after = routine.label(), routine.label(), routine.label()
+    routine.branch(alone, keep, run)
+    routine.place(keep)
+    routine.store("ptr", "null", writer.place(copy.source))
+    writer.set(copy.target, source)
+    routine.jump(after)
+    routine.place(run)
+    _launch(writer, functions, nest)
+    routine.jump(after)
+    routine.place(after)
 
 
 def _allocate(writer: Writer, output: Output) -> str:
