@@ -136,20 +136,19 @@ def _written(code: CodeType, instruction: int) -> Written:
 
 def here() -> Where | None:
     """The innermost frame that is the user's."""
-    frame = sys._getframe(1)
-    while _is_ours(frame):
-        if frame.f_back is None:
-            return None
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        # Most frames are accel's, which the first characters of their files say.
+        file = frame.f_code.co_filename
+        if not file.startswith(_NOT_THE_USERS) and not (file == "<string>" and _is_generated(frame)):
+            return Where(frame.f_code, frame.f_lasti)
         frame = frame.f_back
-    return Where(frame.f_code, frame.f_lasti)
+    return None
 
 
-def _is_ours(frame: FrameType) -> bool:
-    """Whether this is no frame of the user's; what dataclasses generate has no file, but the names of our module."""
-    file = frame.f_code.co_filename
-    return file.startswith(_NOT_THE_USERS) or (
-        file == "<string>" and str(frame.f_globals.get("__name__")).startswith("accel.")
-    )
+def _is_generated(frame: FrameType) -> bool:
+    """Whether code without a file is what dataclasses generate for us: it has the names of our module."""
+    return str(frame.f_globals.get("__name__")).startswith("accel.")
 
 
 class AccelError(Exception):

@@ -7,6 +7,7 @@ last time. Users see `run` and `runN` through `running.py`, which has their type
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,6 +23,7 @@ from accel.ast.combinators.host import use
 from accel.ast.handles.acc import Acc
 from accel.ast.handles.function import apply_to_arrays
 from accel.ast.handles.literals import describe
+from accel.ast.tree import structure
 from accel.ast.tree.nodes import ArrayNode, ArrayParameter, Use
 from accel.ast.tree.types import ArrayType, ScalarType
 from accel.backends.protocol import Executable, HostArray
@@ -123,7 +125,44 @@ def _executable(program: Program, settings: Settings, arguments: Sequence[HostAr
         tuple(sorted(actual.items())),
     )
     found = _COMPILED.get(key, lambda: _Compiled(compile(program, options(settings, actual), settings), program))
-    return found.executable if found.program is program else Relocated(found.executable, found.program, program)
+    if found.program is program:
+        return found.executable
+    return Relocated(found.executable, found.program, lambda: program)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rebuilt:
+    """What `run` does for programs of one structure. `inputs`: the numbers of the arrays that the program takes, in order."""
+
+    executable: Executable
+    program: Program
+    inputs: tuple[int, ...]
+
+
+_REBUILT: Cache[tuple[structure.Key, setting.Key], _Rebuilt] = Cache(512)
+"""Beside `_COMPILED`, which programs that come the first time are found in, so that those built again need no stage at all."""
+
+
+def _built_again(nodes: Sequence[ArrayNode], settings: Settings) -> list[HostArray] | None:
+    """The results of a program whose structure was run before under the same settings; None if none was."""
+    found = structure.structure(nodes)
+    known = _known(found.key, settings)
+    if known is None:
+        return None
+    data = [leaf for number in known.inputs for leaf in found.uses[number].data]
+    own = functools.partial(_program, nodes, settings)
+    return Relocated(known.executable, known.program, own)(data)
+
+
+def _program(nodes: Sequence[ArrayNode], settings: Settings) -> Program:
+    return build(nodes, (), settings.rounding).program
+
+
+def _known(key: structure.Key, settings: Settings) -> _Rebuilt | None:
+    try:
+        return _REBUILT.find((key, setting.key(settings)))
+    except TypeError:  # something in the program has no hash
+        return None
 
 
 def run(a: object, **given: Unpack[Given]) -> object:
@@ -135,9 +174,22 @@ def run(a: object, **given: Unpack[Given]) -> object:
     """
     settings = setting.changed(given)
     nodes, shaped = _nodes(a, "what is run")
+    results = None if settings.sizes == "actual" else _built_again(nodes, settings)
+    return shaped.assemble(_first(nodes, settings) if results is None else results)
+
+
+def _first(nodes: Sequence[ArrayNode], settings: Settings) -> list[HostArray]:
+    """The results of a program of a structure that is new."""
     built = build(nodes, (), settings.rounding)
     data = [leaf for constant in built.constants for leaf in constant.data]
-    return shaped.assemble(_executable(built.program, settings, data)(data))
+    executable = _executable(built.program, settings, data)
+    if settings.sizes != "actual":
+        found = structure.structure(nodes)
+        numbers = {(use.types, *map(id, use.data)): number for number, use in enumerate(found.uses)}
+        inputs = tuple([numbers[use.types, *map(id, use.data)] for use in built.constants])
+        with contextlib.suppress(TypeError):  # something in the program has no hash
+            _REBUILT.keep((found.key, setting.key(settings)), _Rebuilt(executable, built.program, inputs))
+    return executable(data)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from accel.labelled.places import places
 class Relocated:
     """`executable`, compiled from `compiled`, as the executable of `own`: see `accel.backends.protocol.Executable`."""
 
-    def __init__(self, executable: Executable, compiled: Program, own: Program) -> None:
+    def __init__(self, executable: Executable, compiled: Program, own: Callable[[], Program]) -> None:
+        """`own` builds its program, which is needed only for an error."""
         self._executable = executable
         self._compiled = compiled
         self._own = own
@@ -34,7 +35,7 @@ class Relocated:
     def _moves(self) -> dict[Where, Where | None]:
         """Each place of `compiled`, and the one that corresponds to it."""
         moves: dict[Where, Where | None] = {}
-        for old, new in zip(places(self._compiled), places(self._own), strict=True):
+        for old, new in zip(places(self._compiled), places(self._own()), strict=True):
             if old is not None:
                 moves.setdefault(old, new)
         return moves

@@ -296,7 +296,7 @@ def tape(n: int, rows: A.Acc[A.Matrix[np.float64]], also: bool) -> Any:  # Any: 
         written = A.permute(lambda new, old: new + old, table, lambda ix: A.just(A.index(k, ix[0])), row)
         return (A.map(lambda i: i + 1, number), written, *([table] if also else []))
 
-    first = (A.unit(A.constant(0, np.int64)), rows, *([rows] if also else []))
+    first: Any = (A.unit(A.constant(0, np.int64)), rows, *([rows] if also else []))
     last = A.awhile(lambda state: A.map(lambda i: i < n, state[0]), turn, first)
     return last[1:] if also else last[1]
 

@@ -9,6 +9,7 @@ have exactly that type, and a number that meets nothing is i64, f64 or bool.
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import TYPE_CHECKING, assert_never, get_args
 
 import numpy as np
@@ -21,12 +22,12 @@ from accel.errors import AccelTypeError, Where
 if TYPE_CHECKING:
     from typing_extensions import TypeIs  # in Python since 3.13
 
-_NODES = get_args(ScalarNode)
+_NODES = frozenset(get_args(ScalarNode))
 
 
 def is_node(value: object) -> TypeIs[ScalarNode]:
     """Whether `value` is a scalar node."""
-    return isinstance(value, _NODES)
+    return type(value) in _NODES
 
 
 def typed(value: object, expected: ElementType, what: str, where: Where | None) -> ScalarNode:
@@ -161,8 +162,12 @@ def _fits_float(value: float, expected: ScalarType) -> bool:
     if isinstance(value, float) and not math.isfinite(value):
         return True
     # Half a unit in the last place above the greatest float still rounds down to it; one is enough of a bound.
-    largest = np.finfo(expected.dtype.name).max
-    return abs(value) <= int(largest)
+    return abs(value) <= _largest(expected)
+
+
+@cache
+def _largest(kind: ScalarType) -> int:
+    return int(np.finfo(kind.dtype.name).max)
 
 
 def _advice(value: object) -> str | None:

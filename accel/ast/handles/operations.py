@@ -43,7 +43,7 @@ def apply(operator: Operator, *operands: object, where: Where | None, name: str 
     """
     name = name or str(operator)
     scalar = _require_scalar(operator, name, common_type(name, operands, where), where)
-    return Operation(operator, alike(name, operands, where), _result_type(operator, scalar), where)
+    return Operation(operator, _of_type(scalar, name, operands, where), _result_type(operator, scalar), where)
 
 
 def divide(left: object, right: object, where: Where | None) -> Operation:
@@ -103,8 +103,11 @@ def common_type(name: str, operands: tuple[object, ...], where: Where | None) ->
 
 def alike(name: str, operands: tuple[object, ...], where: Where | None) -> tuple[ScalarNode, ...]:
     """The operands as nodes of the type that they share."""
-    kind = common_type(name, operands, where)
-    return tuple(typed(operand, kind, f"operand {i} of {name}", where) for i, operand in enumerate(operands, 1))
+    return _of_type(common_type(name, operands, where), name, operands, where)
+
+
+def _of_type(kind: ElementType, name: str, operands: tuple[object, ...], where: Where | None) -> tuple[ScalarNode, ...]:
+    return tuple([typed(operand, kind, f"operand {i} of {name}", where) for i, operand in enumerate(operands, 1)])
 
 
 def equal(left: object, right: object, where: Where | None) -> ScalarNode:

@@ -50,8 +50,8 @@ class _Copies:
                     binding = replace(binding, operation=replace(scatter, destinations=fresh))
                 case Awhile(condition, body) as loop:
                     carried = frozenset((leaf.label, leaf.leaf) for parameter in body.parameters for leaf in parameter)
-                    parts = {"condition": self.program(condition), "body": self.program(body, carried)}
-                    binding = replace(binding, operation=replace(loop, **parts))
+                    turned = replace(loop, condition=self.program(condition), body=self.program(body, carried))
+                    binding = replace(binding, operation=turned)
                 case _:
                     binding = replace(binding, operation=with_parts(binding.operation, self.program))
             bindings.append(binding)

@@ -1,0 +1,102 @@
+"""The structure of a program: equal for programs that differ only in arrays and places, different for all others."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import accel as A
+from accel.ast.tree.nodes import Use
+from accel.ast.tree.structure import structure
+
+XS, YS = np.arange(3.0), np.arange(4.0)
+SHAPED = np.arange(6.0).reshape(2, 3)
+
+Handle = Any  # Any: arrays of many types
+
+
+def key(*programs: Handle) -> object:
+    return structure([program.node for program in programs]).key
+
+
+def shared(xs: Handle) -> Handle:
+    ys = A.map(lambda x: x + 1, xs)
+    return A.zipWith(A.add, ys, ys)
+
+
+def twice(xs: Handle) -> Handle:
+    return A.zipWith(A.add, A.map(lambda x: x + 1, xs), A.map(lambda x: x + 1, xs))
+
+
+PROGRAMS: dict[str, Callable[[], Handle]] = {
+    "an array": lambda: A.use(XS),
+    "of another type": lambda: A.use(XS.astype(np.float32)),
+    "of another rank": lambda: A.use(SHAPED),
+    "plus 0": lambda: A.map(lambda x: x + 0.0, A.use(XS)),
+    "plus -0": lambda: A.map(lambda x: x + -0.0, A.use(XS)),
+    "minus 0": lambda: A.map(lambda x: x - 0.0, A.use(XS)),
+    "0 plus": lambda: A.map(lambda x: 0.0 + x, A.use(XS)),
+    "true": lambda: A.generate((3,), lambda ix: A.constant(True)),
+    "one": lambda: A.generate((3,), lambda ix: A.constant(1)),
+    "one as a float": lambda: A.generate((3,), lambda ix: A.constant(1.0)),
+    "one of 4": lambda: A.generate((4,), lambda ix: A.constant(1)),
+    "shared": lambda: shared(A.use(XS)),
+    "twice": lambda: twice(A.use(XS)),
+    "first and second": lambda: A.zipWith(A.sub, A.use(XS), A.use(YS[:3])),
+    "the same one": lambda: A.zipWith(A.sub, A.use(XS), A.use(XS)),
+    "a sum": lambda: A.sum(A.use(XS)),
+    "a fold": lambda: A.fold(A.add, 0, A.use(XS)),
+    "a fold1": lambda: A.fold1(A.add, A.use(XS)),
+    "a scan": lambda: A.scanl1(A.add, A.use(XS)),
+    "a scan from the right": lambda: A.scanr1(A.add, A.use(XS)),
+    "the variables": lambda: A.zipWith(lambda x, y: x - y, A.use(XS), A.use(YS[:3])),
+    "the other way round": lambda: A.zipWith(lambda x, y: y - x, A.use(XS), A.use(YS[:3])),
+    "the first": lambda: A.zipWith(lambda x, y: x, A.use(XS), A.use(YS[:3])),
+    "3 turns": lambda: A.iterate(3, lambda s: A.map(lambda x: x + 1, s), A.use(XS)),
+    "4 turns": lambda: A.iterate(4, lambda s: A.map(lambda x: x + 1, s), A.use(XS)),
+    "a choice": lambda: A.acond(A.the(A.sum(A.use(XS))) > 1, A.use(XS), A.use(YS)),
+    "the other choice": lambda: A.acond(A.the(A.sum(A.use(XS))) > 1, A.use(YS), A.use(XS)),
+    "nan": lambda: A.map(lambda x: x + np.nan, A.use(XS)),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_built_again_it_is_the_same(name: str) -> None:
+    program = PROGRAMS[name]
+    assert key(program()) == key(program())
+    assert hash(key(program())) == hash(key(program()))
+
+
+def test_all_others_are_different() -> None:
+    keys = {name: key(program()) for name, program in PROGRAMS.items()}
+    same = [(one, other) for one in keys for other in keys if one < other and keys[one] == keys[other]]
+    # `mul(x, y)` and `lambda x, y: x * y` are one program.
+    assert same == [("first and second", "the variables")]
+
+
+def test_arrays_do_not_count_but_which_are_the_same_does() -> None:
+    def program(xs: Handle, ys: Handle) -> Handle:
+        return A.zipWith(A.sub, A.use(xs), A.use(ys))
+
+    other = copy.copy(XS)
+    assert key(program(XS, other)) == key(program(other, XS))
+    assert key(program(XS, XS)) != key(program(XS, other))
+    found = structure([program(XS, other).node, program(other, XS).node])
+    assert [use.data[0] is array for use, array in zip(found.uses, (XS, other), strict=True)] == [True, True]
+    assert all(isinstance(use, Use) for use in found.uses)
+
+
+def test_results_count() -> None:
+    one, other = A.use(XS), A.use(YS)
+    assert len({key(one), key(one, other), key(one, one), key(other, one, one)}) == 4
+
+
+def test_it_recurses_on_nothing() -> None:
+    array = A.use(XS)
+    for _ in range(10_000):
+        array = A.map(lambda x: x + 1, array)
+    assert hash(key(array))
