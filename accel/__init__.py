@@ -36,6 +36,7 @@ from accel.ast.scalars.bits import (
     clearBit, complementBit, countLeadingZeros, countTrailingZeros, popCount, rotateL, rotateR, setBit, shiftL,
     shiftR, testBit, xor,
 )
+from accel.ast.combinators.boundary import Boundary, boundary
 from accel.ast.combinators.control import compute
 from accel.ast.combinators.elementwise import imap, map
 from accel.ast.handles.exp import Exp
@@ -64,6 +65,7 @@ from accel.ast.combinators.linear_algebra.products import dot, matmul, outer, te
 from accel.ast.combinators.linear_algebra.rearranging import flatten, flip, subdivide
 from accel import random
 from accel.ast.combinators.reorder import All, AllType, gather
+from accel.ast.combinators.stencils import Neighbourhood, stencil, stencil2
 from accel.ast.combinators.zips.arities import (
     izipWith, izipWith3, izipWith4, izipWith5, izipWith6, izipWith7, izipWith8, izipWith9,
     zipWith, zipWith3, zipWith4, zipWith5, zipWith6, zipWith7, zipWith8, zipWith9,
@@ -140,13 +142,16 @@ __all__ = [
     "DIM0", "DIM1", "DIM2", "DIM3", "DIM4", "DIM5", "Acc", "AccelDeviceError", "AccelError", "AccelIndexError",
     "AccelInternalError", "AccelMemoryError", "AccelNaNError", "AccelRearrangeError", "AccelShapeError",
     "AccelSolverWarning", "AccelStagingError",
-    "AccelTypeError", "AccelValueError", "AccelWarning", "All", "AllType", "Array", "CostCluster", "CostLevel", "CostModel",
-    "Device", "Exp", "Explanation", "LoopProfile", "Matrix", "Maybe", "Num", "Profile",
+    "AccelTypeError", "AccelValueError", "AccelWarning", "All", "AllType", "Array",
+    "Boundary", "CostCluster", "CostLevel", "CostModel",
+    "Device", "Exp", "Explanation", "LoopProfile", "Matrix", "Maybe", "Neighbourhood", "Num", "Profile",
     "Rearrangement", "Scalar", "Segments", "Vector",
     "abs", "acond", "acos", "acosh", "add", "all", "and_", "any",
     "append",
     "asin", "asinh", "atan", "atan2", "atanh", "awhile",
-    "backpermute", "bitcast", "boolToInt", "cast", "cbrt", "ceiling", "clearBit", "complementBit", "compute",
+    "backpermute", "bitcast", "boolToInt",
+    "boundary",
+    "cast", "cbrt", "ceiling", "clearBit", "complementBit", "compute",
     "concatOn",
     "cond",
     "constant", "copysign", "cos", "cosh", "countLeadingZeros", "countTrailingZeros", "devices", "div", "dot", "drop",
@@ -174,7 +179,8 @@ __all__ = [
     "round", "run", "runN", "scanl", "scanl1", "scanlTotal", "scanr", "scanr1", "scanrTotal", "scatter",
     "scatterIf",
     "scatterWith", "select", "setBit", "shape", "shapeSize", "shiftL", "shiftR", "signum", "sin", "sinh", "size",
-    "slice", "slit", "slitOn", "snd", "sqrt", "sub", "subdivide", "sum", "tail", "tailOn", "take", "takeOn", "tan",
+    "slice", "slit", "slitOn", "snd", "sqrt",
+    "stencil", "stencil2", "sub", "subdivide", "sum", "tail", "tailOn", "take", "takeOn", "tan",
     "tanh", "tensordot", "testBit", "the", "toFloating", "toIndex", "transpose", "transposeOn", "truncate", "unindex",
     "unit", "unlift", "unzip", "unzip3", "unzip4", "unzip5",
     "unzip6",

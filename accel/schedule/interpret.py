@@ -14,7 +14,7 @@ from math import prod
 from accel.ast.meaning.semantics import Value
 from accel.ir import flow, mentions
 from accel.ir.meaning.nest_run import Accumulated, Body, Combine, Running
-from accel.ir.nodes import Level, LoopBody, LoopDirection, ManyToOne, State, Stream
+from accel.ir.nodes import Level, LoopBody, LoopDirection, ManyToOne, OneToOne, State, Stream
 from accel.labelled.array import Extent
 from accel.labelled.meaning.interpret import Environment
 from accel.labelled.meaning.order import lanes
@@ -22,7 +22,8 @@ from accel.labelled.meaning.products import steps
 from accel.labelled.scalar import Constant
 from accel.schedule.axes import dependence, loops
 from accel.schedule.legality import lanes_are_runs
-from accel.schedule.nodes import Axis, Carried, Loop, Parameter, Part, Piece, Role, Schedule, Size
+from accel.schedule.nodes import Axis, Carried, Loop, Margin, Parameter, Part, Piece, Role, Schedule, Size
+from accel.schedule.splitting import inside
 from accel.schedule.tree import Steps, Tree, Unordered
 
 Numbers = tuple[int, ...]
@@ -63,10 +64,33 @@ class _Visit(Body):
         self._left: set[Numbers] = set()
         self._numbers: Numbers = ()
         self._packs = _packed(schedule)
+        self._inside = self._inner(schedule.inside)
         self._memory: dict[tuple[int, Numbers], Mapping[str, Value]] = {}
         self.kept: dict[str, int] = {}
         self._now: dict[str, int] = {}
         self._parts: dict[int, int] = {}
+
+    def _inner(self, margins: Sequence[Margin]) -> Level | None:
+        """The innermost level as it runs within margins."""
+        if not margins:
+            return None
+        level = self._levels[-1]
+        made = inside.statements(self._schedule.nest, margins)
+        functions = [each.function for each in made if isinstance(each, OneToOne)]
+        self._functions.update({id(function): self._env.function(function) for function in functions})
+        return Level(made[: len(level.before)], None, made[len(level.before) :])
+
+    def _level(self, numbers: Numbers) -> Level:
+        """The level in an iteration of the loops around it."""
+        level, scope = self._levels[len(numbers)], self._scopes[numbers]
+        if self._inside is None or level.loop is not None:
+            return level
+        for margin in self._schedule.inside:
+            loop = self._loops[margin.depth]
+            size = self._size(Loop(margin.depth, loop.index, loop.extent, loop.direction), numbers)
+            if not margin.low <= scope.streams[loop.index.name] < size - margin.high:
+                return level
+        return self._inside
 
     def all(self) -> None:
         """Visit every iteration, in the order of the pieces; then what has none inside."""
@@ -156,7 +180,7 @@ class _Visit(Body):
             up = loop.direction is LoopDirection.UP
             scope.streams[loop.index.name] = numbers[-1] if up else around.extent - 1 - numbers[-1]
         self._within(numbers)
-        self.statements(level.before)
+        self.statements(self._level(numbers).before)
         if level.loop is not None:
             scope.extent = scope.remaining = self.extent(level.loop)
             scope.states.update({s.name: self._begun(s, scope.extent) for s in level.loop.states if self.exists(s)})
@@ -170,7 +194,7 @@ class _Visit(Body):
             if state.name in scope.states:
                 self._note(state.name, 0)
                 self.finish(state)
-        self.statements(level.after)
+        self.statements(self._level(numbers).after)
         del self._scopes[numbers]
         self._left.add(numbers)
         if numbers:

@@ -19,7 +19,7 @@ from accel.labelled.array import Extent
 from accel.labelled.meaning.order import BLOCK, lanes
 from accel.labelled.scalar import Constant, Function
 from accel.schedule.axes import dependence, loops
-from accel.schedule.nodes import Accumulation, Axis, Carried, Kind, Parameter, Part, Piece, Role, Schedule, Size
+from accel.schedule.nodes import Accumulation, Axis, Carried, Kind, Margin, Parameter, Part, Piece, Role, Schedule, Size
 from accel.schedule.rounds import rounds
 
 ORDERS = (Role.ORDERED, Role.PRODUCTS)
@@ -291,6 +291,21 @@ def against_keeping(schedule: Schedule, each: Carried, accumulation: Accumulatio
         case _:
             assert_never(accumulation)
     return None if fits else f"the elements of {state.name} do not come as this needs them"
+
+
+def against_splitting(schedule: Schedule, margins: Sequence[Margin]) -> str | None:
+    """Why the innermost loop may not run otherwise within these margins. What it then runs is made here: it is equal there."""
+    every = loops(schedule.nest)
+    depths = [margin.depth for margin in margins]
+    if schedule.inside or schedule.packs:
+        return "it is split already, or what it makes is packed"
+    if not margins or depths != sorted(set(depths)) or not all(0 <= depth < len(every) for depth in depths):
+        return "there is a margin for each of some loops, outermost first"
+    if any(min(margin.low, margin.high) < 0 for margin in margins):
+        return "an edge has no iterations, or some"
+    if not all(isinstance(every[depth].extent, Extent | Constant) for depth in depths):
+        return "an extent is not known at launch"
+    return None
 
 
 def against_packing(schedule: Schedule, streams: Iterable[Stream], at: int) -> str | None:

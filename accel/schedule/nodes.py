@@ -209,6 +209,15 @@ class Pack:
 
 
 @dataclass(frozen=True, slots=True)
+class Margin:
+    """The edges of the loop at a depth: in its inside the index is at least `low`, and less than the extent without `high`."""
+
+    depth: int
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
 class Subdivide:
     """Piece `at` becomes two, the inner one with `size` iterations; an ordered axis becomes blocks, steps and `size` lanes."""
 
@@ -270,7 +279,14 @@ class Packed:
     at: int
 
 
-Rule: TypeAlias = Union[Subdivide, Carry, Flip, Flatten, Reverse, Run, Keep, Packed]
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Within these margins the innermost loop runs without the conditions that are decided there."""
+
+    margins: tuple[Margin, ...]
+
+
+Rule: TypeAlias = Union[Subdivide, Carry, Flip, Flatten, Reverse, Run, Keep, Packed, Split]
 """One step of a derivation; `rules.py` has a function for each."""
 
 
@@ -280,7 +296,8 @@ class Schedule:
 
     `accumulations`: by the names of states, outermost first. `rounds`: the running states whose totals of parts are found
     before all else runs, those of a later round with those of earlier ones. `steps`: the rules that made this of the nest's own
-    order. `carried`: the nest's states.
+    order. `inside`: where the innermost loop runs without the conditions that are decided there (`splitting/inside.py`), as
+    margins of loops, outermost first; empty if it runs as it stands everywhere. `carried`: the nest's states.
     """
 
     nest: Nest = field(repr=False)
@@ -291,6 +308,7 @@ class Schedule:
     accumulations: tuple[tuple[str, Accumulation], ...]
     rounds: tuple[tuple[str, ...], ...]
     steps: tuple[Rule, ...]
+    inside: tuple[Margin, ...]
     carried: tuple[Carried, ...] = field(compare=False, repr=False)
 
     def of(self, axis: Axis) -> tuple[Piece, ...]:

@@ -29,6 +29,7 @@ from accel.schedule.nodes import (
     Flip,
     Keep,
     Kind,
+    Margin,
     Pack,
     Packed,
     Parameter,
@@ -40,6 +41,7 @@ from accel.schedule.nodes import (
     Run,
     Schedule,
     Size,
+    Split,
     Subdivide,
     Template,
 )
@@ -51,7 +53,7 @@ def original(nest: Nest) -> Schedule:
     states = carried(nest)
     found = axes(nest, states)
     kept = tuple((each.state.name, in_nest_order(each.state)) for each in states)
-    return Schedule(nest, Template.LITERAL, found, tuple(map(Piece, found)), (), kept, (), (), states)
+    return Schedule(nest, Template.LITERAL, found, tuple(map(Piece, found)), (), kept, (), (), (), states)
 
 
 def apply(schedule: Schedule, rule: Rule) -> Schedule:
@@ -73,6 +75,8 @@ def apply(schedule: Schedule, rule: Rule) -> Schedule:
             return keep(schedule, state, accumulation)
         case Packed(streams, at):
             return pack(schedule, streams, at)
+        case Split(margins):
+            return split(schedule, margins)
         case _:
             assert_never(rule)
 
@@ -211,6 +215,12 @@ def pack(schedule: Schedule, streams: Sequence[str], at: int) -> Schedule:
     layout = tuple(piece for piece in schedule.pieces[at:] if piece.axis.depths & needed)
     packs = (*schedule.packs, Pack(found, at, layout))
     return replace(_made(schedule, schedule.pieces, Packed(tuple(streams), at)), packs=packs)
+
+
+def split(schedule: Schedule, margins: Sequence[Margin]) -> Schedule:
+    """Within these margins of some loops, the innermost loop runs without the conditions that are decided there."""
+    _require(legality.against_splitting(schedule, margins), "cannot split")
+    return replace(_made(schedule, schedule.pieces, Split(tuple(margins))), inside=tuple(margins))
 
 
 def _piece(schedule: Schedule, at: int) -> Piece:

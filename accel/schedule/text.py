@@ -14,13 +14,17 @@ from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from accel.ir import mentions
+from accel.ir.nodes import Nest
+from accel.ir.text import operand_text
 from accel.labelled.array import Array
 from accel.labelled.scalar_text import plain_name
+from accel.schedule.axes import loops
 from accel.schedule.nodes import (
     Carry,
     Flatten,
     Flip,
     Keep,
+    Margin,
     Packed,
     Part,
     Piece,
@@ -30,6 +34,7 @@ from accel.schedule.nodes import (
     Schedule,
     Series,
     Size,
+    Split,
     Subdivide,
 )
 
@@ -57,6 +62,8 @@ def _lines(schedule: Schedule, part: str) -> Iterator[str]:
                 names = ", ".join(stream.name for stream in pack.streams)
                 yield f"  pack {names} by {', '.join(map(_short, pack.layout))}"
         yield f"  {_piece(piece)}"
+    if schedule.inside:
+        yield f"  inside {', '.join(_margin(schedule.nest, margin) for margin in schedule.inside)}"
     running = {state.name: state.running for state in mentions.states(schedule.nest)}
     for name, accumulation in schedule.accumulations:
         yield f"  {'scan' if running[name] else 'fold'} {name} as {accumulation.value}"
@@ -64,6 +71,13 @@ def _lines(schedule: Schedule, part: str) -> Iterator[str]:
         yield f"  totals of {', then '.join(map(', '.join, schedule.rounds))}"
     if schedule.steps:
         yield f"  by {'; '.join(map(rule_text, schedule.steps))}"
+
+
+def _margin(nest: Nest, margin: Margin) -> str:
+    """`1 <= i0 < n0-1`: the indices without the edges."""
+    loop = loops(nest)[margin.depth]
+    end = operand_text(loop.extent) + (f"-{margin.high}" if margin.high else "")
+    return f"{margin.low} <= {loop.index.name} < {end}"
 
 
 def size_text(size: Size) -> str:
@@ -106,5 +120,7 @@ def rule_text(rule: Rule) -> str:
             return f"keep {state} {accumulation.value}"
         case Packed(streams, at):
             return f"pack {', '.join(streams)} at {at}"
+        case Split(margins):
+            return f"split {', '.join(f'{each.depth} {each.low} {each.high}' for each in margins)}"
         case _:
             assert_never(rule)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from accel.ast.tree.types import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64
-from tests.differential import control, elementwise, joining, movement, random_numbers, reductions, sizes
+from tests.differential import control, elementwise, joining, movement, random_numbers, reductions, sizes, stencils
 from tests.differential.draw import Draw
 from tests.differential.programs import IllTyped, Node, Program, Ref, infer, live
 from tests.differential.world import World
@@ -40,6 +40,7 @@ PROPOSALS: tuple[tuple[int, Proposal], ...] = (
     (1, joining.propose_gather_if),
     (1, joining.propose_scatter_if),
     (1, joining.propose_permute_with),
+    (2, stencils.propose_stencil),
     (1, control.propose_acond),
     (2, control.propose_awhile),
     (1, control.propose_pairs),

@@ -126,7 +126,7 @@ def test_loads_in_bounds_leave_branches() -> None:
     def body(table: AnyAcc, shift: int) -> AnyAcc:
         def one(i: AnyExp) -> AnyExp:
             place = clamp(A.unindex(i)[0] + shift, A.length(xs))
-            return A.cond(table[A.unindex(i)[0] % A.length(xs)] > 0.0, table[place], 0.0)
+            return A.cond(table[A.unindex(i)[0] * 3 % A.length(xs)] > 0.0, table[place], 0.0)
 
         return A.generate(xs.shape, one)
 

@@ -16,12 +16,14 @@ from accel.schedule.nodes import (
     Flip,
     Keep,
     Kind,
+    Margin,
     Packed,
     Parameter,
     Reverse,
     Rule,
     Run,
     Schedule,
+    Split,
     Subdivide,
 )
 
@@ -39,6 +41,8 @@ PARAMETERS = {
 """Sizes at launch."""
 
 _SIZES = (1, 2, 3, 5, 8, 16, 32, 64, Parameter("few", 2), Parameter("many", 6))
+
+_MARGINS = (0, 0, 1, 2, 5)
 
 
 def drawn(draw: random.Random, nest: Nest, attempts: int) -> Schedule:
@@ -72,6 +76,12 @@ def _rule(draw: random.Random, schedule: Schedule) -> Rule:
         Flatten(at),
         Reverse(at),
         Run(at, draw.choice(list(Kind))),
+        Split(
+            tuple(
+                Margin(depth, draw.choice(_MARGINS), draw.choice(_MARGINS))
+                for depth in sorted(draw.sample(range(5), 2))
+            )
+        ),
     ]
     if states:
         every.append(Keep(draw.choice(states), draw.choice(list(Accumulation))))

@@ -15,6 +15,7 @@ from accel.ir.lowering.elementwise import lower_backpermute, lower_copy, lower_g
 from accel.ir.lowering.frame import Demand, Frame
 from accel.ir.lowering.names import element
 from accel.ir.lowering.reductions import lower_filter, lower_fold, lower_scan, total_array
+from accel.ir.lowering.remainders import without_remainders
 from accel.ir.lowering.simplify import simplified
 from accel.ir.lowering.sizes import found_size
 from accel.ir.nodes import Count, LoopDirection, Nest, Output, Write
@@ -55,7 +56,7 @@ def lower_cluster(root: RootOfCluster, mentioned: frozenset[SizeVariable]) -> Ne
     made = [*(array for each in members for array in each.binding.arrays), *map(total_array, filters)]
     fused_away = frozenset(made) - counted.union(root.results)
     nest = without_writes(_fused(root.tree, frame), fused_away)
-    body = arrange(simplified(nest), frame.loops)
+    body = without_remainders(arrange(simplified(nest), frame.loops))
     label = min(each.binding.label for each in members)
     return Nest(label, body, _outputs(nest, members, frame), _in_place(members), counts)
 

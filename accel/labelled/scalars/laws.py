@@ -23,7 +23,10 @@ _NEUTRAL_RIGHT: Mapping[Operator, int] = {
 _NEUTRAL_LEFT: Mapping[Operator, int] = {Operator.ADD: 0, Operator.MUL: 1, Operator.OR: 0, Operator.XOR: 0}
 """c op x = x likewise."""
 
-_ORDER = frozenset({Operator.MIN, Operator.MAX, Operator.LT, Operator.LE, Operator.GT, Operator.GE})
+_DECIDED = frozenset(
+    {Operator.MIN, Operator.MAX, Operator.LT, Operator.LE, Operator.GT, Operator.GE, Operator.EQ, Operator.NE}
+    | {Operator.MOD, Operator.REM}
+)
 """Operators that may be decided by ranges."""
 
 _IDEMPOTENT = frozenset({Operator.MIN, Operator.MAX, Operator.AND, Operator.OR})
@@ -59,8 +62,8 @@ def law(kind: ScalarType, operator: Operator, arguments: tuple[Operand, ...]) ->
 
 
 def law_of_ranges(operator: Operator, arguments: tuple[Operand, ...], ranges: Ranges) -> Operand | None:
-    """What follows from the ranges of indices: half of a clamp, a comparison that always holds."""
-    if operator not in _ORDER or operand_type(arguments[0]) is not I64:
+    """What follows from the ranges of indices: half of a clamp, a comparison that always holds, a remainder of little"""
+    if operator not in _DECIDED or operand_type(arguments[0]) is not I64:
         return None
     left, right = arguments
     match operator:
@@ -68,6 +71,11 @@ def law_of_ranges(operator: Operator, arguments: tuple[Operand, ...], ranges: Ra
             return left if ranges.at_most(left, right) else right if ranges.at_most(right, left) else None
         case Operator.MAX:
             return right if ranges.at_most(left, right) else left if ranges.at_most(right, left) else None
+        case Operator.MOD | Operator.REM:
+            return left if ranges.at_most(constant(I64, 0), left) and ranges.at_most(left, right, 1) else None
+        case Operator.EQ | Operator.NE:
+            apart = ranges.at_most(left, right, 1) or ranges.at_most(right, left, 1)
+            return constant(BOOL, operator is Operator.NE) if apart else None
         case Operator.LE | Operator.GT:
             holds, fails = ranges.at_most(left, right), ranges.at_most(right, left, 1)
         case _:

@@ -101,10 +101,18 @@ class Ranges:
         for extent in shape:
             if extent.variable is not None:
                 self._least[extent.variable] = max(self._least.get(extent.variable, 0), 1 - extent.offset)
-        self._last = [_linear(extent).plus(ONE, -1) for extent in shape]
+        self._last = [linear(extent).plus(ONE, -1) for extent in shape]
         self._ranges = {v: Range((ZERO,), (last,)) for v, last in zip(index, self._last, strict=True)}
         self._numbers: list[tuple[Variable, Operator, Sequence[Operand]]] = []
         self._flags: dict[Operand, tuple[Operator, Sequence[Operand]]] = {}
+
+    @classmethod
+    def of_values(cls, known: Mapping[Variable, Range], least: Mapping[SizeVariable, int]) -> Ranges:
+        """Where these variables lie in these ranges, and sizes are at least so large."""
+        found = cls((), ())
+        found._ranges, found._least = dict(known), dict(least)
+        found._last = list(dict.fromkeys(upper for each in known.values() for upper in each.uppers))
+        return found
 
     def learn(self, out: Variable, operator: Operator, arguments: Sequence[Operand]) -> None:
         """`out := operator(arguments)`."""
@@ -188,6 +196,25 @@ class Ranges:
         pairs = zip(index, bounds, strict=True)
         return all(self.at_most(zero, i) and self.at_most(i, extent, 1) for i, extent in pairs)
 
+    def turns(self, number: Operand, divisor: Operand, most: int) -> tuple[int, int] | None:
+        """How often a divisor must be added to a number that may be negative, and how often subtracted from one that may be too
+        large, until it is the remainder; None where that is not known, or more than `most` times."""
+        by = self.of(divisor)
+        exact = next((lower for lower in by.lowers if lower in by.uppers), None)
+        if exact is None or not self._is_non_negative(exact.plus(ONE, -1)):
+            return None
+        added = self._times(self.of(number).lowers, exact, most)
+        taken = self._times([exact.plus(ONE, -1).plus(upper, -1) for upper in self.of(number).uppers], exact, most)
+        return None if added is None or taken is None else (added, taken)
+
+    def _times(self, bounds: Sequence[Linear], step: Linear, most: int) -> int | None:
+        """How many steps must be added to one of the bounds until it is not negative."""
+        for count in range(most + 1):
+            if any(map(self._is_non_negative, bounds)):
+                return count
+            bounds = [bound.plus(step) for bound in bounds]
+        return None
+
     def _is_non_negative(self, linear: Linear) -> bool:
         """Sure: every coefficient is positive, and the least sizes do not make the sum negative."""
         if any(coefficient < 0 for _, coefficient in linear.terms):
@@ -203,7 +230,7 @@ class Ranges:
                 exact = Linear(int(operand.value)) if operand.type is I64 else None
                 return Range((exact,), (exact,)) if exact is not None and self._is_small(exact) else UNKNOWN
             case Extent():
-                return Range((_linear(operand),), (_linear(operand),))
+                return Range((linear(operand),), (linear(operand),))
             case _:
                 assert_never(operand)
 
@@ -259,7 +286,8 @@ class Ranges:
         return tuple([one for one in candidates if holds(one, left) and holds(one, right)][:_MOST])
 
 
-def _linear(extent: Extent) -> Linear:
+def linear(extent: Extent) -> Linear:
+    """An extent as a sum."""
     terms = frozenset[tuple[SizeVariable, int]]() if extent.variable is None else frozenset({(extent.variable, 1)})
     return Linear(extent.offset, terms)
 

@@ -9,7 +9,8 @@ are simplified algebraically.
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Hashable, MutableMapping, Sequence
+from collections.abc import Hashable, Iterator, MutableMapping, Sequence
+from itertools import count
 from typing import TypeAlias, assert_never
 
 from accel.ast.meaning import semantics
@@ -35,6 +36,9 @@ from accel.labelled.scalars.laws import law, law_of_ranges
 from accel.labelled.scalars.ranges import Ranges
 from accel.labelled.work import SPECULATED, work
 
+_TURNS = 3
+"""How many sums or differences a remainder may take to be written so."""
+
 _CHEAP = 64
 """How much both branches of a conditional may cost to be evaluated always."""
 
@@ -46,8 +50,16 @@ def simplify(function: Function, shape: Shape = ()) -> Function:
 
     `shape`: the first parameters are an index that runs over it.
     """
-    ranges = Ranges(function.parameters[: len(shape)], shape)
-    body = _Pass(ranges, ranges).block(function.body, ChainMap())
+    return simplify_within(function, Ranges(function.parameters[: len(shape)], shape))
+
+
+def simplify_within(function: Function, ranges: Ranges, *, remainders: bool = False) -> Function:
+    """The same function of the same parameters where these lie in ranges.
+
+    With `remainders`, those that take a few sums or differences at most are written so.
+    """
+    fresh = count(1 + max((v.number for v in programs.bound(function)), default=0)) if remainders else None
+    body = _Pass(ranges, ranges, fresh).block(function.body, ChainMap())
     body = _live_block(body, range(len(body.results)))
     return _numbered(Function(function.parameters, body))
 
@@ -62,10 +74,12 @@ def select_results(function: Function, wanted: Sequence[int]) -> Function:
 class _Pass:
     """Forward: each variable has a replacement, each computation a value that is known where it dominates.
 
-    `everywhere`: what is known of indices wherever the function runs; `here`: in the block that is being read.
+    `everywhere`: what is known of indices wherever the function runs; `here`: in the block that is being read. `fresh`: numbers
+    of new variables, for remainders that become comparisons; None leaves them.
     """
 
-    def __init__(self, everywhere: Ranges, here: Ranges) -> None:
+    def __init__(self, everywhere: Ranges, here: Ranges, fresh: Iterator[int] | None) -> None:
+        self._fresh = fresh
         self._replaced: dict[Variable, Operand] = {}
         self._everywhere, self._here = everywhere, here
 
@@ -135,6 +149,11 @@ class _Pass:
             if not isinstance(simpler, tuple):
                 return simpler
             operator, arguments = simpler
+        if self._fresh is not None and operator in (Operator.MOD, Operator.REM) and out.type is I64:
+            number, divisor = arguments
+            turns = self._here.turns(number, divisor, _TURNS)
+            if turns is not None and (operator is Operator.MOD or not turns[0]):
+                return self._turned(arguments, turns, self._fresh, statements, known)
         key = (operator, out.type, arguments)
         found = known.get(key)
         if found is None:
@@ -143,6 +162,25 @@ class _Pass:
                 ranges.learn(out, operator, arguments)
             found = known[key] = out
         return found
+
+    def _turned(
+        self,
+        arguments: tuple[Operand, ...],
+        turns: tuple[int, int],
+        fresh: Iterator[int],
+        statements: list[Statement],
+        known: _Known,
+    ) -> Operand:
+        """A remainder, by sums where the number is negative and differences where it is not less than the divisor."""
+        number, divisor = arguments
+        zero, added, taken = constant(I64, 0), Operator.ADD, Operator.SUB
+        steps = [(added, Operator.LT, zero)] * turns[0] + [(taken, Operator.GE, divisor)] * turns[1]
+        for operator, comparison, bound in steps:
+            other = self._compute(Variable(next(fresh), I64), operator, (number, divisor), statements, known)
+            outside = self._compute(Variable(next(fresh), BOOL), comparison, (number, bound), statements, known)
+            choice = (outside, other, number)
+            number = self._compute(Variable(next(fresh), I64), Operator.SELECT, choice, statements, known)
+        return number
 
     def _choice(self, statement: If, statements: list[Statement], known: ChainMap[Hashable, Variable]) -> None:
         condition = self.operand(statement.condition)

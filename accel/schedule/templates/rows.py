@@ -20,6 +20,7 @@ from accel.schedule.flat import flat_loops
 from accel.schedule.legality import ORDERS, against_subdividing, any_order, most_lanes, straight
 from accel.schedule.nodes import Accumulation, Kind, Parameter, Part, Schedule, Template
 from accel.schedule.phases import STRIP, Phase, phases
+from accel.schedule.splitting.inside import inside
 
 CHUNK = Parameter("chunk", BLOCK)
 """How many iterations a thread takes at once."""
@@ -69,6 +70,8 @@ def _rows(nest: Nest, kept: Mapping[str, Accumulation] | None, threads: bool, ca
         schedule = _on_threads(schedule)
     if found:
         schedule = _packed(schedule, found)
+    elif kept is not None and not carried and (margins := inside(nest)):
+        schedule = rules.split(schedule, margins)
     return rules.named(schedule, Template.ROWS)
 
 

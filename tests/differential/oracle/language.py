@@ -14,6 +14,7 @@ from tests.differential.oracle.arrays import Array, Function, Shape, known, mapp
 from tests.differential.oracle.random_numbers import RANDOM
 from tests.differential.oracle.reductions import Orders, Scan
 from tests.differential.oracle.scalar_names import SCALAR_NAMES
+from tests.differential.oracle.stencils import Boundaries, stencil
 from tests.differential.oracle.values import (
     Tree,
     Tuple,
@@ -161,6 +162,9 @@ _MAKING: dict[str, object] = {
     "enumFromN": _ones,
     "enumFromStepN": movement.enumerated,
     "compute": _same,
+    "boundary": Boundaries,
+    "stencil": stencil,
+    "stencil2": stencil,
     "shape": lambda array: array.shape,
     "length": lambda array: integer(array.extents[0]),
     "size": lambda array: integer(prod(array.extents)),

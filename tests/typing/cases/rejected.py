@@ -228,3 +228,12 @@ def names(v: A.Acc[A.Vector[f8]], m: A.Acc[A.Matrix[f8]], w: A.Acc[A.Vector[f4]]
     A.izipWith(lambda ix, x: x, v, v)  # E: Argument 1 to "izipWith"
     A.zip6(v, v, v, v, v, m)  # E: Cannot infer value of type parameter "Sh" of "zip6"
     A.permuteWith(A.add, v, v)  # E: Argument 3 to "permuteWith"
+
+
+def stencils(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f4]], x: A.Exp[f8]) -> None:
+    A.stencil(lambda n: n(0, 1), A.boundary.clamp, v)  # E: Too many arguments
+    A.stencil(lambda n: n(0), A.boundary.clamp, m)  # E: Too few arguments
+    A.stencil(lambda n: n(0.5), A.boundary.clamp, v)  # E: expected "int"
+    A.stencil(lambda n: n(0), 3, v)  # E: Argument 2 to "stencil"
+    A.stencil(lambda n: n(0), A.boundary.constant(x), v)  # E: Cannot infer value of type parameter "E"
+    A.stencil2(lambda n, k: n(0), A.boundary.wrap, v, A.boundary.wrap, m)  # E: Cannot infer value of type parameter

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from accel.ast.tree.types import BOOL, I64
@@ -41,7 +41,7 @@ SLACK = 64
 class _Part:
     """Iterations low .. high-1, in registers, of a loop of `extent`; below `full` no vector needs a mask.
 
-    The block that they are in begins at `start`.
+    The block that they are in begins at `start`. The inside of the loop are the iterations from `inside` to the other.
     """
 
     low: str
@@ -49,6 +49,7 @@ class _Part:
     full: str
     start: str
     extent: str
+    inside: tuple[str, str] | None = None
 
 
 class VectorLoop:
@@ -165,11 +166,57 @@ class VectorLoop:
                 for phase in self._phases:
                     self._part(phase, part, bounds)
         else:
-            self._part(self._phases[0], _Part(start, end, full, start, extent), bounds)
+            self._part(self._phases[0], _Part(start, end, full, start, extent, self._inside(extent)), bounds)
         for name, accumulator in self._accumulators.items():
             guard = self._steps[name].when
             bound = None if guard is None else bounds.get(guard.name)
             accumulator.end_block(start, end if bound is None else routine.least(end, bound))
+
+    def _inside(self, extent: str) -> tuple[str, str] | None:
+        """The first iteration of the loop's inside, and the one behind it, which is 0 if loops around are at an edge."""
+        if self._plan.inside is None:
+            return None
+        code, first, end = self._routine.code, "0", extent
+        for margin, loop in self._plan.inside.margins:
+            if loop == self._loop:
+                first, end = str(margin.low), code.emit(f"sub i64 {extent}, {margin.high}")
+        for margin, loop in self._plan.inside.margins:
+            if loop != self._loop:
+                index = self._outer.value(loop.index)
+                assert isinstance(index, Uniform)
+                size = self._writer.one(self._outer.value(loop.extent))
+                after = code.emit(f"icmp sge i64 {index.text}, {margin.low}")
+                before = code.emit(f"icmp slt i64 {index.text}, {code.emit(f'sub i64 {size}, {margin.high}')}")
+                end = code.emit(f"select i1 {code.emit(f'and i1 {after}, {before}')}, i64 {end}, i64 0")
+        return first, end
+
+    def _split(self, plan: PhasePlan, part: _Part, position: str, step: int) -> None:
+        """All but the last vectors of a part: an edge, the inside, and the rest, which is the other edge or a row at an edge.
+
+        Without states the edges are as short as vectors are; groups stay where they are for those that have some.
+        """
+        routine, code, lanes = self._routine, self._routine.code, plan.lanes
+        assert part.inside is not None
+        assert self._plan.inside is not None
+        first, end = part.inside
+        group = lanes * plan.unroll
+        last = code.emit(f"sub i64 {part.full}, {step - 1}")
+        if first != "0":
+            with routine.advance(position, routine.least(first, last), step) as at:
+                self._group(plan, part, at, step // lanes)
+        end = routine.least(part.full, end)
+        inner = replace(plan, phase=replace(plan.phase, statements=self._plan.inside.statements))
+        for width in dict.fromkeys((group, step)):
+            with routine.advance(position, code.emit(f"sub i64 {end}, {width - 1}"), width) as at:
+                self._group(inner, part, at, width // lanes)
+        with routine.advance(position, last, step) as at:
+            self._group(plan, part, at, step // lanes)
+
+    def _group(self, plan: PhasePlan, part: _Part, first: str, count: int) -> None:
+        """Some vectors side by side."""
+        for place in range(count):
+            at = self._routine.code.emit(f"add i64 {first}, {place * plan.lanes}") if place else first
+            self._body(plan, part, Unit(at, place if plan.unroll > 1 else None, part.start), None, {})
 
     def _part(self, plan: PhasePlan, part: _Part, bounds: Mapping[str, str]) -> None:
         """Groups of vectors, written side by side, then the vectors that are left."""
@@ -178,11 +225,11 @@ class VectorLoop:
         position = routine.slot("i64")
         routine.store("i64", part.low, position)
         group = lanes * plan.unroll
-        last = code.emit(f"sub i64 {part.full}, {group - 1}")
-        with routine.advance(position, last, group) as first:
-            for place in range(plan.unroll):
-                at = code.emit(f"add i64 {first}, {place * lanes}") if place else first
-                self._body(plan, part, Unit(at, place if plan.unroll > 1 else None, part.start), None, {})
+        if part.inside is not None:
+            self._split(plan, part, position, group if accumulators else lanes)
+        else:
+            with routine.advance(position, code.emit(f"sub i64 {part.full}, {group - 1}"), group) as first:
+                self._group(plan, part, first, plan.unroll)
         with routine.when(code.emit(f"icmp slt i64 {routine.load('i64', position)}, {part.high}")):
             for accumulator in accumulators:
                 accumulator.begin_tail()

@@ -6,7 +6,7 @@ Which loops run in lanes, which as one, and which on threads, the schedule by ro
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from accel.ast.tree.operators import Operator
@@ -32,8 +32,9 @@ from accel.labelled.scalar import constant
 from accel.labelled.work import INSTRUCTIONS, work
 from accel.schedule.axes import loops
 from accel.schedule.legality import any_order
-from accel.schedule.nodes import Accumulation, Kind, Schedule
+from accel.schedule.nodes import Accumulation, Kind, Margin, Schedule
 from accel.schedule.phases import Phase, phases_of
+from accel.schedule.splitting.inside import statements as statements_inside
 
 HEAVY = 40
 """Operators from which on a loop's body is written only once, not once per vector of a group."""
@@ -60,7 +61,8 @@ class VectorPlan:
     lanes: iterations at once. unroll: vectors written out side by side. blocks: whether the loop runs in blocks of 4096 that
     begin at multiples of it, because of a fold or scan that is not exact. prefixes: guards that hold for the first
     iterations, as the loop runs. staged: the states whose elements are stored into tiles. phases: what runs for a strip of
-    iterations before the next does; none where all runs for one vector after the other.
+    iterations before the next does; none where all runs for one vector after the other. inside: what runs where conditions
+    are decided; None where the loop is not split.
     """
 
     lanes: int
@@ -69,6 +71,15 @@ class VectorPlan:
     prefixes: Mapping[str, Within]
     staged: frozenset[str]
     phases: tuple[PhasePlan, ...]
+    inside: Inside | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """The inside of a nest: the statements of the innermost loop there, and the loops whose indices have margins."""
+
+    statements: tuple[LoopBody, ...]
+    margins: tuple[tuple[Margin, For], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +123,10 @@ def plan(schedule: Schedule, merged: Schedule | None = None) -> NestPlan:
         return NestPlan(schedule, None, None)
     phases = phases_of(schedule)
     vector = _vector_plan(nest, loops(nest)[-1], dict(schedule.accumulations), phases)
+    if schedule.inside:
+        every = loops(nest)
+        made = statements_inside(nest, schedule.inside)
+        vector = replace(vector, inside=Inside(made, tuple((each, every[each.depth]) for each in schedule.inside)))
     in_one = None if merged is None else _vector_plan(nest, loops(nest)[-1], dict(merged.accumulations), phases)
     return NestPlan(schedule, vector, in_one)
 
