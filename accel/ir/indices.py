@@ -25,7 +25,7 @@ from accel.ir.nodes import (
 )
 from accel.labelled.array import Extent, SizeVariable
 from accel.labelled.scalar import Compute, Constant, Function, Variable
-from accel.labelled.scalars.ranges import UNKNOWN, Linear, Range, Ranges, linear
+from accel.labelled.scalars.ranges import UNKNOWN, Linear, Range, Ranges
 from accel.labelled.scalars.simplify import simplify_within
 
 
@@ -61,7 +61,7 @@ class Indices:
             if extent is None:
                 continue
             low, high = margins.get(number, (0, 0))
-            last = linear(extent).plus(Linear(high + 1), -1)
+            last = Linear.of(extent).plus(Linear(high + 1), -1)
             self._streams[loop.index.name] = Range((Linear(low),), (last,))
             if extent.variable is not None:
                 due = low + high + 1 - extent.offset

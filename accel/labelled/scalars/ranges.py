@@ -70,6 +70,11 @@ class Linear:
     constant: int
     terms: frozenset[tuple[SizeVariable, int]] = frozenset()
 
+    @staticmethod
+    def of(extent: Extent) -> Linear:
+        """An extent as such a sum."""
+        return _linear(extent)
+
     def plus(self, other: Linear, sign: int = 1) -> Linear:
         """`self + sign * other`."""
         sums = dict(self.terms)
@@ -101,7 +106,7 @@ class Ranges:
         for extent in shape:
             if extent.variable is not None:
                 self._least[extent.variable] = max(self._least.get(extent.variable, 0), 1 - extent.offset)
-        self._last = [linear(extent).plus(ONE, -1) for extent in shape]
+        self._last = [_linear(extent).plus(ONE, -1) for extent in shape]
         self._ranges = {v: Range((ZERO,), (last,)) for v, last in zip(index, self._last, strict=True)}
         self._numbers: list[tuple[Variable, Operator, Sequence[Operand]]] = []
         self._flags: dict[Operand, tuple[Operator, Sequence[Operand]]] = {}
@@ -230,7 +235,7 @@ class Ranges:
                 exact = Linear(int(operand.value)) if operand.type is I64 else None
                 return Range((exact,), (exact,)) if exact is not None and self._is_small(exact) else UNKNOWN
             case Extent():
-                return Range((linear(operand),), (linear(operand),))
+                return Range((_linear(operand),), (_linear(operand),))
             case _:
                 assert_never(operand)
 
@@ -286,8 +291,7 @@ class Ranges:
         return tuple([one for one in candidates if holds(one, left) and holds(one, right)][:_MOST])
 
 
-def linear(extent: Extent) -> Linear:
-    """An extent as a sum."""
+def _linear(extent: Extent) -> Linear:
     terms = frozenset[tuple[SizeVariable, int]]() if extent.variable is None else frozenset({(extent.variable, 1)})
     return Linear(extent.offset, terms)
 
