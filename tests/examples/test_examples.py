@@ -14,7 +14,7 @@ from PIL import Image
 
 import accel as A
 from accel.ilp.problem.options import STRATEGIES, Strategy
-from examples import black_scholes, canny, dotp, kmeans, normalise, pagerank
+from examples import black_scholes, canny, dotp, kmeans, life, multigrid, normalise, pagerank
 from tests.marks import one_in, slow
 
 ROOT = Path(__file__).parents[2]
@@ -30,8 +30,10 @@ ROOT = Path(__file__).parents[2]
         (pagerank.main, "karate club: members 33 and 0 lead"),
         (kmeans.main, "1797 digits"),
         (black_scholes.main, "1000000 options in 1 loop"),
+        (life.main, "after 200 generations 405 of 3200 cells live"),
+        (multigrid.main, "class S: the residual's norm is 5.3077070057"),
     ],
-    ids=["dotp", "normalise", "canny", "pagerank", "kmeans", "black_scholes"],
+    ids=["dotp", "normalise", "canny", "pagerank", "kmeans", "black_scholes", "life", "multigrid"],
 )
 def test_main_runs_and_checks_itself(
     main: Callable[[], None],
@@ -95,3 +97,49 @@ def test_no_array_of_distances_is_stored_in_kmeans() -> None:
     made = [array for array in explanation.arrays if array.status != "input"]
     assert {array.status for array in made if "," in array.type} == {"fused"}
     assert explanation.loops == 1
+
+
+def test_life_is_drawn_generation_after_generation(capsys: pytest.CaptureFixture[str]) -> None:
+    blinker = np.zeros((5, 5), bool)
+    blinker[2, 1:4] = True
+    life.animate(blinker, 2, 0.0)
+    frames = capsys.readouterr().out.split(life.HOME)[1:]
+    lying, standing = "     \n ▀▀▀ \n     \n", "  ▄  \n  █  \n     \n"
+    assert frames == [f"{lying}generation 0\n", f"{standing}generation 1\n", f"{lying}generation 2\n"]
+
+
+def test_a_generation_of_life_is_one_loop() -> None:
+    assert A.explain(life.generation).loops == 1
+
+
+@pytest.mark.opencl
+@pytest.mark.parametrize("shape", [(1, 1), (2, 3), (17, 40)])
+@pytest.mark.parametrize("backend", ["interpreter", "llvm", "opencl"])
+def test_life_is_the_same_everywhere(backend: str, shape: tuple[int, int]) -> None:
+    board = life.inputs(*shape)
+    found = A.runN(life.generations, backend=backend)(board, np.int64(3))
+    np.testing.assert_array_equal(found, life.generations_numpy(board, 3))
+
+
+def test_random_numbers_of_multigrid_follow_each_other() -> None:
+    numbers, expected = A.run(multigrid.vranlc(4)), multigrid.SEED
+    for found in numbers.ravel():
+        expected = expected * multigrid.FACTOR % 2**multigrid.BITS
+        assert found == expected
+    assert np.unique(A.run(multigrid.charges(4)), return_counts=True)[1].tolist() == [10, 44, 10]
+
+
+@pytest.mark.solver
+@pytest.mark.parametrize("n", [2, 4, 8])
+def test_a_constant_stays_one_on_every_grid_of_multigrid(n: int) -> None:
+    """And has no residual: the weights of A add up to 0, those of the others to 4 and to 1."""
+    ones = A.fill((n, n, n), 1.0)
+    np.testing.assert_array_equal(A.run(multigrid.coarser(ones, n)), np.full((n // 2,) * 3, 4.0))
+    np.testing.assert_array_equal(A.run(multigrid.finer(ones, 2 * n)), np.ones((2 * n,) * 3))
+    np.testing.assert_allclose(A.run(multigrid.residual(ones, ones)), np.ones((n, n, n)), rtol=0, atol=1e-15)
+
+
+@slow
+def test_class_w_of_multigrid(capsys: pytest.CaptureFixture[str]) -> None:
+    multigrid.main(["--class", "W"])
+    assert "class W: the residual's norm is 6.4673293753" in capsys.readouterr().out
