@@ -168,23 +168,6 @@ def test_a_loop_is_split_once() -> None:
         rules.split(own, (Margin(1, 1, 1),))
 
 
-def folded(xs: Matrix) -> tuple[A.Acc[A.Vector[np.float32]], A.Acc[A.Scalar[np.float32]], Matrix]:
-    """Folds in an order, in any order, and a scan, of stencils."""
-    ys = jacobi(xs)
-    return A.sum(blurred(xs)), A.foldAll(A.max, 0, ys), A.scanl1(A.add, blurred(ys))
-
-
-@pytest.mark.llvm
-@pytest.mark.solver
-@pytest.mark.parametrize("columns", one_in(4, [1, 2, 3, 15, 16, 17, 31, 33, 64, 65, 66, 130, 4095, 4096, 4097, 9000]))
-def test_folds_and_scans_of_stencils(columns: int) -> None:
-    x = np.random.default_rng(columns).standard_normal((5, columns)).astype(np.float32)
-    expected = A.runN(folded, backend="interpreter")(x)
-    for threads in (1, 2):
-        for got, want in zip(A.runN(folded, threads=threads)(x), expected, strict=True):
-            np.testing.assert_array_equal(got, want)
-
-
 def operators(nest: Nest) -> list[Operator]:
     """Those of the innermost loop."""
     functions = [each.function for each in statements(nest, ()) if isinstance(each, OneToOne)]

@@ -7,6 +7,7 @@ from tests.mutation.fault import Fault
 _RULES = ("tests/schedule/test_rules.py",)
 _INTERPRET = ("tests/schedule/test_interpret.py",)
 _MACHINES = ("tests/schedule/test_machines.py",)
+_INSIDE = ("tests/schedule/test_inside.py",)
 _TEXT = ("tests/schedule/test_schedule_text.py",)
 
 FAULTS = (
@@ -121,5 +122,47 @@ FAULTS = (
         "found = {array for part in parts for array in part.results}",
         "found: set[Array] = set()",
         ("tests/schedule/test_series.py::test_results_are_not_passed", "tests/llvm/test_series.py"),
+    ),
+    Fault(
+        "the edge at an end is one iteration too narrow",
+        "schedule/splitting/conditions.py",
+        "// slope - 1)), truth",
+        "// slope - 2)), truth",
+        _INSIDE,
+    ),
+    Fault(
+        "the edge at a beginning is that of numbers that may be equal",
+        "schedule/splitting/conditions.py",
+        "least = int(strict and not equal)",
+        "least = 0",
+        _INSIDE,
+    ),
+    Fault(
+        "indices within margins begin one earlier",
+        "ir/indices.py",
+        "Range((Linear(low),), (last,))",
+        "Range((Linear(low + 1),), (last,))",
+        _INSIDE,
+    ),
+    Fault(
+        "margins of outer loops are not asked in lanes",
+        "backends/llvm/loops/vector_loop.py",
+        "i64 {end}, i64 0",
+        "i64 {end}, i64 {end}",
+        ("tests/llvm/test_split_loops.py",),
+    ),
+    Fault(
+        "an inside in lanes begins at the loop's beginning",
+        "backends/llvm/loops/vector_loop.py",
+        "first, end = str(margin.low), code",
+        'first, end = "0", code',
+        ("tests/llvm/test_split_loops.py",),
+    ),
+    Fault(
+        "a remainder is found one step too early",
+        "labelled/scalars/ranges.py",
+        "bounds = [bound.plus(step) for bound in bounds]",
+        "bounds = [bound.plus(step).plus(step) for bound in bounds]",
+        _INSIDE,
     ),
 )
