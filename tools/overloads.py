@@ -33,7 +33,7 @@ from typing import Any, Never, TypeVar, TypeVarTuple, overload
 import numpy as np
 
 from accel.ast.combinators.reorder import AllType
-from accel.ast.handles.acc import Acc, Array, Num, Scalar, Sh
+from accel.ast.handles.acc import Acc, Array, Num, Scalar, Sh, Vector
 from accel.ast.handles.exp import E, Exp
 from accel.ast.handles.host_types import Element, Foreign, K
 '''
@@ -47,6 +47,7 @@ def numbered(letter: str, count: int) -> list[str]:
 def type_variables() -> str:
     """The type variables; the numbered ones are elements `E1`…, arrays `A1`…, elements of arrays of the host `K1`…"""
     lines = ['Sh2 = TypeVar("Sh2", bound=tuple[Any, ...])', 'Ix = TypeVarTuple("Ix")']
+    lines += ['I = TypeVar("I", bound=np.integer[Any])']
     lines += ['N = TypeVar("N", bound=np.number[Any])', 'Fl = TypeVar("Fl", bound=np.inexact[Any])']
     lines.append('F = TypeVar("F")')
     lines += [
@@ -159,13 +160,16 @@ def reorderings() -> Signatures:
     return signatures
 
 
-def seeded(source: str, result: str) -> list[str]:
-    """The types of a reduction with a seed: an expression or int, a float where the elements are, or a value of their type."""
+def seeded(source: str, result: str, more: str = "") -> list[str]:
+    """The types of a reduction with a seed: an expression or int, a float where the elements are, or a value of their type.
+
+    more: further parameters.
+    """
 
     def signature(seed: str, element: str) -> str:
         function = f"Callable[[Exp[{element}], Exp[{element}]], Exp[{element}]]"
         kind = result.replace("E]", f"{element}]")
-        return f"(f: {function}, z: {seed}, xs: {array(element, source)}) -> {kind}"
+        return f"(f: {function}, z: {seed}, xs: {array(element, source)}{more}) -> {kind}"
 
     return [signature("Exp[E] | int", "E"), signature("float", "Fl"), signature("E", "E")]
 
@@ -175,11 +179,17 @@ def reductions() -> Signatures:
     rows, outer = "tuple[*Ix, int]", "tuple[*Ix]"
     whole, total = array("E", rows), f"tuple[{array('E', rows)}, {array('E', outer)}]"
     signatures = {"fold": seeded(rows, array("E", outer)), "foldAll": seeded("Sh", "Acc[Scalar[E]]")}
+    signatures["foldSeg"] = seeded(rows, whole, ", lengths: Acc[Vector[I]]")
+    signatures["foldSegOffsets"] = seeded(rows, whole, ", offsets: Acc[Vector[I]]")
     for end in "lr":
         signatures[f"scan{end}"] = seeded(rows, whole)
         signatures[f"scan{end}Total"] = seeded(rows, total)
         signatures[f"prescan{end}"] = seeded(rows, whole)
         signatures[f"postscan{end}"] = seeded(rows, whole)
+        for scan in ("scan{}Seg", "prescan{}Seg", "postscan{}Seg"):
+            signatures[scan.format(end)] = seeded(rows, whole, ", lengths: Acc[Vector[I]]")
+        both = f"tuple[{whole}, {whole}]"
+        signatures[f"scan{end}TotalSeg"] = seeded(rows, both, ", lengths: Acc[Vector[I]]")
     return signatures
 
 

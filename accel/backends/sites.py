@@ -18,10 +18,11 @@ from accel.labelled.meaning import faults
 
 @dataclass(frozen=True, slots=True)
 class IndexSite:
-    """An index must lie inside of `shape`."""
+    """An index must lie inside of `shape`. `segments`: as of `accel.ir.nodes.Remap`."""
 
     shape: Shape
     where: Where | None
+    segments: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,8 @@ def fault(site: Site, index: Sequence[int], size: Callable[[SizeVariable], int])
         return tuple([_number(extent, size) for extent in shape])
 
     match site:
+        case IndexSite(shape, where, str(name)):
+            return faults.segment(index[0], index[1], numbers(shape)[0] - 1, name, where)
         case IndexSite(shape, where):
             return faults.index(index[: len(shape)], numbers(shape), where)
         case EmptySite(state):

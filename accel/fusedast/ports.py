@@ -21,7 +21,8 @@ def signature(binding: Binding, traversal: Traversal) -> Signature:
     if traversal.gather is not None and traversal.backward:
         raise AccelInternalError(f"operation {binding.label} has two orders: {traversal} and backward")
     made = None if isinstance(binding.operation, Scatter) else traversal
-    outputs = frozenset(Port(array, made) for array in binding.arrays)
+    placed = describe(binding.operation).placed(binding.arrays)
+    outputs = frozenset(Port(array, None if array in placed else made) for array in binding.arrays)
     return Signature(frozenset(_inputs(binding, traversal)), outputs)
 
 

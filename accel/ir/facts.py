@@ -7,7 +7,7 @@ the same in all of them. A scatter counts a read and a write of its destination,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -106,23 +106,39 @@ def _placed(nest: Nest) -> list[tuple[tuple[Extent, ...], LoopBody]]:
     before: list[tuple[tuple[Extent, ...], LoopBody]] = []
     after: list[tuple[tuple[Extent, ...], LoopBody]] = []
     extents: tuple[Extent, ...] = ()
+    divided = _divided(nest)
     level: Level | None = nest.body
     while level is not None:
         before += [(extents, statement) for statement in level.before]
         after = [(extents, statement) for statement in level.after] + after
-        if level.loop is not None and isinstance(level.loop.extent, Extent):
-            extents = (*extents, level.loop.extent)
+        if level.loop is not None:
+            extents = _inside(extents, level.loop, divided)
         level = level.loop.body if level.loop is not None else None
     return before + after
+
+
+def _divided(nest: Nest) -> Mapping[str, Extent]:
+    """What segments divide, by the streams that say how long each is."""
+    checks = [each for each in statements(nest) if isinstance(each, Remap) and each.segments is not None]
+    return {each.outs[-1].name: Extent(each.bounds[0].variable, each.bounds[0].offset - 1) for each in checks}
+
+
+def _inside(extents: tuple[Extent, ...], loop: For, divided: Mapping[str, Extent]) -> tuple[Extent, ...]:
+    """The extents with those of one more loop: over segments and the elements of each, as of one loop over all elements."""
+    if isinstance(loop.extent, Extent):
+        return (*extents, loop.extent)
+    if isinstance(loop.extent, Stream) and loop.extent.name in divided:
+        return (*extents[:-1], divided[loop.extent.name])
+    return extents
 
 
 def _merges(nest: Nest) -> Iterator[tuple[tuple[Extent, ...], Function]]:
     """How states are combined, each with the extents of the loops in which it may be stepped."""
     extents: tuple[Extent, ...] = ()
+    divided = _divided(nest)
     for level in levels(nest):
         if level.loop is not None:
-            if isinstance(level.loop.extent, Extent):
-                extents = (*extents, level.loop.extent)
+            extents = _inside(extents, level.loop, divided)
             yield from ((extents, state.merge) for state in level.loop.states)
 
 

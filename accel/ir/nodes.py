@@ -151,13 +151,17 @@ class Within:
 
 @dataclass(frozen=True, slots=True)
 class Remap:
-    """`outs := arguments`, an index into something of shape `bounds`, checked (an error at `where`)."""
+    """`outs := arguments`, an index into something of shape `bounds`, checked (an error at `where`).
+
+    `segments`: the combinator of whose segment it is the start, the end and the length; None for an index.
+    """
 
     outs: tuple[Stream, ...]
     arguments: tuple[Operand, ...]
     bounds: Shape
     when: Guard = None
     where: Where | None = field(default=None, compare=False, repr=False)
+    segments: str | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,23 @@ class SizeVariable:
 
 
 @dataclass(frozen=True, slots=True)
+class SegmentLength(SizeVariable):
+    """How long a segment of a dimension of extent `of` is that begins at `starts` and ends before `ends`.
+
+    It differs from segment to segment: no array has it as an extent, and it has no value outside of the loops over segments. It
+    stands in iteration spaces, where equal ones are one loop.
+    """
+
+    starts: Array
+    ends: Array
+    of: Extent
+    longer: bool
+    """Whether a loop runs once more, as that of an exclusive scan."""
+    backward: bool
+    """Whether it runs from the segment's end to its start."""
+
+
+@dataclass(frozen=True, slots=True)
 class Extent:
     """`variable + offset`, or the constant `offset`: `n0`, `n0+1`, `16`."""
 
@@ -45,3 +62,18 @@ class Array:
     def __hash__(self) -> int:
         # Label and leaf name a buffer; hashing the shape as well would only take time, and arrays are hashed a lot.
         return hash((self.label, self.leaf))
+
+
+def segment_length(
+    starts: Array, ends: Array, of: Extent, longer: bool = False, backward: bool = False
+) -> SegmentLength:
+    """The length of the segments of one descriptor."""
+    return SegmentLength(-1, starts, ends, of, longer, backward)
+
+
+def with_segments(shape: Shape) -> Shape:
+    """A shape with as many elements as a loop over segments visits at most: segments and lengths as what they divide."""
+    for place, extent in enumerate(shape):
+        if isinstance(extent.variable, SegmentLength):
+            return (*shape[: place - 1], extent.variable.of, *with_segments(shape[place + 1 :]))
+    return shape

@@ -11,7 +11,7 @@ from typing import TypeAlias, Union
 from accel.ast.tree.nodes import Direction, ScanForm
 from accel.errors import Where
 from accel.labelled.algebra import Monoid, Products
-from accel.labelled.array import Array, Label, Shape, SizeVariable
+from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable, segment_length
 from accel.labelled.scalar import Function
 
 
@@ -109,6 +109,56 @@ class Fold:
 
 
 @dataclass(frozen=True, slots=True)
+class FoldSegments:
+    """`arrays[o, s] := fold(inputs[o, starts[o, s]], ..., inputs[o, ends[o, s] - 1])`: a fold of each segment, as of a row.
+
+    It is an operation of its own since no other can say it without an array in between: a fold visits rows of one length, and
+    lanes and blocks of `docs/order.md` are counted within each segment, which a scan of all elements would not do. Starts and
+    ends are i64. Where `0 <= start <= end <= n` does not hold is an error. The rest is as in `Fold`.
+    """
+
+    combine: Function
+    initial: Function | None
+    starts: Array
+    ends: Array
+    inputs: tuple[Array, ...]
+    monoid: Monoid
+    name: str = field(default="foldSeg", compare=False)
+    products: Products = ()
+
+    @property
+    def length(self) -> Extent:
+        """How long each segment is."""
+        return Extent(segment_length(self.starts, self.ends, self.inputs[0].shape[-1]), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class ScanSegments:
+    """Running reductions of segments that follow each other from the first element to the last, each as of a row; with
+    `ScanForm.TOTAL` the arrays are the scans' leaves, then those of a total for each segment.
+
+    It is an operation of its own for the reasons of `FoldSegments`, whose `starts` and `ends` these are. The results stand
+    where the elements do; those of an exclusive scan one place further for each segment before: there are as many more.
+    """
+
+    combine: Function
+    initial: Function | None
+    starts: Array
+    ends: Array
+    inputs: tuple[Array, ...]
+    direction: Direction
+    form: ScanForm
+    monoid: Monoid
+    name: str = field(default="scanlSeg", compare=False)
+
+    @property
+    def length(self) -> Extent:
+        """How many results each segment has."""
+        longer, backward = self.form is ScanForm.EXCLUSIVE, self.direction is Direction.RIGHT
+        return Extent(segment_length(self.starts, self.ends, self.inputs[0].shape[-1], longer, backward), 0)
+
+
+@dataclass(frozen=True, slots=True)
 class Scan:
     """Running reduction of the innermost dimension. With `ScanForm.TOTAL` the arrays are the scan's leaves, then the totals'.
 
@@ -190,8 +240,8 @@ class Awhile:
 
 
 Operation: TypeAlias = Union[
-    Use, Generate, Map, Backpermute, Gather, Scatter, Copy, Fold, Scan, Filter, Reshape, Force, BindSizes, RequireEqual,
-    Acond, Awhile,
+    Use, Generate, Map, Backpermute, Gather, Scatter, Copy, Fold, FoldSegments, Scan, ScanSegments, Filter, Reshape, Force,
+    BindSizes, RequireEqual, Acond, Awhile,
 ]  # fmt: skip
 
 

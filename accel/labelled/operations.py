@@ -21,6 +21,7 @@ from accel.labelled.nodes import (
     Copy,
     Filter,
     Fold,
+    FoldSegments,
     Force,
     Gather,
     Generate,
@@ -30,6 +31,7 @@ from accel.labelled.nodes import (
     RequireEqual,
     Reshape,
     Scan,
+    ScanSegments,
     Scatter,
     Use,
 )
@@ -37,7 +39,10 @@ from accel.labelled.scalar import Function
 
 
 class Kind(Enum):
-    """What an operation may do when it is fused; `copy` is a map, `backpermute` is a gather. A barrier never fuses."""
+    """What an operation may do when it is fused; `copy` is a map, `backpermute` is a gather. A barrier never fuses.
+
+    A fold of segments is a gather, whose sources are read at the places of the segments, and folds what it gathers.
+    """
 
     BARRIER = "barrier"
     GENERATE = "generate"
@@ -45,6 +50,7 @@ class Kind(Enum):
     GATHER = "gather"
     SCATTER = "scatter"
     FOLD = "fold"
+    SEGMENTS = "segments"
     SCAN = "scan"
     FILTER = "filter"
 
@@ -57,6 +63,9 @@ class Role(Enum):
     INDEX = "index"
     DESTINATION = "destination"
 
+
+GATHERS = frozenset({Kind.GATHER, Kind.SEGMENTS})
+"""What others may be pushed to."""
 
 ORDERED = frozenset({Role.STREAM, Role.SOURCE})
 
@@ -82,8 +91,10 @@ class Flag(Enum):
     """A fold or scan whose order of combination decides the bits."""
     ORDERED = "ordered"
     """A fold whose sides may not change places."""
+    PLACES = "places"
+    """Its first results, one for each source, are stored at other indices than those of its loops."""
     SHRINKING = "shrinking"
-    """A gather that is known to have at most as many elements as each source."""
+    """A gather, or fold of segments, that is known to visit at most as many elements as each source."""
 
 
 class Described(NamedTuple):
@@ -114,6 +125,11 @@ class Described(NamedTuple):
         """The arrays that it takes."""
         return tuple([array for array, _ in self.reads])
 
+    def placed(self, arrays: tuple[Array, ...]) -> tuple[Array, ...]:
+        """Those of its arrays that are stored at other indices than those of its loops."""
+        count = len(self.functions[0].body.results) if Flag.PLACES in self.flags else 0
+        return arrays[:count]
+
     def read(self, *roles: Role) -> tuple[Array, ...]:
         """The arrays that it takes in one of `roles`."""
         return tuple([array for array, role in self.reads if role in roles])
@@ -130,6 +146,9 @@ _RESHAPES = _VIEWS | {Flag.CHOOSES_SHAPE}
 _FINDS = frozenset({Flag.FINDS_SIZES})
 _INEXACT = frozenset({Flag.INEXACT})
 _ORDERED = frozenset({Flag.ORDERED})
+_SHRINKING = frozenset({Flag.SHRINKING})
+_PLACES = frozenset({Flag.PLACES})
+_CHOOSES = frozenset({Flag.CHOOSES_SHAPE})
 
 
 def parts(operation: Operation) -> tuple[Program, ...]:
@@ -169,6 +188,16 @@ def describe(operation: Operation) -> Described:
             flags = _NONE if operation.monoid.exact else _INEXACT
             flags = flags if operation.monoid.commutes else flags | _ORDERED
             return Described(Kind.FOLD, operation.name, reads, functions, flags, inputs[0].shape)
+        case FoldSegments(combine, initial, starts, ends, inputs):
+            reads = _as(Role.STREAM, (starts, ends)) + _as(Role.SOURCE, inputs)
+            functions, turns = _combining(combine, initial), (*starts.shape, operation.length)
+            return Described(Kind.SEGMENTS, operation.name, reads, functions, _of_segments(operation), turns)
+        case ScanSegments(combine, initial, starts, ends, inputs):
+            reads = _as(Role.STREAM, (starts, ends)) + _as(Role.SOURCE, inputs)
+            functions, turns = _combining(combine, initial), (*starts.shape, operation.length)
+            flags = _of_segments(operation) | _PLACES
+            flags = flags | _CHOOSES if operation.form is ScanForm.EXCLUSIVE else flags
+            return Described(Kind.SEGMENTS, operation.name, reads, functions, flags, turns)
         case Scan(combine, initial, inputs):
             reads, functions = _as(Role.STREAM, inputs), _combining(combine, initial)
             visited = None if operation.form is ScanForm.EXCLUSIVE else inputs[0].shape
@@ -189,6 +218,12 @@ def describe(operation: Operation) -> Described:
             return Described(Kind.BARRIER, "awhile", _as(Role.INDEX, initial), (), _FINDS, parts=parts(operation))
         case _:
             assert_never(operation)
+
+
+def _of_segments(fold: FoldSegments | ScanSegments) -> frozenset[Flag]:
+    """What holds of folds and scans of segments: each element is in one of them or in none."""
+    flags = _SHRINKING if fold.monoid.exact else _SHRINKING | _INEXACT
+    return flags if fold.monoid.commutes else flags | _ORDERED
 
 
 def _of_scan(scan: Scan) -> frozenset[Flag]:
@@ -238,6 +273,11 @@ def rebuild(
         case Fold() | Scan():
             initial = functions[1] if len(functions) > 1 else None
             return replace(operation, combine=functions[0], initial=initial, inputs=arrays)
+        case FoldSegments() | ScanSegments():
+            initial, (starts, ends, *inputs) = functions[1] if len(functions) > 1 else None, arrays
+            return replace(
+                operation, combine=functions[0], initial=initial, starts=starts, ends=ends, inputs=tuple(inputs)
+            )
         case Filter():
             return Filter(functions[0], arrays)
         case BindSizes(variables):

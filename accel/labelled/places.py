@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from accel.errors import Where
-from accel.labelled.nodes import Binding, Fold, Program, RequireEqual
+from accel.labelled.nodes import Binding, Fold, FoldSegments, Program, RequireEqual, ScanSegments
 from accel.labelled.operations import Kind, describe
 from accel.labelled.programs import blocks, functions, programs
 from accel.labelled.scalar import Load
@@ -52,7 +52,12 @@ def names(program: Program, every: bool = False) -> tuple[str, ...]:
             if every:
                 found.append(name(binding))
             match binding.operation:
-                case RequireEqual(name=called) | Fold(initial=None, name=called):
+                case (
+                    RequireEqual(name=called)
+                    | Fold(initial=None, name=called)
+                    | FoldSegments(name=called)
+                    | ScanSegments(name=called)
+                ):
                     found.append(called)
                 case _:
                     pass

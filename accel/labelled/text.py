@@ -20,6 +20,7 @@ from accel.labelled.nodes import (
     Copy,
     Filter,
     Fold,
+    FoldSegments,
     Force,
     Gather,
     Generate,
@@ -29,6 +30,7 @@ from accel.labelled.nodes import (
     RequireEqual,
     Reshape,
     Scan,
+    ScanSegments,
     Scatter,
     Use,
 )
@@ -129,6 +131,15 @@ def _words(operation: Operation, names: _Names) -> list[str]:
             products = products_text(operation.products, len(combine.body.results))
             head = ("fold" if initial else "fold1") + _algebra(monoid, joined, products)
             return [head, _function(combine, names), _seed(initial, names), _arrays(inputs, names)]
+        case FoldSegments(combine, initial, starts, ends, inputs, monoid):
+            products = products_text(operation.products, len(combine.body.results))
+            head = ("foldSegments" if initial else "fold1Segments") + _algebra(monoid, products)
+            described = [_function(combine, names), _seed(initial, names), _group((starts, ends), names)]
+            return [head, *described, _arrays(inputs, names)]
+        case ScanSegments(combine, initial, starts, ends, inputs, direction, form, monoid):
+            head = "scanSegments" + _algebra(monoid, direction.value, form.value)
+            described = [_function(combine, names), _seed(initial, names), _group((starts, ends), names)]
+            return [head, *described, _arrays(inputs, names)]
         case Scan(combine, initial, inputs, direction, form, monoid):
             head = "scan" + _algebra(monoid, direction.value, form.value)
             return [head, _function(combine, names), _seed(initial, names), _arrays(inputs, names)]

@@ -19,6 +19,7 @@ from accel.labelled.nodes import (
     Copy,
     Filter,
     Fold,
+    FoldSegments,
     Force,
     Gather,
     Generate,
@@ -27,6 +28,7 @@ from accel.labelled.nodes import (
     RequireEqual,
     Reshape,
     Scan,
+    ScanSegments,
     Scatter,
     Use,
 )
@@ -160,6 +162,14 @@ class _Check:
                 self._shapes(arrays, inputs[0].shape[: -fold.dimensions], "results")
                 self._fold(fold, elements)
                 self._functions(combine, initial, elements)
+            case FoldSegments(combine, initial, starts, ends, inputs) as fold:
+                self._shapes((*arrays, starts, ends), shape, "segments and results")
+                self._shapes(inputs, (*shape[:-1], inputs[0].shape[-1]), "inputs")
+                self.require((starts.element, ends.element) == (I64, I64), "starts and ends are i64")
+                self._fold(fold, elements)
+                self._functions(combine, initial, elements)
+            case ScanSegments():
+                self._scan_segments(binding.operation, arrays)
             case Scan():
                 self._scan(binding.operation, arrays)
             case Filter(predicate, inputs):
@@ -200,7 +210,7 @@ class _Check:
         if initial is not None:
             self._function(initial, [], elements)
 
-    def _fold(self, fold: Fold, elements: list[ScalarType]) -> None:
+    def _fold(self, fold: Fold | FoldSegments, elements: list[ScalarType]) -> None:
         sums = may_be_products(fold.monoid, elements) if fold.products else []
         self.require(
             list(fold.products) == sorted(set(fold.products) & set(sums)), "sums of floats are folds of products"
@@ -214,6 +224,19 @@ class _Check:
         self._shapes(scan.inputs, scan.inputs[0].shape, "inputs")
         self._shapes(arrays[:count], (*outer, longer), "results")
         self._shapes(arrays[count:], tuple(outer), "totals")
+        totals = count if scan.form is ScanForm.TOTAL else 0
+        self.require(len(arrays) == count + totals, "totals go with the total form")
+        self.require(scan.form is ScanForm.INCLUSIVE or scan.initial is not None, "an exclusive scan has a seed")
+        self._combining(scan.combine, scan.initial, scan.inputs, arrays[:count])
+
+    def _scan_segments(self, scan: ScanSegments, arrays: Sequence[Array]) -> None:
+        count, shape = len(scan.inputs), scan.inputs[0].shape
+        self._shapes((scan.starts, scan.ends, *arrays[count:]), scan.starts.shape, "segments and totals")
+        self._shapes(scan.inputs, (*scan.starts.shape[:-1], shape[-1]), "inputs")
+        self._shapes(arrays[:count], arrays[0].shape, "results")
+        self.require(arrays[0].shape[:-1] == shape[:-1], "results have the rows of the inputs")
+        self.require(scan.form is ScanForm.EXCLUSIVE or arrays[0].shape == shape, "results stand where elements do")
+        self.require((scan.starts.element, scan.ends.element) == (I64, I64), "starts and ends are i64")
         totals = count if scan.form is ScanForm.TOTAL else 0
         self.require(len(arrays) == count + totals, "totals go with the total form")
         self.require(scan.form is ScanForm.INCLUSIVE or scan.initial is not None, "an exclusive scan has a seed")

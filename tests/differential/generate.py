@@ -6,7 +6,17 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from accel.ast.tree.types import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64
-from tests.differential import control, elementwise, joining, movement, random_numbers, reductions, sizes, stencils
+from tests.differential import (
+    control,
+    elementwise,
+    joining,
+    movement,
+    random_numbers,
+    reductions,
+    segments,
+    sizes,
+    stencils,
+)
 from tests.differential.draw import Draw
 from tests.differential.programs import IllTyped, Node, Program, Ref, infer, live
 from tests.differential.world import World
@@ -27,6 +37,7 @@ PROPOSALS: tuple[tuple[int, Proposal], ...] = (
     (2, reductions.propose_reduction),
     (5, reductions.propose_scan),
     (3, reductions.propose_filter),
+    (2, segments.propose_segments),
     (4, movement.propose_reorder),
     (2, movement.propose_replicate),
     (2, movement.propose_slice),

@@ -302,6 +302,27 @@ def folds_of_dimensions() -> Example:
     return Example(hand.program(rows, planes, whole, least), labels, [floats(3, 40, 50)])
 
 
+def segments() -> Example:
+    """Two folds of the same segments; what makes the elements of one runs in the loop over a segment, and what folds the
+    results around it."""
+    hand = Hand()
+    n, m = hand.size(), hand.size()
+    xs, ys, starts, counts = hand.use(F64, n), hand.use(F64, n), hand.use(I64, m), hand.use(I64, m)
+    body = Body(I64, I64)
+    first = hand.map(body.gives(body.op(Operator.MIN, body.parameters[1], n)), starts)
+    body = Body(I64, I64, I64)
+    end = body.op(Operator.ADD, *body.parameters[1:])
+    ends = hand.map(body.gives(body.op(Operator.MIN, end, n)), first, counts)
+    sums = hand.segments(first, ends, hand.affine(xs))
+    least = hand.segments(first, ends, ys, Operator.MIN, seed=9)
+    spread = hand.zip(Operator.SUB, sums, least)
+    whole = hand.fold(spread, Operator.MAX)
+    numbers = np.array([0, 3, 3, 4, 7]), np.array([3, 0, 1, 3, 2])
+    labels = [[4, 5, 6, 7, 8, 9, 10]]
+    orders = {6: Traversal(7, False)}
+    return Example(hand.program(spread, whole), labels, [floats(9), floats(9) + 1, *numbers], orders)
+
+
 def fold_of_nothing_known() -> Example:
     """fold1 of rows, and a fold whose seed is loaded."""
     hand = Hand()
@@ -355,5 +376,5 @@ EXAMPLES: list[Callable[[], Example]] = [
     dot_product, normalise2, normalise2_expanded, single_loop, simple1, simple2, simple3, simple4, simple5,
     scatter_example, scatter_if, scatter_of_matrix, filtered, filter_max, filtered_rows, filtered_matrix,
     filtered_gather, scan_of_scan, right_scans, right_scan_and_fold, matrix_scans, fold_and_outer,
-    fold_under_a_guard, folds_of_dimensions, fold_of_nothing_known, rank_zero, rank_five, replicated, views,
+    fold_under_a_guard, folds_of_dimensions, segments, fold_of_nothing_known, rank_zero, rank_five, replicated, views,
 ]  # fmt: skip

@@ -18,6 +18,7 @@ from accel.labelled.nodes import (
     Copy,
     Filter,
     Fold,
+    FoldSegments,
     Force,
     Gather,
     Generate,
@@ -146,6 +147,14 @@ class Hand:
         combine = binary(operator, kind)
         operation = Fold(combine, initial, (array,), _monoid(combine, kind), name, dimensions)
         return self.add(operation, (kind, array.shape[:-dimensions]))[0]
+
+    def segments(
+        self, starts: Array, ends: Array, array: Array, operator: Operator = Operator.ADD, seed: float | None = 0
+    ) -> Array:
+        kind = array.element
+        combine, initial = binary(operator, kind), None if seed is None else always(number(kind, seed))
+        operation = FoldSegments(combine, initial, starts, ends, (array,), _monoid(combine, kind))
+        return self.add(operation, (kind, starts.shape))[0]
 
     def scan(
         self,

@@ -24,7 +24,7 @@ from accel.ilp.problem.options import Duplicate, FormulationName, Options
 from accel.ilp.solvers import NAMES, SolverName, is_installed
 from accel.ilp.text import graph_text
 from accel.labelled.array import SizeVariable
-from accel.labelled.operations import Kind
+from accel.labelled.operations import GATHERS
 from tests.ilp.brute import brute_all
 from tests.ilp.random_graphs import draw, odd_sizes
 
@@ -53,7 +53,7 @@ def sizes_of(seed: int, graph: Graph, name: SizesName) -> Sizes:
 
 def expressible(graph: Graph, formulations: Iterable[FormulationName]) -> list[FormulationName]:
     """Those formulations that can express a graph."""
-    gathers = any(node.kind is Kind.GATHER for node in graph.nodes)
+    gathers = any(node.kind in GATHERS for node in graph.nodes)
     return [name for name in formulations if name != "robinson" or not gathers]
 
 

@@ -21,7 +21,7 @@ from accel.ilp.recompute.candidates import Pair, candidates
 from accel.ilp.recompute.graph import RecomputedGraph, recompute
 from accel.ilp.recompute.traffic import moved
 from accel.labelled.array import Label
-from accel.labelled.operations import Kind, Role
+from accel.labelled.operations import GATHERS, Kind, Role
 from accel.labelled.passes.recompute import Recomputed
 
 _Cost = tuple[int, ...]
@@ -44,7 +44,7 @@ class _Recomputed:
 
 def _orders(graph: Graph, labels: tuple[Label, ...], unpushed: frozenset[Label]) -> Iterator[Cluster]:
     """The set with every assignment of orders in which readers inside read as their makers make."""
-    gathers = [Traversal(label, False) for label in labels if graph.node[label].kind is Kind.GATHER]
+    gathers = [Traversal(label, False) for label in labels if graph.node[label].kind in GATHERS]
     chosen: list[dict[Label, Traversal]] = [{}]
     for label in reversed(labels):
         longer = []

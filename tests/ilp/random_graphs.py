@@ -22,7 +22,10 @@ _ODD = (19, 23, 29, 31, 101, 997, 1009, 1_000_003)
 class _Drawing:
     """One random program under construction."""
 
-    def __init__(self, seed: int, operations: int, nested: bool, gathers: bool, cheap: bool, ranks: bool) -> None:
+    def __init__(
+        self, seed: int, operations: int, nested: bool, gathers: bool, cheap: bool, ranks: bool, segments: bool
+    ) -> None:
+        self.segmented, self.described = segments, list[tuple[str, str]]()
         self.nested, self.gathers, self.cheap = nested, gathers, cheap
         self.shapes = _RANKS if ranks else _SHAPES
         self.matrices = tuple(shape for shape in _RANKS if " " in shape) if ranks else _MATRICES
@@ -81,6 +84,11 @@ class _Drawing:
         index = [self.pick() or ""] if random.random() < (0.35 if self.cheap else 0.12) else []
         result, force = random.random() < 0.1, random.random() < 0.03
         operations = random.choice((0, 1, 2, 9, 20) if self.cheap else (1, 1, 1, 12, 20, 40))
+        if self.segmented and random.random() < 0.3:
+            self.segments(name, result)
+            if name in self.sketch.labels:
+                self.offer(name)
+            return
         kind = random.random() if not self.nested else random.choice((0.3, 0.5, 0.5, 0.7, 0.7, 0.7, 0.8, 0.9))
         if self.cheap:
             kind = random.choice((0.1, 0.1, 0.3, 0.4, 0.4, 0.5, 0.6, 0.7, 0.7, 0.8, 0.9, 0.97))
@@ -143,6 +151,17 @@ class _Drawing:
         shape = self.random.choice((self.shape(source), self.random.choice(self.permuted)))
         self.sketch.backpermute(name, shape, sources, result=result, shrinking=shrinking)
 
+    def segments(self, name: str, result: bool) -> None:
+        """Folds of segments of one or two arrays of one shape; now and then by a descriptor that others have, too."""
+        source, starts = self.pick(rank=1), self.pick(rank=1)
+        if source is None or starts is None or self.shape(source).split()[:-1] != self.shape(starts).split()[:-1]:
+            return
+        ends = self.pick(shape=self.shape(starts)) or starts
+        self.described.append((starts, ends))
+        starts, ends = self.random.choice(self.described)
+        if self.shape(source).split()[:-1] == self.shape(starts).split()[:-1] and not {starts, ends} & {source}:
+            self.sketch.segments(name, starts, ends, [source], result=result, placed=self.random.random() < 0.3)
+
     def scatter(self, name: str, result: bool) -> None:
         """A scatter into something that nobody reads later."""
         source = self.pick()
@@ -158,13 +177,20 @@ class _Drawing:
 
 
 def draw(
-    seed: int, operations: int, nested: bool = False, gathers: bool = True, cheap: bool = False, ranks: bool = False
+    seed: int,
+    operations: int,
+    nested: bool = False,
+    gathers: bool = True,
+    cheap: bool = False,
+    ranks: bool = False,
+    segments: bool = False,
 ) -> Graph:
     """A random graph; `nested`: mostly of matrices, folds and gathers. Without `gathers` these are maps.
 
     `cheap`: mostly of operations that may be recomputed, with many readers of all kinds. `ranks`: of arrays of ranks 0 to 5.
+    `segments`: with folds of segments.
     """
-    return _Drawing(seed, operations, nested, gathers, cheap, ranks).draw()
+    return _Drawing(seed, operations, nested, gathers, cheap, ranks, segments).draw()
 
 
 def odd_sizes(seed: int, graph: Graph) -> dict[SizeVariable, int]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from accel.ast.tree.types import F32, F64, I64, ScalarType
 from accel.ilp.problem.clustering import Clustering
 from accel.ilp.problem.graph import Edge, Graph, Node
-from accel.labelled.array import Array, Extent, Shape, SizeVariable
+from accel.labelled.array import Array, Extent, Shape, SizeVariable, segment_length
 from accel.labelled.operations import Kind, Role
 
 Names = str | Sequence[str]
@@ -119,6 +119,18 @@ class Sketch:
         template = Node(0, Kind.FOLD, (), inputs[0].shape, name, exact=exact)
         self.add(name, Kind.FOLD, [a.shape[:-dimensions] for a in inputs], inputs[0].shape, stream=stream, index=index,
                  result=result, node=template, elements=[a.element for a in inputs])  # fmt: skip
+
+    def segments(
+        self, name: str, starts: str, ends: str, source: Names, *, result: bool = False, placed: bool = False
+    ) -> None:
+        """Segments reduced, or if `placed` scanned. Starts and ends have the outer dimensions of the sources."""
+        (first,), (last,), sources = self.read(starts), self.read(ends), self.read(source)
+        visited = (*first.shape, Extent(segment_length(first, last, sources[0].shape[-1]), 0))
+        template = Node(0, Kind.SEGMENTS, (), visited, name, shrinking=True, exact=False,
+                        placed=len(sources) * placed)  # fmt: skip
+        shapes = [sources[0].shape if placed else first.shape] * len(sources)
+        self.add(name, Kind.SEGMENTS, shapes, visited, stream=(starts, ends), source=source,
+                 result=result, node=template, elements=[a.element for a in sources])  # fmt: skip
 
     def scan(self, name: str, stream: Names, *, backward: bool = False, exclusive: bool = False, total: bool = False,
              index: Names = (), result: bool = False, exact: bool = False, force: bool = False) -> None:  # fmt: skip

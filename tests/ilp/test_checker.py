@@ -167,6 +167,30 @@ def test_what_a_pushed_loop_needs_does_not_come_out_of_a_loop_at_its_depth() -> 
     assert "needs at its start" in str(why(s, "is:0 sums:g g:0"))
 
 
+def test_segments() -> None:
+    """What is read there is pushed to them; they share a loop by one descriptor, and none with a scan."""
+    s = Sketch()
+    s.use("xs")
+    s.use("ys")
+    s.use("starts", "m")
+    s.use("ends", "m")
+    s.map("doubled", "xs")
+    s.segments("sums", "starts", "ends", "doubled")
+    s.segments("others", "starts", "ends", "ys")
+    s.segments("shifted", "ends", "starts", "ys")
+    s.scan("scanned", "starts")
+    s.map("least", ["sums", "others"])
+    s.segments("running", "starts", "ends", "ys", placed=True)
+    s.map("shares", "running")
+    assert why(s, "doubled:sums sums:0 others:0 least:0") is None
+    assert "no rule fuses" in str(why(s, "doubled:0 sums:0"))
+    assert "runs forward only" in str(why(s, "sums:1"))
+    assert "two loops at one depth" in str(why(s, "others:0 shifted:0"))
+    assert why(s, "others:0 running:0") is None
+    assert "no rule fuses" in str(why(s, "running:0 shares:0"))
+    assert "would wait in turn" in str(why(s, "sums:0 scanned:0"))
+
+
 def test_work() -> None:
     s = Sketch()
     s.use("x")

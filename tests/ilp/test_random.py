@@ -25,9 +25,9 @@ PER_BATCH = 15
 RULES: tuple[Duplicate, ...] = ("gathers", "published", False)
 
 
-def agree(seed: int, operations: int) -> None:
+def agree(seed: int, operations: int, segments: bool = False) -> None:
     """One graph: one cost model after the other with the seed, and the default under each rule about work."""
-    graph = draw(seed, operations, nested=seed % 3 == 0)
+    graph = draw(seed, operations, nested=seed % 3 == 0, segments=segments)
     models: tuple[CostName, ...] = get_args(CostName)
     for duplicate, model in [("gathers", models[seed % len(models)]), *((rule, "default") for rule in RULES)]:
         options = Options(cost=model, duplicate=duplicate, time_limit=60)
@@ -42,6 +42,12 @@ def agree(seed: int, operations: int) -> None:
 def test_the_optimum_is_brute_forces(batch: int) -> None:
     for seed in range(batch * PER_BATCH, (batch + 1) * PER_BATCH):
         agree(seed, 3 + seed % 4)
+
+
+@pytest.mark.parametrize("batch", one_in(6, range(6)))
+def test_the_optimum_is_brute_forces_with_segments(batch: int) -> None:
+    for seed in range(batch * PER_BATCH, (batch + 1) * PER_BATCH):
+        agree(seed, 3 + seed % 4, segments=True)
 
 
 @pytest.mark.parametrize("seed", one_in(3, range(700, 706)))

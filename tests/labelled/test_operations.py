@@ -17,7 +17,18 @@ from accel.errors import AccelError
 from accel.labelled import programs, rewrite
 from accel.labelled.array import Array
 from accel.labelled.meaning.interpret import Environment, run
-from accel.labelled.nodes import Backpermute, Binding, Fold, Gather, Operation, Program, Scan, Scatter
+from accel.labelled.nodes import (
+    Backpermute,
+    Binding,
+    Fold,
+    FoldSegments,
+    Gather,
+    Operation,
+    Program,
+    Scan,
+    ScanSegments,
+    Scatter,
+)
 from accel.labelled.operations import Flag, Kind, Role, describe, rebuild, with_functions, with_parts
 from accel.labelled.passes.limit import limit_components
 from accel.labelled.scalar import Function
@@ -40,6 +51,7 @@ def some_of_each() -> list[AnyAcc]:
         A.permute(A.add, A.use(np.arange(8)), target, xs),
         A.gather(A.map(lambda x: x % 4, A.use(np.arange(5))), A.map(lambda x: x + 1, xs)),
         A.fold(A.add, 0, m), A.fold1(lambda a, b: a - b, m), A.scanr(A.sub, 0, m), A.scanl1(A.max, m),
+        A.foldSeg(A.add, 0, m, A.use(np.array([1, 2]))), *A.scanrTotalSeg(A.sub, 0, m, A.use(np.array([1, 2]))),
         A.transpose(A.map(lambda x: x + 1, m)), A.reshape((4, 3), A.scanl1(A.add, m)),
         A.generate((A.length(kept),), lambda i: xs[A.unindex(i)[0] % 7]),
         A.acond(xs[0] > 1, A.map(lambda x: x + xs[2], xs), xs),
@@ -188,7 +200,9 @@ def test_what_is_read_in_which_role() -> None:
         described = describe(operation)
         if isinstance(operation, Gather):
             assert described.read(Role.STREAM) == operation.indices
-        if isinstance(operation, Gather | Backpermute):
+        if isinstance(operation, FoldSegments | ScanSegments):
+            assert described.read(Role.STREAM) == (operation.starts, operation.ends)
+        if isinstance(operation, Gather | Backpermute | FoldSegments | ScanSegments):
             assert described.read(Role.SOURCE) == operation.inputs
         else:
             assert not described.read(Role.SOURCE)

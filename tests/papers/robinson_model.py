@@ -26,7 +26,7 @@ def parents(graph: Graph, label: Label) -> frozenset[Label]:
         case Kind.FOLD | Kind.FILTER | Kind.MAP | Kind.GATHER:
             inputs = [edge.array.label for edge in graph.inputs[label] if edge.role is Role.STREAM]
             return frozenset[Label]().union(*(_transducers(graph, made) for made in inputs))
-        case Kind.GENERATE | Kind.BARRIER | Kind.SCATTER | Kind.SCAN:
+        case Kind.GENERATE | Kind.BARRIER | Kind.SCATTER | Kind.SCAN | Kind.SEGMENTS:
             return frozenset()
 
 

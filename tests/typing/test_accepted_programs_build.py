@@ -10,12 +10,19 @@ import numpy as np
 import pytest
 
 import accel as A
-from tests.typing.cases import accepted, accepted_names, accepted_products, accepted_random, accepted_stencils
+from tests.typing.cases import (
+    accepted,
+    accepted_names,
+    accepted_products,
+    accepted_random,
+    accepted_segments,
+    accepted_stencils,
+)
 
 POLYMORPHIC = {"rowsum", "square", "normalise", "first_below_last"}  # their arguments are of any rank; others call them
 FUNCTIONS = {
     name: function
-    for module in (accepted, accepted_names, accepted_products, accepted_random, accepted_stencils)
+    for module in (accepted, accepted_names, accepted_products, accepted_random, accepted_segments, accepted_stencils)
     for name, function in inspect.getmembers(module, inspect.isfunction)
     if function.__module__ == module.__name__ and name not in POLYMORPHIC
 }

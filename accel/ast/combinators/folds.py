@@ -56,12 +56,12 @@ def scanl(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
 
 def scanlTotal(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> tuple[Acc[Any], Acc[Any]]:
     """Running reductions from the left, each without its own element; and the totals of the rows."""
-    return _scan_total("scanlTotal", f, z, xs, LEFT)
+    return scan_total("scanlTotal", f, z, xs, LEFT)
 
 
 def prescanl(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
     """Running reductions from the left, each without its own element."""
-    return _scan_total("prescanl", f, z, xs, LEFT)[0]
+    return scan_total("prescanl", f, z, xs, LEFT)[0]
 
 
 def postscanl(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
@@ -76,12 +76,12 @@ def scanr(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
 
 def scanrTotal(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> tuple[Acc[Any], Acc[Any]]:
     """Running reductions from the right, each without its own element; and the totals of the rows."""
-    return _scan_total("scanrTotal", f, z, xs, RIGHT)
+    return scan_total("scanrTotal", f, z, xs, RIGHT)
 
 
 def prescanr(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
     """Running reductions from the right, each without its own element."""
-    return _scan_total("prescanr", f, z, xs, RIGHT)[0]
+    return scan_total("prescanr", f, z, xs, RIGHT)[0]
 
 
 def postscanr(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
@@ -150,7 +150,7 @@ def _scan_array(
     return Acc(node, (*outer, None if inner is None else inner + extra))
 
 
-def _scan_total(
+def scan_total(
     name: str, f: Callable[..., object], z: object, xs: object, direction: Direction
 ) -> tuple[Acc[Any], Acc[Any]]:
     """An exclusive scan of as many results as elements, and the totals aside."""

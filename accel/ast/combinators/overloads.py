@@ -16,12 +16,18 @@ from accel.ast.combinators.folds import (
 from accel.ast.combinators.host import use
 from accel.ast.combinators.linear_algebra.rearranging import nzip, rnz
 from accel.ast.combinators.reorder import backpermute, replicate, reshape, slice
+from accel.ast.combinators.segmented_scans import (
+    postscanlSeg, postscanrSeg, prescanlSeg, prescanrSeg, scanlSeg, scanlTotalSeg, scanrSeg, scanrTotalSeg,
+)
+from accel.ast.combinators.segments import foldSeg, foldSegOffsets
 from accel.ast.handles.tuples import index, lift, unindex, unlift
 # isort: on
 # fmt: on
 
 __all__ = [
-    "acond", "awhile", "backpermute", "enumFromN", "enumFromStepN", "fill", "fold", "foldAll", "generate", "index", "iterate",
-    "lift", "nzip", "postscanl", "postscanr", "prescanl", "prescanr", "replicate", "reshape", "rnz", "scanl",
-    "scanlTotal", "scanr", "scanrTotal", "slice", "unindex", "unit", "unlift", "use",
+    "acond", "awhile", "backpermute", "enumFromN", "enumFromStepN", "fill", "fold", "foldAll", "foldSeg",
+    "foldSegOffsets", "generate", "index", "iterate", "lift", "nzip", "postscanl", "postscanlSeg", "postscanr",
+    "postscanrSeg", "prescanl", "prescanlSeg", "prescanr", "prescanrSeg", "replicate", "reshape", "rnz", "scanl",
+    "scanlSeg", "scanlTotal", "scanlTotalSeg", "scanr", "scanrSeg", "scanrTotal", "scanrTotalSeg", "slice", "unindex",
+    "unit", "unlift", "use",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any, Never, TypeVar, TypeVarTuple, overload
 import numpy as np
 
 from accel.ast.combinators.reorder import AllType
-from accel.ast.handles.acc import Acc, Array, Num, Scalar, Sh
+from accel.ast.handles.acc import Acc, Array, Num, Scalar, Sh, Vector
 from accel.ast.handles.exp import E, Exp
 from accel.ast.handles.host_types import Element, Foreign, K
 
@@ -20,22 +20,32 @@ __all__ = [
     "fill",
     "fold",
     "foldAll",
+    "foldSeg",
+    "foldSegOffsets",
     "generate",
     "index",
     "iterate",
     "lift",
     "nzip",
     "postscanl",
+    "postscanlSeg",
     "postscanr",
+    "postscanrSeg",
     "prescanl",
+    "prescanlSeg",
     "prescanr",
+    "prescanrSeg",
     "replicate",
     "reshape",
     "rnz",
     "scanl",
+    "scanlSeg",
     "scanlTotal",
+    "scanlTotalSeg",
     "scanr",
+    "scanrSeg",
     "scanrTotal",
+    "scanrTotalSeg",
     "slice",
     "unindex",
     "unit",
@@ -45,6 +55,7 @@ __all__ = [
 
 Sh2 = TypeVar("Sh2", bound=tuple[Any, ...])
 Ix = TypeVarTuple("Ix")
+I = TypeVar("I", bound=np.integer[Any])
 N = TypeVar("N", bound=np.number[Any])
 Fl = TypeVar("Fl", bound=np.inexact[Any])
 F = TypeVar("F")
@@ -887,6 +898,30 @@ def foldAll(f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, xs: Acc[Array[Sh
 @overload
 def foldAll(f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[Sh, E]]) -> Acc[Scalar[E]]: ...
 @overload
+def foldSeg(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: Exp[E] | int, xs: Acc[Array[tuple[*Ix, int], E]], lengths: Acc[Vector[I]]
+) -> Acc[Array[tuple[*Ix, int], E]]: ...
+@overload
+def foldSeg(
+    f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, xs: Acc[Array[tuple[*Ix, int], Fl]], lengths: Acc[Vector[I]]
+) -> Acc[Array[tuple[*Ix, int], Fl]]: ...
+@overload
+def foldSeg(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]], lengths: Acc[Vector[I]]
+) -> Acc[Array[tuple[*Ix, int], E]]: ...
+@overload
+def foldSegOffsets(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: Exp[E] | int, xs: Acc[Array[tuple[*Ix, int], E]], offsets: Acc[Vector[I]]
+) -> Acc[Array[tuple[*Ix, int], E]]: ...
+@overload
+def foldSegOffsets(
+    f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, xs: Acc[Array[tuple[*Ix, int], Fl]], offsets: Acc[Vector[I]]
+) -> Acc[Array[tuple[*Ix, int], Fl]]: ...
+@overload
+def foldSegOffsets(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]], offsets: Acc[Vector[I]]
+) -> Acc[Array[tuple[*Ix, int], E]]: ...
+@overload
 def scanl(
     f: Callable[[Exp[E], Exp[E]], Exp[E]], z: Exp[E] | int, xs: Acc[Array[tuple[*Ix, int], E]]
 ) -> Acc[Array[tuple[*Ix, int], E]]: ...
@@ -935,6 +970,54 @@ def postscanl(
     f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]]
 ) -> Acc[Array[tuple[*Ix, int], E]]: ...
 @overload
+def scanlSeg(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: Exp[E] | int, xs: Acc[Array[tuple[*Ix, int], E]], lengths: Acc[Vector[I]]
+) -> Acc[Array[tuple[*Ix, int], E]]: ...
+@overload
+def scanlSeg(
+    f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, xs: Acc[Array[tuple[*Ix, int], Fl]], lengths: Acc[Vector[I]]
+) -> Acc[Array[tuple[*Ix, int], Fl]]: ...
+@overload
+def scanlSeg(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]], lengths: Acc[Vector[I]]
+) -> Acc[Array[tuple[*Ix, int], E]]: ...
+@overload
+def prescanlSeg(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: Exp[E] | int, xs: Acc[Array[tuple[*Ix, int], E]], lengths: Acc[Vector[I]]
+) -> Acc[Array[tuple[*Ix, int], E]]: ...
+@overload
+def prescanlSeg(
+    f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, xs: Acc[Array[tuple[*Ix, int], Fl]], lengths: Acc[Vector[I]]
+) -> Acc[Array[tuple[*Ix, int], Fl]]: ...
+@overload
+def prescanlSeg(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]], lengths: Acc[Vector[I]]
+) -> Acc[Array[tuple[*Ix, int], E]]: ...
+@overload
+def postscanlSeg(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: Exp[E] | int, xs: Acc[Array[tuple[*Ix, int], E]], lengths: Acc[Vector[I]]
+) -> Acc[Array[tuple[*Ix, int], E]]: ...
+@overload
+def postscanlSeg(
+    f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, xs: Acc[Array[tuple[*Ix, int], Fl]], lengths: Acc[Vector[I]]
+) -> Acc[Array[tuple[*Ix, int], Fl]]: ...
+@overload
+def postscanlSeg(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]], lengths: Acc[Vector[I]]
+) -> Acc[Array[tuple[*Ix, int], E]]: ...
+@overload
+def scanlTotalSeg(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: Exp[E] | int, xs: Acc[Array[tuple[*Ix, int], E]], lengths: Acc[Vector[I]]
+) -> tuple[Acc[Array[tuple[*Ix, int], E]], Acc[Array[tuple[*Ix, int], E]]]: ...
+@overload
+def scanlTotalSeg(
+    f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, xs: Acc[Array[tuple[*Ix, int], Fl]], lengths: Acc[Vector[I]]
+) -> tuple[Acc[Array[tuple[*Ix, int], Fl]], Acc[Array[tuple[*Ix, int], Fl]]]: ...
+@overload
+def scanlTotalSeg(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]], lengths: Acc[Vector[I]]
+) -> tuple[Acc[Array[tuple[*Ix, int], E]], Acc[Array[tuple[*Ix, int], E]]]: ...
+@overload
 def scanr(
     f: Callable[[Exp[E], Exp[E]], Exp[E]], z: Exp[E] | int, xs: Acc[Array[tuple[*Ix, int], E]]
 ) -> Acc[Array[tuple[*Ix, int], E]]: ...
@@ -982,6 +1065,54 @@ def postscanr(
 def postscanr(
     f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]]
 ) -> Acc[Array[tuple[*Ix, int], E]]: ...
+@overload
+def scanrSeg(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: Exp[E] | int, xs: Acc[Array[tuple[*Ix, int], E]], lengths: Acc[Vector[I]]
+) -> Acc[Array[tuple[*Ix, int], E]]: ...
+@overload
+def scanrSeg(
+    f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, xs: Acc[Array[tuple[*Ix, int], Fl]], lengths: Acc[Vector[I]]
+) -> Acc[Array[tuple[*Ix, int], Fl]]: ...
+@overload
+def scanrSeg(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]], lengths: Acc[Vector[I]]
+) -> Acc[Array[tuple[*Ix, int], E]]: ...
+@overload
+def prescanrSeg(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: Exp[E] | int, xs: Acc[Array[tuple[*Ix, int], E]], lengths: Acc[Vector[I]]
+) -> Acc[Array[tuple[*Ix, int], E]]: ...
+@overload
+def prescanrSeg(
+    f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, xs: Acc[Array[tuple[*Ix, int], Fl]], lengths: Acc[Vector[I]]
+) -> Acc[Array[tuple[*Ix, int], Fl]]: ...
+@overload
+def prescanrSeg(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]], lengths: Acc[Vector[I]]
+) -> Acc[Array[tuple[*Ix, int], E]]: ...
+@overload
+def postscanrSeg(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: Exp[E] | int, xs: Acc[Array[tuple[*Ix, int], E]], lengths: Acc[Vector[I]]
+) -> Acc[Array[tuple[*Ix, int], E]]: ...
+@overload
+def postscanrSeg(
+    f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, xs: Acc[Array[tuple[*Ix, int], Fl]], lengths: Acc[Vector[I]]
+) -> Acc[Array[tuple[*Ix, int], Fl]]: ...
+@overload
+def postscanrSeg(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]], lengths: Acc[Vector[I]]
+) -> Acc[Array[tuple[*Ix, int], E]]: ...
+@overload
+def scanrTotalSeg(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: Exp[E] | int, xs: Acc[Array[tuple[*Ix, int], E]], lengths: Acc[Vector[I]]
+) -> tuple[Acc[Array[tuple[*Ix, int], E]], Acc[Array[tuple[*Ix, int], E]]]: ...
+@overload
+def scanrTotalSeg(
+    f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, xs: Acc[Array[tuple[*Ix, int], Fl]], lengths: Acc[Vector[I]]
+) -> tuple[Acc[Array[tuple[*Ix, int], Fl]], Acc[Array[tuple[*Ix, int], Fl]]]: ...
+@overload
+def scanrTotalSeg(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]], lengths: Acc[Vector[I]]
+) -> tuple[Acc[Array[tuple[*Ix, int], E]], Acc[Array[tuple[*Ix, int], E]]]: ...
 @overload
 def lift() -> Exp[tuple[()]]: ...
 @overload

@@ -108,6 +108,11 @@ def _take(name: str, axis: int, n: object, xs: object) -> Acc[Any]:
     return _part(name, array, at, size, lambda i: i, left)
 
 
+def take_inner(name: str, count: Exp[Any], array: Acc[Any]) -> Acc[Any]:
+    """The first `count` of the innermost dimension, of which there are as many."""
+    return _part(name, array, array.rank - 1, count, lambda i: i, None)
+
+
 def _drop(name: str, axis: int, n: object, xs: object) -> Acc[Any]:
     array, at = dimension(name, axis, xs, n)
     count, number = _count(name, n)

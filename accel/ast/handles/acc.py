@@ -28,7 +28,18 @@ import numpy as np
 from accel.ast.handles.elements import Maybe
 from accel.ast.handles.exp import NUMPY_FUNCTION, E, Exp, raw
 from accel.ast.handles.literals import describe, is_node, typed
-from accel.ast.tree.nodes import Acond, ArrayNode, Awhile, Filter, Index, Result, ScalarNode, Scan, ShapeOf
+from accel.ast.tree.nodes import (
+    Acond,
+    ArrayNode,
+    Awhile,
+    Filter,
+    Index,
+    Result,
+    ScalarNode,
+    Scan,
+    ScanSegments,
+    ShapeOf,
+)
 from accel.ast.tree.text import text
 from accel.ast.tree.types import ArrayType, ElementType, MaybeType, ScalarType, TupleType, index_type
 from accel.errors import AccelStagingError, AccelTypeError, Where, here
@@ -314,7 +325,7 @@ def _dtype(element: ElementType) -> DType:
             assert_never(element)
 
 
-def result_of(node: Filter | Scan | Acond | Awhile, position: int, extents: Extents) -> Acc[Any]:
+def result_of(node: Filter | Scan | ScanSegments | Acond | Awhile, position: int, extents: Extents) -> Acc[Any]:
     """The handle of one of several results."""
     return Acc(Result(node, position, (node.types[position],), node.where), extents)
 

@@ -253,6 +253,44 @@ class Fold:
 
 
 @frozen
+class FoldSegments:
+    """Reductions of segments of the innermost dimension, those in which `starts <= i < ends` holds (vectors of i64).
+
+    `initial` is combined once with each segment, on the left; without it there must be something to fold in each.
+    """
+
+    function: Function
+    initial: ScalarNode | None
+    array: ArrayNode
+    starts: ArrayNode
+    ends: ArrayNode
+    name: str
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+@frozen
+class ScanSegments:
+    """Running reductions of segments of the innermost dimension, which follow each other from the first element to the last.
+
+    `starts` and `ends` as of `FoldSegments`. `extent` (i64): of the results; None: that of `array`. With `ScanForm.TOTAL` two
+    results: the scans, a total for each segment.
+    """
+
+    function: Function
+    initial: ScalarNode | None
+    array: ArrayNode
+    starts: ArrayNode
+    ends: ArrayNode
+    direction: Direction
+    form: ScanForm
+    extent: ScalarNode | None
+    name: str
+    types: tuple[ArrayType, ...]
+    where: Where | None
+
+
+@frozen
 class Scan:
     """Running reduction of the innermost dimension. With `ScanForm.TOTAL` two results: the scan, the totals."""
 
@@ -342,13 +380,13 @@ class Awhile:
 class Result:
     """One result of a node that has several."""
 
-    node: Filter | Scan | Acond | Awhile
+    node: Filter | Scan | ScanSegments | Acond | Awhile
     position: int
     types: tuple[ArrayType]
     where: Where | None
 
 
 ArrayNode: TypeAlias = Union[
-    Use, ArrayParameter, Generate, Map, Backpermute, Gather, Append, Permute, ScatterWith, Fold, Scan, Filter,
-    Replicate, Slice, Reshape, Compute, Acond, Awhile, Result,
+    Use, ArrayParameter, Generate, Map, Backpermute, Gather, Append, Permute, ScatterWith, Fold, FoldSegments, Scan,
+    ScanSegments, Filter, Replicate, Slice, Reshape, Compute, Acond, Awhile, Result,
 ]  # fmt: skip

@@ -20,6 +20,7 @@ from accel.ast.tree.nodes import (
     Compute,
     Filter,
     Fold,
+    FoldSegments,
     Function,
     Gather,
     Generate,
@@ -31,6 +32,7 @@ from accel.ast.tree.nodes import (
     Result,
     ScalarNode,
     Scan,
+    ScanSegments,
     ScatterWith,
     Slice,
     Use,
@@ -157,6 +159,11 @@ def _line(node: ArrayNode, arrays: Mapping[ArrayNode, str]) -> str:
                 return f"{name}({arrays[array]})"
             seed = "" if initial is None else f"{scalar(initial)}, "
             return f"{name}({function(combine)}, {seed}{arrays[array]})"
+        case FoldSegments(combine, initial, array, starts, ends, name) | ScanSegments(
+            combine, initial, array, starts, ends, name=name
+        ):
+            seed = "" if initial is None else f"{scalar(initial)}, "
+            return f"{name}({function(combine)}, {seed}{_listed((array, starts, ends), arrays)})"
         case Filter(predicate, array):
             return f"filter({function(predicate)}, {arrays[array]})"
         case Replicate(spec, array):

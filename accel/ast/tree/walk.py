@@ -19,6 +19,7 @@ from accel.ast.tree.nodes import (
     Conditional,
     Filter,
     Fold,
+    FoldSegments,
     Function,
     Gather,
     Generate,
@@ -35,6 +36,7 @@ from accel.ast.tree.nodes import (
     Result,
     ScalarNode,
     Scan,
+    ScanSegments,
     ScatterWith,
     ShapeOf,
     Slice,
@@ -118,8 +120,10 @@ def scalars_of(node: ArrayNode) -> tuple[ScalarNode, ...]:
             found = (extent,)
         case Permute(combine=combine, function=function):
             found = (combine, function)
-        case Fold(function, initial) | Scan(function, initial):
+        case Fold(function, initial) | FoldSegments(function, initial) | Scan(function, initial):
             found = (function, initial)
+        case ScanSegments(function, initial, extent=extent):
+            found = (function, initial, extent)
         case Replicate(spec=spec) | Slice(spec=spec):
             found = spec
         case Reshape(shape=shape):
@@ -144,6 +148,8 @@ def arguments(node: ArrayNode) -> tuple[ArrayNode, ...]:
             return (left, right)
         case Permute(defaults=defaults, array=array) | ScatterWith(defaults=defaults, pairs=array):
             return (defaults, array)
+        case FoldSegments(_, _, array, starts, ends) | ScanSegments(_, _, array, starts, ends):
+            return (array, starts, ends)
         case Result(node=inner):
             return (inner,)
         case Awhile(initial=initial):

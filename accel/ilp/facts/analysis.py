@@ -17,7 +17,7 @@ from accel.ilp.problem.graph import Edge, Graph
 from accel.ilp.problem.options import Duplicate
 from accel.ilp.recompute.candidates import Candidates, nothing
 from accel.labelled.array import Array, Label, Shape
-from accel.labelled.operations import ORDERED, Kind, Role
+from accel.labelled.operations import GATHERS, ORDERED, Kind, Role
 from accel.support.union_find import UnionFind
 
 Arc = tuple[Label, Label]
@@ -173,7 +173,7 @@ class _Facts:
         maker, reader = edge.array.label, edge.consumer
         if edge.role is not Role.STREAM or not may_fuse(self.graph, edge) or (maker, reader) in self.infusible:
             return False
-        moves = self.graph.node[reader].kind is Kind.GATHER or maker in self.pushable or reader in self.pushable
+        moves = self.graph.node[reader].kind in GATHERS or maker in self.pushable or reader in self.pushable
         return not moves and not self.separation.are_separate(maker, reader)
 
     def may_share(self, first: tuple[Label, Role], second: tuple[Label, Role]) -> bool:

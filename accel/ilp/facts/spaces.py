@@ -68,6 +68,8 @@ class Spaces:
     def never_together(self, first: Label, second: Label) -> bool:
         """Whether two operations that are not pushed can be in no nest, whatever else is in it."""
         u, v = self._graph.node[first], self._graph.node[second]
+        if {u.kind, v.kind} == {Kind.SCAN, Kind.SEGMENTS}:
+            return True  # E6
         if u.iteration == v.iteration:
             return False
         for node, other in ((u, v), (v, u)):
@@ -144,4 +146,4 @@ class Spaces:
 
 def is_loop_free(node: Node) -> bool:
     """Whether an operation holds no loop of its own."""
-    return node.kind is not Kind.FOLD and not node.loops
+    return node.kind not in (Kind.FOLD, Kind.SEGMENTS) and not node.loops

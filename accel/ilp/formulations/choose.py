@@ -17,12 +17,12 @@ from accel.ilp.problem.cost import CostLevel, Weights
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Duplicate, FormulationName
 from accel.labelled.array import Label
-from accel.labelled.operations import Kind
+from accel.labelled.operations import GATHERS
 
 
 def demand(name: FormulationName, graph: Graph) -> None:
     """Raise `AccelValueError` if a formulation cannot express a program."""
-    gathers = [node for node in graph.nodes if node.kind is Kind.GATHER]
+    gathers = [node for node in graph.nodes if node.kind in GATHERS]
     if name == "robinson" and gathers:
         message = f"The formulation 'robinson' knows no gathers, and the program has one: {gathers[0].name}."
         raise AccelValueError(message, here(), hint="formulation='accel', the default, and 'published' know them")

@@ -15,7 +15,7 @@ from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Duplicate
 from accel.ilp.solvers.linear import Linear, total
 from accel.labelled.array import Label
-from accel.labelled.operations import Kind, Role
+from accel.labelled.operations import GATHERS, Kind, Role
 
 
 def _targets(graph: Graph, fusible: frozenset[Pair], duplicate: Duplicate) -> dict[Label, tuple[Label, ...]]:
@@ -37,7 +37,7 @@ class TraversalVariables:
 
     def __init__(self, draft: Draft, duplicate: Duplicate, corrected: bool) -> None:
         self._draft, self._corrected = draft, corrected
-        gathers = [node.label for node in draft.graph.operations if node.kind is Kind.GATHER]
+        gathers = [node.label for node in draft.graph.operations if node.kind in GATHERS]
         self.number = {label: 2 + position for position, label in enumerate(gathers)}
         self.last = 1 + len(gathers)
         targets = _targets(draft.graph, frozenset(draft.fusible), duplicate)

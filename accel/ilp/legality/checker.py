@@ -44,7 +44,11 @@ def _input(edge: Edge, traversal: Traversal) -> tuple[Array, Traversal | None]:
 def _output(graph: Graph, node: Node, array: Array, traversal: Traversal) -> tuple[Array, Traversal | None]:
     """Scatters make their results in no order; so do backward scans of matrices their totals."""
     outer = node.kind is Kind.SCAN and len(array.shape) < len(node.iteration)
-    unordered = node.kind in (Kind.SCATTER, Kind.BARRIER) or (outer and node.backward and bool(array.shape))
+    unordered = (
+        node.kind in (Kind.SCATTER, Kind.BARRIER)
+        or node.places(array)
+        or (outer and node.backward and bool(array.shape))
+    )
     return (array, None if unordered else traversal)
 
 
@@ -95,7 +99,7 @@ def _order_refusal(graph: Graph, node: Node, traversal: Traversal) -> Refusal | 
     match node.kind:
         case Kind.SCAN:
             allowed = [BACKWARD if node.backward else FORWARD]
-        case Kind.FILTER | Kind.SCATTER | Kind.BARRIER:
+        case Kind.FILTER | Kind.SCATTER | Kind.SEGMENTS | Kind.BARRIER:
             allowed = [FORWARD]
         case Kind.FOLD:
             allowed = [FORWARD, BACKWARD] if node.exact and not node.arrays[0].shape else [FORWARD]

@@ -94,6 +94,15 @@ def _comes_back(graph: Graph, traversals: Mapping[Label, Traversal], shapes: Map
     return None
 
 
+def _in_turn(graph: Graph, traversals: Mapping[Label, Traversal]) -> Refusal | None:
+    """E6: segments are divided among threads by their elements, so none waits for what is scanned before it."""
+    segments = [label for label in traversals if graph.node[label].kind is Kind.SEGMENTS]
+    scans = [label for label in traversals if graph.node[label].kind is Kind.SCAN]
+    if segments and scans:
+        return Refusal(Rule.E6, (segments[0], scans[0]), "the segments of {0} would wait in turn for the scan {1}")
+    return None
+
+
 def _recomputed(graph: Graph, traversals: Mapping[Label, Traversal], growing: Label) -> list[Node]:
     """What runs once per element of gather `growing`, directly or through gathers that are pushed to it."""
     found = []
@@ -117,7 +126,7 @@ def _work(graph: Graph, traversals: Mapping[Label, Traversal], duplicate: Duplic
         larger = "{0} may be larger than its source: "
         if duplicate is False:
             return Refusal(Rule.W1, (gather, recomputed[0].label), larger + "{1} would be recomputed")
-        heavy = [node for node in recomputed if node.kind is Kind.FOLD or node.loops]
+        heavy = [node for node in recomputed if node.kind in (Kind.FOLD, Kind.SEGMENTS) or node.loops]
         if heavy:
             return Refusal(Rule.W1, (gather, heavy[0].label), larger + "the loop of {1} would be recomputed")
         if sum(node.operations for node in recomputed) > CHEAP:
@@ -133,5 +142,6 @@ def nest_refusal(graph: Graph, traversals: Mapping[Label, Traversal], duplicate:
     return (
         _disagreement(graph, found.shapes)
         or _comes_back(graph, traversals, found.shapes)
+        or _in_turn(graph, traversals)
         or _work(graph, traversals, duplicate)
     )

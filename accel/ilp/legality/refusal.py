@@ -27,6 +27,7 @@ class Rule(Enum):
     E3 = "E3"
     E4 = "E4"
     E5 = "E5"
+    E6 = "E6"
     W1 = "W1"
 
 

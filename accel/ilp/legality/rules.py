@@ -21,7 +21,7 @@ def fixed_direction(node: Node) -> bool | None:
     match node.kind:
         case Kind.SCAN:
             return node.backward
-        case Kind.FILTER | Kind.SCATTER | Kind.BARRIER:
+        case Kind.FILTER | Kind.SCATTER | Kind.SEGMENTS | Kind.BARRIER:
             return False
         case Kind.FOLD:
             return None if node.exact and not node.arrays[0].shape else False
@@ -37,7 +37,7 @@ def may_fuse(graph: Graph, edge: Edge) -> bool:
     reader = graph.node[edge.consumer]
     if maker is None or edge.role not in ORDERED:
         return False
-    if Kind.BARRIER in (maker.kind, reader.kind) or maker.kind is Kind.SCATTER:
+    if Kind.BARRIER in (maker.kind, reader.kind) or maker.kind is Kind.SCATTER or maker.places(edge.array):
         return False
     is_total = maker.kind is Kind.SCAN and len(edge.array.shape) < len(maker.iteration)
     if is_total and maker.backward and edge.array.shape:

@@ -17,7 +17,7 @@ from accel.errors import AccelValueError, here
 from accel.ilp.problem.clustering import Traversal
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.interference import interferences
-from accel.labelled.array import Array, Label, Shape, SizeVariable
+from accel.labelled.array import Array, Label, Shape, SizeVariable, with_segments
 from accel.support.lazy import lazy
 
 NOMINAL_EXTENT = 1024
@@ -194,7 +194,7 @@ class Weights:
     def elements(self, shape: Shape) -> int:
         """The number of elements of `shape`, unknown extents counting 1024."""
         count = 1
-        for extent in shape:
+        for extent in with_segments(shape):
             variable = extent.variable
             count *= max(0, extent.offset + (0 if variable is None else self.sizes.get(variable, NOMINAL_EXTENT)))
         return count

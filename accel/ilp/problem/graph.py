@@ -40,6 +40,12 @@ class Node:
     """Of a filter: the size that it finds."""
     random: bool = False
     """A gather at indices that are data."""
+    placed: int = 0
+    """How many of its arrays, the first ones, are made in no order: stored at other indices than those of its loops."""
+
+    def places(self, array: Array) -> bool:
+        """Whether an array of this operation is made in no order."""
+        return array in self.arrays[: self.placed]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from accel.errors import AccelInternalError
 from accel.ir.flow import made, needed, state_needs
 from accel.ir.lowering.draft import Draft, DraftLevel
 from accel.ir.lowering.frame import Loop
-from accel.ir.nodes import For, Level, LoopBody
+from accel.ir.nodes import For, Level, LoopBody, Stream
 
 
 def arrange(nest: Draft, loops: Sequence[Loop]) -> Level:
@@ -27,7 +27,8 @@ def arrange(nest: Draft, loops: Sequence[Loop]) -> Level:
         if inner is not None:
             frame = loops[depth]
             states = tuple(draft.states.values())
-            loop = For(frame.index, frame.extent, frame.direction, states, inner)
+            loop = For(frame.index, frame.turns, frame.direction, states, inner)
+            wanted = wanted.union([loop.extent.name] if isinstance(loop.extent, Stream) else [])
             wanted = wanted.union(stream.name for state in states for stream in state_needs(state))
         inner, wanted = _level(draft, loop, wanted)
     if inner is None:

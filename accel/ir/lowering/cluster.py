@@ -16,9 +16,10 @@ from accel.ir.lowering.frame import Demand, Frame
 from accel.ir.lowering.names import element
 from accel.ir.lowering.reductions import lower_filter, lower_fold, lower_scan, total_array
 from accel.ir.lowering.remainders import without_remainders
+from accel.ir.lowering.segments import lower_fold_segments, lower_scan_segments
 from accel.ir.lowering.simplify import simplified
 from accel.ir.lowering.sizes import found_size
-from accel.ir.nodes import Count, LoopDirection, Nest, Output, Write
+from accel.ir.nodes import Count, LoopDirection, Nest, Output, Stream, Write
 from accel.labelled.algebra import Monoid
 from accel.labelled.array import Array, SizeVariable
 from accel.labelled.nodes import (
@@ -29,6 +30,7 @@ from accel.labelled.nodes import (
     Copy,
     Filter,
     Fold,
+    FoldSegments,
     Force,
     Gather,
     Generate,
@@ -36,6 +38,7 @@ from accel.labelled.nodes import (
     RequireEqual,
     Reshape,
     Scan,
+    ScanSegments,
     Scatter,
     Use,
 )
@@ -56,7 +59,8 @@ def lower_cluster(root: RootOfCluster, mentioned: frozenset[SizeVariable]) -> Ne
     made = [*(array for each in members for array in each.binding.arrays), *map(total_array, filters)]
     fused_away = frozenset(made) - counted.union(root.results)
     nest = without_writes(_fused(root.tree, frame), fused_away)
-    body = without_remainders(arrange(simplified(nest), frame.loops))
+    bounds = [loop.turns for loop in frame.loops if isinstance(loop.turns, Stream)]
+    body = without_remainders(arrange(simplified(nest, bounds), frame.loops))
     label = min(each.binding.label for each in members)
     return Nest(label, body, _outputs(nest, members, frame), _in_place(members), counts)
 
@@ -89,15 +93,22 @@ def _frame(members: list[LeafOfCluster]) -> Frame:
     return Frame([(each.binding, each.traversal) for each in members], arrays, demands)
 
 
+def _way(end: Direction) -> LoopDirection:
+    return LoopDirection.UP if end is Direction.LEFT else LoopDirection.DOWN
+
+
 def _demands(each: LeafOfCluster) -> Iterator[Demand]:
     """Which loops of an operation must run which way: docs/order.md counts elements in the array's own order."""
     binding, traversal = each.binding, each.traversal
     match binding.operation:
         case Fold(inputs=inputs, monoid=Monoid(exact=False)):
             yield Demand(LoopDirection.UP, inputs[0].shape, binding.arrays[0].shape, traversal)
+        case FoldSegments(starts=starts) as fold:
+            yield Demand(LoopDirection.UP, (*starts.shape, fold.length), starts.shape, traversal)
+        case ScanSegments(starts=starts, direction=end) as scan:
+            yield Demand(_way(end), (*starts.shape, scan.length), starts.shape, traversal)
         case Scan(inputs=inputs, direction=end):
-            way = LoopDirection.UP if end is Direction.LEFT else LoopDirection.DOWN
-            yield Demand(way, inputs[0].shape, inputs[0].shape[:-1], traversal)
+            yield Demand(_way(end), inputs[0].shape, inputs[0].shape[:-1], traversal)
         case Filter(inputs=inputs):
             yield Demand(LoopDirection.UP, inputs[0].shape, (), traversal)
         case Scatter(indices=indices, values=values, monoid=Monoid(exact=False)):
@@ -155,6 +166,10 @@ def lower_leaf(leaf: LeafOfCluster, frame: Frame) -> Draft:
             return lower_scatter(binding, binding.operation, traversal, frame)
         case Fold():
             return lower_fold(binding, binding.operation, traversal, frame)
+        case FoldSegments():
+            return lower_fold_segments(binding, binding.operation, traversal, frame)
+        case ScanSegments():
+            return lower_scan_segments(binding, binding.operation, traversal, frame)
         case Scan():
             return lower_scan(binding, binding.operation, traversal, frame)
         case Filter():

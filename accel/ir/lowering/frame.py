@@ -23,9 +23,9 @@ from accel.errors import AccelInternalError
 from accel.ilp.problem.clustering import Traversal
 from accel.ir.lowering import names
 from accel.ir.nodes import Guard, LoopBody, LoopDirection, OneToOne, Operand, Stream, Within
-from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
+from accel.labelled.array import Array, Extent, Label, SegmentLength, Shape, SizeVariable
 from accel.labelled.nodes import Binding
-from accel.labelled.operations import Kind, Role, describe
+from accel.labelled.operations import GATHERS, Kind, Role, describe
 from accel.labelled.scalar import Block, Compute, Function, Variable, constant
 from accel.labelled.scalar_text import extent_text
 
@@ -50,6 +50,12 @@ class Loop:
     index: Stream
     extent: Extent
     direction: LoopDirection
+
+    @property
+    def turns(self) -> Operand:
+        """How many iterations there are: of a loop over a segment, what the loop around it finds out."""
+        length = self.extent.variable
+        return names.turns(length) if isinstance(length, SegmentLength) else self.extent
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +106,7 @@ class Frame:
                 variable = binding.arrays[0].shape[0].variable
                 assert variable is not None
                 self._filters[variable] = (binding, traversal)
-            elif kind is Kind.GATHER:
+            elif kind in GATHERS:
                 self._gathers[binding.label] = (binding, traversal)
         self._depths: dict[Label | SizeVariable | None, tuple[int, int]] = {None: (0, 0)}
         self._bases: dict[Label | SizeVariable | None, _Base] = {None: _ROOT}
@@ -181,8 +187,11 @@ class Frame:
                 label = binding.label
                 self._bases[each] = _Base(1, at.depth, (names.position(label),), names.kept(label), ())
             else:
-                index = names.mapped_index(_inputs(binding)[0], each)
-                self._bases[each] = _Base(len(index), at.depth, index, at.guard, at.needs)
+                index, guard = names.mapped_index(_inputs(binding)[0], each), at.guard
+                length = _host_shape(binding)[-1].variable if _host_shape(binding) else None
+                if isinstance(length, SegmentLength) and length.longer:
+                    guard = names.kept(each)
+                self._bases[each] = _Base(len(index), at.depth, index, guard, at.needs)
         return self._bases[family]
 
     # Loops.
@@ -193,6 +202,10 @@ class Frame:
         for array, traversal in arrays:
             rank, depth = self._family_depth(self._family(array.shape, traversal))
             for level, extent in enumerate(array.shape[rank:], depth):
+                self._widen(extents, level, extent)
+        for binding, traversal in self._gathers.values():
+            rank, depth = self._family_depth(self._family(_host_shape(binding), traversal))
+            for level, extent in enumerate(_host_shape(binding)[rank:], depth):
                 self._widen(extents, level, extent)
         for demand in demands:
             inner = self.depth(demand.inner, demand.traversal)

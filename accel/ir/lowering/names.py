@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from accel.ast.tree.types import BOOL, I64
 from accel.ilp.problem.clustering import Traversal
 from accel.ir.nodes import Stream
-from accel.labelled.array import Array, Label
+from accel.labelled.array import Array, Label, SegmentLength
 
 
 def element(array: Array, traversal: Traversal) -> Stream:
@@ -43,3 +43,16 @@ def position(label: Label) -> Stream:
 def kept(label: Label) -> Stream:
     """Whether filter `label` keeps the present element; whether scatter `label` is given it."""
     return Stream(f"keep{label}", BOOL)
+
+
+def segment(length: SegmentLength) -> tuple[Stream, Stream, Stream]:
+    """Where a segment begins, where it ends and how long it is, once that is found to be a segment. A loop that runs once more
+    than that has a stream of its own: `turns`."""
+    name = "_".join(f"{each.label}" + (f"l{each.leaf}" if each.leaf else "") for each in (length.starts, length.ends))
+    return Stream(f"b{name}", I64), Stream(f"d{name}", I64), Stream(f"c{name}", I64)
+
+
+def turns(length: SegmentLength) -> Stream:
+    """How often the loop over a segment runs."""
+    count = segment(length)[-1]
+    return Stream(f"{count.name}_1", I64) if length.longer else count

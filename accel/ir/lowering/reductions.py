@@ -22,7 +22,7 @@ _A, _B, _SUM = Variable(0, I64), Variable(1, I64), Variable(2, I64)
 _COUNT = Function((_A, _B), Block((Compute(_SUM, Operator.ADD, (_A, _B)),), (_SUM,)))
 
 
-def _seed(
+def seeded(
     binding: Binding, initial: Function | None, inputs: tuple[Array, ...], depth: int, guard: Guard
 ) -> tuple[tuple[Operand, ...] | None, list[Placed]]:
     """The seed's operands, and what makes them in the level that contains the loop."""
@@ -36,7 +36,7 @@ def lower_fold(binding: Binding, operation: labelled.Fold, traversal: Traversal,
     """A state of the outermost of the folded loops, whose finals are the results around it."""
     inner = frame.point(operation.inputs[0].shape, traversal)
     outer = frame.point(binding.arrays[0].shape, traversal)
-    initial, seeds = _seed(binding, operation.initial, binding.arrays, outer.depth, outer.guard)
+    initial, seeds = seeded(binding, operation.initial, binding.arrays, outer.depth, outer.guard)
     finals = elements(binding.arrays, traversal)
     state = State(
         finals,
@@ -61,7 +61,7 @@ def lower_fold(binding: Binding, operation: labelled.Fold, traversal: Traversal,
     return draft(statements, [(outer.depth, state)])
 
 
-def _visiting(combine: Function, direction: Direction) -> Function:
+def visiting(combine: Function, direction: Direction) -> Function:
     """`combine` with the operand that is visited earlier first: a scan from the right visits the right one first."""
     if direction is Direction.LEFT:
         return combine
@@ -73,7 +73,7 @@ def lower_scan(binding: Binding, operation: labelled.Scan, traversal: Traversal,
     """A running state: inclusive results are its values after each step, the others those before."""
     shape, count = operation.inputs[0].shape, len(operation.inputs)
     inner, outer = frame.point(shape, traversal), frame.point(shape[:-1], traversal)
-    initial, seeds = _seed(binding, operation.initial, operation.inputs, outer.depth, outer.guard)
+    initial, seeds = seeded(binding, operation.initial, operation.inputs, outer.depth, outer.guard)
     results = elements(binding.arrays[:count], traversal)
     if operation.form is ScanForm.TOTAL:
         finals = elements(binding.arrays[count:], traversal)
@@ -82,7 +82,7 @@ def lower_scan(binding: Binding, operation: labelled.Scan, traversal: Traversal,
     state = State(
         finals,
         initial,
-        _visiting(operation.combine, operation.direction),
+        visiting(operation.combine, operation.direction),
         operation.monoid,
         running=True,
         when=outer.guard,

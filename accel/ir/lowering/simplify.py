@@ -5,19 +5,19 @@ Fused code does not compute what is not asked for (design section 8), so a dead 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from accel.ir.flow import substituted
 from accel.ir.lowering.draft import Draft, DraftLevel
-from accel.ir.nodes import LoopBody, OneToOne, Operand, Scatter, State, Write
+from accel.ir.nodes import LoopBody, OneToOne, Operand, Scatter, State, Stream, Write
 from accel.ir.slices import backward_slice
 from accel.labelled.scalar import Variable
 
 
-def simplified(nest: Draft) -> Draft:
-    """The same nest without copies, constants in flight, and dead statements."""
-    return _without_dead(_without_copies(nest))
+def simplified(nest: Draft, bounds: Iterable[Stream]) -> Draft:
+    """The same nest without copies, constants in flight, and dead statements. `bounds`: streams that are extents of loops."""
+    return _without_dead(_without_copies(nest), bounds)
 
 
 def _statements(nest: Draft) -> Iterator[LoopBody]:
@@ -69,11 +69,11 @@ def _without_copies(nest: Draft) -> Draft:
     )
 
 
-def _without_dead(nest: Draft) -> Draft:
-    """Keeps what stores something, and what that needs."""
+def _without_dead(nest: Draft, bounds: Iterable[Stream]) -> Draft:
+    """Keeps what stores something, and what that and the loops need."""
     states = [state for level in nest.levels for state in level.states.values()]
     stores = (statement for statement in _statements(nest) if isinstance(statement, Write | Scatter))
-    live = backward_slice(_statements(nest), states, stores)
+    live = backward_slice(_statements(nest), states, [*stores, *bounds])
     return Draft(
         tuple(
             DraftLevel(

@@ -183,7 +183,10 @@ class Body:
 
     def _remap(self, remap: Remap) -> None:
         index, shape = self._index(remap.arguments), self._env.shape(remap.bounds)
-        faults.require_inside(index, shape, remap.where)
+        if remap.segments is None:
+            faults.require_inside(index, shape, remap.where)
+        else:
+            faults.require_segment((index[0], index[1]), shape[0] - 1, remap.segments, remap.where)
         self._bind(remap.outs, index)
 
     def _scatter(self, scatter: Scatter) -> None:

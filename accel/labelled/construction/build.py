@@ -107,7 +107,7 @@ def _finish(program: Program, building: Building, products: Rounding) -> Program
         program = through(_LOOPS, program)
     if nodes.Reshape in kinds:
         program = through(_RESHAPES, program)
-    if products == "fused" and any(describe(operation).kind is Kind.FOLD for operation in operations):
+    if products == "fused" and any(describe(operation).kind in (Kind.FOLD, Kind.SEGMENTS) for operation in operations):
         program = through(_PRODUCTS, program)
     return through(_COPIES, program)
 

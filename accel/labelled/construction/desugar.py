@@ -26,7 +26,7 @@ SCALAR: Shape = ()
 
 Simple = (
     ast.Generate | ast.Map | ast.Backpermute | ast.Gather | ast.Append | ast.Permute | ast.ScatterWith | ast.Fold
-    | ast.Scan | ast.Filter | ast.Replicate | ast.Slice | ast.Reshape | ast.Compute
+    | ast.FoldSegments | ast.ScanSegments | ast.Scan | ast.Filter | ast.Replicate | ast.Slice | ast.Reshape | ast.Compute
 )  # fmt: skip
 """The combinators without parts."""
 
@@ -56,6 +56,10 @@ def desugar(node: Simple, scope: Scope) -> tuple[Value, ...]:
             source, seed = scope.value(array), _seed(initial, scope)
             fold = nodes.Fold(scope.function(function), seed, source.leaves, UNKNOWN, node.name, dimensions)
             return _one(scope, fold, node, source.shape[:-dimensions])
+        case ast.FoldSegments():
+            return _fold_segments(node, scope)
+        case ast.ScanSegments():
+            return _scan_segments(node, scope)
         case ast.Scan():
             return _scan(node, scope)
         case ast.Filter():
@@ -162,6 +166,52 @@ def _scatter_with(node: ast.ScatterWith, scope: Scope) -> tuple[Value]:
     indices, values = pairs.leaves[first : first + rank], pairs.leaves[first + rank :]
     scatter = nodes.Scatter(combine, defaults.leaves, keep, indices, values, UNKNOWN)
     return _one(scope, scatter, node, defaults.shape)
+
+
+def _fold_segments(node: ast.FoldSegments, scope: Scope) -> tuple[Value]:
+    source = scope.value(node.array)
+    starts, ends, after = _bounds(node, source, scope)
+    function, seed = scope.function(node.function), _seed(node.initial, scope)
+    fold = nodes.FoldSegments(function, seed, starts, ends, source.leaves, UNKNOWN, node.name)
+    return _one(scope, fold, node, starts.shape, after)
+
+
+def _scan_segments(node: ast.ScanSegments, scope: Scope) -> tuple[Value, ...]:
+    source = scope.value(node.array)
+    starts, ends, after = _bounds(node, source, scope)
+    shape = source.shape
+    if node.extent is not None:
+        shape = (*shape[:-1], *scope.extents([node.extent], node.where))
+    function, seed = scope.function(node.function), _seed(node.initial, scope)
+    scan = nodes.ScanSegments(
+        function, seed, starts, ends, source.leaves, node.direction, node.form, UNKNOWN, node.name
+    )
+    types = typed(node, shape)
+    if node.form is ScanForm.TOTAL:
+        types += typed(node, starts.shape, 1)
+    arrays, count = scope.emit(scan, types, node.where, after), len(source.leaves)
+    values = [Value(arrays[:count], shape, node.where)]
+    if node.form is ScanForm.TOTAL:
+        values.append(Value(arrays[count:], starts.shape, node.where))
+    return tuple(values)
+
+
+def _bounds(
+    node: ast.FoldSegments | ast.ScanSegments, source: Value, scope: Scope
+) -> tuple[Array, Array, tuple[Label, ...]]:
+    """Where the segments of each row begin and end, and what must have been checked: each row has the same segments."""
+    starts, ends = scope.value(node.starts), scope.value(node.ends)
+    last, after = scope.require(starts, ends, node.name, node.where)
+    shape = (*source.shape[:-1], *starts.shape)
+    if len(shape) == 1:
+        return starts.leaves[0], last[0], after
+    index = tuple([Variable(axis, I64) for axis in range(len(shape))])
+    repeat = Function(index, Block((), index[-1:]))
+    first, last = (
+        scope.emit(nodes.Backpermute(repeat, each, False, node.name), [(I64, shape)], node.where)
+        for each in (starts.leaves, last)
+    )
+    return first[0], last[0], after
 
 
 def _scan(node: ast.Scan, scope: Scope) -> tuple[Value, ...]:

@@ -11,11 +11,13 @@ from accel.ast.tree.nodes import (
     Awhile,
     Backpermute,
     Fold,
+    FoldSegments,
     Gather,
     Permute,
     Replicate,
     Reshape,
     ScalarNode,
+    ScanSegments,
     ScatterWith,
     Slice,
 )
@@ -57,7 +59,9 @@ def may_fail(node: ArrayNode) -> bool:
     Operands of unequal shapes are not counted: what that requires of parameters is checked when they are given.
     """
     match node:
-        case Gather() | Backpermute() | Permute() | ScatterWith() | Slice() | Replicate() | Reshape() | Awhile():
+        case Gather() | Backpermute() | Permute() | ScatterWith() | Slice() | Replicate() | Reshape():
+            return True
+        case FoldSegments() | ScanSegments() | Awhile():
             return True
         case Fold(_, initial) if initial is None:
             return True

@@ -38,15 +38,37 @@ def require_inside(position: Sequence[int], shape: Sequence[int], where: Where |
             raise index(position, shape, where)
 
 
+def segment(start: int, end: int, extent: int, name: str, where: Where | None) -> AccelShapeError:
+    """A segment of the combinator `name` lies outside of the elements, or ends before it begins."""
+    what = f"{name}: a segment from {start} to {end}"
+    if end < start:
+        hint = "lengths are not negative; offsets do not decrease"
+        return AccelShapeError(f"{what} ends before it begins", where, hint=hint)
+    hint = "the lengths come to no more elements than there are; offsets lie among them"
+    return AccelShapeError(f"{what} of {extent} elements lies outside of them", where, hint=hint)
+
+
+def require_segment(bounds: tuple[int, int], extent: int, name: str, where: Where | None) -> None:
+    """Raises the error of `segment` unless a segment from the first to before the second lies in the elements."""
+    if not 0 <= bounds[0] <= bounds[1] <= extent:
+        raise segment(*bounds, extent, name, where)
+
+
 def empty_row(name: str, shape: Sequence[int], where: Where | None) -> AccelValueError:
     """The fold without a seed that the user knows as `name` met rows without elements; `shape` is the folded array's."""
     message = f"{name} of an empty row: the array has shape {tuple(shape)}"
+    if name in _OF_SEGMENTS:
+        message = f"{name} of an empty segment"
     return AccelValueError(message, where, hint=f"write {_SEEDED.get(name, '`fold`')} with an initial value")
 
+
+_OF_SEGMENTS = frozenset({"fold1Seg", "fold1SegOffsets"})
 
 _SEEDED: Mapping[str, str] = MappingProxyType(
     {
         "fold1All": "`foldAll`",
+        "fold1Seg": "`foldSeg`",
+        "fold1SegOffsets": "`foldSegOffsets`",
         "minimum": "`A.fold(A.min, z, xs)`",
         "maximum": "`A.fold(A.max, z, xs)`",
     }

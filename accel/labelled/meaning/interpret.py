@@ -36,6 +36,7 @@ from accel.labelled.nodes import (
     Equality,
     Filter,
     Fold,
+    FoldSegments,
     Force,
     Gather,
     Generate,
@@ -44,6 +45,7 @@ from accel.labelled.nodes import (
     RequireEqual,
     Reshape,
     Scan,
+    ScanSegments,
     Scatter,
     Use,
 )
@@ -183,6 +185,10 @@ def _bind(binding: Binding, env: Environment) -> None:
             _reshape(binding, inputs, env)
         case Fold():
             _fold(binding, binding.operation, env)
+        case FoldSegments():
+            _fold_rows(binding, binding.operation, _segments(binding, binding.operation, env), env)
+        case ScanSegments():
+            _scan_rows(binding, binding.operation, _segments(binding, binding.operation, env), env)
         case Scan():
             _scan(binding, binding.operation, env)
         case Filter(predicate, inputs):
@@ -283,11 +289,28 @@ def folder(
 
 
 def _fold(binding: Binding, operation: Fold, env: Environment) -> None:
+    _fold_rows(binding, operation, _rows(operation.inputs, env, operation.dimensions), env)
+
+
+def _segments(binding: Binding, operation: FoldSegments | ScanSegments, env: Environment) -> Iterator[list[Element]]:
+    """Each segment, once it is found to be one, is a row."""
+    *_, count = env.shape(operation.starts.shape)
+    described = env.elements((operation.starts, operation.ends))
+    *_, extent = env.shape(operation.inputs[0].shape)
+    for number, row in enumerate(_rows(operation.inputs, env) if count else ()):
+        for start, end in described[number * count : (number + 1) * count]:
+            faults.require_segment((int(start), int(end)), extent, operation.name, binding.where)
+            yield row[int(start) : int(end)]
+
+
+def _fold_rows(
+    binding: Binding, operation: Fold | FoldSegments, rows: Iterable[list[Element]], env: Environment
+) -> None:
     combine, seed = _combiner(env.function(operation.combine)), _seed(operation.initial, env)
     kinds = [array.element for array in binding.arrays]
     folded = folder(operation.combine, operation.monoid, kinds, operation.products, env)
     results = []
-    for row in _rows(operation.inputs, env, operation.dimensions):
+    for row in rows:
         if row:
             total = folded(row)
             results.append(total if seed is None else combine(seed, total))
@@ -299,6 +322,15 @@ def _fold(binding: Binding, operation: Fold, env: Environment) -> None:
 
 
 def _scan(binding: Binding, operation: Scan, env: Environment) -> None:
+    if all(0 in env.shape(array.shape) for array in binding.arrays):
+        env.store(binding.arrays, ())
+        return
+    _scan_rows(binding, operation, _rows(operation.inputs, env), env)
+
+
+def _scan_rows(
+    binding: Binding, operation: Scan | ScanSegments, rows: Iterable[list[Element]], env: Environment
+) -> None:
     """A scan from the right is the scan of the reversed row with its operands exchanged, reversed."""
     combine, seed = _combiner(env.function(operation.combine)), _seed(operation.initial, env)
     right = operation.direction is Direction.RIGHT
@@ -308,10 +340,7 @@ def _scan(binding: Binding, operation: Scan, env: Environment) -> None:
 
     scans: list[Element] = []
     totals: list[Element] = []
-    if all(0 in env.shape(array.shape) for array in binding.arrays):
-        env.store(binding.arrays, ())
-        return
-    for row in _rows(operation.inputs, env):
+    for row in rows:
         visited = row[::-1] if right else row
         results = list(order.scan(visited, flipped if right else combine, seed))
         if operation.form is not ScanForm.INCLUSIVE:

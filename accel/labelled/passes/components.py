@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from typing import TypeAlias
 
 from accel.ast.tree.nodes import ScanForm
 from accel.labelled.algebra import by_component, monoid_of
-from accel.labelled.nodes import Filter, Fold, Operation, Scan
+from accel.labelled.nodes import Filter, Fold, FoldSegments, Operation, Scan, ScanSegments
 from accel.labelled.scalar import Function
 from accel.labelled.scalar_text import variables_used
 from accel.labelled.scalars.simplify import select_results, simplify
+
+Reduction: TypeAlias = Fold | FoldSegments | Scan | ScanSegments
 
 
 def needed_components(combine: Function, wanted: Collection[int]) -> list[int]:
@@ -42,13 +45,13 @@ def restrict(operation: Operation, wanted: Collection[int]) -> tuple[Operation, 
         case Filter():
             found = restrict_filter(operation, wanted)
             return None if found is None else (found[0], [*found[1], len(operation.inputs)])
-        case Fold() | Scan():
+        case Fold() | FoldSegments() | Scan() | ScanSegments():
             return restrict_reduction(operation, wanted)
         case _:
             return None
 
 
-def restrict_reduction(operation: Fold | Scan, wanted: Collection[int]) -> tuple[Fold | Scan, list[int]] | None:
+def restrict_reduction(operation: Reduction, wanted: Collection[int]) -> tuple[Reduction, list[int]] | None:
     """The reduction with fewer components, and which of its arrays remain; None if all are needed.
 
     `wanted` are places among its arrays: the components, and for scans with totals the components again.
@@ -59,12 +62,12 @@ def restrict_reduction(operation: Fold | Scan, wanted: Collection[int]) -> tuple
         return None
     combine = restrict_combining(operation.combine, kept)
     initial = None if operation.initial is None else select_results(operation.initial, kept)
-    parts = by_component(operation.inputs, operation.products if isinstance(operation, Fold) else ())
+    parts = by_component(operation.inputs, () if isinstance(operation, Scan | ScanSegments) else operation.products)
     inputs = tuple([array for k in kept for array in parts[k]])
-    totals = isinstance(operation, Scan) and operation.form is ScanForm.TOTAL
+    totals = isinstance(operation, Scan | ScanSegments) and operation.form is ScanForm.TOTAL
     places = kept + [count + k for k in kept] if totals else kept
     fewer = replace(operation, combine=combine, initial=initial, inputs=inputs, monoid=monoid_of(combine))
-    if isinstance(fewer, Fold):
+    if not isinstance(fewer, Scan | ScanSegments):
         fewer = replace(fewer, products=tuple([place for place, k in enumerate(kept) if len(parts[k]) == 2]))
     return fewer, places
 

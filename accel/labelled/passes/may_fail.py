@@ -23,6 +23,7 @@ from accel.labelled.nodes import (
     Copy,
     Filter,
     Fold,
+    FoldSegments,
     Force,
     Gather,
     Generate,
@@ -30,6 +31,7 @@ from accel.labelled.nodes import (
     RequireEqual,
     Reshape,
     Scan,
+    ScanSegments,
     Scatter,
     Use,
 )
@@ -53,7 +55,7 @@ def may_fail(binding: Binding, there: Iterable[Array], sizes: Sizes) -> bool:
     if not _is_affordable(binding, there):
         return True
     match operation:
-        case Gather() | Scatter() | RequireEqual() | Awhile():
+        case Gather() | Scatter() | FoldSegments() | ScanSegments() | RequireEqual() | Awhile():
             return True
         case Backpermute(function, inputs):
             return not always_inside(function, binding.arrays[0].shape, inputs[0].shape)

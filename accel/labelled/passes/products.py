@@ -16,7 +16,7 @@ from accel.ast.tree.operators import Operator
 from accel.labelled import programs
 from accel.labelled.algebra import may_be_products
 from accel.labelled.array import Array, Label, SizeVariable
-from accel.labelled.nodes import Binding, Fold, Program
+from accel.labelled.nodes import Binding, Fold, FoldSegments, Program
 from accel.labelled.operations import Described, Flag, Kind, describe, rebuild, with_parts
 from accel.labelled.scalar import Block, Compute, Function, Operand, operand_type
 
@@ -113,7 +113,7 @@ class _Found:
             described = describe(operation)
             if Flag.TAKES_INDEX in described.flags and described.kind in (Kind.MAP, Kind.GENERATE):
                 makers[binding.label] = _Maker(binding, described)
-            elif isinstance(operation, Fold):
+            elif isinstance(operation, Fold | FoldSegments):
                 binding = replace(binding, operation=self._fold(operation, binding.arrays, makers))
             elif described.parts:
                 binding = replace(binding, operation=with_parts(operation, self.program))
@@ -123,8 +123,11 @@ class _Found:
             bindings=tuple([makers[each.label].made() if each.label in makers else each for each in bindings]),
         )
 
-    def _fold(self, fold: Fold, arrays: tuple[Array, ...], makers: dict[Label, _Maker]) -> Fold:
-        if any(extent.variable in self.filtered for extent in fold.folded):
+    def _fold(
+        self, fold: Fold | FoldSegments, arrays: tuple[Array, ...], makers: dict[Label, _Maker]
+    ) -> Fold | FoldSegments:
+        folded = fold.folded if isinstance(fold, Fold) else fold.inputs[0].shape[-1:]
+        if any(extent.variable in self.filtered for extent in folded):
             return fold
         sums = may_be_products(fold.monoid, [array.element for array in arrays])
         inputs: list[Array] = []

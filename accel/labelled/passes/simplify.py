@@ -23,6 +23,7 @@ from accel.labelled.nodes import (
     Copy,
     Filter,
     Fold,
+    FoldSegments,
     Generate,
     Map,
     Operation,
@@ -30,6 +31,7 @@ from accel.labelled.nodes import (
     RequireEqual,
     Reshape,
     Scan,
+    ScanSegments,
     Scatter,
     Use,
 )
@@ -93,7 +95,7 @@ class _Forward:
     def _inner(self, operation: Operation, known: _Known) -> Operation:
         """The operation with its sub-programs simplified and its combining function described."""
         operation = with_parts(operation, lambda part: self.program(part, known.new_child()))
-        if isinstance(operation, Fold | Scan | Scatter):
+        if isinstance(operation, Fold | FoldSegments | Scan | ScanSegments | Scatter):
             return replace(operation, monoid=monoid_of(operation.combine))
         return operation
 

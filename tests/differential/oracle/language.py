@@ -14,6 +14,7 @@ from tests.differential.oracle.arrays import Array, Function, Shape, known, mapp
 from tests.differential.oracle.random_numbers import RANDOM
 from tests.differential.oracle.reductions import Orders, Scan
 from tests.differential.oracle.scalar_names import SCALAR_NAMES
+from tests.differential.oracle.segments import fold_segments, scan_segments, summed, whole
 from tests.differential.oracle.stencils import Boundaries, stencil
 from tests.differential.oracle.values import (
     Tree,
@@ -245,7 +246,21 @@ def _folding(orders: Orders) -> dict[str, object]:
     def tested(operator: str, seed: bool) -> Callable[[Function, Array], Array]:
         return lambda f, array: named(operator, seed)(_mapped(f, array))
 
+    def segments(offsets: Callable[[Array], list[int]]) -> tuple[object, object]:
+        def with_seed(f: Function, seed: object, array: Array, descriptor: Array) -> Array:
+            return fold_segments(orders, f, _typed(seed, array), array, lambda: offsets(descriptor))
+
+        def without(f: Function, array: Array, descriptor: Array) -> Array:
+            return fold_segments(orders, f, None, array, lambda: offsets(descriptor))
+
+        return with_seed, without
+
+    by_lengths, by_offsets = segments(summed), segments(whole)
     return {
+        "foldSeg": by_lengths[0],
+        "fold1Seg": by_lengths[1],
+        "foldSegOffsets": by_offsets[0],
+        "fold1SegOffsets": by_offsets[1],
         "fold": seeded(False),
         "foldAll": seeded(True),
         "fold1": unseeded(False),
@@ -273,14 +288,29 @@ def _typed(seed: object, array: Array) -> Tree:
 def _scanning(from_right: bool) -> dict[str, object]:
     end = "r" if from_right else "l"
 
-    def scan(f: Function, seed: Tree, array: Array) -> Scan:
+    def scan(f: Function, seed: Tree | None, array: Array) -> Scan:
         return Scan(f, seed, array, from_right)
 
-    def with_totals(f: Function, seed: Tree, array: Array) -> Sequence[Array]:
+    def with_totals(f: Function, seed: Tree | None, array: Array) -> Sequence[Array]:
         found = scan(f, seed, array)
         return found.exclusive(), found.totals()
 
+    def segmented(
+        form: Callable[[Function, Tree | None, Array], Sequence[Array]],
+    ) -> Callable[[Function, object, Array, Array], list[Array]]:
+        return lambda f, seed, array, lengths: scan_segments(
+            lambda part: form(f, None if seed is None else _typed(seed, part), part), array, lambda: summed(lengths)
+        )
+
+    longer = segmented(lambda f, seed, part: [Scan(f, seed, part, from_right).longer()])
+    every = segmented(lambda f, seed, part: [Scan(f, seed, part, from_right).every()])
+    totals = segmented(lambda f, seed, part: with_totals(f, seed, part))
     return {
+        f"scan{end}Seg": lambda f, seed, array, lengths: longer(f, seed, array, lengths)[0],
+        f"scan{end}1Seg": lambda f, array, lengths: every(f, None, array, lengths)[0],
+        f"postscan{end}Seg": lambda f, seed, array, lengths: every(f, seed, array, lengths)[0],
+        f"prescan{end}Seg": lambda f, seed, array, lengths: totals(f, seed, array, lengths)[0],
+        f"scan{end}TotalSeg": totals,
         f"scan{end}1": lambda f, array: Scan(f, None, array, from_right).every(),
         f"scan{end}": lambda f, seed, array: scan(f, seed, array).longer(),
         f"prescan{end}": lambda f, seed, array: scan(f, seed, array).exclusive(),

@@ -66,8 +66,8 @@ FAULTS = (
     Fault(
         "D5: filters run backward",
         "ilp/legality/checker.py",
-        "case Kind.FILTER | Kind.SCATTER | Kind.BARRIER:\n            allowed = [FORWARD]",
-        "case Kind.FILTER | Kind.SCATTER | Kind.BARRIER:\n            allowed = [FORWARD, BACKWARD]",
+        "case Kind.FILTER | Kind.SCATTER | Kind.SEGMENTS | Kind.BARRIER:\n            allowed = [FORWARD]",
+        "case Kind.FILTER | Kind.SCATTER | Kind.SEGMENTS | Kind.BARRIER:\n            allowed = [FORWARD, BACKWARD]",
         (_CHECKER,),
     ),
     Fault(
@@ -134,10 +134,17 @@ FAULTS = (
         (_CHECKER,),
     ),
     Fault(
+        "E6: segments wait for a scan",
+        "ilp/legality/nest.py",
+        "if segments and scans:",
+        "if segments and len(scans) > 1:",
+        (_CHECKER,),
+    ),
+    Fault(
         "W1: loops are recomputed",
         "ilp/legality/nest.py",
-        "heavy = [node for node in recomputed if node.kind is Kind.FOLD or node.loops]",
-        "heavy = [node for node in recomputed if node.kind is Kind.FOLD]",
+        "heavy = [node for node in recomputed if node.kind in (Kind.FOLD, Kind.SEGMENTS) or node.loops]",
+        "heavy = [node for node in recomputed if node.kind in (Kind.FOLD, Kind.SEGMENTS)]",
         (_CHECKER,),
     ),
     Fault(

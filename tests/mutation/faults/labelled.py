@@ -152,8 +152,8 @@ FAULTS = (
     Fault(
         "gathers cannot fail",
         "labelled/passes/may_fail.py",
-        "case Gather() | Scatter() | RequireEqual() | Awhile():",
-        "case Scatter() | RequireEqual() | Awhile():",
+        "case Gather() | Scatter() | FoldSegments() | ScanSegments() | RequireEqual() | Awhile():",
+        "case Scatter() | FoldSegments() | ScanSegments() | RequireEqual() | Awhile():",
         (_LOOPS,),
     ),
     Fault(

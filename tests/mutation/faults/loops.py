@@ -90,8 +90,8 @@ FAULTS = (
     Fault(
         "a scan from the right runs upwards",
         "ir/lowering/cluster.py",
-        "way = LoopDirection.UP if end is Direction.LEFT else LoopDirection.DOWN",
-        "way = LoopDirection.UP",
+        "return LoopDirection.UP if end is Direction.LEFT else LoopDirection.DOWN",
+        "return LoopDirection.UP",
         _LOWER,
     ),
     Fault(

@@ -36,6 +36,7 @@ def ranks(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f4]], s: A.Acc[A.Scalar[f4]]
 def elements(v: A.Acc[A.Vector[f4]], w: A.Acc[A.Vector[f8]], i: A.Acc[A.Vector[i4]]) -> None:
     A.zipWith(A.mul, v, i)  # E: Cannot infer value of type parameter "F" of "zipWith"
     A.zipWith(A.mul, v, w)  # E: Cannot infer value of type parameter "F" of "zipWith"
+    A.foldSeg(A.add, 0, v, v)  # E: Value of type variable "I" of "foldSeg" cannot be
     A.fold(A.add, 0.5, i)  # E: Value of type variable "Fl" of "fold" cannot be
     A.fold(A.max, 0.5, i)  # E: Value of type variable "Fl" of "fold" cannot be
     A.fold(A.max, np.float32(1), w)  # E: Cannot infer value of type parameter "E" of "fold"

@@ -14,6 +14,7 @@ from accel.ast.tree.types import BOOL
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.values import Fixed, Uniform, Value, Writer
 from accel.backends.llvm.text.code import register_type
+from accel.backends.sites import IndexSite
 from accel.labelled import scalar
 from accel.labelled.array import Extent
 
@@ -82,7 +83,7 @@ class Functions:
                 case scalar.Load(out, array, index, where):
                     position = [self._operand(operand, environment) for operand in index]
                     if statement.may_fail:
-                        self._memory.check(position, array.shape, mask, where)
+                        self._memory.check(position, mask, IndexSite(array.shape, where))
                     environment[out.number] = self._memory.read(array, position, mask)
                 case scalar.If(outs):
                     results = yield self._conditional(statement, environment, mask)

@@ -15,8 +15,7 @@ from accel.backends.llvm.text.code import Code, memory_type
 from accel.backends.llvm.text.frame import FAILED, FAULTS, STREAMING, FrameView
 from accel.backends.llvm.text.routine import Routine
 from accel.backends.sites import IndexSite, Site
-from accel.errors import Where
-from accel.labelled.array import Array, Extent, Shape
+from accel.labelled.array import Array, Extent
 
 
 class Memory:
@@ -45,11 +44,11 @@ class Memory:
 
     # Checks.
 
-    def check(self, index: Sequence[Value], shape: Shape, mask: str | None, where: Where | None) -> None:
-        """Leaves the function if, where `mask` is set, an index lies outside of `shape`."""
+    def check(self, index: Sequence[Value], mask: str | None, site: IndexSite) -> None:
+        """Leaves the function if, where `mask` is set, an index lies outside of the site's shape."""
         wrong: list[str] = []
         writer, type_ = self._writer, self._writer.code.type(I64)
-        for position, extent in zip(index, shape, strict=True):
+        for position, extent in zip(index, site.shape, strict=True):
             bound = self.view.extent(extent)
             if writer.is_uniform(position) and mask is None:
                 wrong.append(writer.scalar.emit(f"icmp uge i64 {writer.one(position)}, {bound}"))
@@ -58,7 +57,7 @@ class Memory:
                 outside = writer.code.emit(f"icmp uge {type_} {writer.every(position)}, {limit}")
                 wrong.append(writer.any(writer.both(mask, outside) or outside))
         for one in wrong:
-            self.fail_if(one, index, IndexSite(shape, where))
+            self.fail_if(one, index, site)
 
     def fail_if(self, wrong: str, index: Sequence[Value], site: Site) -> None:
         """Leaves the function where the i1 holds; in the recording form says which site, at which index, first."""

@@ -10,6 +10,7 @@ from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.values import Fixed, Uniform, Value, Writer
 from accel.backends.llvm.text.code import register_type
+from accel.backends.sites import IndexSite
 from accel.ir.flow import made
 from accel.ir.nodes import (
     Guard,
@@ -157,9 +158,9 @@ class Statements:
         match statement:
             case OneToOne() | OneToMaybe() | Within():
                 return self._functions.apply(statement.function, streams.values(statement.arguments), mask)
-            case Remap(_, arguments, bounds, _, where):
+            case Remap(_, arguments, bounds, _, where, segments):
                 index = streams.values(arguments)
-                memory.check(index, bounds, mask, where)
+                memory.check(index, mask, IndexSite(bounds, where, segments))
                 return index
             case Read(_, array, index):
                 return [memory.read(array, streams.values(index), mask)]
@@ -178,7 +179,7 @@ class Statements:
     def _scatter(self, statement: Scatter) -> None:
         streams, memory = self._streams, self._memory
         index, new = streams.values(statement.index), streams.values(statement.values)
-        memory.check(index, statement.arrays[0].shape, None, statement.where)
+        memory.check(index, None, IndexSite(statement.arrays[0].shape, statement.where))
         old = [memory.read(array, index, None) for array in statement.arrays]
         combined = self._functions.apply(statement.combine, [*new, *old], None)
         for array, value in zip(statement.arrays, combined, strict=True):

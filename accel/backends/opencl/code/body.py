@@ -164,9 +164,9 @@ class Body:
                 self._assign([statement.out], inline(statement.function, texts, writer, self.context))
             case ManyToOne():
                 self._step(statement)
-            case Remap(outs, arguments, bounds, _, where):
+            case Remap(outs, arguments, bounds, _, where, segments):
                 index = [operand_text(argument) for argument in arguments]
-                inside = self.context.checked(writer, index, IndexSite(bounds, where))
+                inside = self.context.checked(writer, index, IndexSite(bounds, where, segments))
                 self._assign(outs, [f"{inside} ? {text} : 0" for text in index])
             case Read(out, array, index):
                 self._assign([out], [element(array, [operand_text(each) for each in index])])

@@ -1,0 +1,229 @@
+"""Folds of segments: the bits of each segment folded alone, by any operator, on every backend and number of threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+import accel as A
+from accel.errors import AccelShapeError, AccelTypeError, AccelValueError
+from accel.ilp.problem.options import Strategy
+from tests.marks import slow
+
+pytestmark = pytest.mark.solver
+
+BACKENDS = ["interpreter", "llvm", "opencl"]
+Vector = A.Acc[A.Vector[Any]]
+Host = np.ndarray[Any, np.dtype[Any]]
+
+
+def affine(f: A.Exp[Any], g: A.Exp[Any]) -> A.Exp[Any]:
+    """What g does after f, of numbers times something plus something: associative, and does not commute."""
+    (a, b), (c, d) = A.unlift(f), A.unlift(g)
+    return A.lift(a * c, b * c + d)
+
+
+def pairs(xs: Host) -> Vector:
+    return A.map(lambda x: A.lift(x, x + 1), A.use(xs))
+
+
+OPERATORS: dict[str, tuple[Callable[..., Any], Callable[[Host], Vector], Any]] = {
+    "sum": (A.add, A.use, 0.5),
+    "maximum": (A.max, A.use, -1),
+    "difference": (lambda a, b: a - b, A.use, 3),
+    "affine": (affine, pairs, A.lift(A.constant(1, np.float32), A.constant(0, np.float32))),
+}
+
+LENGTHS = {
+    "none": [],
+    "empty": [0, 0, 0],
+    "tiny": [1, 0, 3, 2, 0, 0, 7, 1, 2, 3, 1, 0] * 8,
+    "mixed": [0, 100, 3, 0, 64, 1, 65, 33, 5000, 1, 0, 9000, 2, 4096],
+    "one": [20_000],
+}
+
+
+def elements(count: int) -> Host:
+    return (np.arange(count) * 37 % 1009 / 7).astype(np.float32)
+
+
+def leaves(value: object) -> list[Host]:
+    return [np.asarray(value)] if not isinstance(value, tuple) else [leaf for part in value for leaf in leaves(part)]
+
+
+def same(left: object, right: object) -> None:
+    for one, other in zip(leaves(left), leaves(right), strict=True):
+        assert (one.dtype, one.shape) == (other.dtype, other.shape)
+        assert one.tobytes() == other.tobytes()
+
+
+def alone(name: str, xs: Host, lengths: Sequence[int]) -> object:
+    """Each segment folded by itself, put side by side."""
+    f, made, seed = OPERATORS[name]
+    offsets = np.cumsum([0, *lengths])
+    parts = [A.fold(f, seed, made(xs[start:end])) for start, end in pairwise(offsets)]
+    results = [leaves(A.run(part, backend="interpreter")) for part in parts]
+    kinds = [leaf.dtype for leaf in leaves(A.run(A.fold(f, seed, made(xs[:0])), backend="interpreter"))]
+    return tuple(np.array([each[k] for each in results], kind) for k, kind in enumerate(kinds))
+
+
+@pytest.mark.parametrize("lengths", list(LENGTHS))
+@pytest.mark.parametrize("name", list(OPERATORS))
+@pytest.mark.llvm
+@pytest.mark.opencl
+def test_each_segment_is_folded_as_if_alone(name: str, lengths: str) -> None:
+    counts = LENGTHS[lengths]
+    xs = elements(sum(counts) + 5)  # what is left over is not looked at
+    f, made, seed = OPERATORS[name]
+    expected = alone(name, xs, counts)
+    described = A.use(np.array(counts, np.int32)), A.use(np.cumsum([0, *counts]))
+    programs = A.foldSeg(f, seed, made(xs), described[0]), A.foldSegOffsets(f, seed, made(xs), described[1])
+    for program in programs:
+        same(A.run(program, backend="interpreter"), expected)
+        same(A.run(program, backend="opencl"), expected)
+        for threads in (1, 2, 3):
+            same(A.run(program, backend="llvm", threads=threads), expected)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_rows_of_an_array_are_divided_alike(backend: str) -> None:
+    xs = elements(3 * 2 * 20).reshape(3, 2, 20)
+    lengths = [3, 0, 10, 1]
+    offsets = np.cumsum([0, *lengths])
+    program = (
+        A.fold1SegOffsets(A.max, A.use(xs), A.use(offsets[[0, 1, 3, 4]])),
+        A.foldSeg(A.add, 0.5, A.use(xs), A.use(np.array(lengths, np.uint8))),
+    )
+    largest, sums = A.run(program, backend=backend)
+    assert (largest.shape, sums.shape) == ((3, 2, 3), (3, 2, 4))
+    for row in np.ndindex(3, 2):
+        same((sums[row],), alone("sum", xs[row], lengths))
+        assert list(largest[row]) == [max(xs[row][a:b]) for a, b in ((0, 3), (3, 13), (13, 14))]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_arrays_without_rows_or_elements(backend: str) -> None:
+    def sums(xs: Host, lengths: list[int]) -> Host:
+        return A.run(A.foldSeg(A.add, 1, A.use(xs), A.use(np.array(lengths, np.int64))), backend=backend)
+
+    assert sums(np.zeros((0, 4)), [1, 2]).shape == (0, 2)
+    assert sums(np.zeros((2, 0)), [0, 0]).tolist() == [[1, 1], [1, 1]]
+    assert sums(np.zeros((2, 3)), []).shape == (2, 0)
+    assert A.run(A.foldSegOffsets(A.add, 1, A.use(np.arange(3)), A.use(np.array([2]))), backend=backend).shape == (0,)
+
+
+BAD: dict[str, tuple[Callable[[Vector, Vector], Vector], list[int], str]] = {
+    "negative length": (lambda xs, d: A.foldSeg(A.add, 0, xs, d), [2, -1, 3], "from 2 to 1 ends before it begins"),
+    "too many": (lambda xs, d: A.foldSeg(A.add, 0, xs, d), [2, 3, 6], "from 5 to 11 of 10 elements"),
+    "sum that wraps": (
+        lambda xs, d: A.foldSeg(A.add, 0, xs, d),
+        [1, 2**63 - 1, 2**63 - 1, 2],
+        "ends before it begins",
+    ),
+    "decreasing": (lambda xs, d: A.foldSegOffsets(A.add, 0, xs, d), [0, 5, 4, 9], "from 5 to 4 ends before"),
+    "before": (lambda xs, d: A.foldSegOffsets(A.add, 0, xs, d), [-1, 4], "from -1 to 4 of 10 elements"),
+    "behind": (lambda xs, d: A.fold1SegOffsets(A.add, xs, d), [0, 11], "from 0 to 11 of 10 elements"),
+    "far behind": (lambda xs, d: A.fold1SegOffsets(A.add, xs, d), [2**62, 2**62 + 1], "lies outside"),
+}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("case", list(BAD))
+def test_what_does_not_describe_segments_is_an_error(case: str, backend: str) -> None:
+    make, descriptor, message = BAD[case]
+    program = make(A.use(np.arange(10.0)), A.use(np.array(descriptor)))
+    for threads in (1, 2) if backend == "llvm" else (1,):
+        with pytest.raises(AccelShapeError, match=message) as caught:
+            A.run(program, backend=backend, threads=threads)
+        assert "test_segments.py" in str(caught.value)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_empty_segment_without_a_seed_is_an_error(backend: str) -> None:
+    xs = A.use(np.arange(10.0))
+    with pytest.raises(AccelValueError, match="fold1Seg of an empty segment"):
+        A.run(A.fold1Seg(A.max, xs, A.use(np.array([2, 0, 1]))), backend=backend)
+    with pytest.raises(AccelShapeError):
+        A.run(A.foldSegOffsets(A.add, 0, xs, A.use(np.zeros(0, np.int64))), backend=backend)
+
+
+def test_wrong_descriptors_are_type_errors() -> None:
+    xs = A.use(np.arange(10.0))
+    with pytest.raises(AccelTypeError, match="foldSeg takes a descriptor of integers, got f64"):
+        A.foldSeg(A.add, 0, xs, A.use(np.array([1.0, 2.0])))
+    with pytest.raises(AccelTypeError, match="foldSeg takes an array of rank 1, got rank 2"):
+        A.foldSeg(A.add, 0, xs, A.use(np.ones((2, 2), np.int64)))
+
+
+def rows_times(values: Vector, columns: Vector, offsets: Vector, x: Vector) -> Vector:
+    """A sparse matrix times a vector."""
+    return A.foldSegOffsets(A.add, 0, A.zipWith(A.mul, values, A.gather(columns, x)), offsets)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_producers_and_consumers_share_the_loop(backend: str) -> None:
+    random = np.random.default_rng(1)
+    dense = np.where(random.random((30, 20)) < 0.3, random.integers(-9, 9, (30, 20)), 0).astype(np.float64)
+    rows, columns = np.nonzero(dense)
+    offsets = np.searchsorted(rows, np.arange(31))
+    x = random.integers(-9, 9, 20).astype(np.float64)
+
+    def scaled(values: Vector, columns: Vector, offsets: Vector, x: Vector) -> Vector:
+        return A.map(lambda y: y / 2, rows_times(values, columns, offsets, x))
+
+    given: list[Any] = [np.asarray(each) for each in (dense[rows, columns], columns, offsets, x)]
+    assert A.explain(scaled, *given).loops == 1
+    assert A.run(scaled(*[A.use(each) for each in given]), backend=backend).tolist() == (dense @ x / 2).tolist()
+
+
+def test_folds_by_one_descriptor_share_the_loop() -> None:
+    def spread(xs: Vector, offsets: Vector) -> tuple[Vector, Vector, Vector]:
+        low, high = A.foldSegOffsets(A.min, 99, xs, offsets), A.foldSegOffsets(A.max, -99, xs, offsets)
+        return low, high, A.zipWith(A.sub, high, low)
+
+    xs, offsets = np.arange(10) * 7 % 11, np.array([0, 2, 2, 9])
+    assert A.explain(spread, xs, offsets).loops == 1
+    assert [each.tolist() for each in A.runN(spread)(xs, offsets)] == [[0, 99, 1], [7, -99, 10], [7, -198, 9]]
+
+
+def test_segments_are_folded_in_the_loop_of_what_folds_them() -> None:
+    def largest(xs: Vector, offsets: Vector) -> A.Acc[A.Scalar[Any]]:
+        return A.fold(A.max, 0, A.foldSegOffsets(A.add, 0, xs, offsets))
+
+    assert A.explain(largest, np.arange(10), np.array([0, 2, 2, 9])).loops == 1
+    assert A.runN(largest)(np.arange(10), np.array([0, 2, 2, 9])) == 35
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_elements_that_are_not_looked_at(backend: str) -> None:
+    """The loop over a segment runs as often as there are elements, also if all of them are the same."""
+    program = A.foldSeg(A.add, 0, A.fill((10,), 1), A.use(np.array([3, 0, 4])))
+    assert A.run(program, backend=backend).tolist() == [3, 0, 4]
+
+
+@pytest.mark.parametrize("strategy", ["none", "greedy", "branch_and_bound"])
+def test_strategies_agree(strategy: Strategy) -> None:
+    xs, lengths = A.use(elements(300)), A.use(np.array([3, 100, 0, 64, 2]))
+    program = A.map(lambda x: x * 3, A.foldSeg(A.add, 0, A.zipWith(A.mul, xs, xs), lengths))
+    expected = A.run(program, backend="interpreter")
+    same(A.run(program, strategy=strategy), expected)
+
+
+@slow
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.llvm
+@pytest.mark.opencl
+def test_random_descriptors(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    counts = random.integers(0, random.choice([2, 4, 70, 5000]), int(random.choice([1, 3, 40])))
+    name = random.choice(list(OPERATORS))
+    xs = elements(int(counts.sum()) + int(random.integers(0, 3)))
+    f, made, start = OPERATORS[name]
+    program = A.foldSeg(f, start, made(xs), A.use(counts))
+    expected = alone(name, xs, counts.tolist())
+    for backend, threads in (("interpreter", 1), ("llvm", 1), ("llvm", 3), ("opencl", 1)):
+        same(A.run(program, backend=backend, threads=threads), expected)
