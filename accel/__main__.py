@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from accel.errors import AccelError
-from accel.ilp.problem.options import STRATEGIES
+from accel.support.choices import STRATEGIES
 from accel.support.distribution import DISTRIBUTION, version
 
 

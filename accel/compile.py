@@ -105,7 +105,15 @@ def stages(
     return Stages(planned.program, planned.plan, fused, loops, schedules)
 
 
-def compile(program: labelled.Program, options: Options, settings: Settings) -> Executable:
+@dataclass(frozen=True, slots=True)
+class Compilation:
+    """An executable. `settled`: its plan is what another hour would find, too."""
+
+    executable: Executable
+    settled: bool
+
+
+def compile(program: labelled.Program, options: Options, settings: Settings) -> Compilation:
     """The program on the backend that the settings name.
 
     Raises `AccelDeviceError`, which names the user's call, if that backend is missing or cannot run the program.
@@ -116,10 +124,10 @@ def compile(program: labelled.Program, options: Options, settings: Settings) -> 
         raise AccelDeviceError(error.message, here(), hint=error.hint) from error
 
 
-def _compiled(program: labelled.Program, options: Options, settings: Settings) -> Executable:
+def _compiled(program: labelled.Program, options: Options, settings: Settings) -> Compilation:
     target = backend(settings.backend, settings.threads)
     if isinstance(target, InterpreterBackend):
-        return target.compile_labelled(program, settings.check_nan)
+        return Compilation(target.compile_labelled(program, settings.check_nan), settled=True)
     around: Around = nothing_around
     if settings.check_nan:
         options = replace(options, strategy="none", duplicate=False)
@@ -140,4 +148,4 @@ def _compiled(program: labelled.Program, options: Options, settings: Settings) -
         " (proved)" if staged.plan.proved else "", (planned - start) * 1e3, target.name,
         (time.perf_counter() - planned) * 1e3,
     )  # fmt: skip
-    return executable
+    return Compilation(executable, staged.plan.proved or not staged.plan.strategy.startswith("ilp"))

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from accel.ast.tree.types import ArrayType, ElementType, ScalarType, TupleType
-from accel.backends.protocol import Direct, Executable, HostArray
+from accel.backends.direct import Direct
 from accel.structure import Nested
+
+if TYPE_CHECKING:
+    from accel.backends.protocol import Executable, HostArray
 
 Kind: TypeAlias = tuple[np.dtype[np.generic], int]
 """An array's dtype and rank."""

@@ -10,12 +10,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, ParamSpec, Self, TypeAlias, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeVar, Unpack
 
 import numpy as np
 
+from accel import kept_programs
 from accel import settings as setting
 from accel.annotations import Demand, contradiction, demand_of_result, demands
 from accel.ast.combinators.foreign import as_array
@@ -26,43 +27,25 @@ from accel.ast.handles.literals import describe
 from accel.ast.tree import structure
 from accel.ast.tree.nodes import ArrayNode, ArrayParameter, Use
 from accel.ast.tree.types import ArrayType, ScalarType
-from accel.backends.protocol import Executable, HostArray
-from accel.compile import compile
+from accel.backends.direct import Direct
 from accel.direct import Kind, Target, direct
 from accel.errors import AccelError, AccelTypeError, Where, here
-from accel.ilp.problem.options import Options
-from accel.labelled.array import SizeVariable
-from accel.labelled.construction.build import build
-from accel.labelled.meaning import bind
-from accel.labelled.nodes import Program
-from accel.labelled.places import names
-from accel.labelled.text import text
-from accel.relocation import Relocated
 from accel.settings import Given, Settings
 from accel.structure import Nested, element_arrays
 from accel.support import source
 from accel.support.cache import Cache
+from accel.support.forks import load
+
+if TYPE_CHECKING:
+    from accel.backends.protocol import Executable, HostArray
+    from accel.building import Built
+    from accel.labelled.nodes import Program
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 _MOST_DIRECT = 8
 """Combinations of types for which a function has a direct way at a time."""
-
-Key: TypeAlias = tuple[str, tuple[str, ...], setting.Key, tuple[tuple[SizeVariable, int], ...]]
-"""What an executable is found by: the program's text, names that its errors give, settings, sizes it is planned for."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Compiled:
-    """An executable, and the first program of its text."""
-
-    executable: Executable
-    program: Program
-
-
-_COMPILED: Cache[Key, _Compiled] = Cache(512)
-"""One per process, so that equal programs are compiled once: all that `run` and `runN` remember in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,69 +83,40 @@ def _form(part: object, what: str, handles: list[Acc[Any]]) -> Nested[ArrayType]
     return part.type
 
 
-def options(settings: Settings, sizes: Mapping[SizeVariable, int]) -> Options:
-    """What the planner is told; `sizes` are the call's, if it is to plan for them."""
-    return Options(
-        strategy=settings.strategy,
-        cost=settings.cost,
-        solver=settings.solver,
-        sizes=sizes if settings.sizes == "actual" else "nominal",
-        duplicate=settings.duplicate,
-        time_limit=settings.time_limit,
-        formulation=settings.formulation,
-    )
-
-
-def _executable(program: Program, settings: Settings, arguments: Sequence[HostArray]) -> Executable:
-    """The compiled program; the arguments matter only if it is planned for their sizes."""
-    actual: dict[SizeVariable, int] = {}
-    if settings.sizes == "actual":
-        actual = bind.sizes(program.parameters, program.own_shapes, program.equalities, arguments)
-    key = (
-        text(program),
-        names(program, every=settings.check_nan),
-        setting.key(settings),
-        tuple(sorted(actual.items())),
-    )
-    found = _COMPILED.get(key, lambda: _Compiled(compile(program, options(settings, actual), settings), program))
-    if found.program is program:
-        return found.executable
-    return Relocated(found.executable, found.program, lambda: program)
-
-
 @dataclass(frozen=True, slots=True)
 class _Rebuilt:
-    """What `run` does for programs of one structure. `inputs`: the numbers of the arrays that the program takes, in order."""
+    """What `run` does for programs of one structure. `inputs`: the numbers of the arrays that the program takes, in order.
+
+    `program` is what the executable's errors are about; None: it raises `Unusual` instead.
+    """
 
     executable: Executable
-    program: Program
     inputs: tuple[int, ...]
+    program: Program | None
 
 
 _REBUILT: Cache[tuple[structure.Key, setting.Key], _Rebuilt] = Cache(512)
-"""Beside `_COMPILED`, which programs that come the first time are found in, so that those built again need no stage at all."""
+"""One per process: programs that are built again need no stage at all."""
 
 
-def _built_again(nodes: Sequence[ArrayNode], settings: Settings) -> list[HostArray] | None:
-    """The results of a program whose structure was run before under the same settings; None if none was."""
-    found = structure.structure(nodes)
-    known = _known(found.key, settings)
-    if known is None:
-        return None
-    data = [leaf for number in known.inputs for leaf in found.uses[number].data]
-    own = functools.partial(_program, nodes, settings)
-    return Relocated(known.executable, known.program, own)(data)
+class Unusual(Exception):
+    """A program that only its machine code is known of meets what that does not take."""
 
 
-def _program(nodes: Sequence[ArrayNode], settings: Settings) -> Program:
-    return build(nodes, (), settings.rounding).program
+def _unusual(arguments: Sequence[HostArray]) -> list[HostArray]:
+    raise Unusual
 
 
-def _known(key: structure.Key, settings: Settings) -> _Rebuilt | None:
-    try:
-        return _REBUILT.find((key, setting.key(settings)))
-    except TypeError:  # something in the program has no hash
-        return None
+def _built(
+    nodes: Sequence[ArrayNode],
+    parameters: Sequence[ArrayParameter],
+    settings: Settings,
+    given: Sequence[HostArray] = (),
+) -> Built:
+    load("accel.building")
+    from accel.building import built  # and with it all stages
+
+    return built(nodes, parameters, settings, given)
 
 
 def run(a: object, **given: Unpack[Given]) -> object:
@@ -174,29 +128,74 @@ def run(a: object, **given: Unpack[Given]) -> object:
     """
     settings = setting.changed(given)
     nodes, shaped = _nodes(a, "what is run")
-    results = None if settings.sizes == "actual" else _built_again(nodes, settings)
-    return shaped.assemble(_first(nodes, settings) if results is None else results)
+    return shaped.assemble(_results(nodes, settings))
 
 
-def _first(nodes: Sequence[ArrayNode], settings: Settings) -> list[HostArray]:
-    """The results of a program of a structure that is new."""
-    built = build(nodes, (), settings.rounding)
-    data = [leaf for constant in built.constants for leaf in constant.data]
-    executable = _executable(built.program, settings, data)
+def _results(nodes: Sequence[ArrayNode], settings: Settings) -> list[HostArray]:
+    found = structure.structure(nodes)
+    known = _known(found.key, settings)
+    if known is not None:
+        data = [leaf for number in known.inputs for leaf in found.uses[number].data]
+        if known.program is not None:
+            load("accel.relocation")
+            from accel.relocation import Relocated
+
+            own = functools.partial(_program, nodes, settings)
+            return Relocated(known.executable, known.program, own)(data)
+        with contextlib.suppress(Unusual):
+            return known.executable(data)
+    made = _built(nodes, (), settings)
+    inputs = _inputs(found, made.constants)
+    _remember(found.key, settings, _Rebuilt(made.executable, inputs, made.program))
+    results = made.executable([leaf for constant in made.constants for leaf in constant.data])
+    if known is None:
+        _keep(found.key, settings, inputs, made)
+    return results
+
+
+def _program(nodes: Sequence[ArrayNode], settings: Settings) -> Program:
+    return _built(nodes, (), settings).program
+
+
+def _inputs(found: structure.Structure, constants: Sequence[Use]) -> tuple[int, ...]:
+    """Which of the structure's arrays the program takes, in its own order."""
+    numbers = {(use.types, *map(id, use.data)): number for number, use in enumerate(found.uses)}
+    return tuple([numbers[use.types, *map(id, use.data)] for use in constants])
+
+
+def _known(key: structure.Key, settings: Settings) -> _Rebuilt | None:
+    """What was found out of programs of this structure, by this process or an earlier one."""
+    if settings.sizes == "actual":
+        return None
+    try:
+        known = _REBUILT.find((key, setting.key(settings)))
+    except TypeError:  # something in the program has no hash
+        return None
+    if known is None:
+        recalled = kept_programs.recall(key, settings, _unusual)
+        if recalled is not None:
+            known = _Rebuilt(recalled[1], recalled[0], None)
+            _remember(key, settings, known)
+    return known
+
+
+def _remember(key: structure.Key, settings: Settings, known: _Rebuilt) -> None:
     if settings.sizes != "actual":
-        found = structure.structure(nodes)
-        numbers = {(use.types, *map(id, use.data)): number for number, use in enumerate(found.uses)}
-        inputs = tuple([numbers[use.types, *map(id, use.data)] for use in built.constants])
         with contextlib.suppress(TypeError):  # something in the program has no hash
-            _REBUILT.keep((found.key, setting.key(settings)), _Rebuilt(executable, built.program, inputs))
-    return executable(data)
+            _REBUILT.keep((key, setting.key(settings)), known)
+
+
+def _keep(key: structure.Key, settings: Settings, inputs: tuple[int, ...], made: Built) -> None:
+    """Keeps a program for other processes."""
+    if made.settled and isinstance(made.executable, Direct) and made.executable.code is not None:
+        kept_programs.keep(key, settings, inputs, made.executable.code)
 
 
 @dataclass(frozen=True, slots=True)
 class _Specialised:
     """A `runN` function for arguments of certain ranks and dtypes."""
 
-    program: Program
+    program: Callable[[], Program]
     executable: Executable
     constants: tuple[HostArray, ...]
     result: Shaped
@@ -293,7 +292,10 @@ class RunN(Generic[P, R]):
         found = self._specialised.get((setting.key(settings), types), lambda: self._specialise(types, hosts, settings))
         data = [*(leaf for host in hosts for leaf in host.data), *found.constants]
         if settings.sizes == "actual":
-            return found.result.assemble(_executable(found.program, settings, data)(data))
+            load("accel.building")
+            from accel.building import compiled
+
+            return found.result.assemble(compiled(found.program(), settings, data)[0](data))
         if all(type(a) is np.ndarray and h.data[0] is a for a, h in zip(args, hosts, strict=True)):
             self._remember(found, tuple((host.data[0].dtype, host.data[0].ndim) for host in hosts))
         return found.result.assemble(found(data))
@@ -340,11 +342,33 @@ class RunN(Generic[P, R]):
         if found is not None:
             hint = "return what is annotated, or leave the annotation open by a type variable"
             raise AccelTypeError(f"the result of {self._name()}{found}", where, hint=hint)
-        built = build(nodes, parameters, settings.rounding)
-        constants = tuple(leaf for constant in built.constants for leaf in constant.data)
-        arguments = [*(leaf for host in hosts for leaf in host.data), *constants]
-        executable = _executable(built.program, settings, arguments)
-        return _Specialised(built.program, executable, constants, shaped, where)
+        return self._compiled(nodes, parameters, hosts, settings, shaped, where)
+
+    def _compiled(
+        self,
+        nodes: Sequence[ArrayNode],
+        parameters: Sequence[ArrayParameter],
+        hosts: Sequence[Use],
+        settings: Settings,
+        shaped: Shaped,
+        where: Where | None,
+    ) -> _Specialised:
+        if settings.sizes == "actual":
+            now = _built(nodes, parameters, settings, [leaf for host in hosts for leaf in host.data])
+            return _Specialised(lambda: now.program, now.executable, _leaves(now.constants), shaped, where)
+        made = functools.cache(functools.partial(_built, nodes, parameters, settings))
+        found = structure.structure([*parameters, *nodes])
+        recalled = kept_programs.recall(found.key, settings, lambda arguments: made().executable(arguments))
+        if recalled is not None:
+            inputs, executable = recalled
+            constants = _leaves([found.uses[number] for number in inputs])
+            return _Specialised(lambda: made().program, executable, constants, shaped, where)
+        _keep(found.key, settings, _inputs(found, made().constants), made())
+        return _Specialised(lambda: made().program, made().executable, _leaves(made().constants), shaped, where)
+
+
+def _leaves(constants: Sequence[Use]) -> tuple[HostArray, ...]:
+    return tuple([leaf for constant in constants for leaf in constant.data])
 
 
 def runN(f: object = None, **given: Unpack[Given]) -> Callable[..., object]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from accel.backends.protocol import Direct, Executable, HostArray
+from accel.backends.direct import Direct
+from accel.backends.protocol import Executable, HostArray
 from accel.errors import AccelError, Where
 from accel.labelled.nodes import Program
 from accel.labelled.places import places
@@ -31,6 +32,11 @@ class Relocated:
     ) -> Callable[..., object] | None:
         """See `accel.backends.protocol.Direct`: it raises nothing itself."""
         return self._executable.function(otherwise, constants) if isinstance(self._executable, Direct) else None
+
+    @property
+    def code(self) -> Callable[[], bytes] | None:
+        """See `accel.backends.protocol.Direct`: places are no part of it."""
+        return self._executable.code if isinstance(self._executable, Direct) else None
 
     def _moves(self) -> dict[Where, Where | None]:
         """Each place of `compiled`, and the one that corresponds to it."""

@@ -8,23 +8,33 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from typing import Literal, TypeAlias, TypedDict, Unpack, get_args
+from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack, get_args
 
 from accel.errors import AccelValueError, here
-from accel.ilp.problem import options as planner
-from accel.ilp.problem.cost import CostModel
-from accel.ilp.problem.function_key import FunctionKey
-from accel.ilp.problem.options import DUPLICATE, CostGiven, Duplicate, FormulationName, Strategy
-from accel.ilp.solvers import SolverName
-from accel.labelled.passes.products import Rounding
+from accel.support.choices import (
+    CHOICES,
+    DUPLICATE,
+    CostName,
+    Duplicate,
+    FormulationName,
+    Rearrange,
+    Rounding,
+    Sizes,
+    SolverName,
+    Strategy,
+    check_choice,
+    check_seconds,
+)
+from accel.support.forks import load
 
-Sizes = Literal["nominal", "actual"]
-Rearrange = Literal["model", "measure"]
+if TYPE_CHECKING:
+    from accel.ilp.problem.function_key import FunctionKey
+    from accel.ilp.problem.options import CostGiven
 
 
 class Given(TypedDict, total=False):
@@ -67,14 +77,6 @@ class Settings:
         return "rounded" if self.check_nan else self.products
 
 
-_CHOICES: Mapping[str, tuple[object, ...]] = {
-    "solver": get_args(SolverName),
-    "sizes": get_args(Sizes),
-    "products": get_args(Rounding),
-    "rearrange": get_args(Rearrange),
-    "check_nan": (True, False),
-}
-
 _BACKEND = re.compile(r"llvm|interpreter|opencl(:[0-9]+)?")
 
 
@@ -83,10 +85,16 @@ def _wrong(message: str, hint: str) -> AccelValueError:
 
 
 def _check(name: str, value: object, given_as: str | None = None) -> None:
-    if name in planner.PLANNED:
-        planner.check(name, value)
-    elif name in _CHOICES:
-        planner.check_choice(name, value, _CHOICES[name])
+    if name in CHOICES:
+        check_choice(name, value)
+    elif name == "time_limit":
+        check_seconds(name, value)
+    elif name == "cost":
+        if not isinstance(value, str) or value not in get_args(CostName):
+            load("accel.ilp.problem.options")
+            from accel.ilp.problem.options import check_cost
+
+            check_cost(value)
     elif name == "backend":
         if not isinstance(value, str) or not _BACKEND.fullmatch(value):
             message = f"{given_as or name}={value!r} is unknown"
@@ -113,12 +121,18 @@ def _from_environment(backend: str | None, threads: str | None) -> Settings:
     return settings
 
 
-Key: TypeAlias = tuple[Settings, FunctionKey | None]
+Key: TypeAlias = "tuple[Settings, FunctionKey | None]"
 
 
 def key(settings: Settings) -> Key:
     """By what caches find things made under some settings: a cost function counts by identity, and may die."""
-    if isinstance(settings.cost, str | CostModel):
+    if isinstance(settings.cost, str):
+        return settings, None
+    load("accel.ilp.problem.function_key")
+    from accel.ilp.problem.cost import CostModel
+    from accel.ilp.problem.function_key import FunctionKey
+
+    if isinstance(settings.cost, CostModel):
         return settings, None
     return replace(settings, cost="default"), FunctionKey(settings.cost)
 

@@ -24,12 +24,12 @@ from accel.ilp.problem.clustering import Cluster, Clustering
 from accel.ilp.problem.cost import Weights
 from accel.ilp.problem.decode import in_order
 from accel.ilp.problem.graph import Graph
-from accel.ilp.problem.options import DUPLICATE
 from accel.ilp.problem.price import Prices
 from accel.ilp.strategies.candidates import Candidate, Neighbours, candidates
 from accel.ilp.strategies.found import alone
 from accel.ir.lowering.lower import lower
 from accel.ir.text import text
+from accel.support.choices import DUPLICATE
 
 
 class TooManyError(Exception):

@@ -18,9 +18,10 @@ from typing import get_args
 from accel.backends.llvm.machine.system import processors
 from accel.errors import AccelValueError
 from accel.ilp.plan import search
-from accel.ilp.problem.cost import MODELS, CostName
-from accel.ilp.problem.options import FormulationName, Options
-from accel.ilp.solvers import NAMES, SolverName, is_installed
+from accel.ilp.problem.cost import MODELS
+from accel.ilp.problem.options import Options
+from accel.ilp.solvers import NAMES, is_installed
+from accel.support.choices import CostName, FormulationName, SolverName
 from benchmarks.fusion_graph import graph_of
 from benchmarks.fusion_measure import measure, warm_up
 from benchmarks.fusion_random import random_drawing

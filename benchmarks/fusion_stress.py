@@ -8,9 +8,9 @@ import sys
 from collections.abc import Sequence
 from typing import get_args
 
-from accel.ilp.problem.cost import CostName
 from accel.ilp.problem.options import Options
 from accel.ilp.solvers import NAMES
+from accel.support.choices import CostName
 from benchmarks.fusion_graph import graph_of
 from benchmarks.fusion_measure import planned
 from benchmarks.fusion_random import random_drawing, stress

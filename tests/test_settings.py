@@ -11,8 +11,9 @@ from typing import get_args
 import pytest
 
 from accel.errors import AccelValueError
-from accel.ilp.problem.cost import MODELS, CostName
+from accel.ilp.problem.cost import MODELS
 from accel.settings import Given, Settings, changed, current, using
+from accel.support.choices import CostName
 
 
 def test_defaults_are_the_cpu_and_the_optimum() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol, TypeAlias, runtime_checkable
+from collections.abc import Sequence
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
@@ -25,22 +25,6 @@ class Executable(Protocol):
 
         Raises `AccelShapeError`, `AccelIndexError`, `AccelValueError` as design section 8 says. Arguments may have any
         strides, are never written and not kept.
-        """
-        ...
-
-
-@runtime_checkable
-class Direct(Protocol):
-    """An executable that can be called with less between the caller and the kernels."""
-
-    def function(
-        self, otherwise: Callable[..., object], constants: Sequence[HostArray]
-    ) -> Callable[..., object] | None:
-        """The program as a function of the arrays that come before `constants`; None if it has no such form.
-
-        It gives the array, or a tuple of as many as there are results. Where something is not as usual (an argument that is no
-        plain array of the right type and rank, extents that do not fit, a check that fails) it gives what `otherwise` gives for
-        the same arguments, and keeps nothing of what it has done.
         """
         ...
 

@@ -1,12 +1,14 @@
 """`python -m accel cache`: where plans are kept between processes, how many, and how to be rid of them.
 
-What was measured (`rearrange="measure"`) is kept beside them, and removed with them.
+Compiled programs and what was measured (`rearrange="measure"`) are kept beside them, and removed with them.
 """
 
 from __future__ import annotations
 
+from accel.backends.llvm.machine.kept_objects import OBJECTS
 from accel.backends.measure.kept import TIMES
 from accel.ilp.cache.plan_cache import PLANS
+from accel.kept_programs import PROGRAMS
 from accel.support.disk import Size
 
 
@@ -15,7 +17,8 @@ def cache(clear: bool) -> int:
     if clear:
         before = PLANS.size()
         PLANS.clear()
-        TIMES.clear()
+        for other in (PROGRAMS, OBJECTS, TIMES):
+            other.clear()
         print(f"removed {_text(before)}")
     print(summary())
     return 0

@@ -14,8 +14,9 @@ from accel.backends.llvm.machine.target import host
 from accel.commands.cache import summary
 from accel.errors import AccelError
 from accel.ilp.cache.plan_cache import PLANS
-from accel.ilp.solvers import NAMES, TITLES, SolverName, find, is_installed
+from accel.ilp.solvers import NAMES, TITLES, find, is_installed
 from accel.ilp.solvers.linear import Linear, Variable
+from accel.support.choices import SolverName
 from accel.support.distribution import pip_install
 
 

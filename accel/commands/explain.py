@@ -14,7 +14,7 @@ from accel.commands.programs import programs
 from accel.errors import AccelError
 from accel.explanation.explain import explain as explanation_of
 from accel.explanation.explanation import Explanation
-from accel.ilp.problem.options import Strategy
+from accel.support.choices import Strategy
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,9 @@ from accel.ast.tree.nodes import ArrayNode, ArrayParameter, Use
 from accel.ast.tree.types import ArrayType
 from accel.backends.choose import machine
 from accel.backends.protocol import HostArray
+from accel.building import options
 from accel.compile import Stages, stages
 from accel.errors import AccelDeviceError, AccelTypeError, Where, here
-from accel.execution import options
 from accel.explanation.explanation import Explanation
 from accel.explanation.facts.summary import summarise
 from accel.explanation.facts.texts import texts

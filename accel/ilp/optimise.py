@@ -22,7 +22,7 @@ from accel.ilp.problem.clustering import Cluster, Clustering, cluster_of
 from accel.ilp.problem.cost import CostLevel, CostModel, Weights
 from accel.ilp.problem.decode import in_order
 from accel.ilp.problem.graph import Graph
-from accel.ilp.problem.options import Duplicate, FormulationName, Options
+from accel.ilp.problem.options import Options
 from accel.ilp.problem.price import Prices, constant_price
 from accel.ilp.problem.traversals import assign
 from accel.ilp.recompute.candidates import candidates, counts_traffic
@@ -36,6 +36,7 @@ from accel.ilp.strategies.first_fit import first_fit
 from accel.ilp.strategies.greedy import merge_greedily
 from accel.labelled.array import Label
 from accel.labelled.passes.recompute import Recomputed
+from accel.support.choices import Duplicate, FormulationName
 
 _WIDE = 3
 """Parts with so many times more pairs of such operations than operations get a second first answer."""

@@ -19,7 +19,7 @@ from accel.ilp.problem.cost import CostModel, Weights
 from accel.ilp.problem.cost_function import name_of
 from accel.ilp.problem.decode import in_order
 from accel.ilp.problem.graph import Graph
-from accel.ilp.problem.options import DEFAULT, Duplicate, Options, Strategy
+from accel.ilp.problem.options import DEFAULT, Options
 from accel.ilp.problem.price import Prices
 from accel.ilp.solvers.protocol import SolverError
 from accel.ilp.strategies.branch_and_bound import branch_and_bound
@@ -32,6 +32,7 @@ from accel.ilp.strategies.unintrusive import unintrusive
 from accel.labelled.array import Label
 from accel.labelled.nodes import Program
 from accel.labelled.operations import parts
+from accel.support.choices import Duplicate, Strategy
 
 QUICK: tuple[Strategy, ...] = ("greedy", "greedy_top_down", "greedy_bottom_up", "linear", "unintrusive")
 """Strategies that come to an end soon, the quickest first."""

@@ -7,8 +7,9 @@ import pytest
 from accel.ilp.legality.checker import refusal
 from accel.ilp.plan import search
 from accel.ilp.problem.cost import MODELS, CostModel
-from accel.ilp.problem.options import STRATEGIES, Options, Strategy
+from accel.ilp.problem.options import Options
 from accel.ilp.recompute.graph import recompute
+from accel.support.choices import STRATEGIES, Strategy
 from benchmarks.fusion_drawing import Drawing
 from benchmarks.fusion_graph import graph_of
 from benchmarks.fusion_suite import hard_ones, program_like, random_ones

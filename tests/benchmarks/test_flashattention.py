@@ -9,7 +9,8 @@ import pytest
 
 import accel as A
 from accel.ilp.plan import search
-from accel.ilp.problem.options import Options, Strategy
+from accel.ilp.problem.options import Options
+from accel.support.choices import Strategy
 from benchmarks.flashattention import Floats, Table, attention_numpy, by_rows, inputs, naive, tiled
 from benchmarks.fusion_graph import graph_of
 from benchmarks.fusion_reader import read

@@ -13,7 +13,7 @@ from accel.backends.llvm.machine.target import Host
 from accel.commands.demo import ITEMS, passes, summary
 from accel.commands.picture import blocks
 from accel.explanation.explain import explain
-from accel.ilp.problem.options import STRATEGIES
+from accel.support.choices import STRATEGIES
 from tests.marks import require_device, slow
 from tests.papers import programs
 

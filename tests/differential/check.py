@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from accel.ast.combinators.host import use
 from accel.errors import AccelShapeError
-from accel.ilp.problem.options import STRATEGIES, Duplicate, Strategy
+from accel.support.choices import STRATEGIES, Duplicate, Strategy
 from tests.differential.data import HostArray, inputs
 from tests.differential.generate import generate
 from tests.differential.oracle.run import outcomes

@@ -25,12 +25,13 @@ from accel.backends.interpreter.backend import InterpreterBackend
 from accel.compile import Stages, stages
 from accel.errors import AccelError, AccelInternalError, AccelShapeError
 from accel.fusedast.interpret import interpret as interpret_fused
-from accel.ilp.problem.options import STRATEGIES, Duplicate, Options, Strategy
+from accel.ilp.problem.options import Options
 from accel.ir.meaning.interpret import interpret as interpret_loops
 from accel.labelled.construction.build import build
 from accel.labelled.meaning.interpret import interpret as interpret_labelled
 from accel.labelled.nodes import Program
 from accel.labelled.scalar import Compute
+from accel.support.choices import STRATEGIES, Duplicate, Strategy
 from tests.differential.data import HostArray
 from tests.differential.oracle.arrays import LARGEST_EXTENT
 from tests.differential.oracle.run import is_refused, outcomes

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from accel.ast.tree.types import BOOL, I64
-from accel.ilp.problem.options import STRATEGIES
 from accel.ir.meaning.interpret import interpret
 from accel.ir.nodes import Program as Loops
 from accel.ir.text import text
+from accel.support.choices import STRATEGIES
 from tests.differential import check as checks
 from tests.differential import subjects
 from tests.differential.check import check, check_opencl, drawn, loaded

@@ -16,7 +16,7 @@ import pytest
 
 import accel as A
 from accel import errors
-from accel.ilp.problem.options import Strategy
+from accel.support.choices import Strategy
 from tests.errors.execution import PROGRAM, error_of, message_of, prepared
 from tests.errors.index import listed
 from tests.errors.pages import INDEX, Case, accept, cases_of, every_case, pages, title

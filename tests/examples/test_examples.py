@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 import accel as A
-from accel.ilp.problem.options import STRATEGIES, Strategy
+from accel.support.choices import STRATEGIES, Strategy
 from examples import black_scholes, canny, dotp, kmeans, life, multigrid, normalise, pagerank
 from tests.marks import one_in, slow
 

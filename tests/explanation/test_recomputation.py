@@ -9,7 +9,8 @@ import accel as A
 from accel.explanation.show.html import page
 from accel.explanation.show.report import report
 from accel.explanation.show.words import Words
-from accel.ilp.problem.options import CostGiven, Duplicate, Strategy
+from accel.ilp.problem.options import CostGiven
+from accel.support.choices import Duplicate, Strategy
 from tests.labelled.programs import AnyAcc, AnyExp
 
 XS = np.arange(6.0)

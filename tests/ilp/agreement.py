@@ -18,13 +18,14 @@ from itertools import product
 from typing import Literal, TypeAlias, get_args
 
 from accel.ilp.plan import search
-from accel.ilp.problem.cost import MODELS, CostName, Weights
+from accel.ilp.problem.cost import MODELS, Weights
 from accel.ilp.problem.graph import Graph
-from accel.ilp.problem.options import Duplicate, FormulationName, Options
-from accel.ilp.solvers import NAMES, SolverName, is_installed
+from accel.ilp.problem.options import Options
+from accel.ilp.solvers import NAMES, is_installed
 from accel.ilp.text import graph_text
 from accel.labelled.array import SizeVariable
 from accel.labelled.operations import GATHERS
+from accel.support.choices import CostName, Duplicate, FormulationName, SolverName
 from tests.ilp.brute import brute_all
 from tests.ilp.random_graphs import draw, odd_sizes
 

@@ -15,7 +15,6 @@ from accel.ilp.problem.cost import CostModel, Weights
 from accel.ilp.problem.cost_function import Cost
 from accel.ilp.problem.decode import in_order
 from accel.ilp.problem.graph import Graph
-from accel.ilp.problem.options import Duplicate
 from accel.ilp.problem.price import Prices
 from accel.ilp.recompute.candidates import Pair, candidates
 from accel.ilp.recompute.graph import RecomputedGraph, recompute
@@ -23,6 +22,7 @@ from accel.ilp.recompute.traffic import moved
 from accel.labelled.array import Label
 from accel.labelled.operations import GATHERS, Kind, Role
 from accel.labelled.passes.recompute import Recomputed
+from accel.support.choices import Duplicate
 
 _Cost = tuple[int, ...]
 _Best = tuple[_Cost, Clustering]

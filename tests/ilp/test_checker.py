@@ -7,8 +7,8 @@ import pytest
 from accel.ilp.legality.checker import Signature, cluster_refusal, refusal
 from accel.ilp.legality.refusal import Refusal
 from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Clustering, Traversal
-from accel.ilp.problem.options import Duplicate
 from accel.labelled.array import Array
+from accel.support.choices import Duplicate
 from tests.ilp.rules import merge
 from tests.ilp.sketch import Sketch
 

@@ -12,14 +12,15 @@ import numpy as np
 import pytest
 
 import accel as A
+from accel.building import _COMPILED
 from accel.errors import AccelValueError
-from accel.execution import _COMPILED
 from accel.ilp.plan import plan_graph
-from accel.ilp.problem.cost import MODELS, CostName
+from accel.ilp.problem.cost import MODELS
 from accel.ilp.problem.cost_function import CostFunction
 from accel.ilp.problem.function_key import FunctionKey
 from accel.ilp.problem.graph import Graph
-from accel.ilp.problem.options import STRATEGIES, Options
+from accel.ilp.problem.options import Options
+from accel.support.choices import STRATEGIES, CostName
 from tests.ilp.random_graphs import draw
 from tests.ilp.sketch import Sketch
 

@@ -13,10 +13,11 @@ from accel.ilp.legality.checker import refusal
 from accel.ilp.plan import QUICK, plan_graph, search
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Options
-from accel.ilp.solvers import NAMES, SolverName, find
+from accel.ilp.solvers import NAMES, find
 from accel.ilp.solvers.guarded import guarded
 from accel.ilp.solvers.linear import Linear, Variable
 from accel.ilp.solvers.protocol import Session, Solution, SolverError
+from accel.support.choices import SolverName
 from tests.ilp.random_graphs import draw
 from tests.ilp.sketch import Sketch
 from tests.marks import one_in

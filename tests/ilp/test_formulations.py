@@ -17,14 +17,15 @@ from accel.ilp.formulations.concestors import Sizes
 from accel.ilp.formulations.published import Published
 from accel.ilp.legality.checker import refusal
 from accel.ilp.plan import plan_graph
-from accel.ilp.problem.cost import MODELS, CostName, Weights
+from accel.ilp.problem.cost import MODELS, Weights
 from accel.ilp.problem.decode import clustering
 from accel.ilp.problem.graph import Graph
-from accel.ilp.problem.options import Duplicate, FormulationName, Options
+from accel.ilp.problem.options import Options
 from accel.ilp.solve import Clock, solve
-from accel.ilp.solvers import SolverName, find, is_installed
+from accel.ilp.solvers import find, is_installed
 from accel.ilp.solvers.linear import Linear, Variable
 from accel.ilp.solvers.protocol import Solution
+from accel.support.choices import CostName, Duplicate, FormulationName, SolverName
 from tests.ilp.agreement import FORMULATIONS, disagreements, expressible, graph_of, installed
 from tests.ilp.random_graphs import draw
 from tests.ilp.sketch import Sketch

@@ -14,11 +14,11 @@ import pytest
 from accel.ilp import optimise
 from accel.ilp.model.digits import LARGEST_SPAN
 from accel.ilp.plan import search
-from accel.ilp.problem.cost import CostName
-from accel.ilp.problem.options import Duplicate, Options
-from accel.ilp.solvers import SolverName, find
+from accel.ilp.problem.options import Options
+from accel.ilp.solvers import find
 from accel.ilp.solvers.linear import Linear, Variable
 from accel.ilp.solvers.protocol import Session, Solution
+from accel.support.choices import CostName, Duplicate, SolverName
 from tests.ilp.agreement import FORMULATIONS, SIZES, SizesName, disagreements, graph_of, installed, sizes_of
 from tests.marks import one_in
 

@@ -13,9 +13,10 @@ import pytest
 
 from accel.ilp.legality.checker import refusal
 from accel.ilp.plan import plan_graph
-from accel.ilp.problem.cost import MODELS, CostName, Weights
-from accel.ilp.problem.options import Duplicate, Options, Strategy
+from accel.ilp.problem.cost import MODELS, Weights
+from accel.ilp.problem.options import Options
 from accel.ilp.text import graph_text
+from accel.support.choices import CostName, Duplicate, Strategy
 from tests.ilp.brute import brute
 from tests.ilp.random_graphs import draw
 from tests.marks import one_in, slow

@@ -20,7 +20,7 @@ from accel.ilp.facts.contraction import merge_chains
 from accel.ilp.formulations.protocol import Posed
 from accel.ilp.legality.checker import refusal
 from accel.ilp.plan import plan_graph, search
-from accel.ilp.problem.cost import MODELS, CostModel, CostName, Weights
+from accel.ilp.problem.cost import MODELS, CostModel, Weights
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Options
 from accel.ilp.recompute.candidates import Pair, candidates, counts_traffic
@@ -29,6 +29,7 @@ from accel.ilp.solve import Clock, PartAnswer, solve
 from accel.ilp.solvers.protocol import Solver
 from accel.ilp.text import graph_text
 from accel.labelled.operations import Role
+from accel.support.choices import CostName
 from tests.ilp.agreement import installed
 from tests.ilp.brute import brute, brute_with_recomputations
 from tests.ilp.random_graphs import draw

@@ -17,10 +17,11 @@ from accel.ast.meaning.semantics import Implementation, Value, implementation
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import ScalarType
 from accel.compile import stages
-from accel.ilp.problem.options import Duplicate, Options
+from accel.ilp.problem.options import Options
 from accel.ir.meaning.interpret import interpret
 from accel.labelled.meaning import evaluate
 from accel.labelled.meaning.interpret import interpret as mean
+from accel.support.choices import Duplicate
 from tests.labelled.programs import AnyAcc, AnyExp, built
 
 Counted = Callable[..., int]

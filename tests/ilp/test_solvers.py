@@ -13,9 +13,10 @@ from accel.ilp import optimise, solvers
 from accel.ilp.legality.checker import refusal
 from accel.ilp.plan import QUICK, plan_graph
 from accel.ilp.problem.options import Options
-from accel.ilp.solvers import NAMES, SolverName, find
+from accel.ilp.solvers import NAMES, find
 from accel.ilp.solvers.linear import Linear, Variable
 from accel.ilp.solvers.protocol import Solver, SolverError
+from accel.support.choices import SolverName
 from tests.ilp.random_graphs import draw
 
 PACKAGES = {"cbc": "mip", "highs": "highspy", "gurobi": "gurobipy"}

@@ -9,7 +9,8 @@ import pytest
 
 from accel.ilp.plan import search
 from accel.ilp.problem.graph import Graph
-from accel.ilp.problem.options import Options, Strategy
+from accel.ilp.problem.options import Options
+from accel.support.choices import Strategy
 from tests.ilp.sketch import Sketch
 from tests.marks import one_in
 from tests.steps import steps

@@ -15,12 +15,13 @@ import accel as A
 from accel.errors import AccelSolverWarning
 from accel.ilp.legality.checker import refusal
 from accel.ilp.plan import plan_graph
-from accel.ilp.problem.cost import MODELS, CostName, Weights
+from accel.ilp.problem.cost import MODELS, Weights
 from accel.ilp.problem.decode import in_order
 from accel.ilp.problem.graph import Graph
-from accel.ilp.problem.options import STRATEGIES, Options, Strategy
+from accel.ilp.problem.options import Options
 from accel.ilp.problem.traversals import assign
 from accel.ilp.text import graph_text
+from accel.support.choices import STRATEGIES, CostName, Strategy
 from tests.ilp.brute import brute
 from tests.ilp.random_graphs import draw
 from tests.ilp.sketch import Sketch

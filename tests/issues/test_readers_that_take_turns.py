@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ilp.problem.options import Strategy
+from accel.support.choices import Strategy
 
 XS = A.use(np.arange(4.0))
 

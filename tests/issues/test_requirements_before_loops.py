@@ -7,7 +7,7 @@ import pytest
 
 import accel as A
 from accel.errors import AccelShapeError
-from accel.ilp.problem.options import Strategy
+from accel.support.choices import Strategy
 
 VALUES = np.arange(-3, 5)
 

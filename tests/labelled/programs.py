@@ -13,8 +13,8 @@ from accel.ast.tree.types import ArrayType, ElementType
 from accel.labelled.construction.build import Built, build
 from accel.labelled.meaning.interpret import interpret
 from accel.labelled.nodes import Program
-from accel.labelled.passes.products import Rounding
 from accel.labelled.text import text
+from accel.support.choices import Rounding
 
 # Tests of one stage go through handles of any rank and element; static types are tests/typing's concern.
 AnyAcc = A.Acc[Any]

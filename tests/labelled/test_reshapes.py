@@ -10,7 +10,7 @@ import pytest
 
 import accel as A
 from accel.errors import AccelShapeError
-from accel.ilp.problem.options import Strategy
+from accel.support.choices import Strategy
 
 Floats: TypeAlias = A.Acc[A.Vector[np.float64]]
 BACKENDS = ["interpreter", "llvm", "opencl"]

@@ -8,8 +8,8 @@ from accel.ilp.legality.checker import refusal
 from accel.ilp.problem.clustering import Clustering
 from accel.ilp.problem.decode import clustering
 from accel.ilp.problem.graph import Graph
-from accel.ilp.problem.options import Duplicate
 from accel.labelled.operations import Kind
+from accel.support.choices import Duplicate
 from tests.ilp.random_graphs import draw
 from tests.ilp.sketch import Sketch
 

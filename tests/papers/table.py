@@ -13,7 +13,8 @@ from types import MappingProxyType
 import numpy as np
 
 import accel as A
-from accel.ilp.problem.options import Duplicate, Options, Strategy
+from accel.ilp.problem.options import Options
+from accel.support.choices import Duplicate, Strategy
 from tests.papers import berenyi_programs as ber
 from tests.papers import (
     bohrium,

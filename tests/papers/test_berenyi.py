@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pytest
 
 import accel as A
-from accel.ilp.problem.options import STRATEGIES, Duplicate, Strategy
+from accel.support.choices import STRATEGIES, Duplicate, Strategy
 from tests.marks import one_in
 from tests.papers import berenyi_programs as programs
 from tests.papers.reading import passes, trees

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from accel.ilp.problem.options import FormulationName, Options
+from accel.ilp.problem.options import Options
+from accel.support.choices import FormulationName
 from tests.papers import graphs
 from tests.papers.graphs import Draw, drawn, planned
 from tests.papers.test_robinson import CLUSTERS

@@ -11,7 +11,7 @@ import pytest
 import accel as A
 from accel.ast.combinators.host import use
 from accel.backends.protocol import HostArray
-from accel.ilp.problem.options import STRATEGIES, Strategy
+from accel.support.choices import STRATEGIES, Strategy
 from tests.marks import one_in, slow
 from tests.papers import programs
 

@@ -8,14 +8,15 @@ import pytest
 
 from accel.ilp.legality.checker import cluster_refusal, refusal
 from accel.ilp.plan import plan_graph
-from accel.ilp.problem.cost import MODELS, CostName, Weights
+from accel.ilp.problem.cost import MODELS, Weights
 from accel.ilp.problem.decode import clustering
 from accel.ilp.problem.graph import Graph
-from accel.ilp.problem.options import Options, Strategy
+from accel.ilp.problem.options import Options
 from accel.ilp.problem.price import price
 from accel.ilp.problem.traversals import assign
 from accel.labelled.array import Label
 from accel.labelled.operations import Kind
+from accel.support.choices import CostName, Strategy
 from tests.ilp.brute import brute
 from tests.papers import graphs
 from tests.papers.clusterings import forward_graphs

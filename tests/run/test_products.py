@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pytest
 
 import accel as A
-from accel.ilp.problem.options import STRATEGIES
+from accel.support.choices import STRATEGIES
 from tests.marks import one_in, slow
 
 Reals: TypeAlias = npt.NDArray[np.floating[Any]]  # Any: f32 or f64

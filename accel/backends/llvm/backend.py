@@ -5,7 +5,9 @@ from __future__ import annotations
 from accel.backends.device import Around, nothing_around
 from accel.backends.executor import Execution
 from accel.backends.llvm.calls.call import Call
+from accel.backends.llvm.calls.code import CallCode, Unit
 from accel.backends.llvm.calls.compiled import Compiled
+from accel.backends.llvm.calls.write import call_code
 from accel.backends.llvm.device import CPU
 from accel.backends.llvm.loops.alternatives import Alternatives
 from accel.backends.llvm.machine.target import host
@@ -74,7 +76,13 @@ class LLVMBackend:
             return execution
         named = {nest: (name, frame) for nest, name, frame in zip(every, modules.names, frames, strict=False)}
         named_series = list(zip(modules.names[len(every) :], series, strict=True))
-        return Compiled(program, execution, lambda: Call(program, kernels, named, named_series, self._threads))
+        unit = Unit(kernels.objects, tuple(dict.fromkeys(modules.names)))
+
+        def make() -> tuple[CallCode, Call]:
+            code = call_code(program, unit, named, named_series, self._threads)
+            return code, Call(code, [kernels.library])
+
+        return Compiled(execution, make)
 
 
 def llvm_text(schedules: ProgramSchedules) -> str:

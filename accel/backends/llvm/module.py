@@ -109,15 +109,21 @@ Then a Python exception is set, or a signal handler has forked, and this is the 
 
 @dataclass(frozen=True, slots=True)
 class Kernels:
-    """Loaded nests and series; callable as long as the library lives."""
+    """Loaded nests and series; callable as long as the library lives. `objects`: what it was linked from."""
 
     library: Library
     functions: Sequence[Kernel]
+    objects: tuple[bytes, ...]
+
+
+def compiled(modules: Modules) -> tuple[bytes, ...]:
+    """The object code of a program's nests."""
+    return host().compile(modules.hot), host().compile(modules.cold, quick=True)
 
 
 def load(modules: Modules) -> Kernels:
     """Compiles and loads a program's nests."""
-    objects = [host().compile(modules.hot), host().compile(modules.cold, quick=True)]
+    objects = compiled(modules)
     library = host().load(objects, sorted(set(modules.names)), pool().symbols)
     prototype = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_char_p)
-    return Kernels(library, [prototype(library.addresses[name]) for name in modules.names])
+    return Kernels(library, [prototype(library.addresses[name]) for name in modules.names], objects)

@@ -18,7 +18,6 @@ from accel.ilp.legality.refusal import Refusal, Rule
 from accel.ilp.legality.rules import CHEAP
 from accel.ilp.problem.clustering import Cluster, Clustering
 from accel.ilp.problem.graph import Edge, Graph, Node
-from accel.ilp.problem.options import Duplicate
 from accel.ilp.problem.price import Prices
 from accel.ilp.problem.traversals import assign
 from accel.labelled.array import Label
@@ -26,6 +25,7 @@ from accel.labelled.nodes import Binding
 from accel.labelled.operations import ORDERED, Kind, Role
 from accel.labelled.places import name
 from accel.labelled.scalar_text import shape_text
+from accel.support.choices import Duplicate
 
 RULES: Mapping[str, str] = MappingProxyType(
     {

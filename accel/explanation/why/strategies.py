@@ -15,12 +15,13 @@ from accel.explanation.why.costs import added
 from accel.explanation.why.lazy import Lazy
 from accel.explanation.why.parts import plans
 from accel.explanation.why.passes import Sizes, bytes_of
-from accel.ilp.problem.options import STRATEGIES, Options, Strategy
+from accel.ilp.problem.options import Options
 from accel.ir import mentions
 from accel.ir.facts import fills, is_loop, traffic
 from accel.ir.nodes import Launch
 from accel.labelled.array import Array
 from accel.labelled.nodes import Program
+from accel.support.choices import STRATEGIES, Strategy
 
 LONGEST = 2.0
 """Seconds that a solver gets for a comparison."""

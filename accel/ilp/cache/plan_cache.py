@@ -24,7 +24,7 @@ from accel.ilp.problem.answer import Answer
 from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Clustering, Plan, Traversal
 from accel.ilp.problem.cost import Weights
 from accel.ilp.problem.graph import Graph
-from accel.ilp.problem.options import STRATEGIES, Options
+from accel.ilp.problem.options import Options
 from accel.ilp.problem.price import price
 from accel.ilp.recompute.graph import recompute, stride
 from accel.ilp.solvers import NAMES
@@ -32,6 +32,7 @@ from accel.labelled.array import Label
 from accel.labelled.nodes import Program
 from accel.labelled.passes.recompute import Recomputed
 from accel.support.cache import Cache
+from accel.support.choices import STRATEGIES
 from accel.support.disk import Store
 from accel.support.distribution import version
 

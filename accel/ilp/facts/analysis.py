@@ -14,10 +14,10 @@ from accel.ilp.facts.reach import reach
 from accel.ilp.facts.spaces import Spaces
 from accel.ilp.legality.rules import fixed_direction, may_be_pushed, may_fuse
 from accel.ilp.problem.graph import Edge, Graph
-from accel.ilp.problem.options import Duplicate
 from accel.ilp.recompute.candidates import Candidates, nothing
 from accel.labelled.array import Array, Label, Shape
 from accel.labelled.operations import GATHERS, ORDERED, Kind, Role
+from accel.support.choices import Duplicate
 from accel.support.union_find import UnionFind
 
 Arc = tuple[Label, Label]

@@ -22,10 +22,10 @@ from accel.ilp.legality.rules import CHEAP
 from accel.ilp.problem.clustering import Cluster, Traversal, cluster_of
 from accel.ilp.problem.cost import CostLevel, Weights
 from accel.ilp.problem.graph import Graph, Node, together
-from accel.ilp.problem.options import Duplicate
 from accel.ilp.recompute.candidates import counts_traffic
 from accel.labelled.array import Array, Label
 from accel.labelled.operations import ORDERED, Kind, Role
+from accel.support.choices import Duplicate
 
 
 @dataclass(frozen=True, slots=True)

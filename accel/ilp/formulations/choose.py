@@ -15,9 +15,9 @@ from accel.ilp.formulations.robinson import Robinson
 from accel.ilp.model.model import formulate
 from accel.ilp.problem.cost import CostLevel, Weights
 from accel.ilp.problem.graph import Graph
-from accel.ilp.problem.options import Duplicate, FormulationName
 from accel.labelled.array import Label
 from accel.labelled.operations import GATHERS
+from accel.support.choices import Duplicate, FormulationName
 
 
 def demand(name: FormulationName, graph: Graph) -> None:

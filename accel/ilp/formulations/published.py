@@ -17,10 +17,10 @@ from accel.ilp.formulations.draft import Draft
 from accel.ilp.formulations.traversal import TraversalVariables
 from accel.ilp.problem.cost import CostLevel, Weights
 from accel.ilp.problem.graph import Graph
-from accel.ilp.problem.options import Duplicate
 from accel.ilp.solvers.linear import Linear, Model, total
 from accel.labelled.array import Label
 from accel.labelled.operations import Role
+from accel.support.choices import Duplicate
 
 
 class _Figure4(Draft):

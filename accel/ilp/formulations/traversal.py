@@ -12,10 +12,10 @@ from accel.ilp.formulations.draft import Draft
 from accel.ilp.legality.rules import CHEAP, fixed_direction, may_be_pushed
 from accel.ilp.model.variables import Pair
 from accel.ilp.problem.graph import Graph
-from accel.ilp.problem.options import Duplicate
 from accel.ilp.solvers.linear import Linear, total
 from accel.labelled.array import Label
 from accel.labelled.operations import GATHERS, Kind, Role
+from accel.support.choices import Duplicate
 
 
 def _targets(graph: Graph, fusible: frozenset[Pair], duplicate: Duplicate) -> dict[Label, tuple[Label, ...]]:

@@ -14,9 +14,9 @@ from accel.ilp.legality.nest import nest_refusal
 from accel.ilp.legality.refusal import Refusal, Rule
 from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Clustering, Traversal
 from accel.ilp.problem.graph import Edge, Graph, Node
-from accel.ilp.problem.options import Duplicate
 from accel.labelled.array import Array, Label
 from accel.labelled.operations import Kind, Role
+from accel.support.choices import Duplicate
 
 _PUSHABLE = frozenset({Kind.GENERATE, Kind.MAP, Kind.GATHER, Kind.FOLD})
 

@@ -12,9 +12,9 @@ from accel.ilp.legality.refusal import Refusal, Rule
 from accel.ilp.legality.rules import CHEAP
 from accel.ilp.problem.clustering import Traversal
 from accel.ilp.problem.graph import Graph, Node
-from accel.ilp.problem.options import Duplicate
 from accel.labelled.array import Extent, Label, Shape, SizeVariable
 from accel.labelled.operations import Kind, Role
+from accel.support.choices import Duplicate
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import assert_never
 
 from accel.ilp.problem.graph import Edge, Graph, Node
-from accel.ilp.problem.options import Duplicate
 from accel.labelled.array import Label
 from accel.labelled.operations import ORDERED, Kind, Role
+from accel.support.choices import Duplicate
 
 CHEAP = 32
 """Scalar operations that may be recomputed for an element: pushed to a gather larger than its source, or at a reader."""

@@ -16,11 +16,11 @@ from accel.ilp.model.inequalities import inequalities
 from accel.ilp.model.objective import add_objectives
 from accel.ilp.model.variables import Pair, Variables
 from accel.ilp.problem.cost import CostLevel, Weights
-from accel.ilp.problem.options import Duplicate
 from accel.ilp.recompute.candidates import work
 from accel.ilp.solvers.linear import Linear, Model, total
 from accel.labelled.array import Label
 from accel.labelled.operations import Role
+from accel.support.choices import Duplicate
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,12 @@ from accel.ilp.problem.clustering import BACKWARD, Cluster, Traversal
 from accel.ilp.problem.cost import CostLevel, Weights
 from accel.ilp.problem.decode import split
 from accel.ilp.problem.graph import Graph
-from accel.ilp.problem.options import Duplicate
 from accel.ilp.recompute.candidates import Candidates, Pair, candidates
 from accel.ilp.recompute.graph import RecomputedGraph, recompute
 from accel.ilp.recompute.traffic import moved
 from accel.labelled.array import Label
 from accel.labelled.passes.recompute import Recomputed
+from accel.support.choices import Duplicate
 
 
 @dataclass(frozen=True, slots=True)

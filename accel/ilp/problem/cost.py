@@ -11,13 +11,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from itertools import combinations
 from types import MappingProxyType
-from typing import Literal, TypeAlias
 
 from accel.errors import AccelValueError, here
 from accel.ilp.problem.clustering import Traversal
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.interference import interferences
 from accel.labelled.array import Array, Label, Shape, SizeVariable, with_segments
+from accel.support.choices import CostName
 from accel.support.lazy import lazy
 
 NOMINAL_EXTENT = 1024
@@ -91,11 +91,6 @@ class CostModel:
     def __str__(self) -> str:
         return self.name or "; ".join(map(str, self.levels))
 
-
-CostName: TypeAlias = Literal[
-    "default", "memory", "clusters", "edges", "intermediates", "reads", "reads_writes", "bytes", "max_contract",
-    "max_locality", "robinson",
-]  # fmt: skip
 
 _CLUSTERS = CostLevel(cluster=1)
 _INTERMEDIATES = CostLevel(intermediate=1)

@@ -2,57 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 from accel.errors import AccelValueError, here
-from accel.ilp.problem.cost import MODELS, CostModel, CostName
+from accel.ilp.problem.cost import MODELS, CostModel
 from accel.ilp.problem.cost_function import Cost, CostFunction, name_of
 from accel.labelled.array import SizeVariable
+from accel.support.choices import DUPLICATE, CostName, Duplicate, FormulationName, Strategy, check_choice, check_seconds
 
-Strategy: TypeAlias = Literal[
-    "ilp", "none", "linear", "greedy", "greedy_top_down", "greedy_bottom_up", "unintrusive", "branch_and_bound"
-]
-Duplicate: TypeAlias = bool | Literal["gathers", "published"]
-FormulationName: TypeAlias = Literal["accel", "published", "robinson"]
 CostGiven: TypeAlias = CostName | CostModel | CostFunction
 """How a user says what clusters cost: by the name of a model, a model of weights, or a function over one cluster."""
 
-STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 
-DUPLICATE: Duplicate = "gathers"
-"""The default of `duplicate`."""
-
-_CHOICES: Mapping[str, tuple[object, ...]] = {
-    "strategy": STRATEGIES,
-    "duplicate": (True, False, "gathers", "published"),
-    "formulation": get_args(FormulationName),
-}
-
-PLANNED = frozenset({*_CHOICES, "cost", "time_limit"})
-"""The settings that `check` judges."""
-
-
-def check(name: str, value: object) -> None:
-    """Raise `AccelValueError` unless `value` is one for the planner's setting `name`."""
-    if name in _CHOICES:
-        check_choice(name, value, _CHOICES[name])
-    elif name == "cost":
-        named = isinstance(value, str) and value in MODELS
-        if not (named or isinstance(value, CostModel) or callable(value)):
-            hint = f"one of {', '.join(map(repr, MODELS))}, a CostModel, or a function over a CostCluster"
-            raise AccelValueError(f"cost={value!r} is no setting", here(), hint=hint)
-    elif not isinstance(value, int | float) or isinstance(value, bool) or not value > 0:
-        raise AccelValueError(f"{name}={value!r} is no number of seconds", here(), hint="more than 0")
-
-
-def check_choice(name: str, value: object, choices: Sequence[object]) -> None:
-    """Raise `AccelValueError` unless `value` is one of `choices`."""
-    # 1 == True, but a number is no answer to `duplicate`; arrays compare element by element.
-    if not any(type(value) is type(choice) and value == choice for choice in choices):
-        hint = "one of " + ", ".join(map(repr, choices))
-        raise AccelValueError(f"{name}={value!r} is no setting", here(), hint=hint)
+def check_cost(value: object) -> None:
+    """Raise `AccelValueError` unless `value` is a cost."""
+    named = isinstance(value, str) and value in MODELS
+    if not (named or isinstance(value, CostModel) or callable(value)):
+        hint = f"one of {', '.join(map(repr, MODELS))}, a CostModel, or a function over a CostCluster"
+        raise AccelValueError(f"cost={value!r} is no setting", here(), hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +44,10 @@ class Options:
     formulation: FormulationName = "accel"
 
     def __post_init__(self) -> None:
-        check("strategy", self.strategy)
-        check("cost", self.cost)
-        check("duplicate", self.duplicate)
-        check("time_limit", self.time_limit)
-        check("formulation", self.formulation)
+        for name in ("strategy", "duplicate", "formulation"):
+            check_choice(name, getattr(self, name))
+        check_seconds("time_limit", self.time_limit)
+        check_cost(self.cost)
         if self.strategy == "ilp" and self.model is None:
             message = f"The strategy 'ilp' cannot minimise the cost function {name_of(self.what_costs)}."
             hint = "give strategy='branch_and_bound' or 'greedy', or a CostModel, a sum of weights, as the cost"

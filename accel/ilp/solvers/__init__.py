@@ -6,13 +6,13 @@ import os
 from collections.abc import Mapping
 from importlib.util import find_spec
 from types import MappingProxyType
-from typing import Literal, TypeAlias, assert_never, get_args
+from typing import assert_never, get_args
 
 from accel.ilp.solvers.protocol import Solver
+from accel.support.choices import SolverName
 from accel.support.distribution import pip_install
 from accel.support.forks import load
 
-SolverName: TypeAlias = Literal["cbc", "highs", "gurobi"]
 NAMES: tuple[SolverName, ...] = get_args(SolverName)
 TITLES: Mapping[SolverName, str] = MappingProxyType({"cbc": "CBC", "highs": "HiGHS", "gurobi": "Gurobi"})
 

@@ -12,13 +12,13 @@ from accel.ilp.facts.limits import is_too_large
 from accel.ilp.facts.lower_bound import lower_bounds
 from accel.ilp.problem.cost import CostModel
 from accel.ilp.problem.graph import Graph
-from accel.ilp.problem.options import Duplicate
 from accel.ilp.problem.price import Prices
 from accel.ilp.strategies.candidates import Neighbours, candidates
 from accel.ilp.strategies.contracted import contracted
 from accel.ilp.strategies.cover import cover
 from accel.ilp.strategies.found import Found, alone
 from accel.ilp.strategies.greedy import merge_greedily
+from accel.support.choices import Duplicate
 
 
 def branch_and_bound(graph: Graph, prices: Prices, duplicate: Duplicate, deadline: float) -> Found:

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from accel.ilp.problem.graph import Graph
-from accel.ilp.problem.options import Duplicate
 from accel.ilp.strategies.found import Found
 from accel.ilp.strategies.partition import Partition, data_pairs, reader_pairs
 from accel.labelled.array import Label
+from accel.support.choices import Duplicate
 
 _LARGE = 256
 """In graphs with more operations a cluster grows once in a round of all edges, else judging it would take quadratic time."""

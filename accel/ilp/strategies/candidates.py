@@ -15,10 +15,10 @@ from accel.ilp.facts.reach import reach
 from accel.ilp.legality.checker import cluster_refusal
 from accel.ilp.problem.clustering import Cluster
 from accel.ilp.problem.graph import Graph
-from accel.ilp.problem.options import Duplicate
 from accel.ilp.problem.price import Prices
 from accel.ilp.problem.traversals import assign
 from accel.labelled.array import Label
+from accel.support.choices import Duplicate
 
 _MOST = 100_000
 """With more legal clusters than this the search is given up."""

@@ -8,8 +8,8 @@ from accel.ilp.facts.contraction import Contraction, merge_chains
 from accel.ilp.problem.clustering import Cluster
 from accel.ilp.problem.cost import CostModel, Weights
 from accel.ilp.problem.graph import Graph
-from accel.ilp.problem.options import Duplicate
 from accel.ilp.problem.price import Prices
+from accel.support.choices import Duplicate
 
 
 @dataclass(frozen=True, slots=True)

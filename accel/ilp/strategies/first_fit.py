@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from accel.ilp.facts.analysis import Separation
 from accel.ilp.problem.clustering import Cluster
 from accel.ilp.problem.graph import Graph
-from accel.ilp.problem.options import Duplicate
 from accel.ilp.strategies.partition import Partition
 from accel.labelled.array import Array, Label
 from accel.labelled.operations import ORDERED
+from accel.support.choices import Duplicate
 
 
 def first_fit(graph: Graph, separation: Separation, duplicate: Duplicate) -> list[Cluster]:

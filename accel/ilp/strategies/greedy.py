@@ -13,12 +13,12 @@ from accel.ilp.facts.contraction import only_reader
 from accel.ilp.problem.clustering import Cluster
 from accel.ilp.problem.cost import CostModel
 from accel.ilp.problem.graph import Graph
-from accel.ilp.problem.options import Duplicate
 from accel.ilp.problem.price import Prices
 from accel.ilp.strategies.contracted import contracted
 from accel.ilp.strategies.found import Found
 from accel.ilp.strategies.partition import Partition, data_pairs, reader_pairs
 from accel.labelled.array import Label
+from accel.support.choices import Duplicate
 
 _PATIENT = 64
 """With no more clusters than this, one that could not have its best partner in a round waits for the next."""

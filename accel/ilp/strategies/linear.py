@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 from accel.ilp.problem.clustering import Cluster
 from accel.ilp.problem.graph import Graph
-from accel.ilp.problem.options import Duplicate
 from accel.ilp.strategies.found import Found
 from accel.ilp.strategies.partition import Partition
 from accel.labelled.array import Label
 from accel.labelled.operations import Kind
+from accel.support.choices import Duplicate
 
 _STEP = 64
 """From so many operations on, a cluster is offered as many as it has, then half of them, and so on: judging it again for

@@ -13,10 +13,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from accel.ilp.legality.checker import cluster_refusal
 from accel.ilp.problem.clustering import Cluster
 from accel.ilp.problem.graph import Graph
-from accel.ilp.problem.options import Duplicate
 from accel.ilp.problem.traversals import assign
 from accel.labelled.array import Label
 from accel.labelled.operations import ORDERED, Kind
+from accel.support.choices import Duplicate
 
 _SEARCH_LIMIT = 2000
 """Clusters looked at to find what stands between two; where that is not enough, they stay apart."""

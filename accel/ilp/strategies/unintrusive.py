@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from accel.ilp.facts.reach import reach
 from accel.ilp.problem.graph import Graph
-from accel.ilp.problem.options import Duplicate
 from accel.ilp.problem.price import Prices
 from accel.ilp.strategies.contracted import contracted
 from accel.ilp.strategies.found import Found
 from accel.ilp.strategies.greedy import Savings
 from accel.ilp.strategies.partition import Partition, data_pairs, reader_pairs
 from accel.labelled.array import Label
+from accel.support.choices import Duplicate
 
 _LARGE = 256
 """In graphs with more operations, chains counting one, no cluster grows beyond `_LONGEST`: judging it would take too long."""

@@ -32,7 +32,7 @@ from accel.labelled.passes import dead
 from accel.labelled.passes.copies import insert_copies
 from accel.labelled.passes.invariants import hoist_invariants
 from accel.labelled.passes.limit import limit_components
-from accel.labelled.passes.products import Rounding, fuse_products
+from accel.labelled.passes.products import fuse_products
 from accel.labelled.passes.rotation import rotate_loops
 from accel.labelled.passes.shapes.reshapes import push_reshapes
 from accel.labelled.passes.simplify import simplify
@@ -40,6 +40,7 @@ from accel.labelled.sizes import Sizes
 from accel.labelled.text import text
 from accel.labelled.verify import verify
 from accel.passes import Pass, through
+from accel.support.choices import Rounding
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from accel.ast.tree.operators import Operator
 from accel.labelled import programs
@@ -19,9 +19,6 @@ from accel.labelled.array import Array, Label, SizeVariable
 from accel.labelled.nodes import Binding, Fold, FoldSegments, Program
 from accel.labelled.operations import Described, Flag, Kind, describe, rebuild, with_parts
 from accel.labelled.scalar import Block, Compute, Function, Operand, operand_type
-
-Rounding: TypeAlias = Literal["fused", "rounded"]
-"""How folds add products: each in one rounding, or rounded before it is added, as any other element."""
 
 Leaf: TypeAlias = tuple[Label, int]
 

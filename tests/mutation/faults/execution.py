@@ -64,14 +64,14 @@ FAULTS = (
     ),
     Fault(
         "programs with other names in their errors share code",
-        "execution.py",
+        "building.py",
         "        names(program, every=settings.check_nan),\n",
         "        (),\n",
         (_PLACES,),
     ),
     Fault(
         "programs that are checked for NaNs share the names of combinators",
-        "execution.py",
+        "building.py",
         "names(program, every=settings.check_nan)",
         "names(program)",
         (_NANS,),
@@ -127,7 +127,7 @@ FAULTS = (
     ),
     Fault(
         "programs under other settings share code",
-        "execution.py",
+        "building.py",
         "        setting.key(settings),\n",
         "        setting.key(setting.Settings()),\n",
         (
@@ -142,6 +142,13 @@ FAULTS = (
         "return Relocated(known.executable, known.program, own)(data)",
         "return known.executable(data)",
         (_PLACES, "tests/run/test_rebuilt.py"),
+    ),
+    Fault(
+        "programs under other settings share what is on disk",
+        "kept_programs.py",
+        "str(participants(settings.threads)), repr(values), structure]",
+        "structure]",
+        ("tests/run/test_kept_programs.py",),
     ),
     Fault(
         "programs with other numbers are one",
@@ -215,7 +222,7 @@ FAULTS = (
     ),
     Fault(
         "`1` is an answer to `duplicate`",
-        "ilp/problem/options.py",
+        "support/choices.py",
         "if not any(type(value) is type(choice) and value == choice for choice in choices):",
         "if not any(value == choice for choice in choices):",
         (_SETTINGS,),

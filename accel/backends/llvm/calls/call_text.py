@@ -18,7 +18,8 @@ from accel.ast.handles.extents import LARGEST_EXTENT
 from accel.ast.tree.types import ScalarType
 from accel.backends.linear import Item, viewed
 from accel.backends.llvm.calls.items import Functions, write_items
-from accel.backends.llvm.calls.writer import BUFFERS, FAIL, Writer, element_symbol
+from accel.backends.llvm.calls.names import element_symbol
+from accel.backends.llvm.calls.writer import BUFFERS, FAIL, Writer
 from accel.backends.llvm.machine.arrays_text import EXTENTS
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES
 from accel.backends.parameters import bindings, leaves
@@ -40,9 +41,6 @@ declare ptr @PyTuple_New(i64)
 declare i32 @PyTuple_SetItem(ptr, i64, ptr)
 declare {i64, i1} @llvm.umul.with.overflow.i64(i64, i64)
 """
-
-IMPORTS = ("Py_IncRef", "PyErr_Occurred", "PyTuple_New", "PyTuple_SetItem")
-"""Functions of Python's C interface that the text calls."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,38 +1,36 @@
-"""The llvm backend's executable: the executor at first, the compiled call from the second time on."""
+"""The llvm backend's executable: a compiled call, and what runs whatever it does not take."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from accel.backends.executor import Execution
 from accel.backends.llvm.calls.call import Call
-from accel.backends.protocol import HostArray
-from accel.ir.nodes import Program, Repeat
+from accel.backends.llvm.calls.code import CallCode, dumps, loads
+
+if TYPE_CHECKING:
+    from accel.backends.protocol import HostArray
+
+Execute: TypeAlias = "Callable[[Sequence[HostArray]], list[HostArray]]"
+"""Runs a program item by item, and says what is wrong."""
 
 
 class Compiled:
-    """See `accel.backends.protocol.Executable` and `Direct`.
+    """See `accel.backends.protocol.Executable` and `Direct`."""
 
-    Compiling a call takes some milliseconds, so it is done when the program runs again, or at once if it has loops.
-    """
-
-    def __init__(self, program: Program, execution: Execution[HostArray], make: Callable[[], Call]) -> None:
-        """`make` compiles the call."""
-        self._execution = execution
+    def __init__(self, execute: Execute, make: Callable[[], tuple[CallCode, Call]]) -> None:
+        """`make` compiles the call, which takes some milliseconds; it is done when the call is first asked for."""
+        self._execute = execute
         self._make = make
-        self._again = any(isinstance(step, Repeat) for step in program.steps)
-        self._made: list[Call] = []
+        self._made: list[tuple[CallCode, Call]] = []
         self._run: list[Callable[..., object]] = []
 
     def __call__(self, arguments: Sequence[HostArray]) -> list[HostArray]:
         """Run: see `accel.backends.protocol.Executable`."""
-        if not self._again:
-            self._again = True
-            return self._execution(arguments)
         if not self._run:
-            self._run.append(self.function(_Listed(self._execution), ()))
+            self._run.append(self.function(_Listed(self._execute), ()))
         found = self._run[0](*arguments)
         match found:
             case list():
@@ -46,16 +44,30 @@ class Compiled:
 
     def function(self, otherwise: Callable[..., object], constants: Sequence[HostArray]) -> Callable[..., object]:
         """See `accel.backends.protocol.Direct`."""
+        return self._call()[1].function(otherwise, constants)
+
+    def code(self) -> bytes:
+        """All that another process needs to run the program: see `recalled`."""
+        return dumps(self._call()[0])
+
+    def _call(self) -> tuple[CallCode, Call]:
         if not self._made:
             self._made.append(self._make())
-        return self._made[0].function(otherwise, constants)
+        return self._made[0]
 
 
 class _Listed:
     """The executor as a function of its arrays. Its list says that it was not the compiled call."""
 
-    def __init__(self, execution: Execution[HostArray]) -> None:
-        self._execution = execution
+    def __init__(self, execute: Execute) -> None:
+        self._execute = execute
 
     def __call__(self, *arguments: HostArray) -> list[HostArray]:
-        return self._execution(arguments)
+        return self._execute(arguments)
+
+
+def recalled(content: bytes, execute: Execute) -> Compiled:
+    """The executable that has this code. Raises `ValueError` if it is none."""
+    code = loads(content)
+    call = Call(code)
+    return Compiled(execute, lambda: (code, call))

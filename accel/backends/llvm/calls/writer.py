@@ -6,22 +6,15 @@ from collections.abc import Sequence
 
 from accel.ast.tree.types import ScalarType
 from accel.backends.device import Slots
+from accel.backends.llvm.calls.names import NAME, element_symbol
 from accel.backends.llvm.text.routine import Routine
 from accel.labelled.array import Array, Extent, Shape, SizeVariable
-
-NAME = "call"
-"""The function's symbol."""
 
 FAIL = "fail"
 """The label where a call ends: with the exception that is set, or else it begins again in Python."""
 
 BUFFERS = "<buffers>"
 """Stands for how many buffers there are until all is written."""
-
-
-def element_symbol(element: ScalarType) -> str:
-    """The symbol of the NumPy descriptor of an element type."""
-    return f"element_{element.value}"
 
 
 class Writer:

@@ -12,8 +12,9 @@ from accel.ast.tree.types import BOOL, I64, ScalarType
 from accel.backends.llvm.emit.values import Packed, Progression, Uniform, Value, Writer
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.text.code import Code, memory_type
-from accel.backends.llvm.text.frame import FAILED, FAULTS, STREAMING, FrameView
+from accel.backends.llvm.text.frame import FrameView
 from accel.backends.llvm.text.routine import Routine
+from accel.backends.llvm.text.words import FAILED, FAULTS, STREAMING
 from accel.backends.sites import IndexSite, Site
 from accel.labelled.array import Array, Extent
 

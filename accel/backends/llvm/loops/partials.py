@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from accel.backends.llvm.loops.nest import Levels, NestText
-from accel.backends.llvm.text.frame import PARTIALS
+from accel.backends.llvm.text.words import PARTIALS
 from accel.ir.nodes import State
 
 

@@ -14,8 +14,9 @@ from accel.backends.llvm.loops.flat import Flat
 from accel.backends.llvm.loops.nest import Levels, NestText, body, place_records
 from accel.backends.llvm.loops.partials import absorb_partials, partial_words, store_partials
 from accel.backends.llvm.states.analysis import weight
-from accel.backends.llvm.text.frame import CHUNK, FAILED, FAULTS, PARTIALS, RECORDS, STREAMING, THREADS, Frame
+from accel.backends.llvm.text.frame import Frame
 from accel.backends.llvm.text.routine import Routine
+from accel.backends.llvm.text.words import CHUNK, FAILED, FAULTS, PARTIALS, RECORDS, STREAMING, THREADS
 from accel.ir import mentions
 from accel.ir.nodes import For, Write
 from accel.labelled.array import Array, Extent, SizeVariable

@@ -9,6 +9,7 @@ import ctypes
 import importlib
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,11 +29,14 @@ from accel.backends.llvm.machine.arrays_text import (
     arrays_text,
 )
 from accel.backends.llvm.machine.blocks_text import LIST_BYTES
+from accel.backends.llvm.machine.kept_objects import kept_object
 from accel.backends.llvm.machine.python_function import python_function, symbol
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES, host
-from accel.backends.protocol import HostArray
 from accel.errors import AccelDeviceError
 from accel.support.forks import Once
+
+if TYPE_CHECKING:
+    from accel.backends.protocol import HostArray
 
 _PLACES: Mapping[str, int] = MappingProxyType({"PyArray_NewFromDescr": 94, "PyArray_SetBaseObject": 282})
 """Places in the table of NumPy's C functions; they never change."""
@@ -47,7 +51,7 @@ class Buffers:
         imports = {**numpy_functions(), **{name: symbol(name) for name in IMPORTS}}
         imports |= {"array_type": id(np.ndarray), "bytes_type": id(np.dtype(np.uint8))}
         imports |= {"blocks": ctypes.addressof(self._blocks)}
-        library = host().load([host().compile(arrays_text() + HOST_ATTRIBUTES, quick=True)], EXPORTS, imports)
+        library = host().load([kept_object(arrays_text() + HOST_ATTRIBUTES)], EXPORTS, imports)
         self._library = library
         self.symbols: Mapping[str, int] = library.addresses
         """What compiled calls import."""

@@ -18,8 +18,8 @@ from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.loops.schedule import leave_if_failed
 from accel.backends.llvm.templates.launch import launch
 from accel.backends.llvm.templates.tiles import Piece, Tile, iterations
-from accel.backends.llvm.text.frame import STREAMING
 from accel.backends.llvm.text.routine import Routine
+from accel.backends.llvm.text.words import STREAMING
 from accel.ir.nodes import For, Write
 from accel.labelled.array import Array
 from accel.schedule.templates.blocks import Blocks

@@ -27,8 +27,8 @@ from accel.backends.llvm.loops.schedule import (
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.states.analysis import plan, weight
 from accel.backends.llvm.text.code import constant_text
-from accel.backends.llvm.text.frame import CHUNK, FAILED, PARTIALS, RECORDS, THREADS
 from accel.backends.llvm.text.routine import Routine
+from accel.backends.llvm.text.words import CHUNK, FAILED, PARTIALS, RECORDS, THREADS
 from accel.ir.nodes import For, State
 from accel.labelled.meaning.order import BLOCK
 from accel.schedule.templates.chain import Chain

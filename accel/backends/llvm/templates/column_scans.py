@@ -15,8 +15,9 @@ from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.states.analysis import weight
 from accel.backends.llvm.templates.strips.accumulators import Strip
 from accel.backends.llvm.templates.strips.scans import ScanText
-from accel.backends.llvm.text.frame import FAILED, THREADS, FrameView
+from accel.backends.llvm.text.frame import FrameView
 from accel.backends.llvm.text.routine import Routine
+from accel.backends.llvm.text.words import FAILED, THREADS
 from accel.ir.nodes import Read, Stream, Write
 from accel.schedule.templates.column_scans import ColumnScans
 from accel.schedule.templates.columns import inside

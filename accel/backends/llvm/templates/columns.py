@@ -18,8 +18,9 @@ from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.states.analysis import weight
 from accel.backends.llvm.templates.strips.accumulators import Strip, partial_bytes
 from accel.backends.llvm.templates.strips.folds import StripText
-from accel.backends.llvm.text.frame import FAILED, PARTIALS, THREADS, FrameView
+from accel.backends.llvm.text.frame import FrameView
 from accel.backends.llvm.text.routine import Routine
+from accel.backends.llvm.text.words import FAILED, PARTIALS, THREADS
 from accel.ir.nodes import Read, Stream, Write
 from accel.labelled.meaning.order import BLOCK
 from accel.schedule.templates.columns import Columns, inside

@@ -27,8 +27,9 @@ from accel.backends.llvm.loops.schedule import (
 )
 from accel.backends.llvm.templates.chain import LEAST
 from accel.backends.llvm.text.code import constant_text, memory_type
-from accel.backends.llvm.text.frame import CHUNK, FAILED, PARTIALS, RECORDS, THREADS, FrameView
+from accel.backends.llvm.text.frame import FrameView
 from accel.backends.llvm.text.routine import WORD, Routine
+from accel.backends.llvm.text.words import CHUNK, FAILED, PARTIALS, RECORDS, THREADS
 from accel.ir.nodes import For, Scatter
 from accel.labelled.array import Array
 from accel.labelled.meaning.order import BLOCK

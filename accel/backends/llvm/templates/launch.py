@@ -5,7 +5,7 @@ from __future__ import annotations
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.loops.schedule import CHUNK_WORK, SMALL, note_streaming, run_chunks
 from accel.backends.llvm.states.analysis import weight
-from accel.backends.llvm.text.frame import THREADS
+from accel.backends.llvm.text.words import THREADS
 
 
 def launch(text: NestText, levels: Levels, function: str, parts: str, elements: str, size: int) -> None:

@@ -13,8 +13,8 @@ from accel.backends.llvm.loops import schedule
 from accel.backends.llvm.loops.alternatives import Alternative
 from accel.backends.llvm.loops.flat import Flat
 from accel.backends.llvm.loops.nest import Levels, NestText
-from accel.backends.llvm.text.frame import FAILED
 from accel.backends.llvm.text.routine import WORD, Routine
+from accel.backends.llvm.text.words import FAILED
 from accel.ir import mentions
 from accel.labelled.array import Array, SizeVariable
 from accel.schedule.nodes import Series

@@ -11,13 +11,10 @@ from collections.abc import Sequence
 from accel.ast.tree.types import ScalarType
 from accel.backends.llvm.text.code import register_type
 from accel.backends.llvm.text.routine import Routine
+from accel.backends.llvm.text.words import STREAMING
 from accel.ir import mentions
 from accel.ir.nodes import Nest, Stream
 from accel.labelled.array import Array, Extent, SizeVariable
-
-FAILED, FAULTS, THREADS, PARTIALS, CHUNK, RECORDS, STREAMING = range(7)
-"""Words that every frame begins with: set if a check failed; where to write which; participants; what
-`schedule.py` says; whether what is written is too large to stay in caches."""
 
 
 class Frame:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Mapping
 
+from accel.backends.llvm.machine.kept_objects import kept_object
 from accel.backends.llvm.machine.python_function import symbol
 from accel.backends.llvm.machine.system import System, processors, system
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES, host
@@ -37,7 +38,7 @@ class Pool:
         self._forks = ctypes.c_int64.from_address(page + FORKS_AT)
         self._forks.value = FORKS.generation
         imports = {"page": page, **{name: symbol(name) for name in _PYTHON}}
-        code = host().compile(_text(found) + HOST_ATTRIBUTES, quick=True)
+        code = kept_object(_text(found) + HOST_ATTRIBUTES)
         library = host().load([code], EXPORTS, imports)
         # Not even the end of the interpreter may free code that threads sleep in.
         for kept in (library, self._memory):

@@ -17,7 +17,7 @@ The page: 0 epoch (i32) | 64 state (i64) | 128 busy (i32) | 192 function, frame,
 from __future__ import annotations
 
 from accel.backends.llvm.machine.system import System
-from accel.backends.llvm.text.frame import FAILED
+from accel.backends.llvm.text.words import FAILED
 from accel.backends.llvm.threads.run_text import run_text
 from accel.backends.llvm.threads.signals_text import signals_text
 

@@ -24,8 +24,9 @@ from accel.backends.llvm.templates.tile.packs import Packing, places
 from accel.backends.llvm.templates.tile.results import Finish, joined
 from accel.backends.llvm.templates.tile.sizes import PART_ROWS, Sizes
 from accel.backends.llvm.text.code import Code
-from accel.backends.llvm.text.frame import FAILED, THREADS, FrameView
+from accel.backends.llvm.text.frame import FrameView
 from accel.backends.llvm.text.routine import Routine
+from accel.backends.llvm.text.words import FAILED, THREADS
 from accel.ir.nodes import Stream
 from accel.labelled.meaning.order import BLOCK
 from accel.schedule.templates.tile import Tile

@@ -1,0 +1,33 @@
+"""What an executable may offer beside being called: a shorter way, and its code for other processes.
+
+Whoever finds a program on disk needs this and no other stage, so nothing of them is imported here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from accel.backends.protocol import HostArray
+
+
+@runtime_checkable
+class Direct(Protocol):
+    """An executable that can be called with less between the caller and the kernels."""
+
+    def function(
+        self, otherwise: Callable[..., object], constants: Sequence[HostArray]
+    ) -> Callable[..., object] | None:
+        """The program as a function of the arrays that come before `constants`; None if it has no such form.
+
+        It gives the array, or a tuple of as many as there are results. Where something is not as usual (an argument that is no
+        plain array of the right type and rank, extents that do not fit, a check that fails) it gives what `otherwise` gives for
+        the same arguments, and keeps nothing of what it has done.
+        """
+        ...
+
+    @property
+    def code(self) -> Callable[[], bytes] | None:
+        """What gives all that another process of this machine needs to run the program (`accel/kept_programs.py`)."""
+        ...

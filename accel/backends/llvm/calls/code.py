@@ -1,0 +1,59 @@
+"""The machine code of a program's call, as data: what is kept on disk, and linked in another process.
+
+A call needs nothing else to run: no text, no nest, no other stage.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from accel.ast.tree.types import ScalarType
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Object code that is linked together, and the functions of it that later units call, with `prefix` before their names."""
+
+    objects: tuple[bytes, ...]
+    exports: tuple[str, ...]
+    prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CallCode:
+    """Units in the order in which they are linked, the call last; the element types whose NumPy descriptors it imports."""
+
+    units: tuple[Unit, ...]
+    elements: tuple[ScalarType, ...]
+
+
+def dumps(code: CallCode) -> bytes:
+    """A line that says what follows, and the objects one after the other."""
+    units = [[[len(each) for each in unit.objects], unit.exports, unit.prefix] for unit in code.units]
+    head = json.dumps([units, [element.value for element in code.elements]]).encode()
+    return b"\n".join([head, b"".join(each for unit in code.units for each in unit.objects)])
+
+
+def loads(content: bytes) -> CallCode:
+    """What `dumps` wrote. Raises `ValueError` for anything else that a file may hold by accident."""
+    head, _, rest = content.partition(b"\n")
+    units, elements = json.loads(head)
+    start = 0
+    found: list[Unit] = []
+    for sizes, exports, prefix in units:
+        if not isinstance(prefix, str):
+            raise ValueError("a prefix is a text")
+        objects = []
+        for size in sizes:
+            objects.append(rest[start : start + size])
+            start += size
+        found.append(Unit(tuple(objects), _names(exports), prefix))
+    if start != len(rest):
+        raise ValueError("the objects are not as long as they are said to be")
+    return CallCode(tuple(found), tuple([ScalarType(element) for element in elements]))
+
+
+def _names(exports: Sequence[str]) -> tuple[str, ...]:
+    return tuple([str(name) for name in exports])

@@ -1,0 +1,16 @@
+"""Symbols by which a call, the functions that it calls and the process that links it know each other."""
+
+from __future__ import annotations
+
+from accel.ast.tree.types import ScalarType
+
+NAME = "call"
+"""The call itself."""
+
+IMPORTS = ("Py_IncRef", "PyErr_Occurred", "PyTuple_New", "PyTuple_SetItem")
+"""Functions of Python's C interface that a call calls."""
+
+
+def element_symbol(element: ScalarType) -> str:
+    """The NumPy descriptor of an element type."""
+    return f"element_{element.value}"

@@ -1,0 +1,48 @@
+"""Compiles the call of a program whose nests are compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from accel.backends.linear import linear
+from accel.backends.llvm.calls.call_text import call_text
+from accel.backends.llvm.calls.code import CallCode, Unit
+from accel.backends.llvm.calls.extents import extent_nests
+from accel.backends.llvm.calls.items import Functions
+from accel.backends.llvm.calls.names import NAME
+from accel.backends.llvm.machine.target import host
+from accel.backends.llvm.module import compiled, module_text
+from accel.backends.llvm.series import Together
+from accel.backends.llvm.text.frame import Frame
+from accel.ir.nodes import Nest, Program
+from accel.schedule.machine import PROCESSOR
+from accel.schedule.templates.choose import schedules
+
+Named: TypeAlias = Mapping[Nest, tuple[str, Frame]]
+"""Nests with the symbols of their functions and their frames."""
+
+_EXTENT = "extent_"
+"""What the symbols of nests that compute extents begin with."""
+
+
+def call_code(
+    program: Program, kernels: Unit, nests: Named, series: Sequence[tuple[str, Together]], threads: int
+) -> CallCode:
+    """The code. `nests` and `series`: with their symbols in `kernels`, the first unit. `threads` work on each."""
+    items = linear(program)
+    extents = extent_nests(items)
+    units, names = _compiled(list(extents.values()))
+    written = call_text(program, items, Functions({**nests, **names}, series, threads, extents))
+    call = Unit((host().compile(written.text, quick=True),), (NAME,))
+    return CallCode((kernels, *units, call), tuple(written.elements))
+
+
+def _compiled(nests: Sequence[Nest]) -> tuple[list[Unit], Named]:
+    """The nests that compute extents."""
+    if not nests:
+        return [], {}
+    modules, frames = module_text([schedules(nest, PROCESSOR) for nest in nests])
+    named = zip(nests, modules.names, frames, strict=True)
+    unit = Unit(compiled(modules), tuple(dict.fromkeys(modules.names)), _EXTENT)
+    return [unit], {nest: (f"{_EXTENT}{name}", frame) for nest, name, frame in named}

@@ -1,0 +1,62 @@
+"""What settings may be, by name, and how a value is judged that is none of these.
+
+Settings are checked where they are given, also in a process that needs no planner: nothing is imported here that knows what
+they mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Literal, TypeAlias, get_args
+
+from accel.errors import AccelValueError, here
+
+Strategy: TypeAlias = Literal[
+    "ilp", "none", "linear", "greedy", "greedy_top_down", "greedy_bottom_up", "unintrusive", "branch_and_bound"
+]
+CostName: TypeAlias = Literal[
+    "default", "memory", "clusters", "edges", "intermediates", "reads", "reads_writes", "bytes", "max_contract",
+    "max_locality", "robinson",
+]  # fmt: skip
+SolverName: TypeAlias = Literal["cbc", "highs", "gurobi"]
+Sizes: TypeAlias = Literal["nominal", "actual"]
+Duplicate: TypeAlias = bool | Literal["gathers", "published"]
+FormulationName: TypeAlias = Literal["accel", "published", "robinson"]
+Rounding: TypeAlias = Literal["fused", "rounded"]
+"""How sums of floats add products: in one rounding, or rounded first."""
+Rearrange: TypeAlias = Literal["model", "measure"]
+
+STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
+
+DUPLICATE: Duplicate = "gathers"
+"""The default of `duplicate`."""
+
+CHOICES: Mapping[str, tuple[object, ...]] = MappingProxyType(
+    {
+        "strategy": STRATEGIES,
+        "solver": get_args(SolverName),
+        "sizes": get_args(Sizes),
+        "duplicate": (True, False, "gathers", "published"),
+        "formulation": get_args(FormulationName),
+        "products": get_args(Rounding),
+        "rearrange": get_args(Rearrange),
+        "check_nan": (True, False),
+    }
+)
+"""The settings that have few values."""
+
+
+def check_choice(name: str, value: object) -> None:
+    """Raise `AccelValueError` unless `value` is one of the few of the setting `name`."""
+    choices: Sequence[object] = CHOICES[name]
+    # 1 == True, but a number is no answer to `duplicate`; arrays compare element by element.
+    if not any(type(value) is type(choice) and value == choice for choice in choices):
+        hint = "one of " + ", ".join(map(repr, choices))
+        raise AccelValueError(f"{name}={value!r} is no setting", here(), hint=hint)
+
+
+def check_seconds(name: str, value: object) -> None:
+    """Raise `AccelValueError` unless `value` is a time."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not value > 0:
+        raise AccelValueError(f"{name}={value!r} is no number of seconds", here(), hint="more than 0")

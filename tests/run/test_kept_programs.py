@@ -1,0 +1,129 @@
+"""Compiled programs on disk: another process needs no stage for them, and errors and results are the same."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import accel as A
+from accel import kept_programs
+from accel.ast.tree.types import F32, I64
+from accel.backends.llvm.calls.code import CallCode, Unit, dumps, loads
+
+ROOT = Path(__file__).parents[2]
+
+PROGRAM = """
+import sys
+import numpy as np
+import accel as A
+
+xs, ys, m = np.arange(1000.0), np.arange(1000.0) % 7, np.arange(60.0).reshape(6, 10)
+dot = A.runN(lambda a, b: A.fold(A.add, 0, A.zipWith(A.mul, a, b)))
+scaled = A.runN(lambda a: A.zipWith(A.mul, a, A.use(ys)))
+turn = lambda s: A.map(lambda x: x * 1.5, s)
+
+def gathered(at):
+    return A.gather(A.use(np.array([at])), A.use(xs))
+
+programs = [
+    lambda: A.run(A.sum(A.use(m))),
+    lambda: A.run((A.scanl1(A.add, A.use(xs)), A.filter(lambda x: x > 3, A.use(ys)))),
+    lambda: A.run(A.take(3, A.iterate(5, turn, A.use(xs)))),
+    lambda: A.run(A.zip(A.use(xs), A.use(ys))),
+    lambda: dot(xs, ys),
+    lambda: scaled(xs),
+    lambda: A.run(gathered(7)),
+    lambda: A.run(gathered(1000)),
+    lambda: dot(xs, ys[:3]),
+    lambda: A.run(gathered(8)),
+    lambda: A.run(A.map(lambda x: x + 1, A.use(xs)), threads=1),
+    lambda: A.run(A.map(lambda x: x + 1, A.use(xs)), sizes="actual"),
+    lambda: A.run(A.map(lambda x: x + 1, A.use(xs)), check_nan=True),
+]
+def flat(result):
+    return b"".join(map(flat, result)) if isinstance(result, tuple) else result.tobytes()
+if sys.argv[1] == "stages":
+    programs = programs[:7]
+for program in programs:
+    try:
+        print(hash(flat(program())), flat(program()) == flat(program()))
+    except A.AccelError as error:
+        print(type(error).__name__, error)
+print("stages" if "accel.labelled.construction.build" in sys.modules else "no stages", file=sys.stderr)
+"""
+
+
+def process(program: Path, cache: Path | str, what: str = "all") -> tuple[str, str]:
+    """What a process of its own prints: results, and whether it needed the stages."""
+    environment = {**os.environ, "ACCEL_CACHE_DIR": str(cache), "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "1"}
+    done = subprocess.run(
+        [sys.executable, str(program), what], env=environment, capture_output=True, text=True, check=True
+    )
+    return done.stdout, done.stderr.strip().splitlines()[-1]
+
+
+@pytest.mark.llvm
+@pytest.mark.solver
+@pytest.mark.slow
+def test_another_process_gives_the_same(tmp_path: Path) -> None:
+    program, cache = tmp_path / "program.py", tmp_path / "cache"
+    program.write_text(PROGRAM)
+    expected, stages = process(program, "")
+    assert stages == "stages"
+    assert "AccelIndexError" in expected
+    assert "AccelShapeError" in expected
+    first, _ = process(program, cache)
+    assert first == expected
+    second, _ = process(program, cache)
+    assert second == expected
+    _, stages = process(program, cache, "stages")
+    assert stages == "no stages"
+
+
+@pytest.mark.llvm
+@pytest.mark.solver
+@pytest.mark.slow
+def test_files_that_are_cut_are_none(tmp_path: Path) -> None:
+    program, cache = tmp_path / "program.py", tmp_path / "cache"
+    program.write_text(PROGRAM)
+    expected, _ = process(program, cache, "stages")
+    entries = sorted((cache / "programs").glob("*.entry"))
+    assert len(entries) == 7
+    for number, entry in enumerate(entries):
+        content = entry.read_bytes()
+        entry.write_bytes(content[: len(content) * number // len(entries)] if number % 2 else content[::-1])
+    found, stages = process(program, cache, "stages")
+    assert found == expected
+    assert stages == "stages"
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\n", b"[]", b"[[[[3],[],1]],[]]\nabc", b'[[[[9],[],""]],[]]\nabc', b"\x00\n\x00"]
+)
+def test_other_contents_are_refused(content: bytes) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        loads(content)
+
+
+def test_code_comes_back() -> None:
+    code = CallCode((Unit((b"ab\n", b""), ("one",), "extent_"), Unit((b"\x00c",), ("call",))), (F32, I64))
+    assert loads(dumps(code)) == code
+
+
+def test_what_means_nothing_elsewhere_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ACCEL_CACHE_DIR", str(tmp_path / "cache"))
+
+    def code() -> bytes:
+        raise AssertionError("asked for")
+
+    settings = A.using
+    with settings() as usual:
+        kept_programs.keep((object(),), usual, (), code)
+    for given in ({"backend": "interpreter"}, {"check_nan": True}, {"sizes": "actual"}, {"rearrange": "measure"}):
+        with settings(**given) as unusual:
+            kept_programs.keep((1, int), unusual, (), code)
+            assert kept_programs.recall((1, int), unusual, lambda arguments: []) is None
