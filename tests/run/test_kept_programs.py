@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import accel as A
-from accel import kept_programs
+from accel import kept_programs, settings
 from accel.ast.tree.types import F32, I64
 from accel.backends.llvm.calls.code import CallCode, Unit, dumps, loads
 
@@ -120,10 +121,21 @@ def test_what_means_nothing_elsewhere_is_not_kept(tmp_path: Path, monkeypatch: p
     def code() -> bytes:
         raise AssertionError("asked for")
 
-    settings = A.using
-    with settings() as usual:
+    with A.using() as usual:
         kept_programs.keep((object(),), usual, (), code)
     for given in ({"backend": "interpreter"}, {"check_nan": True}, {"sizes": "actual"}, {"rearrange": "measure"}):
-        with settings(**given) as unusual:
+        with A.using(**given) as unusual:
             kept_programs.keep((1, int), unusual, (), code)
             assert kept_programs.recall((1, int), unusual, lambda arguments: []) is None
+
+
+def test_what_decides_the_code_decides_what_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ACCEL_CACHE_DIR", str(tmp_path / "cache"))
+    usual = settings.Settings()
+    others = (replace(usual, threads=1), replace(usual, products="rounded"), replace(usual, strategy="none"))
+    keys = [
+        kept_programs._key((number, int), each) for number in (1, 2) for each in (replace(usual, threads=3), *others)
+    ]
+    assert keys[0] == kept_programs._key((1, int), replace(usual, threads=3))
+    assert None not in keys
+    assert len(set(keys)) == len(keys)
