@@ -11,7 +11,7 @@ import pytest
 
 import accel as A
 from accel.errors import AccelShapeError, AccelTypeError, AccelValueError
-from accel.ilp.problem.options import Strategy
+from accel.support.choices import Strategy
 from tests.marks import slow
 
 pytestmark = pytest.mark.solver
