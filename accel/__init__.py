@@ -68,6 +68,7 @@ from accel.ast.combinators.linear_algebra.products import dot, matmul, outer, te
 from accel.ast.combinators.linear_algebra.rearranging import flatten, flip, subdivide
 from accel import random
 from accel.ast.combinators.reorder import All, AllType, gather
+from accel.ast.combinators.sorting import argsort, searchsorted, sort, sortBy, topK
 from accel.ast.combinators.stencils import Neighbourhood, stencil, stencil2
 from accel.ast.combinators.zips.arities import (
     izipWith, izipWith3, izipWith4, izipWith5, izipWith6, izipWith7, izipWith8, izipWith9,
@@ -151,6 +152,7 @@ __all__ = [
     "Rearrangement", "Scalar", "Segments", "Vector",
     "abs", "acond", "acos", "acosh", "add", "all", "and_", "any",
     "append",
+    "argsort",
     "asin", "asinh", "atan", "atan2", "atanh", "awhile",
     "backpermute", "bitcast", "boolToInt",
     "boundary",
@@ -207,10 +209,16 @@ __all__ = [
     "scanrTotalSeg",
     "scatter",
     "scatterIf",
-    "scatterWith", "select", "setBit", "shape", "shapeSize", "shiftL", "shiftR", "signum", "sin", "sinh", "size",
-    "slice", "slit", "slitOn", "snd", "sqrt",
+    "scatterWith",
+    "searchsorted",
+    "select", "setBit", "shape", "shapeSize", "shiftL", "shiftR", "signum", "sin", "sinh", "size",
+    "slice", "slit", "slitOn", "snd",
+    "sort", "sortBy",
+    "sqrt",
     "stencil", "stencil2", "sub", "subdivide", "sum", "tail", "tailOn", "take", "takeOn", "tan",
-    "tanh", "tensordot", "testBit", "the", "toFloating", "toIndex", "transpose", "transposeOn", "truncate", "unindex",
+    "tanh", "tensordot", "testBit", "the", "toFloating", "toIndex",
+    "topK",
+    "transpose", "transposeOn", "truncate", "unindex",
     "unit", "unlift", "unzip", "unzip3", "unzip4", "unzip5",
     "unzip6",
     "unzip7",

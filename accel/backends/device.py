@@ -76,6 +76,13 @@ class Device(Protocol[B]):
         """The buffer's first elements, contiguous, under another shape."""
         ...
 
+    def sort(self, keys: Sequence[tuple[B, ScalarType]], shape: tuple[int, ...], places: bool, descending: bool) -> B:
+        """A fresh buffer with the rows of `keys`, arrays of that shape, in order: see `accel.ir.nodes.Sort`.
+
+        Raises `MemoryError`, or `ValueError`, as `allocate` does.
+        """
+        ...
+
     def launcher(self, nest: Nest, slots: Slots) -> Launcher[B]:
         """The compiled nest. Outputs are allocated and destinations aliased before it is called; it finds buffers and
         extents at the slots of the arrays and size variables that the nest mentions."""

@@ -33,7 +33,7 @@ from accel.backends.parameters import Binder, binder
 from accel.backends.protocol import HostArray
 from accel.backends.sites import NoSite, no_fault
 from accel.errors import AccelError, AccelMemoryError, Where, here
-from accel.ir.nodes import HostSizes, Launch, Output, Program, Require, View
+from accel.ir.nodes import HostSizes, Launch, Output, Program, Require, Sort, View
 from accel.labelled.array import Array, Shape
 from accel.labelled.meaning import faults
 from accel.labelled.meaning.evaluate import evaluate
@@ -150,6 +150,21 @@ def _view(step: View, device: Device[B], slots: Slots) -> Instruction[B]:
     return instruction
 
 
+def _sort(step: Sort, device: Device[B], slots: Slots) -> Instruction[B]:
+    keys = [(slots.array(source), source.element) for source in step.sources]
+    target, element, shape = slots.array(step.array), step.array.element, shape_of(step.array.shape, slots)
+
+    def instruction(buffers: list[B | None], sizes: list[int]) -> None:
+        extents = shape(sizes)
+        given = [(_held(buffers[slot]), kind) for slot, kind in keys]
+        try:
+            buffers[target] = device.sort(given, extents, step.places, step.descending)
+        except (MemoryError, ValueError) as error:  # NumPy's ValueError: more than an address can count
+            raise _no_room(element, extents, step.where) from error
+
+    return instruction
+
+
 def _host_sizes(step: HostSizes, device: Device[B], slots: Slots) -> Instruction[B]:
     targets = [slots.size(variable) for variable in step.variables]
     inputs = {array: (slots.array(array), shape_of(array.shape, slots)) for array in loaded(step.function)}
@@ -259,6 +274,8 @@ def _instructions(items: Sequence[Item], device: Device[B], slots: Slots, around
                 code += _launch(item, device, slots, around)
             case View():
                 code.append(_view(item, device, slots))
+            case Sort():
+                code.append(_sort(item, device, slots))
             case HostSizes():
                 code.append(_host_sizes(item, device, slots))
             case Require():
@@ -345,6 +362,7 @@ def _owned(program: Program) -> frozenset[Array]:
         if isinstance(step, Launch)
         for array in [*(o.array for o in step.nest.outputs), *(new for _, new in step.nest.in_place)]
     }
+    made |= {step.array for step in program.steps if isinstance(step, Sort)}
     viewed = {array for step in program.steps if isinstance(step, View) for array in (*step.arrays, *step.sources)}
     once = {array for array in program.results if program.results.count(array) == 1}
     return frozenset(made & once - viewed)

@@ -23,6 +23,7 @@ from accel.ir.nodes import (
     Repeat,
     Require,
     Scatter,
+    Sort,
     State,
     Step,
     View,
@@ -44,7 +45,7 @@ def programs(program: Program) -> Iterator[Program]:
             match step:
                 case Branch(then=first, orelse=second) | Repeat(condition=first, body=second):
                     pending += (second, first)
-                case Launch() | View() | HostSizes() | Require():
+                case Launch() | View() | Sort() | HostSizes() | Require():
                     pass
                 case _:
                     assert_never(step)
@@ -61,7 +62,7 @@ def steps(program: Program) -> Iterator[Step]:
                 pending += [*reversed(orelse.steps), *reversed(then.steps)]
             case Repeat(condition, body):
                 pending += [*reversed(body.steps), *reversed(condition.steps)]
-            case Launch() | View() | HostSizes() | Require():
+            case Launch() | View() | Sort() | HostSizes() | Require():
                 pass
             case _:
                 assert_never(step)

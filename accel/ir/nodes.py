@@ -276,6 +276,20 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
+class Sort:
+    """`array` := each row of the one of `sources` in order, or, if `places`, where its elements stand.
+
+    See `accel.labelled.nodes.Sort`. A result that is too large is an error at `where`.
+    """
+
+    array: Array
+    sources: tuple[Array, ...]
+    places: bool
+    descending: bool
+    where: Where | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class HostSizes:
     """`variables := function()`, evaluated on the host; a negative extent is an error at `where`."""
 
@@ -316,7 +330,7 @@ class Repeat:
     arrays: tuple[Array, ...]
 
 
-Step: TypeAlias = Union[Launch, View, HostSizes, Require, Branch, Repeat]
+Step: TypeAlias = Union[Launch, View, Sort, HostSizes, Require, Branch, Repeat]
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ from accel.ir.nodes import (
     Repeat,
     Require,
     Scatter,
+    Sort,
     State,
     Step,
     Stream,
@@ -97,6 +98,10 @@ def _step(step: Step) -> Iterator[str]:
             yield from _nest(nest)
         case View(arrays, sources):
             yield f"view {_typed(arrays)} = {_arrays(sources)}"
+        case Sort(array, sources, places, descending):
+            flags = [word for word, holds in (("places", places), ("descending", descending)) if holds]
+            head = f"sort[{', '.join(flags)}]" if flags else "sort"
+            yield f"{head} {_arrays(sources)} -> {_typed((array,))}"
         case HostSizes(variables, function):
             names = " ".join(f"n{variable.number}" for variable in variables)
             yield f"sizes {names} = {function_text(function)}"

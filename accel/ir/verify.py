@@ -30,6 +30,7 @@ from accel.ir.nodes import (
     Repeat,
     Require,
     Scatter,
+    Sort,
     State,
     Step,
     Stream,
@@ -84,6 +85,8 @@ def _step(step: Step) -> tuple[set[Array], set[Array], set[Array], tuple[Program
             return _read(nest) | destroyed, destroyed, fresh, ()
         case View(arrays, sources):
             return set(sources), set(), set(arrays), ()
+        case Sort(array, sources):
+            return set(sources), set(), {array}, ()
         case HostSizes(_, function):
             return set(loaded(function)), set(), set(), ()
         case Require():

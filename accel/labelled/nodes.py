@@ -186,6 +186,21 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
+class Sort:
+    """The elements of each row of the innermost dimension in order (of the one input), or, if `places`, where they stand.
+
+    Several inputs are compared from the first to the last. Only places may be `descending`. For the order see
+    `accel/labelled/meaning/sorting.py`. It is an operation of its own, and fuses with nothing: a sort is no loop over elements,
+    but several, whose number and kind a backend chooses by what it sorts; each element of the result depends on all of its row.
+    """
+
+    inputs: tuple[Array, ...]
+    places: bool
+    descending: bool
+    name: str = field(default="sort", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Reshape:
     """The same buffers under another shape of equal size (checked when run): costs nothing."""
 
@@ -242,6 +257,7 @@ class Awhile:
 Operation: TypeAlias = Union[
     Use, Generate, Map, Backpermute, Gather, Scatter, Copy, Fold, FoldSegments, Scan, ScanSegments, Filter, Reshape, Force,
     BindSizes, RequireEqual, Acond, Awhile,
+    Sort,
 ]  # fmt: skip
 
 

@@ -33,6 +33,7 @@ from accel.labelled.nodes import (
     Scan,
     ScanSegments,
     Scatter,
+    Sort,
     Use,
 )
 from accel.labelled.scalar import Function
@@ -204,6 +205,8 @@ def describe(operation: Operation) -> Described:
             return Described(Kind.SCAN, operation.name, reads, functions, _of_scan(operation), visited)
         case Filter(predicate, inputs):
             return Described(Kind.FILTER, "filter", _as(Role.STREAM, inputs), (predicate,), _FINDS, inputs[0].shape)
+        case Sort(inputs, name=name):
+            return Described(Kind.BARRIER, name, _as(Role.INDEX, inputs))
         case Reshape(inputs):
             return Described(Kind.BARRIER, "reshape", _as(Role.INDEX, inputs), (), _RESHAPES)
         case Force(inputs):
@@ -268,7 +271,7 @@ def rebuild(
                 operation, combine=functions[0], destinations=arrays[:first],
                 keep=None if keep is None else arrays[first], indices=arrays[second:third], values=arrays[third:],
             )  # fmt: skip
-        case Copy() | Reshape() | Force():
+        case Copy() | Reshape() | Force() | Sort():
             return replace(operation, inputs=arrays)
         case Fold() | Scan():
             initial = functions[1] if len(functions) > 1 else None

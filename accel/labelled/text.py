@@ -32,6 +32,7 @@ from accel.labelled.nodes import (
     Scan,
     ScanSegments,
     Scatter,
+    Sort,
     Use,
 )
 from accel.labelled.programs import programs
@@ -147,6 +148,9 @@ def _words(operation: Operation, names: _Names) -> list[str]:
             return ["filter", _function(predicate, names), _arrays(inputs, names)]
         case Reshape(inputs):
             return ["reshape", _arrays(inputs, names)]
+        case Sort(inputs, places, descending):
+            flags = _flags("places" if places else "", "descending" if descending else "")
+            return ["sort" + flags, _arrays(inputs, names)]
         case Force(inputs):
             return ["force", _arrays(inputs, names)]
         case BindSizes(variables, function):

@@ -30,6 +30,7 @@ from accel.labelled.nodes import (
     Scan,
     ScanSegments,
     Scatter,
+    Sort,
     Use,
 )
 from accel.labelled.operations import Flag, Role, describe
@@ -179,6 +180,11 @@ class _Check:
                 self._same_elements(inputs, arrays[:-1])
                 self.require(arrays[-1].element is I64, "counts are i64")
                 self.require(arrays[-1].shape == inputs[0].shape[:-1], "a count per outer row")
+            case Sort(inputs, places, descending):
+                self.require(places or (len(inputs) == 1 and not descending), "elements rise, of one array")
+                self._shapes(arrays + inputs, shape, "inputs and result")
+                self.require(len(arrays) == 1 and bool(shape), "a sort of rows has one result")
+                self.require(elements == ([I64] if places else _elements(inputs)), "elements stay, or places are i64")
             case BindSizes(variables, function):
                 self.require(self.sizes.isdisjoint(variables), "sizes are bound once")
                 self._function(function, [], [I64] * len(variables))

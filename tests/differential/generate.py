@@ -19,6 +19,7 @@ from tests.differential import (
 )
 from tests.differential.draw import Draw
 from tests.differential.programs import IllTyped, Node, Program, Ref, infer, live
+from tests.differential.sorting import propose_search, propose_sort, propose_top
 from tests.differential.world import World
 
 Proposal: TypeAlias = Callable[[World], Node | None]
@@ -33,6 +34,9 @@ PROPOSALS: tuple[tuple[int, Proposal], ...] = (
     (1, elementwise.propose_enumeration),
     (1, elementwise.propose_indexed),
     (1, random_numbers.propose_random),
+    (2, propose_sort),
+    (1, propose_top),
+    (1, propose_search),
     (5, reductions.propose_fold),
     (2, reductions.propose_reduction),
     (5, reductions.propose_scan),

@@ -79,6 +79,7 @@ def test_programs_are_varied() -> None:
     assert {"sum", "all", "fold1All", "postscanr", "scatter", "indexed", "enumFromN", "transposeOn", "slitOn"} <= names
     assert {"bits", "uniform", "integers"} <= names
     assert {"foldSeg", "fold1Seg", "foldSegOffsets", "fold1SegOffsets", "scanlSeg", "scanr1Seg"} <= names
+    assert {"sort", "argsort", "sortBy", "topK", "searchsorted"} <= names
     assert sum(len(program.nodes) > 3 for program in programs) > 200
     assert any(array.size == 0 for program in programs for results in infer(program) for array in results)
 

@@ -53,6 +53,7 @@ def some_of_each() -> list[AnyAcc]:
         A.fold(A.add, 0, m), A.fold1(lambda a, b: a - b, m), A.scanr(A.sub, 0, m), A.scanl1(A.max, m),
         A.foldSeg(A.add, 0, m, A.use(np.array([1, 2]))), *A.scanrTotalSeg(A.sub, 0, m, A.use(np.array([1, 2]))),
         A.transpose(A.map(lambda x: x + 1, m)), A.reshape((4, 3), A.scanl1(A.add, m)),
+        A.argsort(A.map(lambda x: x % 3, m)),
         A.generate((A.length(kept),), lambda i: xs[A.unindex(i)[0] % 7]),
         A.acond(xs[0] > 1, A.map(lambda x: x + xs[2], xs), xs),
         A.awhile(lambda s: A.unit(s[0] > 1), lambda s: A.map(lambda x: x - xs[1] * 0 - 1, s), xs),

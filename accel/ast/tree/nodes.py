@@ -315,6 +315,21 @@ class Filter:
 
 
 @frozen
+class Sort:
+    """The elements of each row of the innermost dimension in order, or, if `places`, where they stand (i64).
+
+    See `accel/labelled/meaning/sorting.py` for the order.
+    """
+
+    array: ArrayNode
+    places: bool
+    descending: bool
+    name: str
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+@frozen
 class Replicate:
     """`array` repeated along new dimensions: in `spec`, None keeps a dimension of `array`, a scalar (i64) is a new extent."""
 
@@ -389,4 +404,5 @@ class Result:
 ArrayNode: TypeAlias = Union[
     Use, ArrayParameter, Generate, Map, Backpermute, Gather, Append, Permute, ScatterWith, Fold, FoldSegments, Scan,
     ScanSegments, Filter, Replicate, Slice, Reshape, Compute, Acond, Awhile, Result,
+    Sort,
 ]  # fmt: skip

@@ -35,6 +35,7 @@ from accel.ast.tree.nodes import (
     ScanSegments,
     ScatterWith,
     Slice,
+    Sort,
     Use,
 )
 from accel.ast.tree.scalar_text import Names, expression_text, function_text
@@ -172,6 +173,8 @@ def _line(node: ArrayNode, arrays: Mapping[ArrayNode, str]) -> str:
             return f"slice({arrays[array]}, {_spec(spec, names)})"
         case Reshape(shape, array):
             return f"reshape({scalar(shape)}, {arrays[array]})"
+        case Sort(array, name=name):
+            return f"{name}({arrays[array]})"
         case Compute(array):
             return f"compute({arrays[array]})"
         case Acond(condition, then, orelse):

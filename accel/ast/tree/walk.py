@@ -40,6 +40,7 @@ from accel.ast.tree.nodes import (
     ScatterWith,
     ShapeOf,
     Slice,
+    Sort,
     Use,
     While,
 )
@@ -108,7 +109,7 @@ def scalars_of(node: ArrayNode) -> tuple[ScalarNode, ...]:
     """The scalar expressions of an array node: shapes, seeds, and the bodies of its functions."""
     found: tuple[ScalarNode | Function | None, ...]
     match node:
-        case Use() | ArrayParameter() | Gather() | Compute() | Awhile() | Result():
+        case Use() | ArrayParameter() | Gather() | Sort() | Compute() | Awhile() | Result():
             found = ()
         case Generate(shape, function) | Backpermute(shape, function):
             found = (shape, function)
@@ -163,6 +164,7 @@ def arguments(node: ArrayNode) -> tuple[ArrayNode, ...]:
             | Slice(array=array)
             | Reshape(array=array)
             | Compute(array=array)
+            | Sort(array=array)
         ):
             return (array,)
         case _:

@@ -19,9 +19,11 @@ from accel.backends.device import Launcher, SeriesLauncher, Slots
 from accel.backends.llvm.machine.buffers import buffers
 from accel.backends.llvm.module import Kernel, Kernels, load, recording_text
 from accel.backends.llvm.series import Together, forked
+from accel.backends.llvm.sorting import radix
 from accel.backends.llvm.text.frame import Frame
 from accel.backends.protocol import HostArray
 from accel.backends.sites import NoSite, fault
+from accel.backends.sorting import sort_into
 from accel.errors import AccelError
 from accel.ir.nodes import Nest
 from accel.schedule.nodes import Series
@@ -75,6 +77,18 @@ class CPU:
     def view(self, buffer: HostArray, shape: tuple[int, ...]) -> HostArray:
         """The first elements under another shape; without copying if the buffer is contiguous."""
         return buffer.reshape(-1)[: prod(shape)].reshape(shape)
+
+    def sort(
+        self, keys: Sequence[tuple[HostArray, ScalarType]], shape: tuple[int, ...], places: bool, descending: bool
+    ) -> HostArray:
+        """Long rows by radix, others by NumPy."""
+        result = self._buffers.take(ScalarType.I64 if places else keys[0][1], shape)
+        given = [(self.view(key, shape), kind) for key, kind in keys]
+        if radix.suits(shape):
+            radix.radix_sort(result, given, places, descending, self._threads, self._buffers.take)
+        else:
+            sort_into(result, [key for key, _ in given], places, descending)
+        return result
 
     def launcher(self, nest: Nest, slots: Slots) -> Launcher[HostArray]:
         """What packs the arguments of a nest, calls it, and says what went wrong."""

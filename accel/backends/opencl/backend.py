@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from accel.ast.tree.types import ScalarType
 from accel.backends.device import Around, Launcher, SeriesLauncher, Slots, nothing_around
 from accel.backends.executor import Execution
@@ -22,6 +24,7 @@ from accel.backends.opencl.machine.features import Features, features, uses_f64
 from accel.backends.opencl.machine.memory import Held, Memory
 from accel.backends.opencl.program import translate
 from accel.backends.protocol import Executable, HostArray
+from accel.backends.sorting import sort_into
 from accel.errors import AccelDeviceError
 from accel.ir.nodes import Nest, Program
 from accel.labelled.meaning import faults
@@ -122,6 +125,15 @@ class _Kernels:
 
     def view(self, buffer: Held, shape: tuple[int, ...]) -> Held:
         return buffer
+
+    def sort(
+        self, keys: Sequence[tuple[Held, ScalarType]], shape: tuple[int, ...], places: bool, descending: bool
+    ) -> Held:
+        """On the host, by NumPy: see `accel/backends/sorting.py`."""
+        rows = [self.download(key, element, shape, owned=False) for key, element in keys]
+        result = np.empty(shape, np.int64 if places else rows[0].dtype)
+        sort_into(result, rows, places, descending)
+        return self._memory.filled(result)
 
     def launcher(self, nest: Nest, slots: Slots) -> Launcher[Held]:
         backend = self._backend

@@ -54,6 +54,9 @@ RULES: Mapping[str, str] = MappingProxyType(
 
 _BARRIERS: Mapping[str, str] = MappingProxyType(
     {
+        **dict.fromkeys(
+            ("sort", "argsort", "sortBy", "topK"), "a sort reads all of a row before it makes anything of it"
+        ),
         "force": "the program asks for it in memory",
         "reshape": "it gets another shape, for which it must be in memory",
         "acond": "control flow finds its arrays in memory, and leaves its own there",

@@ -40,6 +40,7 @@ from accel.labelled.nodes import (
     Scan,
     ScanSegments,
     Scatter,
+    Sort,
     Use,
 )
 
@@ -152,6 +153,8 @@ def lower_leaf(leaf: LeafOfCluster, frame: Frame) -> Draft:
     """One operation as a nest."""
     binding, traversal = leaf.binding, leaf.traversal
     match binding.operation:
+        case Sort():
+            raise AccelInternalError(f"operation {binding.label} is no loop")
         case Generate(function):
             return lower_map(binding, function, (), traversal, frame)
         case Map(function, inputs):

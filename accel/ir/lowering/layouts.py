@@ -23,6 +23,7 @@ from accel.ir.nodes import (
     Read,
     Repeat,
     Scatter,
+    Sort,
     View,
     Write,
 )
@@ -67,6 +68,8 @@ def _fixed(program: Program, own: Sequence[Nest]) -> frozenset[Array]:
         match step:
             case View(arrays, sources):
                 found.update(arrays, sources)
+            case Sort(array, sources):
+                found.update((array, *sources))
             case HostSizes(_, function):
                 found.update(loaded(function))
             case Branch(condition=condition, arrays=arrays):

@@ -12,12 +12,13 @@ from typing import assert_never
 from accel.errors import AccelInternalError
 from accel.fusedast import nodes as fusedast
 from accel.fusedast.nodes import RootOfCluster, Unfused, UnfusedAcond, UnfusedAwhile
+from accel.ir import nodes as ir
 from accel.ir.lowering.cluster import lower_cluster
 from accel.ir.lowering.layouts import laid_out
 from accel.ir.lowering.sizes import mentioned_sizes
 from accel.ir.nodes import Branch, HostSizes, Launch, Program, Repeat, Require, Step, View
 from accel.labelled.array import SizeVariable
-from accel.labelled.nodes import Binding, BindSizes, Force, RequireEqual, Reshape, Use
+from accel.labelled.nodes import Binding, BindSizes, Force, RequireEqual, Reshape, Sort, Use
 
 
 def lower(program: fusedast.Program, *, layouts: bool = True) -> Program:
@@ -51,6 +52,8 @@ def _host_step(binding: Binding) -> Iterator[Step]:
             pass  # parameters are there from the start
         case Reshape(inputs) | Force(inputs):
             yield View(binding.arrays, inputs, binding.where)
+        case Sort(inputs, places, descending):
+            yield ir.Sort(binding.arrays[0], inputs, places, descending, binding.where)
         case BindSizes(variables, function):
             yield HostSizes(variables, function, binding.where)
         case RequireEqual(left, right, name, left_where, right_where):

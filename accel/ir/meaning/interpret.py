@@ -15,11 +15,12 @@ import numpy as np
 from accel.ast.handles.extents import require_extents
 from accel.errors import Where
 from accel.ir.meaning.nest_run import run_nest
-from accel.ir.nodes import Branch, HostSizes, Launch, Nest, Program, Repeat, Require, Step, View
+from accel.ir.nodes import Branch, HostSizes, Launch, Nest, Program, Repeat, Require, Sort, Step, View
 from accel.labelled.array import Array
 from accel.labelled.meaning import faults
 from accel.labelled.meaning.evaluate import HostArray
 from accel.labelled.meaning.interpret import Environment
+from accel.labelled.meaning.sorting import ordered
 
 RunNest: TypeAlias = Callable[[Nest, Environment], None]
 """Runs a nest whose arrays are allocated."""
@@ -47,6 +48,10 @@ def _step(step: Step, env: Environment, run: RunNest) -> None:
         case View(arrays, sources, where):
             for array, source in zip(arrays, sources, strict=True):
                 _view(array, env.arrays[source], env, where)
+        case Sort(array, sources, places, descending, where):
+            if faults.is_too_large(array.element, env.shape(array.shape)):
+                raise faults.too_large(array.element, env.shape(array.shape), where)
+            env.arrays[array] = ordered([env.arrays[source] for source in sources], places, descending)
         case HostSizes(variables, function, where):
             extents = [int(extent) for extent in env.function(function)(())]
             require_extents(tuple(extents), where)

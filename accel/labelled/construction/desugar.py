@@ -27,6 +27,7 @@ SCALAR: Shape = ()
 Simple = (
     ast.Generate | ast.Map | ast.Backpermute | ast.Gather | ast.Append | ast.Permute | ast.ScatterWith | ast.Fold
     | ast.FoldSegments | ast.ScanSegments | ast.Scan | ast.Filter | ast.Replicate | ast.Slice | ast.Reshape | ast.Compute
+    | ast.Sort
 )  # fmt: skip
 """The combinators without parts."""
 
@@ -70,6 +71,9 @@ def desugar(node: Simple, scope: Scope) -> tuple[Value, ...]:
             return _slice(node, spec, scope.value(array), scope)
         case ast.Reshape(shape, array):
             return _reshape(node, scope.extents([shape], node.where), scope.value(array), scope)
+        case ast.Sort(array, places, descending, name):
+            source = scope.value(array)
+            return _one(scope, nodes.Sort(source.leaves, places, descending, name), node, source.shape)
         case ast.Compute(array):
             source = scope.value(array)
             return _one(scope, nodes.Force(source.leaves), node, source.shape)

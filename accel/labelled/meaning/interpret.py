@@ -26,6 +26,7 @@ from accel.labelled.array import Array, Shape, SizeVariable
 from accel.labelled.meaning import bind, faults, nans, order
 from accel.labelled.meaning.evaluate import HostArray, Prepared, prepare
 from accel.labelled.meaning.products import steps
+from accel.labelled.meaning.sorting import ordered
 from accel.labelled.nodes import (
     Acond,
     Awhile,
@@ -47,6 +48,7 @@ from accel.labelled.nodes import (
     Scan,
     ScanSegments,
     Scatter,
+    Sort,
     Use,
 )
 from accel.labelled.scalar import Function
@@ -193,6 +195,9 @@ def _bind(binding: Binding, env: Environment) -> None:
             _scan(binding, binding.operation, env)
         case Filter(predicate, inputs):
             _filter(arrays, env.function(predicate), inputs, env)
+        case Sort(inputs, places, descending):
+            _result(binding, env)
+            env.arrays[arrays[0]] = ordered([env.arrays[array] for array in inputs], places, descending)
         case BindSizes(variables, function):
             _bind_sizes(variables, env.function(function), env, where)
         case RequireEqual(left, right, name, left_where, right_where):

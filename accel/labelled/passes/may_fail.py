@@ -33,6 +33,7 @@ from accel.labelled.nodes import (
     Scan,
     ScanSegments,
     Scatter,
+    Sort,
     Use,
 )
 from accel.labelled.operations import Flag, describe
@@ -70,7 +71,7 @@ def may_fail(binding: Binding, there: Iterable[Array], sizes: Sizes) -> bool:
             return not gives_extents(function)
         case Acond(_, then, orelse):
             return any(may_fail(inner, there, sizes) for branch in (then, orelse) for inner in branch.bindings)
-        case Use() | Generate() | Map() | Copy() | Scan() | Filter() | Force():
+        case Use() | Generate() | Map() | Copy() | Scan() | Filter() | Sort() | Force():
             return False
         case _:
             assert_never(operation)

@@ -27,6 +27,7 @@ from accel.ir.nodes import (
     Repeat,
     Require,
     Scatter,
+    Sort,
     Step,
     Stream,
     View,
@@ -199,7 +200,7 @@ def _read(step: Step) -> frozenset[Array]:
     match step:
         case Launch(nest):
             return mentions.arrays(nest)
-        case View(sources=sources) | Repeat(initial=sources):
+        case View(sources=sources) | Sort(sources=sources) | Repeat(initial=sources):
             return frozenset(sources)
         case HostSizes(function=function):
             return loaded(function)

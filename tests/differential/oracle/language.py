@@ -15,6 +15,7 @@ from tests.differential.oracle.random_numbers import RANDOM
 from tests.differential.oracle.reductions import Orders, Scan
 from tests.differential.oracle.scalar_names import SCALAR_NAMES
 from tests.differential.oracle.segments import fold_segments, scan_segments, summed, whole
+from tests.differential.oracle.sorting import SORTING
 from tests.differential.oracle.stencils import Boundaries, stencil
 from tests.differential.oracle.values import (
     Tree,
@@ -170,6 +171,7 @@ _MAKING: dict[str, object] = {
     "length": lambda array: integer(array.extents[0]),
     "size": lambda array: integer(prod(array.extents)),
     "random": RANDOM,
+    **SORTING,
 }
 
 

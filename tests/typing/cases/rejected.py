@@ -223,6 +223,13 @@ def random_numbers(key: A.random.Key, m: A.Acc[A.Matrix[f8]]) -> None:
     A.zipWith(A.mul, m, A.random.normal(key, (3,), f8))  # E: Cannot infer value of type parameter
 
 
+def sorts(s: A.Acc[A.Scalar[f4]], v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f8]]) -> None:
+    A.sort(s)  # E: Argument 1 to "sort"
+    A.topK(0.5, v)  # E: Argument 1 to "topK"
+    A.sortBy(v, lambda x: x)  # E: Argument 1 to "sortBy"
+    A.searchsorted(m, m)  # E: Argument 1 to "searchsorted"
+
+
 def names(v: A.Acc[A.Vector[f8]], m: A.Acc[A.Matrix[f8]], w: A.Acc[A.Vector[f4]]) -> None:
     A.append(v, m)  # E: Cannot infer value of type parameter "Ix" of "append"
     A.append(v, w)  # E: Cannot infer value of type parameter "E" of "append"

@@ -120,6 +120,15 @@ class Memory:
         pyopencl.enqueue_copy(self.queue, held.buffer, plain, is_blocking=True)
         return held
 
+    def filled(self, array: HostArray) -> Held:
+        """A buffer of the device's own with the array's elements."""
+        import pyopencl
+
+        held = self.take(array.nbytes)
+        if array.size:
+            pyopencl.enqueue_copy(self.queue, held.buffer, array, is_blocking=True)
+        return held
+
     def download(self, held: Held, element: ScalarType, shape: tuple[int, ...]) -> HostArray:
         """The buffer's first elements. Waits for all that was enqueued before."""
         import pyopencl

@@ -1,0 +1,183 @@
+"""Sorting along the innermost dimension: `sort`, `argsort`, `sortBy`, `topK`, and search in what is sorted.
+
+In: functions, numbers, handles. Out: handles. Arrays may have any rank but 0, and elements that have an order: numbers, bools,
+and tuples of these, which are compared from the first item to the last. Numbers rise, False comes before True, -0.0 is equal to
++0.0, and a NaN is greater than all else. Equal elements keep their order. Accelerate has none of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Any, TypeVar, TypeVarTuple
+
+import numpy as np
+
+from accel.ast.combinators.elementwise import map_arrays
+from accel.ast.combinators.reorder import gather, permuted
+from accel.ast.handles import operations
+from accel.ast.handles.acc import Acc, Array, Num, Sh, Vector
+from accel.ast.handles.checks import arrays_of, inner_array, of_rank
+from accel.ast.handles.exp import E, Exp, raw
+from accel.ast.handles.literals import typed
+from accel.ast.handles.tuples import index_of, lift_items, select, unlift_items, while_
+from accel.ast.tree.nodes import Literal, ScalarNode, Sort
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import I64, ArrayType, ElementType, ScalarType, TupleType
+from accel.errors import AccelTypeError, AccelValueError, Where, here
+
+Ix = TypeVarTuple("Ix")
+K = TypeVar("K")
+
+
+def sort(xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix, int], E]]:
+    """Each row in order, as `np.sort(xs)`.
+
+    >>> import accel as A, numpy as np
+    >>> A.run(A.sort(A.use(np.array([3.0, np.nan, -1.0]))))
+    array([-1.,  3., nan])
+    """
+    where = here()
+    array = _ordered_array("sort", xs, where)
+    if isinstance(array.type.element, ScalarType):
+        return Acc(Sort(array.node, False, False, "sort", (array.type,), where), array.extents)
+    return _at("sort", _places("sort", array, where), array)
+
+
+def argsort(xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix, int], np.int64]]:
+    """Where the elements of each row stand, in order, as `np.argsort(xs, kind="stable")`.
+
+    >>> import accel as A, numpy as np
+    >>> A.run(A.argsort(A.use(np.array([3, 1, 2, 1]))))
+    array([1, 3, 2, 0])
+    """
+    where = here()
+    return _places("argsort", _ordered_array("argsort", xs, where), where)
+
+
+def sortBy(key: Callable[[Exp[E]], Exp[K]], xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix, int], E]]:
+    """Each row in the order of `key` of its elements, which is computed once for each; the elements may be of any type.
+
+    >>> import accel as A, numpy as np
+    >>> A.run(A.sortBy(lambda x: A.abs(x - 3), A.use(np.arange(6))))
+    array([3, 2, 4, 1, 5, 0])
+    """
+    where = here()
+    array = inner_array("sortBy", xs, where, (key, xs))
+    keys = _ordered_array("sortBy", map_arrays("sortBy", key, (array,)), where)
+    return _at("sortBy", _places("sortBy", keys, where), array)
+
+
+def topK(
+    k: Num, xs: Acc[Array[tuple[*Ix, int], E]]
+) -> tuple[Acc[Array[tuple[*Ix, int], E]], Acc[Array[tuple[*Ix, int], np.int64]]]:
+    """The `k` largest of each row, the largest first, and where they stand; of equal ones the first comes first.
+
+    As with `maximum`, a NaN is larger than all numbers. A row of fewer than `k` elements raises `AccelValueError`, if that is
+    known only when the program runs `AccelIndexError`; a negative `k` raises `AccelShapeError`.
+
+    >>> import accel as A, numpy as np
+    >>> A.run(A.topK(2, A.use(np.array([3, 1, 4, 1, 5]))))
+    (array([5, 4]), array([4, 2]))
+    """
+    where = here()
+    array = _ordered_array("topK", xs, where, (k, xs))
+    count = typed(raw(k), I64, "the k of topK", where)
+    extent = array.extents[-1]
+    if isinstance(count, Literal) and extent is not None and count.value > extent:
+        raise AccelValueError(f"topK: a row of {extent} elements has no {count.value} largest", where)
+    places = _places("topK", array, where, descending=True)
+    shape = index_of([*unlift_items("topK", array.shape)[:-1], Exp(count)])
+    first = permuted("topK", shape, lambda ix: ix, places, shrinking=False)
+    return _at("topK", first, array), first
+
+
+def searchsorted(sorted_xs: Acc[Vector[E]], xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, np.int64]]:
+    """For each element of `xs`, how many elements of the sorted vector come before it: `np.searchsorted(sorted_xs, xs)`.
+
+    It is the place at which the element may be inserted, the first one. What it finds in a vector that is not sorted is
+    undefined. Fuses with what makes `xs`, as a `map` does.
+
+    >>> import accel as A, numpy as np
+    >>> A.run(A.searchsorted(A.use(np.array([1, 2, 2, 5])), A.use(np.array([2, 6, 0]))))
+    array([1, 4, 0])
+    """
+    where = here()
+    table = of_rank("searchsorted", sorted_xs, 1, where)
+    (array,) = arrays_of("searchsorted", (xs,), where, (sorted_xs, xs))
+    _require_order("searchsorted", table, where)
+    if table.type.element != array.type.element:
+        message = f"searchsorted needs elements of one type, got {table.type.element} and {array.type.element}"
+        raise AccelTypeError(message, where)
+    size = unlift_items("searchsorted", table.shape)[0]
+
+    def place(x: Exp[Any]) -> Exp[Any]:
+        def halved(bounds: Exp[Any]) -> Exp[Any]:
+            low, high = unlift_items("searchsorted", bounds)
+            middle = (low + high) // 2
+            before = Exp[np.bool_](_before(table[index_of([middle])].node, x.node, where))
+            return lift_items((select(before, middle + 1, low), select(before, high, middle)))
+
+        zero = Exp[np.int64](Literal(I64, 0, where))
+        return while_(lambda bounds: bounds[0] < bounds[1], halved, lift_items((zero, size)))[0]
+
+    return map_arrays("searchsorted", place, (array,))
+
+
+def _ordered_array(name: str, xs: object, where: Where | None, given: tuple[object, ...] = ()) -> Acc[Any]:
+    array = inner_array(name, xs, where, given or (xs,))
+    _require_order(name, array, where)
+    return array
+
+
+def _require_order(name: str, array: Acc[Any], where: Where | None) -> None:
+    if not _has_order(array.type.element):
+        message = f"{name} takes numbers, bools and tuples of them, got {array.type.element}"
+        raise AccelTypeError(message, where, others=(("the array was made here:", array.node.where),))
+
+
+def _has_order(element: ElementType) -> bool:
+    match element:
+        case ScalarType():
+            return True
+        case TupleType(items):
+            return bool(items) and all(map(_has_order, items))
+        case _:
+            return False
+
+
+def _places(name: str, array: Acc[Any], where: Where | None, descending: bool = False) -> Acc[Any]:
+    kind = ArrayType(array.rank, I64)
+    return Acc(Sort(array.node, True, descending, name, (kind,), where), array.extents)
+
+
+def _at(name: str, places: Acc[Any], array: Acc[Any]) -> Acc[Any]:
+    """The elements at places in their rows."""
+    if array.rank == 1:
+        return gather(places, array)
+
+    def index(ix: Exp[Any], place: Exp[Any]) -> Exp[Any]:
+        return index_of([*unlift_items(name, ix)[:-1], place])
+
+    return gather(map_arrays(name, index, (places,), indexed=True), array)
+
+
+def _before(left: ScalarNode, right: ScalarNode, where: Where | None) -> ScalarNode:
+    """Whether `left` comes before `right`, and is not equal to it."""
+    kind = left.type
+    if isinstance(kind, ScalarType):
+        less = operations.apply(Operator.LT, left, right, where=where)
+        if not kind.is_float:
+            return less
+        number, other = (operations.apply(Operator.IS_NAN, side, where=where) for side in (left, right))
+        last = operations.apply(Operator.GT, other, number, where=where)  # False is less than True
+        return operations.apply(Operator.OR, less, last, where=where)
+    assert isinstance(kind, TupleType)
+    pairs = [tuple(operations.project(side, i, where) for side in (left, right)) for i in range(len(kind.items))]
+    *first, found = [(_before(a, b, where), _before(b, a, where)) for a, b in pairs]
+
+    def decided(later: ScalarNode, item: tuple[ScalarNode, ScalarNode]) -> ScalarNode:
+        rest = operations.apply(Operator.GT, later, item[1], where=where)
+        return operations.apply(Operator.OR, item[0], rest, where=where)
+
+    return reduce(decided, reversed(first), found[0])

@@ -1,0 +1,1 @@
+"""Sorting by machine code: the text of a radix sort, and what runs it."""

@@ -1,0 +1,222 @@
+"""Sorting: NumPy's stable order, NaNs last, zeros equal, on every backend; and what makes keys is fused."""
+
+from __future__ import annotations
+
+import doctest
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import accel as A
+from accel.ast.combinators import sorting
+
+BACKENDS = ["interpreter", "llvm", pytest.param("opencl", marks=pytest.mark.opencl)]
+KINDS = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"]
+SHAPES = [(0,), (1,), (2,), (41,), (3, 17), (2, 3, 5), (4, 0), (0, 4), (7, 1)]
+
+
+def data(kind: str, shape: tuple[int, ...], seed: int = 0) -> Any:
+    """Few values, so that many are equal, and all that are special: limits, NaNs of both signs, infinities, both zeros."""
+    generator = np.random.default_rng(seed)
+    dtype = np.dtype(kind)
+    if dtype.kind == "f":
+        values = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, -np.nan, 5e-324, 1e30], dtype)
+    elif dtype.kind == "b":
+        values = np.array([False, True])
+    else:
+        limits = np.iinfo(dtype)
+        values = np.array([limits.min, limits.max, limits.min + 1, limits.max // 2, 0, 1, 2, limits.max - 1], dtype)
+    drawn = generator.choice(values, shape)
+    if dtype.kind not in "bf":
+        drawn = np.where(generator.integers(0, 2, shape), drawn, generator.integers(0, 100, shape).astype(dtype))
+    return drawn
+
+
+def same(found: Any, expected: Any) -> None:
+    """The same shape, type and bits, NaN being equal to NaN."""
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
+    if expected.dtype.kind == "f":
+        numbers = ~np.isnan(expected)
+        np.testing.assert_array_equal(np.signbit(found)[numbers], np.signbit(expected)[numbers])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_are_in_numpy_s_stable_order(backend: Any, kind: str) -> None:
+    arrays = [data(kind, shape, seed) for seed, shape in enumerate(SHAPES)]
+    programs = tuple((A.sort(A.use(each)), A.argsort(A.use(each))) for each in arrays)
+    for each, (values, places) in zip(arrays, A.run(programs, backend=backend), strict=True):
+        expected = np.argsort(each, -1, kind="stable")
+        same(places, expected)
+        same(values, np.take_along_axis(each, expected, -1))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_tuples_are_compared_from_the_first_item_to_the_last(backend: Any) -> None:
+    xs, ys, zs = data("float32", (3, 30)), data("int8", (3, 30), 1), data("bool", (3, 30), 2)
+    triples = A.zip3(A.use(xs), A.use(ys), A.use(zs))
+    found, places = A.run((A.sort(triples), A.argsort(triples)), backend=backend)
+    expected = np.lexsort((zs, ys, xs), -1)
+    same(places, expected)
+    for item, each in zip(found, (xs, ys, zs), strict=True):
+        same(item, np.take_along_axis(each, expected, -1))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("kind", ["bool", "int32", "uint8", "float64"])
+def test_the_largest_come_first_and_of_equal_ones_the_first(backend: Any, kind: str) -> None:
+    for seed, (shape, k) in enumerate([((40,), 7), ((3, 9), 9), ((3, 9), 0), ((0, 5), 2), ((2, 1), 1)]):
+        array = data(kind, shape, seed)
+        values, places = A.run(A.topK(k, A.use(array)), backend=backend)
+        rows = array.reshape(-1, shape[-1])
+        keys = [[(x != x, 0 if x != x else x) for x in row] for row in rows.tolist()]
+        best = [sorted(range(shape[-1]), key=row.__getitem__, reverse=True)[:k] for row in keys]
+        expected = np.array(best, np.int64).reshape(*shape[:-1], k)
+        same(places, expected)
+        same(values, np.take_along_axis(array, expected, -1))
+
+
+@pytest.mark.llvm
+def test_the_first_of_the_largest_is_the_maximum() -> None:
+    xs = np.array([3.0, np.nan, 5.0, np.nan])
+    values, places = A.run(A.topK(1, A.use(xs)))
+    assert np.isnan(values[0])
+    assert places[0] == 1
+    assert np.isnan(A.run(A.maximum(A.use(xs))))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("kind", ["bool", "int8", "uint64", "float32"])
+def test_search_is_numpy_s(backend: Any, kind: str) -> None:
+    table, wanted = np.sort(data(kind, (50,))), data(kind, (4, 6), 1)
+    programs = tuple(A.searchsorted(A.use(table[:n]), A.use(wanted)) for n in (0, 1, 50))
+    for n, found in zip((0, 1, 50), A.run(programs, backend=backend), strict=True):
+        same(found, np.searchsorted(table[:n], wanted))
+
+
+@pytest.mark.llvm
+def test_search_among_tuples() -> None:
+    firsts, seconds = data("float32", (60,)), data("int8", (60,), 1)
+    pairs = A.zip(A.use(firsts), A.use(seconds))
+    found = A.run(A.searchsorted(A.sort(pairs), pairs))
+    keys = [((x != x, 0 if x != x else x), y) for x, y in zip(firsts.tolist(), seconds.tolist(), strict=True)]
+    assert found.tolist() == [sum(other < key for other in keys) for key in keys]
+
+
+@pytest.mark.llvm
+def test_keys_are_computed_in_the_loop_that_stores_them_and_what_is_sorted_is_read_by_the_next() -> None:
+    def nearest(xs: A.Acc[A.Vector[np.float32]]) -> A.Acc[A.Scalar[np.float32]]:
+        distances = A.map(lambda x: A.abs(x - 3), A.filter(lambda x: x > 0, xs)[0])
+        return A.sum(A.map(lambda x: x * x, A.take(5, A.sort(distances))))
+
+    xs = np.random.default_rng(0).normal(3, 2, 1000).astype(np.float32)
+    explanation = A.explain(nearest)
+    assert explanation.loops == 2
+    reasons = [str(reason) for array in explanation.arrays for reason in array.why_not]
+    assert any("a sort reads all of a row" in reason for reason in reasons)
+    expected = np.sort(np.abs(xs[xs > 0] - 3))[:5]
+    np.testing.assert_allclose(A.runN(nearest)(xs), (expected**2).sum(), rtol=1e-6)
+
+
+@pytest.mark.llvm
+def test_sorted_by_a_key() -> None:
+    m = np.random.default_rng(0).integers(-50, 50, (4, 30))
+    found = A.run(A.sortBy(lambda x: A.lift(A.even(x), -x), A.use(m)))
+    same(found, np.array([sorted(row, key=lambda x: (x % 2 == 0, -x)) for row in m.tolist()]))
+    pairs = A.zip(A.use(m), A.use(m * 1.5))
+    assert A.explain(A.sortBy(lambda p: p[1] - A.toFloating(p[0], np.float64), pairs)).loops == 2
+
+
+@pytest.mark.llvm
+@pytest.mark.parametrize("threads", [1, 3])
+def test_long_rows(threads: int) -> None:
+    """Which are sorted by radix: all elements special, all equal but few, of few bits; in several chunks, and rows of one."""
+    generator = np.random.default_rng(0)
+    arrays = [data(kind, (2, 3000)) for kind in KINDS]
+    arrays += [generator.integers(-(2**40), 2**40, 200_001), generator.integers(0, 9, 200_001).astype(np.int32)]
+    arrays += [generator.normal(size=(3, 140_000)).astype(np.float32).round(2), np.zeros(2048, np.int16)]
+    programs = tuple((A.sort(A.use(each)), A.argsort(A.use(each)), A.topK(9, A.use(each))[1]) for each in arrays)
+    for each, (values, places, largest) in zip(arrays, A.run(programs, threads=threads), strict=True):
+        expected = np.argsort(each, -1, kind="stable")
+        same(places, expected)
+        same(values, np.take_along_axis(each, expected, -1))
+        best = each.shape[-1] - 1 - np.argsort(each[..., ::-1], -1, kind="stable")[..., ::-1]
+        same(largest, best[..., :9])
+
+
+@pytest.mark.llvm
+@pytest.mark.parametrize("threads", [1, 2])
+def test_long_rows_of_tuples(threads: int) -> None:
+    first, second = data("float64", (140_000,)), data("uint16", (140_000,), 1)
+    places = A.run(A.argsort(A.zip(A.use(first), A.use(second))), threads=threads)
+    same(places, np.lexsort((second, first)))
+
+
+@pytest.mark.llvm
+def test_strided_arguments_and_results_of_filters() -> None:
+    m = np.random.default_rng(0).integers(0, 1000, (50, 60)).astype(np.int32)
+    sorts = A.runN(lambda xs: A.sort(xs))
+    long = np.random.default_rng(1).integers(0, 1000, (2, 9000)).astype(np.int32)
+    for array in (m[::2], m[:, ::3], m.T, m[:, ::-1], np.broadcast_to(m[0], (3, 60)), long[:, ::3], long.T[:3000].T):
+        same(sorts(array), np.sort(array, -1))
+    kept = A.filter(lambda x: x % 3 == 0, A.use(m))[0]
+    same(A.run(A.sort(kept)), np.sort(m[m % 3 == 0]))
+    bytes_of_bools = np.array([2, 0, 1, 255, 0], np.uint8).view(np.bool_)
+    assert A.run(A.argsort(A.use(bytes_of_bools))).tolist() == [1, 4, 0, 2, 3]
+
+
+@pytest.mark.llvm
+def test_sorts_in_loops_and_branches() -> None:
+    xs = np.array([5, 3, 9, 1, 7])
+
+    def step(state: A.Acc[A.Vector[np.int64]]) -> A.Acc[A.Vector[np.int64]]:
+        return A.map(lambda x: (x * 7) % 11, A.sort(state))
+
+    expected = xs
+    for _ in range(4):
+        expected = np.sort(expected) * 7 % 11
+    same(A.run(A.iterate(4, step, A.use(xs))), expected)
+    flag = A.the(A.use(np.array(True)))
+    same(A.run(A.acond(flag, A.sort(A.use(xs)), A.use(xs))), np.sort(xs))
+    # A scatter may not destroy what somebody else still reads.
+    order = A.argsort(A.use(xs))
+    ranks, again = A.run((A.scatter(order, order, A.enumFromN((5,), 0)), order))
+    same(again, np.argsort(xs))
+    same(ranks, np.argsort(np.argsort(xs)))
+
+
+UNTYPED: Any = A  # mypy refuses some of these calls, too
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: A.topK(4, A.use(np.zeros(3))), A.AccelValueError, "a row of 3 elements has no 4 largest"),
+        (lambda: A.topK(-1, A.use(np.zeros(3))), A.AccelShapeError, "negative"),
+        (lambda: UNTYPED.sort(A.use(np.array(1))), A.AccelTypeError, "innermost dimension"),
+        (lambda: UNTYPED.sort(np.zeros(3)), A.AccelTypeError, r"A\.use\(array\)"),
+        (lambda: UNTYPED.sortBy(A.use(np.zeros(3)), lambda x: x), A.AccelTypeError, "functions come first"),
+        (lambda: A.sort(A.map(lambda x: A.lift(), A.use(np.zeros(3)))), A.AccelTypeError, "numbers, bools and tuples"),
+        (lambda: UNTYPED.searchsorted(A.use(np.zeros(3)), A.use(np.zeros(3, int))), A.AccelTypeError, "one type"),
+        (lambda: UNTYPED.searchsorted(A.use(np.zeros((3, 3))), A.use(np.zeros(3))), A.AccelTypeError, "rank 1"),
+    ],
+)
+def test_what_cannot_work(call: Callable[[], object], error: type[A.AccelError], message: str) -> None:
+    with pytest.raises(error, match=message) as caught:
+        call()
+    assert "test_sorting.py" in str(caught.value)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_too_large_a_k_that_is_computed(backend: Any) -> None:
+    k = A.the(A.use(np.array(4)))
+    with pytest.raises(A.AccelIndexError, match="topK"):
+        A.run(A.topK(k, A.use(np.zeros(3))), backend=backend)
+
+
+@pytest.mark.llvm
+def test_the_examples_of_the_docstrings() -> None:
+    assert doctest.testmod(sorting).failed == 0
