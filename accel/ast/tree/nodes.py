@@ -1,12 +1,11 @@
 """The nodes of programs: plain data under the handles `Exp` (scalars) and `Acc` (arrays).
 
 In: built by the combinators. Out: read by `accel/labelled/`. Sharing is Python's object identity, so nodes compare by
-identity and every walk memoises by node (design section 2). Nodes have no `repr` of their own, which would unfold all sharing:
-`text.py` prints them.
+identity and every walk memoises by node (design section 2). A `repr` would unfold all sharing: `text.py` prints them.
 
 A scalar node's `type` is an element type, so tuples are still whole here; `labelled` flattens them. An array node has `types`,
-one array type for each result; nodes with several results (`Filter`, `Scan` with totals, `Acond`, `Awhile`) are seen through
-`Result`, the others have exactly one. The two levels refer to each other: scalar code indexes arrays, and makes them.
+one for each result; nodes with several (`Filter`, `Scan` with totals, `Acond`, `Awhile`) are seen through `Result`, the others
+have exactly one. The two levels refer to each other: scalar code indexes arrays, and makes them.
 """
 
 from __future__ import annotations
@@ -238,10 +237,7 @@ class ScatterWith:
 
 @frozen
 class Fold:
-    """Reduction of the innermost `dimensions` in row-major order; `initial` is combined once, on the left.
-
-    Without it there must be something to fold in each row.
-    """
+    """Reduction of the innermost `dimensions` in row-major order; `initial` comes first, once. Without it no row may be empty."""
 
     function: Function
     initial: ScalarNode | None
@@ -316,10 +312,7 @@ class Filter:
 
 @frozen
 class Sort:
-    """The elements of each row of the innermost dimension in order, or, if `places`, where they stand (i64).
-
-    See `accel/labelled/meaning/sorting.py` for the order.
-    """
+    """Each row of the innermost dimension in order (`accel/labelled/meaning/sorting.py`), or the `places` (i64) in that order."""
 
     array: ArrayNode
     places: bool
@@ -403,6 +396,5 @@ class Result:
 
 ArrayNode: TypeAlias = Union[
     Use, ArrayParameter, Generate, Map, Backpermute, Gather, Append, Permute, ScatterWith, Fold, FoldSegments, Scan,
-    ScanSegments, Filter, Replicate, Slice, Reshape, Compute, Acond, Awhile, Result,
-    Sort,
+    ScanSegments, Filter, Replicate, Slice, Reshape, Compute, Acond, Awhile, Result, Sort,
 ]  # fmt: skip
