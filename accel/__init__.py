@@ -68,7 +68,8 @@ from accel.ast.combinators.linear_algebra.products import dot, matmul, outer, te
 from accel.ast.combinators.linear_algebra.rearranging import flatten, flip, subdivide
 from accel import random
 from accel.ast.combinators.reorder import All, AllType, gather
-from accel.ast.combinators.sorting import argsort, searchsorted, sort, sortBy, topK
+from accel.ast.combinators.sorting.search import searchsorted
+from accel.ast.combinators.sorting.sorts import argsort, sort, sortBy, topK
 from accel.ast.combinators.stencils import Neighbourhood, stencil, stencil2
 from accel.ast.combinators.zips.arities import (
     izipWith, izipWith3, izipWith4, izipWith5, izipWith6, izipWith7, izipWith8, izipWith9,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ast.combinators import sorting
+from accel.ast.combinators.sorting import search, sorts
 
 BACKENDS = ["interpreter", "llvm", pytest.param("opencl", marks=pytest.mark.opencl)]
 KINDS = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"]
@@ -218,5 +218,6 @@ def test_too_large_a_k_that_is_computed(backend: Any) -> None:
 
 
 @pytest.mark.llvm
-def test_the_examples_of_the_docstrings() -> None:
-    assert doctest.testmod(sorting).failed == 0
+@pytest.mark.parametrize("module", [search, sorts], ids=["search", "sorts"])
+def test_the_examples_of_the_docstrings(module: Any) -> None:
+    assert doctest.testmod(module).failed == 0

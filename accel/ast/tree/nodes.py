@@ -237,7 +237,7 @@ class ScatterWith:
 
 @frozen
 class Fold:
-    """Reduction of the innermost `dimensions` in row-major order; `initial` comes first, once. Without it no row may be empty."""
+    """Reduction of the innermost `dimensions` in row-major order; `initial` comes first. Without it no row may be empty."""
 
     function: Function
     initial: ScalarNode | None
@@ -312,7 +312,7 @@ class Filter:
 
 @frozen
 class Sort:
-    """Each row of the innermost dimension in order (`accel/labelled/meaning/sorting.py`), or the `places` (i64) in that order."""
+    """Each row of the innermost dimension in order (`accel/labelled/meaning/sorting.py`), or the `places` (i64) in it."""
 
     array: ArrayNode
     places: bool

@@ -1,4 +1,4 @@
-"""Sorting along the innermost dimension: `sort`, `argsort`, `sortBy`, `topK`, and search in what is sorted.
+"""Sorting along the innermost dimension: `sort`, `argsort`, `sortBy`, `topK`.
 
 In: functions, numbers, handles. Out: handles. Arrays may have any rank but 0, and elements that have an order: numbers, bools,
 and tuples of these, which are compared from the first item to the last. Numbers rise, False comes before True, -0.0 is equal to
@@ -8,21 +8,18 @@ and tuples of these, which are compared from the first item to the last. Numbers
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
 from typing import Any, TypeVar, TypeVarTuple
 
 import numpy as np
 
 from accel.ast.combinators.elementwise import map_arrays
 from accel.ast.combinators.reorder import gather, permuted
-from accel.ast.handles import operations
-from accel.ast.handles.acc import Acc, Array, Num, Sh, Vector
-from accel.ast.handles.checks import arrays_of, inner_array, of_rank
+from accel.ast.handles.acc import Acc, Array, Num
+from accel.ast.handles.checks import inner_array
 from accel.ast.handles.exp import E, Exp, raw
 from accel.ast.handles.literals import typed
-from accel.ast.handles.tuples import index_of, lift_items, select, unlift_items, while_
-from accel.ast.tree.nodes import Literal, ScalarNode, Sort
-from accel.ast.tree.operators import Operator
+from accel.ast.handles.tuples import index_of, unlift_items
+from accel.ast.tree.nodes import Literal, Sort
 from accel.ast.tree.types import I64, ArrayType, ElementType, ScalarType, TupleType
 from accel.errors import AccelTypeError, AccelValueError, Where, here
 
@@ -92,45 +89,14 @@ def topK(
     return _at("topK", first, array), first
 
 
-def searchsorted(sorted_xs: Acc[Vector[E]], xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, np.int64]]:
-    """For each element of `xs`, how many elements of the sorted vector come before it: `np.searchsorted(sorted_xs, xs)`.
-
-    It is the place at which the element may be inserted, the first one. What it finds in a vector that is not sorted is
-    undefined. Fuses with what makes `xs`, as a `map` does.
-
-    >>> import accel as A, numpy as np
-    >>> A.run(A.searchsorted(A.use(np.array([1, 2, 2, 5])), A.use(np.array([2, 6, 0]))))
-    array([1, 4, 0])
-    """
-    where = here()
-    table = of_rank("searchsorted", sorted_xs, 1, where)
-    (array,) = arrays_of("searchsorted", (xs,), where, (sorted_xs, xs))
-    _require_order("searchsorted", table, where)
-    if table.type.element != array.type.element:
-        message = f"searchsorted needs elements of one type, got {table.type.element} and {array.type.element}"
-        raise AccelTypeError(message, where)
-    size = unlift_items("searchsorted", table.shape)[0]
-
-    def place(x: Exp[Any]) -> Exp[Any]:
-        def halved(bounds: Exp[Any]) -> Exp[Any]:
-            low, high = unlift_items("searchsorted", bounds)
-            middle = (low + high) // 2
-            before = Exp[np.bool_](_before(table[index_of([middle])].node, x.node, where))
-            return lift_items((select(before, middle + 1, low), select(before, high, middle)))
-
-        zero = Exp[np.int64](Literal(I64, 0, where))
-        return while_(lambda bounds: bounds[0] < bounds[1], halved, lift_items((zero, size)))[0]
-
-    return map_arrays("searchsorted", place, (array,))
-
-
 def _ordered_array(name: str, xs: object, where: Where | None, given: tuple[object, ...] = ()) -> Acc[Any]:
     array = inner_array(name, xs, where, given or (xs,))
-    _require_order(name, array, where)
+    require_order(name, array, where)
     return array
 
 
-def _require_order(name: str, array: Acc[Any], where: Where | None) -> None:
+def require_order(name: str, array: Acc[Any], where: Where | None) -> None:
+    """Raises `AccelTypeError` unless the elements of what `name` was given have an order."""
     if not _has_order(array.type.element):
         message = f"{name} takes numbers, bools and tuples of them, got {array.type.element}"
         raise AccelTypeError(message, where, others=(("the array was made here:", array.node.where),))
@@ -160,24 +126,3 @@ def _at(name: str, places: Acc[Any], array: Acc[Any]) -> Acc[Any]:
         return index_of([*unlift_items(name, ix)[:-1], place])
 
     return gather(map_arrays(name, index, (places,), indexed=True), array)
-
-
-def _before(left: ScalarNode, right: ScalarNode, where: Where | None) -> ScalarNode:
-    """Whether `left` comes before `right`, and is not equal to it."""
-    kind = left.type
-    if isinstance(kind, ScalarType):
-        less = operations.apply(Operator.LT, left, right, where=where)
-        if not kind.is_float:
-            return less
-        number, other = (operations.apply(Operator.IS_NAN, side, where=where) for side in (left, right))
-        last = operations.apply(Operator.GT, other, number, where=where)  # False is less than True
-        return operations.apply(Operator.OR, less, last, where=where)
-    assert isinstance(kind, TupleType)
-    pairs = [tuple(operations.project(side, i, where) for side in (left, right)) for i in range(len(kind.items))]
-    *first, found = [(_before(a, b, where), _before(b, a, where)) for a, b in pairs]
-
-    def decided(later: ScalarNode, item: tuple[ScalarNode, ScalarNode]) -> ScalarNode:
-        rest = operations.apply(Operator.GT, later, item[1], where=where)
-        return operations.apply(Operator.OR, item[0], rest, where=where)
-
-    return reduce(decided, reversed(first), found[0])

@@ -1,0 +1,1 @@
+"""Sorts, and search in what is sorted."""

@@ -1,0 +1,76 @@
+"""Search in what is sorted: `searchsorted`.
+
+In: handles. Out: handles. The order is that of the sorts, here as scalar code.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from accel.ast.combinators.elementwise import map_arrays
+from accel.ast.combinators.sorting.sorts import require_order
+from accel.ast.handles import operations
+from accel.ast.handles.acc import Acc, Array, Sh, Vector
+from accel.ast.handles.checks import arrays_of, of_rank
+from accel.ast.handles.exp import E, Exp
+from accel.ast.handles.tuples import index_of, lift_items, select, unlift_items, while_
+from accel.ast.tree.nodes import Literal, ScalarNode
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import I64, ScalarType, TupleType
+from accel.errors import AccelTypeError, Where, here
+
+
+def searchsorted(sorted_xs: Acc[Vector[E]], xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, np.int64]]:
+    """For each element of `xs`, how many elements of the sorted vector come before it: `np.searchsorted(sorted_xs, xs)`.
+
+    It is the place at which the element may be inserted, the first one. What it finds in a vector that is not sorted is
+    undefined. Fuses with what makes `xs`, as a `map` does.
+
+    >>> import accel as A, numpy as np
+    >>> A.run(A.searchsorted(A.use(np.array([1, 2, 2, 5])), A.use(np.array([2, 6, 0]))))
+    array([1, 4, 0])
+    """
+    where = here()
+    table = of_rank("searchsorted", sorted_xs, 1, where)
+    (array,) = arrays_of("searchsorted", (xs,), where, (sorted_xs, xs))
+    require_order("searchsorted", table, where)
+    if table.type.element != array.type.element:
+        message = f"searchsorted needs elements of one type, got {table.type.element} and {array.type.element}"
+        raise AccelTypeError(message, where)
+    size = unlift_items("searchsorted", table.shape)[0]
+
+    def place(x: Exp[Any]) -> Exp[Any]:
+        def halved(bounds: Exp[Any]) -> Exp[Any]:
+            low, high = unlift_items("searchsorted", bounds)
+            middle = (low + high) // 2
+            before = Exp[np.bool_](_before(table[index_of([middle])].node, x.node, where))
+            return lift_items((select(before, middle + 1, low), select(before, high, middle)))
+
+        zero = Exp[np.int64](Literal(I64, 0, where))
+        return while_(lambda bounds: bounds[0] < bounds[1], halved, lift_items((zero, size)))[0]
+
+    return map_arrays("searchsorted", place, (array,))
+
+
+def _before(left: ScalarNode, right: ScalarNode, where: Where | None) -> ScalarNode:
+    """Whether `left` comes before `right`, and is not equal to it."""
+    kind = left.type
+    if isinstance(kind, ScalarType):
+        less = operations.apply(Operator.LT, left, right, where=where)
+        if not kind.is_float:
+            return less
+        number, other = (operations.apply(Operator.IS_NAN, side, where=where) for side in (left, right))
+        last = operations.apply(Operator.GT, other, number, where=where)  # False is less than True
+        return operations.apply(Operator.OR, less, last, where=where)
+    assert isinstance(kind, TupleType)
+    pairs = [tuple(operations.project(side, i, where) for side in (left, right)) for i in range(len(kind.items))]
+    *first, found = [(_before(a, b, where), _before(b, a, where)) for a, b in pairs]
+
+    def decided(later: ScalarNode, item: tuple[ScalarNode, ScalarNode]) -> ScalarNode:
+        rest = operations.apply(Operator.GT, later, item[1], where=where)
+        return operations.apply(Operator.OR, item[0], rest, where=where)
+
+    return reduce(decided, reversed(first), found[0])
