@@ -48,7 +48,7 @@ def clamp(i: AnyExp, n: AnyExp) -> AnyExp:
         ([lambda i, n: clamp(i - 1, n), lambda i, n: i, lambda i, n: clamp(i + 1, n)], 1),
         ([lambda i, n: A.mod(i - 1, n), lambda i, n: i, lambda i, n: A.mod(i + 1, n)], 1),
         ([lambda i, n: A.cond(i > 0, i - 1, n - 1), lambda i, n: i], 1),
-        ([lambda i, n: A.cond(i > 0, i - 1, A.abs(i)), lambda i, n: i], 2),
+        ([lambda i, n: A.cond(i > 0, i - 1, A.quot(i, 2)), lambda i, n: i], 2),
         ([lambda i, n: i, lambda i, n: n - 1 - i], 2),
         ([lambda i, n: i, lambda i, n: 2 * i, lambda i, n: i + i + 1], 2),
         ([lambda i, n: i, lambda i, n: i + n - 5], 2),

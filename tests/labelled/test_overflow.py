@@ -56,6 +56,8 @@ def computed(operator: Operator, arguments: list[Values]) -> Values:
             return np.where(b == 0, a, np.mod(a, np.where(b == 0, 1, b)))
         case Operator.SELECT, [c, a, b]:
             return np.where(c < 0, a, b)
+        case Operator.ABS, [a]:
+            return wrapped(np.abs(a))
         case _:
             raise AssertionError(operator)
 
@@ -105,7 +107,10 @@ def forms(unknown: Variable, first: int) -> list[tuple[Operand, Steps]]:
     return found
 
 
-OPERATORS = (Operator.ADD, Operator.SUB, Operator.MIN, Operator.MAX, Operator.MOD, Operator.SELECT)
+OPERATORS = (Operator.ADD, Operator.SUB, Operator.MIN, Operator.MAX, Operator.MOD, Operator.SELECT, Operator.ABS)
+ARITIES = {Operator.SELECT: 3, Operator.ABS: 1}
+"""Of those that do not take two."""
+
 SIZES = [(index, size) for size in (0, 1, 5) for index in {0, size}]
 """Sizes below the largest extent, less the offset of the shape; first and last index."""
 
@@ -114,7 +119,8 @@ SIZES = [(index, size) for size in (0, 1, 5) for index in {0, size}]
 def test_every_rule_holds_for_all_numbers_of_eight_bits(operator: Operator) -> None:
     out, learnt = Variable(9, I64), 0
     for (left, before), (right, others) in product(forms(LEFT, 3), forms(LEFT, 5)[::7] + forms(RIGHT, 5)[:26:2]):
-        arguments = (left, right) if operator is not Operator.SELECT else (LEFT, left, right)
+        arguments: tuple[Operand, ...] = (LEFT, left, right) if operator is Operator.SELECT else (left, right)
+        arguments = arguments[: ARITIES.get(operator, 3)]
         steps = [*before, *others, (out, operator, arguments)]
         ranges = Ranges((INDEX,), SHAPE, EIGHT_BITS)
         for step in steps:
@@ -129,6 +135,33 @@ def test_every_rule_holds_for_all_numbers_of_eight_bits(operator: Operator) -> N
                 trial.values[variable] = computed(each, [trial.value(operand) for operand in given])
             assert trial.keeps(known, trial.values[out]), f"{operator} {steps} {index} {size} {known}"
     assert learnt > 100  # the test would pass if nothing were known
+
+
+def test_remainders_by_sums_and_differences_hold_for_all_numbers_of_eight_bits() -> None:
+    found = set()
+    for (left, before), right in product(forms(LEFT, 3), (Extent(N, 0), Extent(N, 1), Extent(N, 2), constant(I64, 5))):
+        ranges = Ranges((INDEX,), SHAPE, EIGHT_BITS)
+        for step in before:
+            ranges.learn(*step)
+        for offset in (-9, -2, -1, 0, 1, 3, 8):
+            moved = Variable(9, I64)
+            ranges.learn(moved, Operator.ADD, (left, constant(I64, offset)))
+            turns = ranges.turns(moved, right, 3)
+            if turns is None:
+                continue
+            found.add(turns)
+            for index, size in SIZES:
+                trial = Trial(index, size)
+                for variable, each, given in (*before, (moved, Operator.ADD, (left, constant(I64, offset)))):
+                    trial.values[variable] = computed(each, [trial.value(operand) for operand in given])
+                number, by = trial.values[moved], trial.value(right)
+                expected = computed(Operator.MOD, [number, by])
+                for _ in range(turns[0]):
+                    number = np.where(number < 0, wrapped(number + by), number)
+                for _ in range(turns[1]):
+                    number = np.where(number >= by, wrapped(number - by), number)
+                assert (number == expected).all(), (before, right, offset, turns, index, size)
+    assert {(0, 0), (1, 0), (0, 1), (2, 0), (0, 3)} <= found
 
 
 TOWERS: dict[str, tuple[Operator, Operand | None]] = {
@@ -174,7 +207,7 @@ def test_chains_of_rules_hold_for_all_numbers_of_eight_bits(seed: int) -> None:
     steps: Steps = []
     for number in range(3, 15):
         operator = OPERATORS[random.integers(len(OPERATORS))]
-        count = 3 if operator is Operator.SELECT else 2
+        count = ARITIES.get(operator, 2)
         chosen = tuple(numbers[random.integers(len(numbers))] for _ in range(count))
         steps.append((Variable(number, I64), operator, chosen))
         numbers.append(steps[-1][0])

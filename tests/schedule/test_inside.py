@@ -51,7 +51,7 @@ PLACES: dict[str, tuple[Place, tuple[int, int]]] = {
     "clamp below": (lambda i, n: A.max(i - 2, 0), (2, 0)),
     "clamp above": (lambda i, n: A.min(i + 3, n - 1), (0, 3)),
     "clamp the other way round": (lambda i, n: A.min(n - 1, A.max(0, i + 1)), (0, 1)),
-    "mirror": (lambda i, n: A.max(A.min(A.abs(i - 1), n - 1), 0), (0, 0)),
+    "mirror": (lambda i, n: A.max(A.min(A.abs(i - 1), n - 1), 0), (1, 0)),
     "wrap": (lambda i, n: (i - 1) % n, (1, 0)),
     "wrap far": (lambda i, n: (i + 7) % n, (0, 7)),
     "wrap from the end": (lambda i, n: (i + n - 1) % n, (1, 0)),

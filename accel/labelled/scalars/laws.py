@@ -25,7 +25,7 @@ _NEUTRAL_LEFT: Mapping[Operator, int] = {Operator.ADD: 0, Operator.MUL: 1, Opera
 
 _DECIDED = frozenset(
     {Operator.MIN, Operator.MAX, Operator.LT, Operator.LE, Operator.GT, Operator.GE, Operator.EQ, Operator.NE}
-    | {Operator.MOD, Operator.REM}
+    | {Operator.MOD, Operator.REM, Operator.ABS}
 )
 """Operators that may be decided by ranges."""
 
@@ -62,9 +62,11 @@ def law(kind: ScalarType, operator: Operator, arguments: tuple[Operand, ...]) ->
 
 
 def law_of_ranges(operator: Operator, arguments: tuple[Operand, ...], ranges: Ranges) -> Operand | None:
-    """What follows from the ranges of indices: half of a clamp, a comparison that always holds, a remainder of little"""
+    """What follows from the ranges of indices: half of a clamp, a comparison that always holds, a small number's remainder."""
     if operator not in _DECIDED or operand_type(arguments[0]) is not I64:
         return None
+    if operator is Operator.ABS:
+        return arguments[0] if ranges.at_most(constant(I64, 0), arguments[0]) else None
     left, right = arguments
     match operator:
         case Operator.MIN:

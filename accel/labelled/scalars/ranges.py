@@ -251,6 +251,8 @@ class Ranges:
                 return Range((a.lowers + b.lowers)[:_MOST], self._common(a.uppers, b.uppers, -1))
             case Operator.SELECT, [_, a, b]:
                 return Range(self._common(a.lowers, b.lowers, 1), self._common(a.uppers, b.uppers, -1))
+            case Operator.ABS, [a] if a.lowers:  # so it is not the least integer, which has no absolute value
+                return Range((ZERO,), self._common(a.uppers, _negated(a).uppers, -1))
             case Operator.MOD, [_, b] if any(self._is_non_negative(lower.plus(ONE, -1)) for lower in b.lowers):
                 return Range((ZERO,), tuple(upper.plus(ONE, -1) for upper in b.uppers))
             case _:

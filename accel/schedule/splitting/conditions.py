@@ -96,6 +96,10 @@ class _Reading:
                 self._flags[out] = not self._flags[a]
             case _, [a, b] if (left := self._of(a)) is not None and (right := self._of(b)) is not None:
                 yield from self._both(out, operator, left, right)
+            case Operator.ABS, [a] if out.type is I64 and (number := self._of(a)) is not None:
+                if (found := self._side(Operator.LT, number, _ZERO)) is not None and not found[1]:
+                    self._numbers[out] = number
+                    yield found[0]
             case Operator.NEG, [a] if out.type is I64 and (number := self._of(a)) is not None:
                 self._numbers[out] = _ZERO.plus(number, -1)
             case _:
