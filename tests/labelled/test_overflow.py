@@ -139,7 +139,8 @@ def test_every_rule_holds_for_all_numbers_of_eight_bits(operator: Operator) -> N
 
 def test_remainders_by_sums_and_differences_hold_for_all_numbers_of_eight_bits() -> None:
     found = set()
-    for (left, before), right in product(forms(LEFT, 3), (Extent(N, 0), Extent(N, 1), Extent(N, 2), constant(I64, 5))):
+    divisors: list[Operand] = [Extent(N, 0), Extent(N, 1), Extent(N, 2), constant(I64, 5)]
+    for (left, before), right in product(forms(LEFT, 3), divisors):
         ranges = Ranges((INDEX,), SHAPE, EIGHT_BITS)
         for step in before:
             ranges.learn(*step)
