@@ -44,6 +44,8 @@ LENGTHS = {
     "tiny": [1, 0, 3, 2, 0, 0, 7, 1, 2, 3, 1, 0] * 8,
     "mixed": [0, 100, 3, 0, 64, 1, 65, 33, 5000, 1, 0, 9000, 2, 4096],
     "one": [20_000],
+    "sixteen": [(i * 7) % 18 for i in range(100)],
+    "hollow": [0] * 40 + [2] + [0] * 40,
 }
 
 
@@ -140,6 +142,32 @@ def test_what_does_not_describe_segments_is_an_error(case: str, backend: str) ->
         with pytest.raises(AccelShapeError, match=message) as caught:
             A.run(program, backend=backend, threads=threads)
         assert "test_segments.py" in str(caught.value)
+
+
+@pytest.mark.parametrize("place", [0, 20, 63, 64, 66])
+@pytest.mark.parametrize("wrong", [-1, 90])
+@pytest.mark.llvm
+def test_the_first_wrong_one_of_many_segments_is_named(place: int, wrong: int) -> None:
+    lengths = np.arange(67) % 3
+    lengths[place] = wrong
+    program = A.foldSeg(A.add, 0, A.use(np.arange(67.0)), A.use(lengths))
+    messages = []
+    for backend, threads in (("interpreter", 1), ("llvm", 1), ("llvm", 3)):
+        with pytest.raises(AccelShapeError) as caught:
+            A.run(program, backend=backend, threads=threads)
+        messages.append(caught.value.message)
+    assert messages[1:] == messages[:1] * 2
+
+
+@pytest.mark.llvm
+def test_the_first_empty_one_of_many_segments_is_found() -> None:
+    lengths = 1 + np.arange(70) % 3
+    for place in (0, 17, 69):
+        holed = np.where(np.arange(70) == place, 0, lengths)
+        with pytest.raises(AccelValueError, match="fold1Seg of an empty segment"):
+            A.run(A.fold1Seg(A.add, A.use(np.arange(200.0)), A.use(holed)))
+    sums = A.run(A.fold1Seg(A.add, A.use(np.arange(200.0)), A.use(lengths)))
+    assert sums.tolist() == [sum(range(end - n, end)) for n, end in zip(lengths, np.cumsum(lengths), strict=True)]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -126,7 +126,7 @@ FAULTS = (
     ),
     Fault(
         "short rows join lanes that have no elements",
-        "backends/llvm/templates/row_folds.py",
+        "backends/llvm/states/row_folds.py",
         'pairs = routine.least(code.emit(f"sub i64 {present}, {distance}"), distance)',
         "pairs = distance",
         ("tests/llvm/test_short_rows.py::test_what_is_made_of_rows",),

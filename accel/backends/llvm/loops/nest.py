@@ -18,6 +18,7 @@ from accel.backends.llvm.emit.values import Uniform, Value, Writer
 from accel.backends.llvm.loops.vector_loop import Part, VectorLoop
 from accel.backends.llvm.states.analysis import NestPlan, VectorPlan
 from accel.backends.llvm.states.records import Record
+from accel.backends.llvm.states.short_folds import SHORTEST, ShortFolds, are_short
 from accel.backends.llvm.states.staging import tile_routine
 from accel.backends.llvm.text.frame import Frame, FrameView
 from accel.backends.llvm.text.routine import Routine
@@ -162,7 +163,10 @@ class Levels:
         code, rows_down = self.routine.code, self._text.plan.rows_down and loop.body.loop is not None
         last = code.emit(f"sub i64 {code.emit(f'add i64 {low}, {high}')}, 1") if rows_down else None
         inner = loop.body.loop
-        with self._rows(inner) as row, self.routine.count(low, high) as turn:
+        turns = self.routine.count(low, high)
+        if self._text.plan.vector is not None and not rows_down and are_short(loop):
+            turns = self._between_short(loop, low, high)
+        with self._rows(inner) as row, turns as turn:
             index = turn
             if last is not None:
                 index = code.emit(f"sub i64 {last}, {turn}")
@@ -174,6 +178,39 @@ class Levels:
             if inner is not None:
                 self.inner(inner, row)
             self.statements(loop.body.after)
+
+    @contextmanager
+    def _between_short(self, loop: For, low: str, high: str) -> Iterator[str]:
+        """Around an iteration of a loop over segments: some segments that are all short run together, in lanes, and only the
+        others run so."""
+        routine, code = self.routine, self.routine.code
+        few = ShortFolds(routine, self.memory, self.streams, loop)
+        position, later = routine.slot("i64"), routine.slot("i64")
+        routine.store("i64", low, position)
+        routine.store("i64", low, later)
+        head, body, tried, short, long, after = (routine.label() for _ in range(6))
+        routine.jump(head)
+        routine.place(head)
+        at = routine.load("i64", position)
+        routine.branch(code.emit(f"icmp slt i64 {at}, {high}"), body, after)
+        routine.place(body)
+        behind = code.emit(f"add i64 {at}, {few.lanes}")
+        fits = code.emit(f"icmp sle i64 {behind}, {high}")
+        due = code.emit(f"icmp sge i64 {at}, {routine.load('i64', later)}")
+        routine.branch(code.emit(f"and i1 {fits}, {due}"), tried, long)
+        routine.place(tried)
+        routine.store("i64", behind, later)
+        longest = few.longest(at)
+        routine.branch(code.emit(f"icmp sle i64 {longest}, {SHORTEST}"), short, long)
+        routine.place(short)
+        few.write(longest)
+        routine.store("i64", behind, position)
+        routine.jump(head)
+        routine.place(long)
+        yield at
+        routine.store("i64", code.emit(f"add i64 {at}, 1"), position)
+        routine.jump(head)
+        routine.place(after)
 
     @contextmanager
     def in_slots(self, loop: For) -> Iterator[None]:

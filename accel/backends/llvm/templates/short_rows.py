@@ -11,8 +11,8 @@ from accel.backends.llvm.emit.transpose import rows_at_once
 from accel.backends.llvm.emit.values import Progression, Uniform, Value, Writer
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.loops.schedule import leave_if_failed
+from accel.backends.llvm.states.row_folds import RowFold
 from accel.backends.llvm.templates.launch import launch
-from accel.backends.llvm.templates.row_folds import RowFold
 from accel.backends.llvm.templates.tiles import Piece, Tile
 from accel.backends.llvm.text.routine import Routine
 from accel.ir.nodes import ManyToOne, Write
