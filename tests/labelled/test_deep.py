@@ -132,3 +132,18 @@ def test_two_pieces_that_meet_are_cut_apart() -> None:
     left, right = chain(xs, 3, double), chain(xs, 3, lambda v: A.map(lambda x: x * 3.0, v))
     cut = number(limit_components(program([A.zipWith(A.add, left, right)], [xs]), 10))
     assert sum(isinstance(binding.operation, Force) for binding in cut.bindings) == 1
+
+
+def test_an_operation_beyond_the_limit_still_takes_what_is_cheap() -> None:
+    xs = parameter(1, F64)
+
+    def heavy(v: AnyAcc) -> AnyAcc:
+        return A.map(lambda x: chain(x, 30, lambda y: y * 2.0 + 1.0), v)
+
+    def forces(reader: AnyAcc) -> int:
+        cut = number(limit_components(program([reader], [xs]), 20))
+        return sum(isinstance(binding.operation, Force) for binding in cut.bindings)
+
+    assert forces(heavy(double(xs))) == 0
+    assert forces(heavy(chain(xs, 6, double))) == 1
+    assert forces(double(heavy(xs))) == 1

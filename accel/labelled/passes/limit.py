@@ -20,6 +20,10 @@ from accel.support.union_find import UnionFind
 LIMIT = 1000
 """Scalar operations of one connected piece."""
 
+SPARE = 4
+"""An operation that is large by itself still takes this part of the limit from its sources: to store what a few gathers bring
+would make its loop no smaller."""
+
 Leaf: TypeAlias = tuple[Label, int]
 
 
@@ -51,7 +55,8 @@ class _Cuts:
         for binding in program.bindings:
             binding = replace(binding, operation=with_parts(rewrite.operation(binding.operation, self._to), self._part))
             sources = [array for array in programs.streams(binding.operation) if pieces.has(array)]
-            too_many = pieces.beyond(sources, self._limit - cost(binding.operation))
+            room = max(self._limit - cost(binding.operation), self._limit // SPARE)
+            too_many = pieces.beyond(sources, room)
             if too_many:
                 bindings += [self._force(array, binding) for array in too_many]
                 binding = replace(binding, operation=rewrite.operation(binding.operation, self._to))
