@@ -64,12 +64,15 @@ def time_step(
             summed(around, forces),
         )
     )
-    changes = A.zipWith4(
-        lambda cell, speed, size, matter: kinematics(cell, speed, size, A.unlift(matter)[3], dt),
-        at_corners(corners, new_places),
-        at_corners(corners, new_speeds),
-        initial,
-        elements,
+    # Neighbours look at each other's changes, so these are in memory in any case.
+    changes = A.compute(
+        A.zipWith4(
+            lambda cell, speed, size, matter: kinematics(cell, speed, size, A.unlift(matter)[3], dt),
+            at_corners(corners, new_places),
+            at_corners(corners, new_speeds),
+            initial,
+            elements,
+        )
     )
     new_elements, sane = A.unzip(A.zipWith4(material, elements, changes, neighbours(tables, changes), initial))
     by_courant = A.fold(A.min, NEVER, A.zipWith(courant, new_elements, changes))

@@ -13,7 +13,7 @@ import accel as A
 from examples.lulesh import geometry, step, tables
 from examples.lulesh.__main__ import COST, arguments_of, differences, main, run
 from examples.lulesh.mesh import NOBODY, SUMMED, sedov
-from tests.marks import long
+from tests.marks import long, slow
 
 CUBE = np.array(
     [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)], dtype=np.float64
@@ -36,7 +36,8 @@ def volumes(elements: np.ndarray) -> np.ndarray:
     """By Gauss's quadrature, which is exact: the determinant is quadratic in each coordinate."""
     places = (np.array([-1, 1]) / np.sqrt(3) + 1) / 2
     points = np.stack(np.meshgrid(*[places] * 3), -1).reshape(8, 3)
-    return np.linalg.det(np.array([jacobian(elements, at)[1] for at in points])).mean(axis=0)
+    found: np.ndarray = np.linalg.det(np.array([jacobian(elements, at)[1] for at in points])).mean(axis=0)
+    return found
 
 
 def of_elements(f: Callable[[list[geometry.Point]], A.Exp[Any]]) -> Any:
@@ -112,15 +113,27 @@ def test_figures_are_those_of_the_cpp_program(size: int, iterations: int, energy
 def test_a_time_step_is_four_loops() -> None:
     explanation = A.explain(step.time_step, cost=COST)
     assert explanation.loops == 4
-    assert explanation.writes == {"n0": 24 + 1 + 10 + 5, "n1": 6, "1": 9}
+    assert explanation.writes == {"n0": 24 + 1 + 10 + 5, "n1": 6, "1": 6}
 
 
 @pytest.mark.solver
 @pytest.mark.opencl
-@pytest.mark.parametrize("backend", ["llvm", "opencl"])
-def test_time_steps_have_the_same_bits_everywhere(backend: str) -> None:
+@pytest.mark.parametrize("backend", ["llvm", pytest.param("opencl", marks=slow)])
+def test_time_steps_are_the_same_everywhere(backend: str) -> None:
+    """But for the last bits of cube roots, each of which backends round as they can."""
     arguments = arguments_of(sedov(2), 3)
     found, expected = (A.runN(step.sedov_program, backend=name)(*arguments) for name in (backend, "interpreter"))
+    for part, other in zip(found, expected, strict=True):
+        for one, same in zip(part, other, strict=True):
+            np.testing.assert_allclose(one, same, rtol=1e-12, atol=1e-9)
+
+
+@slow
+@pytest.mark.solver
+def test_time_steps_have_the_same_bits_however_they_are_fused() -> None:
+    arguments = arguments_of(sedov(3), 10)
+    found = A.runN(step.sedov_program, strategy="none", threads=2)(*arguments)
+    expected = A.runN(step.sedov_program, cost=COST, threads=1)(*arguments)
     for part, other in zip(found, expected, strict=True):
         for one, same in zip(part, other, strict=True):
             np.testing.assert_array_equal(one, same)
