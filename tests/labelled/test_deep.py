@@ -137,8 +137,13 @@ def test_two_pieces_that_meet_are_cut_apart() -> None:
 def test_an_operation_beyond_the_limit_still_takes_what_is_cheap() -> None:
     xs = parameter(1, F64)
 
+    def steps(x: AnyExp) -> AnyExp:
+        for _ in range(30):
+            x = x * 2.0 + 1.0
+        return x
+
     def heavy(v: AnyAcc) -> AnyAcc:
-        return A.map(lambda x: chain(x, 30, lambda y: y * 2.0 + 1.0), v)
+        return A.map(steps, v)
 
     def forces(reader: AnyAcc) -> int:
         cut = number(limit_components(program([reader], [xs]), 20))
