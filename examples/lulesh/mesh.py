@@ -1,6 +1,7 @@
 """Sedov's problem: an eighth of a cube with an explosion in its corner, cut into elements with eight corners each.
 
-All that the program knows of how elements lie are tables of numbers: it would run on other meshes as well.
+All that the program knows of how elements lie are tables of numbers: it would run on other meshes as well, as long as no node
+is the same corner of two elements.
 """
 
 from __future__ import annotations
