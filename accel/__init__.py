@@ -80,6 +80,7 @@ from accel.ast.combinators.zips.arities import (
 from accel.ast.scalars.conversions import (
     abs, add, div, eq, even, gcd, ge, gt, lcm, le, lt, max, min, mod, mul, ne, neg, odd, pow, quot, rem, signum, sub,
 )
+from accel.ast.combinators.overloads import iiterate, match, sfoldl
 from accel.ast.handles.elements import Maybe
 from accel.ast.handles.tuples import (
     cond, constant, fromIndex, fromJust, fromMaybe, fst, indexHead, indexTail, intersect, isJust, isNothing,
@@ -171,7 +172,9 @@ __all__ = [
     "fromIndex", "fromIntegral",
     "fromJust", "fromMaybe", "fst", "gather",
     "gatherIf",
-    "gcd", "ge", "generate", "gt", "hypot", "imap", "index", "indexHead",
+    "gcd", "ge", "generate", "gt", "hypot",
+    "iiterate",
+    "imap", "index", "indexHead",
     "indexTail", "indexed", "init", "initOn", "intersect", "isInfinite", "isJust", "isNaN", "isNothing", "iterate",
     "izipWith",
     "izipWith3",
@@ -182,6 +185,7 @@ __all__ = [
     "izipWith8",
     "izipWith9",
     "just", "lcm", "le", "length", "lift", "linearIndex", "log", "log1p", "log2", "log10", "logBase", "lt", "map",
+    "match",
     "matmul", "max", "maximum", "maybe", "min", "minimum", "mod", "mul", "ne", "neg", "nothing", "null", "nzip",
     "odd", "or_", "outer", "permute",
     "permuteWith",
@@ -212,7 +216,9 @@ __all__ = [
     "scatterIf",
     "scatterWith",
     "searchsorted",
-    "select", "setBit", "shape", "shapeSize", "shiftL", "shiftR", "signum", "sin", "sinh", "size",
+    "select", "setBit",
+    "sfoldl",
+    "shape", "shapeSize", "shiftL", "shiftR", "signum", "sin", "sinh", "size",
     "slice", "slit", "slitOn", "snd",
     "sort", "sortBy",
     "sqrt",

@@ -10,7 +10,7 @@ from tests.differential.programs import NEW, ArrayType, Dim, Node, Types, requir
 from tests.differential.scalars import check, function_text, parameter, text
 from tests.differential.world import World
 
-STEPS = ("map", "zipWith", "scanl1", "reverse", "drop", "awhile", "acond", "iterate")
+STEPS = ("map", "zipWith", "scanl1", "reverse", "drop", "awhile", "acond", "iterate", "iiterate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +83,9 @@ class Awhile:
                 body = f"A.acond(A.the(s[1]) % 2 == 0, A.map({function}, s[0]), s[0])"
             case "iterate":
                 body = f"A.iterate(A.the(s[1]), lambda u: A.map({function}, u), s[0])"
+            case "iiterate":
+                turned = f"A.acond(i == 0, A.map({function}, u), u)"
+                body = f"A.iiterate(A.the(s[1]), lambda i, u: {turned}, s[0])"
             case other:
                 body = f"A.{other}({function}, s[0])"
         condition = f"lambda s: A.map(lambda i: i < {turns}, s[1])"

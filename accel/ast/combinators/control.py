@@ -1,4 +1,4 @@
-"""Control over array computations: `acond`, `awhile`, `iterate`, `compute`.
+"""Control over array computations: `acond`, `awhile`, `iterate`, `iiterate`, `compute`.
 
 In: handles, or (nested) tuples of them, called a structure here. Out: the same structure. Tuples are typed for each length
 in `overloads.pyi`.
@@ -13,13 +13,14 @@ import numpy as np
 
 from accel.ast.combinators.construct import unit
 from accel.ast.combinators.elementwise import map_arrays
+from accel.ast.combinators.prelude import the
 from accel.ast.handles.acc import Acc, Array, Extents, Sh, result_of
 from accel.ast.handles.checks import arrays_of
 from accel.ast.handles.exp import E, Exp, raw
 from accel.ast.handles.function import apply, forbid_nested
 from accel.ast.handles.literals import describe, typed, untyped
 from accel.ast.handles.tuples import lift_items, while_
-from accel.ast.tree.nodes import Acond, ArrayParameter, Awhile, Compute
+from accel.ast.tree.nodes import Acond, ArrayParameter, Awhile, Compute, Literal
 from accel.ast.tree.types import BOOL, I64, ArrayType
 from accel.errors import AccelTypeError, Where, here
 
@@ -91,21 +92,39 @@ def awhile(
 def iterate(n: object, f: Callable[[Any], object], x: object) -> Any:  # Any: an Exp, or the structure's type, as `x`'s
     """`f` applied `n` times to a scalar or to arrays; not at all if `n` is negative."""
     where = here()
+    return _iterated("iterate", n, lambda turn, value: apply(f, [value], "the function of iterate", where), x, where)
+
+
+def iiterate(n: object, f: Callable[[Any, Any], object], x: object) -> Any:  # Any: as for `iterate`
+    """`iterate` whose function gets the number of the turn first: `f(i, x)`, `i` an `Exp[np.int64]` that counts from 0.
+
+    Of a scalar, or of arrays, whose shapes may change from turn to turn. Raises `AccelTypeError` unless `f` gives
+    what it gets. Ours; in Accelerate the state counts. `A.iiterate(4, lambda i, x: x * 10 + i, A.constant(0))` is 123.
+    """
+    where = here()
+    what = "the function of iiterate"
+    hint = "it takes the number of the turn and the value: `lambda i, x: …`"
+    return _iterated("iiterate", n, lambda turn, value: apply(f, [turn, value], what, where, hint), x, where)
+
+
+def _iterated(
+    name: str, n: object, once: Callable[[Exp[np.int64], object], object], x: object, where: Where | None
+) -> Any:  # Any: as for `iterate`
+    """A loop that counts down: what is reported knows it by that (`accel/explanation/naming/turns.py`)."""
     count: Exp[np.int64] = Exp(typed(raw(n), I64, "the number of iterations", where))
-
-    def once(value: object) -> object:
-        return apply(f, [value], "the function of iterate", where)
-
     if isinstance(x, Acc) or (isinstance(x, tuple) and x):
-        state = (unit(count), x)
+        turns = unit(count)
+        number = count if isinstance(count.node, Literal) else the(turns)
         _, result = awhile(
             lambda s: map_arrays("iterate", lambda i: i > 0, (s[0],)),
-            lambda s: (map_arrays("iterate", lambda i: i - 1, (s[0],)), once(s[1])),
-            state,
+            lambda s: (map_arrays("iterate", lambda i: i - 1, (s[0],)), once(number - the(s[0]), s[1])),
+            (turns, x),
         )
         return result
-    scalar: Exp[Any] = Exp(untyped(raw(x), "the start of iterate", where))
-    looped = while_(lambda s: s[0] > 0, lambda s: lift_items((s[0] - 1, once(s[1]))), lift_items((count, scalar)))
+    scalar: Exp[Any] = Exp(untyped(raw(x), f"the start of {name}", where))
+    looped = while_(
+        lambda s: s[0] > 0, lambda s: lift_items((s[0] - 1, once(count - s[0], s[1]))), lift_items((count, scalar))
+    )
     return looped[1]
 
 

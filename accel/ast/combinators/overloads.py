@@ -9,7 +9,7 @@ from __future__ import annotations
 # fmt: off
 # isort: off
 from accel.ast.combinators.construct import enumFromN, enumFromStepN, fill, generate, unit
-from accel.ast.combinators.control import acond, awhile, iterate
+from accel.ast.combinators.control import acond, awhile, iiterate, iterate
 from accel.ast.combinators.folds import (
     fold, foldAll, postscanl, postscanr, prescanl, prescanr, scanl, scanlTotal, scanr, scanrTotal,
 )
@@ -20,14 +20,22 @@ from accel.ast.combinators.segmented_scans import (
     postscanlSeg, postscanrSeg, prescanlSeg, prescanrSeg, scanlSeg, scanlTotalSeg, scanrSeg, scanrTotalSeg,
 )
 from accel.ast.combinators.segments import foldSeg, foldSegOffsets
+from accel.ast.combinators.scalar_folds import sfoldl
 from accel.ast.handles.tuples import index, lift, unindex, unlift
+from accel.ast.scalars.matching import match
 # isort: on
 # fmt: on
 
 __all__ = [
     "acond", "awhile", "backpermute", "enumFromN", "enumFromStepN", "fill", "fold", "foldAll", "foldSeg",
-    "foldSegOffsets", "generate", "index", "iterate", "lift", "nzip", "postscanl", "postscanlSeg", "postscanr",
+    "foldSegOffsets", "generate",
+    "iiterate",
+    "index", "iterate", "lift",
+    "match",
+    "nzip", "postscanl", "postscanlSeg", "postscanr",
     "postscanrSeg", "prescanl", "prescanlSeg", "prescanr", "prescanrSeg", "replicate", "reshape", "rnz", "scanl",
-    "scanlSeg", "scanlTotal", "scanlTotalSeg", "scanr", "scanrSeg", "scanrTotal", "scanrTotalSeg", "slice", "unindex",
+    "scanlSeg", "scanlTotal", "scanlTotalSeg", "scanr", "scanrSeg", "scanrTotal", "scanrTotalSeg",
+    "sfoldl",
+    "slice", "unindex",
     "unit", "unlift", "use",
 ]  # fmt: skip

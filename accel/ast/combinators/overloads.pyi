@@ -2,6 +2,7 @@
 """The types of the combinators in `overloads.py`: one overload for each rank, number of items and kind of number."""
 
 from collections.abc import Callable
+from types import EllipsisType
 from typing import Any, Never, TypeVar, TypeVarTuple, overload
 
 import numpy as np
@@ -23,9 +24,11 @@ __all__ = [
     "foldSeg",
     "foldSegOffsets",
     "generate",
+    "iiterate",
     "index",
     "iterate",
     "lift",
+    "match",
     "nzip",
     "postscanl",
     "postscanlSeg",
@@ -46,6 +49,7 @@ __all__ = [
     "scanrSeg",
     "scanrTotal",
     "scanrTotalSeg",
+    "sfoldl",
     "slice",
     "unindex",
     "unit",
@@ -1546,3 +1550,412 @@ def iterate(
     ],
     x: tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]],
 ) -> tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]]: ...
+@overload
+def iiterate(n: Num, f: Callable[[Exp[np.int64], Exp[E]], Exp[E]], x: Exp[E]) -> Exp[E]: ...
+@overload
+def iiterate(n: Num, f: Callable[[Exp[np.int64], Acc[A1]], Acc[A1]], x: Acc[A1]) -> Acc[A1]: ...
+@overload
+def iiterate(
+    n: Num, f: Callable[[Exp[np.int64], tuple[Acc[A1], Acc[A2]]], tuple[Acc[A1], Acc[A2]]], x: tuple[Acc[A1], Acc[A2]]
+) -> tuple[Acc[A1], Acc[A2]]: ...
+@overload
+def iiterate(
+    n: Num,
+    f: Callable[[Exp[np.int64], tuple[Acc[A1], Acc[A2], Acc[A3]]], tuple[Acc[A1], Acc[A2], Acc[A3]]],
+    x: tuple[Acc[A1], Acc[A2], Acc[A3]],
+) -> tuple[Acc[A1], Acc[A2], Acc[A3]]: ...
+@overload
+def iiterate(
+    n: Num,
+    f: Callable[[Exp[np.int64], tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4]]], tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4]]],
+    x: tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4]],
+) -> tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4]]: ...
+@overload
+def iiterate(
+    n: Num,
+    f: Callable[
+        [Exp[np.int64], tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]]],
+        tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]],
+    ],
+    x: tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]],
+) -> tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]]: ...
+@overload
+def sfoldl(
+    f: Callable[[Exp[F], Exp[E]], Exp[F]], z: Exp[F], ix: Exp[tuple[*Ix]], xs: Acc[Array[tuple[*Ix, int], E]]
+) -> Exp[F]: ...
+@overload
+def sfoldl(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: int, ix: Exp[tuple[*Ix]], xs: Acc[Array[tuple[*Ix, int], E]]
+) -> Exp[E]: ...
+@overload
+def sfoldl(
+    f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, ix: Exp[tuple[*Ix]], xs: Acc[Array[tuple[*Ix, int], Fl]]
+) -> Exp[Fl]: ...
+@overload
+def sfoldl(
+    f: Callable[[Exp[G], Exp[E]], Exp[G]], z: G, ix: Exp[tuple[*Ix]], xs: Acc[Array[tuple[*Ix, int], E]]
+) -> Exp[G]: ...
+@overload
+def sfoldl(f: Callable[[Exp[F], Exp[E]], Exp[F]], z: Exp[F], ix: Num, xs: Acc[Array[tuple[int, int], E]]) -> Exp[F]: ...
+@overload
+def sfoldl(f: Callable[[Exp[E], Exp[E]], Exp[E]], z: int, ix: Num, xs: Acc[Array[tuple[int, int], E]]) -> Exp[E]: ...
+@overload
+def sfoldl(
+    f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, ix: Num, xs: Acc[Array[tuple[int, int], Fl]]
+) -> Exp[Fl]: ...
+@overload
+def sfoldl(f: Callable[[Exp[G], Exp[E]], Exp[G]], z: G, ix: Num, xs: Acc[Array[tuple[int, int], E]]) -> Exp[G]: ...
+@overload
+def sfoldl(
+    f: Callable[[Exp[F], Exp[E]], Exp[F]], z: Exp[F], ix: tuple[()], xs: Acc[Array[tuple[int], E]]
+) -> Exp[F]: ...
+@overload
+def sfoldl(f: Callable[[Exp[E], Exp[E]], Exp[E]], z: int, ix: tuple[()], xs: Acc[Array[tuple[int], E]]) -> Exp[E]: ...
+@overload
+def sfoldl(
+    f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, ix: tuple[()], xs: Acc[Array[tuple[int], Fl]]
+) -> Exp[Fl]: ...
+@overload
+def sfoldl(f: Callable[[Exp[G], Exp[E]], Exp[G]], z: G, ix: tuple[()], xs: Acc[Array[tuple[int], E]]) -> Exp[G]: ...
+@overload
+def sfoldl(
+    f: Callable[[Exp[F], Exp[E]], Exp[F]], z: Exp[F], ix: tuple[Num], xs: Acc[Array[tuple[int, int], E]]
+) -> Exp[F]: ...
+@overload
+def sfoldl(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: int, ix: tuple[Num], xs: Acc[Array[tuple[int, int], E]]
+) -> Exp[E]: ...
+@overload
+def sfoldl(
+    f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, ix: tuple[Num], xs: Acc[Array[tuple[int, int], Fl]]
+) -> Exp[Fl]: ...
+@overload
+def sfoldl(
+    f: Callable[[Exp[G], Exp[E]], Exp[G]], z: G, ix: tuple[Num], xs: Acc[Array[tuple[int, int], E]]
+) -> Exp[G]: ...
+@overload
+def sfoldl(
+    f: Callable[[Exp[F], Exp[E]], Exp[F]], z: Exp[F], ix: tuple[Num, Num], xs: Acc[Array[tuple[int, int, int], E]]
+) -> Exp[F]: ...
+@overload
+def sfoldl(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: int, ix: tuple[Num, Num], xs: Acc[Array[tuple[int, int, int], E]]
+) -> Exp[E]: ...
+@overload
+def sfoldl(
+    f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, ix: tuple[Num, Num], xs: Acc[Array[tuple[int, int, int], Fl]]
+) -> Exp[Fl]: ...
+@overload
+def sfoldl(
+    f: Callable[[Exp[G], Exp[E]], Exp[G]], z: G, ix: tuple[Num, Num], xs: Acc[Array[tuple[int, int, int], E]]
+) -> Exp[G]: ...
+@overload
+def sfoldl(
+    f: Callable[[Exp[F], Exp[E]], Exp[F]],
+    z: Exp[F],
+    ix: tuple[Num, Num, Num],
+    xs: Acc[Array[tuple[int, int, int, int], E]],
+) -> Exp[F]: ...
+@overload
+def sfoldl(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]],
+    z: int,
+    ix: tuple[Num, Num, Num],
+    xs: Acc[Array[tuple[int, int, int, int], E]],
+) -> Exp[E]: ...
+@overload
+def sfoldl(
+    f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]],
+    z: float,
+    ix: tuple[Num, Num, Num],
+    xs: Acc[Array[tuple[int, int, int, int], Fl]],
+) -> Exp[Fl]: ...
+@overload
+def sfoldl(
+    f: Callable[[Exp[G], Exp[E]], Exp[G]], z: G, ix: tuple[Num, Num, Num], xs: Acc[Array[tuple[int, int, int, int], E]]
+) -> Exp[G]: ...
+@overload
+def sfoldl(
+    f: Callable[[Exp[F], Exp[E]], Exp[F]],
+    z: Exp[F],
+    ix: tuple[Num, Num, Num, Num],
+    xs: Acc[Array[tuple[int, int, int, int, int], E]],
+) -> Exp[F]: ...
+@overload
+def sfoldl(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]],
+    z: int,
+    ix: tuple[Num, Num, Num, Num],
+    xs: Acc[Array[tuple[int, int, int, int, int], E]],
+) -> Exp[E]: ...
+@overload
+def sfoldl(
+    f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]],
+    z: float,
+    ix: tuple[Num, Num, Num, Num],
+    xs: Acc[Array[tuple[int, int, int, int, int], Fl]],
+) -> Exp[Fl]: ...
+@overload
+def sfoldl(
+    f: Callable[[Exp[G], Exp[E]], Exp[G]],
+    z: G,
+    ix: tuple[Num, Num, Num, Num],
+    xs: Acc[Array[tuple[int, int, int, int, int], E]],
+) -> Exp[G]: ...
+@overload
+def match(
+    x: Exp[E],
+    c1: tuple[
+        Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F] | F | int
+    ],
+    default: Exp[F],
+    /,
+) -> Exp[F]: ...
+@overload
+def match(
+    x: Exp[E],
+    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F]],
+    default: F | int,
+    /,
+) -> Exp[F]: ...
+@overload
+def match(
+    x: Exp[E],
+    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[Fl]],
+    default: float,
+    /,
+) -> Exp[Fl]: ...
+@overload
+def match(
+    x: Exp[E],
+    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], int],
+    default: int,
+    /,
+) -> Exp[np.int64]: ...
+@overload
+def match(
+    x: Exp[E],
+    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], float],
+    default: float,
+    /,
+) -> Exp[np.float64]: ...
+@overload
+def match(
+    x: Exp[E],
+    c1: tuple[
+        Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F] | F | int
+    ],
+    c2: tuple[
+        Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F] | F | int
+    ],
+    default: Exp[F],
+    /,
+) -> Exp[F]: ...
+@overload
+def match(
+    x: Exp[E],
+    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F]],
+    c2: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F]],
+    default: F | int,
+    /,
+) -> Exp[F]: ...
+@overload
+def match(
+    x: Exp[E],
+    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[Fl]],
+    c2: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[Fl]],
+    default: float,
+    /,
+) -> Exp[Fl]: ...
+@overload
+def match(
+    x: Exp[E],
+    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], int],
+    c2: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], int],
+    default: int,
+    /,
+) -> Exp[np.int64]: ...
+@overload
+def match(
+    x: Exp[E],
+    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], float],
+    c2: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], float],
+    default: float,
+    /,
+) -> Exp[np.float64]: ...
+@overload
+def match(
+    x: Exp[E],
+    c1: tuple[
+        Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F] | F | int
+    ],
+    c2: tuple[
+        Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F] | F | int
+    ],
+    c3: tuple[
+        Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F] | F | int
+    ],
+    default: Exp[F],
+    /,
+) -> Exp[F]: ...
+@overload
+def match(
+    x: Exp[E],
+    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F]],
+    c2: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F]],
+    c3: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F]],
+    default: F | int,
+    /,
+) -> Exp[F]: ...
+@overload
+def match(
+    x: Exp[E],
+    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[Fl]],
+    c2: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[Fl]],
+    c3: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[Fl]],
+    default: float,
+    /,
+) -> Exp[Fl]: ...
+@overload
+def match(
+    x: Exp[E],
+    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], int],
+    c2: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], int],
+    c3: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], int],
+    default: int,
+    /,
+) -> Exp[np.int64]: ...
+@overload
+def match(
+    x: Exp[E],
+    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], float],
+    c2: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], float],
+    c3: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], float],
+    default: float,
+    /,
+) -> Exp[np.float64]: ...
+@overload
+def match(
+    x: Exp[E],
+    c1: tuple[
+        Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F] | F | int
+    ],
+    c2: tuple[
+        Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F] | F | int
+    ],
+    c3: tuple[
+        Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F] | F | int
+    ],
+    c4: tuple[
+        Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F] | F | int
+    ],
+    default: Exp[F],
+    /,
+) -> Exp[F]: ...
+@overload
+def match(
+    x: Exp[E],
+    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F]],
+    c2: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F]],
+    c3: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F]],
+    c4: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F]],
+    default: F | int,
+    /,
+) -> Exp[F]: ...
+@overload
+def match(
+    x: Exp[E],
+    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[Fl]],
+    c2: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[Fl]],
+    c3: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[Fl]],
+    c4: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[Fl]],
+    default: float,
+    /,
+) -> Exp[Fl]: ...
+@overload
+def match(
+    x: Exp[E],
+    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], int],
+    c2: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], int],
+    c3: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], int],
+    c4: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], int],
+    default: int,
+    /,
+) -> Exp[np.int64]: ...
+@overload
+def match(
+    x: Exp[E],
+    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], float],
+    c2: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], float],
+    c3: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], float],
+    c4: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], float],
+    default: float,
+    /,
+) -> Exp[np.float64]: ...
+@overload
+def match(
+    x: Exp[E],
+    c1: tuple[
+        Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F] | F | int
+    ],
+    c2: tuple[
+        Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F] | F | int
+    ],
+    c3: tuple[
+        Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F] | F | int
+    ],
+    c4: tuple[
+        Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F] | F | int
+    ],
+    c5: tuple[
+        Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F] | F | int
+    ],
+    default: Exp[F],
+    /,
+) -> Exp[F]: ...
+@overload
+def match(
+    x: Exp[E],
+    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F]],
+    c2: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F]],
+    c3: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F]],
+    c4: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F]],
+    c5: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F]],
+    default: F | int,
+    /,
+) -> Exp[F]: ...
+@overload
+def match(
+    x: Exp[E],
+    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[Fl]],
+    c2: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[Fl]],
+    c3: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[Fl]],
+    c4: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[Fl]],
+    c5: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[Fl]],
+    default: float,
+    /,
+) -> Exp[Fl]: ...
+@overload
+def match(
+    x: Exp[E],
+    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], int],
+    c2: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], int],
+    c3: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], int],
+    c4: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], int],
+    c5: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], int],
+    default: int,
+    /,
+) -> Exp[np.int64]: ...
+@overload
+def match(
+    x: Exp[E],
+    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], float],
+    c2: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], float],
+    c3: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], float],
+    c4: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], float],
+    c5: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], float],
+    default: float,
+    /,
+) -> Exp[np.float64]: ...
+@overload
+def match(x: Exp[Any], *cases: Any) -> Exp[Any]: ...

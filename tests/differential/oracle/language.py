@@ -84,10 +84,14 @@ def _awhile(condition: Callable[[Several], Array], step: Callable[[Several], Sev
 
 
 def _iterate(count: Value, step: Callable[[Several], Several], state: Several) -> Several:
+    return _iiterate(count, lambda turn, found: step(found), state)
+
+
+def _iiterate(count: Value, step: Callable[[Value, Several], Several], state: Several) -> Several:
     def last() -> Several:
         found = state
-        for _ in range(int(one(count))):
-            found = step(found)
+        for turn in range(int(one(count))):
+            found = step(integer(turn), found)
         return found
 
     return _later(last, state)
@@ -107,7 +111,13 @@ def _later(last: Callable[[], Several], state: Several) -> Several:
     return item(0) if isinstance(state, Array) else tuple(item(position) for position in range(len(state)))
 
 
-_CONTROL: dict[str, object] = {"the": _the, "acond": _branch, "awhile": _awhile, "iterate": _iterate}
+_CONTROL: dict[str, object] = {
+    "the": _the,
+    "acond": _branch,
+    "awhile": _awhile,
+    "iterate": _iterate,
+    "iiterate": _iiterate,
+}
 
 
 # Arrays: making them, and element by element.

@@ -62,6 +62,13 @@ def _parts(value: Tuple) -> tuple[Tree, ...]:
     return tuple(value)
 
 
+def _match(x: Value, *cases: tuple[object, Tree] | Tree) -> Tree:
+    found: object = cases[-1]
+    for pattern, value in reversed(cases[:-1]):  # type: ignore[misc]  # all but the last are pairs
+        found = choose(pattern(x) if callable(pattern) else x == pattern, value, found)  # type: ignore[arg-type]  # a tree
+    return found  # type: ignore[return-value]  # a tree
+
+
 def _even(x: Value) -> Value:
     return (x & 1) == 0
 
@@ -74,6 +81,7 @@ SCALARS: dict[str, object] = {
     "bitcast": _bitcast,
     "boolToInt": lambda x: scalars.cast(x, INT64),
     "cond": choose,
+    "match": _match,
     "select": scalars.select,
     "while_": scalars.while_,
     "fma": scalars.fused,

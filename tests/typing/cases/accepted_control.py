@@ -1,0 +1,37 @@
+"""Control that mypy accepts: `match`, `sfoldl`, `iiterate`. Each `assert_type` is a case."""
+
+from __future__ import annotations
+
+from typing import assert_type
+
+import numpy as np
+from numpy import bool_ as b1
+from numpy import float32 as f4
+from numpy import float64 as f8
+from numpy import int64 as i8
+
+import accel as A
+
+
+def choices(n: A.Exp[i8], x: A.Exp[f4], p: A.Exp[tuple[i8, f4]], m: A.Exp[A.Maybe[i8]]) -> None:
+    assert_type(A.match(n, (0, x), (lambda k: k > 3, x * 2), x + 1), A.Exp[f4])
+    assert_type(A.match(n, (0, x), (1, 2), x), A.Exp[f4])
+    assert_type(A.match(n, (0, x), 2.5), A.Exp[f4])
+    assert_type(A.match(n, (0, 1), (n, 2), 3), A.Exp[i8])
+    assert_type(A.match(n, (0, 1.5), (1, 2.5), 3.5), A.Exp[f8])
+    assert_type(A.match(p, ((0, ...), n), ((..., 1.0), n + 1), n), A.Exp[i8])
+    assert_type(A.match(m, (A.nothing(), n), (A.isJust, n + 1), n), A.Exp[i8])
+
+
+def scalar_folds(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f4]], n: A.Exp[i8], ix: A.Exp[tuple[int]]) -> None:
+    assert_type(A.sfoldl(A.add, 0, (), v), A.Exp[f4])
+    assert_type(A.sfoldl(lambda a, x: a * x, 1.5, n, m), A.Exp[f4])
+    assert_type(A.sfoldl(lambda a, x: a + A.boolToInt(x > 0), n, (n,), m), A.Exp[i8])
+    assert_type(A.sfoldl(lambda a, x: a & (x > 0), A.constant(True), ix, m), A.Exp[b1])
+
+
+def loops(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f8]], n: A.Exp[i8]) -> None:
+    assert_type(A.iiterate(n, lambda i, x: x * i, n), A.Exp[i8])
+    assert_type(A.iiterate(3, lambda i, x: A.take(i, x), v), A.Acc[A.Vector[f4]])
+    both = A.iiterate(3, lambda i, s: (A.take(i, s[0]), s[1]), (v, m))
+    assert_type(both, tuple[A.Acc[A.Vector[f4]], A.Acc[A.Matrix[np.float64]]])
