@@ -11,6 +11,11 @@ from typing import Any
 import numpy as np
 
 import accel as A
+from tests.differential.check import loaded
+from tests.differential.data import inputs
+from tests.differential.generate import generate
+from tests.differential.programs import Program
+from tests.differential.subjects import case
 
 Floats = A.Acc[A.Vector[np.float64]]
 
@@ -64,3 +69,13 @@ def doubling(xs: A.Acc[A.Vector[np.int64]]) -> A.Acc[A.Vector[np.int64]]:
     return A.awhile(
         lambda ys: A.map(lambda s: s < 100, A.fold(A.add, 0, ys)), lambda ys: A.map(lambda y: y * 2, ys), xs
     )
+
+
+def built(seed: int, step: int) -> Program:
+    """A random program that is not refused when it is built: of `seed`, or the next one `step` seeds further."""
+    program = generate(seed)
+    try:
+        case(loaded(program), inputs(program))
+    except A.AccelError:
+        return built(seed + step, step)
+    return program

@@ -16,9 +16,8 @@ from accel.explanation.show import html_sections
 from accel.explanation.show.html import page
 from tests.differential.check import loaded
 from tests.differential.data import inputs
-from tests.differential.generate import generate
 from tests.differential.subjects import taken
-from tests.explanation.samples import HOSTILE, HOSTILE_NAME, doubling, hostile, long_program
+from tests.explanation.samples import HOSTILE, HOSTILE_NAME, built, doubling, hostile, long_program
 from tests.papers import programs
 
 EMPTY = {"meta", "link", "input", "br", "img", "hr"}
@@ -141,7 +140,7 @@ def test_without_graphviz_the_page_has_its_lists(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("seed", range(8))
 def test_random_programs_have_a_page_and_a_picture(seed: int) -> None:
-    program = generate(seed)
+    program = built(seed, 8)
     explanation = A.explain(loaded(program), *map(taken, inputs(program)))
     sections = [attributes["id"] for attributes in Parsed(page(explanation)).of("section")]
     hidden = [each.counter for each in explanation.clusters] + [each.counter for each in explanation.arrays]

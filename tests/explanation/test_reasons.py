@@ -13,8 +13,8 @@ from accel.explanation.why.reasons import RULES, WhyNot
 from accel.ilp.legality.refusal import Rule
 from tests.differential.check import loaded
 from tests.differential.data import inputs
-from tests.differential.generate import generate
 from tests.differential.subjects import taken
+from tests.explanation.samples import built
 
 Floats = A.Acc[A.Vector[np.float64]]
 Ints = A.Acc[A.Vector[np.int64]]
@@ -136,7 +136,7 @@ def test_what_a_weak_strategy_did_not_find_is_not_blamed_on_a_rule() -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_random_programs_are_explained_consistently(seed: int) -> None:
     """Who reads through memory has a reason, who reads in the loop has none; sums are sums; optima are not improved."""
-    program = generate(seed)
+    program = built(seed, 40)
     explanation = A.explain(loaded(program), *map(taken, inputs(program)))
     arrays = {array.name: array for array in explanation.arrays}
     blamed = {(array.name, line.reader) for array in explanation.arrays for line in array.why_not}
@@ -166,7 +166,7 @@ def test_random_programs_are_explained_consistently(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(0, 40, 8))
 def test_other_strategies_are_compared_with_what_they_really_do(seed: int) -> None:
-    program = generate(seed)
+    program = built(seed, 40)
     explanation = A.explain(loaded(program), *map(taken, inputs(program)))
     assert explanation.strategies["none"].cost == explanation.unfused
     for strategy, found in explanation.strategies.items():
