@@ -80,6 +80,8 @@ from accel.ast.combinators.zips.arities import (
 from accel.ast.scalars.conversions import (
     abs, add, div, eq, even, gcd, ge, gt, lcm, le, lt, max, min, mod, mul, ne, neg, odd, pow, quot, rem, signum, sub,
 )
+from accel.ast.combinators.control import assert_
+from accel.errors import AccelAssertionError
 from accel.ast.combinators.overloads import iiterate, match, sfoldl
 from accel.ast.handles.elements import Maybe
 from accel.ast.handles.tuples import (
@@ -145,7 +147,9 @@ else:
 
 
 __all__ = [
-    "DIM0", "DIM1", "DIM2", "DIM3", "DIM4", "DIM5", "Acc", "AccelDeviceError", "AccelError", "AccelIndexError",
+    "DIM0", "DIM1", "DIM2", "DIM3", "DIM4", "DIM5", "Acc",
+    "AccelAssertionError",
+    "AccelDeviceError", "AccelError", "AccelIndexError",
     "AccelInternalError", "AccelMemoryError", "AccelNaNError", "AccelRearrangeError", "AccelShapeError",
     "AccelSolverWarning", "AccelStagingError",
     "AccelTypeError", "AccelValueError", "AccelWarning", "All", "AllType", "Array",
@@ -155,7 +159,9 @@ __all__ = [
     "abs", "acond", "acos", "acosh", "add", "all", "and_", "any",
     "append",
     "argsort",
-    "asin", "asinh", "atan", "atan2", "atanh", "awhile",
+    "asin", "asinh",
+    "assert_",
+    "atan", "atan2", "atanh", "awhile",
     "backpermute", "bitcast", "boolToInt",
     "boundary",
     "cast", "cbrt", "ceiling", "clearBit", "complementBit", "compute",

@@ -224,6 +224,10 @@ class AccelValueError(AccelError, ValueError):
     """A value is outside of what is allowed: a setting, an empty `fold1`."""
 
 
+class AccelAssertionError(AccelError, AssertionError):
+    """A condition does not hold that the user wrote by `assert_`."""
+
+
 class AccelNaNError(AccelError, FloatingPointError):
     """A combinator made a NaN of operands that have none: only with `using(check_nan=True)`."""
 

@@ -189,7 +189,7 @@ def _require(step: Require, slots: Slots) -> Instruction[B]:
     def instruction(buffers: list[B | None], sizes: list[int]) -> None:
         if left(sizes) != right(sizes):
             places = step.where, step.left_where, step.right_where
-            raise faults.unequal(left(sizes), right(sizes), *places, step.name)
+            raise faults.required(left(sizes), right(sizes), *places, step.name, step.message)
 
     return instruction
 

@@ -300,7 +300,7 @@ class HostSizes:
 
 @dataclass(frozen=True, slots=True)
 class Require:
-    """An error at `where` unless the shapes are equal, which the combinator `name` needs."""
+    """An error at `where` unless the shapes are equal, which the combinator `name` needs; with the user's `message`, if any."""
 
     left: Shape
     right: Shape
@@ -308,6 +308,7 @@ class Require:
     where: Where | None = field(default=None, compare=False, repr=False)
     left_where: Where | None = field(default=None, compare=False, repr=False)
     right_where: Where | None = field(default=None, compare=False, repr=False)
+    message: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

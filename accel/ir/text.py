@@ -105,8 +105,9 @@ def _step(step: Step) -> Iterator[str]:
         case HostSizes(variables, function):
             names = " ".join(f"n{variable.number}" for variable in variables)
             yield f"sizes {names} = {function_text(function)}"
-        case Require(left, right):
-            yield f"require {shape_text(left)} = {shape_text(right)}"
+        case Require(left, right, message=message):
+            said = "" if message is None else f" {message!r}"
+            yield f"require {shape_text(left)} = {shape_text(right)}{said}"
         case Branch(condition, then, orelse, arrays):
             yield f"branch {plain_name(condition)} -> {_typed(arrays)}"
             yield from _part("then", then)

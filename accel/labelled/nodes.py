@@ -226,7 +226,7 @@ class BindSizes:
 class RequireEqual:
     """An error unless two shapes are equal, which the combinator `name` needs; has no arrays.
 
-    The bindings that need it name it in `after`.
+    The bindings that need it name it in `after`. message: what the user said to that, of an `assert_`.
     """
 
     left: Shape
@@ -234,6 +234,7 @@ class RequireEqual:
     name: str = field(compare=False)
     left_where: Where | None = field(default=None, compare=False, repr=False)
     right_where: Where | None = field(default=None, compare=False, repr=False)
+    message: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

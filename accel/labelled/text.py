@@ -155,8 +155,9 @@ def _words(operation: Operation, names: _Names) -> list[str]:
             return ["force", _arrays(inputs, names)]
         case BindSizes(variables, function):
             return ["sizes", _variables(variables), _function(function, names)]
-        case RequireEqual(left, right):
-            return ["require", shape_text(left), "=", shape_text(right)]
+        case RequireEqual(left, right, message=message):
+            said = [] if message is None else [repr(message)]
+            return ["require", shape_text(left), "=", shape_text(right), *said]
         case Acond() | Awhile():
             return []  # printed with their sub-programs
         case _:

@@ -1,4 +1,4 @@
-"""Control over array computations: `acond`, `awhile`, `iterate`, `iiterate`, `compute`.
+"""Control over array computations: `acond`, `awhile`, `iterate`, `iiterate`, `compute`, `assert_`.
 
 In: handles, or (nested) tuples of them, called a structure here. Out: the same structure. Tuples are typed for each length
 in `overloads.pyi`.
@@ -7,7 +7,7 @@ in `overloads.pyi`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias, Union
+from typing import Any, TypeAlias, TypeVar, Union
 
 import numpy as np
 
@@ -20,9 +20,11 @@ from accel.ast.handles.exp import E, Exp, raw
 from accel.ast.handles.function import apply, forbid_nested
 from accel.ast.handles.literals import describe, typed, untyped
 from accel.ast.handles.tuples import lift_items, while_
-from accel.ast.tree.nodes import Acond, ArrayParameter, Awhile, Compute, Literal
+from accel.ast.tree.nodes import Acond, ArrayParameter, Assert, Awhile, Compute, Literal
 from accel.ast.tree.types import BOOL, I64, ArrayType
 from accel.errors import AccelTypeError, Where, here
+
+S = TypeVar("S")
 
 Structure: TypeAlias = Union[Acc[Any], tuple["Structure", ...]]
 """An array computation, or a nested tuple of them."""
@@ -52,10 +54,29 @@ def compute(xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, E]]:
     return Acc(Compute(array.node, (array.type,), where), array.extents)
 
 
+def assert_(condition: Exp[np.bool_], message: str, xs: S) -> S:
+    """`xs` itself, an array or nested tuple of arrays; an `AccelAssertionError` that says `message` unless `condition` holds.
+
+    It is asked where the program runs, before anything that uses what `assert_` returns, and only if something does: not in
+    a branch that is not taken. It names the user's line. Maps, gathers and their like fuse across. Raises `AccelTypeError` for
+    other types. `Assert` of Accelerate's new pipeline. `A.run(A.assert_(A.length(xs) > 2, "three at least", xs))` is `xs`.
+    """
+    where = here()
+    arrays = flatten_structure("what assert_ returns", xs, where)
+    test = typed(raw(_condition("assert_", condition, where)), BOOL, "the condition of assert_", where)
+    if not isinstance(message, str):
+        raise AccelTypeError(f"the message of assert_ must be a str, got {describe(raw(message))}", where)
+    forbid_nested("assert_", (test,), where)
+    holds = the(unit(Exp[np.bool_](test))).node
+    checked = [Acc[Any](Assert(holds, message, x.node, (x.type,), where), x.extents) for x in arrays]
+    structure: S = rebuild_structure(xs, checked)
+    return structure
+
+
 def acond(c: object, a: object, b: object) -> Any:  # Any: the structure's type, as `a`'s
     """The arrays `a` if `c` else `b`; the others are not computed."""
     where = here()
-    condition = typed(raw(_condition(c, where)), BOOL, "the condition of acond", where)
+    condition = typed(raw(_condition("acond", c, where)), BOOL, "the condition of acond", where)
     forbid_nested("acond", (condition,), where)
     then, orelse = (flatten_structure("a branch of acond", branch, where) for branch in (a, b))
     if (left := _form(a)) != (right := _form(b)):
@@ -128,10 +149,10 @@ def _iterated(
     return looped[1]
 
 
-def _condition(c: object, where: Where | None) -> object:
+def _condition(name: str, c: object, where: Where | None) -> object:
     if isinstance(c, Acc):
         hint = "write `A.the(c)`" if c.rank == 0 else "write `A.the(A.foldAll(...))`"
-        raise AccelTypeError("the condition of acond must be an Exp, got an Acc", where, hint=hint)
+        raise AccelTypeError(f"the condition of {name} must be an Exp, got an Acc", where, hint=hint)
     return c
 
 

@@ -31,6 +31,7 @@ from accel.ast.handles.literals import describe, is_node, typed
 from accel.ast.tree.nodes import (
     Acond,
     ArrayNode,
+    Assert,
     Awhile,
     Filter,
     Index,
@@ -104,8 +105,11 @@ class Acc(Generic[X]):
 
     @property
     def shape(self: Acc[Array[Sh, E]]) -> Exp[Sh]:
-        """The shape as an index: `A.unlift(xs.shape)` gives its extents."""
-        return Exp(ShapeOf(self.node, index_type(self.rank), here()))
+        """The shape as an index: `A.unlift(xs.shape)` gives its extents. It asks no assertion."""
+        node = self.node
+        while isinstance(node, Assert):
+            node = node.array
+        return Exp(ShapeOf(node, index_type(self.rank), here()))
 
     @property
     def rank(self) -> int:

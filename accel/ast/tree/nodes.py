@@ -362,6 +362,17 @@ class Compute:
 
 
 @frozen
+class Assert:
+    """`array`, and an error that says `message` unless `condition`, the element of an array of bool of rank 0, holds."""
+
+    condition: ScalarNode
+    message: str
+    array: ArrayNode
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+@frozen
 class Acond:
     """The arrays of one branch; the other branch is not evaluated."""
 
@@ -396,5 +407,5 @@ class Result:
 
 ArrayNode: TypeAlias = Union[
     Use, ArrayParameter, Generate, Map, Backpermute, Gather, Append, Permute, ScatterWith, Fold, FoldSegments, Scan,
-    ScanSegments, Filter, Replicate, Slice, Reshape, Compute, Acond, Awhile, Result, Sort,
+    ScanSegments, Filter, Replicate, Slice, Reshape, Compute, Assert, Acond, Awhile, Result, Sort,
 ]  # fmt: skip

@@ -15,6 +15,7 @@ from accel.ast.tree.nodes import (
     Append,
     ArrayNode,
     ArrayParameter,
+    Assert,
     Awhile,
     Backpermute,
     Compute,
@@ -177,6 +178,8 @@ def _line(node: ArrayNode, arrays: Mapping[ArrayNode, str]) -> str:
             return f"{name}({arrays[array]})"
         case Compute(array):
             return f"compute({arrays[array]})"
+        case Assert(condition, message, array):
+            return f"assert_({scalar(condition)}, {message!r}, {arrays[array]})"
         case Acond(condition, then, orelse):
             branches = ", ".join(f"({_listed(branch, arrays)})" for branch in (then, orelse))
             return f"acond({scalar(condition)}, {branches})"

@@ -13,6 +13,7 @@ from accel.ast.tree.nodes import (
     Append,
     ArrayNode,
     ArrayParameter,
+    Assert,
     Awhile,
     Backpermute,
     Compute,
@@ -129,7 +130,7 @@ def scalars_of(node: ArrayNode) -> tuple[ScalarNode, ...]:
             found = spec
         case Reshape(shape=shape):
             found = (shape,)
-        case Acond(condition=condition):
+        case Acond(condition=condition) | Assert(condition=condition):
             found = (condition,)
         case _:
             assert_never(node)
@@ -165,6 +166,7 @@ def arguments(node: ArrayNode) -> tuple[ArrayNode, ...]:
             | Reshape(array=array)
             | Compute(array=array)
             | Sort(array=array)
+            | Assert(array=array)
         ):
             return (array,)
         case _:

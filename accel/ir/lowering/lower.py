@@ -56,7 +56,7 @@ def _host_step(binding: Binding) -> Iterator[Step]:
             yield ir.Sort(binding.arrays[0], inputs, places, descending, binding.where)
         case BindSizes(variables, function):
             yield HostSizes(variables, function, binding.where)
-        case RequireEqual(left, right, name, left_where, right_where):
-            yield Require(left, right, name, binding.where, left_where, right_where)
+        case RequireEqual(left, right, name, left_where, right_where, message):
+            yield Require(left, right, name, binding.where, left_where, right_where, message)
         case _:
             raise AccelInternalError(f"operation {binding.label} is a loop, and stands outside of clusters")

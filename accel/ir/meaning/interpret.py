@@ -56,9 +56,10 @@ def _step(step: Step, env: Environment, run: RunNest) -> None:
             extents = [int(extent) for extent in env.function(function)(())]
             require_extents(tuple(extents), where)
             env.sizes.update(zip(variables, extents, strict=True))
-        case Require(left, right, name, where, left_where, right_where):
+        case Require(left, right, name, where, left_where, right_where, message):
             if env.shape(left) != env.shape(right):
-                raise faults.unequal(env.shape(left), env.shape(right), where, left_where, right_where, name)
+                places = where, left_where, right_where
+                raise faults.required(env.shape(left), env.shape(right), *places, name, message)
         case Branch(condition, then, orelse, arrays):
             branch = then if env.arrays[condition].item() else orelse
             _run(branch, env, run)

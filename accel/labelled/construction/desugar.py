@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from accel.ast.tree import nodes as ast
-from accel.ast.tree.nodes import ScalarNode, ScanForm
+from accel.ast.tree.nodes import Literal, Operation, ScalarNode, ScanForm
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, I64, MaybeType, ScalarType, leaves
 from accel.errors import Where
@@ -77,6 +77,8 @@ def desugar(node: Simple, scope: Scope) -> tuple[Value, ...]:
         case ast.Compute(array):
             source = scope.value(array)
             return _one(scope, nodes.Force(source.leaves), node, source.shape)
+        case ast.Assert():
+            return _assert(node, scope)
         case _:
             assert_never(node)
 
@@ -263,6 +265,17 @@ def _slice(node: ast.Slice, spec: Sequence[ScalarNode | None], source: Value, sc
     position = tuple([next(free) if item is None else next(given) for item in spec])
     function = simplify(Function(tuple(index), Block(fixed.body.statements, position)))
     return _one(scope, nodes.Backpermute(function, source.leaves, True, "slice"), node, shape)
+
+
+def _assert(node: ast.Assert, scope: Scope) -> tuple[Value]:
+    """A size that is one if the condition holds and zero otherwise, required to be one; views that come after that."""
+    one, zero = (Literal(I64, value, node.where) for value in (1, 0))
+    holds = Operation(Operator.SELECT, (node.condition, one, zero), I64, node.where)
+    found, source = scope.extents([holds], node.where), scope.value(node.array)
+    scope.emit(nodes.RequireEqual(found, (Extent(None, 1),), "assert_", message=node.message), (), node.where)
+    after = (scope.bindings[-1].label,)
+    views = [scope.emit(nodes.Reshape((a,)), [(a.element, a.shape)], node.where, after)[0] for a in source.leaves]
+    return (Value(tuple(views), source.shape, node.where),)
 
 
 def _reshape(node: ast.Reshape, shape: Shape, source: Value, scope: Scope) -> tuple[Value]:

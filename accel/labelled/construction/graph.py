@@ -8,6 +8,7 @@ from typing import TypeAlias
 from accel.ast.tree.nodes import (
     Acond,
     ArrayNode,
+    Assert,
     Awhile,
     Backpermute,
     Fold,
@@ -59,7 +60,7 @@ def may_fail(node: ArrayNode) -> bool:
     Operands of unequal shapes are not counted: what that requires of parameters is checked when they are given.
     """
     match node:
-        case Gather() | Backpermute() | Permute() | ScatterWith() | Slice() | Replicate() | Reshape():
+        case Gather() | Backpermute() | Permute() | ScatterWith() | Slice() | Replicate() | Reshape() | Assert():
             return True
         case FoldSegments() | ScanSegments() | Awhile():
             return True

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from accel.ast.handles import extents as known_extents
 from accel.ast.tree.types import ScalarType
 from accel.errors import (
+    AccelAssertionError,
     AccelError,
     AccelIndexError,
     AccelInternalError,
@@ -91,6 +92,21 @@ def unequal(
 ) -> AccelShapeError:
     """Two operands of the combinator `name` have different shapes."""
     return known_extents.unequal(name, str(tuple(left)), str(tuple(right)), where, left_where, right_where)
+
+
+def required(
+    left: Sequence[int],
+    right: Sequence[int],
+    where: Where | None,
+    left_where: Where | None,
+    right_where: Where | None,
+    name: str,
+    message: str | None,
+) -> AccelError:
+    """Two shapes are not equal that must be: operands', or what became of a condition of the user, who gave `message`."""
+    if message is not None:
+        return AccelAssertionError(message, where)
+    return unequal(left, right, where, left_where, right_where, name)
 
 
 def is_too_large(element: ScalarType, shape: Sequence[int]) -> bool:

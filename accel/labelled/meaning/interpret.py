@@ -200,9 +200,10 @@ def _bind(binding: Binding, env: Environment) -> None:
             env.arrays[arrays[0]] = ordered([env.arrays[array] for array in inputs], places, descending)
         case BindSizes(variables, function):
             _bind_sizes(variables, env.function(function), env, where)
-        case RequireEqual(left, right, name, left_where, right_where):
+        case RequireEqual(left, right, name, left_where, right_where, message):
             if env.shape(left) != env.shape(right):
-                raise faults.unequal(env.shape(left), env.shape(right), where, left_where, right_where, name)
+                places = where, left_where, right_where
+                raise faults.required(env.shape(left), env.shape(right), *places, name, message)
         case Acond(condition, then, orelse):
             branch = then if env.arrays[condition].item() else orelse
             run(branch, env)

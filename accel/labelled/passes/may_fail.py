@@ -101,6 +101,11 @@ def _fits(shape: Shape, other: Shape) -> bool:
     return variables <= theirs and constants <= max(_SMALL, other_constants)
 
 
+def _is_choice(statement: Compute) -> bool:
+    """Whether a statement gives one of its arguments but the first."""
+    return statement.operator is Operator.SELECT
+
+
 def gives_extents(function: Function) -> bool:
     """Whether what is computed is certainly neither negative nor too large: chosen among sizes and constants that are not."""
     extents: set[Operand] = set()
@@ -118,5 +123,7 @@ def gives_extents(function: Function) -> bool:
 
     for statement in function.body.statements:
         if isinstance(statement, Compute) and statement.operator in _CHOOSING and all(map(holds, statement.arguments)):
+            extents.add(statement.out)
+        if isinstance(statement, Compute) and _is_choice(statement) and all(map(holds, statement.arguments[1:])):
             extents.add(statement.out)
     return all(map(holds, function.body.results))

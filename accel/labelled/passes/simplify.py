@@ -150,7 +150,7 @@ class _Forward:
     def _reshape(self, binding: Binding, source: Array, bindings: list[Binding], known: _Known) -> None:
         source = source if binding.after else self._views.get(source, source)
         (array,) = binding.arrays
-        if source.shape == array.shape:
+        if source.shape == array.shape and not binding.after:
             self._alias([array], [source])
             return
         if not binding.after:

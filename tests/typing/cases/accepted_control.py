@@ -30,6 +30,12 @@ def scalar_folds(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f4]], n: A.Exp[i8], i
     assert_type(A.sfoldl(lambda a, x: a & (x > 0), A.constant(True), ix, m), A.Exp[b1])
 
 
+def assertions(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f8]]) -> None:
+    assert_type(A.assert_(A.length(v) > 0, "empty", v), A.Acc[A.Vector[f4]])
+    pair = A.assert_(A.length(v) > 0, "empty", (v, m))
+    assert_type(pair, tuple[A.Acc[A.Vector[f4]], A.Acc[A.Matrix[np.float64]]])
+
+
 def loops(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f8]], n: A.Exp[i8]) -> None:
     assert_type(A.iiterate(n, lambda i, x: x * i, n), A.Exp[i8])
     assert_type(A.iiterate(3, lambda i, x: A.take(i, x), v), A.Acc[A.Vector[f4]])

@@ -13,7 +13,8 @@ stays where there is no input to check.
 
 A reshape that comes after a check (`after`) is of another kind: it says that extents of two names were found equal, as in
 `zipWith(sub, drop(5, xs), take(length(xs) - 5, xs))`. Every element keeps its index, so it moves through whatever knows its
-index, too, and ends at a backpermute, whose shape is free. What it moved through comes after the check.
+index, too, and ends at a backpermute, whose shape is free. What it moved through comes after the check. An assertion
+makes a reshape to the same shape.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def _push(program: Program, labels: _Labels, sizes: Sizes) -> Program:
         shaped = tuple([replace(array, shape=wanted.shape) for array in source.arrays])
         product = replace(source, arrays=shaped, after=tuple(dict.fromkeys((*source.after, *binding.after))))
         position = uses.detach(binding)
-        reverse.append(replace(binding, operation=Reshape((product.arrays[position],))))
+        reverse.append(replace(binding, operation=Reshape((product.arrays[position],)), after=()))
         if not uses.used(source):
             moved.add(source.label)
             views = uses.views(source, binding, labels)
@@ -171,7 +172,7 @@ class _Uses:
                 return False
 
     def _is_like(self, user: Binding | None, reshape: Binding) -> bool:
-        if user is None or not isinstance(user.operation, Reshape) or bool(user.after) != bool(reshape.after):
+        if user is None or not isinstance(user.operation, Reshape) or user.after != reshape.after:
             return False
         return len(user.arrays) == 1 and user.arrays[0].shape == reshape.arrays[0].shape
 
