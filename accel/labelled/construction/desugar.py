@@ -27,7 +27,7 @@ SCALAR: Shape = ()
 Simple = (
     ast.Generate | ast.Map | ast.Backpermute | ast.Gather | ast.Append | ast.Permute | ast.ScatterWith | ast.Fold
     | ast.FoldSegments | ast.ScanSegments | ast.Scan | ast.Filter | ast.Replicate | ast.Slice | ast.Reshape | ast.Compute
-    | ast.Sort
+    | ast.Sort | ast.Assert
 )  # fmt: skip
 """The combinators without parts."""
 
