@@ -104,7 +104,7 @@ if TYPE_CHECKING:
     from accel.profiling.profile import profile
     from accel.profiling.profiled import LoopProfile, Profile
     from accel.rearrange.rearrangement import Rearrangement, rearrangements
-    from accel.running import run, runN
+    from accel.running import run, run1, runAsync, runN, stream
     from accel.settings import using
 
     __version__: str
@@ -129,6 +129,9 @@ else:
             "rearrangements": "accel.rearrange.rearrangement",
             "run": "accel.running",
             "runN": "accel.running",
+            "run1": "accel.running",
+            "runAsync": "accel.running",
+            "stream": "accel.running",
             "using": "accel.settings",
         }
     )
@@ -206,7 +209,10 @@ __all__ = [
     "product",
     "profile", "quot", "random", "rearrangements", "recip", "rem", "replicate", "reshape", "reverse", "reverseOn", "rnz",
     "rotateL", "rotateR",
-    "round", "run", "runN", "scanl",
+    "round", "run",
+    "run1",
+    "runAsync",
+    "runN", "scanl",
     "scanl1",
     "scanl1Seg",
     "scanlSeg",
@@ -228,7 +234,9 @@ __all__ = [
     "slice", "slit", "slitOn", "snd",
     "sort", "sortBy",
     "sqrt",
-    "stencil", "stencil2", "sub", "subdivide", "sum", "tail", "tailOn", "take", "takeOn", "tan",
+    "stencil", "stencil2",
+    "stream",
+    "sub", "subdivide", "sum", "tail", "tailOn", "take", "takeOn", "tan",
     "tanh", "tensordot", "testBit", "the", "toFloating", "toIndex",
     "topK",
     "transpose", "transposeOn", "truncate", "unindex",

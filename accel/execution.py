@@ -83,6 +83,11 @@ def _form(part: object, what: str, handles: list[Acc[Any]]) -> Nested[ArrayType]
     return part.type
 
 
+def require_program(a: object) -> None:
+    """Raises `AccelTypeError` for what `run` does not take."""
+    _nodes(a, "what is run")
+
+
 @dataclass(frozen=True, slots=True)
 class _Rebuilt:
     """What `run` does for programs of one structure. `inputs`: the numbers of the arrays that the program takes, in order.

@@ -1,11 +1,12 @@
-"""The entrances `run` and `runN`, as users see them.
+"""The entrances `run`, `runN`, `run1`, `runAsync` and `stream`, as users see them.
 
 Their types stand in `running.pyi`, which mypy and editors read instead of this file: one overload for each number of arguments
-and form of results, written by `tools/running.py`. What they do stands in `execution.py`.
+and form of results, written by `tools/running.py`. What they do stands in `execution.py` and `streaming.py`.
 """
 
 from __future__ import annotations
 
 from accel.execution import run, runN
+from accel.streaming import run1, runAsync, stream
 
-__all__ = ["run", "runN"]
+__all__ = ["run", "run1", "runAsync", "runN", "stream"]

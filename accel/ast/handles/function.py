@@ -70,7 +70,7 @@ def apply(
     try:
         return function(*arguments)
     except TypeError as error:
-        if not _takes(function, count):
+        if not takes(function, count):
             raise AccelTypeError(f"{what} must take {count} argument{'s' * (count != 1)}", where, hint=hint) from None
         if "__array_ufunc__" in str(error):  # NumPy's way to say so
             raise _numpy_function(error, where) from None
@@ -80,14 +80,14 @@ def apply(
 def apply_to_arrays(function: Callable[..., object], arrays: Sequence[object], where: Where | None) -> object:
     """What the user's function over arrays returns. Raises `AccelTypeError` if it does not take so many."""
     count = len(arrays)
-    if not _takes(function, count):
+    if not takes(function, count):
         name = getattr(function, "__name__", "the function")
         hint = f"its parameters are {inspect.signature(function)}"
         raise AccelTypeError(f"{name} does not take {count} array{'s' * (count != 1)}", where, hint=hint)
     return apply(function, arrays, "the function", where)
 
 
-def _takes(function: Callable[..., object], count: int) -> bool:
+def takes(function: Callable[..., object], count: int) -> bool:
     """Whether a function may be called with `count` arguments; True where Python cannot tell."""
     try:
         inspect.signature(function).bind(*range(count))
