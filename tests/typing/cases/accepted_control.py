@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import assert_type
+from collections.abc import Iterator
+from concurrent.futures import Future
+from typing import TypeAlias, assert_type
 
 import numpy as np
 from numpy import bool_ as b1
@@ -11,6 +13,8 @@ from numpy import float64 as f8
 from numpy import int64 as i8
 
 import accel as A
+
+V4: TypeAlias = np.ndarray[tuple[int], np.dtype[f4]]
 
 
 def choices(n: A.Exp[i8], x: A.Exp[f4], p: A.Exp[tuple[i8, f4]], m: A.Exp[A.Maybe[i8]]) -> None:
@@ -28,6 +32,19 @@ def scalar_folds(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f4]], n: A.Exp[i8], i
     assert_type(A.sfoldl(lambda a, x: a * x, 1.5, n, m), A.Exp[f4])
     assert_type(A.sfoldl(lambda a, x: a + A.boolToInt(x > 0), n, (n,), m), A.Exp[i8])
     assert_type(A.sfoldl(lambda a, x: a & (x > 0), A.constant(True), ix, m), A.Exp[b1])
+
+
+def double(v: A.Acc[A.Vector[f4]]) -> A.Acc[A.Vector[f4]]:
+    return A.map(lambda x: x * 2, v)
+
+
+def entrances(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f8]], x: V4) -> None:
+    assert_type(A.run1(double)(x), V4)
+    assert_type(A.run1(backend="interpreter")(double)(x), V4)
+    assert_type(A.runAsync(v), Future[V4])
+    assert_type(A.runAsync((v, m)).result(), tuple[V4, np.ndarray[tuple[int, int], np.dtype[f8]]])
+    assert_type(A.stream(double, [x, x]), Iterator[V4])
+    assert_type(next(A.stream(A.runN(double), [x])), V4)
 
 
 def assertions(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f8]]) -> None:
