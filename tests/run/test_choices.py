@@ -58,11 +58,12 @@ def test_patterns_of_tuples_and_maybes() -> None:
 
 def test_values_take_one_type() -> None:
     x = A.the(A.use(np.array(1, np.uint8)))
-    assert A.match(x, (0, 1), (1, np.float32(2)), 3).type == A.constant(0, np.float32).type
+    match: Callable[..., AnyExp] = A.match
+    assert match(x, (0, 1), (1, np.float32(2)), 3).type == A.constant(0, np.float32).type
     assert A.match(x, (0, 1), 2).type == A.constant(0).type
     assert A.match(x, (0, 1), 2.5).type == A.constant(0.5).type
     assert A.match(x, (0, A.nothing()), A.just(x)).type == A.just(x).type
-    assert A.run(A.unit(A.match(x, 5)), backend="interpreter") == 5
+    assert A.run(A.unit(match(x, 5)), backend="interpreter") == 5
 
 
 def test_what_is_no_case_is_refused() -> None:
@@ -196,7 +197,9 @@ LAZY: dict[str, Callable[[AnyExp, A.Acc[Any]], AnyExp]] = {
     "iiterate": lambda i, xs: A.iiterate(A.cond(i < 10, A.constant(1), 0), lambda j, s: xs[i + j], A.constant(-1)),
     "endless": lambda i, xs: A.cond(i < 0, endless(i), A.cond(i < 10, i * 3, -1)),
     "endless right side": lambda i, xs: A.cond((i < 10) | (i < 0) & (endless(i) > 0), i * 3, -1),
-    "endless pattern": lambda i, xs: A.match(i, (lambda v: v < 10, i * 3), (lambda v: v > -1, -1), (endless(i), 5), 6),
+    "endless pattern": lambda i, xs: A.match(
+        i, (lambda v: v < 10, i * 3), (lambda v: v > -1, -1), (endless(i), 5), A.constant(6)
+    ),
 }
 
 

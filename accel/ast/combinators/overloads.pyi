@@ -1706,7 +1706,7 @@ def sfoldl(
 def match(
     x: Exp[E],
     c1: tuple[
-        Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F] | F | int
+        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F] | F | int
     ],
     default: Exp[F],
     /,
@@ -1714,28 +1714,28 @@ def match(
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F]],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F]],
     default: F | int,
     /,
 ) -> Exp[F]: ...
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[Fl]],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[Fl]],
     default: float,
     /,
 ) -> Exp[Fl]: ...
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], int],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], int],
     default: int,
     /,
 ) -> Exp[np.int64]: ...
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], float],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], float],
     default: float,
     /,
 ) -> Exp[np.float64]: ...
@@ -1743,10 +1743,10 @@ def match(
 def match(
     x: Exp[E],
     c1: tuple[
-        Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F] | F | int
+        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F] | F | int
     ],
     c2: tuple[
-        Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F] | F | int
+        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F] | F | int
     ],
     default: Exp[F],
     /,
@@ -1754,32 +1754,32 @@ def match(
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F]],
-    c2: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F]],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F]],
+    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F]],
     default: F | int,
     /,
 ) -> Exp[F]: ...
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[Fl]],
-    c2: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[Fl]],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[Fl]],
+    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[Fl]],
     default: float,
     /,
 ) -> Exp[Fl]: ...
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], int],
-    c2: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], int],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], int],
+    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], int],
     default: int,
     /,
 ) -> Exp[np.int64]: ...
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], float],
-    c2: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], float],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], float],
+    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], float],
     default: float,
     /,
 ) -> Exp[np.float64]: ...
@@ -1787,13 +1787,13 @@ def match(
 def match(
     x: Exp[E],
     c1: tuple[
-        Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F] | F | int
+        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F] | F | int
     ],
     c2: tuple[
-        Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F] | F | int
+        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F] | F | int
     ],
     c3: tuple[
-        Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F] | F | int
+        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F] | F | int
     ],
     default: Exp[F],
     /,
@@ -1801,36 +1801,36 @@ def match(
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F]],
-    c2: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F]],
-    c3: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F]],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F]],
+    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F]],
+    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F]],
     default: F | int,
     /,
 ) -> Exp[F]: ...
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[Fl]],
-    c2: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[Fl]],
-    c3: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[Fl]],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[Fl]],
+    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[Fl]],
+    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[Fl]],
     default: float,
     /,
 ) -> Exp[Fl]: ...
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], int],
-    c2: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], int],
-    c3: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], int],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], int],
+    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], int],
+    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], int],
     default: int,
     /,
 ) -> Exp[np.int64]: ...
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], float],
-    c2: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], float],
-    c3: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], float],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], float],
+    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], float],
+    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], float],
     default: float,
     /,
 ) -> Exp[np.float64]: ...
@@ -1838,16 +1838,16 @@ def match(
 def match(
     x: Exp[E],
     c1: tuple[
-        Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F] | F | int
+        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F] | F | int
     ],
     c2: tuple[
-        Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F] | F | int
+        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F] | F | int
     ],
     c3: tuple[
-        Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F] | F | int
+        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F] | F | int
     ],
     c4: tuple[
-        Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F] | F | int
+        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F] | F | int
     ],
     default: Exp[F],
     /,
@@ -1855,40 +1855,40 @@ def match(
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F]],
-    c2: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F]],
-    c3: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F]],
-    c4: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F]],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F]],
+    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F]],
+    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F]],
+    c4: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F]],
     default: F | int,
     /,
 ) -> Exp[F]: ...
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[Fl]],
-    c2: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[Fl]],
-    c3: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[Fl]],
-    c4: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[Fl]],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[Fl]],
+    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[Fl]],
+    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[Fl]],
+    c4: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[Fl]],
     default: float,
     /,
 ) -> Exp[Fl]: ...
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], int],
-    c2: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], int],
-    c3: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], int],
-    c4: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], int],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], int],
+    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], int],
+    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], int],
+    c4: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], int],
     default: int,
     /,
 ) -> Exp[np.int64]: ...
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], float],
-    c2: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], float],
-    c3: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], float],
-    c4: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], float],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], float],
+    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], float],
+    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], float],
+    c4: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], float],
     default: float,
     /,
 ) -> Exp[np.float64]: ...
@@ -1896,19 +1896,19 @@ def match(
 def match(
     x: Exp[E],
     c1: tuple[
-        Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F] | F | int
+        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F] | F | int
     ],
     c2: tuple[
-        Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F] | F | int
+        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F] | F | int
     ],
     c3: tuple[
-        Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F] | F | int
+        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F] | F | int
     ],
     c4: tuple[
-        Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F] | F | int
+        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F] | F | int
     ],
     c5: tuple[
-        Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F] | F | int
+        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F] | F | int
     ],
     default: Exp[F],
     /,
@@ -1916,46 +1916,46 @@ def match(
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F]],
-    c2: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F]],
-    c3: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F]],
-    c4: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F]],
-    c5: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[F]],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F]],
+    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F]],
+    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F]],
+    c4: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F]],
+    c5: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F]],
     default: F | int,
     /,
 ) -> Exp[F]: ...
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[Fl]],
-    c2: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[Fl]],
-    c3: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[Fl]],
-    c4: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[Fl]],
-    c5: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], Exp[Fl]],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[Fl]],
+    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[Fl]],
+    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[Fl]],
+    c4: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[Fl]],
+    c5: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[Fl]],
     default: float,
     /,
 ) -> Exp[Fl]: ...
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], int],
-    c2: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], int],
-    c3: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], int],
-    c4: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], int],
-    c5: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], int],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], int],
+    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], int],
+    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], int],
+    c4: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], int],
+    c5: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], int],
     default: int,
     /,
 ) -> Exp[np.int64]: ...
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], float],
-    c2: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], float],
-    c3: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], float],
-    c4: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], float],
-    c5: tuple[Exp[E] | E | float | EllipsisType | tuple[Any, ...] | Callable[[Exp[E]], Exp[np.bool_]], float],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], float],
+    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], float],
+    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], float],
+    c4: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], float],
+    c5: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], float],
     default: float,
     /,
 ) -> Exp[np.float64]: ...
 @overload
-def match(x: Exp[Any], *cases: Any) -> Exp[Any]: ...
+def match(x: Exp[Any], c1: Any, c2: Any, c3: Any, c4: Any, c5: Any, c6: Any, /, *cases: Any) -> Exp[Any]: ...
