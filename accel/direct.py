@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from accel.ast.tree.types import ArrayType, ElementType, ScalarType, TupleType
+from accel.ast.tree.types import ArrayType, ElementType, RecordType, ScalarType, TupleType
 from accel.backends.direct import Direct
 from accel.structure import Nested
 
@@ -72,6 +72,6 @@ def _is_flat(form: Nested[ArrayType]) -> bool:
 
 
 def _is_flat_tuple(element: ElementType) -> bool:
-    if not isinstance(element, TupleType) or len(element.items) < 2:
+    if not isinstance(element, TupleType) or isinstance(element, RecordType) or len(element.items) < 2:
         return False
     return all(isinstance(item, ScalarType) for item in element.items)

@@ -31,7 +31,7 @@ from accel.backends.direct import Direct
 from accel.direct import Kind, Target, direct
 from accel.errors import AccelError, AccelTypeError, Where, here
 from accel.settings import Given, Settings
-from accel.structure import Nested, element_arrays
+from accel.structure import Nested, element_arrays, records_of
 from accel.support import source
 from accel.support.cache import Cache
 from accel.support.forks import load
@@ -252,7 +252,9 @@ class RunN(Generic[P, R]):
         self._given = given
         self._demands = demands(function)
         self._result = demand_of_result(function)
-        self._specialised: Cache[tuple[setting.Key, tuple[Nested[ArrayType], ...]], _Specialised] = Cache(64)
+        self._specialised: Cache[
+            tuple[setting.Key, tuple[Nested[ArrayType], ...], tuple[object, ...]], _Specialised
+        ] = Cache(64)
         self._under: object = self
         """The innermost settings that `_direct` is for; the function itself stands for none."""
         self._direct: Callable[..., object] = _General(self)
@@ -294,7 +296,10 @@ class RunN(Generic[P, R]):
         types = tuple(host.types[0] for host in hosts)
         self._check(types)
         settings = setting.changed(self._given)
-        found = self._specialised.get((setting.key(settings), types), lambda: self._specialise(types, hosts, settings))
+        records = tuple([records_of(kind.element) for kind in types])
+        found = self._specialised.get(
+            (setting.key(settings), types, records), lambda: self._specialise(types, hosts, settings)
+        )
         data = [*(leaf for host in hosts for leaf in host.data), *found.constants]
         if settings.sizes == "actual":
             load("accel.building")

@@ -6,9 +6,14 @@ The user passes and gets nested tuples; a program has a flat list of arrays, one
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypeAlias, TypeVar, Union, assert_never
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, Union, assert_never
 
-from accel.ast.tree.types import ElementType, MaybeType, ScalarType, TupleType
+import numpy as np
+
+from accel.ast.tree.types import ElementType, MaybeType, RecordType, ScalarType, TupleType
+
+if TYPE_CHECKING:
+    from accel.backends.protocol import HostArray
 
 T = TypeVar("T")
 
@@ -28,14 +33,55 @@ def flatten(nested: Nested[T]) -> list[T]:
     return flat
 
 
-def element_arrays(element: ElementType, leaves: Iterator[T]) -> Nested[T]:
-    """The arrays of one array of elements: a tuple for a tuple, (flags, values) for a maybe, else the next leaf."""
+def element_arrays(element: ElementType, leaves: Iterator[HostArray]) -> Nested[HostArray]:
+    """The arrays of one array of elements: a tuple for a tuple, (flags, values) for a maybe, else the next leaf.
+
+    For a record what it is made of: a named tuple, or one structured array, for which the leaves are copied.
+    """
     match element:
         case ScalarType():
             return next(leaves)
+        case RecordType(items, record):
+            return _record(record, tuple([element_arrays(item, leaves) for item in items]))
         case TupleType(items):
             return tuple([element_arrays(item, leaves) for item in items])
         case MaybeType(value):
             return (next(leaves), element_arrays(value, leaves))
+        case _:
+            assert_never(element)
+
+
+def _record(
+    record: type[tuple[object, ...]] | tuple[str, ...], parts: tuple[Nested[HostArray], ...]
+) -> Nested[HostArray]:
+    if isinstance(record, type):
+        return tuple.__new__(record, parts)  # type: ignore[type-var]  # a named tuple of arrays
+    fields = [_structured(part) for part in parts]
+    found = np.empty(fields[0].shape, [(name, field.dtype) for name, field in zip(record, fields, strict=True)])
+    for name, field in zip(record, fields, strict=True):
+        found[name] = field
+    return found
+
+
+def _structured(part: Nested[HostArray]) -> HostArray:
+    """One array of what a field of a record is; the items of a tuple have no names of their own."""
+    if not isinstance(part, tuple):
+        return part
+    found = _record(tuple(f"f{number}" for number in range(len(part))), part)
+    assert isinstance(found, np.ndarray)
+    return found
+
+
+def records_of(element: ElementType) -> object:
+    """The records of an element, which its type does not compare by; None if there are none."""
+    match element:
+        case ScalarType():
+            return None
+        case MaybeType(value):
+            return records_of(value)
+        case TupleType(items):
+            inner = tuple([records_of(item) for item in items])
+            own = element.record if isinstance(element, RecordType) else None
+            return (own, inner) if own is not None or any(each is not None for each in inner) else None
         case _:
             assert_never(element)

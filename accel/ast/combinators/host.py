@@ -16,7 +16,7 @@ from accel.ast.combinators.foreign import HostArray, to_numpy
 from accel.ast.handles.acc import Acc
 from accel.ast.handles.extents import require_extents
 from accel.ast.tree.nodes import Use
-from accel.ast.tree.types import ArrayType, ElementType, TupleType, scalar_type
+from accel.ast.tree.types import ArrayType, ElementType, RecordType, TupleType, scalar_type
 from accel.errors import AccelShapeError, AccelTypeError, Where, here
 
 
@@ -41,7 +41,8 @@ def _take(value: object, where: Where | None) -> tuple[ElementType, tuple[HostAr
                 "use of an empty tuple: there is no shape", where, hint="for one `()` write `A.unit(A.lift())`"
             )
         parts = [_take(item, where) for item in value]
-        return TupleType(tuple(kind for kind, _ in parts)), tuple(array for _, data in parts for array in data)
+        kinds, data = tuple(kind for kind, _ in parts), tuple(array for _, some in parts for array in some)
+        return RecordType(kinds, type(value)) if hasattr(value, "_fields") else TupleType(kinds), data
     return _leaves(_to_numpy(value, where), where)
 
 
@@ -64,7 +65,8 @@ def _is_masked(value: object) -> bool:
 def _leaves(array: np.ndarray[Any, np.dtype[Any]], where: Where | None) -> tuple[ElementType, tuple[HostArray, ...]]:
     if array.dtype.names:
         parts = [_leaves(array[name], where) for name in array.dtype.names]
-        return TupleType(tuple(kind for kind, _ in parts)), tuple(leaf for _, data in parts for leaf in data)
+        kinds, leaves = tuple(kind for kind, _ in parts), tuple(leaf for _, data in parts for leaf in data)
+        return RecordType(kinds, array.dtype.names), leaves
     element = scalar_type(array.dtype)
     if element is None:
         raise AccelTypeError(f"accel has no element type for NumPy's {array.dtype}", where, hint=_remedy(array.dtype))

@@ -43,7 +43,8 @@ def joined(left: ElementType, right: ElementType) -> ElementType | None:
             return None if value is None else MaybeType(value)
         case TupleType(these), TupleType(those) if len(these) == len(those):
             items = tuple(item for pair in zip(these, those, strict=True) if (item := joined(*pair)) is not None)
-            return TupleType(items) if len(items) == len(these) else None
+            met = TupleType(items)
+            return left if met == left else met if len(items) == len(these) else None
         case _:
             return left if left == right else None
 

@@ -72,6 +72,31 @@ class TupleType:
     def __str__(self) -> str:
         return "(" + ", ".join(map(str, self.items)) + ("," if len(self.items) == 1 else "") + ")"
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TupleType) and self.items == other.items
+
+    def __hash__(self) -> int:
+        return hash(self.items)
+
+
+class RecordType(TupleType):
+    """A tuple whose arrays come back as `record`s: of that `NamedTuple`, or a structured array with fields of these names.
+
+    What is computed knows nothing of it: it is equal to the tuple of its items.
+    """
+
+    __slots__ = ("record",)
+    __match_args__ = ("items", "record")
+
+    record: type[tuple[object, ...]] | tuple[str, ...]
+
+    def __init__(self, items: tuple[ElementType, ...], record: type[tuple[object, ...]] | tuple[str, ...]) -> None:
+        TupleType.__init__(self, items)
+        object.__setattr__(self, "record", record)
+
+    def __repr__(self) -> str:
+        return f"RecordType({self.items!r}, {self.record!r})"
+
 
 @frozen_value
 class MaybeType:

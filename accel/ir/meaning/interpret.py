@@ -58,8 +58,8 @@ def _step(step: Step, env: Environment, run: RunNest) -> None:
             env.sizes.update(zip(variables, extents, strict=True))
         case Require(left, right, name, where, left_where, right_where, message):
             if env.shape(left) != env.shape(right):
-                places = where, left_where, right_where
-                raise faults.required(env.shape(left), env.shape(right), *places, name, message)
+                spots = where, left_where, right_where
+                raise faults.required(env.shape(left), env.shape(right), *spots, name, message)
         case Branch(condition, then, orelse, arrays):
             branch = then if env.arrays[condition].item() else orelse
             _run(branch, env, run)

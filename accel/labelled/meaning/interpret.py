@@ -202,8 +202,8 @@ def _bind(binding: Binding, env: Environment) -> None:
             _bind_sizes(variables, env.function(function), env, where)
         case RequireEqual(left, right, name, left_where, right_where, message):
             if env.shape(left) != env.shape(right):
-                places = where, left_where, right_where
-                raise faults.required(env.shape(left), env.shape(right), *places, name, message)
+                spots = where, left_where, right_where
+                raise faults.required(env.shape(left), env.shape(right), *spots, name, message)
         case Acond(condition, then, orelse):
             branch = then if env.arrays[condition].item() else orelse
             run(branch, env)

@@ -1,0 +1,91 @@
+"""Records come back as they went in: structured arrays with their field names, named tuples of arrays. Maybes; high ranks."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import accel as A
+
+BACKENDS = ["interpreter", "llvm", pytest.param("opencl", marks=pytest.mark.opencl)]
+POINTS = np.array(
+    [(1.0, 2, (True, 3)), (3.0, 4, (False, 5))], [("x", "f4"), ("n", "i8"), ("p", [("b", "?"), ("k", "u1")])]
+)
+
+
+class Pair(NamedTuple):
+    """Two arrays."""
+
+    left: np.ndarray[tuple[int], np.dtype[np.float64]]
+    right: np.ndarray[tuple[int], np.dtype[np.int64]]
+
+
+PAIR = Pair(np.array([1.0, -2.0, 3.0]), np.array([4, 5, 6]))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_structured_arrays(backend: Any) -> None:
+    points: A.Acc[Any] = A.use(POINTS)
+    kept, _ = A.filter(lambda p: p[0] > 2, points)
+    chosen = A.map(lambda p: A.cond(p[2][0], p, points[1]), points)
+    found: Any = A.run((points, A.reverse(points), kept, chosen, A.map(lambda p: p[2], points)), backend=backend)
+    for got, expected in zip(found, (POINTS, POINTS[::-1], POINTS[1:], POINTS, POINTS["p"]), strict=True):
+        assert got.dtype == expected.dtype
+        np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_named_tuples(backend: Any) -> None:
+    pairs = A.use(PAIR)
+    turned = A.run(A.reverse(pairs), backend=backend)
+    assert isinstance(turned, Pair)
+    np.testing.assert_array_equal(turned.left, PAIR.left[::-1])
+    np.testing.assert_array_equal(turned.right, PAIR.right[::-1])
+    swapped = A.run(A.map(lambda p: A.lift(p[1], p[0]), pairs), backend=backend)
+    assert type(swapped) is tuple
+
+
+def test_a_compiled_function_gives_what_each_call_gave() -> None:
+    """Equal element types, other records."""
+    function: Any = A.runN(lambda xs: A.reverse(xs), backend="interpreter")
+    structured = np.array([(1.0, 2), (3.0, 4)], [("a", "f8"), ("b", "i8")])
+    for _ in range(3):
+        assert function(structured).dtype.names == ("a", "b")
+        assert isinstance(function(PAIR), Pair)
+        assert type(function(tuple(PAIR))) is tuple
+        assert function(structured.astype([("c", "f8"), ("d", "i8")])).dtype.names == ("c", "d")
+
+
+def test_empty_and_of_rank_0() -> None:
+    found: Any = A.run((A.use(POINTS[:0]), A.unit(A.use(POINTS)[1])), backend="interpreter")
+    assert found[0].shape == (0,)
+    assert found[1].shape == ()
+    assert found[1] == POINTS[1]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_maybes_are_stored(backend: Any) -> None:
+    def first(p: A.Exp[Any], q: A.Exp[Any]) -> A.Exp[Any]:
+        return A.cond(A.isJust(p), p, q)
+
+    made = A.map(lambda v: A.cond(v > 100, A.just(v), A.nothing()), A.use(np.array([1, 200, 3, 300])))
+    stored: A.Acc[Any] = A.compute(made)
+    filled = A.map(lambda m: A.fromMaybe(-1, m), A.reverse(stored))
+    found: Any = A.run((stored, filled, A.fold(first, A.nothing(), stored)), backend=backend)
+    np.testing.assert_array_equal(found[0][0], [False, True, False, True])
+    np.testing.assert_array_equal(found[0][1], [0, 200, 0, 300])
+    np.testing.assert_array_equal(found[1], [300, -1, 200, -1])
+    assert found[2] == (True, 200)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_arrays_of_rank_8(backend: Any) -> None:
+    x = np.arange(384).reshape(2, 1, 2, 3, 2, 2, 2, 4)
+    xs: Any = A.use(x)
+    whole = (A.sum(xs), A.transposeOn(0, 7, xs), A.foldAll(A.add, 0, xs), A.scanl1(A.add, A.map(lambda v: v + 1, xs)))
+    found: Any = A.run(whole, backend=backend)
+    expected = (x.sum(-1), x.swapaxes(0, 7), x.sum(), np.cumsum(x + 1, -1))
+    for got, wanted in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(got, wanted)
