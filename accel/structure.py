@@ -55,7 +55,7 @@ def _record(
     record: type[tuple[object, ...]] | tuple[str, ...], parts: tuple[Nested[HostArray], ...]
 ) -> Nested[HostArray]:
     if isinstance(record, type):
-        return tuple.__new__(record, parts)  # type: ignore[type-var]  # a named tuple of arrays
+        return tuple.__new__(record, parts)  # type: ignore[return-value]  # a named tuple of arrays
     fields = [_structured(part) for part in parts]
     found = np.empty(fields[0].shape, [(name, field.dtype) for name, field in zip(record, fields, strict=True)])
     for name, field in zip(record, fields, strict=True):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from accel.ast.tree.types import F32, I64, ElementType, MaybeType, TupleType
 from accel.structure import Nested, element_arrays, flatten
 
@@ -19,4 +21,5 @@ def test_flatten_does_not_recurse() -> None:
 
 def test_arrays_of_an_element() -> None:
     element: ElementType = TupleType((F32, TupleType(()), MaybeType(TupleType((I64, F32)))))
-    assert element_arrays(element, iter("abcd")) == ("a", (), ("b", ("c", "d")))
+    a, b, c, d = (np.zeros(n) for n in range(4))
+    assert element_arrays(element, iter([a, b, c, d])) == (a, (), (b, (c, d)))
