@@ -55,7 +55,7 @@ LAYERS = (
     ("accel.compile", "accel.direct", "accel.kept_programs"),
     ("accel.building",),
     ("accel.execution",),
-    ("accel.streaming",),
+    ("accel.entrances.streaming",),
     ("accel.running", "accel.device_list"),
     ("accel.explanation.naming",),
     ("accel.explanation.why",),

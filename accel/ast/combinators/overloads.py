@@ -20,7 +20,7 @@ from accel.ast.combinators.segmented_scans import (
     postscanlSeg, postscanrSeg, prescanlSeg, prescanrSeg, scanlSeg, scanlTotalSeg, scanrSeg, scanrTotalSeg,
 )
 from accel.ast.combinators.segments import foldSeg, foldSegOffsets
-from accel.ast.combinators.scalar_folds import sfoldl
+from accel.ast.scalars.row_folds import sfoldl
 from accel.ast.handles.tuples import index, lift, unindex, unlift
 from accel.ast.scalars.matching import match
 # isort: on

@@ -10,12 +10,13 @@ have exactly one. The two levels refer to each other: scalar code indexes arrays
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import TypeAlias, Union
 
 import numpy as np
 
+from accel.ast.tree.operators import Direction as Direction
 from accel.ast.tree.operators import Operator
+from accel.ast.tree.operators import ScanForm as ScanForm
 from accel.ast.tree.types import ArrayType, ElementType, MaybeType, ScalarType, TupleType
 from accel.errors import Where
 from accel.support.frozen import frozen
@@ -118,21 +119,6 @@ class Function:
 
     parameters: tuple[Parameter, ...]
     body: ScalarNode
-
-
-class Direction(Enum):
-    """Which end a scan starts from."""
-
-    LEFT = "left"
-    RIGHT = "right"
-
-
-class ScanForm(Enum):
-    """What a scan returns, n being the inner extent of its input."""
-
-    INCLUSIVE = "inclusive"  # scanl1: n results, no seed
-    EXCLUSIVE = "exclusive"  # scanl: n + 1 results, the first the seed
-    TOTAL = "total"  # scanlTotal: n exclusive results, and the totals aside
 
 
 @frozen

@@ -119,3 +119,18 @@ ELEMENTARY = frozenset(
 
 DEAR = ELEMENTARY | {Operator.PHILOX}
 """Operators that take many instructions."""
+
+
+class Direction(Enum):
+    """Which end a scan starts from."""
+
+    LEFT = "left"
+    RIGHT = "right"
+
+
+class ScanForm(Enum):
+    """What a scan returns, n being the inner extent of its input."""
+
+    INCLUSIVE = "inclusive"  # scanl1: n results, no seed
+    EXCLUSIVE = "exclusive"  # scanl: n + 1 results, the first the seed
+    TOTAL = "total"  # scanlTotal: n exclusive results, and the totals aside

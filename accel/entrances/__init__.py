@@ -1,0 +1,1 @@
+"""Ways to run programs besides `run` and `runN`."""
