@@ -16,7 +16,7 @@ import pytest
 
 import accel as A
 from accel.ast.tree.types import F64
-from accel.backends.llvm.calls import call
+from accel.backends.llvm.calls import call, write
 from accel.backends.llvm.machine import buffers as machine
 from accel.backends.llvm.machine.buffers import Buffers, buffers
 from accel.backends.llvm.machine.python_function import symbol
@@ -85,6 +85,10 @@ PROGRAMS: dict[str, tuple[Function, tuple[np.ndarray[Any, Any], ...]]] = {
     "an extent that is too large": (lambda k: A.generate((A.the(k),), lambda ix: ix[0]), (np.array(1 << 60),)),
     "more than memory": (lambda k: A.generate((A.the(k),), lambda ix: ix[0]), (np.array(1 << 46),)),
     "more than an address": (lambda k: A.generate((A.the(k),) * 2, lambda ix: ix[0]), (np.array(1 << 40),)),
+    "more rows than NumPy counts, all empty": (
+        lambda k: A.generate((A.the(k), A.the(k), 0), lambda ix: ix[0]),
+        (np.array(1 << 46),),
+    ),
     "rows of a transpose": (lambda m: A.sum(m), (MATRIX.T,)),
     "backwards": (lambda xs: A.scanl1(A.add, xs), (XS[::-1],)),
     "every other row": (lambda m: A.map(abs, m), (MATRIX[::2, 3:7],)),
@@ -279,7 +283,7 @@ def test_the_call_of_a_dot_product(golden: Callable[[str], None]) -> None:
             return getattr(host(), name)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(call, "host", Host)
+        patch.setattr(write, "host", Host)
         with A.using(threads=2):
             run(XS, YS)
             run(XS, YS)

@@ -19,7 +19,7 @@ from accel.ast.tree.types import ScalarType
 from accel.backends.linear import Item, viewed
 from accel.backends.llvm.calls.items import Functions, write_items
 from accel.backends.llvm.calls.names import element_symbol
-from accel.backends.llvm.calls.writer import BUFFERS, FAIL, Writer
+from accel.backends.llvm.calls.writer import BUFFERS, FAIL, NO_ARRAY, Writer
 from accel.backends.llvm.machine.arrays_text import EXTENTS
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES
 from accel.backends.parameters import bindings, leaves
@@ -37,6 +37,7 @@ declare ptr @accel_otherwise(ptr, ptr, i64)
 declare i64 @accel_poll(ptr)
 declare void @Py_IncRef(ptr)
 declare ptr @PyErr_Occurred()
+declare void @PyErr_Clear()
 declare ptr @PyTuple_New(i64)
 declare i32 @PyTuple_SetItem(ptr, i64, ptr)
 declare {i64, i1} @llvm.umul.with.overflow.i64(i64, i64)
@@ -60,6 +61,9 @@ def call_text(program: Program, items: Sequence[Item], functions: Functions) -> 
     _arguments(writer, program, given)
     write_items(writer, functions, items)
     _results(writer, program, viewed(items))
+    writer.routine.place(NO_ARRAY)
+    writer.code.line("call void @PyErr_Clear()")
+    writer.routine.jump(FAIL)
     writer.routine.place(FAIL)
     _release(writer, len(program.results))
     writer.code.line(f"ret ptr {writer.code.emit('call ptr @accel_otherwise(ptr %self, ptr %arguments, i64 %number)')}")

@@ -7,7 +7,7 @@ from accel.ast.tree.types import ScalarType
 NAME = "call"
 """The call itself."""
 
-IMPORTS = ("Py_IncRef", "PyErr_Occurred", "PyTuple_New", "PyTuple_SetItem")
+IMPORTS = ("Py_IncRef", "PyErr_Clear", "PyErr_Occurred", "PyTuple_New", "PyTuple_SetItem")
 """Functions of Python's C interface that a call calls."""
 
 

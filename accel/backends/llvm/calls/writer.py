@@ -13,6 +13,9 @@ from accel.labelled.array import Array, Extent, Shape, SizeVariable
 FAIL = "fail"
 """The label where a call ends: with the exception that is set, or else it begins again in Python."""
 
+NO_ARRAY = "no_array"
+"""Where it begins again although there was no array to be had: then Python says why."""
+
 BUFFERS = "<buffers>"
 """Stands for how many buffers there are until all is written."""
 
@@ -139,5 +142,5 @@ class Writer:
         self.routine.place(after)
 
     def require_reference(self, pointer: str) -> None:
-        """Ends the call if a function gave null."""
-        self.unless(self.code.emit(f"icmp ne ptr {pointer}, null"), FAIL)
+        """Begins again if a function gave no array."""
+        self.unless(self.code.emit(f"icmp ne ptr {pointer}, null"), NO_ARRAY)

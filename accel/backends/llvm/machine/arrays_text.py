@@ -19,7 +19,7 @@ FLAGGED = C_CONTIGUOUS | ALIGNED | WRITEABLE
 """Those of a new array."""
 
 IMPORTS = (
-    "Py_IncRef", "Py_DecRef", "PyErr_Clear", "PyErr_NoMemory", "PyErr_Occurred", "PyErr_ExceptionMatches", "PyExc_MemoryError",
+    "Py_IncRef", "Py_DecRef", "PyErr_Clear", "PyErr_NoMemory", "PyErr_Occurred",
     "PyTuple_New", "PyTuple_GetItem", "PyTuple_Size",
     "PyLong_AsSsize_t", "PyObject_Vectorcall",
 )  # fmt: skip
@@ -42,10 +42,8 @@ _DECLARATIONS = """@array_type = external global i8
 @blocks = external global i8
 declare void @Py_IncRef(ptr)
 declare void @Py_DecRef(ptr)
-@PyExc_MemoryError = external global ptr
 declare void @PyErr_Clear()
 declare ptr @PyErr_Occurred()
-declare i32 @PyErr_ExceptionMatches(ptr)
 declare ptr @PyErr_NoMemory()
 declare ptr @PyTuple_New(i64)
 declare ptr @PyTuple_GetItem(ptr, i64)

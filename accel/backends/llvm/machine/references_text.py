@@ -77,20 +77,12 @@ no:
   ret i1 false
 }
 
-; What item 0 of %self gives for the arguments, unless an exception is set: only that there is no memory is tried again.
+; What item 0 of %self gives for the arguments, unless an exception is set.
 define ptr @accel_otherwise(ptr %self, ptr %given, i64 %number) #0 {
 entry:
   %raised = call ptr @PyErr_Occurred()
   %none = icmp eq ptr %raised, null
-  br i1 %none, label %again, label %which
-which:
-  %memory = load ptr, ptr @PyExc_MemoryError
-  %matches = call i32 @PyErr_ExceptionMatches(ptr %memory)
-  %other = icmp eq i32 %matches, 0
-  br i1 %other, label %leave, label %clear
-clear:
-  call void @PyErr_Clear()
-  br label %again
+  br i1 %none, label %again, label %leave
 again:
   %function = call ptr @PyTuple_GetItem(ptr %self, i64 0)
   %result = call ptr @PyObject_Vectorcall(ptr %function, ptr %given, i64 %number, ptr null)
