@@ -48,6 +48,9 @@ from accel.ast.scalars.floats import (
 from accel.ast.combinators.folds import filter, fold1, fold1All, scanl1, scanr1
 from accel.ast.combinators.segments import fold1Seg, fold1SegOffsets
 from accel.ast.combinators.segmented_scans import scanl1Seg, scanr1Seg
+from accel.ast.combinators.gathering.expansion import expand
+from accel.ast.combinators.gathering.filters import compact, filter, justs, partition
+from accel.ast.combinators.folds import fold1, fold1All, scanl1, scanr1
 from accel.ast.combinators.overloads import (
     acond, awhile, backpermute, enumFromN, enumFromStepN, fill, fold, foldAll, foldSeg, foldSegOffsets, generate,
     index, iterate, lift, nzip, postscanl, postscanlSeg, postscanr, postscanrSeg, prescanl, prescanlSeg, prescanr,
@@ -57,7 +60,7 @@ from accel.ast.combinators.overloads import (
 from accel.ast.combinators.parts import (
     drop, dropOn, init, initOn, reverse, reverseOn, slit, slitOn, tail, tailOn, take, takeOn, transpose, transposeOn,
 )
-from accel.ast.combinators.permutations import permute, permuteWith, scatter, scatterWith
+from accel.ast.combinators.permutations import permute, permuteUnique, permuteWith, scatter, scatterWith
 from accel.ast.combinators.prelude import (
     all, and_, any, indexed, length, linearIndex, maximum, minimum, null, or_, product, shape, size, sum, the,
 )
@@ -167,11 +170,15 @@ __all__ = [
     "atan", "atan2", "atanh", "awhile",
     "backpermute", "bitcast", "boolToInt",
     "boundary",
-    "cast", "cbrt", "ceiling", "clearBit", "complementBit", "compute",
+    "cast", "cbrt", "ceiling", "clearBit",
+    "compact",
+    "complementBit", "compute",
     "concatOn",
     "cond",
     "constant", "copysign", "cos", "cosh", "countLeadingZeros", "countTrailingZeros", "devices", "div", "dot", "drop",
-    "dropOn", "einsum", "enumFromN", "enumFromStepN", "eq", "erf", "erfc", "even", "exp", "explain", "expm1", "fill",
+    "dropOn", "einsum", "enumFromN", "enumFromStepN", "eq", "erf", "erfc", "even", "exp",
+    "expand",
+    "explain", "expm1", "fill",
     "filter", "flatten", "flip", "floor", "fma", "fold", "fold1", "fold1All",
     "fold1Seg",
     "fold1SegOffsets",
@@ -193,10 +200,15 @@ __all__ = [
     "izipWith7",
     "izipWith8",
     "izipWith9",
-    "just", "lcm", "le", "length", "lift", "linearIndex", "log", "log1p", "log2", "log10", "logBase", "lt", "map",
+    "just",
+    "justs",
+    "lcm", "le", "length", "lift", "linearIndex", "log", "log1p", "log2", "log10", "logBase", "lt", "map",
     "match",
     "matmul", "max", "maximum", "maybe", "min", "minimum", "mod", "mul", "ne", "neg", "nothing", "null", "nzip",
-    "odd", "or_", "outer", "permute",
+    "odd", "or_", "outer",
+    "partition",
+    "permute",
+    "permuteUnique",
     "permuteWith",
     "popCount", "postscanl",
     "postscanlSeg",

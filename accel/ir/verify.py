@@ -123,11 +123,13 @@ def verify_nest(nest: Nest) -> None:
 
 
 def _verify_outputs(nest: Nest) -> None:
-    written = Counter(each.array for each in statements(nest) if isinstance(each, Write))
+    shared = {new for _, new in nest.in_place}
+    stores = Counter(each.array for each in statements(nest) if isinstance(each, Write))
+    written = Counter({array: times for array, times in stores.items() if array not in shared})
     if written != Counter(output.array for output in nest.outputs):
         raise AccelInternalError("outputs are not those that are written, once each")
     scattered = Counter(array for each in statements(nest) if isinstance(each, Scatter) for array in each.arrays)
-    if scattered != Counter(new for _, new in nest.in_place):
+    if scattered + (stores - written) != Counter(new for _, new in nest.in_place):
         raise AccelInternalError("what is scattered to shares no buffer, or the other way round")
     if not {count.array for count in nest.counts} <= written.keys():
         raise AccelInternalError("a count is not written")

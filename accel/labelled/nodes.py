@@ -62,7 +62,8 @@ class Scatter:
     """In source order, where `keep` (if any) is true: `destination[indices[i]] := combine(values[i], destination[...])`.
 
     Destroys `destinations`, whose buffers become the results' [vB24 section 2]; no other use may follow. `combine` takes
-    the new leaves, then the old ones. `monoid`: what is known of `combine`, as in folds and scans.
+    the new leaves, then the old ones. `monoid`: what is known of `combine`, as in folds and scans. `unique`: no two values go
+    to one place, and `combine` gives the new one, so that any order will do.
     """
 
     combine: Function
@@ -71,6 +72,7 @@ class Scatter:
     indices: tuple[Array, ...]
     values: tuple[Array, ...]
     monoid: Monoid
+    unique: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,10 +121,10 @@ def _words(operation: Operation, names: _Names) -> list[str]:
             return [head, _function(function, names), _arrays(inputs, names)]
         case Gather(indices, inputs):
             return ["gather", _group(indices, names), _arrays(inputs, names)]
-        case Scatter(combine, destinations, keep, indices, values, monoid):
+        case Scatter(combine, destinations, keep, indices, values, monoid, unique):
             parts = [_group(destinations, names), "" if keep is None else f"if {names(keep)}"]
             parts += [_group(indices, names), _group(values, names)]
-            return ["scatter" + _algebra(monoid), _function(combine, names), *parts]
+            return ["scatter" + ("[unique]" if unique else _algebra(monoid)), _function(combine, names), *parts]
         case Copy(inputs, last):
             return ["copy last" if last else "copy", _arrays(inputs, names)]
         case Fold(combine, initial, inputs, monoid):

@@ -9,16 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, TypeVarTuple
 
-import numpy as np
-
 from accel.ast.combinators.elementwise import map_arrays
 from accel.ast.combinators.reorder import flatten_array
-from accel.ast.handles.acc import Acc, Array, Scalar, Sh, Vector, result_of
+from accel.ast.handles.acc import Acc, Array, Scalar, Sh, result_of
 from accel.ast.handles.checks import arrays_of, inner_array, seed
 from accel.ast.handles.exp import E, Exp
 from accel.ast.handles.function import forbid_nested, trace
-from accel.ast.tree.nodes import Direction, Filter, Fold, Scan, ScanForm
-from accel.ast.tree.types import BOOL, I64, ArrayType
+from accel.ast.tree.nodes import Direction, Fold, Scan, ScanForm
+from accel.ast.tree.types import ArrayType
 from accel.errors import Where, here
 
 Ix = TypeVarTuple("Ix")
@@ -97,20 +95,6 @@ def scanl1(f: Callable[[Exp[E], Exp[E]], Exp[E]], xs: Acc[Array[tuple[*Ix, int],
 def scanr1(f: Callable[[Exp[E], Exp[E]], Exp[E]], xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix, int], E]]:
     """Running reductions from the right, each with its own element."""
     return _scan_array("scanr1", f, UNSEEDED, xs, RIGHT, ScanForm.INCLUSIVE)
-
-
-def filter(
-    p: Callable[[Exp[E]], Exp[np.bool_]], xs: Acc[Array[tuple[*Ix, int], E]]
-) -> tuple[Acc[Vector[E]], Acc[Array[tuple[*Ix], np.int64]]]:
-    """The elements that satisfy `p`, in order, as a vector; and how many there were in each row."""
-    where = here()
-    array = inner_array("filter", xs, where, (p, xs))
-    element = array.type.element
-    predicate = trace(p, (element,), "the predicate of filter", where, result=BOOL)
-    forbid_nested("filter", (predicate,), where)
-    kinds = (ArrayType(1, element), ArrayType(array.rank - 1, I64))
-    node = Filter(predicate, array.node, kinds, where)
-    return result_of(node, 0, (None,)), result_of(node, 1, array.extents[:-1])
 
 
 def fold_array(name: str, f: Callable[..., object], z: object, xs: object) -> Acc[Any]:

@@ -34,15 +34,43 @@ def permute(
     Elements of one target are combined in row-major order. An index outside of `defaults` raises
     `AccelIndexError`.
     """
+    return _permuted("permute", f, defaults, ixf, xs, unique=False)
+
+
+def permuteUnique(
+    defaults: Acc[Array[Sh2, E]],
+    ixf: Callable[[Exp[Sh]], Exp[Maybe[Sh2]]],
+    xs: Acc[Array[Sh, E]],
+) -> Acc[Array[Sh2, E]]:
+    """`defaults`, where each element of `xs` stands at the index that `ixf` gives, if it gives one: no two at the same.
+
+    So elements may be written in any order, by all threads at once. Which one stays at an index that several are given is not
+    defined (Accelerate's `permuteUnique`). An index outside of `defaults` raises `AccelIndexError`.
+
+        >>> xs = A.use(np.array([1, 2, 3]))
+        >>> A.run(A.permuteUnique(A.fill((4,), 0), lambda ix: A.just(A.index(3 - ix[0])), xs))
+        array([0, 3, 2, 1])
+    """
+    return _permuted("permuteUnique", _new, defaults, ixf, xs, unique=True)
+
+
+def _new(new: Exp[Any], old: Exp[Any]) -> Exp[Any]:
+    return new
+
+
+def _permuted(
+    name: str, f: Callable[..., object], defaults: object, ixf: Callable[..., object], xs: object, *, unique: bool
+) -> Acc[Any]:
+    """What the user knows as `name`: elements at the indices that `ixf` gives."""
     where = here()
-    target, array = arrays_of("permute", (defaults, xs), where)
+    target, array = arrays_of(name, (defaults, xs), where)
     element = target.type.element
-    same_elements("permute", element, array.type.element, target, array, where)
-    combine = trace(f, (element, element), "the function of permute", where, result=element)
+    same_elements(name, element, array.type.element, target, array, where)
+    combine = trace(f, (element, element), f"the function of {name}", where, result=element)
     place = MaybeType(index_type(target.rank))
-    index = trace(ixf, (index_type(array.rank),), "the index function of permute", where, result=place)
-    forbid_nested("permute", (combine, index), where)
-    return Acc(Permute(combine, target.node, index, array.node, (target.type,), where), target.extents)
+    index = trace(ixf, (index_type(array.rank),), f"the index function of {name}", where, result=place)
+    forbid_nested(name, (combine, index), where)
+    return Acc(Permute(combine, target.node, index, array.node, unique, (target.type,), where), target.extents)
 
 
 @overload
@@ -61,7 +89,7 @@ def scatterWith(f: Callable[..., object], defaults: Acc[Any], pairs: Acc[Any]) -
     where = here()
     target, array = arrays_of("scatterWith", (defaults, pairs), where)
     hint = "pair them up: `A.zip(indices, values)`"
-    return _scattered("scatterWith", f, target, array, array.type.element, hint, where)
+    return _scattered("scatterWith", f, target, array, array.type.element, hint, False, where)
 
 
 @overload
@@ -93,7 +121,14 @@ def permuteWith(f: Callable[..., object], defaults: Acc[Any], pairs: Acc[Any]) -
         raise AccelTypeError(
             f"permuteWith needs pairs that may be nothing, got elements of type {kind}", where, hint=hint
         )
-    return _scattered("permuteWith", f, target, array, value, hint, where)
+    return _scattered("permuteWith", f, target, array, value, hint, False, where)
+
+
+def placed_once(name: str, target: Acc[Any], pairs: Acc[Any], where: Where | None) -> Acc[Any]:
+    """`target` with the pairs written that there are, no two at one index, by a combinator that the user knows as `name`."""
+    kind = pairs.type.element
+    assert isinstance(kind, MaybeType)
+    return _scattered(name, _new, target, pairs, kind.value, "", True, where)
 
 
 def _scattered(
@@ -103,6 +138,7 @@ def _scattered(
     array: Acc[Any],
     pair: ElementType,
     hint: str,
+    unique: bool,
     where: Where | None,
 ) -> Acc[Any]:
     """A scatter of pairs, or of what may be one, that the user knows as `name`."""
@@ -115,7 +151,7 @@ def _scattered(
     same_elements(name, element, pair.items[1], target, array, where)
     combine = trace(f, (element, element), f"the function of {name}", where, result=element)
     forbid_nested(name, (combine,), where)
-    return Acc(ScatterWith(combine, target.node, array.node, name, (target.type,), where), target.extents)
+    return Acc(ScatterWith(combine, target.node, array.node, unique, name, (target.type,), where), target.extents)
 
 
 def scatter(to: Acc[Vector[np.int64]], defaults: Acc[Vector[E]], values: Acc[Vector[E]]) -> Acc[Vector[E]]:

@@ -199,12 +199,16 @@ class Append:
 
 @frozen
 class Permute:
-    """`result[j] = combine(array[i], result[j])` in source order, where `function(i)` is just `j`; starts from `defaults`."""
+    """`result[j] = combine(array[i], result[j])` in source order, where `function(i)` is just `j`; starts from `defaults`.
+
+    `unique`: no two `i` have one `j`, and `combine` gives the new element.
+    """
 
     combine: Function
     defaults: ArrayNode
     function: Function
     array: ArrayNode
+    unique: bool
     types: tuple[ArrayType]
     where: Where | None
 
@@ -216,6 +220,7 @@ class ScatterWith:
     combine: Function
     defaults: ArrayNode
     pairs: ArrayNode
+    unique: bool
     name: str
     types: tuple[ArrayType]
     where: Where | None

@@ -152,9 +152,11 @@ def _line(node: ArrayNode, arrays: Mapping[ArrayNode, str]) -> str:
         case Append(_, axis, left, right, name):
             along = f"{axis}, " if name == "concatOn" else ""
             return f"{name}({along}{arrays[left]}, {arrays[right]})"
+        case Permute(_, defaults, index, array, True):
+            return f"permuteUnique({arrays[defaults]}, {function(index)}, {arrays[array]})"
         case Permute(combine, defaults, index, array):
             return f"permute({function(combine)}, {arrays[defaults]}, {function(index)}, {arrays[array]})"
-        case ScatterWith(combine, defaults, pairs, name):
+        case ScatterWith(combine, defaults, pairs, _, name):
             return f"{name}({function(combine)}, {arrays[defaults]}, {arrays[pairs]})"
         case Fold(combine, initial, array, _, name) | Scan(combine, initial, array, _, _, name):
             if name in WHOLE_ROWS:

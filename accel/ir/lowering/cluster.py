@@ -78,7 +78,9 @@ def _in_place(members: list[LeafOfCluster]) -> tuple[tuple[Array, Array], ...]:
 def _outputs(nest: Draft, members: list[LeafOfCluster], frame: Frame) -> tuple[Output, ...]:
     """What the nest stores, by label, with what it may be as large as."""
     where = {each.binding.label: each.binding.where for each in members}
-    written = [each.array for level in nest.levels for each in level.statements.values() if isinstance(each, Write)]
+    shared = {array for each in members if isinstance(each.binding.operation, Scatter) for array in each.binding.arrays}
+    stores = [each for level in nest.levels for each in level.statements.values() if isinstance(each, Write)]
+    written = [each.array for each in stores if each.array not in shared]
     written.sort(key=lambda array: (array.label, array.leaf))
     return tuple(Output(array, tuple(map(frame.capacity, array.shape)), where[array.label]) for array in written)
 
@@ -112,7 +114,7 @@ def _demands(each: LeafOfCluster) -> Iterator[Demand]:
             yield Demand(_way(end), inputs[0].shape, inputs[0].shape[:-1], traversal)
         case Filter(inputs=inputs):
             yield Demand(LoopDirection.UP, inputs[0].shape, (), traversal)
-        case Scatter(indices=indices, values=values, monoid=Monoid(exact=False)):
+        case Scatter(indices=indices, values=values, monoid=Monoid(exact=False), unique=False):
             yield Demand(LoopDirection.UP, (*indices, *values)[0].shape, (), traversal)
         case _:
             pass

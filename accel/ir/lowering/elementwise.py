@@ -9,7 +9,7 @@ from accel.ir.lowering.draft import Draft, draft
 from accel.ir.lowering.frame import Frame
 from accel.ir.lowering.names import element, elements
 from accel.ir.lowering.streams import Placed, applied, copy, identity, reads, writes
-from accel.ir.nodes import OneToMaybe, Operand, Remap, Scatter, Stream
+from accel.ir.nodes import Guard, OneToMaybe, Operand, Remap, Scatter, Stream, Write
 from accel.labelled import nodes as labelled
 from accel.labelled.array import Array
 from accel.labelled.nodes import Binding
@@ -89,6 +89,8 @@ def lower_scatter(binding: Binding, operation: labelled.Scatter, traversal: Trav
         guard = names.kept(binding.label)
         kept = OneToMaybe(guard, identity([BOOL]), (element(operation.keep, traversal),), at.guard)
         statements.append((at.depth, kept))
+    if operation.unique:
+        return _written(binding, operation, guard, [*statements], traversal, frame)
     update = Scatter(
         binding.arrays,
         elements(operation.indices, traversal),
@@ -99,3 +101,22 @@ def lower_scatter(binding: Binding, operation: labelled.Scatter, traversal: Trav
         binding.where,
     )
     return draft([*statements, (at.depth, update)])
+
+
+def _written(
+    binding: Binding,
+    operation: labelled.Scatter,
+    guard: Guard,
+    statements: list[Placed],
+    traversal: Traversal,
+    frame: Frame,
+) -> Draft:
+    """`arrays[indices[i]] := values[i]`, in place, where no two are one element: plain writes, in any order."""
+    at = frame.point(operation.indices[0].shape if operation.indices else operation.values[0].shape, traversal)
+    outs = names.mapped_index(binding.arrays[0], binding.label)
+    if outs:
+        index = elements(operation.indices, traversal)
+        statements.append((at.depth, Remap(outs, index, binding.arrays[0].shape, guard, binding.where)))
+    for array, value in zip(binding.arrays, elements(operation.values, traversal), strict=True):
+        statements.append((at.depth, Write(array, outs, value, guard)))
+    return draft(statements)

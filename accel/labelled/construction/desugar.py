@@ -159,7 +159,7 @@ def _permute(node: ast.Permute, scope: Scope) -> tuple[Value]:
     places = scope.emit(nodes.Generate(target, "permute"), types, node.where) if types else ()
     keep, indices = (None, places) if always else (places[0], places[1:])
     combine = scope.function(node.combine)
-    scatter = nodes.Scatter(combine, defaults.leaves, keep, indices, source.leaves, UNKNOWN)
+    scatter = nodes.Scatter(combine, defaults.leaves, keep, indices, source.leaves, UNKNOWN, node.unique)
     return _one(scope, scatter, node, defaults.shape)
 
 
@@ -170,7 +170,7 @@ def _scatter_with(node: ast.ScatterWith, scope: Scope) -> tuple[Value]:
     first = 1 if isinstance(node.pairs.types[0].element, MaybeType) else 0
     keep = pairs.leaves[0] if first else None
     indices, values = pairs.leaves[first : first + rank], pairs.leaves[first + rank :]
-    scatter = nodes.Scatter(combine, defaults.leaves, keep, indices, values, UNKNOWN)
+    scatter = nodes.Scatter(combine, defaults.leaves, keep, indices, values, UNKNOWN, node.unique)
     return _one(scope, scatter, node, defaults.shape)
 
 
