@@ -48,6 +48,7 @@ from accel.ast.scalars.floats import (
 from accel.ast.combinators.folds import filter, fold1, fold1All, scanl1, scanr1
 from accel.ast.combinators.segments import fold1Seg, fold1SegOffsets
 from accel.ast.combinators.segmented_scans import scanl1Seg, scanr1Seg
+from accel.ast.combinators.extremes import argmax, argmin
 from accel.ast.combinators.gathering.expansion import expand
 from accel.ast.combinators.gathering.filters import compact, filter, justs, partition
 from accel.ast.combinators.folds import fold1, fold1All, scanl1, scanr1
@@ -164,6 +165,8 @@ __all__ = [
     "Rearrangement", "Scalar", "Segments", "Vector",
     "abs", "acond", "acos", "acosh", "add", "all", "and_", "any",
     "append",
+    "argmax",
+    "argmin",
     "argsort",
     "asin", "asinh",
     "assert_",

@@ -50,7 +50,6 @@ _OF_INTEGERS: Final[Mapping[str, str]] = MappingProxyType({
     "right_shift": "shiftR",
 })  # fmt: skip
 
-_BEST = "A.map(lambda t: t[0][0], A.fold1(lambda t, u: A.cond(u[1] {} t[1], u, t), A.indexed(xs)))"
 _JOINED = "A.append(xs, ys)"
 _STACKED = "A.concatOn(0, A.replicate((1, A.All), xs), A.replicate((1, A.All), ys))"
 _IDENTITY = "A.generate((n, n), lambda ix: A.cond(ix[0] == ix[1], 1.0, 0.0))"
@@ -63,8 +62,6 @@ NUMPY_FUNCTIONS: Final[Mapping[str, Spelling]] = MappingProxyType(
         "amax": Spelling("np.amax(xs)", "A.maximum(xs)"),
         "amin": Spelling("np.amin(xs)", "A.minimum(xs)"),
         "arange": Spelling("np.arange(n)", "A.enumFromN((n,), 0)"),
-        "argmax": Spelling("np.argmax(xs)", _BEST.format(">")),
-        "argmin": Spelling("np.argmin(xs)", _BEST.format("<")),
         "around": Spelling("np.around(xs)", "A.map(lambda x: A.round(x, np.float64), xs)"),
         "array": Spelling("np.array([1.0, 2.0])", "A.use(np.array([1.0, 2.0]))"),
         "asarray": Spelling("np.asarray([1.0, 2.0])", "A.use(np.asarray([1.0, 2.0]))"),
@@ -79,7 +76,7 @@ NUMPY_FUNCTIONS: Final[Mapping[str, Spelling]] = MappingProxyType(
         "broadcast_to": Spelling("np.broadcast_to(xs, (3, n))", "A.replicate((3, A.All), xs)"),
         "ceil": Spelling("np.ceil(xs)", "A.map(lambda x: A.ceiling(x, np.float64), xs)"),
         "clip": Spelling("np.clip(xs, 1, 2)", "A.map(lambda x: A.max(1, A.min(x, 2)), xs)"),
-        "compress": Spelling("np.compress(p, xs)", "A.map(A.snd, A.filter(A.fst, A.zip(p, xs))[0])"),
+        "compress": Spelling("np.compress(p, xs)", "A.compact(p, xs)[0]"),
         "concatenate": Spelling("np.concatenate([xs, ys])", _JOINED),
         "count_nonzero": Spelling("np.count_nonzero(xs)", "A.sum(A.map(lambda x: A.boolToInt(x != 0), xs))"),
         "cumprod": Spelling("np.cumprod(xs)", "A.scanl1(A.mul, xs)"),
@@ -91,7 +88,7 @@ NUMPY_FUNCTIONS: Final[Mapping[str, Spelling]] = MappingProxyType(
         "empty": Spelling("np.empty(n)", "A.fill((n,), 0.0)"),
         "exp2": Spelling("np.exp2(xs)", "A.map(lambda x: A.pow(2, x), xs)"),
         "expand_dims": Spelling("np.expand_dims(xs, 0)", "A.replicate((1, A.All), xs)"),
-        "extract": Spelling("np.extract(p, xs)", "A.map(A.snd, A.filter(A.fst, A.zip(p, xs))[0])"),
+        "extract": Spelling("np.extract(p, xs)", "A.compact(p, xs)[0]"),
         "eye": Spelling("np.eye(n)", _IDENTITY),
         "flatnonzero": Spelling("np.flatnonzero(p)", "A.map(lambda t: t[0][0], A.filter(A.snd, A.indexed(p))[0])"),
         "fliplr": Spelling("np.fliplr(m)", "A.reverse(m)"),
@@ -121,7 +118,7 @@ NUMPY_FUNCTIONS: Final[Mapping[str, Spelling]] = MappingProxyType(
         "ravel": Spelling("np.ravel(m)", "A.flatten(m)"),
         "repeat": Spelling("np.repeat(xs, 2)", "A.flatten(A.replicate((A.All, 2), xs))"),
         "rint": Spelling("np.rint(xs)", "A.map(lambda x: A.round(x, np.float64), xs)"),
-        "roll": Spelling("np.roll(xs, 1)", "A.generate(xs.shape, lambda ix: xs[(ix[0] - 1) % A.length(xs)])"),
+        "roll": Spelling("np.roll(xs, 1)", "A.append(A.drop(n - 1, xs), A.take(n - 1, xs))"),
         "square": Spelling("np.square(xs)", "A.map(lambda x: x * x, xs)"),
         "stack": Spelling("np.stack([xs, ys])", _STACKED),
         "std": Spelling("np.std(xs)", "A.map(A.sqrt, variance)"),
@@ -139,14 +136,52 @@ NUMPY_FUNCTIONS: Final[Mapping[str, Spelling]] = MappingProxyType(
 )
 """Functions of NumPy that accel has under another name, or has not and writes by its combinators."""
 
+_SAME_AT_ELEMENTS: Final = (
+    "abs", "cbrt", "cos", "cosh", "exp", "expm1", "log", "log1p", "sin", "sinh", "sqrt", "tan", "tanh",
+)  # fmt: skip
+_SAME_OF_TWO: Final = ("add", "copysign", "hypot")
+
+SHARED_NAMES: Final[Mapping[str, Spelling]] = MappingProxyType(
+    {
+        **_elementwise({name: name for name in _SAME_AT_ELEMENTS}, "xs", "map"),
+        **_elementwise({name: name for name in _SAME_OF_TWO}, "xs, ys", "zipWith"),
+        **_elementwise({"gcd": "gcd", "lcm": "lcm", "mod": "mod"}, "i, j", "zipWith"),
+        "all": Spelling("np.all(p)", "A.and_(p)"),
+        "any": Spelling("np.any(p)", "A.or_(p)"),
+        "append": Spelling("np.append(xs, ys)", "A.append(xs, ys)"),
+        "argmax": Spelling("np.argmax(m, axis=1)", "A.argmax(m)"),
+        "argmin": Spelling("np.argmin(m, axis=1)", "A.argmin(m)"),
+        "dot": Spelling("np.dot(xs, ys)", "A.dot(xs, ys)"),
+        "einsum": Spelling('np.einsum("ij,jk->ik", s, s)', 'A.einsum("ij,jk->ik", s, s)'),
+        "flip": Spelling("np.flip(m, axis=0)", "A.reverseOn(0, m)"),
+        "floor": Spelling("np.floor(xs)", "A.map(lambda x: A.floor(x, np.float64), xs)"),
+        "matmul": Spelling("np.matmul(s, s)", "A.matmul(s, s)"),
+        "max": Spelling("np.max(m, axis=1)", "A.maximum(m)"),
+        "maximum": Spelling("np.maximum(xs, ys)", "A.zipWith(A.max, xs, ys)"),
+        "min": Spelling("np.min(m, axis=1)", "A.minimum(m)"),
+        "minimum": Spelling("np.minimum(xs, ys)", "A.zipWith(A.min, xs, ys)"),
+        "outer": Spelling("np.outer(xs, ys)", "A.outer(xs, ys)"),
+        "reshape": Spelling("np.reshape(m, (4, 3))", "A.reshape((4, 3), m)"),
+        "round": Spelling("np.round(xs)", "A.map(lambda x: A.round(x, np.float64), xs)"),
+        "size": Spelling("np.size(m)", "A.unit(A.size(m))"),
+        "sum": Spelling("np.sum(m, axis=0)", "A.sum(A.transpose(m))"),
+        "take": Spelling("np.take(xs, j % n)", "A.gather(A.map(lambda k: k % n, j), xs)"),
+        "tensordot": Spelling("np.tensordot(s, s, 1)", "A.tensordot(s, s, 1)"),
+        "transpose": Spelling("np.transpose(m)", "A.transpose(m)"),
+    }
+)
+"""Functions of NumPy whose names accel has as well: how calls of them are written."""
+
 _ALSO_METHODS = (
-    "argmax", "argmin", "cumprod", "cumsum", "mean", "prod", "repeat", "std", "var",
+    "cumprod", "cumsum", "mean", "prod", "repeat", "std", "var",
 )  # fmt: skip
 
 ARRAY_ATTRIBUTES: Final[Mapping[str, str]] = MappingProxyType(
     {
         **{name: NUMPY_FUNCTIONS[name].accel for name in _ALSO_METHODS},
         "T": "A.transpose(xs)",
+        "argmax": "A.argmax(xs)",
+        "argmin": "A.argmin(xs)",
         "all": "A.and_(xs)",
         "any": "A.or_(xs)",
         "astype": "A.map(lambda x: A.cast(x, np.float32), xs)",

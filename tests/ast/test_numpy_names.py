@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.support.numpy_names import ARRAY_ATTRIBUTES, NUMPY_FUNCTIONS, SCALAR_ATTRIBUTES
+from accel.support.numpy_names import ARRAY_ATTRIBUTES, NUMPY_FUNCTIONS, SCALAR_ATTRIBUTES, SHARED_NAMES
 
 ARRAYS: dict[str, np.ndarray[Any, Any]] = {
     "xs": np.array([0.5, 2.0, -1.5, 2.0]),
@@ -34,9 +34,9 @@ OF_ACCEL: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("name", NUMPY_FUNCTIONS)
+@pytest.mark.parametrize("name", [*NUMPY_FUNCTIONS, *SHARED_NAMES])
 def test_both_sides_give_the_same(name: str) -> None:
-    spelling = NUMPY_FUNCTIONS[name]
+    spelling = {**NUMPY_FUNCTIONS, **SHARED_NAMES}[name]
     with np.errstate(all="ignore"):
         expected = eval(spelling.numpy, OF_NUMPY)
     found = eval(spelling.accel, OF_ACCEL)
@@ -53,6 +53,12 @@ def test_accel_lacks_the_name_and_says_what_to_write(name: str) -> None:
     with pytest.raises(AttributeError) as caught:
         getattr(A, name)
     assert f"write `{NUMPY_FUNCTIONS[name].accel}`" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", SHARED_NAMES)
+def test_both_have_the_name(name: str) -> None:
+    assert hasattr(np, name)
+    assert name in A.__all__
 
 
 @pytest.mark.parametrize("name", ["pi", "inf", "float32", "int64", "ndarray"])
@@ -120,5 +126,9 @@ def test_the_page_prints_the_table() -> None:
     """Rows of one expression on each side are the table's; those above it list several habits each."""
     page = (Path(__file__).parents[2] / "docs" / "numpy.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(np\.[^`]*)` \| `([^`]*)` \|$", page, re.MULTILINE)
-    expected = sorted((each.numpy, each.accel.replace("|", r"\|")) for each in NUMPY_FUNCTIONS.values())
-    assert rows == expected
+    tables = [
+        sorted((each.numpy, each.accel.replace("|", r"\|")) for each in table.values())
+        for table in (SHARED_NAMES, NUMPY_FUNCTIONS)
+    ]
+    assert rows == tables[0] + tables[1]
+    assert len(rows) > 130

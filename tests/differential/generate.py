@@ -6,17 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from accel.ast.tree.types import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64
-from tests.differential import (
-    control,
-    elementwise,
-    joining,
-    movement,
-    random_numbers,
-    reductions,
-    segments,
-    sizes,
-    stencils,
-)
+from tests.differential import control, elementwise, joining, keeping, movement, random_numbers, reductions, segments, sizes, stencils
 from tests.differential.draw import Draw
 from tests.differential.programs import IllTyped, Node, Program, Ref, infer, live
 from tests.differential.sorting import propose_search, propose_sort, propose_top
@@ -56,6 +46,10 @@ PROPOSALS: tuple[tuple[int, Proposal], ...] = (
     (1, joining.propose_scatter_if),
     (1, joining.propose_permute_with),
     (2, stencils.propose_stencil),
+    (1, keeping.propose_compact),
+    (1, keeping.propose_keep),
+    (1, keeping.propose_expand),
+    (1, keeping.propose_unique),
     (1, control.propose_acond),
     (2, control.propose_awhile),
     (1, control.propose_pairs),

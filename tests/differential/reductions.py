@@ -70,12 +70,13 @@ def propose_fold(world: World) -> Node | None:
     return Node(Fold(name), (array[0],), tuple(functions), (int(world.faulty),))
 
 
-REDUCTIONS = ("sum", "product", "minimum", "maximum", "all", "any")
+REDUCTIONS = ("sum", "product", "minimum", "maximum", "all", "any", "argmin", "argmax")
+UNSEEDED = ("minimum", "maximum", "argmin", "argmax")
 
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """`sum`, `product`, `minimum`, `maximum`, `all`, `any` of each row. numbers: 1 if rows may be empty, of all but sums."""
+    """A reduction of each row by the name of its operator. numbers: 1 if rows may be empty, of all but sums."""
 
     name: str
 
@@ -86,9 +87,9 @@ class Reduction:
             require(check(node.functions[0], (BOOL,), [parameter("p", array.element)]))
             return (ArrayType((BOOL,), array.dims[:-1]),)
         require(len(array.element) == 1 and array.element[0] is not BOOL)
-        if self.name in ("minimum", "maximum") and not node.numbers[0]:
+        if self.name in UNSEEDED and not node.numbers[0]:
             require(array.dims[-1].rigid is None and array.dims[-1].value > 0)
-        return (ArrayType(array.element, array.dims[:-1]),)
+        return (ArrayType((I64,) if self.name.startswith("arg") else array.element, array.dims[:-1]),)
 
     def source(self, node: Node) -> str:
         return call(self.name, node) if node.functions else f"A.{self.name}({name_of(node.arguments[0])})"

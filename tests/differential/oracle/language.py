@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from tests.differential.oracle import arrays, joining, movement, reductions, scalars
+from tests.differential.oracle import arrays, joining, keeping, movement, reductions, scalars
 from tests.differential.oracle.arrays import Array, Function, Shape, known, mapped
 from tests.differential.oracle.random_numbers import RANDOM
 from tests.differential.oracle.reductions import Orders, Scan
@@ -234,6 +234,7 @@ _MOVING: dict[str, object] = {
     "scatterIf": joining.scatter_if,
     "permuteWith": joining.permute_with,
     "permute": movement.permute,
+    "permuteUnique": lambda defaults, f, array: movement.permute(lambda new, old: new, defaults, f, array),
     "scatterWith": movement.scatter_with,
     "scatter": movement.scatter,
 }
@@ -281,9 +282,15 @@ def _folding(orders: Orders) -> dict[str, object]:
         "product": named("mul", 1),
         "minimum": named("min", None),
         "maximum": named("max", None),
+        "argmin": partial(reductions.position, np.argmin),
+        "argmax": partial(reductions.position, np.argmax),
         "all": tested("and", True),
         "any": tested("or", False),
         "filter": reductions.filter_,
+        "compact": keeping.compact,
+        "partition": keeping.partition,
+        "justs": keeping.justs,
+        "expand": keeping.expand,
         **_scanning(False),
         **_scanning(True),
     }

@@ -12,7 +12,7 @@ import numpy as np
 from tests.differential.oracle import folding
 from tests.differential.oracle.arrays import Array, Function, Shape, computed, flat, known, nowhere, rows, tree
 from tests.differential.oracle.folding import Combine
-from tests.differential.oracle.values import BOOL, INT64, Fault, Tree, Value, demanded, joined, leaves, picked
+from tests.differential.oracle.values import BOOL, INT64, Data, Fault, Tree, Value, demanded, joined, leaves, picked
 
 
 class Orders:
@@ -150,6 +150,20 @@ class Scan:
     def totals(self) -> Array:
         last = (slice(None), slice(-1, None))
         return known(lambda: self.extents[:-1], lambda: flat(picked(self.with_seed, last)), "scan")
+
+
+def position(find: Callable[..., Data], array: Array) -> Array:
+    """Where NumPy finds the least or the greatest of each row."""
+
+    def elements() -> Tree:
+        found = demanded(array.element, (prod(array.extents),), "argmin")
+        assert isinstance(found, Value)
+        if array.extents[-1] == 0 < prod(array.extents[:-1]):
+            raise Fault("an empty row")
+        matrix = found.data.reshape(-1, max(array.extents[-1], 1))
+        return Value(find(matrix, axis=1).astype(INT64))
+
+    return known(lambda: array.extents[:-1], elements, "argmin")
 
 
 def filter_(predicate: Function, array: Array) -> tuple[Array, Array]:

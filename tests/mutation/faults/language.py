@@ -123,4 +123,25 @@ FAULTS = (
         "return map_arrays(name, lambda x: f(start, x), (inclusive,))",
         (_COMBINATORS,),
     ),
+    Fault(
+        "of equal elements the last is the greatest",
+        "ast/combinators/extremes.py",
+        "return fold_array(name, min, UNSEEDED, map_arrays",
+        "return fold_array(name, max, UNSEEDED, map_arrays",
+        ("tests/ast/test_filters.py",),
+    ),
+    Fault(
+        "a NaN is nowhere",
+        "ast/combinators/extremes.py",
+        "found | isNaN(x) if kind.is_float else found",
+        "found",
+        ("tests/ast/test_filters.py",),
+    ),
+    Fault(
+        "an element that makes none begins where the next does",
+        "ast/combinators/gathering/expansion.py",
+        "cond(size > 0, just",
+        "cond(size >= 0, just",
+        ("tests/ast/test_filters.py",),
+    ),
 )

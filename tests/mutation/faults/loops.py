@@ -143,4 +143,11 @@ FAULTS = (
         "() if same else array.shape",
         (_FACTS,),
     ),
+    Fault(
+        "elements that are dropped are written where no two are one",
+        "ir/lowering/elementwise.py",
+        "Write(array, outs, value, guard)",
+        "Write(array, outs, value, at.guard)",
+        ("tests/llvm/test_unique.py",),
+    ),
 )

@@ -34,3 +34,14 @@ def masked(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f4]], k: A.Acc[A.Vector[i8]
     assert_type(A.scatterIf(k, v, lambda x: x > 0, v, v), A.Acc[A.Vector[f4]])
     pairs = A.zipWith(lambda i, x: A.cond(i > 0, A.just(A.lift(A.index(i, i), x)), A.nothing()), k, v)
     assert_type(A.permuteWith(A.add, m, pairs), A.Acc[A.Matrix[f4]])
+
+
+def kept(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f4]], k: A.Acc[A.Vector[i8]], b: A.Acc[A.Matrix[b1]]) -> None:
+    assert_type(A.compact(b, m), tuple[A.Acc[A.Vector[f4]], A.Acc[A.Vector[i8]]])
+    assert_type(A.partition(lambda x: x > 0, m), tuple[A.Acc[A.Vector[f4]], A.Acc[A.Vector[f4]]])
+    maybes = A.map(lambda x: A.cond(x > 0, A.just(A.lift(x, x > 1)), A.nothing()), v)
+    assert_type(A.justs(maybes), tuple[A.Acc[A.Vector[tuple[f4, b1]]], A.Acc[A.Scalar[i8]]])
+    assert_type(A.expand(lambda x: x, lambda x, n: A.toFloating(x + n, f4), k), A.Acc[A.Vector[f4]])
+    assert_type(A.permuteUnique(m, lambda ix: A.just(A.index(ix[0], 0)), v), A.Acc[A.Matrix[f4]])
+    assert_type(A.argmax(m), A.Acc[A.Vector[i8]])
+    assert_type(A.argmin(v), A.Acc[A.Scalar[i8]])

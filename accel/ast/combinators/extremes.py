@@ -1,0 +1,68 @@
+"""Where the least and the greatest of each row stand: `argmin` and `argmax`.
+
+In: handles. Out: handles. Two folds, each in lanes: one finds the element, the other the first place where it stands. Rows
+stay in the caches between the two. One fold of pairs would choose both at once, but in scalar code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVarTuple
+
+import numpy as np
+
+from accel.ast.combinators.elementwise import map_arrays
+from accel.ast.combinators.folds import UNSEEDED, fold_array
+from accel.ast.handles.acc import Acc, Array
+from accel.ast.handles.checks import inner_array
+from accel.ast.handles.exp import Exp
+from accel.ast.handles.habits import advised, of_one_array
+from accel.ast.handles.tuples import indexHead, indexTail, select
+from accel.ast.scalars.conversions import O, max, min
+from accel.ast.scalars.floats import isNaN
+from accel.ast.tree.types import ScalarType
+from accel.errors import AccelTypeError, here
+
+Ix = TypeVarTuple("Ix")
+
+
+@advised(of_one_array())
+def argmin(xs: Acc[Array[tuple[*Ix, int], O]]) -> Acc[Array[tuple[*Ix], np.int64]]:
+    """The position of the least of each row: of equals the first; if there are NaNs, that of the first NaN.
+
+    Elements are numbers or bools. An empty row raises `AccelValueError` when run.
+
+        >>> A.run(A.argmin(A.use(np.array([[3, 1, 1], [0, 2, 5]]))))
+        array([1, 0])
+    """
+    return _position("argmin", min, xs)
+
+
+@advised(of_one_array())
+def argmax(xs: Acc[Array[tuple[*Ix, int], O]]) -> Acc[Array[tuple[*Ix], np.int64]]:
+    """The position of the greatest of each row: of equals the first; if there are NaNs, that of the first NaN.
+
+    Elements are numbers or bools. An empty row raises `AccelValueError` when run.
+
+        >>> A.run(A.argmax(A.use(np.array([3.0, np.nan, 5.0]))))
+        array(1)
+    """
+    return _position("argmax", max, xs)
+
+
+def _position(name: str, better: Callable[..., object], xs: object) -> Acc[Any]:
+    where = here()
+    array = inner_array(name, xs, where)
+    kind = array.type.element
+    if not isinstance(kind, ScalarType):
+        message = f"{name} takes an array of numbers or bools, got elements of type {kind}"
+        raise AccelTypeError(message, where, hint="tuples have no order; compare one item: `A.unzip(xs)`")
+    best = fold_array(name, better, UNSEEDED, array)
+    extent = indexHead(array.shape)
+
+    def place(ix: Exp[Any], x: Exp[Any]) -> Exp[Any]:
+        found = x == best[indexTail(ix)]
+        # If there is a NaN, it is the best, and nothing is equal to it.
+        return select(found | isNaN(x) if kind.is_float else found, indexHead(ix), extent)
+
+    return fold_array(name, min, UNSEEDED, map_arrays(name, place, (array,), indexed=True))
