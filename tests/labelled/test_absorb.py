@@ -98,6 +98,19 @@ def test_what_a_scatter_overwrites_is_read_before() -> None:
     assert "map" in absorbed(A.append(made, A.use(Y)), changed)
 
 
+def test_what_a_loop_changes_in_place_is_read_before() -> None:
+    at = A.use(np.array([1]))
+
+    def step(state: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
+        first, second = state
+        changed = A.scatter(at, first, A.take(1, second))
+        flat = A.flatten(A.reshape((2, 3), first))
+        return changed, A.append(A.take(3, second), A.drop(3, A.map(lambda x: x + 1, flat)))
+
+    first, second = A.iterate(3, step, (A.use(X), A.use(X * 10)))
+    absorbed(first, second)
+
+
 def test_many_appends_nest_only_so_deep() -> None:
     result = A.map(double, A.use(X))
     for _ in range(300):

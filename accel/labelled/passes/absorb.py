@@ -24,9 +24,9 @@ from typing import TypeAlias
 from accel.ast.tree.operators import Operator
 from accel.labelled import programs
 from accel.labelled.array import Array, Label
-from accel.labelled.nodes import Backpermute, Binding, Gather, Generate, Map, Program
+from accel.labelled.nodes import Backpermute, Binding, Copy, Gather, Generate, Map, Program
 from accel.labelled.number import number
-from accel.labelled.operations import Kind, Role, describe, parts, with_parts
+from accel.labelled.operations import Flag, Kind, Role, describe, parts, with_parts
 from accel.labelled.passes.inline import inlined
 from accel.labelled.scalar import Block, Compute, Function, If, Load, Operand, Variable, While
 
@@ -45,9 +45,20 @@ def absorb(program: Program) -> Program:
 
 
 def _overwritten(program: Program) -> frozenset[Array]:
-    """What scatters destroy."""
+    """What scatters destroy, and copies may take, with all that is a view of it."""
     bindings = [binding for each in programs.programs(program) for binding in each.bindings]
-    return frozenset(a for binding in bindings for a in describe(binding.operation).read(Role.DESTINATION))
+    root: dict[Array, Array] = {}
+    taken: set[Array] = set()
+    for binding in bindings:
+        described = describe(binding.operation)
+        if Flag.VIEW in described.flags:
+            for view, seen in zip(binding.arrays, described.arrays, strict=True):
+                root[view] = root.get(seen, seen)
+        taken.update(described.read(Role.DESTINATION))
+        if isinstance(binding.operation, Copy) and binding.operation.last:
+            taken.update(binding.operation.inputs)
+    gone = {root.get(array, array) for array in taken}
+    return frozenset(gone).union(view for view, seen in root.items() if seen in gone)
 
 
 @dataclass(slots=True)
