@@ -48,6 +48,8 @@ from accel.ast.scalars.floats import (
 from accel.ast.combinators.folds import filter, fold1, fold1All, scanl1, scanr1
 from accel.ast.combinators.segments import fold1Seg, fold1SegOffsets
 from accel.ast.combinators.segmented_scans import scanl1Seg, scanr1Seg
+from accel.ast.combinators.gathering.updates import update
+from accel.ast.combinators.one_pass import Fold, runFold
 from accel.ast.combinators.extremes import argmax, argmin
 from accel.ast.combinators.gathering.expansion import expand
 from accel.ast.combinators.gathering.filters import compact, filter, justs, partition
@@ -161,7 +163,9 @@ __all__ = [
     "AccelSolverWarning", "AccelStagingError",
     "AccelTypeError", "AccelValueError", "AccelWarning", "All", "AllType", "Array",
     "Boundary", "CostCluster", "CostLevel", "CostModel",
-    "Device", "Exp", "Explanation", "LoopProfile", "Matrix", "Maybe", "Neighbourhood", "Num", "Profile",
+    "Device", "Exp", "Explanation",
+    "Fold",
+    "LoopProfile", "Matrix", "Maybe", "Neighbourhood", "Num", "Profile",
     "Rearrangement", "Scalar", "Segments", "Vector",
     "abs", "acond", "acos", "acosh", "add", "all", "and_", "any",
     "append",
@@ -227,6 +231,7 @@ __all__ = [
     "round", "run",
     "run1",
     "runAsync",
+    "runFold",
     "runN", "scanl",
     "scanl1",
     "scanl1Seg",
@@ -260,6 +265,7 @@ __all__ = [
     "unzip7",
     "unzip8",
     "unzip9",
+    "update",
     "use", "using", "while_", "xor", "zip", "zip3", "zip4",
     "zip5",
     "zip6",

@@ -50,6 +50,8 @@ PROPOSALS: tuple[tuple[int, Proposal], ...] = (
     (1, keeping.propose_keep),
     (1, keeping.propose_expand),
     (1, keeping.propose_unique),
+    (1, keeping.propose_update),
+    (1, keeping.propose_run_fold),
     (1, control.propose_acond),
     (2, control.propose_awhile),
     (1, control.propose_pairs),

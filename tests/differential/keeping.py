@@ -1,4 +1,4 @@
-"""Operations of which the data decide how much is left: `compact`, `partition`, `justs`, `expand`; and `permuteUnique`."""
+"""Operations of which the data decide how much is left; and `permuteUnique`, `update`, `runFold`."""
 
 from __future__ import annotations
 
@@ -115,3 +115,55 @@ def propose_unique(world: World) -> Node | None:
         return None
     defaults = world.array(lambda other: other == array[1]) or array
     return Node(PermuteUnique(), (defaults[0], array[0]), numbers=(world.draw.pick((1, 2, 3)),))
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """`update` of rows by those of an array of the same type. numbers: the first row, how many; none: all, backwards."""
+
+    name: str = "update"
+
+    def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
+        array, values = (types(ref) for ref in node.arguments)
+        require(array == values and array.rank > 0 and min((0, *node.numbers)) == 0)
+        return (array,)
+
+    def source(self, node: Node) -> str:
+        array, values = map(name_of, node.arguments)
+        if not node.numbers:
+            return f"A.update({array}, (slice(None, None, -1),), {values})"
+        first, count = node.numbers
+        return f"A.update({array}, (slice({first}, {first + count}),), A.slitOn(0, {first}, {count}, {values}))"
+
+
+def propose_update(world: World) -> Node | None:
+    """Two arrays of one type."""
+    array = world.array(lambda array: array.rank > 0)
+    if array is None:
+        return None
+    values = world.array(lambda other: other == array[1]) or array
+    numbers = (world.draw.below(4), world.extent()) if world.draw.chance(70) else ()
+    return Node(Update(), (array[0], values[0]), numbers=numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class RunFold:
+    """`runFold` of a sum and a greatest of i64."""
+
+    name: str = "runFold"
+
+    def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
+        array = types(node.arguments[0])
+        require(array.rank > 0 and array.element == (I64,))
+        return (ArrayType((I64,), array.dims[:-1]),)
+
+    def source(self, node: Node) -> str:
+        total = "A.Fold(lambda x: x * 3, A.add, 0)"
+        most = "A.Fold(lambda x: x, A.max, -5)"
+        return f"A.runFold({total}.zipWith(lambda s, m: s - m, {most}), {name_of(node.arguments[0])})"
+
+
+def propose_run_fold(world: World) -> Node | None:
+    """Rows of i64."""
+    array = world.array(lambda array: array.rank > 0 and array.element == (I64,))
+    return None if array is None else Node(RunFold(), (array[0],))

@@ -125,10 +125,9 @@ def permuteWith(f: Callable[..., object], defaults: Acc[Any], pairs: Acc[Any]) -
 
 
 def placed_once(name: str, target: Acc[Any], pairs: Acc[Any], where: Where | None) -> Acc[Any]:
-    """`target` with the pairs written that there are, no two at one index, by a combinator that the user knows as `name`."""
+    """`target` with the pairs written, or those that there are; no two at one index. The user knows it as `name`."""
     kind = pairs.type.element
-    assert isinstance(kind, MaybeType)
-    return _scattered(name, _new, target, pairs, kind.value, "", True, where)
+    return _scattered(name, _new, target, pairs, kind.value if isinstance(kind, MaybeType) else kind, "", True, where)
 
 
 def _scattered(

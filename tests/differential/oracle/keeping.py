@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 
 import numpy as np
 
 from tests.differential.oracle.arrays import Array, Function, Shape, computed, known, tree
-from tests.differential.oracle.reductions import filter_
-from tests.differential.oracle.values import INT64, Fault, Maybe, Tree, Tuple, Value, demanded, picked
+from tests.differential.oracle.folding import Combine
+from tests.differential.oracle.reductions import Orders, filter_, fold
+from tests.differential.oracle.values import INT64, Data, Fault, Maybe, Tree, Tuple, Value, demanded, picked
 
 
 def compact(mask: Array, array: Array) -> tuple[Array, Array]:
@@ -78,3 +80,55 @@ def expand(size: Function, f: Function, array: Array) -> Array:
         return (len(owners),), tree(f(picked(array.element, owners), number))
 
     return computed(found, "expand")
+
+
+def update(array: Array, view: tuple[slice, ...], values: Array) -> Array:
+    """A part replaced."""
+
+    def elements() -> Tree:
+        rows = np.arange(array.extents[0])[view[0]]
+        if (len(rows), *array.extents[1:]) != values.extents:
+            raise Fault("update: shapes differ")
+        return _with_rows(array.element, rows, values.element, array.extents)
+
+    return known(lambda: array.extents, elements, "update")
+
+
+def _with_rows(held: Tree, at: Data, new: Tree, extents: Shape) -> Tree:
+    if isinstance(held, Tuple):
+        assert isinstance(new, Tuple)
+        return Tuple(_with_rows(one, at, other, extents) for one, other in zip(held, new, strict=True))
+    assert isinstance(held, Value)
+    demanded(new, (len(at) * prod(extents[1:]),), "update")
+    assert isinstance(new, Value)
+    part = (len(at), *extents[1:])
+    data = np.broadcast_to(held.data, (prod(extents),)).reshape(extents).copy()
+    bad = np.broadcast_to(np.asarray(held.bad, bool), (prod(extents),)).reshape(extents).copy()
+    data[at], bad[at] = np.broadcast_to(new.data, (prod(part),)).reshape(part), False
+    return Value(data.reshape(-1), bad.reshape(-1))
+
+
+class Fold:
+    """A fold that `runFold` runs: what it does to rows, by an order."""
+
+    def __init__(self, element: Function, combine: Combine, seed: int) -> None:
+        def run(orders: Orders, array: Array) -> Array:
+            elements = known(lambda: array.extents, lambda: tree(element(array.element)), "runFold")
+            return fold(orders, combine, Value(np.array(seed, INT64)), elements)
+
+        self.run: Callable[[Orders, Array], Array] = run
+
+    def zipWith(self, f: Callable[[Tree, Tree], object], other: Fold) -> Fold:  # accel's name
+        both = Fold.__new__(Fold)
+
+        def run(orders: Orders, array: Array) -> Array:
+            one, two = self.run(orders, array), other.run(orders, array)
+            return known(lambda: one.extents, lambda: tree(f(one.element, two.element)), "runFold")
+
+        both.run = run
+        return both
+
+
+def run_fold(orders: Orders, recipe: Fold, array: Array) -> Array:
+    """What a fold makes of each row."""
+    return recipe.run(orders, array)

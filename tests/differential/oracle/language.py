@@ -234,6 +234,8 @@ _MOVING: dict[str, object] = {
     "scatterIf": joining.scatter_if,
     "permuteWith": joining.permute_with,
     "permute": movement.permute,
+    "update": keeping.update,
+    "Fold": keeping.Fold,
     "permuteUnique": lambda defaults, f, array: movement.permute(lambda new, old: new, defaults, f, array),
     "scatterWith": movement.scatter_with,
     "scatter": movement.scatter,
@@ -291,6 +293,7 @@ def _folding(orders: Orders) -> dict[str, object]:
         "partition": keeping.partition,
         "justs": keeping.justs,
         "expand": keeping.expand,
+        "runFold": partial(keeping.run_fold, orders),
         **_scanning(False),
         **_scanning(True),
     }

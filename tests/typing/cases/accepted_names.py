@@ -45,3 +45,14 @@ def kept(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f4]], k: A.Acc[A.Vector[i8]],
     assert_type(A.permuteUnique(m, lambda ix: A.just(A.index(ix[0], 0)), v), A.Acc[A.Matrix[f4]])
     assert_type(A.argmax(m), A.Acc[A.Vector[i8]])
     assert_type(A.argmin(v), A.Acc[A.Scalar[i8]])
+
+
+def updates(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f4]], n: A.Exp[i8]) -> None:
+    assert_type(A.update(v, slice(1, None, 2), v), A.Acc[A.Vector[f4]])
+    assert_type(A.update(m, (slice(n, 3), slice(None)), m), A.Acc[A.Matrix[f4]])
+    total, count = A.Fold.sum(f4), A.Fold.length(f4)
+    assert_type(A.runFold(total / count, m), A.Acc[A.Vector[f4]])
+    assert_type(A.runFold(2 * total - count, v), A.Acc[A.Scalar[f4]])
+    assert_type(
+        A.runFold(total.zipWith(lambda s, k: A.lift(s, k), A.Fold.length(i8)), v), A.Acc[A.Scalar[tuple[f4, i8]]]
+    )
