@@ -237,7 +237,7 @@ def names(v: A.Acc[A.Vector[f8]], m: A.Acc[A.Matrix[f8]], w: A.Acc[A.Vector[f4]]
     A.zip6(v, v, v, v, v, m)  # E: Cannot infer value of type parameter "Sh" of "zip6"
     A.permuteWith(A.add, v, v)  # E: Argument 3 to "permuteWith"
     A.update(v, slice(0, 1), w)  # E: Cannot infer value of type parameter "E" of "update"
-    A.runFold(A.Fold.sum(f4), v)  # E: Argument 2 to "runFold"
+    A.runFold(A.Fold.sum(f4), v)  # E: Cannot infer value of type parameter "F" of "runFold"
 
 
 def stencils(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f4]], x: A.Exp[f8]) -> None:
