@@ -45,7 +45,7 @@ from accel.ast.scalars.floats import (
     erfc, exp, expm1, floor, fma, fromIntegral, hypot, isInfinite, isNaN, log, log1p, log2, log10, logBase, recip,
     round, sin, sinh, sqrt, tan, tanh, toFloating, truncate,
 )
-from accel.ast.combinators.folds import filter, fold1, fold1All, scanl1, scanr1
+from accel.ast.combinators.folds import fold1, fold1All, scanl1, scanr1
 from accel.ast.combinators.segments import fold1Seg, fold1SegOffsets
 from accel.ast.combinators.segmented_scans import scanl1Seg, scanr1Seg
 from accel.ast.combinators.gathering.updates import update
@@ -53,7 +53,6 @@ from accel.ast.combinators.one_pass import Fold, runFold
 from accel.ast.combinators.extremes import argmax, argmin
 from accel.ast.combinators.gathering.expansion import expand
 from accel.ast.combinators.gathering.filters import compact, filter, justs, partition
-from accel.ast.combinators.folds import fold1, fold1All, scanl1, scanr1
 from accel.ast.combinators.overloads import (
     acond, awhile, backpermute, enumFromN, enumFromStepN, fill, fold, foldAll, foldSeg, foldSegOffsets, generate,
     index, iterate, lift, nzip, postscanl, postscanlSeg, postscanr, postscanrSeg, prescanl, prescanlSeg, prescanr,

@@ -6,7 +6,18 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from accel.ast.tree.types import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64
-from tests.differential import control, elementwise, joining, keeping, movement, random_numbers, reductions, segments, sizes, stencils
+from tests.differential import (
+    control,
+    elementwise,
+    joining,
+    keeping,
+    movement,
+    random_numbers,
+    reductions,
+    segments,
+    sizes,
+    stencils,
+)
 from tests.differential.draw import Draw
 from tests.differential.programs import IllTyped, Node, Program, Ref, infer, live
 from tests.differential.sorting import propose_search, propose_sort, propose_top
