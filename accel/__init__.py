@@ -49,8 +49,8 @@ from accel.ast.combinators.folds import fold1, fold1All, scanl1, scanr1
 from accel.ast.combinators.segments import fold1Seg, fold1SegOffsets
 from accel.ast.combinators.segmented_scans import scanl1Seg, scanr1Seg
 from accel.ast.combinators.gathering.updates import update
-from accel.ast.combinators.one_pass import Fold, runFold
-from accel.ast.combinators.extremes import argmax, argmin
+from accel.ast.combinators.gathering.one_pass import Fold, runFold
+from accel.ast.combinators.gathering.extremes import argmax, argmin
 from accel.ast.combinators.gathering.expansion import expand
 from accel.ast.combinators.gathering.filters import compact, filter, justs, partition
 from accel.ast.combinators.overloads import (

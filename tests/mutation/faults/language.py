@@ -125,14 +125,14 @@ FAULTS = (
     ),
     Fault(
         "of equal elements the last is the greatest",
-        "ast/combinators/extremes.py",
+        "ast/combinators/gathering/extremes.py",
         "return fold_array(name, min, UNSEEDED, map_arrays",
         "return fold_array(name, max, UNSEEDED, map_arrays",
         ("tests/ast/test_filters.py",),
     ),
     Fault(
         "a NaN is nowhere",
-        "ast/combinators/extremes.py",
+        "ast/combinators/gathering/extremes.py",
         "found | isNaN(x) if kind.is_float else found",
         "found",
         ("tests/ast/test_filters.py",),

@@ -1,1 +1,1 @@
-"""Elements put together, and picked: joins, masks, filters."""
+"""Elements put together, and picked: joins, masks, filters, extremes, several folds in one pass."""
