@@ -241,10 +241,7 @@ class Fold:
 
 @frozen
 class FoldSegments:
-    """Reductions of segments of the innermost dimension, those in which `starts <= i < ends` holds (vectors of i64).
-
-    `initial` is combined once with each segment, on the left; without it there must be something to fold in each.
-    """
+    """Reductions of segments of the innermost dimension, those in which `starts <= i < ends` (vectors of i64), as `Fold`."""
 
     function: Function
     initial: ScalarNode | None
