@@ -373,8 +373,10 @@ class RunN(Generic[P, R]):
             inputs, executable = recalled
             constants = _leaves([found.uses[number] for number in inputs])
             return _Specialised(lambda: made().program, executable, constants, shaped, where)
-        _keep(found.key, settings, _inputs(found, made().constants), made())
-        return _Specialised(lambda: made().program, made().executable, _leaves(made().constants), shaped, where)
+        done = made()
+        _keep(found.key, settings, _inputs(found, done.constants), done)
+        # Without the settings, which may hold a cost function of the user's.
+        return _Specialised(lambda: done.program, done.executable, _leaves(done.constants), shaped, where)
 
 
 def _leaves(constants: Sequence[Use]) -> tuple[HostArray, ...]:

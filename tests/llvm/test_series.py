@@ -228,7 +228,7 @@ def test_what_is_passed_takes_no_whole_array() -> None:
     """Two threads and one row at once: two rows."""
     loops = lowered(shares, matrix(F32, 64, 300))
     executable: Any = compiled(LLVMBackend(2, block_bytes=1), loops)  # Any: its device is nobody's business else
-    device = executable._execution._device
+    device = executable._execute._device
     take = device._buffers.take
     asked: list[tuple[int, ...]] = []
 
@@ -239,6 +239,6 @@ def test_what_is_passed_takes_no_whole_array() -> None:
             return made
 
     device._buffers = Watched()
-    executable([matrix(F32, 64, 300)])
+    executable._execute([matrix(F32, 64, 300)])
     assert (2, 300) in asked
     assert asked.count((64, 300)) == 1

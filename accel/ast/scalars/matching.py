@@ -24,7 +24,7 @@ from accel.ast.tree.types import BOOL, ElementType, MaybeType, ScalarType, Tuple
 from accel.errors import AccelTypeError, Where, here
 
 
-def match(x: object, *cases: object) -> Exp[Any]:
+def match(x: object, /, *cases: object) -> Exp[Any]:
     """The value of the first case `(pattern, value)` that fits `x`, else the last argument, the default.
 
     A pattern is a value that `x` must equal (of maybes: both nothing, or both just what is equal), `...`, which fits

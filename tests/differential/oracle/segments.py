@@ -33,6 +33,8 @@ def scan_segments(
 
     def both(number: int) -> tuple[tuple[int, ...], Tree]:
         (*outer, extent), bounds = array.extents, list(pairwise(offsets()))
+        if 0 in outer:
+            raise Fault("nothing is said of the segments of no rows")
         found = [scans(_part(array, start, end))[number] for start, end in _checked(bounds, extent, outer)]
         widths = [1 if number else each.extents[-1] for each in found]
         if not sum(widths):
