@@ -57,3 +57,12 @@ def test_the_loop_runs_in_lanes_on_all_threads() -> None:
     explained = A.explain(moved, np.arange(5), np.arange(5))
     assert explained.stages["schedule"].count("kind 1 vector; kind 0 parallel") == 2
     assert "scatter[unique]" in explained.stages["labelled"]
+
+
+def test_of_pairs_of_which_one_half_is_needed() -> None:
+    xs = np.arange(5.0)
+    pairs = A.map(lambda x: A.lift(x, x * x), A.use(xs))
+    zeros = A.zip(A.fill((5,), A.constant(0.0)), A.fill((5,), A.constant(1.0)))
+    turned = A.permuteUnique(zeros, lambda ix: A.just(A.index(4 - ix[0])), pairs)
+    for strategy in ("ilp", "none"):
+        assert A.run(A.unzip(turned)[0], strategy=strategy).tolist() == xs[::-1].tolist()

@@ -58,12 +58,13 @@ def lower_cluster(root: RootOfCluster, mentioned: frozenset[SizeVariable]) -> Ne
     )
     counted = frozenset(count.array for count in counts)  # read by the host, whatever else needs it
     made = [*(array for each in members for array in each.binding.arrays), *map(total_array, filters)]
-    fused_away = frozenset(made) - counted.union(root.results)
+    in_place = _in_place(members)  # of a tuple, also what nobody needs: its destination is given up anyway
+    fused_away = frozenset(made) - counted.union(root.results, [new for _, new in in_place])
     nest = without_writes(_fused(root.tree, frame), fused_away)
     bounds = [loop.turns for loop in frame.loops if isinstance(loop.turns, Stream)]
     body = without_remainders(arrange(simplified(nest, bounds), frame.loops))
     label = min(each.binding.label for each in members)
-    return Nest(label, body, _outputs(nest, members, frame), _in_place(members), counts)
+    return Nest(label, body, _outputs(nest, members, frame), in_place, counts)
 
 
 def _in_place(members: list[LeafOfCluster]) -> tuple[tuple[Array, Array], ...]:
