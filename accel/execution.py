@@ -145,8 +145,7 @@ def _results(nodes: Sequence[ArrayNode], settings: Settings) -> list[HostArray]:
             load("accel.relocation")
             from accel.relocation import Relocated
 
-            own = functools.partial(_program, nodes, settings)
-            return Relocated(known.executable, known.program, own)(data)
+            return Relocated(known.executable, known.program, lambda: _built(nodes, (), settings).program)(data)
         with contextlib.suppress(Unusual):
             return known.executable(data)
     made = _built(nodes, (), settings)
@@ -156,10 +155,6 @@ def _results(nodes: Sequence[ArrayNode], settings: Settings) -> list[HostArray]:
     if known is None:
         _keep(found.key, settings, inputs, made)
     return results
-
-
-def _program(nodes: Sequence[ArrayNode], settings: Settings) -> Program:
-    return _built(nodes, (), settings).program
 
 
 def _inputs(found: structure.Structure, constants: Sequence[Use]) -> tuple[int, ...]:

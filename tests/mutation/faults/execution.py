@@ -139,7 +139,7 @@ FAULTS = (
     Fault(
         "errors name the lines of an equal program",
         "execution.py",
-        "return Relocated(known.executable, known.program, own)(data)",
+        "return Relocated(known.executable, known.program, lambda: _built(nodes, (), settings).program)(data)",
         "return known.executable(data)",
         (_PLACES, "tests/run/test_rebuilt.py"),
     ),
