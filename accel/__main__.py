@@ -35,7 +35,7 @@ def parser() -> argparse.ArgumentParser:
         )
 
     commands.add_parser("devices", help="list what programs can run on")
-    cache = commands.add_parser("cache", help="say where plans are kept between processes, and how many")
+    cache = commands.add_parser("cache", help="say what is kept between processes, and where")
     cache.add_argument("--clear", action="store_true", help="remove them")
     commands.add_parser("doctor", help="check that everything accel needs works here, and say what to do")
     return top

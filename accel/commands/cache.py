@@ -1,7 +1,4 @@
-"""`python -m accel cache`: where plans are kept between processes, how many, and how to be rid of them.
-
-Compiled programs and what was measured (`rearrange="measure"`) are kept beside them, and removed with them.
-"""
+"""`python -m accel cache`: what is kept between processes, where, how much it takes, and how to be rid of it."""
 
 from __future__ import annotations
 
@@ -9,17 +6,24 @@ from accel.backends.llvm.machine.kept_objects import OBJECTS
 from accel.backends.measure.kept import TIMES
 from accel.ilp.cache.plan_cache import PLANS
 from accel.kept_programs import PROGRAMS
-from accel.support.disk import Size
+from accel.support.disk import Store, directory
+
+_KEPT: tuple[tuple[Store, str, str], ...] = (
+    (PLANS, "plan", "plans"),
+    (PROGRAMS, "compiled program", "compiled programs"),
+    (OBJECTS, "part of accel itself", "parts of accel itself"),
+    (TIMES, "measured loop", "measured loops"),
+)
+"""Every store, and what one entry of it and several are called."""
 
 
 def cache(clear: bool) -> int:
-    """Print where the plans are and how much they take; first remove them if asked."""
+    """Print where things are kept and how much they take; first remove them if asked."""
     if clear:
-        before = PLANS.size()
-        PLANS.clear()
-        for other in (PROGRAMS, OBJECTS, TIMES):
-            other.clear()
-        print(f"removed {_text(before)}")
+        before = _content()
+        for store, _, _ in _KEPT:
+            store.clear()
+        print(f"removed {before}")
     print(summary())
     return 0
 
@@ -27,9 +31,15 @@ def cache(clear: bool) -> int:
 def summary() -> str:
     """The directory, and what is in it, on one line."""
     trouble = PLANS.trouble()
-    return f"plans are kept in memory only: {trouble}" if trouble else f"{PLANS.path()}: {_text(PLANS.size())}"
+    return f"plans and programs are kept in memory only: {trouble}" if trouble else f"{directory()}: {_content()}"
 
 
-def _text(size: Size) -> str:
-    plans = "1 plan" if size.entries == 1 else f"{size.entries} plans"
-    return f"{plans}, {size.bytes / 1024:.1f} KiB"
+def _content() -> str:
+    """How many entries each store has, and the bytes of all: plans always, others if there are any."""
+    sizes = [(store.size(), one, several) for store, one, several in _KEPT]
+    parts = [
+        f"{size.entries} {one if size.entries == 1 else several}"
+        for (store, _, _), (size, one, several) in zip(_KEPT, sizes, strict=True)
+        if size.entries or store is PLANS
+    ]
+    return f"{', '.join(parts)}, {sum(size.bytes for size, _, _ in sizes) / 1024:.1f} KiB"

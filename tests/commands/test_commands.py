@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import accel as A
 from accel.__main__ import main
 from accel.backends.llvm.machine.target import Host
 from accel.commands.demo import ITEMS, passes, summary
@@ -79,16 +80,20 @@ def test_cache_says_where_plans_are_and_removes_them(
     assert main(["explain", f"{EXAMPLES / 'dotp.py'}:dotp"]) == 0
     capsys.readouterr()
     assert main(["cache"]) == 0
-    assert capsys.readouterr().out.startswith(f"{tmp_path / 'plans'}: 1 plan, ")
+    assert capsys.readouterr().out.startswith(f"{tmp_path}: 1 plan, ")
+    A.run(A.map(lambda x: x + 1, A.use(np.arange(4))), backend="llvm")
+    assert main(["cache"]) == 0
+    assert capsys.readouterr().out.startswith(f"{tmp_path}: 2 plans, 1 compiled program, ")
     assert main(["cache", "--clear"]) == 0
     first, second = capsys.readouterr().out.splitlines()
-    assert first.startswith("removed 1 plan, ")
-    assert second == f"{tmp_path / 'plans'}: 0 plans, 0.0 KiB"
+    assert first.startswith("removed 2 plans, 1 compiled program, ")
+    assert second == f"{tmp_path}: 0 plans, 0.0 KiB"
+    assert not any(path.is_file() for folder in tmp_path.iterdir() if folder.is_dir() for path in folder.iterdir())
     assert main(["doctor"]) == 0
     assert f"ok    {second}" not in capsys.readouterr().out  # the doctor's programs were planned
     monkeypatch.setenv("ACCEL_CACHE_DIR", "")
     assert main(["cache"]) == 0
-    assert capsys.readouterr().out.startswith("plans are kept in memory only")
+    assert capsys.readouterr().out.startswith("plans and programs are kept in memory only")
 
 
 @pytest.mark.opencl
@@ -99,7 +104,7 @@ def test_cache_and_doctor_say_why_a_directory_is_refused(
     shared.mkdir()
     shared.chmod(0o1777)
     monkeypatch.setenv("ACCEL_CACHE_DIR", str(shared))
-    reason = f"plans are kept in memory only: others may write to {shared} (write `chmod go-w {shared}`)"
+    reason = f"plans and programs are kept in memory only: others may write to {shared} (write `chmod go-w {shared}`)"
     assert main(["cache"]) == 0
     assert capsys.readouterr().out == f"{reason}\n"
     assert main(["doctor"]) == 0

@@ -42,7 +42,7 @@ PROPOSALS: tuple[tuple[int, Proposal], ...] = (
     (2, reductions.propose_reduction),
     (5, reductions.propose_scan),
     (3, reductions.propose_filter),
-    (2, segments.propose_segments),
+    (4, segments.propose_segments),
     (4, movement.propose_reorder),
     (2, movement.propose_replicate),
     (2, movement.propose_slice),

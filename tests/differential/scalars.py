@@ -148,7 +148,7 @@ def operators(kind: ScalarType, scope: Scope) -> list[Signature]:
     """Templates whose result is `kind`, with the types of their arguments."""
     choice: list[Signature] = [("A.cond({}, {}, {})", (BOOL, kind, kind)), ("A.select({}, {}, {})", (BOOL, kind, kind))]
     asked = scope.scalars[0] if scope.scalars else kind
-    choice.append(("A.match({}, ({}, {}), (lambda v: {}, {}), {})", (asked, asked, kind, BOOL, kind, kind)))
+    choice.append(("A.match({}, ({}, {}), (lambda _: {}, {}), {})", (asked, asked, kind, BOOL, kind, kind)))
     if kind is BOOL:
         maybes: list[Signature] = [
             (f"A.{name}(A.cond({{}}, A.just({{}}), A.nothing()))", (BOOL, I64)) for name in ("isJust", "isNothing")

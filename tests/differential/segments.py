@@ -17,9 +17,9 @@ SCANS = tuple(
 )
 
 
-def lengths(count: int, factor: int, most: int) -> list[int]:
-    """How long segments are, offsets apart: `(i * factor) % most`."""
-    return [i * factor % most for i in range(count)]
+def lengths(count: int, factor: int, most: int, least: int) -> list[int]:
+    """How long segments are: `least + i * factor % most`."""
+    return [least + i * factor % most for i in range(count)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,11 @@ class Segments:
 
     name: str
 
+    @property
+    def least(self) -> int:
+        """The least length, where lengths are given: a fold without an initial value takes no empty segments."""
+        return int(self.name == "fold1Seg")
+
     def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
         array, (count, factor, most, faulty) = types(node.arguments[0]), node.numbers
         require(array.rank > 0 and not array.has_many_rows and count >= 0 and factor >= 0 and most > 0)
@@ -35,7 +40,7 @@ class Segments:
         check_combiner(node, array, seeded)
         if not faulty:
             require(array.dims[-1].rigid is None)
-            offsets = [*accumulate(lengths(count, factor, most), initial=0)]
+            offsets = [*accumulate(lengths(count, factor, most, self.least), initial=0)]
             if self.name.endswith("Offsets"):
                 offsets = [i * factor for i in range(count + 1)]
             require(offsets[-1] <= array.dims[-1].value)
@@ -51,7 +56,9 @@ class Segments:
         count, factor, most, _ = node.numbers
         functions = ", ".join(function_text(function, name_of) for function in node.functions)
         extent, place = (
-            (count + 1, f"i * {factor}") if self.name.endswith("Offsets") else (count, f"i * {factor} % {most}")
+            (count + 1, f"i * {factor}")
+            if self.name.endswith("Offsets")
+            else (count, f"{self.least} + i * {factor} % {most}")
         )
         numbered = f"A.enumFromN(({extent},), A.constant(0, np.int64))"
         return f"A.{self.name}({functions}, {name_of(node.arguments[0])}, A.map(lambda i: {place}, {numbered}))"
@@ -62,7 +69,7 @@ def propose_segments(world: World) -> Node | None:
     array = world.array(lambda array: array.rank > 0)
     if array is None:
         return None
-    draw, name = world.draw, world.draw.pick(FOLDS + SCANS)
+    draw, name = world.draw, world.draw.pick(world.draw.pick((FOLDS, SCANS)))
     extent, element = array[1].dims[-1].value, array[1].element
     count, factor, most = draw.below(9), draw.below(1 + max(1, extent // 8)), draw.pick((1, 2, 3, 5, 1 + extent))
     functions = [world.combiner(element), *([] if "1" in name else [world.value(element)])]

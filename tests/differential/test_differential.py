@@ -71,7 +71,7 @@ def test_a_seed_makes_one_program() -> None:
 @slow
 def test_programs_are_varied() -> None:
     """Every operation occurs, most programs do something, and empty arrays happen."""
-    programs = [generate(seed) for seed in range(800)]
+    programs = [generate(seed) for seed in range(400)]
     names = {node.operation.name for program in programs for node in program.nodes}
     assert {operation.name for operation in (Map(), Fold("fold"), Input())} <= names
     assert {"filter", "scanl", "scanrTotal", "permute", "scatterWith", "gather", "backpermute", "transpose"} <= names
@@ -118,5 +118,5 @@ def test_a_planted_mistake_is_found_and_shrunk(monkeypatch: pytest.MonkeyPatch) 
     seed, complaint = next((seed, found) for seed in range(500) for found in check([seed]))
     assert f"# seed {seed}, shrunk from " in complaint
     assert "# ir ilp: result 0 differs at " in complaint
-    assert complaint.count("\n    t") <= 3
-    assert re.search(r"A\.\w*scan|A\.filter", complaint)  # a filter's positions are a scan
+    assert complaint.count("\n    t") <= 2
+    assert re.search(r"A\.\w*scan|A\.filter|A\.expand", complaint)  # which scan positions

@@ -205,3 +205,18 @@ def test_bytes_are_scanned_in_whole_registers() -> None:
 def test_backward_scans_of_floats_are_vectors() -> None:
     """The first result of an exclusive scan from the right stands behind all elements."""
     assert "fadd <8 x float>" in _kernel(A.scanr(A.add, np.float32(0), A.use(np.zeros(10, np.float32))))
+
+
+@pytest.mark.parametrize("kind", one_in(2, [np.uint8, np.int16, np.int32, np.float32, np.int64, np.float64]))
+def test_a_fold_in_order_packs_what_takes_several_registers(kind: type[Any]) -> None:
+    """A fold that does not commute packs beside an exclusive scan, whose last turn has no element."""
+
+    def program(xs: A.Acc[A.Vector[Any]]) -> tuple[A.Acc[Any], A.Acc[Any]]:
+        return A.scanl(A.max, A.constant(5, kind), xs), A.foldAll(lambda a, _: a, A.constant(16, kind), xs)
+
+    run = A.runN(program, backend="llvm", threads=1)
+    for count in (0, 1, 2, 3, 9, 31, 32, 33, 64, 65, 100, 1000, 4097):
+        xs = (np.arange(count) * 7 % 100).astype(kind)
+        scanned, first = run(xs)
+        assert np.array_equal(scanned, np.maximum.accumulate(np.concatenate([[5], xs])))
+        assert first == 16

@@ -24,9 +24,9 @@ from typing import TypeAlias
 from accel.ast.tree.operators import Operator
 from accel.labelled import programs
 from accel.labelled.array import Array, Label
-from accel.labelled.nodes import Backpermute, Binding, Copy, Gather, Generate, Map, Program
+from accel.labelled.nodes import Binding, Copy, Program
 from accel.labelled.number import number
-from accel.labelled.operations import Flag, Kind, Role, describe, parts, with_parts
+from accel.labelled.operations import Flag, Kind, Role, describe, with_parts
 from accel.labelled.passes.inline import inlined
 from accel.labelled.scalar import Block, Compute, Function, If, Load, Operand, Variable, While
 
@@ -72,7 +72,7 @@ class _Absorbing:
         body = _Body({each.label: each for each in bodies}, self.overwritten)
         body.count(program.results, bodies)
         for binding in bodies:
-            if isinstance(binding.operation, Generate | Map):
+            if _is_computed(binding):
                 self.any |= body.absorb(binding.label)
         return replace(program, bindings=tuple(body.bindings.values()))
 
@@ -145,14 +145,20 @@ class _Body:
                 continue
             alone = self.users[label] == {reader.label} and not self.in_bulk[label]
             small = _size(function) + _size_of(maker) <= _STATEMENTS and place.depth + _depth_of(maker) <= _DEPTH
-            checked = place.inside or isinstance(maker.operation, Map | Gather)
+            checked = place.inside or Role.STREAM in {role for _, role in describe(maker.operation).reads}
             if alone and small and checked and self._inputs(maker) <= sum(a.element.bits for a in maker.arrays):
                 return maker
         return None
 
 
 def _is_maker(binding: Binding) -> bool:
-    return isinstance(binding.operation, Generate | Map | Backpermute | Gather) and not parts(binding.operation)
+    return _is_computed(binding) or describe(binding.operation).kind is Kind.GATHER
+
+
+def _is_computed(binding: Binding) -> bool:
+    """Whether it is a generate or a map: a function of the index."""
+    described = describe(binding.operation)
+    return Flag.TAKES_INDEX in described.flags and described.kind in (Kind.GENERATE, Kind.MAP)
 
 
 _Coordinates: TypeAlias = frozenset[Variable] | None

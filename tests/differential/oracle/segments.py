@@ -33,9 +33,9 @@ def scan_segments(
 
     def both(number: int) -> tuple[tuple[int, ...], Tree]:
         (*outer, extent), bounds = array.extents, list(pairwise(offsets()))
-        if 0 in outer:
-            raise Fault("nothing is said of the segments of no rows")
-        found = [scans(_part(array, start, end))[number] for start, end in _checked(bounds, extent, outer)]
+        if not all(0 <= start <= end <= extent for start, end in bounds):
+            raise Fault("no segment of the array")
+        found = [scans(_part(array, start, end))[number] for start, end in bounds]
         widths = [1 if number else each.extents[-1] for each in found]
         if not sum(widths):
             return (*outer, sum(widths)), picked(array.element, slice(0, 0))

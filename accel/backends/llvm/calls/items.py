@@ -108,9 +108,8 @@ def _copy(writer: Writer, functions: Functions, nest: Nest, copy: Copy) -> None:
     """A copy of what is dropped then: where nothing else refers to the array object, it is the copy."""
     routine, code = writer.routine, writer.code
     source = writer.buffer(copy.source)
-    alone = code.emit(
-        f"icmp eq i32 {routine.load('i32', source)}, 1"
-    )  # the count of references is the object's first word
+    references = routine.load("i32", source)  # an object begins with their count
+    alone = code.emit(f"icmp eq i32 {references}, 1")
     keep, run, after = routine.label(), routine.label(), routine.label()
     routine.branch(alone, keep, run)
     routine.place(keep)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from accel.ast.tree.types import BOOL, I64, ScalarType
+from accel.backends.llvm.emit.packing import packed, set_lanes
 from accel.backends.llvm.emit.values import Packed, Progression, Uniform, Value, Writer
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.text.code import Code, memory_type
@@ -280,25 +281,14 @@ class Memory:
         routine.place(after)
 
     def pack(self, kind: ScalarType, value: Value, mask: str | None) -> str:
-        """The set lanes of a value first, as in memory; None: as they stand.
-
-        Narrow elements go through 32 bits, which processors can compress.
-        """
+        """The set lanes of a value first, as in memory; None: as they stand."""
         text = _to_memory(self._writer.code, kind, self._writer.every(value))
         return text if mask is None else self._packed(kind, text, mask)
 
     def _packed(self, kind: ScalarType, text: str, mask: str) -> str:
         code = self._writer.code
-        vector, masks = code.vector(memory_type(kind)), code.vector("i1")
-        wide = vector if kind.bytes >= 4 else code.vector("i32")
-        if wide != vector:
-            text = code.emit(f"zext {vector} {text} to {wide}")
-        suffix = f"v{code.lanes}i32" if wide != vector else _suffix(code, kind)
-        # LLVM 22 compresses by nothing where it finds out while selecting instructions that the mask is a constant.
-        unknown = code.emit(f"and {masks} {mask}, {self._true_lanes()}")
-        operands = [f"{wide} {text}", f"{masks} {unknown}", f"{wide} poison"]
-        packed = code.call(f"llvm.experimental.vector.compress.{suffix}", wide, [wide, masks, wide], operands)
-        return code.emit(f"trunc {wide} {packed} to {vector}") if wide != vector else packed
+        unknown = code.emit(f"and {code.vector('i1')} {mask}, {self._true_lanes()}")
+        return packed(self.routine, code, kind, text, unknown)
 
     def _true_lanes(self) -> str:
         """A mask of all lanes, of which LLVM cannot know that it is: the frame's address is not null."""
@@ -313,7 +303,7 @@ class Memory:
 
     def _store_packed(self, kind: ScalarType, text: str, address: str, mask: str) -> None:
         """The set lanes, adjacent, from `address` on."""
-        kept = self._writer.first_lanes(set_lanes(self._writer, mask))
+        kept = self._writer.first_lanes(set_lanes(self._writer.code, mask))
         self._store_row(kind, self._packed(kind, text, mask), address, kept)
 
     def load_vector(self, kind: ScalarType, address: str, mask: str | None) -> Value:
@@ -340,14 +330,6 @@ class Memory:
         addresses = addresses.replace(pointers, f"{pointers} align {kind.bytes}", 1)
         active = mask or code.splat("i1", "true")
         code.line(f"call void @{name}({vector} {text}, {addresses}, {masks} {active})")
-
-
-def set_lanes(writer: Writer, mask: str) -> str:
-    """How many lanes of a mask are set: an i64 register."""
-    bits = f"i{writer.lanes}"
-    word = writer.scalar.emit(f"bitcast {writer.code.vector('i1')} {mask} to {bits}")
-    count = writer.scalar.call(f"llvm.ctpop.{bits}", bits, [bits], [f"{bits} {word}"])
-    return writer.scalar.emit(f"zext {bits} {count} to i64") if writer.lanes < 64 else count
 
 
 def _suffix(code: Code, kind: ScalarType) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.functions import Functions
-from accel.backends.llvm.emit.memory import set_lanes
+from accel.backends.llvm.emit.packing import set_lanes
 from accel.backends.llvm.emit.values import Fixed, Lanes, Packed, Progression, Uniform, Value
 from accel.backends.llvm.states.accumulators import Accumulator, Tools, Unit
 from accel.backends.llvm.states.records import Record
@@ -40,7 +40,7 @@ class Position(Accumulator):
         """Each lane's position; the carry goes up by the number of lanes in the mask."""
         tools = self._tools
         carry = tools.routine.load("i64", self._carry)
-        kept = str(tools.writer.lanes) if mask is None else set_lanes(tools.writer, mask)
+        kept = str(tools.writer.lanes) if mask is None else set_lanes(tools.writer.code, mask)
         tools.routine.store("i64", tools.routine.code.emit(f"add i64 {carry}, {kept}"), self._carry)
         before: Value = Progression(carry, 1) if mask is None else Packed(carry, mask)
         if not self._wants_after:
@@ -115,7 +115,7 @@ class OrderedScan(Accumulator):
     def _flat(self, mask: str, total: list[Value], before: list[Value]) -> list[Value]:
         """Behind the lanes of the mask, which are the first ones, the last of them; if there is none, what was before."""
         tools = self._tools
-        count = set_lanes(tools.writer, mask)
+        count = set_lanes(tools.writer.code, mask)
         place = tools.routine.code.emit(f"add i64 {count}, {SCAN_VECTOR - 1}")
         lane = tools.routine.code.emit(f"and i64 {place}, {SCAN_VECTOR - 1}")
         some = tools.writer.splat(tools.routine.code.emit(f"icmp ne i64 {count}, 0"), "i1")
@@ -205,7 +205,7 @@ class ScanTotal(Accumulator):
     def _some(self, values: Sequence[Value], mask: str | None) -> None:
         """A vector by itself, as `OrderedScan` has it."""
         tools, routine = self._tools, self._tools.routine
-        count = str(SCAN_VECTOR) if mask is None else set_lanes(tools.writer, mask)
+        count = str(SCAN_VECTOR) if mask is None else set_lanes(tools.writer.code, mask)
         with routine.when(routine.code.emit(f"icmp ne i64 {count}, 0")):
             local = scanned(tools, self._record, values)
             last = routine.code.emit(f"sub i64 {count}, 1")

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from accel.backends.llvm.emit.functions import Functions
-from accel.backends.llvm.emit.memory import Memory, set_lanes
+from accel.backends.llvm.emit.memory import Memory
+from accel.backends.llvm.emit.packing import set_lanes
 from accel.backends.llvm.emit.values import Value, Writer
 from accel.backends.llvm.states.accumulators import Accumulator, OrderedFold, Tools, Unit
 from accel.backends.llvm.states.records import TILE_SLACK, Record, tile_words
@@ -76,7 +77,7 @@ class StagedFold(Accumulator):
             place = _element(routine, kind, tile, count)
             # All lanes: what is behind the set ones is written again, or never read.
             writer.code.line(f"store {writer.code.vector(kind)} {packed}, ptr {place}, align {element.bytes}")
-        taken = str(writer.lanes) if mask is None else set_lanes(writer, mask)
+        taken = str(writer.lanes) if mask is None else set_lanes(writer.code, mask)
         more = routine.code.emit(f"add i64 {count}, {taken}")
         routine.store("i64", more, self._count)
         with routine.when(routine.code.emit(f"icmp sge i64 {more}, {BLOCK}")):
