@@ -89,6 +89,7 @@ from accel.ast.combinators.control import assert_
 from accel.errors import AccelAssertionError
 from accel.ast.combinators.overloads import iiterate, match, sfoldl
 from accel.ast.handles.elements import Maybe
+from accel.ast.handles.records import Field, Record
 from accel.ast.handles.tuples import (
     cond, constant, fromIndex, fromJust, fromMaybe, fst, indexHead, indexTail, intersect, isJust, isNothing,
     just, maybe, nothing, select, shapeSize, snd, toIndex, while_,
@@ -163,9 +164,10 @@ __all__ = [
     "AccelTypeError", "AccelValueError", "AccelWarning", "All", "AllType", "Array",
     "Boundary", "CostCluster", "CostLevel", "CostModel",
     "Device", "Exp", "Explanation",
+    "Field",
     "Fold",
     "LoopProfile", "Matrix", "Maybe", "Neighbourhood", "Num", "Profile",
-    "Rearrangement", "Scalar", "Segments", "Vector",
+    "Rearrangement", "Record", "Scalar", "Segments", "Vector",
     "abs", "acond", "acos", "acosh", "add", "all", "and_", "any",
     "append",
     "argmax",

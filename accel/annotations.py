@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any, get_args, get_origin, get_type_hints
 
 from accel.ast.handles.acc import Acc, Array
-from accel.ast.tree.types import ArrayType, ElementType, ScalarType, TupleType
+from accel.ast.handles.records import element_of
+from accel.ast.tree.types import ArrayType, ElementType
 from accel.structure import Nested
 
 
@@ -95,18 +96,10 @@ def _demand(annotation: object) -> Demand:
     if get_origin(array) is not Array:
         return ANYTHING
     shape, element = get_args(array)
-    return Demand(_rank(shape), _element(element))
+    return Demand(_rank(shape), element_of(element))
 
 
 def _rank(shape: object) -> int | None:
     extents = get_args(shape)
     fixed = get_origin(shape) is tuple and all(extent is int for extent in extents)
     return len(extents) if fixed else None
-
-
-def _element(element: object) -> ElementType | None:
-    if get_origin(element) is tuple:
-        items = [_element(item) for item in get_args(element)]
-        known = tuple(item for item in items if item is not None)
-        return TupleType(known) if len(known) == len(items) else None
-    return next((kind for kind in ScalarType if kind.dtype.type is element), None)

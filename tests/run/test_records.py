@@ -22,6 +22,14 @@ class Pair(NamedTuple):
     right: np.ndarray[tuple[int], np.dtype[np.int64]]
 
 
+class Particle(A.Record):
+    """Two fields."""
+
+    x: A.Field[np.float32]
+    n: A.Field[np.int64]
+
+
+PARTICLES = np.array([(1.5, 2), (-2.5, 7), (0.5, 4)], [("x", np.float32), ("n", np.int64)])
 PAIR = Pair(np.array([1.0, -2.0, 3.0]), np.array([4, 5, 6]))
 
 
@@ -45,6 +53,74 @@ def test_named_tuples(backend: Any) -> None:
     np.testing.assert_array_equal(turned.right, PAIR.right[::-1])
     swapped = A.run(A.map(lambda p: A.lift(p[1], p[0]), pairs), backend=backend)
     assert type(swapped) is tuple
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_records(backend: Any) -> None:
+    particles: A.Acc[A.Vector[Particle]] = A.use(PARTICLES)
+
+    class Both(A.Record):
+        inner: A.Field[Particle]
+        n: A.Field[np.int64]
+
+    def join(p: A.Exp[Particle], q: A.Exp[Particle]) -> A.Exp[Particle]:
+        return Particle(n=A.max(Particle.n(p), Particle.n(q)), x=Particle.x(p) + Particle.x(q))
+
+    twice = A.map(lambda p: Both(Particle(Particle.x(p) * 2, Particle.n(p)), n=1), particles)
+    found: Any = A.run(
+        (
+            A.map(Particle.x, particles),
+            A.fold(join, Particle(0, 0), particles),
+            A.sort(A.map(lambda p: Particle.n(p), particles)),
+            twice,
+            A.map(lambda b: Particle.x(Both.inner(b)) + A.cast(Both.n(b), np.float32), twice),
+        ),
+        backend=backend,
+    )
+    np.testing.assert_array_equal(found[0], PARTICLES["x"])
+    assert found[1].dtype == PARTICLES.dtype
+    assert found[1] == np.array((-0.5, 7), PARTICLES.dtype)
+    np.testing.assert_array_equal(found[2], [2, 4, 7])
+    assert found[3].dtype == np.dtype([("inner", PARTICLES.dtype), ("n", np.int64)])
+    np.testing.assert_array_equal(found[3]["inner"]["x"], PARTICLES["x"] * 2)
+    np.testing.assert_array_equal(found[3]["n"], [1, 1, 1])
+    np.testing.assert_array_equal(found[4], PARTICLES["x"] * 2 + 1)
+
+
+def test_records_cost_nothing() -> None:
+    def moved(particles: A.Acc[A.Vector[Particle]]) -> A.Acc[A.Scalar[np.float32]]:
+        changed = A.map(lambda p: Particle(Particle.x(p) + 1, Particle.n(p)), particles)
+        return A.sum(A.map(Particle.x, changed))
+
+    explanation = A.explain(moved, PARTICLES)
+    assert explanation.loops == 1
+    assert sum(explanation.reads.values()) == 1  # the other field is not read
+
+
+def test_fields_of_tuples_and_maybes() -> None:
+    class Charged(A.Record):
+        charge: A.Field[tuple[np.int8, np.bool_]]
+        at: A.Field[A.Maybe[np.int64]]
+
+    given = Charged(charge=A.lift(A.constant(3, np.int8), A.constant(True)), at=A.just(A.constant(7)))
+    at = A.fromMaybe(0, Charged.at(given))
+    found: Any = A.run((A.unit(given), A.unit(at)), backend="interpreter")
+    assert found[0].dtype.names == ("charge", "at")
+    assert found[0]["charge"]["f0"] == 3
+    assert found[1] == 7
+    assert repr(Charged.charge) == "<the field Charged.charge>"
+
+
+def test_plain_tuples_are_read_as_records_and_annotations_hold() -> None:
+    @A.runN(backend="interpreter")
+    def counts(particles: A.Acc[A.Vector[Particle]]) -> A.Acc[A.Vector[np.int64]]:
+        return A.map(Particle.n, particles)
+
+    np.testing.assert_array_equal(counts((PARTICLES["x"], PARTICLES["n"])), PARTICLES["n"])
+    with pytest.raises(A.AccelTypeError, match="annotated with rank 1 and"):
+        counts((PARTICLES["n"], PARTICLES["x"]))
+    with pytest.raises(A.AccelTypeError, match="of the fields x, n, got one of n, x"):
+        A.map(Particle.x, A.use(np.zeros(2, [("n", np.float32), ("x", np.int64)])))
 
 
 def test_a_compiled_function_gives_what_each_call_gave() -> None:

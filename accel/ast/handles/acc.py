@@ -28,6 +28,7 @@ import numpy as np
 from accel.ast.handles.elements import Maybe
 from accel.ast.handles.exp import NUMPY_FUNCTION, E, Exp, raw
 from accel.ast.handles.literals import describe, is_node, typed
+from accel.ast.handles.records import Record
 from accel.ast.tree.nodes import (
     Acond,
     ArrayNode,
@@ -52,6 +53,7 @@ Sh = TypeVar("Sh", bound=tuple[Any, ...])
 X = TypeVar("X")
 T = TypeVar("T", bound=tuple[Any, ...])
 G = TypeVar("G", bound=np.generic)
+Rec = TypeVar("Rec", bound=Record)
 G2 = TypeVar("G2", bound=np.generic)
 G3 = TypeVar("G3", bound=np.generic)
 G4 = TypeVar("G4", bound=np.generic)
@@ -180,9 +182,11 @@ class Acc(Generic[X]):
         @overload
         def _evaluated(self: Acc[Array[Sh, Maybe[E]]]) -> tuple[np.ndarray[Sh, np.dtype[np.bool_]], Any]: ...
         @overload
+        def _evaluated(self: Acc[Array[Sh, Rec]]) -> Any: ...
+        @overload
         def _evaluated(self) -> object: ...
         def _evaluated(self) -> object:
-            """An array; of tuples, a tuple of arrays. Any: what items that are tuples themselves give."""
+            """An array; of tuples, a tuple of arrays. Any: what records give, and items that are tuples themselves."""
 
         @overload
         def __matmul__(self: Acc[Array[tuple[int], G]], other: Acc[Array[tuple[int], G]]) -> Acc[Array[DIM0, G]]: ...

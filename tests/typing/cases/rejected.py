@@ -247,3 +247,23 @@ def stencils(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f4]], x: A.Exp[f8]) -> No
     A.stencil(lambda n: n(0), 3, v)  # E: Argument 2 to "stencil"
     A.stencil(lambda n: n(0), A.boundary.constant(x), v)  # E: Cannot infer value of type parameter "E"
     A.stencil2(lambda n, k: n(0), A.boundary.wrap, v, A.boundary.wrap, m)  # E: Cannot infer value of type parameter
+
+
+class Point(A.Record):
+    x: A.Field[f4]
+    n: A.Field[np.int64]
+
+
+class Other(A.Record):
+    x: A.Field[f4]
+
+
+def records(p: A.Exp[Point], q: A.Exp[Other], xs: A.Acc[A.Vector[Point]], d: A.Exp[f8]) -> None:
+    Point.y(p)  # E: "type[Point]" has no attribute "y"
+    Point.x(q)  # E: Argument 1 to "__call__" of "Read" has incompatible type "Exp[Other]"
+    Point.x(xs)  # E: Argument 1 to "__call__" of "Read" has incompatible type "Acc[Array[tuple[int], Point]]"
+    Point(Point.x(p), m=3)  # E: Unexpected keyword argument "m" for "Point"
+    Point(x=Point.x(p))  # E: Missing positional argument "n" in call to "Point"
+    Point(d, 3)  # E: Argument 1 to "Point" has incompatible type "Exp[float64]"
+    Point.x(p) + Point.n(p)  # E: Unsupported operand types for +
+    A.map(Other.x, xs)  # E: Argument 1 to "map" has incompatible type "Read[Other
