@@ -2,7 +2,9 @@
 
 A thread takes the next chunks, finds out their totals (`accel/schedule/templates/chain.py`), which brings their elements
 into its cache, waits for what their predecessors came to, hands over what those and its own come to, and runs again with
-what it was handed: memory is read once. Whoever finds all predecessors done needs no totals, and begins with the results.
+what it was handed: memory is read once. Whoever finds all predecessors done *leads*: it needs no totals, and begins with the
+results. So that the leader need not stop where others have not found out their totals yet, these leave it a gap, of as many
+chunks as it does meanwhile.
 
 Carries stand in a table of the launch, an entry for each chunk: a word that says whether it is there, then the records. Nobody
 waits long: who has lost patience, because a predecessor's thread does not run now, finds out the missing totals itself. Two
@@ -42,11 +44,18 @@ MOST_LINKS = 2048
 RUNNING = 8
 """About how many instructions a state costs that is read while its loop runs, beyond what its total costs."""
 
-MOST_AHEAD = 4
+AHEAD = 4
+"""How many chunks' totals are found out at once: together they stay in a core's cache until they are read again."""
 
-_NUMBER, _CHUNKS, _EXTENT = "chain number", "chain chunks", "chain extent"
+_FIELD = 16
+"""Bits of each part of the word of claims: the first chunk behind all that were taken, the first of the gap, the first behind
+the gap, and whether somebody leads. There is no gap where its ends are the same."""
+
+_LEADS = 1 << 3 * _FIELD
+
+_CLAIMS, _CHUNKS, _EXTENT = "chain claims", "chain chunks", "chain extent"
 _CARRIES, _PATIENCE = "chain carries", "chain patience"
-"""Words of the frame: the next chunk's number, how many there are, iterations; the table; how often to look for an entry."""
+"""Words of the frame: which chunks are taken, how many there are, iterations; the table; how often to look for an entry."""
 
 PATIENCE = 1 / 32
 """How often to look for an entry, by the instructions of a chunk: about as long as a chunk or two take."""
@@ -119,7 +128,7 @@ class ChainedLoop:
         self._fill_entry(levels, levels.pointers, carries)
         looks = code.emit(f"fmul double {self._work_of(levels, chunk)}, {self._patience:e}")
         patience = code.emit(f"fptosi double {looks} to i64")
-        words = {_NUMBER: "0", _CHUNKS: chunks, _EXTENT: extent, _PATIENCE: patience}
+        words = {_CLAIMS: "0", _CHUNKS: chunks, _EXTENT: extent, _PATIENCE: patience}
         for word, value in words.items():
             routine.store("i64", value, self._word(levels, word))
         routine.store("ptr", carries, self._word(levels, _CARRIES))
@@ -205,38 +214,71 @@ class ChainedLoop:
         self._results(levels, records, (first, last))
         with routine.when(ready):
             self._fill_entry(levels, levels.pointers, after)
+            code.emit(f"atomicrmw and ptr {self._word(levels, _CLAIMS)}, i64 {~_LEADS} monotonic")
         code.line("ret void")
         levels.memory.close()
         return routine
 
     def _claim(self, levels: Levels) -> tuple[str, str, str]:
-        """Takes numbers; gives the first, the one behind the last, and whether all before it have handed over.
+        """Takes chunks; gives the first, the one behind the last, and whether all before them have handed over.
 
-        Who can begin at once takes one; who must find out totals meanwhile takes as many as cost no more than that.
+        Who can begin at once takes one, in the gap if there is one. Who must find out totals meanwhile takes several behind all
+        that are taken, and leaves a gap to whoever leads; where nothing is left but the gap, it takes that.
         """
         routine, code = levels.routine, levels.routine.code
         chunks = routine.load("i64", self._word(levels, _CHUNKS))
-        number, carries = self._word(levels, _NUMBER), levels.view.word(self._text.frame.stream(_CARRIES), "ptr")
+        place, carries = self._word(levels, _CLAIMS), levels.view.word(self._text.frame.stream(_CARRIES), "ptr")
         head, some, none, taken = (routine.label() for _ in range(4))
         routine.jump(head)
         routine.place(head)
-        first = code.emit(f"load atomic i64, ptr {number} monotonic, align 8")
-        routine.branch(code.emit(f"icmp slt i64 {first}, {chunks}"), some, none)
+        word = code.emit(f"load atomic i64, ptr {place} monotonic, align 8")
+        number, low, end = (self._field(routine, word, field) for field in range(3))
+        gap = code.emit(f"icmp slt i64 {low}, {end}")
+        more = code.emit(f"icmp slt i64 {number}, {chunks}")
+        routine.branch(code.emit(f"or i1 {gap}, {more}"), some, none)
         routine.place(none)
         code.line("ret void")
         routine.place(some)
-        ready = self._is_there(levels, self._entry(routine, carries, first))
-        count = code.emit(f"select i1 {ready}, i64 1, i64 {self._ahead()}")
-        last = routine.least(code.emit(f"add i64 {first}, {count}"), chunks)
-        pair = code.emit(f"cmpxchg ptr {number}, i64 {first}, i64 {last} monotonic monotonic")
+        next_ = code.emit(f"select i1 {gap}, i64 {low}, i64 {number}")
+        ready = self._is_there(levels, self._entry(routine, carries, next_))
+        late = code.emit(f"xor i1 {ready}, true")
+        behind = code.emit(f"and i1 {late}, {more}")
+        in_gap = code.emit(f"and i1 {gap}, {code.emit(f'xor i1 {behind}, true')}")
+        beyond = code.emit(f"add i64 {number}, {self._gap()}")
+        leads = code.emit(f"icmp uge i64 {word}, {_LEADS}")
+        lacks = code.emit(f"xor i1 {gap}, true")
+        room = code.emit(f"icmp slt i64 {beyond}, {chunks}")
+        opens = code.emit(f"and i1 {code.emit(f'and i1 {late}, {leads}')}, {code.emit(f'and i1 {lacks}, {room}')}")
+        begin = code.emit(f"select i1 {in_gap}, i64 {low}, i64 {number}")
+        first = code.emit(f"select i1 {opens}, i64 {beyond}, i64 {begin}")
+        count = code.emit(f"select i1 {ready}, i64 1, i64 {AHEAD}")
+        limit = code.emit(f"select i1 {in_gap}, i64 {end}, i64 {chunks}")
+        last = routine.least(code.emit(f"add i64 {first}, {count}"), limit)
+        new_low = code.emit(
+            f"select i1 {in_gap}, i64 {last}, i64 {code.emit(f'select i1 {opens}, i64 {number}, i64 {low}')}"
+        )
+        fields = [
+            code.emit(f"select i1 {in_gap}, i64 {number}, i64 {last}"),
+            code.emit(f"shl i64 {new_low}, {_FIELD}"),
+            code.emit(f"shl i64 {code.emit(f'select i1 {opens}, i64 {beyond}, i64 {end}')}, {2 * _FIELD}"),
+            code.emit(f"select i1 {code.emit(f'or i1 {ready}, {leads}')}, i64 {_LEADS}, i64 0"),
+        ]
+        new = fields[0]
+        for field in fields[1:]:
+            new = code.emit(f"or i64 {new}, {field}")
+        pair = code.emit(f"cmpxchg ptr {place}, i64 {word}, i64 {new} monotonic monotonic")
         routine.branch(code.emit(f"extractvalue {{i64, i1}} {pair}, 1"), taken, head)
         routine.place(taken)
         return first, last, ready
 
-    def _ahead(self) -> int:
-        """How many chunks' totals take about as long as one chunk's results."""
+    def _field(self, routine: Routine, word: str, number: int) -> str:
+        shifted = routine.code.emit(f"lshr i64 {word}, {number * _FIELD}")
+        return routine.code.emit(f"and i64 {shifted}, {(1 << _FIELD) - 1}")
+
+    def _gap(self) -> int:
+        """How many chunks' results take about as long as the totals of those that are found out at once."""
         results = weight(self._text.nest) + RUNNING * len(self._carried)
-        return max(1, min(MOST_AHEAD, round(results / weight(self._totals.nest))))
+        return max(1, round(AHEAD * weight(self._totals.nest) / results))
 
     def _results(self, levels: Levels, records: str, chunks: tuple[str, str]) -> None:
         """The chunks, one after the other, with what they fold apart."""
