@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
+import accel as A
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, F32, F64, I8, I32, I64, ScalarType
 from accel.backends.llvm.backend import LLVMBackend
@@ -195,3 +197,23 @@ def test_totals_need_no_results() -> None:
     loop = found.totals.nest.body.loop
     assert loop is not None
     assert not any(isinstance(statement, Write) for statement in loop.body.before)
+
+
+@pytest.mark.parametrize("size", [4097, 200_001])
+def test_folds_in_order_beside_filters(size: int) -> None:
+    """The farthest element, the first of equals, and a fold whose bits depend on where its blocks begin."""
+
+    def program(xs: A.Acc[A.Vector[np.float32]]) -> tuple[A.Acc[Any], ...]:
+        numbered = A.indexed(xs)
+        farthest = A.fold1(lambda a, b: A.cond(b[1] > a[1], b, a), numbered)
+        halved = A.fold(lambda a, b: a * 0.5 + b, 0.25, xs)
+        return A.map(A.fst, farthest), halved, A.filter(lambda x: x > 0, xs)[0]
+
+    xs = np.random.default_rng(size).integers(-500, 500, size).astype(np.float32)
+    expected = [np.asarray(each) for each in A.runN(program, backend="llvm", threads=1)(xs)]
+    assert expected[0].item() == xs.argmax()
+    assert np.array_equal(expected[2], xs[xs > 0])
+    assert "totals of" in A.explain(A.runN(program), xs).stages["schedule"]
+    for threads in (2, 3, 8):
+        found = A.runN(program, backend="llvm", threads=threads)(xs)
+        assert [np.asarray(each).tobytes() for each in found] == [each.tobytes() for each in expected]

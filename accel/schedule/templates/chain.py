@@ -35,7 +35,7 @@ def chain(by_rows: Schedule) -> Chain | None:
     """The chain of a nest whose outermost loop has running states; None if it has none, or if one depends on another.
 
     No scatters. States that combine in an order, running or not, must be stepped by the outermost loop itself, in each
-    iteration or in the first ones: so chunks of whole blocks are whole blocks of the order. None is staged.
+    iteration or in the first ones: so chunks of whole blocks are whole blocks of the order.
     """
     nest, loop = by_rows.nest, by_rows.nest.body.loop
     if loop is None or any(isinstance(statement, Scatter) for statement in mentions.statements(nest)):
@@ -52,8 +52,6 @@ def chain(by_rows: Schedule) -> Chain | None:
     if without_results is None:
         return None
     totals = rows(Nest(nest.label, Level((), without_results, ()), (), (), ()))
-    if any(by_rows.accumulation(state.name) is Accumulation.STAGED for state in loop.states):
-        return None
     if any(each.accumulation(name) is not Accumulation.VALUE for name in names for each in (by_rows, totals)):
         return None
     return Chain(totals, any(not state.monoid.exact for state in running))
