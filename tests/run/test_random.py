@@ -67,6 +67,15 @@ def test_numbers_in_any_order(order: Callable[[Any], Any]) -> None:
 
 
 @pytest.mark.llvm
+@pytest.mark.parametrize("before", range(1, 18))
+def test_numbers_behind_what_is_no_number(before: int) -> None:
+    """The lanes before the first number have positions below 0, which nobody reads: they come to the end of all counters."""
+    head = np.arange(before, dtype=np.uint64)
+    found = A.run(A.append(A.use(head), A.random.bits(KEY, (100,))))
+    np.testing.assert_array_equal(found, np.concatenate([head, philox().random_raw(100)]))
+
+
+@pytest.mark.llvm
 def test_a_bootstrap_gathers_and_draws_in_one_loop() -> None:
     """LLVM knows gathers under two signatures, and crashes where a module has both."""
     table = np.arange(1000.0)

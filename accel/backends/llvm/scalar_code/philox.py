@@ -66,7 +66,10 @@ define internal i64 @{symbol}(i64 %low, i64 %high, i64 %position) {FUNCTION_ATTR
 
 
 def _vector(code: Code, symbol: str) -> str:
-    """Lanes whose places from the first one's counter on are below the size of the room `%numbers` are close."""
+    """Lanes whose places from the first one's counter on are below the size of the room `%numbers` are close.
+
+    Behind the last position comes the first: lanes in which nobody reads the number may begin before that.
+    """
     lanes, type_ = code.lanes, code.vector("i64")
     room = 4 * lanes
     bits, flags = f"i{lanes}", code.vector("i1")
@@ -125,7 +128,8 @@ loop:
   %low.one = extractelement {type_} %low, i64 %lane
   %high.one = extractelement {type_} %high, i64 %lane
   %counter.alone = extractelement {type_} %counters, i64 %turn
-  %counter.close = add i64 %first.counter, %turn
+  %counter.far = add i64 %first.counter, %turn
+  %counter.close = and i64 %counter.far, {(1 << 62) - 1}
   %before = select i1 %close, i64 %counter.close, i64 %counter.alone
   %counter = add i64 %before, 1
   {body}
