@@ -38,6 +38,7 @@ from accel.ast.scalars.bits import (
 )
 from accel.ast.combinators.boundary import Boundary, boundary
 from accel.ast.combinators.control import compute
+from accel.ast.combinators.host.calls import atrace, foreign_acc
 from accel.ast.combinators.elementwise import imap, map
 from accel.ast.handles.exp import Exp
 from accel.ast.scalars.floats import (
@@ -175,7 +176,9 @@ __all__ = [
     "argsort",
     "asin", "asinh",
     "assert_",
-    "atan", "atan2", "atanh", "awhile",
+    "atan", "atan2", "atanh",
+    "atrace",
+    "awhile",
     "backpermute", "bitcast", "boolToInt",
     "boundary",
     "cast", "cbrt", "ceiling", "clearBit",
@@ -193,6 +196,7 @@ __all__ = [
     "foldAll",
     "foldSeg",
     "foldSegOffsets",
+    "foreign_acc",
     "fromIndex", "fromIntegral",
     "fromJust", "fromMaybe", "fst", "gather",
     "gatherIf",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from accel import settings as setting
+from accel.ast.tree.host_functions import HostFunction
 from accel.ast.tree.nodes import ArrayNode, ArrayParameter, Use
 from accel.backends.protocol import Executable, HostArray
 from accel.compile import Compilation, compile
@@ -18,14 +19,17 @@ from accel.labelled.array import SizeVariable
 from accel.labelled.construction.build import build
 from accel.labelled.meaning import bind
 from accel.labelled.nodes import Program
-from accel.labelled.places import names
+from accel.labelled.places import host_functions, names
 from accel.labelled.text import text
 from accel.relocation import Relocated
 from accel.settings import Settings
 from accel.support.cache import Cache
 
-Key: TypeAlias = tuple[str, tuple[str, ...], setting.Key, tuple[tuple[SizeVariable, int], ...]]
-"""What an executable is found by: the program's text, names that its errors give, settings, sizes it is planned for."""
+Key: TypeAlias = tuple[
+    str, tuple[str, ...], tuple[HostFunction, ...], setting.Key, tuple[tuple[SizeVariable, int], ...]
+]
+"""What an executable is found by: the program's text, names that its errors give, functions of the host, settings, sizes it is
+planned for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +77,7 @@ def built(
     given: Sequence[HostArray] = (),
 ) -> Built:
     """The program that computes `nodes`, compiled. `given`: arrays for its parameters, if it is planned for their sizes."""
-    found = build(nodes, parameters, settings.rounding)
+    found = build(nodes, parameters, settings.rounding, settings.host_calls)
     arguments = [*given, *(leaf for constant in found.constants for leaf in constant.data)]
     executable, settled = compiled(found.program, settings, arguments)
     return Built(found.program, executable, found.constants, settled)
@@ -87,6 +91,7 @@ def compiled(program: Program, settings: Settings, arguments: Sequence[HostArray
     key = (
         text(program),
         names(program, every=settings.check_nan),
+        host_functions(program),
         setting.key(settings),
         tuple(sorted(actual.items())),
     )

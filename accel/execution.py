@@ -19,8 +19,8 @@ import numpy as np
 from accel import kept_programs
 from accel import settings as setting
 from accel.annotations import Demand, contradiction, demand_of_result, demands
-from accel.ast.combinators.foreign import as_array
-from accel.ast.combinators.host import use
+from accel.ast.combinators.host.arrays import use
+from accel.ast.combinators.host.foreign import as_array
 from accel.ast.handles.acc import Acc
 from accel.ast.handles.function import apply_to_arrays
 from accel.ast.handles.literals import describe

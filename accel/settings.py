@@ -76,6 +76,11 @@ class Settings:
         """How folds add products: to find out who made a NaN, a product must be somebody's."""
         return "rounded" if self.check_nan else self.products
 
+    @property
+    def host_calls(self) -> bool:
+        """Whether programs call foreign functions, rather than computing their fallbacks."""
+        return not self.backend.startswith("opencl")
+
 
 _BACKEND = re.compile(r"llvm|interpreter|opencl(:[0-9]+)?")
 

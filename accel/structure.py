@@ -6,14 +6,12 @@ The user passes and gets nested tuples; a program has a flat list of arrays, one
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, TypeAlias, TypeVar, Union, assert_never
+from typing import TypeAlias, TypeVar, Union, assert_never
 
 import numpy as np
 
+from accel.ast.tree.host_functions import HostArray
 from accel.ast.tree.types import ElementType, MaybeType, RecordType, ScalarType, TupleType
-
-if TYPE_CHECKING:
-    from accel.backends.protocol import HostArray
 
 T = TypeVar("T")
 

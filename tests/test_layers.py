@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS = (
     ("accel.errors", "accel.support", "accel.passes"),
     ("accel.ast.tree",),
+    ("accel.structure",),
     ("accel.ast.handles",),
     ("accel.ast.meaning", "accel.ast.scalars"),
     ("accel.ast.combinators",),
@@ -51,7 +52,7 @@ LAYERS = (
     ("accel.backends.llvm", "accel.backends.opencl", "accel.backends.interpreter"),
     ("accel.backends.choose",),
     ("accel.settings",),
-    ("accel.structure", "accel.annotations", "accel.relocation"),
+    ("accel.annotations", "accel.relocation"),
     ("accel.compile", "accel.direct", "accel.kept_programs"),
     ("accel.building",),
     ("accel.execution",),

@@ -68,6 +68,14 @@ class Device(Protocol[B]):
         """
         ...
 
+    def shown(self, buffer: B, element: ScalarType, shape: tuple[int, ...]) -> HostArray:
+        """The buffer's first elements, to be read only; a copy if the device needs one."""
+        ...
+
+    def copied(self, array: HostArray, element: ScalarType) -> B:
+        """A fresh contiguous buffer with the elements of any array. Raises `MemoryError`."""
+        ...
+
     def scalar(self, buffer: B, element: ScalarType) -> bool | int | float:
         """The first element."""
         ...

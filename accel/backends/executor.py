@@ -33,7 +33,7 @@ from accel.backends.parameters import Binder, binder
 from accel.backends.protocol import HostArray
 from accel.backends.sites import NoSite, no_fault
 from accel.errors import AccelError, AccelMemoryError, Where, here
-from accel.ir.nodes import HostSizes, Launch, Output, Program, Require, Sort, View
+from accel.ir.nodes import HostCall, HostSizes, Launch, Output, Program, Require, Sort, View
 from accel.labelled.array import Array, Shape
 from accel.labelled.meaning import faults
 from accel.labelled.meaning.evaluate import evaluate
@@ -165,6 +165,24 @@ def _sort(step: Sort, device: Device[B], slots: Slots) -> Instruction[B]:
     return instruction
 
 
+def _host_call(step: HostCall, device: Device[B], slots: Slots) -> Instruction[B]:
+    sources, targets = (
+        [(slots.array(array), array.element, shape_of(array.shape, slots)) for array in some]
+        for some in (step.sources, step.arrays)
+    )
+
+    def instruction(buffers: list[B | None], sizes: list[int]) -> None:
+        given = [device.shown(_held(buffers[slot]), element, shape(sizes)) for slot, element, shape in sources]
+        made = step.function(given, [shape(sizes) for _, _, shape in targets], step.where)
+        for (slot, element, _), array in zip(targets, made, strict=True):
+            try:
+                buffers[slot] = device.copied(array, element)
+            except MemoryError as error:
+                raise _no_room(element, array.shape, step.where) from error
+
+    return instruction
+
+
 def _host_sizes(step: HostSizes, device: Device[B], slots: Slots) -> Instruction[B]:
     targets = [slots.size(variable) for variable in step.variables]
     inputs = {array: (slots.array(array), shape_of(array.shape, slots)) for array in loaded(step.function)}
@@ -276,6 +294,8 @@ def _instructions(items: Sequence[Item], device: Device[B], slots: Slots, around
                 code.append(_view(item, device, slots))
             case Sort():
                 code.append(_sort(item, device, slots))
+            case HostCall():
+                code.append(_host_call(item, device, slots))
             case HostSizes():
                 code.append(_host_sizes(item, device, slots))
             case Require():
@@ -363,6 +383,7 @@ def _owned(program: Program) -> frozenset[Array]:
         for array in [*(o.array for o in step.nest.outputs), *(new for _, new in step.nest.in_place)]
     }
     made |= {step.array for step in program.steps if isinstance(step, Sort)}
+    made |= {array for step in program.steps if isinstance(step, HostCall) for array in step.arrays}
     viewed = {array for step in program.steps if isinstance(step, View) for array in (*step.arrays, *step.sources)}
     once = {array for array in program.results if program.results.count(array) == 1}
     return frozenset(made & once - viewed)

@@ -12,7 +12,7 @@ from typing import TypeAlias, Union, assert_never
 
 from accel.ir import mentions
 from accel.ir.copies import Copy, copied
-from accel.ir.nodes import Branch, HostSizes, Launch, Program, Repeat, Require, Sort, Step, View
+from accel.ir.nodes import Branch, HostCall, HostSizes, Launch, Program, Repeat, Require, Sort, Step, View
 from accel.labelled.array import Array
 from accel.labelled.programs import loaded
 from accel.schedule.nodes import Series
@@ -62,7 +62,7 @@ class Drop:
     arrays: tuple[Array, ...]
 
 
-Item: TypeAlias = Union[Launch, View, Sort, HostSizes, Require, Enter, Mark, Jump, JumpUnless, Assign, Drop]
+Item: TypeAlias = Union[Launch, View, Sort, HostCall, HostSizes, Require, Enter, Mark, Jump, JumpUnless, Assign, Drop]
 
 
 def linear(program: Program) -> list[Item]:
@@ -194,6 +194,8 @@ def _mentions(item: Item) -> frozenset[Array]:
         case Launch(nest):
             return mentions.arrays(nest) | {count.array for count in nest.counts}
         case View(arrays, sources) | Assign(arrays, sources):
+            return frozenset(arrays + sources)
+        case HostCall(arrays, _, sources):
             return frozenset(arrays + sources)
         case Sort(array, sources):
             return frozenset((array, *sources))

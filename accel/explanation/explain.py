@@ -14,7 +14,7 @@ from typing import Any, Unpack
 
 from accel import settings as setting
 from accel.annotations import demands
-from accel.ast.combinators.host import use
+from accel.ast.combinators.host.arrays import use
 from accel.ast.handles.acc import Acc
 from accel.ast.handles.function import apply_to_arrays
 from accel.ast.tree.nodes import ArrayNode, ArrayParameter, Use
@@ -93,7 +93,7 @@ def with_ways(explained: Explanation, found: Chosen) -> Explanation:
 def subject(program: object, arrays: Sequence[object], settings: Settings) -> Subject:
     """What `explain` is called with, planned and lowered. Raises `AccelTypeError` for what is no program."""
     traced = _traced(program, arrays)
-    built = build(traced.results, traced.parameters, settings.rounding)
+    built = build(traced.results, traced.parameters, settings.rounding, settings.host_calls)
     sizes: dict[SizeVariable, int] = {}
     data: list[HostArray] | None = None
     if traced.arguments is not None:

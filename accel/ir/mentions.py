@@ -8,6 +8,7 @@ from typing import assert_never
 from accel.ir import flow
 from accel.ir.nodes import (
     Branch,
+    HostCall,
     HostSizes,
     Launch,
     Level,
@@ -45,7 +46,7 @@ def programs(program: Program) -> Iterator[Program]:
             match step:
                 case Branch(then=first, orelse=second) | Repeat(condition=first, body=second):
                     pending += (second, first)
-                case Launch() | View() | Sort() | HostSizes() | Require():
+                case Launch() | View() | Sort() | HostCall() | HostSizes() | Require():
                     pass
                 case _:
                     assert_never(step)
@@ -62,7 +63,7 @@ def steps(program: Program) -> Iterator[Step]:
                 pending += [*reversed(orelse.steps), *reversed(then.steps)]
             case Repeat(condition, body):
                 pending += [*reversed(body.steps), *reversed(condition.steps)]
-            case Launch() | View() | Sort() | HostSizes() | Require():
+            case Launch() | View() | Sort() | HostCall() | HostSizes() | Require():
                 pass
             case _:
                 assert_never(step)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias, Union
 
+from accel.ast.tree.host_functions import HostFunction
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, I64, ScalarType
 from accel.errors import Where
@@ -290,6 +291,16 @@ class Sort:
 
 
 @dataclass(frozen=True, slots=True)
+class HostCall:
+    """`arrays := function(sources)`: see `accel.labelled.nodes.HostCall`. What it should not give is an error at `where`."""
+
+    arrays: tuple[Array, ...]
+    function: HostFunction
+    sources: tuple[Array, ...]
+    where: Where | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class HostSizes:
     """`variables := function()`, evaluated on the host; a negative extent is an error at `where`."""
 
@@ -331,7 +342,7 @@ class Repeat:
     arrays: tuple[Array, ...]
 
 
-Step: TypeAlias = Union[Launch, View, Sort, HostSizes, Require, Branch, Repeat]
+Step: TypeAlias = Union[Launch, View, Sort, HostCall, HostSizes, Require, Branch, Repeat]
 
 
 @dataclass(frozen=True, slots=True)

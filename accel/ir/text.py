@@ -19,6 +19,7 @@ from accel.ir.nodes import (
     Branch,
     For,
     Guard,
+    HostCall,
     HostSizes,
     Launch,
     Level,
@@ -102,6 +103,8 @@ def _step(step: Step) -> Iterator[str]:
             flags = [word for word, holds in (("places", places), ("descending", descending)) if holds]
             head = f"sort[{', '.join(flags)}]" if flags else "sort"
             yield f"{head} {_arrays(sources)} -> {_typed((array,))}"
+        case HostCall(arrays, called, sources):
+            yield f"call {called.name} {_arrays(sources)} -> {_typed(arrays)}".rstrip()
         case HostSizes(variables, function):
             names = " ".join(f"n{variable.number}" for variable in variables)
             yield f"sizes {names} = {function_text(function)}"

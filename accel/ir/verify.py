@@ -14,6 +14,7 @@ from accel.ir.nodes import (
     Branch,
     For,
     Guard,
+    HostCall,
     HostSizes,
     Launch,
     Level,
@@ -87,6 +88,8 @@ def _step(step: Step) -> tuple[set[Array], set[Array], set[Array], tuple[Program
             return set(sources), set(), set(arrays), ()
         case Sort(array, sources):
             return set(sources), set(), {array}, ()
+        case HostCall(arrays, _, sources):
+            return set(sources), set(), set(arrays), ()
         case HostSizes(_, function):
             return set(loaded(function)), set(), set(), ()
         case Require():

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias, Union
 
+from accel.ast.tree.host_functions import HostFunction
 from accel.ast.tree.nodes import Direction, ScanForm
 from accel.errors import Where
 from accel.labelled.algebra import Monoid, Products
@@ -203,6 +204,17 @@ class Sort:
 
 
 @dataclass(frozen=True, slots=True)
+class HostCall:
+    """`arrays := function(inputs)`, Python code on the host. Without arrays it is there for what it does, and always stays.
+
+    It is an operation of its own since no other has an effect, and it is none that loops could do.
+    """
+
+    function: HostFunction
+    inputs: tuple[Array, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Reshape:
     """The same buffers under another shape of equal size (checked when run): costs nothing."""
 
@@ -260,7 +272,7 @@ class Awhile:
 Operation: TypeAlias = Union[
     Use, Generate, Map, Backpermute, Gather, Scatter, Copy, Fold, FoldSegments, Scan, ScanSegments, Filter, Reshape, Force,
     BindSizes, RequireEqual, Acond, Awhile,
-    Sort,
+    Sort, HostCall,
 ]  # fmt: skip
 
 

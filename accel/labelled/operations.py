@@ -25,6 +25,7 @@ from accel.labelled.nodes import (
     Force,
     Gather,
     Generate,
+    HostCall,
     Map,
     Operation,
     Program,
@@ -207,6 +208,8 @@ def describe(operation: Operation) -> Described:
             return Described(Kind.FILTER, "filter", _as(Role.STREAM, inputs), (predicate,), _FINDS, inputs[0].shape)
         case Sort(inputs, name=name):
             return Described(Kind.BARRIER, name, _as(Role.INDEX, inputs))
+        case HostCall(function, inputs):
+            return Described(Kind.BARRIER, function.name, _as(Role.INDEX, inputs), (), _CHOOSES)
         case Reshape(inputs):
             return Described(Kind.BARRIER, "reshape", _as(Role.INDEX, inputs), (), _RESHAPES)
         case Force(inputs):
@@ -271,7 +274,7 @@ def rebuild(
                 operation, combine=functions[0], destinations=arrays[:first],
                 keep=None if keep is None else arrays[first], indices=arrays[second:third], values=arrays[third:],
             )  # fmt: skip
-        case Copy() | Reshape() | Force() | Sort():
+        case Copy() | Reshape() | Force() | Sort() | HostCall():
             return replace(operation, inputs=arrays)
         case Fold() | Scan():
             initial = functions[1] if len(functions) > 1 else None

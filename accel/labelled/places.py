@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from accel.ast.tree.host_functions import HostFunction
 from accel.errors import Where
-from accel.labelled.nodes import Binding, Fold, FoldSegments, Program, RequireEqual, ScanSegments
+from accel.labelled.nodes import Binding, Fold, FoldSegments, HostCall, Program, RequireEqual, ScanSegments
 from accel.labelled.operations import Kind, describe
 from accel.labelled.programs import blocks, functions, programs
 from accel.labelled.scalar import Load
@@ -62,3 +63,9 @@ def names(program: Program, every: bool = False) -> tuple[str, ...]:
                 case _:
                     pass
     return tuple(found)
+
+
+def host_functions(program: Program) -> tuple[HostFunction, ...]:
+    """The functions of the host that a program calls."""
+    operations = (binding.operation for part in programs(program) for binding in part.bindings)
+    return tuple([operation.function for operation in operations if isinstance(operation, HostCall)])

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from accel.labelled.array import Array, Extent, SizeVariable
-from accel.labelled.nodes import Binding, Operation, Program
+from accel.labelled.nodes import Binding, HostCall, Operation, Program
 from accel.labelled.operations import ORDERED, Flag, Kind, describe, parts
 from accel.labelled.scalar import Block, Compute, Function, If, Load, Operand, Statement, Variable, While
 
@@ -41,6 +41,12 @@ def inside(operation: Operation) -> Iterator[Program]:
         current = pending.pop()
         yield current
         pending += [part for binding in current.bindings for part in parts(binding.operation)]
+
+
+def has_effect(binding: Binding) -> bool:
+    """Whether a binding is there for what it does, or something inside of it is."""
+    within = (each for part in inside(binding.operation) for each in part.bindings)
+    return any(isinstance(each.operation, HostCall) and not each.arrays for each in (binding, *within))
 
 
 def inputs(operation: Operation) -> tuple[Array, ...]:

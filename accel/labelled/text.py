@@ -24,6 +24,7 @@ from accel.labelled.nodes import (
     Force,
     Gather,
     Generate,
+    HostCall,
     Map,
     Operation,
     Program,
@@ -151,6 +152,8 @@ def _words(operation: Operation, names: _Names) -> list[str]:
         case Sort(inputs, places, descending):
             flags = _flags("places" if places else "", "descending" if descending else "")
             return ["sort" + flags, _arrays(inputs, names)]
+        case HostCall(called, inputs):
+            return [called.name, _arrays(inputs, names)]
         case Force(inputs):
             return ["force", _arrays(inputs, names)]
         case BindSizes(variables, function):

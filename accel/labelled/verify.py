@@ -23,6 +23,7 @@ from accel.labelled.nodes import (
     Force,
     Gather,
     Generate,
+    HostCall,
     Map,
     Program,
     RequireEqual,
@@ -185,6 +186,8 @@ class _Check:
                 self._shapes(arrays + inputs, shape, "inputs and result")
                 self.require(len(arrays) == 1 and bool(shape), "a sort of rows has one result")
                 self.require(elements == ([I64] if places else _elements(inputs)), "elements stay, or places are i64")
+            case HostCall(inputs=inputs):
+                self.require(bool(inputs or arrays), "a call reads or makes arrays")
             case BindSizes(variables, function):
                 self.require(self.sizes.isdisjoint(variables), "sizes are bound once")
                 self._function(function, [], [I64] * len(variables))

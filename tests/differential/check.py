@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from accel.ast.combinators.host import use
+from accel.ast.combinators.host.arrays import use
 from accel.errors import AccelShapeError
 from accel.support.choices import STRATEGIES, Duplicate, Strategy
 from tests.differential.data import HostArray, inputs

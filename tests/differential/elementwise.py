@@ -235,6 +235,33 @@ class Compute:
         return f"A.compute({name_of(node.arguments[0])})"
 
 
+@dataclass(frozen=True, slots=True)
+class OnTheHost:
+    """`atrace`, and `foreign_acc` of what does nothing."""
+
+    name: str = "atrace"
+
+    def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
+        require(not types(node.arguments[0]).is_hollow)
+        return (types(node.arguments[0]),)
+
+    def source(self, node: Node) -> str:
+        array = name_of(node.arguments[0])
+        return (
+            f"A.atrace('traced', {array})"
+            if self.name == "atrace"
+            else f"A.foreign_acc(lambda x: x, lambda x: x, {array})"
+        )
+
+
+def propose_on_the_host(world: World) -> Node | None:
+    """One of them."""
+    array = world.array(lambda array: not array.is_hollow)
+    if array is None:
+        return None
+    return Node(OnTheHost("atrace" if world.draw.chance(50) else "foreign_acc"), (array[0],))
+
+
 def propose_compute(world: World) -> Node | None:
     """Any array."""
     array = world.array(lambda array: True)

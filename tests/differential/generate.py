@@ -32,6 +32,7 @@ PROPOSALS: tuple[tuple[int, Proposal], ...] = (
     (2, elementwise.propose_zip),
     (2, elementwise.propose_unzip),
     (1, elementwise.propose_compute),
+    (1, elementwise.propose_on_the_host),
     (1, elementwise.propose_enumeration),
     (1, elementwise.propose_indexed),
     (1, random_numbers.propose_random),

@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 
 import accel as A
-from accel.ast.combinators.host import use
+from accel.ast.combinators.host.arrays import use
 from accel.ast.tree.operators import ELEMENTARY
 from accel.backends import protocol
 from accel.backends.choose import backend

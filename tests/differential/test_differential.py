@@ -78,6 +78,7 @@ def test_programs_are_varied() -> None:
     assert {"replicate", "slice", "acond", "awhile", "compute", "unzip", "generate", "foldAll", "fold1"} <= names
     assert {"sum", "all", "fold1All", "postscanr", "scatter", "indexed", "enumFromN", "transposeOn", "slitOn"} <= names
     assert {"bits", "uniform", "integers"} <= names
+    assert {"atrace", "foreign_acc"} <= names
     assert {"foldSeg", "fold1Seg", "foldSegOffsets", "fold1SegOffsets", "scanlSeg", "scanr1Seg"} <= names
     assert {"sort", "argsort", "sortBy", "topK", "searchsorted"} <= names
     assert sum(len(program.nodes) > 3 for program in programs) > 200

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ast.combinators.host import use
+from accel.ast.combinators.host.arrays import use
 from accel.ast.tree.types import I8, I64
 from accel.labelled.meaning.interpret import interpret
 from accel.labelled.nodes import Program as Labelled

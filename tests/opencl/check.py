@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 import accel as A
-from accel.ast.combinators.host import use
+from accel.ast.combinators.host.arrays import use
 from accel.backends.opencl.backend import OpenCLBackend
 from accel.backends.protocol import Executable, HostArray, compiled
 from accel.compile import stages

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ast.combinators.host import use
+from accel.ast.combinators.host.arrays import use
 from accel.backends.opencl.code.writer import SCALAR_LOOP
 from accel.backends.opencl.machine.features import Features
 from accel.backends.opencl.machine.memory import size_class

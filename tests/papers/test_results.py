@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.ast.combinators.host import use
+from accel.ast.combinators.host.arrays import use
 from accel.backends.protocol import HostArray
 from accel.support.choices import STRATEGIES, Strategy
 from tests.marks import one_in, slow

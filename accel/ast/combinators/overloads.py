@@ -13,7 +13,7 @@ from accel.ast.combinators.control import acond, awhile, iiterate, iterate
 from accel.ast.combinators.folds import (
     fold, foldAll, postscanl, postscanr, prescanl, prescanr, scanl, scanlTotal, scanr, scanrTotal,
 )
-from accel.ast.combinators.host import use
+from accel.ast.combinators.host.arrays import use
 from accel.ast.combinators.linear_algebra.rearranging import nzip, rnz
 from accel.ast.combinators.reorder import backpermute, replicate, reshape, slice
 from accel.ast.combinators.segmented_scans import (

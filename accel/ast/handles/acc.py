@@ -35,6 +35,7 @@ from accel.ast.tree.nodes import (
     Assert,
     Awhile,
     Filter,
+    HostCall,
     Index,
     Result,
     ScalarNode,
@@ -333,7 +334,9 @@ def _dtype(element: ElementType) -> DType:
             assert_never(element)
 
 
-def result_of(node: Filter | Scan | ScanSegments | Acond | Awhile, position: int, extents: Extents) -> Acc[Any]:
+def result_of(
+    node: Filter | Scan | ScanSegments | HostCall | Acond | Awhile, position: int, extents: Extents
+) -> Acc[Any]:
     """The handle of one of several results."""
     return Acc(Result(node, position, (node.types[position],), node.where), extents)
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from typing import TypeAlias, Union
 
-import numpy as np
-
+from accel.ast.tree.host_functions import HostFunction
+from accel.ast.tree.inputs import ArrayParameter as ArrayParameter
+from accel.ast.tree.inputs import Use as Use
 from accel.ast.tree.operators import Direction as Direction
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.operators import ScanForm as ScanForm
@@ -119,23 +120,6 @@ class Function:
 
     parameters: tuple[Parameter, ...]
     body: ScalarNode
-
-
-@frozen
-class Use:
-    """Arrays of the host: one per leaf of the element type, all of one shape."""
-
-    data: tuple[np.ndarray[tuple[int, ...], np.dtype[np.generic]], ...]
-    types: tuple[ArrayType]
-    where: Where | None
-
-
-@frozen
-class ArrayParameter:
-    """An array that is given later: an argument of a `runN` function, or the state of an `awhile`."""
-
-    types: tuple[ArrayType]
-    where: Where | None
 
 
 @frozen
@@ -361,6 +345,17 @@ class Assert:
 
 
 @frozen
+class HostCall:
+    """What `function` makes of `arguments` when it runs, which is `fallback`; for one that prints, these are one."""
+
+    function: HostFunction
+    arguments: tuple[ArrayNode, ...]
+    fallback: tuple[ArrayNode, ...]
+    types: tuple[ArrayType, ...]
+    where: Where | None
+
+
+@frozen
 class Acond:
     """The arrays of one branch; the other branch is not evaluated."""
 
@@ -387,7 +382,7 @@ class Awhile:
 class Result:
     """One result of a node that has several."""
 
-    node: Filter | Scan | ScanSegments | Acond | Awhile
+    node: Filter | Scan | ScanSegments | HostCall | Acond | Awhile
     position: int
     types: tuple[ArrayType]
     where: Where | None
@@ -396,4 +391,5 @@ class Result:
 ArrayNode: TypeAlias = Union[
     Use, ArrayParameter, Generate, Map, Backpermute, Gather, Append, Permute, ScatterWith, Fold, FoldSegments, Scan,
     ScanSegments, Filter, Replicate, Slice, Reshape, Compute, Assert, Acond, Awhile, Result, Sort,
+    HostCall,
 ]  # fmt: skip

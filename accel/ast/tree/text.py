@@ -25,6 +25,7 @@ from accel.ast.tree.nodes import (
     Function,
     Gather,
     Generate,
+    HostCall,
     Map,
     Permute,
     Project,
@@ -182,6 +183,9 @@ def _line(node: ArrayNode, arrays: Mapping[ArrayNode, str]) -> str:
             return f"compute({arrays[array]})"
         case Assert(condition, message, array):
             return f"assert_({scalar(condition)}, {message!r}, {arrays[array]})"
+        case HostCall(called, given, fallback):
+            others = "" if node.function.prints else f", fallback {_listed(fallback, arrays)}"
+            return f"{called.name}({_listed(given, arrays)}{others})"
         case Acond(condition, then, orelse):
             branches = ", ".join(f"({_listed(branch, arrays)})" for branch in (then, orelse))
             return f"acond({scalar(condition)}, {branches})"

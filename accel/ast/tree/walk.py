@@ -24,6 +24,7 @@ from accel.ast.tree.nodes import (
     Function,
     Gather,
     Generate,
+    HostCall,
     Index,
     Literal,
     MakeTuple,
@@ -110,7 +111,7 @@ def scalars_of(node: ArrayNode) -> tuple[ScalarNode, ...]:
     """The scalar expressions of an array node: shapes, seeds, and the bodies of its functions."""
     found: tuple[ScalarNode | Function | None, ...]
     match node:
-        case Use() | ArrayParameter() | Gather() | Sort() | Compute() | Awhile() | Result():
+        case Use() | ArrayParameter() | Gather() | Sort() | Compute() | HostCall() | Awhile() | Result():
             found = ()
         case Generate(shape, function) | Backpermute(shape, function):
             found = (shape, function)
@@ -154,6 +155,8 @@ def arguments(node: ArrayNode) -> tuple[ArrayNode, ...]:
             return (array, starts, ends)
         case Result(node=inner):
             return (inner,)
+        case HostCall(_, given, fallback):
+            return given if node.function.prints else (*given, *fallback)
         case Awhile(initial=initial):
             return initial
         case (

@@ -18,7 +18,7 @@ from accel.backends.llvm.templates.choose import on_several_threads
 from accel.backends.llvm.threads.pool import participants
 from accel.backends.protocol import Executable
 from accel.ir import mentions
-from accel.ir.nodes import Program, Sort
+from accel.ir.nodes import HostCall, Program, Sort
 from accel.schedule.machine import PROCESSOR, Machine
 from accel.schedule.templates.chain import Chain
 from accel.schedule.templates.copies import Copies
@@ -73,7 +73,7 @@ class LLVMBackend:
             for each in zip(together, kernels.functions[len(every) :], modules.series, strict=True)
         ]
         execution = Execution(program, CPU(pairs, kernels, self._threads, series), around)
-        if around is not nothing_around or any(isinstance(step, Sort) for step in mentions.steps(program)):
+        if around is not nothing_around or any(isinstance(step, Sort | HostCall) for step in mentions.steps(program)):
             return execution
         named = {nest: (name, frame) for nest, name, frame in zip(every, modules.names, frames, strict=False)}
         named_series = list(zip(modules.names[len(every) :], series, strict=True))

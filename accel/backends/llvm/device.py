@@ -26,6 +26,7 @@ from accel.backends.sites import NoSite, fault
 from accel.backends.sorting import sort_into
 from accel.errors import AccelError
 from accel.ir.nodes import Nest
+from accel.labelled.meaning.evaluate import read_only
 from accel.schedule.nodes import Series
 
 
@@ -67,6 +68,16 @@ class CPU:
             return buffer
         copy = self._buffers.take(element, shape)  # whose memory is warm, more often than not
         np.copyto(copy, self.view(buffer, shape))
+        return copy
+
+    def shown(self, buffer: HostArray, element: ScalarType, shape: tuple[int, ...]) -> HostArray:
+        """The elements where they are."""
+        return read_only(self.view(buffer, shape))
+
+    def copied(self, array: HostArray, element: ScalarType) -> HostArray:
+        """A copy."""
+        copy = self._buffers.take(element, array.shape)
+        np.copyto(copy, array)
         return copy
 
     def scalar(self, buffer: HostArray, element: ScalarType) -> bool | int | float:

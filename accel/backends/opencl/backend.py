@@ -28,6 +28,7 @@ from accel.backends.sorting import sort_into
 from accel.errors import AccelDeviceError
 from accel.ir.nodes import Nest, Program
 from accel.labelled.meaning import faults
+from accel.labelled.meaning.evaluate import read_only
 from accel.schedule.machine import Machine
 from accel.schedule.nodes import Series
 from accel.schedule.templates.ways import NestSchedules, ProgramSchedules, Way
@@ -122,6 +123,12 @@ class _Kernels:
     def scalar(self, buffer: Held, element: ScalarType) -> bool | int | float:
         value: bool | int | float = self._memory.download(buffer, element, ()).item()
         return value
+
+    def shown(self, buffer: Held, element: ScalarType, shape: tuple[int, ...]) -> HostArray:
+        return read_only(self.download(buffer, element, shape, owned=False))
+
+    def copied(self, array: HostArray, element: ScalarType) -> Held:
+        return self._memory.filled(np.ascontiguousarray(array))
 
     def view(self, buffer: Held, shape: tuple[int, ...]) -> Held:
         return buffer

@@ -34,6 +34,7 @@ from accel.labelled.nodes import (
     Force,
     Gather,
     Generate,
+    HostCall,
     Map,
     RequireEqual,
     Reshape,
@@ -156,7 +157,7 @@ def lower_leaf(leaf: LeafOfCluster, frame: Frame) -> Draft:
     """One operation as a nest."""
     binding, traversal = leaf.binding, leaf.traversal
     match binding.operation:
-        case Sort():
+        case Sort() | HostCall():
             raise AccelInternalError(f"operation {binding.label} is no loop")
         case Generate(function):
             return lower_map(binding, function, (), traversal, frame)

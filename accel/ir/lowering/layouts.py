@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from accel.ir import mentions
 from accel.ir.nodes import (
     Branch,
+    HostCall,
     HostSizes,
     Launch,
     LoopBody,
@@ -70,6 +71,8 @@ def _fixed(program: Program, own: Sequence[Nest]) -> frozenset[Array]:
                 found.update(arrays, sources)
             case Sort(array, sources):
                 found.update((array, *sources))
+            case HostCall(arrays, _, sources):
+                found.update(arrays, sources)
             case HostSizes(_, function):
                 found.update(loaded(function))
             case Branch(condition=condition, arrays=arrays):

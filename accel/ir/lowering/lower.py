@@ -18,7 +18,7 @@ from accel.ir.lowering.layouts import laid_out
 from accel.ir.lowering.sizes import mentioned_sizes
 from accel.ir.nodes import Branch, HostSizes, Launch, Program, Repeat, Require, Step, View
 from accel.labelled.array import SizeVariable
-from accel.labelled.nodes import Binding, BindSizes, Force, RequireEqual, Reshape, Sort, Use
+from accel.labelled.nodes import Binding, BindSizes, Force, HostCall, RequireEqual, Reshape, Sort, Use
 
 
 def lower(program: fusedast.Program, *, layouts: bool = True) -> Program:
@@ -54,6 +54,8 @@ def _host_step(binding: Binding) -> Iterator[Step]:
             yield View(binding.arrays, inputs, binding.where)
         case Sort(inputs, places, descending):
             yield ir.Sort(binding.arrays[0], inputs, places, descending, binding.where)
+        case HostCall(function, inputs):
+            yield ir.HostCall(binding.arrays, function, inputs, binding.where)
         case BindSizes(variables, function):
             yield HostSizes(variables, function, binding.where)
         case RequireEqual(left, right, name, left_where, right_where, message):

@@ -15,10 +15,10 @@ import numpy as np
 from accel.ast.handles.extents import require_extents
 from accel.errors import Where
 from accel.ir.meaning.nest_run import run_nest
-from accel.ir.nodes import Branch, HostSizes, Launch, Nest, Program, Repeat, Require, Sort, Step, View
+from accel.ir.nodes import Branch, HostCall, HostSizes, Launch, Nest, Program, Repeat, Require, Sort, Step, View
 from accel.labelled.array import Array
 from accel.labelled.meaning import faults
-from accel.labelled.meaning.evaluate import HostArray
+from accel.labelled.meaning.evaluate import HostArray, read_only
 from accel.labelled.meaning.interpret import Environment
 from accel.labelled.meaning.sorting import ordered
 
@@ -52,6 +52,10 @@ def _step(step: Step, env: Environment, run: RunNest) -> None:
             if faults.is_too_large(array.element, env.shape(array.shape)):
                 raise faults.too_large(array.element, env.shape(array.shape), where)
             env.arrays[array] = ordered([env.arrays[source] for source in sources], places, descending)
+        case HostCall(arrays, called, sources, where):
+            shapes = [env.shape(array.shape) for array in arrays]
+            made = called([read_only(env.arrays[source]) for source in sources], shapes, where)
+            env.arrays.update(zip(arrays, map(np.copy, made), strict=True))
         case HostSizes(variables, function, where):
             extents = [int(extent) for extent in env.function(function)(())]
             require_extents(tuple(extents), where)

@@ -51,17 +51,23 @@ class Built:
     constants: tuple[ast.Use, ...]
 
 
-def build(results: Sequence[ArrayNode], parameters: Sequence[ArrayParameter], products: Rounding = "fused") -> Built:
+def build(
+    results: Sequence[ArrayNode],
+    parameters: Sequence[ArrayParameter],
+    products: Rounding = "fused",
+    host_calls: bool = True,
+) -> Built:
     """The program that computes `results`. Its parameters are `parameters`, then one for each input in order of occurrence.
 
     An input is what one `Use`, or several of the same arrays, take from the host. `products`: how folds add products.
+    `host_calls`: whether foreign functions are called, or their fallbacks computed.
 
     Raises `AccelShapeError` for shapes that cannot fit, `AccelStagingError` for control flow that is nested too deep and for
     variables of loops and functions that are used outside of them.
     """
     graph = Graph()
     forbid_escape(results, parameters, graph)
-    building = Building(regions.place(results, graph.shape))
+    building = Building(regions.place(results, graph.shape), host_calls)
     placement = building.placement
     scope = Scope(building, placement.root, lazy=False)
     order = placement.nodes.get(placement.root, [])

@@ -27,7 +27,7 @@ SCALAR: Shape = ()
 Simple = (
     ast.Generate | ast.Map | ast.Backpermute | ast.Gather | ast.Append | ast.Permute | ast.ScatterWith | ast.Fold
     | ast.FoldSegments | ast.ScanSegments | ast.Scan | ast.Filter | ast.Replicate | ast.Slice | ast.Reshape | ast.Compute
-    | ast.Sort | ast.Assert
+    | ast.Sort | ast.Assert | ast.HostCall
 )  # fmt: skip
 """The combinators without parts."""
 
@@ -79,6 +79,8 @@ def desugar(node: Simple, scope: Scope) -> tuple[Value, ...]:
             return _one(scope, nodes.Force(source.leaves), node, source.shape)
         case ast.Assert():
             return _assert(node, scope)
+        case ast.HostCall():
+            return _host_call(node, scope)
         case _:
             assert_never(node)
 
@@ -276,6 +278,21 @@ def _assert(node: ast.Assert, scope: Scope) -> tuple[Value]:
     after = (scope.bindings[-1].label,)
     views = [scope.emit(nodes.Reshape((a,)), [(a.element, a.shape)], node.where, after)[0] for a in source.leaves]
     return (Value(tuple(views), source.shape, node.where),)
+
+
+def _host_call(node: ast.HostCall, scope: Scope) -> tuple[Value, ...]:
+    """The call, of the shapes of the fallback, of which nothing else is then used; or the fallback."""
+    values = tuple([scope.value(array) for array in node.fallback])
+    if not node.function.prints and not scope.building.host_calls:
+        return values
+    inputs = tuple([leaf for array in node.arguments for leaf in scope.value(array).leaves])
+    leaves_ = [(leaf.element, leaf.shape) for value in values for leaf in value.leaves]
+    arrays = iter(
+        scope.emit(nodes.HostCall(node.function, inputs), [] if node.function.prints else leaves_, node.where)
+    )
+    if node.function.prints:
+        return values
+    return tuple([Value(tuple([next(arrays) for _ in value.leaves]), value.shape, node.where) for value in values])
 
 
 def _reshape(node: ast.Reshape, shape: Shape, source: Value, scope: Scope) -> tuple[Value]:

@@ -14,6 +14,7 @@ from accel.ast.tree.nodes import (
     Fold,
     FoldSegments,
     Gather,
+    HostCall,
     Permute,
     Replicate,
     Reshape,
@@ -62,7 +63,7 @@ def may_fail(node: ArrayNode) -> bool:
     match node:
         case Gather() | Backpermute() | Permute() | ScatterWith() | Slice() | Replicate() | Reshape() | Assert():
             return True
-        case FoldSegments() | ScanSegments() | Awhile():
+        case HostCall() | FoldSegments() | ScanSegments() | Awhile():
             return True
         case Fold(_, initial) if initial is None:
             return True

@@ -39,9 +39,10 @@ class Value:
 
 @dataclass(slots=True)
 class Building:
-    """What the regions of a program share."""
+    """What the regions of a program share. `host_calls`: whether its runs may call functions of the host."""
 
     placement: regions.Placement[ArrayNode]
+    host_calls: bool = True
     sizes: Sizes = field(default_factory=Sizes)
     equalities: list[Equality] = field(default_factory=list)
     values: dict[tuple[ArrayNode, Region], tuple[Value, ...]] = field(default_factory=dict)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from accel.ast.handles.extents import require_extents
 from accel.errors import here
@@ -10,6 +11,25 @@ from accel.labelled.array import Array, Shape, SizeVariable
 from accel.labelled.meaning import faults
 from accel.labelled.meaning.evaluate import HostArray
 from accel.labelled.nodes import Equality
+
+
+class Called(Protocol):
+    """A program of any stage, as far as its arguments meet its parameters: see `accel.labelled.nodes.Program`."""
+
+    @property
+    def parameters(self) -> tuple[tuple[Array, ...], ...]:
+        """The leaves of each."""
+        ...
+
+    @property
+    def own_shapes(self) -> tuple[Shape, ...]:
+        """The parameters' shapes, each in variables of its own."""
+        ...
+
+    @property
+    def equalities(self) -> tuple[Equality, ...]:
+        """What is required of them."""
+        ...
 
 
 def sizes(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
-from typing import Protocol, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from accel.labelled import programs
 from accel.labelled.algebra import Monoid, Products
 from accel.labelled.array import Array, Shape, SizeVariable
 from accel.labelled.meaning import bind, faults, nans, order
-from accel.labelled.meaning.evaluate import HostArray, Prepared, prepare
+from accel.labelled.meaning.evaluate import HostArray, Prepared, prepare, read_only
 from accel.labelled.meaning.products import steps
 from accel.labelled.meaning.sorting import ordered
 from accel.labelled.nodes import (
@@ -34,13 +34,13 @@ from accel.labelled.nodes import (
     Binding,
     BindSizes,
     Copy,
-    Equality,
     Filter,
     Fold,
     FoldSegments,
     Force,
     Gather,
     Generate,
+    HostCall,
     Map,
     Program,
     RequireEqual,
@@ -72,25 +72,6 @@ def interpret(program: Program, arguments: Sequence[HostArray], check_nan: bool 
     return environment.results(program.results)
 
 
-class Called(Protocol):
-    """A program of any stage, as far as its arguments meet its parameters: see `accel.labelled.nodes.Program`."""
-
-    @property
-    def parameters(self) -> tuple[tuple[Array, ...], ...]:
-        """The leaves of each."""
-        ...
-
-    @property
-    def own_shapes(self) -> tuple[Shape, ...]:
-        """The parameters' shapes, each in variables of its own."""
-        ...
-
-    @property
-    def equalities(self) -> tuple[Equality, ...]:
-        """What is required of them."""
-        ...
-
-
 @dataclass(slots=True)
 class Environment:
     """What is known so far. Labels are unique, so sub-programs share it; a loop overwrites what it bound before."""
@@ -100,7 +81,7 @@ class Environment:
     check_nan: bool = False
 
     @classmethod
-    def of_call(cls, program: Called, arguments: Sequence[HostArray]) -> Environment:
+    def of_call(cls, program: bind.Called, arguments: Sequence[HostArray]) -> Environment:
         """What a call's arguments, one per leaf of each parameter, say. Raises `AccelShapeError` if they do not fit."""
         sizes = bind.sizes(program.parameters, program.own_shapes, program.equalities, arguments)
         leaves = [leaf for parameter in program.parameters for leaf in parameter]
@@ -198,6 +179,10 @@ def _bind(binding: Binding, env: Environment) -> None:
         case Sort(inputs, places, descending):
             _result(binding, env)
             env.arrays[arrays[0]] = ordered([env.arrays[array] for array in inputs], places, descending)
+        case HostCall(called, inputs):
+            shapes = [env.shape(array.shape) for array in arrays]
+            made = called([read_only(env.arrays[array]) for array in inputs], shapes, where)
+            env.arrays.update(zip(arrays, map(np.copy, made), strict=True))
         case BindSizes(variables, function):
             _bind_sizes(variables, env.function(function), env, where)
         case RequireEqual(left, right, name, left_where, right_where, message):

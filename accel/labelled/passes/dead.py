@@ -18,6 +18,7 @@ from accel.labelled.nodes import (
     Binding,
     BindSizes,
     Generate,
+    HostCall,
     Map,
     Operation,
     Program,
@@ -102,15 +103,15 @@ def _live(binding: Binding, needed: _Needed) -> Binding | None:
     """What remains of a binding; its sub-programs are swept on the way, so that what they use is needed."""
     operation, arrays = binding.operation, binding.arrays
     wanted = [k for k, array in enumerate(arrays) if needed.has(array)]
-    if not wanted and binding.label not in needed.labels and not _stays(operation):
+    if not wanted and binding.label not in needed.labels and not _stays(binding):
         return None
     match operation:
         case Acond(condition, then, orelse):
-            wanted = needed.with_sizes(binding, wanted)
-            parts = [_sweep(p, needed, tuple([p.results[k] for k in wanted])) for p in (then, orelse)]
-            return _with(binding, Acond(condition, *parts), wanted)
+            wanted = needed.with_sizes(binding, wanted) or [0]
+            branches = [_sweep(p, needed, tuple([p.results[k] for k in wanted])) for p in (then, orelse)]
+            return _with(binding, Acond(condition, *branches), wanted)
         case Awhile():
-            loop, places = restrict_loop(operation, needed.with_sizes(binding, wanted))
+            loop, places = restrict_loop(operation, needed.with_sizes(binding, wanted) or [0])
             asked = _sweep(loop.condition, needed, loop.condition.results)
             step = _sweep(loop.body, needed, loop.body.results)
             return _with(binding, Awhile(asked, step, loop.initial), places)
@@ -122,13 +123,15 @@ def _live(binding: Binding, needed: _Needed) -> Binding | None:
             return binding if narrower is None else _with(binding, narrower, wanted)
 
 
-def _stays(operation: Operation) -> bool:
-    """Whether an operation remains even if what it gives is unused."""
-    match operation:
+def _stays(binding: Binding) -> bool:
+    """Whether a binding remains even if what it gives is unused."""
+    match binding.operation:
         case Use():
             return True
         case BindSizes(_, function):
             return not gives_extents(function)
+        case HostCall() | Acond() | Awhile():
+            return programs.has_effect(binding)
         case _:
             return False
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
-from accel.labelled.nodes import Acond, Awhile, Binding, Program, Sort
+from accel.labelled.nodes import Acond, Awhile, Binding, HostCall, Program, Sort
 from accel.labelled.operations import Kind, describe
 from accel.labelled.passes.dependence import Names
 from accel.labelled.passes.may_fail import may_fail
@@ -118,5 +118,5 @@ class _Hoist:
 def _is_free(binding: Binding) -> bool:
     """Whether no loop runs for a binding: it is not worth a guard."""
     described = describe(binding.operation)
-    is_loop = bool(described.parts) or isinstance(binding.operation, Sort)
+    is_loop = bool(described.parts) or isinstance(binding.operation, Sort | HostCall)
     return described.kind is Kind.BARRIER and not is_loop

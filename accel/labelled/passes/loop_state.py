@@ -22,8 +22,8 @@ def restrict_loop(loop: Awhile, wanted: Sequence[int]) -> tuple[Awhile, list[int
     Parameters go as a whole: one for each array of the state that the user wrote.
     """
     owners = [k for k, parameter in enumerate(loop.body.parameters) for _ in parameter]
-    live = {owners[place] for place in wanted} | _asked(loop)
-    needs = _needed_by_step(loop.body, loop.initial)
+    needs, shown = _needed_by_step(loop.body, loop.initial)
+    live = {owners[place] for place in wanted} | _asked(loop) | shown
     pending = list(live)
     while pending:
         k = pending.pop()
@@ -52,18 +52,20 @@ def _asked(loop: Awhile) -> set[int]:
     return set().union(*mentioned)
 
 
-def _needed_by_step(body: Program, initial: Sequence[Array]) -> list[frozenset[int]]:
-    """For each result of the step the parameters on which it depends."""
-    known = _parameters(body, initial)
+def _needed_by_step(body: Program, initial: Sequence[Array]) -> tuple[list[frozenset[int]], frozenset[int]]:
+    """For each result of the step the parameters on which it depends; and those on which depends what has an effect."""
+    shown, known = _NONE, _parameters(body, initial)
     for binding in body.bindings:
         found = _NONE.union(*(known.get(name, _NONE) for name in _names(binding)))
         known[binding.label] = found
+        shown |= found if programs.has_effect(binding) else _NONE
         for variable in programs.sizes_bound(binding):
             known.setdefault(variable, found)
-    return [
+    needs = [
         _NONE.union(known.get(result.label, _NONE), *(known.get(e.variable, _NONE) for e in result.shape if e.variable))
         for result in body.results
     ]
+    return needs, shown
 
 
 def _parameters(part: Program, initial: Sequence[Array]) -> dict[Name, frozenset[int]]:

@@ -27,6 +27,7 @@ from accel.labelled.nodes import (
     Force,
     Gather,
     Generate,
+    HostCall,
     Map,
     RequireEqual,
     Reshape,
@@ -56,7 +57,7 @@ def may_fail(binding: Binding, there: Iterable[Array], sizes: Sizes) -> bool:
     if not _is_affordable(binding, there):
         return True
     match operation:
-        case Gather() | Scatter() | FoldSegments() | ScanSegments() | RequireEqual() | Awhile():
+        case Gather() | Scatter() | FoldSegments() | ScanSegments() | RequireEqual() | HostCall() | Awhile():
             return True
         case Backpermute(function, inputs):
             return not always_inside(function, binding.arrays[0].shape, inputs[0].shape)

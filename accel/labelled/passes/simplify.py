@@ -25,6 +25,7 @@ from accel.labelled.nodes import (
     Fold,
     FoldSegments,
     Generate,
+    HostCall,
     Map,
     Operation,
     Program,
@@ -175,7 +176,7 @@ def _key(binding: Binding) -> Hashable | None:
     """What operations that give equal results have in common; None for those that stay apart."""
     types = tuple([(array.element, array.shape) for array in binding.arrays])
     match binding.operation:
-        case Use() | Acond() | Awhile() | Copy():
+        case Use() | Acond() | Awhile() | Copy() | HostCall():
             return None
         case Filter():
             return (binding.operation, len(binding.arrays), binding.after)

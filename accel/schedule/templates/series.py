@@ -14,6 +14,7 @@ from accel.errors import AccelInternalError
 from accel.ir import mentions
 from accel.ir.nodes import (
     Branch,
+    HostCall,
     HostSizes,
     Launch,
     LoopDirection,
@@ -200,7 +201,7 @@ def _read(step: Step) -> frozenset[Array]:
     match step:
         case Launch(nest):
             return mentions.arrays(nest)
-        case View(sources=sources) | Sort(sources=sources) | Repeat(initial=sources):
+        case View(sources=sources) | Sort(sources=sources) | HostCall(sources=sources) | Repeat(initial=sources):
             return frozenset(sources)
         case HostSizes(function=function):
             return loaded(function)

@@ -53,6 +53,14 @@ def assertions(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f8]]) -> None:
     assert_type(pair, tuple[A.Acc[A.Vector[f4]], A.Acc[A.Matrix[np.float64]]])
 
 
+def host_calls(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f8]]) -> None:
+    assert_type(A.atrace("v", v), A.Acc[A.Vector[f4]])
+    assert_type(A.atrace("both", (v, m)), tuple[A.Acc[A.Vector[f4]], A.Acc[A.Matrix[np.float64]]])
+    assert_type(A.foreign_acc(np.cumsum, lambda xs: A.scanl1(A.add, xs), v), A.Acc[A.Vector[f4]])
+    pair = A.foreign_acc(lambda p: p, lambda p: (p[1], A.sum(p[0])), (v, m))
+    assert_type(pair, tuple[A.Acc[A.Matrix[np.float64]], A.Acc[A.Scalar[f4]]])
+
+
 def loops(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f8]], n: A.Exp[i8]) -> None:
     assert_type(A.iiterate(n, lambda i, x: x * i, n), A.Exp[i8])
     assert_type(A.iiterate(3, lambda i, x: A.take(i, x), v), A.Acc[A.Vector[f4]])

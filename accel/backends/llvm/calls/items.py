@@ -15,7 +15,7 @@ from accel.backends.llvm.templates.series import DONE, INTERRUPTED
 from accel.backends.llvm.text.frame import Frame
 from accel.errors import AccelInternalError
 from accel.ir.copies import Copy
-from accel.ir.nodes import HostSizes, Launch, Nest, Output, Require, Sort, View
+from accel.ir.nodes import HostCall, HostSizes, Launch, Nest, Output, Require, Sort, View
 from accel.labelled.array import Array, Shape
 
 
@@ -82,8 +82,8 @@ def write_items(writer: Writer, functions: Functions, items: Sequence[Item]) -> 
                     in_range = writer.code.emit(f"icmp ule i64 {writer.sized(variable)}, {LARGEST_EXTENT}")
                     writer.unless(in_range, FAIL)
                 writer.drop([output.array for output in nest.outputs])
-            case Sort():
-                raise AccelInternalError("a program that sorts has no compiled call")
+            case Sort() | HostCall():
+                raise AccelInternalError("a program that sorts or calls the host has no compiled call")
             case _:
                 assert_never(item)
 

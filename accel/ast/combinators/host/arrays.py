@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from accel.ast.combinators.foreign import HostArray, to_numpy
+from accel.ast.combinators.host.foreign import HostArray, to_numpy
 from accel.ast.handles.acc import Acc
 from accel.ast.handles.extents import require_extents
 from accel.ast.tree.nodes import Use
@@ -23,7 +23,7 @@ from accel.errors import AccelShapeError, AccelTypeError, Where, here
 def use(x: object) -> Acc[Any]:
     """An array of the host, or a tuple of arrays of one shape as an array of tuples. It is not copied: do not change it."""
     where = here()
-    element, data = _take(x, where)
+    element, data = taken(x, where)
     shapes = {array.shape for array in data}
     if len(shapes) > 1:
         listed = " and ".join(str(shape) for shape in dict.fromkeys(array.shape for array in data))
@@ -34,13 +34,14 @@ def use(x: object) -> Acc[Any]:
     return Acc(Use(data, (ArrayType(len(shape), element),), where), shape)
 
 
-def _take(value: object, where: Where | None) -> tuple[ElementType, tuple[HostArray, ...]]:
+def taken(value: object, where: Where | None) -> tuple[ElementType, tuple[HostArray, ...]]:
+    """The element type of an array of the host, and its leaves. Raises `AccelTypeError` for what accel does not take."""
     if isinstance(value, tuple):
         if not value:
             raise AccelTypeError(
                 "use of an empty tuple: there is no shape", where, hint="for one `()` write `A.unit(A.lift())`"
             )
-        parts = [_take(item, where) for item in value]
+        parts = [taken(item, where) for item in value]
         kinds, data = tuple(kind for kind, _ in parts), tuple(array for _, some in parts for array in some)
         return RecordType(kinds, type(value)) if hasattr(value, "_fields") else TupleType(kinds), data
     return _leaves(_to_numpy(value, where), where)

@@ -1,0 +1,1 @@
+"""What programs have to do with the host: its arrays, those of other libraries, its functions."""

@@ -1,0 +1,26 @@
+"""The nodes by which arrays enter a program. `nodes.py` has them among all others."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from accel.ast.tree.types import ArrayType
+from accel.errors import Where
+from accel.support.frozen import frozen
+
+
+@frozen
+class Use:
+    """Arrays of the host: one per leaf of the element type, all of one shape."""
+
+    data: tuple[np.ndarray[tuple[int, ...], np.dtype[np.generic]], ...]
+    types: tuple[ArrayType]
+    where: Where | None
+
+
+@frozen
+class ArrayParameter:
+    """An array that is given later: an argument of a `runN` function, or the state of an `awhile`."""
+
+    types: tuple[ArrayType]
+    where: Where | None
