@@ -150,10 +150,31 @@ FAULTS = (
         (f"{_SIMPLIFY}::test_a_scatter_destroys_only_what_nobody_needs",),
     ),
     Fault(
+        "a trace goes with what nobody needs",
+        "labelled/passes/dead.py",
+        "return programs.has_effect(binding)",
+        "return False",
+        ("tests/run/test_host_calls.py",),
+    ),
+    Fault(
+        "equal traces print once",
+        "labelled/passes/simplify.py",
+        " | Copy() | HostCall():",
+        " | Copy():",
+        ("tests/run/test_host_calls.py",),
+    ),
+    Fault(
+        "the state that only a trace needs is no part of a loop",
+        "labelled/passes/loop_state.py",
+        "_asked(loop) | shown",
+        "_asked(loop)",
+        ("tests/run/test_host_calls.py",),
+    ),
+    Fault(
         "gathers cannot fail",
         "labelled/passes/may_fail.py",
-        "case Gather() | Scatter() | FoldSegments() | ScanSegments() | RequireEqual() | Awhile():",
-        "case Scatter() | FoldSegments() | ScanSegments() | RequireEqual() | Awhile():",
+        "case Gather() | Scatter() | FoldSegments() | ScanSegments() | RequireEqual() | HostCall() | Awhile():",
+        "case Scatter() | FoldSegments() | ScanSegments() | RequireEqual() | HostCall() | Awhile():",
         (_LOOPS,),
     ),
     Fault(
