@@ -26,7 +26,7 @@ from accel.ast.handles.function import apply_to_arrays
 from accel.ast.handles.literals import describe
 from accel.ast.tree import structure
 from accel.ast.tree.nodes import ArrayNode, ArrayParameter, Use
-from accel.ast.tree.types import ArrayType, ScalarType
+from accel.ast.tree.types import ArrayType, ComplexType, ScalarType
 from accel.backends.direct import Direct
 from accel.direct import Kind, Target, direct
 from accel.errors import AccelError, AccelTypeError, Where, here
@@ -285,7 +285,7 @@ class RunN(Generic[P, R]):
                 where = here()
                 spelt = source.texts(None, where, ["value"] * len(args))[number]
                 element = self._demands[number].element if number < len(self._demands) else None
-                scalar = element if isinstance(element, ScalarType) else None
+                scalar = element if isinstance(element, ScalarType | ComplexType) else None
                 raise AccelTypeError(message, where, hint=f"write `{as_array(argument, spelt, scalar)}`")
         hosts = [_host(argument) for argument in args]
         types = tuple(host.types[0] for host in hosts)
@@ -331,7 +331,7 @@ class RunN(Generic[P, R]):
         message = f"argument {number} of {self._name()} has type {kind}, but is annotated with {demand}"
         where = here()
         convert = "convert the array"
-        if demand.rank in (None, kind.rank) and isinstance(demand.element, ScalarType):
+        if demand.rank in (None, kind.rank) and isinstance(demand.element, ScalarType | ComplexType):
             given = source.arguments(None, where) or ()
             spelt = given[number] if number < len(given) else ""
             convert = f"write `{spelt or 'array'}.astype(np.{demand.element.dtype})`"

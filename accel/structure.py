@@ -11,7 +11,7 @@ from typing import TypeAlias, TypeVar, Union, assert_never
 import numpy as np
 
 from accel.ast.tree.host_functions import HostArray
-from accel.ast.tree.types import ElementType, MaybeType, RecordType, ScalarType, TupleType
+from accel.ast.tree.types import ComplexType, ElementType, MaybeType, RecordType, ScalarType, TupleType
 
 T = TypeVar("T")
 
@@ -34,7 +34,8 @@ def flatten(nested: Nested[T]) -> list[T]:
 def element_arrays(element: ElementType, leaves: Iterator[HostArray]) -> Nested[HostArray]:
     """The arrays of one array of elements: a tuple for a tuple, (flags, values) for a maybe, else the next leaf.
 
-    For a record what it is made of: a named tuple, or one structured array, for which the leaves are copied.
+    For a record what it is made of: a named tuple, or one structured array, for which the leaves are copied; they are for a
+    complex number, too.
     """
     match element:
         case ScalarType():
@@ -45,8 +46,16 @@ def element_arrays(element: ElementType, leaves: Iterator[HostArray]) -> Nested[
             return tuple([element_arrays(item, leaves) for item in items])
         case MaybeType(value):
             return (next(leaves), element_arrays(value, leaves))
+        case ComplexType():
+            return _complex(element, next(leaves), next(leaves))
         case _:
             assert_never(element)
+
+
+def _complex(element: ComplexType, real: HostArray, imaginary: HostArray) -> HostArray:
+    found = np.empty(real.shape, element.dtype)
+    found.real[...], found.imag[...] = real, imaginary
+    return found
 
 
 def _record(
@@ -73,7 +82,7 @@ def _structured(part: Nested[HostArray]) -> HostArray:
 def records_of(element: ElementType) -> object:
     """The records of an element, which its type does not compare by; None if there are none."""
     match element:
-        case ScalarType():
+        case ScalarType() | ComplexType():
             return None
         case MaybeType(value):
             return records_of(value)

@@ -50,6 +50,7 @@ def type_variables() -> str:
     lines = ['Sh2 = TypeVar("Sh2", bound=tuple[Any, ...])', 'Ix = TypeVarTuple("Ix")']
     lines += ['I = TypeVar("I", bound=np.integer[Any])']
     lines += ['N = TypeVar("N", bound=np.number[Any])', 'Fl = TypeVar("Fl", bound=np.inexact[Any])']
+    lines += ['Cx = TypeVar("Cx", bound=np.complexfloating[Any, Any])']
     lines.append('F = TypeVar("F")')
     lines += [
         f'{name} = TypeVar("{name}")'
@@ -113,7 +114,14 @@ def use() -> Signatures:
 
 def literals() -> list[tuple[str, str]]:
     """How an element may be written, with its type: Python numbers that meet nothing have one, too."""
-    return [("Exp[E]", "E"), ("G", "G"), ("bool", "np.bool_"), ("int", "np.int64"), ("float", "np.float64")]
+    return [
+        ("Exp[E]", "E"),
+        ("G", "G"),
+        ("bool", "np.bool_"),
+        ("int", "np.int64"),
+        ("float", "np.float64"),
+        ("complex", "np.complex128"),
+    ]
 
 
 def constructions() -> Signatures:
@@ -172,7 +180,7 @@ def seeded(source: str, result: str, more: str = "") -> list[str]:
         kind = result.replace("E]", f"{element}]")
         return f"(f: {function}, z: {seed}, xs: {array(element, source)}{more}) -> {kind}"
 
-    return [signature("Exp[E] | int", "E"), signature("float", "Fl"), signature("E", "E")]
+    return [signature("Exp[E] | int", "E"), signature("float", "Fl"), signature("complex", "Cx"), signature("E", "E")]
 
 
 def reductions() -> Signatures:
@@ -240,7 +248,7 @@ def zips() -> Signatures:
         nzips.append(f"({', '.join([*given, *([] if few else [_MORE])])}) -> {array('F')}")
         rows = [f"x{i}: {array(e, 'tuple[*Ix, int]')}" for i, e in enumerate(elements, 1)]
         more = ["/", "*" if few else f"*xs: {array('Any', 'tuple[*Ix, int]')}"]
-        for seed, result in (("Exp[F] | int | None = None", "F"), ("float", "Fl"), ("F", "F")):
+        for seed, result in (("Exp[F] | int | None = None", "F"), ("float", "Fl"), ("complex", "Cx"), ("F", "F")):
             reduce = f"reduce: Callable[[Exp[{result}], Exp[{result}]], Exp[{result}]]"
             given = [reduce, f"zip: {function.format(result)}", *rows, *more, f"seed: {seed}"]
             rnzs.append(f"({', '.join(given)}) -> {array(result, 'tuple[*Ix]')}")
@@ -288,7 +296,7 @@ def scalar_folds() -> list[str]:
     """`sfoldl`: of a row by its index, and by a tuple of each length; of a matrix also by a number."""
     rows = [("Exp[tuple[*Ix]]", "tuple[*Ix, int]"), ("Num", "tuple[int, int]")]
     rows += [(items(["Num"] * rank), items(["int"] * (rank + 1))) for rank in range(RANKS)]
-    seeds = [("Exp[F]", "F", "E"), ("int", "E", "E"), ("float", "Fl", "Fl"), ("G", "G", "E")]
+    seeds = [("Exp[F]", "F", "E"), ("int", "E", "E"), ("float", "Fl", "Fl"), ("complex", "Cx", "Cx"), ("G", "G", "E")]
     return [
         f"(f: Callable[[Exp[{kind}], Exp[{e}]], Exp[{kind}]], z: {z}, ix: {ix}, xs: {array(e, sh)}) -> Exp[{kind}]"
         for ix, sh in rows

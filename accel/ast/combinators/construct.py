@@ -17,7 +17,7 @@ from accel.ast.handles.shapes import shape_of
 from accel.ast.handles.tuples import toIndex
 from accel.ast.tree.nodes import Function, Generate, Parameter
 from accel.ast.tree.operators import Operator
-from accel.ast.tree.types import BOOL, ArrayType, ScalarType, index_type
+from accel.ast.tree.types import BOOL, ArrayType, ComplexType, ScalarType, index_type
 from accel.errors import AccelTypeError, here
 
 
@@ -69,7 +69,7 @@ def generated(name: str, sh: object, f: Callable[[Any], object]) -> Acc[Any]:
 def _counted(name: str, sh: object, start: object, step: object) -> Acc[Any]:
     where = here()
     kind = operations.common_type(name, (raw(start), raw(step)), where)
-    if not isinstance(kind, ScalarType) or kind is BOOL:
+    if not isinstance(kind, ScalarType | ComplexType) or kind is BOOL:
         raise AccelTypeError(f"{name} counts numbers, not {kind}", where)
     first = typed(raw(start), kind, f"the start of {name}", where)
     by = typed(raw(step), kind, f"the step of {name}", where)

@@ -62,6 +62,7 @@ Ix = TypeVarTuple("Ix")
 I = TypeVar("I", bound=np.integer[Any])
 N = TypeVar("N", bound=np.number[Any])
 Fl = TypeVar("Fl", bound=np.inexact[Any])
+Cx = TypeVar("Cx", bound=np.complexfloating[Any, Any])
 F = TypeVar("F")
 E1 = TypeVar("E1")
 E2 = TypeVar("E2")
@@ -130,6 +131,8 @@ def unit(e: int) -> Acc[Scalar[np.int64]]: ...
 @overload
 def unit(e: float) -> Acc[Scalar[np.float64]]: ...
 @overload
+def unit(e: complex) -> Acc[Scalar[np.complex128]]: ...
+@overload
 def fill(sh: tuple[()], e: Exp[E]) -> Acc[Array[tuple[()], E]]: ...
 @overload
 def fill(sh: tuple[()], e: G) -> Acc[Array[tuple[()], G]]: ...
@@ -139,6 +142,8 @@ def fill(sh: tuple[()], e: bool) -> Acc[Array[tuple[()], np.bool_]]: ...  # type
 def fill(sh: tuple[()], e: int) -> Acc[Array[tuple[()], np.int64]]: ...
 @overload
 def fill(sh: tuple[()], e: float) -> Acc[Array[tuple[()], np.float64]]: ...
+@overload
+def fill(sh: tuple[()], e: complex) -> Acc[Array[tuple[()], np.complex128]]: ...
 @overload
 def fill(sh: tuple[Num], e: Exp[E]) -> Acc[Array[tuple[int], E]]: ...
 @overload
@@ -150,6 +155,8 @@ def fill(sh: tuple[Num], e: int) -> Acc[Array[tuple[int], np.int64]]: ...
 @overload
 def fill(sh: tuple[Num], e: float) -> Acc[Array[tuple[int], np.float64]]: ...
 @overload
+def fill(sh: tuple[Num], e: complex) -> Acc[Array[tuple[int], np.complex128]]: ...
+@overload
 def fill(sh: tuple[Num, Num], e: Exp[E]) -> Acc[Array[tuple[int, int], E]]: ...
 @overload
 def fill(sh: tuple[Num, Num], e: G) -> Acc[Array[tuple[int, int], G]]: ...
@@ -159,6 +166,8 @@ def fill(sh: tuple[Num, Num], e: bool) -> Acc[Array[tuple[int, int], np.bool_]]:
 def fill(sh: tuple[Num, Num], e: int) -> Acc[Array[tuple[int, int], np.int64]]: ...
 @overload
 def fill(sh: tuple[Num, Num], e: float) -> Acc[Array[tuple[int, int], np.float64]]: ...
+@overload
+def fill(sh: tuple[Num, Num], e: complex) -> Acc[Array[tuple[int, int], np.complex128]]: ...
 @overload
 def fill(sh: tuple[Num, Num, Num], e: Exp[E]) -> Acc[Array[tuple[int, int, int], E]]: ...
 @overload
@@ -170,6 +179,8 @@ def fill(sh: tuple[Num, Num, Num], e: int) -> Acc[Array[tuple[int, int, int], np
 @overload
 def fill(sh: tuple[Num, Num, Num], e: float) -> Acc[Array[tuple[int, int, int], np.float64]]: ...
 @overload
+def fill(sh: tuple[Num, Num, Num], e: complex) -> Acc[Array[tuple[int, int, int], np.complex128]]: ...
+@overload
 def fill(sh: tuple[Num, Num, Num, Num], e: Exp[E]) -> Acc[Array[tuple[int, int, int, int], E]]: ...
 @overload
 def fill(sh: tuple[Num, Num, Num, Num], e: G) -> Acc[Array[tuple[int, int, int, int], G]]: ...
@@ -179,6 +190,8 @@ def fill(sh: tuple[Num, Num, Num, Num], e: bool) -> Acc[Array[tuple[int, int, in
 def fill(sh: tuple[Num, Num, Num, Num], e: int) -> Acc[Array[tuple[int, int, int, int], np.int64]]: ...
 @overload
 def fill(sh: tuple[Num, Num, Num, Num], e: float) -> Acc[Array[tuple[int, int, int, int], np.float64]]: ...
+@overload
+def fill(sh: tuple[Num, Num, Num, Num], e: complex) -> Acc[Array[tuple[int, int, int, int], np.complex128]]: ...
 @overload
 def fill(sh: tuple[Num, Num, Num, Num, Num], e: Exp[E]) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
 @overload
@@ -190,6 +203,10 @@ def fill(sh: tuple[Num, Num, Num, Num, Num], e: int) -> Acc[Array[tuple[int, int
 @overload
 def fill(sh: tuple[Num, Num, Num, Num, Num], e: float) -> Acc[Array[tuple[int, int, int, int, int], np.float64]]: ...
 @overload
+def fill(
+    sh: tuple[Num, Num, Num, Num, Num], e: complex
+) -> Acc[Array[tuple[int, int, int, int, int], np.complex128]]: ...
+@overload
 def fill(sh: Exp[Sh], e: Exp[E]) -> Acc[Array[Sh, E]]: ...
 @overload
 def fill(sh: Exp[Sh], e: G) -> Acc[Array[Sh, G]]: ...
@@ -199,6 +216,8 @@ def fill(sh: Exp[Sh], e: bool) -> Acc[Array[Sh, np.bool_]]: ...  # type: ignore[
 def fill(sh: Exp[Sh], e: int) -> Acc[Array[Sh, np.int64]]: ...
 @overload
 def fill(sh: Exp[Sh], e: float) -> Acc[Array[Sh, np.float64]]: ...
+@overload
+def fill(sh: Exp[Sh], e: complex) -> Acc[Array[Sh, np.complex128]]: ...
 @overload
 def generate(sh: tuple[()], f: Callable[[Exp[tuple[()]]], Exp[E]]) -> Acc[Array[tuple[()], E]]: ...
 @overload
@@ -893,12 +912,18 @@ def fold(
 ) -> Acc[Array[tuple[*Ix], Fl]]: ...
 @overload
 def fold(
+    f: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]], z: complex, xs: Acc[Array[tuple[*Ix, int], Cx]]
+) -> Acc[Array[tuple[*Ix], Cx]]: ...
+@overload
+def fold(
     f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]]
 ) -> Acc[Array[tuple[*Ix], E]]: ...
 @overload
 def foldAll(f: Callable[[Exp[E], Exp[E]], Exp[E]], z: Exp[E] | int, xs: Acc[Array[Sh, E]]) -> Acc[Scalar[E]]: ...
 @overload
 def foldAll(f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, xs: Acc[Array[Sh, Fl]]) -> Acc[Scalar[Fl]]: ...
+@overload
+def foldAll(f: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]], z: complex, xs: Acc[Array[Sh, Cx]]) -> Acc[Scalar[Cx]]: ...
 @overload
 def foldAll(f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[Sh, E]]) -> Acc[Scalar[E]]: ...
 @overload
@@ -909,6 +934,10 @@ def foldSeg(
 def foldSeg(
     f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, xs: Acc[Array[tuple[*Ix, int], Fl]], lengths: Acc[Vector[I]]
 ) -> Acc[Array[tuple[*Ix, int], Fl]]: ...
+@overload
+def foldSeg(
+    f: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]], z: complex, xs: Acc[Array[tuple[*Ix, int], Cx]], lengths: Acc[Vector[I]]
+) -> Acc[Array[tuple[*Ix, int], Cx]]: ...
 @overload
 def foldSeg(
     f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]], lengths: Acc[Vector[I]]
@@ -923,6 +952,10 @@ def foldSegOffsets(
 ) -> Acc[Array[tuple[*Ix, int], Fl]]: ...
 @overload
 def foldSegOffsets(
+    f: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]], z: complex, xs: Acc[Array[tuple[*Ix, int], Cx]], offsets: Acc[Vector[I]]
+) -> Acc[Array[tuple[*Ix, int], Cx]]: ...
+@overload
+def foldSegOffsets(
     f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]], offsets: Acc[Vector[I]]
 ) -> Acc[Array[tuple[*Ix, int], E]]: ...
 @overload
@@ -935,6 +968,10 @@ def scanl(
 ) -> Acc[Array[tuple[*Ix, int], Fl]]: ...
 @overload
 def scanl(
+    f: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]], z: complex, xs: Acc[Array[tuple[*Ix, int], Cx]]
+) -> Acc[Array[tuple[*Ix, int], Cx]]: ...
+@overload
+def scanl(
     f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]]
 ) -> Acc[Array[tuple[*Ix, int], E]]: ...
 @overload
@@ -947,6 +984,10 @@ def scanlTotal(
 ) -> tuple[Acc[Array[tuple[*Ix, int], Fl]], Acc[Array[tuple[*Ix], Fl]]]: ...
 @overload
 def scanlTotal(
+    f: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]], z: complex, xs: Acc[Array[tuple[*Ix, int], Cx]]
+) -> tuple[Acc[Array[tuple[*Ix, int], Cx]], Acc[Array[tuple[*Ix], Cx]]]: ...
+@overload
+def scanlTotal(
     f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]]
 ) -> tuple[Acc[Array[tuple[*Ix, int], E]], Acc[Array[tuple[*Ix], E]]]: ...
 @overload
@@ -959,6 +1000,10 @@ def prescanl(
 ) -> Acc[Array[tuple[*Ix, int], Fl]]: ...
 @overload
 def prescanl(
+    f: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]], z: complex, xs: Acc[Array[tuple[*Ix, int], Cx]]
+) -> Acc[Array[tuple[*Ix, int], Cx]]: ...
+@overload
+def prescanl(
     f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]]
 ) -> Acc[Array[tuple[*Ix, int], E]]: ...
 @overload
@@ -971,6 +1016,10 @@ def postscanl(
 ) -> Acc[Array[tuple[*Ix, int], Fl]]: ...
 @overload
 def postscanl(
+    f: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]], z: complex, xs: Acc[Array[tuple[*Ix, int], Cx]]
+) -> Acc[Array[tuple[*Ix, int], Cx]]: ...
+@overload
+def postscanl(
     f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]]
 ) -> Acc[Array[tuple[*Ix, int], E]]: ...
 @overload
@@ -983,6 +1032,10 @@ def scanlSeg(
 ) -> Acc[Array[tuple[*Ix, int], Fl]]: ...
 @overload
 def scanlSeg(
+    f: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]], z: complex, xs: Acc[Array[tuple[*Ix, int], Cx]], lengths: Acc[Vector[I]]
+) -> Acc[Array[tuple[*Ix, int], Cx]]: ...
+@overload
+def scanlSeg(
     f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]], lengths: Acc[Vector[I]]
 ) -> Acc[Array[tuple[*Ix, int], E]]: ...
 @overload
@@ -995,6 +1048,10 @@ def prescanlSeg(
 ) -> Acc[Array[tuple[*Ix, int], Fl]]: ...
 @overload
 def prescanlSeg(
+    f: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]], z: complex, xs: Acc[Array[tuple[*Ix, int], Cx]], lengths: Acc[Vector[I]]
+) -> Acc[Array[tuple[*Ix, int], Cx]]: ...
+@overload
+def prescanlSeg(
     f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]], lengths: Acc[Vector[I]]
 ) -> Acc[Array[tuple[*Ix, int], E]]: ...
 @overload
@@ -1005,6 +1062,10 @@ def postscanlSeg(
 def postscanlSeg(
     f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, xs: Acc[Array[tuple[*Ix, int], Fl]], lengths: Acc[Vector[I]]
 ) -> Acc[Array[tuple[*Ix, int], Fl]]: ...
+@overload
+def postscanlSeg(
+    f: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]], z: complex, xs: Acc[Array[tuple[*Ix, int], Cx]], lengths: Acc[Vector[I]]
+) -> Acc[Array[tuple[*Ix, int], Cx]]: ...
 @overload
 def postscanlSeg(
     f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]], lengths: Acc[Vector[I]]
@@ -1019,6 +1080,10 @@ def scanlTotalSeg(
 ) -> tuple[Acc[Array[tuple[*Ix, int], Fl]], Acc[Array[tuple[*Ix, int], Fl]]]: ...
 @overload
 def scanlTotalSeg(
+    f: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]], z: complex, xs: Acc[Array[tuple[*Ix, int], Cx]], lengths: Acc[Vector[I]]
+) -> tuple[Acc[Array[tuple[*Ix, int], Cx]], Acc[Array[tuple[*Ix, int], Cx]]]: ...
+@overload
+def scanlTotalSeg(
     f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]], lengths: Acc[Vector[I]]
 ) -> tuple[Acc[Array[tuple[*Ix, int], E]], Acc[Array[tuple[*Ix, int], E]]]: ...
 @overload
@@ -1029,6 +1094,10 @@ def scanr(
 def scanr(
     f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, xs: Acc[Array[tuple[*Ix, int], Fl]]
 ) -> Acc[Array[tuple[*Ix, int], Fl]]: ...
+@overload
+def scanr(
+    f: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]], z: complex, xs: Acc[Array[tuple[*Ix, int], Cx]]
+) -> Acc[Array[tuple[*Ix, int], Cx]]: ...
 @overload
 def scanr(
     f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]]
@@ -1043,6 +1112,10 @@ def scanrTotal(
 ) -> tuple[Acc[Array[tuple[*Ix, int], Fl]], Acc[Array[tuple[*Ix], Fl]]]: ...
 @overload
 def scanrTotal(
+    f: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]], z: complex, xs: Acc[Array[tuple[*Ix, int], Cx]]
+) -> tuple[Acc[Array[tuple[*Ix, int], Cx]], Acc[Array[tuple[*Ix], Cx]]]: ...
+@overload
+def scanrTotal(
     f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]]
 ) -> tuple[Acc[Array[tuple[*Ix, int], E]], Acc[Array[tuple[*Ix], E]]]: ...
 @overload
@@ -1055,6 +1128,10 @@ def prescanr(
 ) -> Acc[Array[tuple[*Ix, int], Fl]]: ...
 @overload
 def prescanr(
+    f: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]], z: complex, xs: Acc[Array[tuple[*Ix, int], Cx]]
+) -> Acc[Array[tuple[*Ix, int], Cx]]: ...
+@overload
+def prescanr(
     f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]]
 ) -> Acc[Array[tuple[*Ix, int], E]]: ...
 @overload
@@ -1067,6 +1144,10 @@ def postscanr(
 ) -> Acc[Array[tuple[*Ix, int], Fl]]: ...
 @overload
 def postscanr(
+    f: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]], z: complex, xs: Acc[Array[tuple[*Ix, int], Cx]]
+) -> Acc[Array[tuple[*Ix, int], Cx]]: ...
+@overload
+def postscanr(
     f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]]
 ) -> Acc[Array[tuple[*Ix, int], E]]: ...
 @overload
@@ -1079,6 +1160,10 @@ def scanrSeg(
 ) -> Acc[Array[tuple[*Ix, int], Fl]]: ...
 @overload
 def scanrSeg(
+    f: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]], z: complex, xs: Acc[Array[tuple[*Ix, int], Cx]], lengths: Acc[Vector[I]]
+) -> Acc[Array[tuple[*Ix, int], Cx]]: ...
+@overload
+def scanrSeg(
     f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]], lengths: Acc[Vector[I]]
 ) -> Acc[Array[tuple[*Ix, int], E]]: ...
 @overload
@@ -1091,6 +1176,10 @@ def prescanrSeg(
 ) -> Acc[Array[tuple[*Ix, int], Fl]]: ...
 @overload
 def prescanrSeg(
+    f: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]], z: complex, xs: Acc[Array[tuple[*Ix, int], Cx]], lengths: Acc[Vector[I]]
+) -> Acc[Array[tuple[*Ix, int], Cx]]: ...
+@overload
+def prescanrSeg(
     f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]], lengths: Acc[Vector[I]]
 ) -> Acc[Array[tuple[*Ix, int], E]]: ...
 @overload
@@ -1101,6 +1190,10 @@ def postscanrSeg(
 def postscanrSeg(
     f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, xs: Acc[Array[tuple[*Ix, int], Fl]], lengths: Acc[Vector[I]]
 ) -> Acc[Array[tuple[*Ix, int], Fl]]: ...
+@overload
+def postscanrSeg(
+    f: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]], z: complex, xs: Acc[Array[tuple[*Ix, int], Cx]], lengths: Acc[Vector[I]]
+) -> Acc[Array[tuple[*Ix, int], Cx]]: ...
 @overload
 def postscanrSeg(
     f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]], lengths: Acc[Vector[I]]
@@ -1113,6 +1206,10 @@ def scanrTotalSeg(
 def scanrTotalSeg(
     f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, xs: Acc[Array[tuple[*Ix, int], Fl]], lengths: Acc[Vector[I]]
 ) -> tuple[Acc[Array[tuple[*Ix, int], Fl]], Acc[Array[tuple[*Ix, int], Fl]]]: ...
+@overload
+def scanrTotalSeg(
+    f: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]], z: complex, xs: Acc[Array[tuple[*Ix, int], Cx]], lengths: Acc[Vector[I]]
+) -> tuple[Acc[Array[tuple[*Ix, int], Cx]], Acc[Array[tuple[*Ix, int], Cx]]]: ...
 @overload
 def scanrTotalSeg(
     f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]], lengths: Acc[Vector[I]]
@@ -1287,6 +1384,15 @@ def rnz(
 ) -> Acc[Array[tuple[*Ix], Fl]]: ...
 @overload
 def rnz(
+    reduce: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]],
+    zip: Callable[[Exp[E1]], Exp[Cx]],
+    x1: Acc[Array[tuple[*Ix, int], E1]],
+    /,
+    *,
+    seed: complex,
+) -> Acc[Array[tuple[*Ix], Cx]]: ...
+@overload
+def rnz(
     reduce: Callable[[Exp[F], Exp[F]], Exp[F]],
     zip: Callable[[Exp[E1]], Exp[F]],
     x1: Acc[Array[tuple[*Ix, int], E1]],
@@ -1314,6 +1420,16 @@ def rnz(
     *,
     seed: float,
 ) -> Acc[Array[tuple[*Ix], Fl]]: ...
+@overload
+def rnz(
+    reduce: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]],
+    zip: Callable[[Exp[E1], Exp[E2]], Exp[Cx]],
+    x1: Acc[Array[tuple[*Ix, int], E1]],
+    x2: Acc[Array[tuple[*Ix, int], E2]],
+    /,
+    *,
+    seed: complex,
+) -> Acc[Array[tuple[*Ix], Cx]]: ...
 @overload
 def rnz(
     reduce: Callable[[Exp[F], Exp[F]], Exp[F]],
@@ -1346,6 +1462,17 @@ def rnz(
     *,
     seed: float,
 ) -> Acc[Array[tuple[*Ix], Fl]]: ...
+@overload
+def rnz(
+    reduce: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]],
+    zip: Callable[[Exp[E1], Exp[E2], Exp[E3]], Exp[Cx]],
+    x1: Acc[Array[tuple[*Ix, int], E1]],
+    x2: Acc[Array[tuple[*Ix, int], E2]],
+    x3: Acc[Array[tuple[*Ix, int], E3]],
+    /,
+    *,
+    seed: complex,
+) -> Acc[Array[tuple[*Ix], Cx]]: ...
 @overload
 def rnz(
     reduce: Callable[[Exp[F], Exp[F]], Exp[F]],
@@ -1381,6 +1508,18 @@ def rnz(
     *,
     seed: float,
 ) -> Acc[Array[tuple[*Ix], Fl]]: ...
+@overload
+def rnz(
+    reduce: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]],
+    zip: Callable[[Exp[E1], Exp[E2], Exp[E3], Exp[E4]], Exp[Cx]],
+    x1: Acc[Array[tuple[*Ix, int], E1]],
+    x2: Acc[Array[tuple[*Ix, int], E2]],
+    x3: Acc[Array[tuple[*Ix, int], E3]],
+    x4: Acc[Array[tuple[*Ix, int], E4]],
+    /,
+    *,
+    seed: complex,
+) -> Acc[Array[tuple[*Ix], Cx]]: ...
 @overload
 def rnz(
     reduce: Callable[[Exp[F], Exp[F]], Exp[F]],
@@ -1419,6 +1558,19 @@ def rnz(
     *,
     seed: float,
 ) -> Acc[Array[tuple[*Ix], Fl]]: ...
+@overload
+def rnz(
+    reduce: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]],
+    zip: Callable[[Exp[E1], Exp[E2], Exp[E3], Exp[E4], Exp[E5]], Exp[Cx]],
+    x1: Acc[Array[tuple[*Ix, int], E1]],
+    x2: Acc[Array[tuple[*Ix, int], E2]],
+    x3: Acc[Array[tuple[*Ix, int], E3]],
+    x4: Acc[Array[tuple[*Ix, int], E4]],
+    x5: Acc[Array[tuple[*Ix, int], E5]],
+    /,
+    *,
+    seed: complex,
+) -> Acc[Array[tuple[*Ix], Cx]]: ...
 @overload
 def rnz(
     reduce: Callable[[Exp[F], Exp[F]], Exp[F]],
@@ -1460,6 +1612,20 @@ def rnz(
     *xs: Acc[Array[tuple[*Ix, int], Any]],
     seed: float,
 ) -> Acc[Array[tuple[*Ix], Fl]]: ...
+@overload
+def rnz(
+    reduce: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]],
+    zip: Callable[..., Exp[Cx]],
+    x1: Acc[Array[tuple[*Ix, int], Any]],
+    x2: Acc[Array[tuple[*Ix, int], Any]],
+    x3: Acc[Array[tuple[*Ix, int], Any]],
+    x4: Acc[Array[tuple[*Ix, int], Any]],
+    x5: Acc[Array[tuple[*Ix, int], Any]],
+    x6: Acc[Array[tuple[*Ix, int], Any]],
+    /,
+    *xs: Acc[Array[tuple[*Ix, int], Any]],
+    seed: complex,
+) -> Acc[Array[tuple[*Ix], Cx]]: ...
 @overload
 def rnz(
     reduce: Callable[[Exp[F], Exp[F]], Exp[F]],
@@ -1593,6 +1759,10 @@ def sfoldl(
 ) -> Exp[Fl]: ...
 @overload
 def sfoldl(
+    f: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]], z: complex, ix: Exp[tuple[*Ix]], xs: Acc[Array[tuple[*Ix, int], Cx]]
+) -> Exp[Cx]: ...
+@overload
+def sfoldl(
     f: Callable[[Exp[G], Exp[E]], Exp[G]], z: G, ix: Exp[tuple[*Ix]], xs: Acc[Array[tuple[*Ix, int], E]]
 ) -> Exp[G]: ...
 @overload
@@ -1603,6 +1773,10 @@ def sfoldl(f: Callable[[Exp[E], Exp[E]], Exp[E]], z: int, ix: Num, xs: Acc[Array
 def sfoldl(
     f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, ix: Num, xs: Acc[Array[tuple[int, int], Fl]]
 ) -> Exp[Fl]: ...
+@overload
+def sfoldl(
+    f: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]], z: complex, ix: Num, xs: Acc[Array[tuple[int, int], Cx]]
+) -> Exp[Cx]: ...
 @overload
 def sfoldl(f: Callable[[Exp[G], Exp[E]], Exp[G]], z: G, ix: Num, xs: Acc[Array[tuple[int, int], E]]) -> Exp[G]: ...
 @overload
@@ -1615,6 +1789,10 @@ def sfoldl(f: Callable[[Exp[E], Exp[E]], Exp[E]], z: int, ix: tuple[()], xs: Acc
 def sfoldl(
     f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, ix: tuple[()], xs: Acc[Array[tuple[int], Fl]]
 ) -> Exp[Fl]: ...
+@overload
+def sfoldl(
+    f: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]], z: complex, ix: tuple[()], xs: Acc[Array[tuple[int], Cx]]
+) -> Exp[Cx]: ...
 @overload
 def sfoldl(f: Callable[[Exp[G], Exp[E]], Exp[G]], z: G, ix: tuple[()], xs: Acc[Array[tuple[int], E]]) -> Exp[G]: ...
 @overload
@@ -1631,6 +1809,10 @@ def sfoldl(
 ) -> Exp[Fl]: ...
 @overload
 def sfoldl(
+    f: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]], z: complex, ix: tuple[Num], xs: Acc[Array[tuple[int, int], Cx]]
+) -> Exp[Cx]: ...
+@overload
+def sfoldl(
     f: Callable[[Exp[G], Exp[E]], Exp[G]], z: G, ix: tuple[Num], xs: Acc[Array[tuple[int, int], E]]
 ) -> Exp[G]: ...
 @overload
@@ -1645,6 +1827,10 @@ def sfoldl(
 def sfoldl(
     f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, ix: tuple[Num, Num], xs: Acc[Array[tuple[int, int, int], Fl]]
 ) -> Exp[Fl]: ...
+@overload
+def sfoldl(
+    f: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]], z: complex, ix: tuple[Num, Num], xs: Acc[Array[tuple[int, int, int], Cx]]
+) -> Exp[Cx]: ...
 @overload
 def sfoldl(
     f: Callable[[Exp[G], Exp[E]], Exp[G]], z: G, ix: tuple[Num, Num], xs: Acc[Array[tuple[int, int, int], E]]
@@ -1672,6 +1858,13 @@ def sfoldl(
 ) -> Exp[Fl]: ...
 @overload
 def sfoldl(
+    f: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]],
+    z: complex,
+    ix: tuple[Num, Num, Num],
+    xs: Acc[Array[tuple[int, int, int, int], Cx]],
+) -> Exp[Cx]: ...
+@overload
+def sfoldl(
     f: Callable[[Exp[G], Exp[E]], Exp[G]], z: G, ix: tuple[Num, Num, Num], xs: Acc[Array[tuple[int, int, int, int], E]]
 ) -> Exp[G]: ...
 @overload
@@ -1695,6 +1888,13 @@ def sfoldl(
     ix: tuple[Num, Num, Num, Num],
     xs: Acc[Array[tuple[int, int, int, int, int], Fl]],
 ) -> Exp[Fl]: ...
+@overload
+def sfoldl(
+    f: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]],
+    z: complex,
+    ix: tuple[Num, Num, Num, Num],
+    xs: Acc[Array[tuple[int, int, int, int, int], Cx]],
+) -> Exp[Cx]: ...
 @overload
 def sfoldl(
     f: Callable[[Exp[G], Exp[E]], Exp[G]],

@@ -44,7 +44,7 @@ from accel.ast.tree.nodes import (
     ShapeOf,
 )
 from accel.ast.tree.text import text
-from accel.ast.tree.types import ArrayType, ElementType, MaybeType, ScalarType, TupleType, index_type
+from accel.ast.tree.types import ArrayType, ComplexType, ElementType, MaybeType, ScalarType, TupleType, index_type
 from accel.errors import AccelStagingError, AccelTypeError, Where, here
 from accel.support.numpy_names import ARRAY_ATTRIBUTES, attribute_hint
 from accel.support.source import attribute_call
@@ -324,7 +324,7 @@ def index_node(value: object, rank: int, where: Where | None) -> ScalarNode:
 
 def _dtype(element: ElementType) -> DType:
     match element:
-        case ScalarType():
+        case ScalarType() | ComplexType():
             return element.dtype
         case TupleType(items):
             return tuple(_dtype(item) for item in items)

@@ -26,7 +26,7 @@ class Unknown:
 
 
 class Number(Protocol):
-    """An expression of an integer or float."""
+    """An expression of an integer, float or complex number."""
 
     @property
     def element(self) -> np.number[Any]:
@@ -42,10 +42,26 @@ class Integral(Protocol):
 
 
 class Inexact(Protocol):
-    """An expression of a float."""
+    """An expression of a float or a complex number."""
 
     @property
     def element(self) -> np.inexact[Any]:
+        """The element type."""
+
+
+class Floating(Protocol):
+    """An expression of a float."""
+
+    @property
+    def element(self) -> np.floating[Any]:
+        """The element type."""
+
+
+class Complex(Protocol):
+    """An expression of a complex number."""
+
+    @property
+    def element(self) -> np.complexfloating[Any, Any]:
         """The element type."""
 
 

@@ -25,6 +25,8 @@ from accel.ast.handles.elements import (
     At7,
     At8,
     Bits,
+    Complex,
+    Floating,
     Inexact,
     Integral,
     Number,
@@ -111,6 +113,8 @@ class Exp(Generic[E]):
     def __add__(self: Integral, other: Exp[E] | E | int) -> Exp[E]: ...
     @overload
     def __add__(self: Inexact, other: Exp[E] | E | float) -> Exp[E]: ...
+    @overload
+    def __add__(self: Complex, other: complex) -> Exp[E]: ...
     def __add__(self, other: object) -> Exp[Any]:
         return _binary(Operator.ADD, self, other, "+")
 
@@ -118,6 +122,8 @@ class Exp(Generic[E]):
     def __radd__(self: Integral, other: E | int) -> Exp[E]: ...
     @overload
     def __radd__(self: Inexact, other: E | float) -> Exp[E]: ...
+    @overload
+    def __radd__(self: Complex, other: complex) -> Exp[E]: ...
     def __radd__(self, other: object) -> Exp[Any]:
         return _binary(Operator.ADD, other, self, "+")
 
@@ -125,6 +131,8 @@ class Exp(Generic[E]):
     def __sub__(self: Integral, other: Exp[E] | E | int) -> Exp[E]: ...
     @overload
     def __sub__(self: Inexact, other: Exp[E] | E | float) -> Exp[E]: ...
+    @overload
+    def __sub__(self: Complex, other: complex) -> Exp[E]: ...
     def __sub__(self, other: object) -> Exp[Any]:
         return _binary(Operator.SUB, self, other, "-")
 
@@ -132,6 +140,8 @@ class Exp(Generic[E]):
     def __rsub__(self: Integral, other: E | int) -> Exp[E]: ...
     @overload
     def __rsub__(self: Inexact, other: E | float) -> Exp[E]: ...
+    @overload
+    def __rsub__(self: Complex, other: complex) -> Exp[E]: ...
     def __rsub__(self, other: object) -> Exp[Any]:
         return _binary(Operator.SUB, other, self, "-")
 
@@ -139,6 +149,8 @@ class Exp(Generic[E]):
     def __mul__(self: Integral, other: Exp[E] | E | int) -> Exp[E]: ...
     @overload
     def __mul__(self: Inexact, other: Exp[E] | E | float) -> Exp[E]: ...
+    @overload
+    def __mul__(self: Complex, other: complex) -> Exp[E]: ...
     def __mul__(self, other: object) -> Exp[Any]:
         return _binary(Operator.MUL, self, other, "*")
 
@@ -146,13 +158,23 @@ class Exp(Generic[E]):
     def __rmul__(self: Integral, other: E | int) -> Exp[E]: ...
     @overload
     def __rmul__(self: Inexact, other: E | float) -> Exp[E]: ...
+    @overload
+    def __rmul__(self: Complex, other: complex) -> Exp[E]: ...
     def __rmul__(self, other: object) -> Exp[Any]:
         return _binary(Operator.MUL, other, self, "*")
 
-    def __truediv__(self: Inexact, other: Exp[E] | E | float) -> Exp[E]:
+    @overload
+    def __truediv__(self: Inexact, other: Exp[E] | E | float) -> Exp[E]: ...
+    @overload
+    def __truediv__(self: Complex, other: complex) -> Exp[E]: ...
+    def __truediv__(self, other: object) -> Exp[Any]:
         return Exp(operations.divide(raw(self), raw(other), here()))
 
-    def __rtruediv__(self: Inexact, other: E | float) -> Exp[E]:
+    @overload
+    def __rtruediv__(self: Inexact, other: E | float) -> Exp[E]: ...
+    @overload
+    def __rtruediv__(self: Complex, other: complex) -> Exp[E]: ...
+    def __rtruediv__(self, other: object) -> Exp[Any]:
         return Exp(operations.divide(raw(other), raw(self), here()))
 
     def __floordiv__(self: Integral, other: Exp[E] | E | int) -> Exp[E]:
@@ -164,14 +186,14 @@ class Exp(Generic[E]):
     @overload
     def __mod__(self: Integral, other: Exp[E] | E | int) -> Exp[E]: ...
     @overload
-    def __mod__(self: Inexact, other: Exp[E] | E | float) -> Exp[E]: ...
+    def __mod__(self: Floating, other: Exp[E] | E | float) -> Exp[E]: ...
     def __mod__(self, other: object) -> Exp[Any]:
         return _binary(Operator.MOD, self, other, "%")
 
     @overload
     def __rmod__(self: Integral, other: E | int) -> Exp[E]: ...
     @overload
-    def __rmod__(self: Inexact, other: E | float) -> Exp[E]: ...
+    def __rmod__(self: Floating, other: E | float) -> Exp[E]: ...
     def __rmod__(self, other: object) -> Exp[Any]:
         return _binary(Operator.MOD, other, self, "%")
 
@@ -187,6 +209,8 @@ class Exp(Generic[E]):
     def __pow__(self: Integral, other: Exp[E] | E | int) -> Exp[E]: ...
     @overload
     def __pow__(self: Inexact, other: Exp[E] | E | float) -> Exp[E]: ...
+    @overload
+    def __pow__(self: Complex, other: complex) -> Exp[E]: ...
     def __pow__(self, other: object) -> Exp[Any]:
         return _binary(Operator.POW, self, other, "**")
 
@@ -194,6 +218,8 @@ class Exp(Generic[E]):
     def __rpow__(self: Integral, other: E | int) -> Exp[E]: ...
     @overload
     def __rpow__(self: Inexact, other: E | float) -> Exp[E]: ...
+    @overload
+    def __rpow__(self: Complex, other: complex) -> Exp[E]: ...
     def __rpow__(self, other: object) -> Exp[Any]:
         return _binary(Operator.POW, other, self, "**")
 
@@ -201,10 +227,15 @@ class Exp(Generic[E]):
         return Exp(operations.apply(Operator.NEG, raw(self), where=here(), name="-"))
 
     def __pos__(self: Number) -> Exp[E]:
-        negated = operations.apply(Operator.NEG, raw(self), where=here(), name="+")  # for its check of the type
-        return Exp(negated.arguments[0])
+        return Exp(operations.positive(raw(self), here()))
 
-    def __abs__(self: Number) -> Exp[E]:
+    @overload
+    def __abs__(self: Exp[np.complex64]) -> Exp[np.float32]: ...  # type: ignore[overload-overlap]  # `Exp[Any]` fits all
+    @overload
+    def __abs__(self: Exp[np.complex128]) -> Exp[np.float64]: ...
+    @overload
+    def __abs__(self: Number) -> Exp[E]: ...
+    def __abs__(self) -> Exp[Any]:
         return Exp(operations.apply(Operator.ABS, raw(self), where=here(), name="abs"))
 
     # Comparisons.
@@ -212,36 +243,44 @@ class Exp(Generic[E]):
     @overload
     def __lt__(self: Integral, other: Exp[E] | E | int) -> Exp[np.bool_]: ...
     @overload
-    def __lt__(self: Inexact, other: Exp[E] | E | float) -> Exp[np.bool_]: ...
+    def __lt__(self: Floating, other: Exp[E] | E | float) -> Exp[np.bool_]: ...
     def __lt__(self, other: object) -> Exp[np.bool_]:
         return _binary(Operator.LT, self, other, "<")
 
     @overload
     def __le__(self: Integral, other: Exp[E] | E | int) -> Exp[np.bool_]: ...
     @overload
-    def __le__(self: Inexact, other: Exp[E] | E | float) -> Exp[np.bool_]: ...
+    def __le__(self: Floating, other: Exp[E] | E | float) -> Exp[np.bool_]: ...
     def __le__(self, other: object) -> Exp[np.bool_]:
         return _binary(Operator.LE, self, other, "<=")
 
     @overload
     def __gt__(self: Integral, other: Exp[E] | E | int) -> Exp[np.bool_]: ...
     @overload
-    def __gt__(self: Inexact, other: Exp[E] | E | float) -> Exp[np.bool_]: ...
+    def __gt__(self: Floating, other: Exp[E] | E | float) -> Exp[np.bool_]: ...
     def __gt__(self, other: object) -> Exp[np.bool_]:
         return _binary(Operator.GT, self, other, ">")
 
     @overload
     def __ge__(self: Integral, other: Exp[E] | E | int) -> Exp[np.bool_]: ...
     @overload
-    def __ge__(self: Inexact, other: Exp[E] | E | float) -> Exp[np.bool_]: ...
+    def __ge__(self: Floating, other: Exp[E] | E | float) -> Exp[np.bool_]: ...
     def __ge__(self, other: object) -> Exp[np.bool_]:
         return _binary(Operator.GE, self, other, ">=")
 
     # `object` promises a bool from == and !=; an expression gives an expression.
-    def __eq__(self, other: Exp[E] | E | float) -> Exp[np.bool_]:  # type: ignore[override]
+    @overload  # type: ignore[override]
+    def __eq__(self, other: Exp[E] | E | float) -> Exp[np.bool_]: ...
+    @overload
+    def __eq__(self: Complex, other: complex) -> Exp[np.bool_]: ...
+    def __eq__(self, other: object) -> Exp[np.bool_]:
         return Exp(operations.equal(raw(self), raw(other), here()))
 
-    def __ne__(self, other: Exp[E] | E | float) -> Exp[np.bool_]:  # type: ignore[override]
+    @overload  # type: ignore[override]
+    def __ne__(self, other: Exp[E] | E | float) -> Exp[np.bool_]: ...
+    @overload
+    def __ne__(self: Complex, other: complex) -> Exp[np.bool_]: ...
+    def __ne__(self, other: object) -> Exp[np.bool_]:
         return Exp(operations.differ(raw(self), raw(other), here()))
 
     __hash__ = object.__hash__

@@ -16,7 +16,7 @@ import numpy as np
 from accel.ast.handles.exp import NUMPY_FUNCTION, Exp
 from accel.ast.handles.literals import describe, typed
 from accel.ast.tree.nodes import Function, Parameter, ScalarNode, While
-from accel.ast.tree.types import BOOL, F32, ElementType, ScalarType, TupleType
+from accel.ast.tree.types import BOOL, C64, F32, ComplexType, ElementType, ScalarType, TupleType
 from accel.ast.tree.walk import escaping, operands, postorder
 from accel.errors import NUMPY, AccelStagingError, AccelTypeError, Where
 
@@ -122,7 +122,7 @@ def expect_exp(value: object, what: str, where: Where | None, given: Sequence[El
         hint = "is a `return` missing?"
     elif isinstance(value, np.generic):
         hint = f"write `A.constant(np.{value.dtype}({value.item()!r}))`"
-    elif isinstance(value, (bool, int, float)):
+    elif isinstance(value, (bool, int, float, complex)):
         hint = f"write `{_constant(value, given)}`, with the type that is meant"
     else:
         hint = "one element of an array is read by `xs[index]`, that of a scalar array by `A.the(xs)`"
@@ -130,12 +130,15 @@ def expect_exp(value: object, what: str, where: Where | None, given: Sequence[El
     raise AccelTypeError(message, where, hint=hint)
 
 
-def _constant(value: float, given: Sequence[ElementType]) -> str:
+def _constant(value: complex, given: Sequence[ElementType]) -> str:
     """A Python number as an expression, of the last of the given types that it may have."""
     if isinstance(value, bool):
         return f"A.constant({value!r})"
-    kinds = [kind for kind in given if isinstance(kind, ScalarType) and kind is not BOOL]
-    fitting = [kind for kind in kinds if kind.is_float or isinstance(value, int)]
+    if isinstance(value, complex):
+        complexes = [kind for kind in given if isinstance(kind, ComplexType)]
+        return f"A.constant({value!r}, np.{(complexes or [C64])[-1].dtype})"
+    kinds = [kind for kind in given if isinstance(kind, ScalarType | ComplexType) and kind is not BOOL]
+    fitting = [kind for kind in kinds if isinstance(kind, ComplexType) or kind.is_float or isinstance(value, int)]
     return f"A.constant({value!r}, np.{(fitting or [F32])[-1].dtype})"
 
 

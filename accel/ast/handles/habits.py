@@ -217,4 +217,6 @@ def _placeholder(value: object, arrays: Any) -> str:
         return f"np.{value.__name__}"
     if callable(value):
         return "f"
-    return repr(value) if isinstance(value, (bool, int, float)) else "shape" if isinstance(value, tuple) else "…"
+    return (
+        repr(value) if isinstance(value, (bool, int, float, complex)) else "shape" if isinstance(value, tuple) else "…"
+    )

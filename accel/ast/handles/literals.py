@@ -3,7 +3,7 @@
 In: what a user wrote where an `Exp` could stand, handles already replaced by their nodes: a node, a Python number, a NumPy
 scalar, a Python tuple of such; anything else is refused. Out: scalar nodes.
 The rules are design section 2's: a Python number that does not fit its type is an `AccelTypeError`, a NumPy scalar must
-have exactly that type, and a number that meets nothing is i64, f64 or bool.
+have exactly that type, and a number that meets nothing is i64, f64, c128 or bool.
 """
 
 from __future__ import annotations
@@ -16,7 +16,18 @@ import numpy as np
 
 from accel.ast.handles.nothings import NOTHING_YET, filled
 from accel.ast.tree.nodes import Literal, MakeTuple, ScalarNode
-from accel.ast.tree.types import BOOL, F64, I64, ElementType, MaybeType, ScalarType, TupleType, scalar_type
+from accel.ast.tree.types import (
+    BOOL,
+    C128,
+    F64,
+    I64,
+    ComplexType,
+    ElementType,
+    MaybeType,
+    ScalarType,
+    TupleType,
+    number_type,
+)
 from accel.errors import AccelTypeError, Where
 
 if TYPE_CHECKING:
@@ -38,7 +49,7 @@ def typed(value: object, expected: ElementType, what: str, where: Where | None) 
     if is_node(value):
         return _node(value, expected, what, where)
     match expected:
-        case ScalarType():
+        case ScalarType() | ComplexType():
             return number(value, expected, what, where)
         case TupleType(items):
             if not isinstance(value, tuple) or len(value) != len(items):
@@ -56,7 +67,7 @@ def typed(value: object, expected: ElementType, what: str, where: Where | None) 
 
 
 def untyped(value: object, what: str, where: Where | None) -> ScalarNode:
-    """`value` as a node of its own type: for a Python number that meets nothing, i64, f64 or bool."""
+    """`value` as a node of its own type: for a Python number that meets nothing, i64, f64, c128 or bool."""
     if is_node(value):
         return value
     if isinstance(value, tuple):
@@ -65,10 +76,10 @@ def untyped(value: object, what: str, where: Where | None) -> ScalarNode:
     return number(value, natural_type(value, what, where), what, where)
 
 
-def natural_type(value: object, what: str, where: Where | None) -> ScalarType:
+def natural_type(value: object, what: str, where: Where | None) -> ScalarType | ComplexType:
     """The type of a number that meets nothing. Raises `AccelTypeError` if accel has no such type."""
     if isinstance(value, np.generic):
-        found = scalar_type(value.dtype)
+        found = number_type(value.dtype)
         if found is None:
             raise AccelTypeError(f"{what} has dtype {value.dtype}, which accel has no type for", where)
         return found
@@ -78,18 +89,24 @@ def natural_type(value: object, what: str, where: Where | None) -> ScalarType:
         return I64
     if isinstance(value, float):
         return F64
+    if isinstance(value, complex):
+        return C128
     raise AccelTypeError(f"{what} must be an Exp or a number, got {describe(value)}", where, hint=_advice(value))
 
 
-def number(value: object, expected: ScalarType, what: str, where: Where | None) -> Literal:
-    """A Python number or NumPy scalar as a literal of type `expected`, checked to fit."""
+def number(value: object, expected: ScalarType | ComplexType, what: str, where: Where | None) -> Literal | MakeTuple:
+    """A Python number or NumPy scalar as a literal of type `expected`, or two for a complex number, checked to fit."""
+    if isinstance(expected, ComplexType):
+        return _complex(value, expected, what, where)
     if isinstance(value, np.generic):
         found = natural_type(value, what, where)
         if found is not expected:
-            hint = f"a NumPy scalar keeps its type; write `np.{expected.dtype}({value.item()!r})` or a Python number"
-            raise AccelTypeError(f"{what} must be {expected}, got {describe(value)}", where, hint=hint)
+            raise _other_type(value, expected, what, where)
         return Literal(expected, value.item(), where)
     found = natural_type(value, what, where)
+    if isinstance(found, ComplexType):
+        hint = f"convert the other side: `A.cast(e, np.{found.dtype})`, or write a real number"
+        raise AccelTypeError(f"{what} must be {expected}, got {describe(value)}", where, hint=hint)
     assert isinstance(value, (bool, int, float))
     if found is BOOL or expected is BOOL:
         if found is not expected:
@@ -102,13 +119,36 @@ def number(value: object, expected: ScalarType, what: str, where: Where | None) 
     return Literal(expected, float(value) if expected.is_float else value, where)
 
 
+def _complex(value: object, expected: ComplexType, what: str, where: Where | None) -> MakeTuple:
+    found = natural_type(value, what, where)
+    if isinstance(value, np.generic):
+        if found != expected:
+            raise _other_type(value, expected, what, where)
+        value = value.item()
+    assert isinstance(value, (bool, int, float, complex))
+    if found is BOOL:
+        hint = f"write `{int(value.real)}`"
+        raise AccelTypeError(f"{what} must be {expected}, got {describe(value)}", where, hint=hint)
+    if not _fits_float(value.real, expected.part) or not _fits_float(value.imag, expected.part):
+        raise AccelTypeError(f"{what}: {value!r} does not fit {expected}", where)
+    parts = (Literal(expected.part, float(value.real), where), Literal(expected.part, float(value.imag), where))
+    return MakeTuple(parts, expected, where)
+
+
+def _other_type(
+    value: np.generic, expected: ScalarType | ComplexType, what: str, where: Where | None
+) -> AccelTypeError:
+    hint = f"a NumPy scalar keeps its type; write `np.{expected.dtype}({value.item()!r})` or a Python number"
+    return AccelTypeError(f"{what} must be {expected}, got {describe(value)}", where, hint=hint)
+
+
 def describe(value: object) -> str:
     """A value in words for an error message, with its type."""
     if is_node(value):
         return str(value.type)
     if isinstance(value, np.generic):
         return f"the NumPy scalar {value.item()!r} of type {value.dtype}"
-    if isinstance(value, (bool, int, float)):
+    if isinstance(value, (bool, int, float, complex)):
         return f"the Python {type(value).__name__} {value!r}"
     if isinstance(value, tuple):
         return f"a Python tuple of {len(value)}"
@@ -141,7 +181,9 @@ def _node(node: ScalarNode, expected: ElementType, what: str, where: Where | Non
         hint = "an index is a tuple: `A.just(A.index(i))`" if index else "write `A.just(e)` or `A.nothing()`"
     elif expected is BOOL and isinstance(node.type, ScalarType):
         hint = "compare it: `e != 0`"
-    elif isinstance(expected, ScalarType) and isinstance(node.type, ScalarType):
+    elif isinstance(expected, ScalarType) and isinstance(node.type, ComplexType):
+        hint = "take a part of the complex number: `A.real(z)`, `A.imag(z)`, `A.magnitude(z)`"
+    elif isinstance(expected, ScalarType | ComplexType) and isinstance(node.type, ScalarType | ComplexType):
         hint = f"convert it: `A.cast(e, np.{expected.dtype})`"
     made = () if same_place(node.where, where) else (("made here:", node.where),)
     raise AccelTypeError(f"{what} must be {expected}, got {node.type}", where, others=made, hint=hint)
@@ -175,6 +217,4 @@ def _advice(value: object) -> str | None:
         return "an array enters a program by `A.use(array)`; one element of it is read by `A.use(array)[index]`"
     if type(value).__name__ == "Acc":
         return "one element of an array is read by `xs[index]`, that of a scalar array by `A.the(xs)`"
-    if isinstance(value, complex):
-        return "complex numbers are not supported yet; use a tuple of two floats"
     return None

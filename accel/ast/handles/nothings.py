@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TypeAlias, assert_never
 
 from accel.ast.tree.nodes import Conditional, Literal, MakeTuple, ScalarNode
-from accel.ast.tree.types import BOOL, ElementType, MaybeType, ScalarType, TupleType
+from accel.ast.tree.types import BOOL, ComplexType, ElementType, MaybeType, ScalarType, TupleType
 from accel.errors import Where
 
 NOTHING_YET = MaybeType(TupleType(()))
@@ -27,6 +27,8 @@ def zero(element: ElementType, where: Where | None) -> ScalarNode:
             return Literal(element, value, where)
         case TupleType(items):
             return MakeTuple(tuple(zero(item, where) for item in items), element, where)
+        case ComplexType(part):
+            return MakeTuple((zero(part, where), zero(part, where)), element, where)
         case MaybeType(value_type):
             return MakeTuple((zero(BOOL, where), zero(value_type, where)), element, where)
         case _:
@@ -88,7 +90,7 @@ def _items(kind: ElementType) -> tuple[ElementType, ...]:
             return items
         case MaybeType(value):
             return (BOOL, value)
-        case ScalarType():
+        case ScalarType() | ComplexType():
             return ()
         case _:
             assert_never(kind)

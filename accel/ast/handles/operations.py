@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from accel.ast.handles import complex_numbers
 from accel.ast.handles.literals import is_node, natural_type, same_place, typed, untyped
 from accel.ast.handles.nothings import joined
 from accel.ast.tree.nodes import Conditional, Literal, MakeTuple, Operation, Project, ScalarNode
 from accel.ast.tree.operators import COMPARISONS, COUNTS, ELEMENTARY, PREDICATES, SHIFTS, Operator
-from accel.ast.tree.types import BOOL, I64, ElementType, MaybeType, ScalarType, TupleType
+from accel.ast.tree.types import BOOL, I64, ComplexType, ElementType, MaybeType, ScalarType, TupleType
 from accel.errors import AccelTypeError, Where
 
 FLOATS: Final = (
@@ -28,6 +29,8 @@ _ANY_SCALAR = COMPARISONS | {Operator.MIN, Operator.MAX}
 
 _INDEX_HINT = "an index is a tuple, also of one item: `ix[0]`, or `i, j = A.unlift(ix)`"
 
+_PARTS_HINT = "of a complex number take a part first: `A.real(z)`, `A.imag(z)`, `A.magnitude(z)`"
+
 _KINDS: tuple[tuple[frozenset[Operator], str, Callable[[ScalarType], bool]], ...] = (
     (FLOATS, "floats", lambda kind: kind.is_float),
     (_INTEGERS, "integers", lambda kind: kind.is_integer),
@@ -36,17 +39,29 @@ _KINDS: tuple[tuple[frozenset[Operator], str, Callable[[ScalarType], bool]], ...
 )
 
 
-def apply(operator: Operator, *operands: object, where: Where | None, name: str | None = None) -> Operation:
+def apply(operator: Operator, *operands: object, where: Where | None, name: str | None = None) -> ScalarNode:
     """`operator` at operands of one type, to which Python numbers adapt; `name` is what the user wrote.
 
     Raises `AccelTypeError` if types differ or the operator does not take them.
     """
     name = name or str(operator)
-    scalar = _require_scalar(operator, name, common_type(name, operands, where), where)
+    kind = common_type(name, operands, where)
+    if isinstance(kind, ComplexType):
+        found = complex_numbers.apply(operator, _of_type(kind, name, operands, where), where)
+        if found is not None:
+            return found
+    scalar = _require_scalar(operator, name, kind, where)
     return Operation(operator, _of_type(scalar, name, operands, where), _result_type(operator, scalar), where)
 
 
-def divide(left: object, right: object, where: Where | None) -> Operation:
+def positive(value: object, where: Where | None) -> ScalarNode:
+    """`+value` of a number: itself."""
+    node = untyped(value, "operand 1 of +", where)
+    apply(Operator.NEG, node, where=where, name="+")  # for its check of the type
+    return node
+
+
+def divide(left: object, right: object, where: Where | None) -> ScalarNode:
     """`left / right` of floats. Integers are refused: they divide by `//`."""
     kind = common_type("/", (left, right), where)
     if isinstance(kind, ScalarType) and kind.is_integer:
@@ -55,7 +70,7 @@ def divide(left: object, right: object, where: Where | None) -> Operation:
     return apply(Operator.DIV, left, right, where=where, name="/")
 
 
-def floor_divide(left: object, right: object, where: Where | None) -> Operation:
+def floor_divide(left: object, right: object, where: Where | None) -> ScalarNode:
     """`left // right` of integers, rounded down. Floats are refused: they divide by `/`."""
     kind = common_type("//", (left, right), where)
     if isinstance(kind, ScalarType) and kind.is_float:
@@ -71,10 +86,14 @@ def shift(operator: Operator, value: object, amount: object, where: Where | None
     return Operation(operator, (node, typed(amount, I64, f"the amount of {name}", where)), kind, where)
 
 
-def convert(operator: Operator, value: object, target: ScalarType, where: Where | None, name: str) -> ScalarNode:
+def convert(
+    operator: Operator, value: object, target: ScalarType | ComplexType, where: Where | None, name: str
+) -> ScalarNode:
     """`cast` or `bitcast` of a scalar to `target`; the identity where it changes nothing."""
     node = untyped(value, f"operand of {name}", where)
     kind = node.type
+    if isinstance(target, ComplexType) or isinstance(kind, ComplexType):
+        return _convert_complex(operator, node, target, where, name)
     if not isinstance(kind, ScalarType):
         raise AccelTypeError(f"{name} takes a scalar, got {kind}", where, hint="convert item by item: `A.lift(...)`")
     if kind is target:
@@ -84,12 +103,37 @@ def convert(operator: Operator, value: object, target: ScalarType, where: Where 
     return Operation(operator, (node,), target, where)
 
 
+def _convert_complex(
+    operator: Operator, node: ScalarNode, target: ScalarType | ComplexType, where: Where | None, name: str
+) -> ScalarNode:
+    """A conversion from or to complex numbers, part by part. To a real type there is none but to bool: is it not 0?"""
+    kind = node.type
+    if kind == target:
+        return node
+    if not isinstance(kind, ScalarType | ComplexType):
+        raise AccelTypeError(f"{name} takes a scalar, got {kind}", where, hint="convert item by item: `A.lift(...)`")
+    if operator is Operator.BITCAST:
+        hint = "take its parts, or make one: `A.real(z)`, `A.imag(z)`, `A.mkComplex(x, y)`"
+        raise AccelTypeError(f"{name} takes no complex numbers, got {kind} and {target}", where, hint=hint)
+    if isinstance(kind, ScalarType):
+        assert isinstance(target, ComplexType)
+        part = convert(operator, node, target.part, where, name)
+        return MakeTuple((part, Literal(target.part, 0.0, where)), target, where)
+    if isinstance(target, ComplexType):
+        parts = [convert(operator, project(node, position, where), target.part, where, name) for position in (0, 1)]
+        return MakeTuple(tuple(parts), target, where)
+    if target is BOOL:
+        return differ(node, 0, where)
+    hint = f"take one part, and convert that: `A.cast(A.real(z), np.{target.dtype})`"
+    raise AccelTypeError(f"{name} of a complex number to {target} would lose a part", where, hint=hint)
+
+
 def common_type(name: str, operands: tuple[object, ...], where: Where | None) -> ElementType:
     """The type that the operands share. Python numbers have none, unless they are alone."""
     nodes = [operand for operand in operands if is_node(operand)]
     if not nodes:
         kinds = [natural_type(operand, f"operand of {name}", where) for operand in operands]
-        return max(kinds, key=lambda kind: (kind is not BOOL, kind.is_float))
+        return max(kinds, key=_strength)
     first = nodes[0]
     for node in nodes[1:]:
         if node.type != first.type and MaybeType not in (type(first.type), type(node.type)):
@@ -99,6 +143,11 @@ def common_type(name: str, operands: tuple[object, ...], where: Where | None) ->
             message = f"{name} needs operands of one type, got {first.type} and {node.type}"
             raise AccelTypeError(message, where, others=places, hint=_conversion_hint(first.type, node.type))
     return first.type
+
+
+def _strength(kind: ScalarType | ComplexType) -> int:
+    """Which of the types of Python numbers the others adapt to."""
+    return 3 if isinstance(kind, ComplexType) else 2 if kind.is_float else int(kind is not BOOL)
 
 
 def alike(name: str, operands: tuple[object, ...], where: Where | None) -> tuple[ScalarNode, ...]:
@@ -113,7 +162,7 @@ def _of_type(kind: ElementType, name: str, operands: tuple[object, ...], where: 
 def equal(left: object, right: object, where: Where | None) -> ScalarNode:
     """`left == right`; of tuples: of all their items, left to right, as far as needed."""
     kind = common_type("==", (left, right), where)
-    if isinstance(kind, ScalarType):
+    if isinstance(kind, ScalarType | ComplexType):
         return apply(Operator.EQ, left, right, where=where, name="==")
     if isinstance(kind, MaybeType):
         raise AccelTypeError(f"== takes numbers, bools or tuples of them, got {kind}", where, hint="see `A.maybe`")
@@ -127,7 +176,7 @@ def equal(left: object, right: object, where: Where | None) -> ScalarNode:
 
 def differ(left: object, right: object, where: Where | None) -> ScalarNode:
     """`left != right`; of tuples: whether any items differ."""
-    if isinstance(common_type("!=", (left, right), where), ScalarType):
+    if isinstance(common_type("!=", (left, right), where), ScalarType | ComplexType):
         return apply(Operator.NE, left, right, where=where, name="!=")
     return apply(Operator.NOT, equal(left, right, where), where=where, name="!=")
 
@@ -191,7 +240,7 @@ def branch_type(then: object, orelse: object, where: Where | None, name: str) ->
 
 
 def project(source: ScalarNode, position: int, where: Where | None) -> ScalarNode:
-    """Item `position` of a tuple, part `position` of a maybe; of one that was just made, the item itself."""
+    """Item `position` of a tuple, part `position` of a maybe or complex number; of one just made, the item itself."""
     kind = source.type
     assert not isinstance(kind, ScalarType)
     if isinstance(source, MakeTuple):
@@ -227,6 +276,9 @@ def _operand_hint(operator: Operator, kind: ElementType) -> str | None:
         return "work on the items: `A.lift(p[0] + q[0], p[1] + q[1])`"
     if isinstance(kind, MaybeType):
         return "take the value out first: `A.fromMaybe(default, m)`"
+    if isinstance(kind, ComplexType):
+        parts = "a part of a complex number has one: `A.real(z)`, `A.imag(z)`, `A.magnitude(z)`"
+        return f"complex numbers have no order; {parts}" if operator in _ANY_SCALAR else _PARTS_HINT
     if kind is BOOL:
         return "use `&`, `|`, `~` on bools, or count them: `A.boolToInt(b)`"
     if kind.is_integer and operator in FLOATS:
@@ -237,6 +289,10 @@ def _operand_hint(operator: Operator, kind: ElementType) -> str | None:
 def _conversion_hint(left: ElementType, right: ElementType) -> str | None:
     if TupleType((I64,)) in (left, right):
         return _INDEX_HINT
+    if isinstance(left, ComplexType) and isinstance(right, ScalarType | ComplexType):
+        return f"convert one of them, such as `A.cast(e, np.{left.dtype})`"
+    if isinstance(right, ComplexType) and isinstance(left, ScalarType):
+        return f"convert one of them, such as `A.cast(e, np.{right.dtype})`"
     if not isinstance(left, ScalarType) or not isinstance(right, ScalarType):
         return None
     target = max(left, right, key=lambda kind: (kind.is_float, kind.bits))

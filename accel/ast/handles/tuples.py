@@ -21,7 +21,7 @@ from accel.ast.handles.literals import describe, natural_type, typed, untyped
 from accel.ast.handles.nothings import NOTHING_YET, zero
 from accel.ast.tree.nodes import Literal, MakeTuple, Parameter, ScalarNode, While
 from accel.ast.tree.operators import Operator
-from accel.ast.tree.types import BOOL, I64, MaybeType, ScalarType, TupleType, index_type, scalar_type
+from accel.ast.tree.types import BOOL, I64, ComplexType, MaybeType, ScalarType, TupleType, index_type, number_type
 from accel.errors import AccelTypeError, Where, here
 
 Ix = TypeVarTuple("Ix")
@@ -30,6 +30,7 @@ E2 = TypeVar("E2")
 F = TypeVar("F")
 G = TypeVar("G", bound=np.generic)
 Fl = TypeVar("Fl", bound=np.inexact[Any])
+Cx = TypeVar("Cx", bound=np.complexfloating[Any, Any])
 
 
 def lift(*xs: object) -> Exp[Any]:
@@ -149,8 +150,12 @@ def constant(value: bool) -> Exp[np.bool_]: ...  # type: ignore[overload-overlap
 def constant(value: int) -> Exp[np.int64]: ...
 @overload
 def constant(value: float) -> Exp[np.float64]: ...
+@overload
+def constant(value: complex) -> Exp[np.complex128]: ...
+@overload
+def constant(value: complex, dtype: type[Cx]) -> Exp[Cx]: ...
 def constant(value: object, dtype: object = None) -> Exp[Any]:
-    """A number as an expression of type `dtype`; without it, of the NumPy scalar's own, else int64, float64 or bool."""
+    """A number as an expression of type `dtype`; without it, of a NumPy scalar's own, else int64, float64, complex128, bool."""
     where = here()
     kind = natural_type(value, "the constant", where) if dtype is None else target_type(dtype, "constant", where)
     return Exp(typed(raw(value), kind, "the constant", where))
@@ -165,6 +170,10 @@ def cond(c: Exp[np.bool_], a: E | int, b: Exp[E]) -> Exp[E]: ...
 @overload
 def cond(c: Exp[np.bool_], a: float, b: Exp[Fl]) -> Exp[Fl]: ...
 @overload
+def cond(c: Exp[np.bool_], a: Exp[Cx], b: complex) -> Exp[Cx]: ...
+@overload
+def cond(c: Exp[np.bool_], a: complex, b: Exp[Cx]) -> Exp[Cx]: ...
+@overload
 def cond(c: Exp[np.bool_], a: G, b: G | int) -> Exp[G]: ...
 @overload
 def cond(c: Exp[np.bool_], a: bool, b: bool) -> Exp[np.bool_]: ...  # type: ignore[overload-overlap]  # as for constant
@@ -172,6 +181,8 @@ def cond(c: Exp[np.bool_], a: bool, b: bool) -> Exp[np.bool_]: ...  # type: igno
 def cond(c: Exp[np.bool_], a: int, b: int) -> Exp[np.int64]: ...
 @overload
 def cond(c: Exp[np.bool_], a: float, b: float) -> Exp[np.float64]: ...
+@overload
+def cond(c: Exp[np.bool_], a: complex, b: complex) -> Exp[np.complex128]: ...
 def cond(c: object, a: object, b: object) -> Exp[Any]:
     """`a` if `c` else `b`; only the one that is chosen is evaluated."""
     where = here()
@@ -188,6 +199,10 @@ def select(c: Exp[np.bool_], a: E | int, b: Exp[E]) -> Exp[E]: ...
 @overload
 def select(c: Exp[np.bool_], a: float, b: Exp[Fl]) -> Exp[Fl]: ...
 @overload
+def select(c: Exp[np.bool_], a: Exp[Cx], b: complex) -> Exp[Cx]: ...
+@overload
+def select(c: Exp[np.bool_], a: complex, b: Exp[Cx]) -> Exp[Cx]: ...
+@overload
 def select(c: Exp[np.bool_], a: G, b: G | int) -> Exp[G]: ...
 @overload
 def select(c: Exp[np.bool_], a: bool, b: bool) -> Exp[np.bool_]: ...  # type: ignore[overload-overlap]  # as for constant
@@ -195,6 +210,8 @@ def select(c: Exp[np.bool_], a: bool, b: bool) -> Exp[np.bool_]: ...  # type: ig
 def select(c: Exp[np.bool_], a: int, b: int) -> Exp[np.int64]: ...
 @overload
 def select(c: Exp[np.bool_], a: float, b: float) -> Exp[np.float64]: ...
+@overload
+def select(c: Exp[np.bool_], a: complex, b: complex) -> Exp[np.complex128]: ...
 def select(c: object, a: object, b: object) -> Exp[Any]:
     """`a` if `c` else `b`; both are evaluated. Faster than `cond` where both are cheap."""
     where = here()
@@ -247,6 +264,8 @@ def fromJust(m: Exp[Maybe[E]]) -> Exp[E]:
 def fromMaybe(default: Exp[E] | E | int, m: Exp[Maybe[E]]) -> Exp[E]: ...
 @overload
 def fromMaybe(default: float, m: Exp[Maybe[Fl]]) -> Exp[Fl]: ...
+@overload
+def fromMaybe(default: complex, m: Exp[Maybe[Cx]]) -> Exp[Cx]: ...
 def fromMaybe(default: object, m: Exp[Any]) -> Exp[Any]:
     """The value of a maybe, `default` where it holds nothing."""
     flag, value = _maybe_part("fromMaybe", m, 0), _maybe_part("fromMaybe", m, 1)
@@ -267,14 +286,14 @@ def maybe(default: object, f: Callable[[Exp[Any]], Exp[Any]], m: Exp[Any]) -> Ex
     )
 
 
-def target_type(dtype: object, name: str, where: Where | None) -> ScalarType:
+def target_type(dtype: object, name: str, where: Where | None) -> ScalarType | ComplexType:
     """The scalar type that a conversion is asked for: a NumPy scalar class or dtype."""
     if isinstance(dtype, np.dtype) or (isinstance(dtype, type) and issubclass(dtype, np.generic)):
-        found = scalar_type(np.dtype(dtype))
+        found = number_type(np.dtype(dtype))
         if found is not None:
             return found
         raise AccelTypeError(f"{name}: accel has no element type for NumPy's {np.dtype(dtype)}", where)
-    names = {int: "np.int64", float: "np.float64", bool: "np.bool_"}
+    names = {int: "np.int64", float: "np.float64", bool: "np.bool_", complex: "np.complex128"}
     hint = f"write `{names[dtype]}`" if isinstance(dtype, type) and dtype in names else "write `np.float32`"
     shown = dtype.__name__ if isinstance(dtype, type) else repr(dtype)
     raise AccelTypeError(f"{name} needs a NumPy type as its target, got {shown}", where, hint=hint)

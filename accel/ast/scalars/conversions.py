@@ -7,7 +7,7 @@ bits in `bits.py`.
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
@@ -21,7 +21,9 @@ from accel.errors import here
 N = TypeVar("N", bound=np.number[Any])
 I = TypeVar("I", bound=np.integer[Any])  # noqa: E741  # the letter of the integers
 Fl = TypeVar("Fl", bound=np.inexact[Any])
-O = TypeVar("O", bound=np.generic)  # noqa: E741  # what is ordered
+Cx = TypeVar("Cx", bound=np.complexfloating[Any, Any])
+Re = TypeVar("Re", bound=np.floating[Any])
+O = TypeVar("O", bound=np.bool_ | np.integer[Any] | np.floating[Any])  # noqa: E741  # what is ordered
 
 
 def apply(operator: Operator, name: str, *operands: object) -> Exp[Any]:
@@ -31,27 +33,27 @@ def apply(operator: Operator, name: str, *operands: object) -> Exp[Any]:
     return Exp(operations.apply(operator, *[raw(operand) for operand in operands], where=where, name=name))
 
 
-def add(x: Exp[N] | N | float, y: Exp[N] | N | float) -> Exp[N]:
+def add(x: Exp[N] | N | complex, y: Exp[N] | N | complex) -> Exp[N]:
     """`x + y`; integers wrap."""
     return apply(Operator.ADD, "add", x, y)
 
 
-def sub(x: Exp[N] | N | float, y: Exp[N] | N | float) -> Exp[N]:
+def sub(x: Exp[N] | N | complex, y: Exp[N] | N | complex) -> Exp[N]:
     """`x - y`; integers wrap."""
     return apply(Operator.SUB, "sub", x, y)
 
 
-def mul(x: Exp[N] | N | float, y: Exp[N] | N | float) -> Exp[N]:
+def mul(x: Exp[N] | N | complex, y: Exp[N] | N | complex) -> Exp[N]:
     """`x * y`; integers wrap."""
     return apply(Operator.MUL, "mul", x, y)
 
 
-def div(x: Exp[N] | N | float, y: Exp[N] | N | float) -> Exp[N]:
+def div(x: Exp[N] | N | complex, y: Exp[N] | N | complex) -> Exp[N]:
     """`x / y` of floats, `x // y` (rounded down) of integers; integer division by zero gives 0."""
     return apply(Operator.DIV, "div", x, y)
 
 
-def mod(x: Exp[N] | N | float, y: Exp[N] | N | float) -> Exp[N]:
+def mod(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[O]:
     """`x % y`, with the sign of `y`; of integers, modulo zero gives 0."""
     return apply(Operator.MOD, "mod", x, y)
 
@@ -66,7 +68,7 @@ def rem(x: Exp[I] | I | int, y: Exp[I] | I | int) -> Exp[I]:
     return apply(Operator.REM, "rem", x, y)
 
 
-def pow(x: Exp[N] | N | float, y: Exp[N] | N | float) -> Exp[N]:
+def pow(x: Exp[N] | N | complex, y: Exp[N] | N | complex) -> Exp[N]:
     """`x ** y`; of integers, a negative exponent gives the truncated true value."""
     return apply(Operator.POW, "pow", x, y)
 
@@ -76,13 +78,19 @@ def neg(x: Exp[N]) -> Exp[N]:
     return apply(Operator.NEG, "neg", x)
 
 
-def abs(x: Exp[N]) -> Exp[N]:
-    """The absolute value; of the least integer, itself."""
+@overload
+def abs(x: Exp[np.complex64]) -> Exp[np.float32]: ...  # type: ignore[overload-overlap]  # an `Exp[Any]` fits all
+@overload
+def abs(x: Exp[np.complex128]) -> Exp[np.float64]: ...
+@overload
+def abs(x: Exp[N]) -> Exp[N]: ...
+def abs(x: Exp[Any]) -> Exp[Any]:
+    """The absolute value; of the least integer, itself; of a complex number, its magnitude, a float."""
     return apply(Operator.ABS, "abs", x)
 
 
 def signum(x: Exp[N]) -> Exp[N]:
-    """-1, 0 or 1; zeros keep their sign, NaN stays."""
+    """-1, 0 or 1; zeros keep their sign, NaN stays. Of a complex number, the one of magnitude 1 in its direction."""
     return apply(Operator.SIGNUM, "signum", x)
 
 
@@ -101,13 +109,13 @@ def max(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[O]:
 # Comparisons.
 
 
-def eq(x: Exp[E], y: Exp[E] | E | float) -> Exp[np.bool_]:
+def eq(x: Exp[E], y: Exp[E] | E | complex) -> Exp[np.bool_]:
     """`x == y`; of tuples, item by item."""
     require_elements("eq", (x, y), where := here())
     return Exp(operations.equal(raw(x), raw(y), where))
 
 
-def ne(x: Exp[E], y: Exp[E] | E | float) -> Exp[np.bool_]:
+def ne(x: Exp[E], y: Exp[E] | E | complex) -> Exp[np.bool_]:
     """`x != y`; of tuples, whether any items differ."""
     require_elements("ne", (x, y), where := here())
     return Exp(operations.differ(raw(x), raw(y), where))

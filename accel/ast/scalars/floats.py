@@ -1,4 +1,4 @@
-"""Functions of floats, and conversions between types.
+"""Functions of floats, some of complex numbers as well, and conversions between types.
 
 In: `Exp`s of floats (of any scalar, for conversions). Out: `Exp`s. `sqrt`, `fma`, roundings and conversions are correctly
 rounded, elementary functions within 4 ulp; what each means is fixed in `accel/ast/meaning/semantics.py`.
@@ -15,9 +15,9 @@ from accel.ast.handles.exp import Exp, raw
 from accel.ast.handles.habits import require_elements
 from accel.ast.handles.literals import untyped
 from accel.ast.handles.tuples import G, target_type
-from accel.ast.scalars.conversions import Fl, I, N, apply
+from accel.ast.scalars.conversions import Fl, I, N, Re, apply
 from accel.ast.tree.operators import Operator
-from accel.ast.tree.types import BOOL, I64, ScalarType
+from accel.ast.tree.types import BOOL, I64, ComplexType, ScalarType
 from accel.errors import AccelTypeError, here
 
 
@@ -27,22 +27,22 @@ def recip(x: Exp[Fl]) -> Exp[Fl]:
     return apply(Operator.DIV, "recip", 1.0, x)
 
 
-def fma(x: Exp[Fl] | Fl | float, y: Exp[Fl] | Fl | float, z: Exp[Fl] | Fl | float) -> Exp[Fl]:
+def fma(x: Exp[Re] | Re | float, y: Exp[Re] | Re | float, z: Exp[Re] | Re | float) -> Exp[Re]:
     """`x * y + z` with one rounding."""
     return apply(Operator.FMA, "fma", x, y, z)
 
 
 def sqrt(x: Exp[Fl]) -> Exp[Fl]:
-    """The square root, correctly rounded."""
+    """The square root, correctly rounded; of a complex number, the one whose real part is not negative."""
     return apply(Operator.SQRT, "sqrt", x)
 
 
-def cbrt(x: Exp[Fl]) -> Exp[Fl]:
+def cbrt(x: Exp[Re]) -> Exp[Re]:
     """The cube root."""
     return apply(Operator.CBRT, "cbrt", x)
 
 
-def hypot(x: Exp[Fl] | Fl | float, y: Exp[Fl] | Fl | float) -> Exp[Fl]:
+def hypot(x: Exp[Re] | Re | float, y: Exp[Re] | Re | float) -> Exp[Re]:
     """`sqrt(x*x + y*y)` without overflow on the way."""
     return apply(Operator.HYPOT, "hypot", x, y)
 
@@ -52,7 +52,7 @@ def exp(x: Exp[Fl]) -> Exp[Fl]:
     return apply(Operator.EXP, "exp", x)
 
 
-def expm1(x: Exp[Fl]) -> Exp[Fl]:
+def expm1(x: Exp[Re]) -> Exp[Re]:
     """`exp(x) - 1`, accurate for small `x`."""
     return apply(Operator.EXPM1, "expm1", x)
 
@@ -62,22 +62,22 @@ def log(x: Exp[Fl]) -> Exp[Fl]:
     return apply(Operator.LOG, "log", x)
 
 
-def log2(x: Exp[Fl]) -> Exp[Fl]:
+def log2(x: Exp[Re]) -> Exp[Re]:
     """The logarithm to base 2."""
     return apply(Operator.LOG2, "log2", x)
 
 
-def log10(x: Exp[Fl]) -> Exp[Fl]:
+def log10(x: Exp[Re]) -> Exp[Re]:
     """The logarithm to base 10."""
     return apply(Operator.LOG10, "log10", x)
 
 
-def log1p(x: Exp[Fl]) -> Exp[Fl]:
+def log1p(x: Exp[Re]) -> Exp[Re]:
     """`log(1 + x)`, accurate for small `x`."""
     return apply(Operator.LOG1P, "log1p", x)
 
 
-def logBase(base: Exp[Fl] | Fl | float, x: Exp[Fl] | Fl | float) -> Exp[Fl]:
+def logBase(base: Exp[Re] | Re | float, x: Exp[Re] | Re | float) -> Exp[Re]:
     """The logarithm of `x` to base `base`."""
     where = here()
     require_elements("logBase", (base, x), where, floats=True)
@@ -101,22 +101,22 @@ def tan(x: Exp[Fl]) -> Exp[Fl]:
     return apply(Operator.TAN, "tan", x)
 
 
-def asin(x: Exp[Fl]) -> Exp[Fl]:
+def asin(x: Exp[Re]) -> Exp[Re]:
     """The arc sine."""
     return apply(Operator.ASIN, "asin", x)
 
 
-def acos(x: Exp[Fl]) -> Exp[Fl]:
+def acos(x: Exp[Re]) -> Exp[Re]:
     """The arc cosine."""
     return apply(Operator.ACOS, "acos", x)
 
 
-def atan(x: Exp[Fl]) -> Exp[Fl]:
+def atan(x: Exp[Re]) -> Exp[Re]:
     """The arc tangent."""
     return apply(Operator.ATAN, "atan", x)
 
 
-def atan2(y: Exp[Fl] | Fl | float, x: Exp[Fl] | Fl | float) -> Exp[Fl]:
+def atan2(y: Exp[Re] | Re | float, x: Exp[Re] | Re | float) -> Exp[Re]:
     """The angle of the point (x, y)."""
     return apply(Operator.ATAN2, "atan2", y, x)
 
@@ -136,43 +136,43 @@ def tanh(x: Exp[Fl]) -> Exp[Fl]:
     return apply(Operator.TANH, "tanh", x)
 
 
-def asinh(x: Exp[Fl]) -> Exp[Fl]:
+def asinh(x: Exp[Re]) -> Exp[Re]:
     """The inverse hyperbolic sine."""
     return apply(Operator.ASINH, "asinh", x)
 
 
-def acosh(x: Exp[Fl]) -> Exp[Fl]:
+def acosh(x: Exp[Re]) -> Exp[Re]:
     """The inverse hyperbolic cosine."""
     return apply(Operator.ACOSH, "acosh", x)
 
 
-def atanh(x: Exp[Fl]) -> Exp[Fl]:
+def atanh(x: Exp[Re]) -> Exp[Re]:
     """The inverse hyperbolic tangent."""
     return apply(Operator.ATANH, "atanh", x)
 
 
-def erf(x: Exp[Fl]) -> Exp[Fl]:
+def erf(x: Exp[Re]) -> Exp[Re]:
     """The error function."""
     return apply(Operator.ERF, "erf", x)
 
 
-def erfc(x: Exp[Fl]) -> Exp[Fl]:
+def erfc(x: Exp[Re]) -> Exp[Re]:
     """`1 - erf(x)`, accurate for large `x`."""
     return apply(Operator.ERFC, "erfc", x)
 
 
-def copysign(x: Exp[Fl] | Fl | float, y: Exp[Fl] | Fl | float) -> Exp[Fl]:
+def copysign(x: Exp[Re] | Re | float, y: Exp[Re] | Re | float) -> Exp[Re]:
     """`x` with the sign of `y`."""
     return apply(Operator.COPYSIGN, "copysign", x, y)
 
 
 def isNaN(x: Exp[Fl]) -> Exp[np.bool_]:
-    """Whether a float is not a number."""
+    """Whether a float, or a part of a complex number, is not a number."""
     return apply(Operator.IS_NAN, "isNaN", x)
 
 
 def isInfinite(x: Exp[Fl]) -> Exp[np.bool_]:
-    """Whether a float is infinite."""
+    """Whether a float, or a part of a complex number, is infinite."""
     return apply(Operator.IS_INFINITE, "isInfinite", x)
 
 
@@ -180,36 +180,36 @@ def isInfinite(x: Exp[Fl]) -> Exp[np.bool_]:
 
 
 @overload
-def floor(x: Exp[Fl]) -> Exp[np.int64]: ...
+def floor(x: Exp[Re]) -> Exp[np.int64]: ...
 @overload
-def floor(x: Exp[Fl], to: type[N]) -> Exp[N]: ...
+def floor(x: Exp[Re], to: type[N]) -> Exp[N]: ...
 def floor(x: Exp[Any], to: type[Any] = np.int64) -> Exp[Any]:
     """Rounded down."""
     return _rounded(Operator.FLOOR, "floor", x, to)
 
 
 @overload
-def ceiling(x: Exp[Fl]) -> Exp[np.int64]: ...
+def ceiling(x: Exp[Re]) -> Exp[np.int64]: ...
 @overload
-def ceiling(x: Exp[Fl], to: type[N]) -> Exp[N]: ...
+def ceiling(x: Exp[Re], to: type[N]) -> Exp[N]: ...
 def ceiling(x: Exp[Any], to: type[Any] = np.int64) -> Exp[Any]:
     """Rounded up."""
     return _rounded(Operator.CEIL, "ceiling", x, to)
 
 
 @overload
-def truncate(x: Exp[Fl]) -> Exp[np.int64]: ...
+def truncate(x: Exp[Re]) -> Exp[np.int64]: ...
 @overload
-def truncate(x: Exp[Fl], to: type[N]) -> Exp[N]: ...
+def truncate(x: Exp[Re], to: type[N]) -> Exp[N]: ...
 def truncate(x: Exp[Any], to: type[Any] = np.int64) -> Exp[Any]:
     """Rounded toward zero."""
     return _rounded(Operator.TRUNC, "truncate", x, to)
 
 
 @overload
-def round(x: Exp[Fl]) -> Exp[np.int64]: ...
+def round(x: Exp[Re]) -> Exp[np.int64]: ...
 @overload
-def round(x: Exp[Fl], to: type[N]) -> Exp[N]: ...
+def round(x: Exp[Re], to: type[N]) -> Exp[N]: ...
 def round(x: Exp[Any], to: type[Any] = np.int64) -> Exp[Any]:
     """Rounded to the nearest, halves to even."""
     return _rounded(Operator.ROUND, "round", x, to)
@@ -219,7 +219,10 @@ def round(x: Exp[Any], to: type[Any] = np.int64) -> Exp[Any]:
 
 
 def cast(x: Exp[Any], to: type[G]) -> Exp[G]:
-    """`x` as type `to`: integers wrap, floats to integers saturate (NaN gives 0), to bool `x != 0`."""
+    """`x` as type `to`: integers wrap, floats to integers saturate (NaN gives 0), to bool `x != 0`.
+
+    A real number becomes a complex one without imaginary part; a complex one becomes a real one by `real`.
+    """
     return _converted(Operator.CAST, "cast", x, to)
 
 
@@ -232,10 +235,11 @@ def fromIntegral(x: Exp[I], to: type[N]) -> Exp[N]:
     return _converted(Operator.CAST, "fromIntegral", x, to)
 
 
-def toFloating(x: Exp[N], to: type[Fl]) -> Exp[Fl]:
+def toFloating(x: Exp[N], to: type[Re]) -> Exp[Re]:
     """A number as the float type `to`."""
     where = here()
-    if not target_type(to, "toFloating", where).is_float:
+    target = target_type(to, "toFloating", where)
+    if not isinstance(target, ScalarType) or not target.is_float:
         raise AccelTypeError("toFloating needs a float type as its target", where, hint="see `A.cast`, `A.truncate`")
     return _converted(Operator.CAST, "toFloating", x, to)
 
@@ -258,6 +262,8 @@ def _rounded(operator: Operator, name: str, x: Exp[Any], to: type[Any]) -> Exp[A
     where = here()
     require_elements(name, (x,) if to is np.int64 else (x, to), where, floats=True)
     target = target_type(to, name, where)
+    if isinstance(target, ComplexType):
+        raise AccelTypeError(f"{name} gives integers or floats, not {target}", where)
     return Exp(operations.convert(Operator.CAST, apply(operator, name, x).node, target, where, name))
 
 

@@ -20,7 +20,7 @@ from accel.ast.handles.literals import describe, is_node, natural_type, typed, u
 from accel.ast.handles.nothings import joined
 from accel.ast.tree.nodes import Conditional, Literal, ScalarNode
 from accel.ast.tree.operators import Operator
-from accel.ast.tree.types import BOOL, ElementType, MaybeType, ScalarType, TupleType
+from accel.ast.tree.types import BOOL, ComplexType, ElementType, MaybeType, ScalarType, TupleType
 from accel.errors import AccelTypeError, Where, here
 
 
@@ -101,8 +101,8 @@ def _equal(left: ScalarNode, right: ScalarNode, where: Where | None) -> ScalarNo
         return _equal(operations.project(left, position, where), operations.project(right, position, where), where)
 
     match left.type:
-        case ScalarType():
-            return operations.apply(Operator.EQ, left, right, where=where, name="match")
+        case ScalarType() | ComplexType():
+            return operations.equal(left, right, where)
         case TupleType(items):
             return _all([part(position) for position in range(len(items))], where)
         case MaybeType():

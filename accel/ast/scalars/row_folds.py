@@ -18,7 +18,7 @@ from accel.ast.handles.literals import is_node, typed, untyped
 from accel.ast.handles.operations import project
 from accel.ast.handles.tuples import lift_items, while_
 from accel.ast.tree.nodes import Index, Literal, MakeTuple, ShapeOf
-from accel.ast.tree.types import I64, ScalarType, index_type
+from accel.ast.tree.types import I64, ComplexType, ScalarType, index_type
 from accel.errors import here
 
 
@@ -36,7 +36,7 @@ def sfoldl(f: Callable[[Any, Any], object], z: object, ix: object, xs: object) -
     element, outer = array.type.element, array.rank - 1
     row = index_node(raw(ix), outer, where)
     start = raw(z)
-    adapts = isinstance(element, ScalarType) and not is_node(start) and not isinstance(start, np.generic)
+    adapts = isinstance(element, ScalarType | ComplexType) and not is_node(start) and not isinstance(start, np.generic)
     seed = typed(start, element, "the seed of sfoldl", where) if adapts else untyped(start, "the seed of sfoldl", where)
     extent = Exp[Any](project(ShapeOf(array.node, index_type(array.rank), where), outer, where))
 

@@ -18,7 +18,7 @@ from accel.ast.tree.inputs import Use as Use
 from accel.ast.tree.operators import Direction as Direction
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.operators import ScanForm as ScanForm
-from accel.ast.tree.types import ArrayType, ElementType, MaybeType, ScalarType, TupleType
+from accel.ast.tree.types import ArrayType, ComplexType, ElementType, MaybeType, ScalarType, TupleType
 from accel.errors import Where
 from accel.support.frozen import frozen
 
@@ -52,16 +52,16 @@ class Operation:
 
 @frozen
 class MakeTuple:
-    """A tuple of elements; of a `MaybeType`, the flag (bool) and the value."""
+    """A tuple of elements; of a `MaybeType`, the flag (bool) and the value; of a `ComplexType`, the two parts."""
 
     items: tuple[ScalarNode, ...]
-    type: TupleType | MaybeType
+    type: TupleType | MaybeType | ComplexType
     where: Where | None
 
 
 @frozen
 class Project:
-    """One item of a tuple; of a maybe, 0 is the flag and 1 the value."""
+    """One item of a tuple; of a maybe, 0 is the flag and 1 the value; of a complex number, 0 is the real part."""
 
     source: ScalarNode
     position: int

@@ -25,7 +25,7 @@ from accel.ast.tree.nodes import (
     While,
 )
 from accel.ast.tree.operators import Operator
-from accel.ast.tree.types import BOOL, MaybeType
+from accel.ast.tree.types import BOOL, ComplexType, MaybeType
 from accel.ast.tree.walk import operands, postorder
 
 Text: TypeAlias = tuple[str, int]
@@ -188,6 +188,8 @@ def _node(node: ScalarNode, texts: Mapping[ScalarNode, Text], names: Names) -> T
         case Project(source, position):
             if isinstance(source.type, MaybeType):
                 return f"{'fromJust' if position else 'isJust'}({plain(source)})", _CALL
+            if isinstance(source.type, ComplexType):
+                return f"{'imag' if position else 'real'}({plain(source)})", _CALL
             return f"{_within(texts[source], _CALL)}[{position}]", _CALL
         case Conditional(condition, then, orelse):
             return _choice(node, plain(condition), plain(then), plain(orelse), texts)
@@ -229,6 +231,8 @@ def _tuple(node: MakeTuple, items: Sequence[str]) -> str:
         if isinstance(flag, Literal):
             return f"just({items[1]})" if flag.value else "nothing()"
         return f"maybe({items[0]}, {items[1]})"
+    if isinstance(node.type, ComplexType):
+        return f"mkComplex({items[0]}, {items[1]})"
     return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
 
 

@@ -1,7 +1,7 @@
 """Element types and array types: what every stage means by a type.
 
-An element is a scalar, a tuple of elements, or a maybe of an element. From `labelled` on only scalars remain
-(struct of arrays): `leaves` gives the scalars of an element in order.
+An element is a scalar, a complex number, a tuple of elements, or a maybe of an element. From `labelled` on only scalars
+remain (struct of arrays): `leaves` gives the scalars of an element in order.
 """
 
 from __future__ import annotations
@@ -108,7 +108,27 @@ class MaybeType:
         return f"maybe {self.value}"
 
 
-ElementType: TypeAlias = Union[ScalarType, TupleType, MaybeType]
+@frozen_value
+class ComplexType:
+    """A complex number: its real part, then its imaginary part, two floats of type `part`."""
+
+    part: ScalarType
+
+    def __str__(self) -> str:
+        return f"c{2 * self.part.bits}"
+
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        """The NumPy type of the same representation, in native byte order."""
+        return np.dtype(f"complex{2 * self.part.bits}")
+
+    @property
+    def items(self) -> tuple[ScalarType, ScalarType]:
+        """The types of the parts, as a tuple's."""
+        return (self.part, self.part)
+
+
+ElementType: TypeAlias = Union[ScalarType, TupleType, MaybeType, ComplexType]
 
 
 @frozen_value
@@ -131,6 +151,8 @@ def leaves(element: ElementType) -> tuple[ScalarType, ...]:
             return tuple(leaf for item in items for leaf in leaves(item))
         case MaybeType(value):
             return (BOOL, *leaves(value))
+        case ComplexType(part):
+            return (part, part)
         case _:
             assert_never(element)
 
@@ -146,3 +168,12 @@ _BY_DTYPE = {scalar.dtype: scalar for scalar in ScalarType}
 def scalar_type(dtype: np.dtype[np.generic]) -> ScalarType | None:
     """The scalar of a NumPy dtype in any byte order, or None where accel has none."""
     return _BY_DTYPE.get(dtype.newbyteorder("="))
+
+
+C64, C128 = ComplexType(F32), ComplexType(F64)
+_COMPLEX = {kind.dtype: kind for kind in (C64, C128)}
+
+
+def number_type(dtype: np.dtype[np.generic]) -> ScalarType | ComplexType | None:
+    """The scalar or complex number of a NumPy dtype in any byte order, or None where accel has none."""
+    return scalar_type(dtype) or _COMPLEX.get(dtype.newbyteorder("="))

@@ -24,7 +24,7 @@ from accel.ast.tree.nodes import (
     While,
 )
 from accel.ast.tree.operators import Operator
-from accel.ast.tree.types import ElementType, MaybeType, ScalarType, TupleType, leaves
+from accel.ast.tree.types import ComplexType, ElementType, MaybeType, ScalarType, TupleType, leaves
 from accel.ast.tree.walk import postorder
 from accel.labelled import scalar
 from accel.labelled.array import Array, Shape
@@ -88,7 +88,7 @@ def offset(of: ElementType, position: int) -> int:
     match of:
         case TupleType(items):
             return sum(len(leaves(item)) for item in items[:position])
-        case MaybeType():
+        case MaybeType() | ComplexType():
             return position
         case ScalarType():
             raise AssertionError("a scalar has no items")

@@ -20,7 +20,7 @@ from accel.ast.handles.habits import advised, of_one_array
 from accel.ast.handles.tuples import indexHead, indexTail, select
 from accel.ast.scalars.conversions import O, max, min
 from accel.ast.scalars.floats import isNaN
-from accel.ast.tree.types import ScalarType
+from accel.ast.tree.types import ComplexType, ScalarType
 from accel.errors import AccelTypeError, here
 
 Ix = TypeVarTuple("Ix")
@@ -56,7 +56,10 @@ def _position(name: str, better: Callable[..., object], xs: object) -> Acc[Any]:
     kind = array.type.element
     if not isinstance(kind, ScalarType):
         message = f"{name} takes an array of numbers or bools, got elements of type {kind}"
-        raise AccelTypeError(message, where, hint="tuples have no order; compare one item: `A.unzip(xs)`")
+        hint = "tuples have no order; compare one item: `A.unzip(xs)`"
+        if isinstance(kind, ComplexType):
+            hint = f"complex numbers have no order; take a part first: `A.{name}(A.map(A.magnitude, xs))`"
+        raise AccelTypeError(message, where, hint=hint)
     best = fold_array(name, better, UNSEEDED, array)
     extent = indexHead(array.shape)
 

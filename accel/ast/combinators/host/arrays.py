@@ -16,7 +16,7 @@ from accel.ast.combinators.host.foreign import HostArray, to_numpy
 from accel.ast.handles.acc import Acc
 from accel.ast.handles.extents import require_extents
 from accel.ast.tree.nodes import Use
-from accel.ast.tree.types import ArrayType, ElementType, RecordType, TupleType, scalar_type
+from accel.ast.tree.types import ArrayType, ComplexType, ElementType, RecordType, TupleType, number_type
 from accel.errors import AccelShapeError, AccelTypeError, Where, here
 
 
@@ -68,13 +68,20 @@ def _leaves(array: np.ndarray[Any, np.dtype[Any]], where: Where | None) -> tuple
         parts = [_leaves(array[name], where) for name in array.dtype.names]
         kinds, leaves = tuple(kind for kind, _ in parts), tuple(leaf for _, data in parts for leaf in data)
         return RecordType(kinds, array.dtype.names), leaves
-    element = scalar_type(array.dtype)
+    element = number_type(array.dtype)
     if element is None:
         raise AccelTypeError(f"accel has no element type for NumPy's {array.dtype}", where, hint=_remedy(array.dtype))
     native = array.astype(element.dtype, copy=False)
+    if isinstance(element, ComplexType):
+        return element, (_in_whole_elements(native.real), _in_whole_elements(native.imag))
+    return element, (_in_whole_elements(native),)
+
+
+def _in_whole_elements(array: HostArray) -> HostArray:
+    """The array, or a copy if its elements do not lie one or more whole ones apart."""
     # Fields of packed records may lie anywhere; what reads arrays counts in whole elements.
-    in_place = native.flags.aligned and not any(stride % native.itemsize for stride in native.strides)
-    return element, (native if in_place else native.copy(),)
+    in_place = array.flags.aligned and not any(stride % array.itemsize for stride in array.strides)
+    return array if in_place else array.copy()
 
 
 def _remedy(dtype: np.dtype[Any]) -> str:
@@ -83,8 +90,9 @@ def _remedy(dtype: np.dtype[Any]) -> str:
             wider = "np.float32" if dtype.itemsize < 4 else "np.float64"
             return f"write `A.use(x.astype({wider}))`"
         case "c":
-            return "write `A.use((x.real, x.imag))`, an array of pairs"
+            return "write `A.use(x.astype(np.complex128))`"
         case "M" | "m":
             return "write `A.use(x.astype(np.int64))`"
         case _:
-            return "accel computes with bools, integers and floats; write `A.use(x.astype(np.float64))` if they are numbers"
+            kinds = "bools, integers, floats and complex numbers"
+            return f"accel computes with {kinds}; write `A.use(x.astype(np.float64))` if they are numbers"

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from accel.ast.handles.literals import describe
-from accel.ast.tree.types import F32, ScalarType, scalar_type
+from accel.ast.tree.types import F32, ComplexType, ScalarType, number_type
 from accel.errors import AccelError, AccelTypeError, Where
 from accel.support.source import texts
 
@@ -39,7 +39,7 @@ def to_numpy(value: object, where: Where | None) -> HostArray:
     return array
 
 
-def as_array(value: object, text: str, element: ScalarType | None = None) -> str:
+def as_array(value: object, text: str, element: ScalarType | ComplexType | None = None) -> str:
     """The call that makes an array of `value`, which the user wrote as `text`; of elements of that type, if one is due."""
     found = _element(value) if element is None else element
     return f"np.array({text}, dtype=np.{(found or F32).dtype})"
@@ -48,7 +48,7 @@ def as_array(value: object, text: str, element: ScalarType | None = None) -> str
 def _instead(value: object, where: Where | None) -> str:
     """The hint for what `use` does not take."""
     (text,) = texts("use", where, ("value",))
-    if isinstance(value, (bool, int, float)):
+    if isinstance(value, (bool, int, float, complex)):
         return f"write `A.unit({value!r})` for an array of rank 0, or `{value!r}` itself where an Exp is due"
     if isinstance(value, list) and _element(value) is None:
         return "NumPy makes no array of numbers of it: write numbers only, in rows of one length"
@@ -56,12 +56,12 @@ def _instead(value: object, where: Where | None) -> str:
     return f"write `A.use({as_array(value, text)})`{rest}"
 
 
-def _element(value: object) -> ScalarType | None:
+def _element(value: object) -> ScalarType | ComplexType | None:
     """The type that NumPy gives the elements of a list, if it is one and accel has it."""
-    if not isinstance(value, (bool, int, float, list, range)):
+    if not isinstance(value, (bool, int, float, complex, list, range)):
         return None
     try:
-        return scalar_type(np.array(value).dtype)
+        return number_type(np.array(value).dtype)
     except (TypeError, ValueError):  # rows of different lengths, or expressions, which have no values
         return None
 

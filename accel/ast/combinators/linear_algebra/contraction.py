@@ -26,7 +26,7 @@ from accel.ast.handles.tuples import index_of, unlift_items
 from accel.ast.scalars.conversions import add, apply, mul
 from accel.ast.tree.nodes import Replicate, ScalarNode
 from accel.ast.tree.operators import Operator
-from accel.ast.tree.types import BOOL, ArrayType, ScalarType
+from accel.ast.tree.types import BOOL, ArrayType, ComplexType, ScalarType
 from accel.errors import AccelShapeError, AccelTypeError, Where
 from accel.support.frozen import frozen
 from accel.support.source import texts
@@ -46,12 +46,12 @@ def factors_of(name: str, values: Sequence[object], where: Where | None) -> tupl
     first = arrays[0].type.element
     for array in arrays:
         element = array.type.element
-        if not isinstance(element, ScalarType):
+        if not isinstance(element, ScalarType | ComplexType):
             hint = "`A.rnz(reduce, zip, xs, ys)` takes functions of your own"
             raise AccelTypeError(
                 f"{name} takes arrays of numbers or bools, got elements of type {element}", where, hint=hint
             )
-        if element is not first:
+        if element != first:
             places = tuple(
                 (f"the {each.type.element} array was made here:", each.node.where) for each in (arrays[0], array)
             )
@@ -205,10 +205,12 @@ def _conversion(name: str, arrays: Sequence[Acc[Any]], where: Where | None) -> s
     other = arrays[0] if wider is arrays[1] else arrays[1]
     text = texts(name, where, ("xs", "ys"))[0 if other is arrays[0] else 1]
     element = wider.type.element
-    assert isinstance(element, ScalarType)
+    assert isinstance(element, ScalarType | ComplexType)
     return f"convert one: `A.map(lambda x: A.cast(x, np.{'bool_' if element is BOOL else element.dtype}), {text})`"
 
 
-def _width(element: object) -> tuple[bool, int]:
+def _width(element: object) -> tuple[int, int]:
+    if isinstance(element, ComplexType):
+        return 2, element.part.bits
     assert isinstance(element, ScalarType)
-    return element.is_float, element.bits
+    return int(element.is_float), element.bits

@@ -22,7 +22,7 @@ from accel.ast.scalars.bits import shiftR
 from accel.ast.scalars.floats import cast
 from accel.ast.tree.nodes import Operation
 from accel.ast.tree.operators import Operator
-from accel.ast.tree.types import F32, I64, U64
+from accel.ast.tree.types import F32, I64, U64, ScalarType
 from accel.errors import AccelTypeError, AccelValueError, here
 
 _LOW = (1 << 32) - 1
@@ -107,7 +107,7 @@ def _is_small(name: str, dtype: object) -> bool:
     """Whether floats have 32 bits."""
     where = here()
     kind = target_type(dtype, name, where)
-    if not kind.is_float:
+    if not isinstance(kind, ScalarType) or not kind.is_float:
         raise AccelTypeError(f"{name} gives floats, not {kind}", where, hint="for integers see `A.random.integers`")
     return kind is F32
 

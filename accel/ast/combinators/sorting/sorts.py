@@ -20,7 +20,7 @@ from accel.ast.handles.exp import E, Exp, raw
 from accel.ast.handles.literals import typed
 from accel.ast.handles.tuples import index_of, unlift_items
 from accel.ast.tree.nodes import Literal, Sort
-from accel.ast.tree.types import I64, ArrayType, ElementType, ScalarType, TupleType
+from accel.ast.tree.types import I64, ArrayType, ComplexType, ElementType, ScalarType, TupleType
 from accel.errors import AccelTypeError, AccelValueError, Where, here
 
 Ix = TypeVarTuple("Ix")
@@ -99,7 +99,9 @@ def require_order(name: str, array: Acc[Any], where: Where | None) -> None:
     """Raises `AccelTypeError` unless the elements of what `name` was given have an order."""
     if not _has_order(array.type.element):
         message = f"{name} takes numbers, bools and tuples of them, got {array.type.element}"
-        raise AccelTypeError(message, where, others=(("the array was made here:", array.node.where),))
+        is_complex = isinstance(array.type.element, ComplexType)
+        hint = "complex numbers have no order: give them one by `A.sortBy(A.magnitude, xs)`" if is_complex else None
+        raise AccelTypeError(message, where, others=(("the array was made here:", array.node.where),), hint=hint)
 
 
 def _has_order(element: ElementType) -> bool:
