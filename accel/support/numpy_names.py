@@ -57,6 +57,7 @@ _IDENTITY = "A.generate((n, n), lambda ix: A.cond(ix[0] == ix[1], 1.0, 0.0))"
 NUMPY_FUNCTIONS: Final[Mapping[str, Spelling]] = MappingProxyType(
     {
         **_elementwise(_UNARY, "xs", "map"),
+        **_elementwise({"angle": "phase", "conj": "conjugate"}, "zs", "map"),
         **_elementwise(_BINARY, "xs, ys", "zipWith"),
         **_elementwise(_OF_INTEGERS, "i, j", "zipWith"),
         "amax": Spelling("np.amax(xs)", "A.maximum(xs)"),
@@ -145,6 +146,7 @@ SHARED_NAMES: Final[Mapping[str, Spelling]] = MappingProxyType(
     {
         **_elementwise({name: name for name in _SAME_AT_ELEMENTS}, "xs", "map"),
         **_elementwise({name: name for name in _SAME_OF_TWO}, "xs, ys", "zipWith"),
+        **_elementwise({name: name for name in ("conjugate", "imag", "real")}, "zs", "map"),
         **_elementwise({"gcd": "gcd", "lcm": "lcm", "mod": "mod"}, "i, j", "zipWith"),
         "all": Spelling("np.all(p)", "A.and_(p)"),
         "any": Spelling("np.any(p)", "A.or_(p)"),
@@ -186,14 +188,18 @@ ARRAY_ATTRIBUTES: Final[Mapping[str, str]] = MappingProxyType(
         "any": "A.or_(xs)",
         "astype": "A.map(lambda x: A.cast(x, np.float32), xs)",
         "clip": "A.map(lambda x: A.max(low, A.min(x, high)), xs)",
+        "conj": "A.map(A.conjugate, xs)",
+        "conjugate": "A.map(A.conjugate, xs)",
         "copy": "xs",
         "dot": "A.dot(xs, ys)",
         "flatten": "A.flatten(xs)",
+        "imag": "A.map(A.imag, xs)",
         "item": "A.the(xs)",
         "max": "A.maximum(xs)",
         "min": "A.minimum(xs)",
         "ndim": "xs.rank",
         "ravel": "A.flatten(xs)",
+        "real": "A.map(A.real, xs)",
         "reshape": "A.reshape(shape, xs)",
         "round": "A.map(lambda x: A.round(x, np.float64), xs)",
         "size": "A.size(xs)",
@@ -210,15 +216,21 @@ SCALAR_ATTRIBUTES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "astype": "A.cast(e, np.float32)",
         "clip": "A.max(low, A.min(e, high))",
+        "conj": "A.conjugate(e)",
+        "conjugate": "A.conjugate(e)",
         "dtype": "e.type",
+        "imag": "A.imag(e)",
         "item": "A.run(A.unit(e)).item()",
+        "real": "A.real(e)",
         "round": "A.round(e)",
         "view": "A.bitcast(e, np.float32)",
     }
 )
 """What to write for the attributes of NumPy's scalars, of an `Exp` called `e`."""
 
-_TYPES: Final[Mapping[str, str]] = MappingProxyType({"bool": "np.bool_", "float": "np.float64", "int": "np.int64"})
+_TYPES: Final[Mapping[str, str]] = MappingProxyType(
+    {"bool": "np.bool_", "complex": "np.complex128", "float": "np.float64", "int": "np.int64"}
+)
 """Python's types as NumPy's."""
 
 

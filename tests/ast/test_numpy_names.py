@@ -19,9 +19,12 @@ ARRAYS: dict[str, np.ndarray[Any, Any]] = {
     "j": np.array([2, 3, 1, 5]),
     "p": np.array([True, False, True, False]),
     "q": np.array([True, True, False, False]),
+    "zs": np.array([1 + 2j, -3j, -0.5]),
     "m": np.arange(12.0).reshape(3, 4),
     "s": np.arange(16.0).reshape(4, 4) ** 2,
 }
+PARTS = ("conj", "conjugate", "imag", "real")
+"""Attributes of complex numbers."""
 UNTYPED: Any = A  # mypy refuses names that accel lacks, too
 OF_NUMPY: dict[str, object] = {"np": np, "n": 4, **ARRAYS}
 OF_ACCEL: dict[str, Any] = {
@@ -87,6 +90,8 @@ def test_attributes_of_arrays(name: str) -> None:
         scope["xs"] = scope["m"]
     elif name in ("all", "any"):
         scope["xs"] = scope["p"]
+    elif name in PARTS:
+        scope["xs"] = scope["zs"]
     elif name == "item":
         scope["xs"] = scope["mean"]
     found = eval(ARRAY_ATTRIBUTES[name], scope)
@@ -97,7 +102,8 @@ def test_attributes_of_arrays(name: str) -> None:
 @pytest.mark.llvm
 @pytest.mark.parametrize("name", SCALAR_ATTRIBUTES)
 def test_attributes_of_scalars(name: str) -> None:
-    eval(SCALAR_ATTRIBUTES[name], {**OF_ACCEL, "e": A.constant(0.5, np.float32), "low": 0, "high": 1})
+    value: Any = A.constant(0.5j) if name in PARTS else A.constant(0.5, np.float32)
+    eval(SCALAR_ATTRIBUTES[name], {**OF_ACCEL, "e": value, "low": 0, "high": 1})
 
 
 def written(error: BaseException) -> str:

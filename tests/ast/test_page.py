@@ -5,9 +5,12 @@ from __future__ import annotations
 import doctest
 from pathlib import Path
 
+import pytest
+
 PAGE = Path(__file__).parents[2] / "docs" / "ast.md"
 
 
+@pytest.mark.llvm
 def test_examples() -> None:
     result = doctest.testfile(str(PAGE), module_relative=False, optionflags=doctest.ELLIPSIS)
     assert result.attempted > 8

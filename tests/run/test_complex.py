@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -143,14 +144,12 @@ def test_infinities_and_nans_in_roots_exponentials_and_logarithms(kind: Any) -> 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("kind", TYPES)
 def test_logarithms_near_the_unit_circle(kind: Any, backend: str) -> None:
-    """`log(abs(z))` would lose all digits of the real part: NumPy in 64 bits knows those of 32."""
+    """`log(abs(z))` would lose all digits of the real part."""
     values = np.array([0.6 + 0.8j, 0.8 + 0.6j, -0.28 + 0.96j, 1 + 1e-5j, 1e-7 - 1j, 0.7071 + 0.7071j]).astype(kind)
-    wide = [complex(value) for value in values]
-    exact = [0.5 * np.log1p(np.longdouble(z.real) ** 2 + np.longdouble(z.imag) ** 2 - 1) for z in wide]
+    beyond = [Fraction(float(z.real)) ** 2 + Fraction(float(z.imag)) ** 2 - 1 for z in values]
+    expected = 0.5 * np.log1p(np.array([float(each) for each in beyond]))
     found = A.run(A.map(A.log, A.use(values)), backend=backend)
-    np.testing.assert_allclose(
-        found.real, np.array(exact, found.real.dtype), rtol=1e-3 if kind is np.complex128 else 1e-6
-    )
+    np.testing.assert_allclose(found.real, expected, rtol=4 * float(np.finfo(kind).eps))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -213,6 +212,7 @@ def test_conversions_and_literals(backend: Any) -> None:
         np.testing.assert_allclose(got, due, rtol=1e-6)
 
 
+@pytest.mark.solver
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("kind", TYPES)
 def test_combinators(kind: Any, backend: str) -> None:
@@ -226,7 +226,7 @@ def test_combinators(kind: Any, backend: str) -> None:
         (
             A.sum(xs),
             A.product(xs),
-            A.fold(lambda x, y: x * y + 1j, 1, xs),
+            A.fold(lambda x, y: x + y + x * y, 1j, xs),
             A.scanl(A.add, 1j, xs),
             A.scanr1(A.mul, xs),
             A.gather(A.use(targets), A.slice(xs, (0, A.All))),
@@ -245,14 +245,11 @@ def test_combinators(kind: Any, backend: str) -> None:
         ),
         backend=backend,
     )
-    folded = np.ones(4, kind)
-    for column in rows.T:
-        folded = folded * column + kind(1j)
     squared = rows ** kind(8)
     expected = (
         rows.sum(1),
         rows.prod(1),
-        folded,
+        (1 + rows).prod(1) * kind(1 + 1j) - 1,
         np.cumsum(np.concatenate([np.full((4, 1), 1j, kind), rows], 1), 1),
         np.cumprod(rows[:, ::-1], 1)[:, ::-1],
         rows[0][targets],
@@ -323,7 +320,7 @@ def test_a_program_of_complex_numbers_is_one_nest() -> None:
 
     found = A.explain(norm)
     assert found.loops == 1
-    assert sorted(found.reads.values()) == [1, 1]
+    assert list(found.reads.values()) == [2]  # each part once
 
 
 WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {

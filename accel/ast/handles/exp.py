@@ -32,12 +32,11 @@ from accel.ast.handles.elements import (
     Number,
     Unknown,
 )
-from accel.ast.handles.literals import describe
 from accel.ast.tree.nodes import ScalarNode
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.text import scalar_text
-from accel.ast.tree.types import ElementType, TupleType
-from accel.errors import AccelStagingError, AccelTypeError, here
+from accel.ast.tree.types import ElementType
+from accel.errors import AccelStagingError, here
 from accel.support.numpy_names import SCALAR_ATTRIBUTES, attribute_hint
 from accel.support.source import attribute_call
 
@@ -269,18 +268,10 @@ class Exp(Generic[E]):
         return _binary(Operator.GE, self, other, ">=")
 
     # `object` promises a bool from == and !=; an expression gives an expression.
-    @overload  # type: ignore[override]
-    def __eq__(self, other: Exp[E] | E | float) -> Exp[np.bool_]: ...
-    @overload
-    def __eq__(self: Complex, other: complex) -> Exp[np.bool_]: ...
-    def __eq__(self, other: object) -> Exp[np.bool_]:
+    def __eq__(self, other: Exp[E] | E | complex) -> Exp[np.bool_]:  # type: ignore[override]
         return Exp(operations.equal(raw(self), raw(other), here()))
 
-    @overload  # type: ignore[override]
-    def __ne__(self, other: Exp[E] | E | float) -> Exp[np.bool_]: ...
-    @overload
-    def __ne__(self: Complex, other: complex) -> Exp[np.bool_]: ...
-    def __ne__(self, other: object) -> Exp[np.bool_]:
+    def __ne__(self, other: Exp[E] | E | complex) -> Exp[np.bool_]:  # type: ignore[override]
         return Exp(operations.differ(raw(self), raw(other), here()))
 
     __hash__ = object.__hash__
@@ -355,7 +346,7 @@ class Exp(Generic[E]):
     @overload
     def __getitem__(self: At8[T], position: Literal[8]) -> Exp[T]: ...
     def __getitem__(self, position: int) -> Exp[Any]:
-        return Exp(_item(self.node, position))
+        return Exp(operations.item(self.node, raw(position), here()))
 
     # What needs a value. Each says what to write instead.
 
@@ -403,21 +394,3 @@ class Exp(Generic[E]):
 
 def _no_value(what: str, hint: str) -> AccelStagingError:
     return AccelStagingError(f"an Exp {what}", here(), hint=hint)
-
-
-def _item(node: ScalarNode, position: int) -> ScalarNode:
-    """Item `position` of a tuple, counted from its end if negative. Raises `AccelTypeError` if there is none."""
-    kind = node.type
-    if not isinstance(kind, TupleType):
-        hint = "only tuples have items; an array is indexed before it becomes a scalar: `xs[i]`"
-        raise AccelTypeError(f"an Exp of type {kind} has no items", here(), hint=hint)
-    if isinstance(position, Exp):
-        raise AccelTypeError(
-            "the item of a tuple is chosen by a Python int, not by an Exp", here(), hint="see `A.cond`"
-        )
-    if not isinstance(position, int | np.integer):
-        hint = "several items: `a, b = A.unlift(p)`"
-        raise AccelTypeError(f"the item of a tuple is chosen by an int, got {describe(position)}", here(), hint=hint)
-    if not -len(kind.items) <= position < len(kind.items):
-        raise AccelTypeError(f"an Exp of type {kind} has no item {position}", here())
-    return operations.project(node, position % len(kind.items), here())

@@ -122,7 +122,7 @@ def number(value: object, expected: ScalarType | ComplexType, what: str, where: 
 def _complex(value: object, expected: ComplexType, what: str, where: Where | None) -> MakeTuple:
     found = natural_type(value, what, where)
     if isinstance(value, np.generic):
-        if found != expected:
+        if found is not expected:
             raise _other_type(value, expected, what, where)
         value = value.item()
     assert isinstance(value, (bool, int, float, complex))

@@ -27,8 +27,8 @@ def zero(element: ElementType, where: Where | None) -> ScalarNode:
             return Literal(element, value, where)
         case TupleType(items):
             return MakeTuple(tuple(zero(item, where) for item in items), element, where)
-        case ComplexType(part):
-            return MakeTuple((zero(part, where), zero(part, where)), element, where)
+        case ComplexType():
+            return MakeTuple((zero(element.part, where), zero(element.part, where)), element, where)
         case MaybeType(value_type):
             return MakeTuple((zero(BOOL, where), zero(value_type, where)), element, where)
         case _:

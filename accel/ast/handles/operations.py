@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from accel.ast.handles import complex_numbers
-from accel.ast.handles.literals import is_node, natural_type, same_place, typed, untyped
+import numpy as np
+
+from accel.ast.handles.complex_numbers import arithmetic
+from accel.ast.handles.literals import describe, is_node, natural_type, same_place, typed, untyped
 from accel.ast.handles.nothings import joined
 from accel.ast.tree.nodes import Conditional, Literal, MakeTuple, Operation, Project, ScalarNode
 from accel.ast.tree.operators import COMPARISONS, COUNTS, ELEMENTARY, PREDICATES, SHIFTS, Operator
@@ -47,7 +49,7 @@ def apply(operator: Operator, *operands: object, where: Where | None, name: str 
     name = name or str(operator)
     kind = common_type(name, operands, where)
     if isinstance(kind, ComplexType):
-        found = complex_numbers.apply(operator, _of_type(kind, name, operands, where), where)
+        found = arithmetic.apply(operator, _of_type(kind, name, operands, where), where)
         if found is not None:
             return found
     scalar = _require_scalar(operator, name, kind, where)
@@ -247,6 +249,24 @@ def project(source: ScalarNode, position: int, where: Where | None) -> ScalarNod
         return source.items[position]
     items = (BOOL, kind.value) if isinstance(kind, MaybeType) else kind.items
     return Project(source, position, items[position], where)
+
+
+def item(source: ScalarNode, position: object, where: Where | None) -> ScalarNode:
+    """Item `position` of a tuple, counted from its end if negative. Raises `AccelTypeError` if there is none."""
+    kind = source.type
+    if not isinstance(kind, TupleType):
+        hint = "only tuples have items; an array is indexed before it becomes a scalar: `xs[i]`"
+        if isinstance(kind, ComplexType):
+            hint = "only tuples have items; a complex number has parts: `A.real(z)`, `A.imag(z)`"
+        raise AccelTypeError(f"an Exp of type {kind} has no items", where, hint=hint)
+    if is_node(position):
+        raise AccelTypeError("the item of a tuple is chosen by a Python int, not by an Exp", where, hint="see `A.cond`")
+    if not isinstance(position, int | np.integer):
+        hint = "several items: `a, b = A.unlift(p)`"
+        raise AccelTypeError(f"the item of a tuple is chosen by an int, got {describe(position)}", where, hint=hint)
+    if not -len(kind.items) <= position < len(kind.items):
+        raise AccelTypeError(f"an Exp of type {kind} has no item {position}", where)
+    return project(source, int(position) % len(kind.items), where)
 
 
 def _result_type(operator: Operator, kind: ScalarType) -> ScalarType:

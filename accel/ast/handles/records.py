@@ -18,7 +18,7 @@ from accel.ast.handles.elements import Maybe
 from accel.ast.handles.exp import Exp, raw
 from accel.ast.handles.literals import describe, is_node, typed
 from accel.ast.tree.nodes import MakeTuple, ScalarNode
-from accel.ast.tree.types import BOOL, C64, C128, ElementType, MaybeType, RecordType, ScalarType, TupleType
+from accel.ast.tree.types import BOOL, ComplexType, ElementType, MaybeType, RecordType, ScalarType, TupleType
 from accel.errors import AccelTypeError, Where, here
 
 F = TypeVar("F")
@@ -150,7 +150,7 @@ def element_of(annotation: object) -> ElementType | None:
         return TupleType(known) if len(known) == len(items) else None
     if get_origin(annotation) is Maybe:
         return MaybeType(known[0]) if known else None
-    return next((kind for kind in (*ScalarType, C64, C128) if kind.dtype.type is annotation), None)
+    return next((kind for kind in (*ScalarType, *ComplexType) if kind.dtype.type is annotation), None)
 
 
 def _annotations(cls: type[Record], where: Where | None) -> dict[str, object]:

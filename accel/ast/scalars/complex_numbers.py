@@ -18,7 +18,7 @@ from accel.ast.handles.habits import require_elements
 from accel.ast.handles.literals import describe, is_node, untyped
 from accel.ast.tree.nodes import MakeTuple, ScalarNode
 from accel.ast.tree.operators import Operator
-from accel.ast.tree.types import ComplexType, ScalarType
+from accel.ast.tree.types import ComplexType, ScalarType, complex_type
 from accel.errors import AccelTypeError, here
 
 
@@ -40,7 +40,7 @@ def mkComplex(real: object, imag: object) -> Exp[Any]:
     require_elements("mkComplex", (real, imag), where, floats=True)
     given = tuple(float(part) if type(part) is int else raw(part) for part in (real, imag))
     parts = operations.alike("mkComplex", given, where)
-    return Exp(MakeTuple(parts, ComplexType(_float("mkComplex", parts[0])), where))
+    return Exp(MakeTuple(parts, complex_type(_float("mkComplex", parts[0])), where))
 
 
 @overload
@@ -55,7 +55,7 @@ def cis(angle: object) -> Exp[Any]:
     where = here()
     require_elements("cis", (angle,), where, floats=True)
     node = untyped(raw(angle), "the angle of cis", where)
-    kind = ComplexType(_float("cis", node))
+    kind = complex_type(_float("cis", node))
     parts = (operations.apply(operator, node, where=where, name="cis") for operator in (Operator.COS, Operator.SIN))
     return Exp(MakeTuple(tuple(parts), kind, where))
 

@@ -108,24 +108,33 @@ class MaybeType:
         return f"maybe {self.value}"
 
 
-@frozen_value
-class ComplexType:
-    """A complex number: its real part, then its imaginary part, two floats of type `part`."""
+class ComplexType(Enum):
+    """A complex number: its real part, then its imaginary part. The value is its name in every text form."""
 
-    part: ScalarType
+    C64 = "c64"
+    C128 = "c128"
 
-    def __str__(self) -> str:
-        return f"c{2 * self.part.bits}"
-
-    @property
-    def dtype(self) -> np.dtype[np.generic]:
-        """The NumPy type of the same representation, in native byte order."""
-        return np.dtype(f"complex{2 * self.part.bits}")
-
-    @property
-    def items(self) -> tuple[ScalarType, ScalarType]:
+    def __init__(self, name: str) -> None:
+        self.part = F32 if name == "c64" else F64
+        """The type of the parts."""
+        self.items = (self.part, self.part)
         """The types of the parts, as a tuple's."""
-        return (self.part, self.part)
+        self.dtype: np.dtype[np.generic] = np.dtype("complex" + name[1:])
+        """The NumPy type of the same representation, in native byte order."""
+
+    def __repr__(self) -> str:
+        return self.value
+
+    __str__ = __repr__
+    __hash__ = object.__hash__  # as for `ScalarType`
+
+
+C64, C128 = ComplexType.C64, ComplexType.C128
+
+
+def complex_type(part: ScalarType) -> ComplexType:
+    """The type of complex numbers whose parts are floats of type `part`."""
+    return C64 if part is F32 else C128
 
 
 ElementType: TypeAlias = Union[ScalarType, TupleType, MaybeType, ComplexType]
@@ -151,8 +160,8 @@ def leaves(element: ElementType) -> tuple[ScalarType, ...]:
             return tuple(leaf for item in items for leaf in leaves(item))
         case MaybeType(value):
             return (BOOL, *leaves(value))
-        case ComplexType(part):
-            return (part, part)
+        case ComplexType():
+            return element.items
         case _:
             assert_never(element)
 
@@ -170,8 +179,7 @@ def scalar_type(dtype: np.dtype[np.generic]) -> ScalarType | None:
     return _BY_DTYPE.get(dtype.newbyteorder("="))
 
 
-C64, C128 = ComplexType(F32), ComplexType(F64)
-_COMPLEX = {kind.dtype: kind for kind in (C64, C128)}
+_COMPLEX = {kind.dtype: kind for kind in ComplexType}
 
 
 def number_type(dtype: np.dtype[np.generic]) -> ScalarType | ComplexType | None:

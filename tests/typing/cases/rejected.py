@@ -166,14 +166,24 @@ def annotated(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f8]], p: A.Acc[A.Vector[
 
 
 def elements_that_accel_lacks(
-    z: np.ndarray[tuple[int], np.dtype[np.complex64]], half: NDArray[np.float16], text: NDArray[np.str_]
+    z: np.ndarray[tuple[int], np.dtype[np.clongdouble]], half: NDArray[np.float16], text: NDArray[np.str_]
 ) -> None:
     A.use(z)  # E: Value of type variable "K" of "use" cannot be "complexfloating
-    A.use(np.zeros(3, np.complex128))  # E: Value of type variable "K" of "use" cannot be "complex128"
     A.use(text)  # E: Value of type variable "K" of "use" cannot be "str_"
     A.use(half)  # E: Value of type variable "K" of "use" cannot be
     A.use((z, z))  # E: Value of type variable "K1" of "use" cannot be
     A.use(1j)  # E: No overload variant of "use"
+
+
+def complex_numbers(z: A.Exp[np.complex64], w: A.Exp[np.complex128], x: A.Exp[f4]) -> None:
+    z < z  # E: Invalid self argument
+    A.max(z, z)  # E: Value of type variable "O" of "max" cannot be
+    z % z  # E: Invalid self argument
+    z + w  # E: No overload variant of "__add__"
+    x + 1j  # E: No overload variant of "__add__"
+    A.real(x)  # E: No overload variant of "real"
+    A.atan(z)  # E: Value of type variable "Re" of "atan" cannot be
+    A.mkComplex(x, w)  # E: No overload variant of "mkComplex"
 
 
 def scaled(k: A.Acc[A.Scalar[np.int64]], xs: A.Acc[A.Vector[f4]]) -> A.Acc[A.Vector[f4]]:

@@ -6,17 +6,16 @@ In: nodes of one float type. Out: operations on them. Nothing is checked: who wr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from accel.ast.tree.nodes import Literal, Operation, ScalarNode
 from accel.ast.tree.operators import COMPARISONS, PREDICATES, Operator
 from accel.ast.tree.types import BOOL, ScalarType
 from accel.errors import Where
+from accel.support.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Truth:
     """An expression of a bool."""
 
@@ -41,7 +40,7 @@ class Truth:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Real:
     """An expression of a float of type `kind`."""
 

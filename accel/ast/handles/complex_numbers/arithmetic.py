@@ -1,19 +1,19 @@
 """Arithmetic of complex numbers: formulas of their parts, so that later stages know floats only (docs/scalars.md).
 
 In: an operator, and nodes of one complex type. Out: a node: a complex number made of its parts, or a float or bool. Products
-are the plain formula and quotients Smith's (Comm. ACM 5(8), 1962), as NumPy's; functions are in `complex_functions.py`.
+are the plain formula and quotients Smith's (Comm. ACM 5(8), 1962), as NumPy's; functions are in `functions.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from accel.ast.handles import complex_functions
-from accel.ast.handles.complex_functions import Complex, chosen
-from accel.ast.handles.formulas import Real
+from accel.ast.handles.complex_numbers import functions
+from accel.ast.handles.complex_numbers.formulas import Real
+from accel.ast.handles.complex_numbers.functions import Complex, chosen
 from accel.ast.tree.nodes import Literal, MakeTuple, Project, ScalarNode
 from accel.ast.tree.operators import Operator
-from accel.ast.tree.types import ComplexType
+from accel.ast.tree.types import ComplexType, complex_type
 from accel.errors import Where
 
 MOST_PRODUCTS = 100
@@ -57,7 +57,7 @@ def parts(node: ScalarNode, where: Where | None) -> Complex:
 def made(value: Complex, where: Where | None) -> ScalarNode:
     """The complex number of two parts."""
     real, imaginary = value
-    return MakeTuple((real.node, imaginary.node), ComplexType(real.kind), where)
+    return MakeTuple((real.node, imaginary.node), complex_type(real.kind), where)
 
 
 def _sum(z: Complex, w: Complex) -> Complex:
@@ -127,7 +127,7 @@ def _whole_power(z: Complex, exponent: int) -> Complex:
 
 def _general_power(z: Complex, w: Complex) -> Complex:
     """`exp(w * log(z))`; of zero it is 0 where the exponent's real part is positive, 1 for the exponent 0, else NaN."""
-    found = complex_functions.exp(_product(w, complex_functions.log(z)))
+    found = functions.exp(_product(w, functions.log(z)))
     nothing, nan = z[0].like(0.0), z[0].like(float("nan"))
     is_zero = z[0].equals(0.0) & z[1].equals(0.0)
     of_zero = (w[0] > 0.0).choose(nothing, nan)
@@ -135,23 +135,23 @@ def _general_power(z: Complex, w: Complex) -> Complex:
     return chosen(w[0].equals(0.0) & w[1].equals(0.0), (nothing.like(1.0), nothing), found)
 
 
-_BINARY = {
+_BINARY: Mapping[Operator, Callable[[Complex, Complex], Complex]] = {
     Operator.ADD: _sum,
     Operator.SUB: _difference,
     Operator.MUL: _product,
     Operator.DIV: _quotient,
 }
 
-_UNARY = {
+_UNARY: Mapping[Operator, Callable[[Complex], Complex]] = {
     Operator.NEG: _negated,
-    Operator.SIGNUM: complex_functions.signum,
-    Operator.SQRT: complex_functions.sqrt,
-    Operator.EXP: complex_functions.exp,
-    Operator.LOG: complex_functions.log,
-    Operator.SIN: complex_functions.sin,
-    Operator.COS: complex_functions.cos,
-    Operator.TAN: complex_functions.tan,
-    Operator.SINH: complex_functions.sinh,
-    Operator.COSH: complex_functions.cosh,
-    Operator.TANH: complex_functions.tanh,
+    Operator.SIGNUM: functions.signum,
+    Operator.SQRT: functions.sqrt,
+    Operator.EXP: functions.exp,
+    Operator.LOG: functions.log,
+    Operator.SIN: functions.sin,
+    Operator.COS: functions.cos,
+    Operator.TAN: functions.tan,
+    Operator.SINH: functions.sinh,
+    Operator.COSH: functions.cosh,
+    Operator.TANH: functions.tanh,
 }

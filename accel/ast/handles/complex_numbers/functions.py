@@ -1,7 +1,8 @@
 """Functions of complex numbers, as formulas of their parts that overflow only where the result does.
 
-In: the parts of an operand. Out: the parts of the result. They are made of the float functions, so their errors are some
-times those (docs/scalars.md). The formulas are Kahan's ("Branch cuts for complex elementary functions", 1987), without branches.
+In: the parts of an operand. Out: the parts of the result. They are made of the float functions, and their errors are a few
+times those (docs/scalars.md). The formulas are Kahan's ("Branch cuts for complex elementary functions", 1987), without
+branches.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import TypeAlias
 
-from accel.ast.handles.formulas import Real, Truth
+from accel.ast.handles.complex_numbers.formulas import Real, Truth
 from accel.ast.tree.operators import Operator
 
 Complex: TypeAlias = tuple[Real, Real]

@@ -1,0 +1,1 @@
+"""Complex numbers as formulas of their parts."""
