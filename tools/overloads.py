@@ -278,7 +278,7 @@ def control() -> Signatures:
 
 def matches() -> list[str]:
     """`match`: of a few cases; of more, and of a list of them, with any values."""
-    pattern = "Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...]"
+    pattern = "Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...]"
     values = [("Exp[F] | F | int", "Exp[F]", "F"), ("Exp[F]", "F | int", "F"), ("Exp[Fl]", "float", "Fl")]
     values += [("int", "int", "np.int64"), ("float", "float", "np.float64")]
     found = []

@@ -1906,7 +1906,7 @@ def sfoldl(
 def match(
     x: Exp[E],
     c1: tuple[
-        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F] | F | int
+        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[F] | F | int
     ],
     default: Exp[F],
     /,
@@ -1914,28 +1914,28 @@ def match(
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F]],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[F]],
     default: F | int,
     /,
 ) -> Exp[F]: ...
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[Fl]],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[Fl]],
     default: float,
     /,
 ) -> Exp[Fl]: ...
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], int],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], int],
     default: int,
     /,
 ) -> Exp[np.int64]: ...
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], float],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], float],
     default: float,
     /,
 ) -> Exp[np.float64]: ...
@@ -1943,10 +1943,10 @@ def match(
 def match(
     x: Exp[E],
     c1: tuple[
-        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F] | F | int
+        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[F] | F | int
     ],
     c2: tuple[
-        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F] | F | int
+        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[F] | F | int
     ],
     default: Exp[F],
     /,
@@ -1954,32 +1954,32 @@ def match(
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F]],
-    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F]],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[F]],
+    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[F]],
     default: F | int,
     /,
 ) -> Exp[F]: ...
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[Fl]],
-    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[Fl]],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[Fl]],
+    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[Fl]],
     default: float,
     /,
 ) -> Exp[Fl]: ...
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], int],
-    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], int],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], int],
+    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], int],
     default: int,
     /,
 ) -> Exp[np.int64]: ...
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], float],
-    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], float],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], float],
+    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], float],
     default: float,
     /,
 ) -> Exp[np.float64]: ...
@@ -1987,13 +1987,13 @@ def match(
 def match(
     x: Exp[E],
     c1: tuple[
-        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F] | F | int
+        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[F] | F | int
     ],
     c2: tuple[
-        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F] | F | int
+        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[F] | F | int
     ],
     c3: tuple[
-        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F] | F | int
+        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[F] | F | int
     ],
     default: Exp[F],
     /,
@@ -2001,36 +2001,36 @@ def match(
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F]],
-    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F]],
-    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F]],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[F]],
+    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[F]],
+    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[F]],
     default: F | int,
     /,
 ) -> Exp[F]: ...
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[Fl]],
-    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[Fl]],
-    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[Fl]],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[Fl]],
+    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[Fl]],
+    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[Fl]],
     default: float,
     /,
 ) -> Exp[Fl]: ...
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], int],
-    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], int],
-    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], int],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], int],
+    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], int],
+    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], int],
     default: int,
     /,
 ) -> Exp[np.int64]: ...
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], float],
-    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], float],
-    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], float],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], float],
+    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], float],
+    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], float],
     default: float,
     /,
 ) -> Exp[np.float64]: ...
@@ -2038,16 +2038,16 @@ def match(
 def match(
     x: Exp[E],
     c1: tuple[
-        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F] | F | int
+        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[F] | F | int
     ],
     c2: tuple[
-        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F] | F | int
+        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[F] | F | int
     ],
     c3: tuple[
-        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F] | F | int
+        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[F] | F | int
     ],
     c4: tuple[
-        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F] | F | int
+        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[F] | F | int
     ],
     default: Exp[F],
     /,
@@ -2055,40 +2055,40 @@ def match(
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F]],
-    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F]],
-    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F]],
-    c4: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F]],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[F]],
+    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[F]],
+    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[F]],
+    c4: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[F]],
     default: F | int,
     /,
 ) -> Exp[F]: ...
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[Fl]],
-    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[Fl]],
-    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[Fl]],
-    c4: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[Fl]],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[Fl]],
+    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[Fl]],
+    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[Fl]],
+    c4: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[Fl]],
     default: float,
     /,
 ) -> Exp[Fl]: ...
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], int],
-    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], int],
-    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], int],
-    c4: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], int],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], int],
+    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], int],
+    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], int],
+    c4: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], int],
     default: int,
     /,
 ) -> Exp[np.int64]: ...
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], float],
-    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], float],
-    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], float],
-    c4: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], float],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], float],
+    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], float],
+    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], float],
+    c4: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], float],
     default: float,
     /,
 ) -> Exp[np.float64]: ...
@@ -2096,19 +2096,19 @@ def match(
 def match(
     x: Exp[E],
     c1: tuple[
-        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F] | F | int
+        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[F] | F | int
     ],
     c2: tuple[
-        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F] | F | int
+        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[F] | F | int
     ],
     c3: tuple[
-        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F] | F | int
+        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[F] | F | int
     ],
     c4: tuple[
-        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F] | F | int
+        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[F] | F | int
     ],
     c5: tuple[
-        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F] | F | int
+        Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[F] | F | int
     ],
     default: Exp[F],
     /,
@@ -2116,44 +2116,44 @@ def match(
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F]],
-    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F]],
-    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F]],
-    c4: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F]],
-    c5: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[F]],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[F]],
+    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[F]],
+    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[F]],
+    c4: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[F]],
+    c5: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[F]],
     default: F | int,
     /,
 ) -> Exp[F]: ...
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[Fl]],
-    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[Fl]],
-    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[Fl]],
-    c4: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[Fl]],
-    c5: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], Exp[Fl]],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[Fl]],
+    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[Fl]],
+    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[Fl]],
+    c4: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[Fl]],
+    c5: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], Exp[Fl]],
     default: float,
     /,
 ) -> Exp[Fl]: ...
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], int],
-    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], int],
-    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], int],
-    c4: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], int],
-    c5: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], int],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], int],
+    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], int],
+    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], int],
+    c4: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], int],
+    c5: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], int],
     default: int,
     /,
 ) -> Exp[np.int64]: ...
 @overload
 def match(
     x: Exp[E],
-    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], float],
-    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], float],
-    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], float],
-    c4: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], float],
-    c5: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | float | EllipsisType | tuple[Any, ...], float],
+    c1: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], float],
+    c2: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], float],
+    c3: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], float],
+    c4: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], float],
+    c5: tuple[Callable[[Exp[E]], Exp[np.bool_]] | Exp[E] | E | complex | EllipsisType | tuple[Any, ...], float],
     default: float,
     /,
 ) -> Exp[np.float64]: ...
