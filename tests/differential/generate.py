@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from accel.ast.tree.types import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64
 from tests.differential import (
+    complex_numbers,
     control,
     elementwise,
     joining,
@@ -58,6 +59,7 @@ PROPOSALS: tuple[tuple[int, Proposal], ...] = (
     (1, joining.propose_scatter_if),
     (1, joining.propose_permute_with),
     (2, stencils.propose_stencil),
+    (2, complex_numbers.propose_complex_numbers),
     (1, keeping.propose_compact),
     (1, keeping.propose_keep),
     (1, keeping.propose_expand),

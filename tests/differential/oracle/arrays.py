@@ -79,7 +79,7 @@ def nowhere(tree: Tree) -> Tree:
     """Some element, where there are none."""
     match tree:
         case Tuple():
-            return Tuple(nowhere(item) for item in tree)
+            return type(tree)(nowhere(item) for item in tree)
         case Value():
             return Value(np.zeros((), tree.dtype))
     raise AssertionError("arrays hold no maybes")
@@ -89,7 +89,7 @@ def with_failures(tree: Tree, bad: Data | bool) -> Tree:
     """The elements, without values where `bad`."""
     match tree:
         case Tuple():
-            return Tuple(with_failures(item, bad) for item in tree)
+            return type(tree)(with_failures(item, bad) for item in tree)
         case Value():
             return Value(tree.data, either(tree.bad, bad))
     raise AssertionError("arrays hold no maybes")
@@ -211,7 +211,7 @@ def rows(element: Tree, extents: Shape) -> Tree:
 
     def reshaped(item: Tree) -> Tree:
         if isinstance(item, Tuple):
-            return Tuple(map(reshaped, item))
+            return type(item)(map(reshaped, item))
         assert isinstance(item, Value)
         return Value(item.data.reshape(outer, extents[-1]))
 
@@ -221,6 +221,6 @@ def rows(element: Tree, extents: Shape) -> Tree:
 def flat(element: Tree) -> Tree:
     """A matrix of rows as a vector."""
     if isinstance(element, Tuple):
-        return Tuple(map(flat, element))
+        return type(element)(map(flat, element))
     assert isinstance(element, Value)
     return Value(element.data.reshape(-1))

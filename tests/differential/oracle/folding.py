@@ -124,7 +124,7 @@ _COMMUTING = ("add", "mul", "min", "max", "and", "or", "xor")
 
 def _named(tree: Tree, side: str) -> Tree:
     if isinstance(tree, Tuple):
-        return Tuple(_named(item, f"{side}{k}") for k, item in enumerate(tree))
+        return type(tree)(_named(item, f"{side}{k}") for k, item in enumerate(tree))
     assert isinstance(tree, Value)
     return Value(tree.data, tree.bad, (side,))
 
@@ -152,7 +152,7 @@ def _same(got: np.ndarray[tuple[int, ...], np.dtype[np.generic]], right: object)
 def _probes(tree: Tree, side: int) -> Tree:
     """Pseudo-random values and zeros of both signs, in place of an element."""
     if isinstance(tree, Tuple):
-        return Tuple(_probes(item, side + 2 * k + 2) for k, item in enumerate(tree))
+        return type(tree)(_probes(item, side + 2 * k + 2) for k, item in enumerate(tree))
     assert isinstance(tree, Value)
     random = np.random.default_rng(side)
     kind = tree.dtype

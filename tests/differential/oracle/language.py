@@ -11,6 +11,7 @@ import numpy as np
 
 from tests.differential.oracle import arrays, joining, keeping, movement, reductions, scalars
 from tests.differential.oracle.arrays import Array, Function, Shape, known, mapped
+from tests.differential.oracle.complex_numbers import COMPLEX, of_two
 from tests.differential.oracle.random_numbers import RANDOM
 from tests.differential.oracle.reductions import Orders, Scan
 from tests.differential.oracle.scalar_names import SCALAR_NAMES
@@ -32,7 +33,7 @@ Several: TypeAlias = Array | tuple[Array, ...]
 
 def names(orders: Orders) -> dict[str, object]:
     """Everything by name; folds take their order from `orders`."""
-    return SCALAR_NAMES | _CONTROL | _MAKING | _MOVING | _folding(orders)
+    return SCALAR_NAMES | COMPLEX | of_two(SCALAR_NAMES) | _CONTROL | _MAKING | _MOVING | _folding(orders)
 
 
 class Language:

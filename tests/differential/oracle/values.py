@@ -116,6 +116,10 @@ class Maybe:
 class Tuple(tuple["Tree", ...]):
     """Several elements as one; an index is one of int64."""
 
+
+class Complex(Tuple):
+    """A complex number: its parts."""
+
     __slots__ = ()
 
 
@@ -167,7 +171,7 @@ def choose(condition: Value, then: Tree, orelse: Tree) -> Tree:
                 bad = np.where(condition.data, then.bad, orelse.bad)
             return Value(np.where(condition.data, then.data, orelse.data), either(condition.bad, bad), _no_form(then))
         case Tuple(), Tuple():
-            return Tuple(choose(condition, one, other) for one, other in zip(then, orelse, strict=True))
+            return type(then)(choose(condition, one, other) for one, other in zip(then, orelse, strict=True))
         case Maybe(), Maybe():
             flag = choose(condition, then.flag, orelse.flag)
             assert isinstance(flag, Value)
@@ -187,7 +191,7 @@ def each(change: Callable[[Value], Value], tree: Tree) -> Tree:
         case Value():
             return change(tree)
         case Tuple():
-            return Tuple(each(change, item) for item in tree)
+            return type(tree)(each(change, item) for item in tree)
         case Maybe(flag=flag, item=item):
             return Maybe(change(flag), None if item is None else each(change, item))
         case _:
@@ -218,7 +222,7 @@ def joined(trees: list[Tree], axis: int) -> Tree:
     first = trees[0]
     if isinstance(first, Tuple):
         parts = [[tree[k] for tree in trees if isinstance(tree, Tuple)] for k in range(len(first))]
-        return Tuple(joined(part, axis) for part in parts)
+        return type(first)(joined(part, axis) for part in parts)
     return Value(np.concatenate([tree.data for tree in trees if isinstance(tree, Value)], axis))
 
 
