@@ -22,13 +22,13 @@ Key: TypeAlias = tuple[bool, Value]
 def ordered(inputs: Sequence[HostArray], places: bool, descending: bool) -> HostArray:
     """The rows of the one input in order, or the places where the elements of all inputs stand, as i64. A fresh array."""
     source = inputs[0]
-    found = np.empty(source.shape, np.int64)
-    if source.size:
-        keys = [[_key(value) for value in each.ravel().tolist()] for each in inputs]
-        elements = list(zip(*keys, strict=True))
-        inner = source.shape[-1]
-        rows = [elements[start : start + inner] for start in range(0, source.size, inner)]
-        found[:] = np.reshape([_order(row, descending) for row in rows], source.shape)
+    if not source.size:  # one extent may be 2^40 all the same
+        return np.empty(source.shape, np.int64 if places else source.dtype)
+    keys = [[_key(value) for value in each.ravel().tolist()] for each in inputs]
+    elements = list(zip(*keys, strict=True))
+    inner = source.shape[-1]
+    rows = [elements[start : start + inner] for start in range(0, source.size, inner)]
+    found = np.reshape([_order(row, descending) for row in rows], source.shape)
     return found if places else np.take_along_axis(source, found, -1)
 
 
