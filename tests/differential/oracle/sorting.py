@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 
 import numpy as np
 
@@ -30,7 +31,9 @@ def _ranks(element: Tree, count: int) -> Data:
 def _places(array: Array, key: Tree, descending: bool) -> Data:
     """For each row, where its elements stand, in order."""
     inner = array.extents[-1]
-    total = int(np.prod(array.extents))
+    total = prod(array.extents)
+    if not total:
+        return np.zeros((0, 1), INT64)
     codes = _ranks(key, total).reshape(total // max(inner, 1), inner)
     sign = -1 if descending else 1
     before = sign * codes[:, :, None] < sign * codes[:, None, :]
