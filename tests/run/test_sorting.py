@@ -213,7 +213,7 @@ def test_what_cannot_work(call: Callable[[], object], error: type[A.AccelError],
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("shape", [(0, 1 << 40), (1 << 40, 0), (3, 0, 1 << 40)])
 def test_arrays_without_elements_take_no_time(shape: tuple[int, ...], backend: Any) -> None:
-    array = A.use(np.zeros(shape, np.float32))
+    array: Any = A.use(np.zeros(shape, np.float32))
     for found in A.run((A.sort(array), A.argsort(array), A.sortBy(lambda x: -x, array)), backend=backend):
         assert found.shape == shape
     assert A.run(A.topK(0, array), backend=backend)[0].shape == (*shape[:-1], 0)
