@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from accel.ast.combinators.host.nulls import require_no_nulls
 from accel.ast.handles.literals import describe
 from accel.ast.tree.types import F32, ComplexType, ScalarType, number_type
 from accel.errors import AccelError, AccelTypeError, Where
@@ -23,6 +24,8 @@ _BY_NUMPY = ("__array__", "__array_interface__", "__array_struct__")
 def to_numpy(value: object, where: Where | None) -> HostArray:
     """`value` as an array. Raises `AccelTypeError` for what is none or fails to show one; lack of memory is passed on."""
     try:
+        if not isinstance(value, (np.ndarray, np.generic)):
+            require_no_nulls(value, where)
         array = _shown(value)
         on_a_gpu = array is None and hasattr(value, "__cuda_array_interface__")
     except (AccelError, MemoryError):
