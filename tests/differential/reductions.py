@@ -11,6 +11,7 @@ from tests.differential.scalars import check, function_text, parameter
 from tests.differential.world import World
 
 FOLDS = ("fold", "fold1", "foldAll", "fold1All")
+TWO = "fold of 2"
 SCANS = (
     "scanl",
     "scanr",
@@ -41,22 +42,22 @@ def call(name: str, node: Node) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """`fold`, `fold1`, `foldAll`, `fold1All`. numbers: 1 if one without a seed may meet empty rows."""
+    """`fold`, also of two dimensions, `fold1`, `foldAll`, `fold1All`. numbers: 1 if one without a seed may meet empty rows."""
 
     name: str
 
     def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
         array = types(node.arguments[0])
         everything, seeded = self.name.endswith("All"), not self.name.startswith("fold1")
-        require(array.rank > 0 or everything)
+        require(array.rank > (self.name == TWO) or everything)
         check_combiner(node, array, seeded)
         if not seeded and not node.numbers[0]:
             folded = array.dims if everything else array.dims[-1:]
             require(all(dim.rigid is None and dim.value > 0 for dim in folded))
-        return (ArrayType(array.element, () if everything else array.dims[:-1]),)
+        return (ArrayType(array.element, () if everything else array.dims[: -2 if self.name == TWO else -1]),)
 
     def source(self, node: Node) -> str:
-        return call(self.name, node)
+        return call("fold", node)[:-1] + ", dims=2)" if self.name == TWO else call(self.name, node)
 
 
 def propose_fold(world: World) -> Node | None:
@@ -64,7 +65,7 @@ def propose_fold(world: World) -> Node | None:
     array = world.array(lambda array: array.rank > 0)
     if array is None:
         return None
-    name = world.draw.pick(FOLDS)
+    name = world.draw.pick(FOLDS if array[1].rank == 1 else (*FOLDS, TWO))
     element = array[1].element
     functions = [world.combiner(element), *([] if name.startswith("fold1") else [world.value(element)])]
     return Node(Fold(name), (array[0],), tuple(functions), (int(world.faulty),))

@@ -210,3 +210,33 @@ def test_some_of_the_dimensions(backend: str) -> None:
     expected = interpret(example.program, example.arguments)
     for found, wanted in zip(executable(example.arguments), expected, strict=True):
         np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.llvm
+@pytest.mark.solver
+@pytest.mark.opencl
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("shape", [(2, 3, 4), (3, 0, 2), (0, 2, 2), (2, 40, 3)])
+def test_the_innermost_two_as_one_row(shape: tuple[int, int, int], backend: str) -> None:
+    """Bit for bit the fold of the reshaped array, in one nest with what makes the elements."""
+    x = np.random.default_rng(3).normal(size=shape)
+
+    def two(xs: A.Acc[A.Array[A.DIM3, np.float64]]) -> A.Acc[A.Vector[np.float64]]:
+        return A.fold(lambda a, b: a * 0.5 + b, 0.25, A.map(lambda v: v * v, xs), dims=2)
+
+    def reshaped(xs: A.Acc[A.Array[A.DIM3, np.float64]]) -> A.Acc[A.Vector[np.float64]]:
+        rows = A.reshape((shape[0], shape[1] * shape[2]), A.map(lambda v: v * v, xs))
+        return A.fold(lambda a, b: a * 0.5 + b, 0.25, rows)
+
+    found = A.run(two(A.use(x)), backend=backend)
+    np.testing.assert_array_equal(found, A.run(reshaped(A.use(x)), backend="interpreter"))
+    assert A.explain(two, x).loops == 1
+    every = A.run(A.fold(A.add, 0, A.use(x), dims=3), backend=backend)
+    np.testing.assert_array_equal(every, A.run(A.foldAll(A.add, 0, A.use(x)), backend="interpreter"))
+
+
+def test_a_number_of_dimensions() -> None:
+    matrix = A.use(np.ones((2, 3)))
+    for dims in (0, 3, True, 1.5, None):
+        with pytest.raises(A.AccelTypeError, match="fold takes a number of dimensions as `dims`"):
+            A.fold(A.add, 0, matrix, dims=dims)  # type: ignore[call-overload]  # what is tested

@@ -13,11 +13,12 @@ from accel.ast.combinators.elementwise import map_arrays
 from accel.ast.combinators.reorder import flatten_array
 from accel.ast.handles.acc import Acc, Array, Scalar, Sh, result_of
 from accel.ast.handles.checks import arrays_of, inner_array, seed
-from accel.ast.handles.exp import E, Exp
+from accel.ast.handles.exp import E, Exp, raw
 from accel.ast.handles.function import forbid_nested, trace
+from accel.ast.handles.literals import describe
 from accel.ast.tree.nodes import Direction, Fold, Scan, ScanForm
 from accel.ast.tree.types import ArrayType
-from accel.errors import Where, here
+from accel.errors import AccelTypeError, Where, here
 
 Ix = TypeVarTuple("Ix")
 
@@ -27,9 +28,23 @@ UNSEEDED: Final = object()
 LEFT, RIGHT = Direction.LEFT, Direction.RIGHT
 
 
-def fold(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
-    """The innermost dimension reduced by the associative `f` from `z`; an empty row gives `z`."""
-    return fold_array("fold", f, z, xs)
+def fold(f: Callable[[Any, Any], object], z: object, xs: Acc[Any], *, dims: int = 1) -> Acc[Any]:
+    """The innermost dimension reduced by the associative `f` from `z`; an empty row gives `z`.
+
+    With `dims` the innermost dimensions, so many, as one row in row-major order: the bits of the fold of the reshaped array.
+    mypy knows `dims` up to 3. Raises `AccelTypeError` for other than a Python int from 1 to the rank.
+
+    >>> A.run(A.fold(A.add, 0, A.use(np.arange(12).reshape(2, 3, 2)), dims=2))
+    array([15, 51])
+    """
+    where = here()
+    array = inner_array("fold", xs, where, _given(f, z, xs))
+    if not isinstance(dims, int) or isinstance(dims, bool) or not 1 <= dims <= array.rank:
+        hint = f"the array has rank {array.rank}: `dims` is an int from 1 to that"
+        raise AccelTypeError(
+            f"fold takes a number of dimensions as `dims`, got {describe(raw(dims))}", where, hint=hint
+        )
+    return fold_dimensions("fold", f, z, array, dims, where)
 
 
 def foldAll(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:

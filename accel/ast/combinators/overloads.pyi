@@ -3,7 +3,7 @@
 
 from collections.abc import Callable
 from types import EllipsisType
-from typing import Any, Never, TypeVar, TypeVarTuple, overload
+from typing import Any, Literal, Never, TypeVar, TypeVarTuple, overload
 
 import numpy as np
 
@@ -904,19 +904,63 @@ def slice(
 ) -> Acc[Array[tuple[int, int, int, int, int], E]]: ...
 @overload
 def fold(
-    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: Exp[E] | int, xs: Acc[Array[tuple[*Ix, int], E]]
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: Exp[E] | int, xs: Acc[Array[tuple[*Ix, int], E]], *, dims: Literal[1] = 1
 ) -> Acc[Array[tuple[*Ix], E]]: ...
 @overload
 def fold(
-    f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, xs: Acc[Array[tuple[*Ix, int], Fl]]
+    f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, xs: Acc[Array[tuple[*Ix, int], Fl]], *, dims: Literal[1] = 1
 ) -> Acc[Array[tuple[*Ix], Fl]]: ...
 @overload
 def fold(
-    f: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]], z: complex, xs: Acc[Array[tuple[*Ix, int], Cx]]
+    f: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]], z: complex, xs: Acc[Array[tuple[*Ix, int], Cx]], *, dims: Literal[1] = 1
 ) -> Acc[Array[tuple[*Ix], Cx]]: ...
 @overload
 def fold(
-    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]]
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int], E]], *, dims: Literal[1] = 1
+) -> Acc[Array[tuple[*Ix], E]]: ...
+@overload
+def fold(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: Exp[E] | int, xs: Acc[Array[tuple[*Ix, int, int], E]], *, dims: Literal[2]
+) -> Acc[Array[tuple[*Ix], E]]: ...
+@overload
+def fold(
+    f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]], z: float, xs: Acc[Array[tuple[*Ix, int, int], Fl]], *, dims: Literal[2]
+) -> Acc[Array[tuple[*Ix], Fl]]: ...
+@overload
+def fold(
+    f: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]], z: complex, xs: Acc[Array[tuple[*Ix, int, int], Cx]], *, dims: Literal[2]
+) -> Acc[Array[tuple[*Ix], Cx]]: ...
+@overload
+def fold(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int, int], E]], *, dims: Literal[2]
+) -> Acc[Array[tuple[*Ix], E]]: ...
+@overload
+def fold(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]],
+    z: Exp[E] | int,
+    xs: Acc[Array[tuple[*Ix, int, int, int], E]],
+    *,
+    dims: Literal[3],
+) -> Acc[Array[tuple[*Ix], E]]: ...
+@overload
+def fold(
+    f: Callable[[Exp[Fl], Exp[Fl]], Exp[Fl]],
+    z: float,
+    xs: Acc[Array[tuple[*Ix, int, int, int], Fl]],
+    *,
+    dims: Literal[3],
+) -> Acc[Array[tuple[*Ix], Fl]]: ...
+@overload
+def fold(
+    f: Callable[[Exp[Cx], Exp[Cx]], Exp[Cx]],
+    z: complex,
+    xs: Acc[Array[tuple[*Ix, int, int, int], Cx]],
+    *,
+    dims: Literal[3],
+) -> Acc[Array[tuple[*Ix], Cx]]: ...
+@overload
+def fold(
+    f: Callable[[Exp[E], Exp[E]], Exp[E]], z: E, xs: Acc[Array[tuple[*Ix, int, int, int], E]], *, dims: Literal[3]
 ) -> Acc[Array[tuple[*Ix], E]]: ...
 @overload
 def foldAll(f: Callable[[Exp[E], Exp[E]], Exp[E]], z: Exp[E] | int, xs: Acc[Array[Sh, E]]) -> Acc[Scalar[E]]: ...

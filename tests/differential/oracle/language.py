@@ -249,11 +249,11 @@ _MOVING: dict[str, object] = {
 
 
 def _folding(orders: Orders) -> dict[str, object]:
-    def seeded(everything: bool) -> Callable[[Function, object, Array], Array]:
-        return lambda f, seed, array: reductions.fold(orders, f, _typed(seed, array), array, everything)
+    def seeded(f: Function, seed: object, array: Array, dims: int | None = 1) -> Array:
+        return reductions.fold(orders, f, _typed(seed, array), array, dims)
 
-    def unseeded(everything: bool) -> Callable[[Function, Array], Array]:
-        return lambda f, array: reductions.fold(orders, f, None, array, everything)
+    def unseeded(dims: int | None) -> Callable[[Function, Array], Array]:
+        return lambda f, array: reductions.fold(orders, f, None, array, dims)
 
     def named(operator: str, seed: int | None) -> Callable[[Array], Array]:
         f = partial(scalars.operate, operator)
@@ -279,10 +279,10 @@ def _folding(orders: Orders) -> dict[str, object]:
         "fold1Seg": by_lengths[1],
         "foldSegOffsets": by_offsets[0],
         "fold1SegOffsets": by_offsets[1],
-        "fold": seeded(False),
-        "foldAll": seeded(True),
-        "fold1": unseeded(False),
-        "fold1All": unseeded(True),
+        "fold": seeded,
+        "foldAll": partial(seeded, dims=None),
+        "fold1": unseeded(1),
+        "fold1All": unseeded(None),
         "sum": named("add", 0),
         "product": named("mul", 1),
         "minimum": named("min", None),

@@ -64,11 +64,12 @@ def place_of(f: Function) -> int:
     return 0 if code is None else int(code.co_firstlineno)
 
 
-def fold(orders: Orders, f: Function, seed: Tree | None, array: Array, everything: bool = False) -> Array:
-    """Each row as one element; the seed comes in last, on the left."""
+def fold(orders: Orders, f: Function, seed: Tree | None, array: Array, dims: int | None = 1) -> Array:
+    """Each row, of that many dimensions or of all, as one element; the seed comes in last, on the left."""
 
     def row_extents() -> Shape:
-        return (prod(array.extents),) if everything else array.extents
+        extents = array.extents
+        return (prod(extents),) if dims is None else (*extents[:-dims], prod(extents[-dims:]))
 
     def elements() -> Tree:
         extents, combine = row_extents(), checked(f)

@@ -66,3 +66,10 @@ def loops(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f8]], n: A.Exp[i8]) -> None:
     assert_type(A.iiterate(3, lambda i, x: A.take(i, x), v), A.Acc[A.Vector[f4]])
     both = A.iiterate(3, lambda i, s: (A.take(i, s[0]), s[1]), (v, m))
     assert_type(both, tuple[A.Acc[A.Vector[f4]], A.Acc[A.Matrix[np.float64]]])
+
+
+def folds_of_dimensions(m: A.Acc[A.Matrix[f4]], c: A.Acc[A.Array[A.DIM3, f8]]) -> None:
+    assert_type(A.fold(A.add, 0, m, dims=2), A.Acc[A.Scalar[f4]])
+    assert_type(A.fold(lambda a, b: a * b, 1.5, c, dims=2), A.Acc[A.Vector[f8]])
+    assert_type(A.fold(A.max, A.constant(0.0), c, dims=3), A.Acc[A.Scalar[f8]])
+    assert_type(A.fold(A.max, 0, c, dims=1), A.Acc[A.Matrix[f8]])
