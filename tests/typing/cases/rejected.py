@@ -18,7 +18,7 @@ Ix = TypeVarTuple("Ix")
 
 
 def ranks(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f4]], s: A.Acc[A.Scalar[f4]]) -> None:
-    A.fold(A.add, 0, s)  # E: No overload variant of "fold"
+    A.fold(A.add, 0, s)  # E: Argument 3 to "fold" has incompatible type
     A.fold(A.add, 0, v, dims=2)  # E: No overload variant of "fold"
     A.zipWith(A.mul, v, m)  # E: Cannot infer value of type parameter "Sh"
     A.zip(v, m)  # E: Cannot infer value of type parameter "Sh"
