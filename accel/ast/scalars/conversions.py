@@ -23,7 +23,7 @@ I = TypeVar("I", bound=np.integer[Any])  # noqa: E741  # the letter of the integ
 Fl = TypeVar("Fl", bound=np.inexact[Any])
 Cx = TypeVar("Cx", bound=np.complexfloating[Any, Any])
 Re = TypeVar("Re", bound=np.floating[Any])
-O = TypeVar("O", bound=np.bool_ | np.integer[Any] | np.floating[Any])  # noqa: E741  # what is ordered
+O = TypeVar("O", bound=np.generic)  # noqa: E741  # what is ordered: of a union as bound mypy infers no `A.fold(A.max, …)`
 
 
 def apply(operator: Operator, name: str, *operands: object) -> Exp[Any]:
@@ -53,7 +53,7 @@ def div(x: Exp[N] | N | complex, y: Exp[N] | N | complex) -> Exp[N]:
     return apply(Operator.DIV, "div", x, y)
 
 
-def mod(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[O]:
+def mod(x: Exp[N] | N | float, y: Exp[N] | N | float) -> Exp[N]:
     """`x % y`, with the sign of `y`; of integers, modulo zero gives 0."""
     return apply(Operator.MOD, "mod", x, y)
 

@@ -178,13 +178,13 @@ def elements_that_accel_lacks(
 
 def complex_numbers(z: A.Exp[np.complex64], w: A.Exp[np.complex128], x: A.Exp[f4]) -> None:
     z < z  # E: Invalid self argument
-    A.max(z, z)  # E: Value of type variable "O" of "max" cannot be
+    A.imag(A.abs(z))  # E: Argument 1 to "imag"
     z % z  # E: Invalid self argument
-    z + w  # E: No overload variant of "__add__"
-    x + 1j  # E: No overload variant of "__add__"
-    A.real(x)  # E: No overload variant of "real"
+    z + w  # E: Unsupported operand types for +
+    x + 1j  # E: Unsupported operand types for +
+    A.real(x)  # E: Argument 1 to "real"
     A.atan(z)  # E: Value of type variable "Re" of "atan" cannot be
-    A.mkComplex(x, w)  # E: No overload variant of "mkComplex"
+    A.mkComplex(x, w)  # E: Argument 2 to "mkComplex"
 
 
 def scaled(k: A.Acc[A.Scalar[np.int64]], xs: A.Acc[A.Vector[f4]]) -> A.Acc[A.Vector[f4]]:
