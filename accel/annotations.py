@@ -9,8 +9,10 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from accel.ast.handles.acc import Acc, Array
 from accel.ast.handles.records import element_of
-from accel.ast.tree.types import ArrayType, ElementType
+from accel.ast.tree.types import ArrayType, ComplexType, ElementType, ScalarType
+from accel.errors import AccelTypeError, here
 from accel.structure import Nested
+from accel.support import source
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,3 +105,15 @@ def _rank(shape: object) -> int | None:
     extents = get_args(shape)
     fixed = get_origin(shape) is tuple and all(extent is int for extent in extents)
     return len(extents) if fixed else None
+
+
+def refused(function: str, number: int, kind: ArrayType, demand: Demand) -> AccelTypeError:
+    """What is wrong with argument `number` of a function, which is not what the annotation demands."""
+    message = f"argument {number} of {function} has type {kind}, but is annotated with {demand}"
+    where = here()
+    convert = "convert the array"
+    if demand.rank in (None, kind.rank) and isinstance(demand.element, ScalarType | ComplexType):
+        given = source.arguments(None, where) or ()
+        spelt = given[number] if number < len(given) else ""
+        convert = f"write `{spelt or 'array'}.astype(np.{demand.element.dtype})`"
+    return AccelTypeError(message, where, hint=f"{convert}, or leave the annotation open by a type variable")

@@ -12,13 +12,13 @@ import functools
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeVar, Unpack, overload
 
 import numpy as np
 
 from accel import kept_programs
 from accel import settings as setting
-from accel.annotations import Demand, contradiction, demand_of_result, demands
+from accel.annotations import contradiction, demand_of_result, demands, refused
 from accel.ast.combinators.host.arrays import use
 from accel.ast.combinators.host.foreign import as_array
 from accel.ast.handles.acc import Acc
@@ -265,14 +265,24 @@ class RunN(Generic[P, R]):
     def __repr__(self) -> str:
         return f"runN({getattr(self._function, '__name__', self._function)})"
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run on these arguments; raises what the program's checks find."""
+    @overload
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+    @overload
+    def __call__(self, *args: Any, out: R) -> R: ...  # Any: a type of parameters takes no keyword beside it
+    def __call__(self, *args: Any, **kwargs: Any) -> R:
+        """Run on these arguments; raises what the program's checks find.
+
+        out: an array for the result, or a tuple of them for several, to be returned with the results in it (`outputs.py`).
+        """
         # The usual call: plain arrays of types and ranks that came before, under the same settings. What else it may be the
         # functions of the chain find out, which end with `_general`.
         if not kwargs and self._under is setting.innermost():
             return self._direct(*args)  # type: ignore[return-value]  # R by construction
         if kwargs:
-            raise AccelTypeError("a compiled function takes its arrays by position", here())
+            load("accel.outputs")
+            from accel.outputs import into
+
+            return into(self, args, **kwargs)  # type: ignore[return-value]  # R is what the caller's arrays are
         return self._general(*args)  # type: ignore[return-value]  # R is what the traced function stands for
 
     def _general(self, *args: object) -> object:
@@ -322,20 +332,10 @@ class RunN(Generic[P, R]):
     def _check(self, types: Sequence[ArrayType]) -> None:
         for number, (kind, demand) in enumerate(zip(types, self._demands, strict=False)):
             if not demand.admits(kind):
-                self._refuse(number, kind, demand)
+                raise refused(self._name(), number, kind, demand)
 
     def _name(self) -> str:
         return getattr(self._function, "__name__", "the function")
-
-    def _refuse(self, number: int, kind: ArrayType, demand: Demand) -> None:
-        message = f"argument {number} of {self._name()} has type {kind}, but is annotated with {demand}"
-        where = here()
-        convert = "convert the array"
-        if demand.rank in (None, kind.rank) and isinstance(demand.element, ScalarType | ComplexType):
-            given = source.arguments(None, where) or ()
-            spelt = given[number] if number < len(given) else ""
-            convert = f"write `{spelt or 'array'}.astype(np.{demand.element.dtype})`"
-        raise AccelTypeError(message, where, hint=f"{convert}, or leave the annotation open by a type variable")
 
     def _specialise(self, types: Sequence[ArrayType], hosts: Sequence[Use], settings: Settings) -> _Specialised:
         where = here()

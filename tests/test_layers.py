@@ -52,7 +52,7 @@ LAYERS = (
     ("accel.backends.llvm", "accel.backends.opencl", "accel.backends.interpreter"),
     ("accel.backends.choose",),
     ("accel.settings",),
-    ("accel.annotations", "accel.relocation"),
+    ("accel.annotations", "accel.outputs", "accel.relocation"),
     ("accel.compile", "accel.direct", "accel.kept_programs"),
     ("accel.building",),
     ("accel.execution",),

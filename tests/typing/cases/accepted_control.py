@@ -45,6 +45,8 @@ def entrances(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f8]], x: V4) -> None:
     assert_type(A.runAsync((v, m)).result(), tuple[V4, np.ndarray[tuple[int, int], np.dtype[f8]]])
     assert_type(A.stream(double, [x, x]), Iterator[V4])
     assert_type(next(A.stream(A.runN(double), [x])), V4)
+    assert_type(A.runN(double)(x, out=x.copy()), V4)
+    assert_type(A.run1(double)(x, out=x.copy()), V4)
 
 
 def assertions(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f8]]) -> None:

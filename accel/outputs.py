@@ -1,0 +1,100 @@
+"""Results of a `runN` function in arrays that the caller gives: `f(x, y, out=r)`.
+
+Everything is checked before the first element is written, so that an array keeps what it held if anything is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from accel.ast.handles.literals import describe
+from accel.backends.protocol import HostArray
+from accel.errors import AccelError, AccelShapeError, AccelTypeError, AccelValueError, here
+
+
+def into(function: Callable[..., object], arguments: Sequence[object], out: object = None, **others: object) -> object:
+    """Call a compiled function and give `out` with the results in it; without `out`, its results.
+
+    Each array has the dtype and shape of its result, any strides, and shares no memory with arguments or other results. The
+    results are computed in memory of accel's own and copied, which costs a pass over them. Raises `AccelTypeError`,
+    `AccelShapeError`, `AccelValueError`, and what the call raises.
+
+    >>> import accel as A, numpy as np
+    >>> double, room = A.runN(lambda xs: A.map(lambda x: x * 2, xs)), np.empty(3, np.int64)
+    >>> double(np.arange(3), out=room) is room, room
+    (True, array([0, 2, 4]))
+    """
+    if others:
+        raise AccelTypeError("a compiled function takes its arrays by position; by name it takes `out` only", here())
+    if out is None:
+        return function(*arguments)
+    checked(out, arguments)
+    return stored(function(*arguments), out)
+
+
+def checked(out: object, arguments: Sequence[object]) -> None:
+    """Raise what is wrong with `out` whatever the results are.
+
+    Raises `AccelTypeError` for what is no array or tuple of them, `AccelValueError` for arrays that cannot be written, or
+    that lie in memory (by their first and last bytes) among the arguments or each other.
+    """
+    given = list(_leaves(out, "out"))
+    for array, name in given:
+        if not array.flags.writeable:
+            raise AccelValueError(f"{name} is read-only", here(), hint="give an array that may be written to")
+        for number, argument in enumerate(arguments):
+            if isinstance(argument, np.ndarray) and np.may_share_memory(array, argument):
+                raise _overlap(f"{name} and argument {number}")
+    for (one, first), (other, second) in combinations(given, 2):
+        if np.may_share_memory(one, other):
+            raise _overlap(f"{first} and {second}")
+
+
+def stored(results: object, out: object) -> object:
+    """`out`, with the results in it. Raises `AccelTypeError` or `AccelShapeError` unless they are arrays of the same kinds."""
+    pairs = list(_pairs(results, out, "out"))
+    for result, array, name in pairs:
+        if array.dtype != result.dtype:
+            message = f"{name} has elements of type {array.dtype}, the result of type {result.dtype}"
+            raise AccelTypeError(message, here(), hint=f"make it by np.empty(shape, np.{result.dtype})")
+        if array.shape != result.shape:
+            message = f"{name} has shape {array.shape}, the result {result.shape}"
+            raise AccelShapeError(message, here())
+    for result, array, _ in pairs:
+        np.copyto(array, result)
+    return out
+
+
+def _overlap(which: str) -> AccelError:
+    hint = "results are written to memory of their own: give other arrays, or none and take what the call returns"
+    return AccelValueError(f"{which} share memory", here(), hint=hint)
+
+
+def _leaves(out: object, name: str) -> Iterator[tuple[HostArray, str]]:
+    """Its arrays, and what errors call them. It recurses on nested tuples of results only."""
+    if isinstance(out, tuple):
+        for number, part in enumerate(out):
+            yield from _leaves(part, f"{name}[{number}]")
+    elif isinstance(out, np.ndarray):
+        yield out, name
+    else:
+        message = f"{name} must be a NumPy array, or a tuple of them for several results, got {describe(out)}"
+        raise AccelTypeError(message, here())
+
+
+def _pairs(results: object, out: object, name: str) -> Iterator[tuple[HostArray, HostArray, str]]:
+    """Each result, the array that it goes to, and what errors call that. It recurses on nested tuples of results only."""
+    if isinstance(results, tuple):
+        if not isinstance(out, tuple) or len(out) != len(results):
+            message = f"{name} must be a tuple of {len(results)}, as the results are, got {describe(out)}"
+            raise AccelTypeError(message, here())
+        for number, (result, part) in enumerate(zip(results, out, strict=True)):
+            yield from _pairs(result, part, f"{name}[{number}]")
+        return
+    result = np.asarray(results)
+    if not isinstance(out, np.ndarray):
+        raise AccelTypeError(f"{name} must be one array, as the result is, got {describe(out)}", here())
+    yield result, out, name
