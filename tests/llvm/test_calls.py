@@ -21,6 +21,7 @@ from accel.backends.llvm.machine import buffers as machine
 from accel.backends.llvm.machine.buffers import Buffers, buffers
 from accel.backends.llvm.machine.python_function import symbol
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES, host
+from accel.backends.llvm.threads.copy_text import LEAST
 from tests.marks import one_in
 
 Function: TypeAlias = Callable[..., Any]  # Any: programs of many types
@@ -335,3 +336,23 @@ def test_a_loop_writes_in_place() -> None:
         assert tracemalloc.get_traced_memory()[1] < taken
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_a_large_result_that_is_copied(threads: int) -> None:
+    """Out of a block of more than twice its size, and a second time, in parts that do not fill the last."""
+    numbers = RANDOM.random(2_600_001)
+    small = np.count_nonzero(numbers > 0.6)
+    assert LEAST < 8 * small < 4 * numbers.nbytes // 8
+
+    def program(xs: Any) -> Any:
+        kept, count = A.filter(lambda x: x > 0.6, xs)
+        return kept, kept, count
+
+    run = A.runN(program, threads=threads)
+    for _ in range(4):
+        first, second, count = run(numbers)
+        assert count == small
+        assert (first == numbers[numbers > 0.6]).all()
+        assert (second == first).all()
+        assert not np.shares_memory(first, second)

@@ -20,7 +20,7 @@ from accel.backends.linear import Item, viewed
 from accel.backends.llvm.calls.items import Functions, write_items
 from accel.backends.llvm.calls.names import element_symbol
 from accel.backends.llvm.calls.writer import BUFFERS, FAIL, NO_ARRAY, Writer
-from accel.backends.llvm.machine.arrays_text import EXTENTS
+from accel.backends.llvm.machine.arrays_text import DATA, EXTENTS
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES
 from accel.backends.parameters import bindings, leaves
 from accel.ir.nodes import Program
@@ -35,6 +35,7 @@ declare void @accel_set(ptr, ptr)
 declare void @accel_release(ptr, i64)
 declare ptr @accel_otherwise(ptr, ptr, i64)
 declare i64 @accel_poll(ptr)
+declare i64 @accel_copy(ptr, ptr, i64, i64)
 declare void @Py_IncRef(ptr)
 declare ptr @PyErr_Occurred()
 declare void @PyErr_Clear()
@@ -60,7 +61,7 @@ def call_text(program: Program, items: Sequence[Item], functions: Functions) -> 
         writer.slots.array(leaf)  # the first places, in order
     _arguments(writer, program, given)
     write_items(writer, functions, items)
-    _results(writer, program, viewed(items))
+    _results(writer, program, viewed(items), functions.threads)
     writer.routine.place(NO_ARRAY)
     writer.code.line("call void @PyErr_Clear()")
     writer.routine.jump(FAIL)
@@ -103,19 +104,25 @@ def _arguments(writer: Writer, program: Program, given: Sequence[Array]) -> None
         writer.share(leaf, array)
 
 
-def _results(writer: Writer, program: Program, shared: Set[Array]) -> None:
+def _results(writer: Writer, program: Program, shared: Set[Array], threads: int) -> None:
     """Gives one array, or a tuple of several."""
     routine, code = writer.routine, writer.code
     for number, array in enumerate(program.results):
         last = array not in program.results[number + 1 :]
         owned = "true" if array not in shared else "false"
-        passed = writer.pass_extents(writer.shape(array.shape))
+        extents = writer.shape(array.shape)
+        passed = writer.pass_extents(extents)
         kind = f"{writer.element(array.element)}, i64 {array.element.bytes}, {passed}"
-        result = code.emit(
-            f"call ptr @accel_result(ptr {writer.buffer(array)}, i1 {owned if last else 'false'}, {kind})"
-        )
+        made = writer.buffer(array)
+        result = code.emit(f"call ptr @accel_result(ptr {made}, i1 {owned if last else 'false'}, {kind})")
         writer.require_reference(result)
         routine.store("ptr", result, routine.offset("%given", number))
+        another = code.emit(f"icmp ne ptr {result}, {made}")
+        with routine.when(another):
+            size = writer.product(extents, str(array.element.bytes))
+            places = f"ptr {writer.data(result, DATA)}, ptr {writer.data(made, DATA)}"
+            stopped = code.emit(f"call i64 @accel_copy({places}, i64 {size}, i64 {threads})")
+            writer.unless(code.emit(f"icmp eq i64 {stopped}, 0"), FAIL)
         if last:
             writer.drop([array])
     count = len(program.results)

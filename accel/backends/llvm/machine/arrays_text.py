@@ -268,7 +268,7 @@ no:
 }}
 
 ; The array as a result: itself if it may be given away (%owned, and nothing but the caller refers to it), has these extents and
-; no much larger block behind it; else a copy. Null, perhaps without an exception, if it cannot be copied.
+; no much larger block behind it; else a new array for a copy. Null, perhaps without an exception, if it cannot be copied.
 define ptr @accel_result(ptr %x, i1 %owned, ptr %element, i64 %item, i64 %rank, ptr %extents) #0 {{
 entry:
   %size = call i64 @size(i64 %item, i64 %rank, ptr %extents)
@@ -294,12 +294,6 @@ copy:
   br i1 %dense, label %take, label %none
 take:
   %result = call ptr @accel_take(ptr %element, i64 %item, i64 %rank, ptr %extents)
-  %failed = icmp eq ptr %result, null
-  br i1 %failed, label %none, label %fill
-fill:
-  %target = call ptr @data(ptr %result)
-  %source = call ptr @data(ptr %x)
-  call void @llvm.memcpy.p0.p0.i64(ptr %target, ptr %source, i64 %size, i1 false)
   ret ptr %result
 none:
   ret ptr null

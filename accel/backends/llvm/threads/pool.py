@@ -13,6 +13,7 @@ from accel.backends.llvm.machine.kept_objects import kept_object
 from accel.backends.llvm.machine.python_function import symbol
 from accel.backends.llvm.machine.system import System, processors, system
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES, host
+from accel.backends.llvm.threads.copy_text import copy_text
 from accel.backends.llvm.threads.pool_text import FORKS_AT, MOST, PAGE_BYTES, pool_text
 from accel.backends.llvm.threads.run_text import alone_text
 from accel.support.forks import FORKS, Once
@@ -23,8 +24,8 @@ _PYTHON = (
 )  # fmt: skip
 """What the pool calls of Python's C interface."""
 
-EXPORTS = ("accel_run", "accel_poll")
-"""What kernels call of the pool."""
+EXPORTS = ("accel_run", "accel_poll", "accel_copy")
+"""What kernels and calls use of the pool."""
 
 
 class Pool:
@@ -54,7 +55,8 @@ class Pool:
 
 
 def _text(found: System) -> str:
-    return alone_text(found) if found.futex is None else pool_text(found, found.futex, x86=host().is_x86)
+    run = alone_text(found) if found.futex is None else pool_text(found, found.futex, x86=host().is_x86)
+    return run + copy_text()
 
 
 pool = Once(Pool)
