@@ -141,7 +141,8 @@ def against_carrying(schedule: Schedule, piece: Piece, size: Size) -> str | None
     if any(each.state.running and each.first != first for each in states):
         return "a state runs on from outside"
     ordered = [each for each in states if not each.state.monoid.exact]
-    if not all(each.numbered and set(range(each.first, each.last + 1)) == axis.depths for each in ordered):
+    own = all(set(range(each.first, each.last + 1)) == axis.depths for each in ordered)
+    if not own or not all(each.numbered or _is_staged(schedule, each) for each in ordered):
         return "its iterations do not number the elements"
     if ordered and not _fills_blocks(size):
         return f"elements with an order are carried by blocks of {BLOCK}"
@@ -150,9 +151,14 @@ def against_carrying(schedule: Schedule, piece: Piece, size: Size) -> str | None
     return None
 
 
+def _is_staged(schedule: Schedule, each: Carried) -> bool:
+    """Whether elements are stored until they are a block, so that a part may begin within one."""
+    return schedule.accumulation(each.state.name) is Accumulation.STAGED
+
+
 def _is_carried(schedule: Schedule, axis: Axis) -> bool:
     """Whether the totals of an axis's parts are found before these run."""
-    running = {each.state.name for each in carriers(schedule, axis) if each.state.running}
+    running = {each.state.name for each in carriers(schedule, axis) if each.role is Role.CHAIN}
     return bool(running) and running <= {name for names in schedule.rounds for name in names}
 
 

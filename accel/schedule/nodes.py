@@ -294,7 +294,7 @@ Rule: TypeAlias = Union[Subdivide, Carry, Flip, Flatten, Reverse, Run, Keep, Pac
 class Schedule:
     """How `nest` runs: all `pieces`, outermost first, of the `axes`, which stand as the nest's loops do.
 
-    `accumulations`: by the names of states, outermost first. `rounds`: the running states whose totals of parts are found
+    `accumulations`: by the names of states, outermost first. `rounds`: the states whose totals or counts of parts are found
     before all else runs, those of a later round with those of earlier ones. `steps`: the rules that made this of the nest's own
     order. `inside`: where the innermost loop runs without the conditions that are decided there (`splitting/inside.py`), as
     margins of loops, outermost first; empty if it runs as it stands everywhere. `carried`: the nest's states.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from accel.ast.tree.nodes import Direction, ScanForm
-from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64
 from accel.ilp.problem.clustering import Traversal
+from accel.ir.counters import counter
 from accel.ir.lowering import names
 from accel.ir.lowering.draft import Draft, draft
 from accel.ir.lowering.frame import Frame
@@ -13,13 +13,9 @@ from accel.ir.lowering.names import elements
 from accel.ir.lowering.streams import Placed, applied, copy, pruned, reads, writes
 from accel.ir.nodes import Guard, ManyToOne, OneToMaybe, Operand, State, Stream, Write
 from accel.labelled import nodes as labelled
-from accel.labelled.algebra import monoid_of
 from accel.labelled.array import Array, Extent
 from accel.labelled.nodes import Binding
-from accel.labelled.scalar import Block, Compute, Function, Variable, constant
-
-_A, _B, _SUM = Variable(0, I64), Variable(1, I64), Variable(2, I64)
-_COUNT = Function((_A, _B), Block((Compute(_SUM, Operator.ADD, (_A, _B)),), (_SUM,)))
+from accel.labelled.scalar import Function, constant
 
 
 def seeded(
@@ -100,10 +96,6 @@ def lower_scan(binding: Binding, operation: labelled.Scan, traversal: Traversal,
     return draft(statements, [(outer.depth, state)])
 
 
-def _counter(final: Stream, running: bool, guard: Guard) -> State:
-    return State((final,), (constant(I64, 0),), _COUNT, monoid_of(_COUNT), running, when=guard)
-
-
 def total_array(binding: Binding) -> Array:
     """The rank-0 array that holds how many elements a filter kept in all: the counts themselves for a vector."""
     counts = binding.arrays[-1]
@@ -122,7 +114,7 @@ def lower_filter(binding: Binding, operation: labelled.Filter, traversal: Traver
     sources = elements(operation.inputs, traversal)
     predicate, arguments = pruned(operation.predicate, sources)
     one = (constant(I64, 1),)
-    position_state = _counter(elements((total,), traversal)[0], True, None)
+    position_state = counter(elements((total,), traversal)[0], True, None)
     states = [(0, position_state)]
     statements: list[Placed] = [
         *row.needs,
@@ -134,7 +126,7 @@ def lower_filter(binding: Binding, operation: labelled.Filter, traversal: Traver
         *writes((counts,), traversal, frame),
     ]
     if total is not counts:
-        count_state = _counter(elements((counts,), traversal)[0], False, row.guard)
+        count_state = counter(elements((counts,), traversal)[0], False, row.guard)
         states.append((row.depth, count_state))
         statements.append((inner.depth, ManyToOne(count_state.name, one, when=keep)))
         statements.append((0, Write(total, (), elements((total,), traversal)[0])))

@@ -2,19 +2,20 @@
 
 In: a nest by rows. Out: a second nest of the same loops that finds out what a chunk comes to, without results: its *totals*.
 Then carries are a chain of one step for each chunk, or block of 4096 where the order of scans wants it (`docs/order.md`), and
-chunks run again with their carries, in any order.
+chunks run again with their carries, in any order. Of a fold behind a filter that is not exact the total is how many elements
+it takes, so that a chunk knows where in a block of the order its first one stands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64
 from accel.ir import flow, mentions
+from accel.ir.counters import ONE, counter
 from accel.ir.nodes import For, Level, LoopBody, ManyToOne, Nest, Scatter, State, Stream
-from accel.labelled.scalar import constant
 from accel.schedule.nodes import Accumulation, Schedule
 from accel.schedule.templates.rows import rows
 
@@ -24,27 +25,33 @@ class Chain:
     """How a nest's outermost loop becomes a chain.
 
     totals: by rows, the nest that steps the running states alone, with the same names, loops and streams, and writes nothing.
-    blocks: whether totals are those of blocks of 4096, because a scan is not exact.
+    blocks: whether totals are those of blocks of 4096, because a scan is not exact. counted: the folds of whose elements the
+    totals are counts, under the folds' names.
     """
 
     totals: Schedule
     blocks: bool
+    counted: frozenset[str] = frozenset()
 
 
 def chain(by_rows: Schedule) -> Chain | None:
-    """The chain of a nest whose outermost loop has running states; None if it has none, or if one depends on another.
+    """The chain of a nest whose outermost loop has running or counted states; None if none, or if one depends on another.
 
     No scatters. States that combine in an order, running or not, must be stepped by the outermost loop itself, in each
-    iteration or in the first ones: so chunks of whole blocks are whole blocks of the order.
+    iteration or in the first ones: so chunks of whole blocks are whole blocks of the order. Or they are folds whose elements
+    are stored until they are a block, by a loop that has none inside: these are counted.
     """
     nest, loop = by_rows.nest, by_rows.nest.body.loop
     if loop is None or any(isinstance(statement, Scatter) for statement in mentions.statements(nest)):
         return None
     running = [state for state in loop.states if state.running]
-    if not running or not all(steps_blocks(loop, state) for state in loop.states):
+    counted = frozenset(state.name for state in loop.states if _is_counted(by_rows, loop, state))
+    names = {state.name for state in running} | counted
+    if not names or not all(steps_blocks(loop, state) or state.name in counted for state in loop.states):
         return None
-    names = {state.name for state in running}
-    loops = [level.loop for level in mentions.levels(nest) if level.loop is not None]
+    every = [level.loop for level in mentions.levels(nest) if level.loop is not None]
+    loops = [_counting(each, counted) for each in every]
+    running = [state for state in loops[0].states if state.running]
     dependent = _dependent(loops, names)
     if any(_needs(step, dependent) for state in running for step in _steps(loops, state)):
         return None
@@ -52,9 +59,33 @@ def chain(by_rows: Schedule) -> Chain | None:
     if without_results is None:
         return None
     totals = rows(Nest(nest.label, Level((), without_results, ()), (), (), ()))
-    if any(each.accumulation(name) is not Accumulation.VALUE for name in names for each in (by_rows, totals)):
+    kept = {name: by_rows.accumulation(name) for name in names - counted}
+    if any(each is not Accumulation.VALUE for each in (*kept.values(), *map(totals.accumulation, names))):
         return None
-    return Chain(totals, any(not state.monoid.exact for state in running))
+    return Chain(totals, any(not state.monoid.exact for state in running), counted)
+
+
+def _is_counted(by_rows: Schedule, loop: For, state: State) -> bool:
+    """Whether a chunk of the loop may begin within a block of the fold: it has none inside, and one step, with a condition."""
+    if state.running or loop.body.loop is not None or state.when is not None or steps_blocks(loop, state):
+        return False
+    (step,) = _steps([loop], state)
+    return step.when is not None and by_rows.accumulation(state.name) is Accumulation.STAGED
+
+
+def _counting(loop: For, counted: Set[str]) -> For:
+    """The loop with counters in place of these folds."""
+    if not counted:
+        return loop
+
+    def instead(statement: LoopBody) -> LoopBody:
+        if isinstance(statement, ManyToOne) and statement.state in counted:
+            return replace(statement, values=ONE, before=(), after=())
+        return statement
+
+    states = [counter(Stream(s.name, I64), True, None) if s.name in counted else s for s in loop.states]
+    body = Level(tuple(map(instead, loop.body.before)), loop.body.loop, tuple(map(instead, loop.body.after)))
+    return replace(loop, states=tuple(states), body=body)
 
 
 def steps_blocks(loop: For, state: State) -> bool:
@@ -162,8 +193,7 @@ def _folded(state: State, loops: Sequence[For], names: set[str]) -> State:
     """Of these states, an exact one that is no position as a fold, which does less than a scan."""
     if state.name not in names or not state.monoid.exact or state.monoid.neutral is None:
         return state
-    ones = (constant(I64, 1),)
     counts = state.monoid.operators == (Operator.ADD,) and all(
-        isinstance(step, ManyToOne) and step.values == ones for step in _steps(loops, state)
+        isinstance(step, ManyToOne) and step.values == ONE for step in _steps(loops, state)
     )
     return state if counts else replace(state, running=False)

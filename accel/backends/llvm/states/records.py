@@ -8,7 +8,8 @@ blocks may be folded to one partial result apart (by another thread) and pushed 
 What the words are depends on how the schedule keeps the state (`Accumulation`). value: present (0 or 1), value: exact states,
 and scans in vectors. blocks: the stack of whole blocks that vector code pushes. lanes: a stack, elements in the open block, one
 value for each lane. runs: a stack, elements in the open run, its value. scan: elements, whether there is a block carry, block
-carry, vector carry, total, three rows of a vector. staged: a stack, elements in the tile, a tile for each leaf (`staging.py`).
+carry, vector carry, total, three rows of a vector. staged: a stack, elements in the tile, the chunk's piece (`pieces.py`) or
+null, a tile for each leaf.
 """
 
 from __future__ import annotations
@@ -46,16 +47,15 @@ class Record:
     """The layout of one state's record, and the text of its functions `@<name>_…`."""
 
     def __init__(self, name: str, state: State, kind: Accumulation, frame: Frame, sites: list[Site] | None) -> None:
-        self.name = name
-        self.state = state
-        self.kind = kind
+        self.name, self.state, self.kind = name, state, kind
         self.types = [register_type(kind) for kind in state.types]
         self.steps = steps(state.merge, state.monoid, state.types, state.products)
         self.leaves = len(self.types)
-        self.frame = frame
-        self.sites = sites
+        self.frame, self.sites = frame, sites
         self._width = lanes(state.types)
         self.extra = 1 + LEVELS * self.leaves
+        self.piece, self.tiles = self.extra + 1, self.extra + 2
+        self.has_pieces = False  # whether chunks leave pieces: said before anything is written
 
     @property
     def words(self) -> int:
@@ -70,7 +70,7 @@ class Record:
             case Accumulation.RUNS:
                 return self.extra + 1 + self.leaves
             case Accumulation.STAGED:
-                return self.extra + 1 + sum(map(tile_words, self.state.element))
+                return self.tiles + sum(map(tile_words, self.state.element))
             case Accumulation.SCAN:
                 return 2 + (3 + 3 * SCAN_VECTOR) * self.leaves
             case _:
@@ -114,6 +114,8 @@ class Record:
                 pass
             case _:
                 assert_never(self.kind)
+        if self.kind is Accumulation.STAGED:
+            routine.store("ptr", "null", routine.offset(pointer, self.piece))
         if initial is not None and seeded:
             self.store(routine, initial, pointer, 1 if self.kind is Accumulation.VALUE else 2)
             if self.kind is Accumulation.SCAN:

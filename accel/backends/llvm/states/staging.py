@@ -9,13 +9,15 @@ it, or its first block, pushes the result, and moves what is behind to the front
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.packing import set_lanes
 from accel.backends.llvm.emit.values import Value, Writer
 from accel.backends.llvm.states.accumulators import Accumulator, OrderedFold, Tools, Unit
-from accel.backends.llvm.states.records import TILE_SLACK, Record, tile_words
+from accel.backends.llvm.states.pieces import Pieces, tiles_at
+from accel.backends.llvm.states.records import TILE_SLACK, Record
 from accel.backends.llvm.states.staged_runs import RunsFold
 from accel.backends.llvm.text.code import memory_type
 from accel.backends.llvm.text.frame import FrameView
@@ -29,11 +31,7 @@ _LANES = 16
 
 def _tiles(routine: Routine, record: Record, pointer: str) -> list[str]:
     """Where the leaves' tiles begin."""
-    word, starts = record.extra + 1, []
-    for kind in record.state.element:
-        starts.append(routine.offset(pointer, word))
-        word += tile_words(kind)
-    return starts
+    return tiles_at(routine, record.state.element, pointer, record.tiles)
 
 
 def _element(routine: Routine, kind: str, tile: str, position: str) -> str:
@@ -101,12 +99,13 @@ def tile_routine(record: Record) -> Routine:
     count = routine.load("i64", counter)
     present = routine.least(count, str(BLOCK))
     tiles = _tiles(routine, record, "%record")
-    if record.state.monoid.commutes:
-        _fold_lanes(tools, memory, record, tiles, present)
-    else:
-        partial = routine.slot("i64", record.leaves)
-        record.store(routine, RunsFold(tools, memory, record, tiles).fold(present), partial, 0)
-        record.push(routine, "%record", partial)
+    with Pieces(record).folding(routine) if record.has_pieces else nullcontext():
+        if record.state.monoid.commutes:
+            _fold_lanes(tools, memory, record, tiles, present)
+        else:
+            partial = routine.slot("i64", record.leaves)
+            record.store(routine, RunsFold(tools, memory, record, tiles).fold(present), partial, 0)
+            record.push(routine, "%record", partial)
     routine.store("i64", code.emit(f"sub i64 {count}, {present}"), counter)
     with routine.when(code.emit(f"icmp sgt i64 {count}, {present}")):
         for kind, tile in zip(record.state.element, tiles, strict=True):

@@ -4,7 +4,10 @@ A thread takes the next chunks, finds out their totals (`accel/schedule/template
 into its cache, waits for what their predecessors came to, hands over what those and its own come to, and runs again with
 what it was handed: memory is read once. Whoever finds all predecessors done *leads*: it needs no totals, and begins with the
 results. So that the leader need not stop where others have not found out their totals yet, these leave it a gap, of as many
-chunks as it does meanwhile.
+chunks as it does meanwhile (`chain_claims.py`).
+
+A fold whose elements are counted begins within a block of the order, and leaves a piece (`states/pieces.py`), which the caller
+takes in.
 
 Carries stand in a table of the launch, an entry for each chunk: a word that says whether it is there, then the records. Nobody
 waits long: who has lost patience, because a predecessor's thread does not run now, finds out the missing totals itself. Two
@@ -28,8 +31,10 @@ from accel.backends.llvm.loops.schedule import (
 )
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.states.analysis import plan, weight
+from accel.backends.llvm.states.pieces import Pieces, chunk_places, chunk_words
+from accel.backends.llvm.templates.chain_claims import AHEAD, LEADS, claim
 from accel.backends.llvm.text.code import constant_text
-from accel.backends.llvm.text.routine import Routine
+from accel.backends.llvm.text.routine import WORD, Routine
 from accel.backends.llvm.text.words import CHUNK, FAILED, PARTIALS, RECORDS, THREADS
 from accel.ir.nodes import For, State
 from accel.labelled.meaning.order import BLOCK
@@ -41,21 +46,18 @@ LEAST = 4 * SMALL
 MOST_LINKS = 2048
 """More chunks than `schedule.py` has, so that what a chunk reads stays in a core's cache until it is read again."""
 
+PIECE_BLOCKS = 16
+"""Blocks of a chunk that leaves a piece, at least: the caller takes in two tiles of each."""
+
+MOST_PIECES = 256
+"""More than there are of such chunks, so that what they leave stays in caches."""
+
 RUNNING = 8
 """About how many instructions a state costs that is read while its loop runs, beyond what its total costs."""
 
-AHEAD = 4
-"""How many chunks' totals are found out at once: together they stay in a core's cache until they are read again."""
-
-_FIELD = 16
-"""Bits of each part of the word of claims: the first chunk behind all that were taken, the first of the gap, the first behind
-the gap, and whether somebody leads. There is no gap where its ends are the same."""
-
-_LEADS = 1 << 3 * _FIELD
-
 _CLAIMS, _CHUNKS, _EXTENT = "chain claims", "chain chunks", "chain extent"
-_CARRIES, _PATIENCE = "chain carries", "chain patience"
-"""Words of the frame: which chunks are taken, how many there are, iterations; the table; how often to look for an entry."""
+_CARRIES, _PATIENCE, _PIECES = "chain carries", "chain patience", "chain pieces"
+"""Words of the frame: which chunks are taken, how many there are, iterations; the table; how often to look for one; pieces."""
 
 PATIENCE = 1 / 32
 """How often to look for an entry, by the instructions of a chunk: about as long as a chunk or two take."""
@@ -85,7 +87,13 @@ class ChainedLoop:
         self._loop: For = text.nest.body.loop
         self._totals_loop: For = found.totals.nest.body.loop
         self._carried = [state for state in self._loop.states if state.running]
-        self._folds = [state for state in self._loop.states if not state.running]
+        self._folds = [s for s in self._loop.states if not s.running and s.name not in found.counted]
+        self._links = {state.name: text.records[state.name] for state in self._carried}
+        """What an entry holds, by state: of those that are counted how many elements come before, in their block."""
+        self._links |= {name: totals.records[name] for name in sorted(found.counted)}
+        self._pieces = {name: Pieces(text.records[name]) for name in sorted(found.counted)}
+        for name in self._pieces:
+            text.records[name].has_pieces = True
         self._in_order = self._blocks or any(not state.monoid.exact for state in self._loop.states)
 
     def applies(self, levels: Levels) -> str:
@@ -116,7 +124,9 @@ class ChainedLoop:
         extent, innermost = levels.extent(loop), loop.body.loop is None
         note_streaming(text, levels, extent, innermost)
         least = BLOCK if innermost or self._in_order else 1
-        chunk = chunk_of(levels.routine, least, extent, work_of(text, levels, [loop]), MOST_LINKS, self._light)
+        least = PIECE_BLOCKS * BLOCK if self._pieces else least
+        most = MOST_PIECES if self._pieces else MOST_LINKS
+        chunk = chunk_of(levels.routine, least, extent, work_of(text, levels, [loop]), most, self._light)
         partials = routine.slot("i64", max(1, partial_words(text, self._folds) * MOST_LINKS))
         routine.store("ptr", partials, view.address(PARTIALS))
         less = code.emit(f"sub i64 {extent}, 1")
@@ -125,7 +135,8 @@ class ChainedLoop:
         with routine.count("0", code.emit(f"add i64 {chunks}, 1")) as number:
             routine.store("i64", "0", self._entry(routine, carries, number))
         self._begin_neutral(levels)
-        self._fill_entry(levels, levels.pointers, carries)
+        none = {name: self._none_before(routine) for name in self._pieces}
+        self._fill_entry(levels, {**levels.pointers, **none}, carries)
         looks = code.emit(f"fmul double {self._work_of(levels, chunk)}, {self._patience:e}")
         patience = code.emit(f"fptosi double {looks} to i64")
         words = {_CLAIMS: "0", _CHUNKS: chunks, _EXTENT: extent, _PATIENCE: patience}
@@ -133,15 +144,45 @@ class ChainedLoop:
             routine.store("i64", value, self._word(levels, word))
         routine.store("ptr", carries, self._word(levels, _CARRIES))
         routine.store("i64", chunk, view.address(CHUNK))
+        pieces = self._room_for_pieces(levels, chunk, chunks, extent)
         stopped = routine.run_chunks(f"{text.name}_link", "%frame", chunks, 1, view.word(THREADS))
         failed = code.emit(f"icmp ne i64 {routine.load('i64', view.address(FAILED))}, 0")
         over = code.emit(f"or i1 {code.emit(f'icmp ne i64 {stopped}, 0')}, {failed}")
-        routine.leave(over, f"i64 {stopped}")
-        absorb_partials(text, levels, self._folds, partials, extent, chunk)
-        self._copy(routine, self._records(routine, self._entry(routine, carries, chunks)), levels.pointers)
-        code.line("ret i64 0")
+        with routine.when(code.emit(f"xor i1 {over}, true")):
+            absorb_partials(text, levels, self._folds, partials, extent, chunk)
+            found = self._records(routine, self._entry(routine, carries, chunks))
+            self._copy(routine, found, {state.name: levels.pointers[state.name] for state in self._carried})
+            if self._pieces:
+                with routine.count("0", chunks) as number:
+                    for name, piece in chunk_places(self._pieces, routine, pieces, chunk, number).items():
+                        self._pieces[name].absorb(routine, levels.pointers[name], piece)
+        if self._pieces:
+            code.line(f"call void @free(ptr {pieces})")
+        code.line(f"ret i64 {stopped}")
         levels.memory.close()
         return routine
+
+    def _room_for_pieces(self, levels: Levels, chunk: str, chunks: str, extent: str) -> str:
+        """Takes memory for what chunks leave; without it the loop runs on this thread."""
+        if not self._pieces:
+            return "null"
+        routine, code = levels.routine, levels.routine.code
+        code.declare("ptr", "malloc", "i64")
+        code.declare("void", "free", "ptr")
+        words = code.emit(f"mul i64 {chunks}, {chunk_words(self._pieces, routine, chunk)}")
+        pieces = code.emit(f"call ptr @malloc(i64 {code.emit(f'mul i64 {words}, {WORD}')})")
+        with routine.leaving(code.emit(f"icmp eq ptr {pieces}, null"), "i64 0"):
+            records = levels.view.word(RECORDS, "ptr")
+            code.line(f"call void @{self._text.name}_body(ptr %frame, ptr {records}, i64 0, i64 {extent})")
+        routine.store("ptr", pieces, self._word(levels, _PIECES))
+        return pieces
+
+    def _none_before(self, routine: Routine) -> str:
+        """The link of a counted state in front of all chunks."""
+        place = routine.slot("i64", 2)
+        routine.store("i64", "1", place)
+        routine.store("i64", "0", routine.offset(place, 1))
+        return place
 
     def _begin_neutral(self, levels: Levels) -> None:
         """Exact states that have no value yet get the neutral one: all ways to an entry agree on whether there is one."""
@@ -164,7 +205,7 @@ class ChainedLoop:
 
     @property
     def _entry_words(self) -> int:
-        return 1 + sum(self._text.records[state.name].words for state in self._carried)
+        return 1 + sum(record.words for record in self._links.values())
 
     def _entry(self, routine: Routine, carries: str, number: str) -> str:
         return routine.offset(carries, routine.code.emit(f"mul i64 {number}, {self._entry_words}"))
@@ -173,14 +214,15 @@ class ChainedLoop:
         """Where an entry's records are, by state."""
         found: dict[str, str] = {}
         words = 1
-        for state in self._carried:
-            found[state.name] = routine.offset(entry, words)
-            words += self._text.records[state.name].words
+        for name, record in self._links.items():
+            found[name] = routine.offset(entry, words)
+            words += record.words
         return found
 
     def _copy(self, routine: Routine, source: Mapping[str, str], target: Mapping[str, str]) -> None:
-        for state in self._carried:
-            self._text.records[state.name].copy(routine, source[state.name], target[state.name])
+        for name, record in self._links.items():
+            if name in target:
+                record.copy(routine, source[name], target[name])
 
     def _fill_entry(self, levels: Levels, records: Mapping[str, str], entry: str) -> None:
         """Records become an entry that others see."""
@@ -200,98 +242,63 @@ class ChainedLoop:
         levels = Levels(text, routine, "ret void")
         code = routine.code
         leave_if_failed(levels)
-        first, last, ready = self._claim(levels)
+        carries = levels.view.word(text.frame.stream(_CARRIES), "ptr")
+
+        def is_there(number: str) -> str:
+            return self._is_there(levels, self._entry(routine, carries, number))
+
+        chunks = routine.load("i64", self._word(levels, _CHUNKS))
+        first, last, ready = claim(routine, self._word(levels, _CLAIMS), chunks, self._gap(), is_there)
         records = routine.slot("i64", sum(text.records[state.name].words for state in self._loop.states))
         place_records(text, levels, self._loop, records)
-        carries = levels.view.word(text.frame.stream(_CARRIES), "ptr")
         before, after = (self._entry(routine, carries, number) for number in (first, last))
         late = code.emit(f"xor i1 {ready}, true")
         with routine.when(late):
             found = self._find_totals(levels, first, last)
             self._wait(levels, before, first)
             self._absorb(levels, found, before, after)
-        self._copy(routine, self._records(routine, before), levels.pointers)
-        self._results(levels, records, (first, last))
+        places = self._resume(levels, before)
+        self._results(levels, records, (first, last), places)
         with routine.when(ready):
-            self._fill_entry(levels, levels.pointers, after)
-            code.emit(f"atomicrmw and ptr {self._word(levels, _CLAIMS)}, i64 {~_LEADS} monotonic")
+            self._fill_entry(levels, places, after)
+            code.emit(f"atomicrmw and ptr {self._word(levels, _CLAIMS)}, i64 {~LEADS} monotonic")
         code.line("ret void")
         levels.memory.close()
         return routine
 
-    def _claim(self, levels: Levels) -> tuple[str, str, str]:
-        """Takes chunks; gives the first, the one behind the last, and whether all before them have handed over.
-
-        Who can begin at once takes one, in the gap if there is one. Who must find out totals meanwhile takes several behind all
-        that are taken, and leaves a gap to whoever leads; where nothing is left but the gap, it takes that.
-        """
-        routine, code = levels.routine, levels.routine.code
-        chunks = routine.load("i64", self._word(levels, _CHUNKS))
-        place, carries = self._word(levels, _CLAIMS), levels.view.word(self._text.frame.stream(_CARRIES), "ptr")
-        head, some, none, taken = (routine.label() for _ in range(4))
-        routine.jump(head)
-        routine.place(head)
-        word = code.emit(f"load atomic i64, ptr {place} monotonic, align 8")
-        number, low, end = (self._field(routine, word, field) for field in range(3))
-        gap = code.emit(f"icmp slt i64 {low}, {end}")
-        more = code.emit(f"icmp slt i64 {number}, {chunks}")
-        routine.branch(code.emit(f"or i1 {gap}, {more}"), some, none)
-        routine.place(none)
-        code.line("ret void")
-        routine.place(some)
-        next_ = code.emit(f"select i1 {gap}, i64 {low}, i64 {number}")
-        ready = self._is_there(levels, self._entry(routine, carries, next_))
-        late = code.emit(f"xor i1 {ready}, true")
-        behind = code.emit(f"and i1 {late}, {more}")
-        in_gap = code.emit(f"and i1 {gap}, {code.emit(f'xor i1 {behind}, true')}")
-        beyond = code.emit(f"add i64 {number}, {self._gap()}")
-        leads = code.emit(f"icmp uge i64 {word}, {_LEADS}")
-        lacks = code.emit(f"xor i1 {gap}, true")
-        room = code.emit(f"icmp slt i64 {beyond}, {chunks}")
-        opens = code.emit(f"and i1 {code.emit(f'and i1 {late}, {leads}')}, {code.emit(f'and i1 {lacks}, {room}')}")
-        begin = code.emit(f"select i1 {in_gap}, i64 {low}, i64 {number}")
-        first = code.emit(f"select i1 {opens}, i64 {beyond}, i64 {begin}")
-        count = code.emit(f"select i1 {ready}, i64 1, i64 {AHEAD}")
-        limit = code.emit(f"select i1 {in_gap}, i64 {end}, i64 {chunks}")
-        last = routine.least(code.emit(f"add i64 {first}, {count}"), limit)
-        new_low = code.emit(
-            f"select i1 {in_gap}, i64 {last}, i64 {code.emit(f'select i1 {opens}, i64 {number}, i64 {low}')}"
-        )
-        fields = [
-            code.emit(f"select i1 {in_gap}, i64 {number}, i64 {last}"),
-            code.emit(f"shl i64 {new_low}, {_FIELD}"),
-            code.emit(f"shl i64 {code.emit(f'select i1 {opens}, i64 {beyond}, i64 {end}')}, {2 * _FIELD}"),
-            code.emit(f"select i1 {code.emit(f'or i1 {ready}, {leads}')}, i64 {_LEADS}, i64 0"),
-        ]
-        new = fields[0]
-        for field in fields[1:]:
-            new = code.emit(f"or i64 {new}, {field}")
-        pair = code.emit(f"cmpxchg ptr {place}, i64 {word}, i64 {new} monotonic monotonic")
-        routine.branch(code.emit(f"extractvalue {{i64, i1}} {pair}, 1"), taken, head)
-        routine.place(taken)
-        return first, last, ready
-
-    def _field(self, routine: Routine, word: str, number: int) -> str:
-        shifted = routine.code.emit(f"lshr i64 {word}, {number * _FIELD}")
-        return routine.code.emit(f"and i64 {shifted}, {(1 << _FIELD) - 1}")
-
     def _gap(self) -> int:
         """How many chunks' results take about as long as the totals of those that are found out at once."""
-        results = weight(self._text.nest) + RUNNING * len(self._carried)
+        results = weight(self._text.nest) + RUNNING * len(self._links)
         return max(1, round(AHEAD * weight(self._totals.nest) / results))
 
-    def _results(self, levels: Levels, records: str, chunks: tuple[str, str]) -> None:
-        """The chunks, one after the other, with what they fold apart."""
+    def _resume(self, levels: Levels, entry: str) -> Mapping[str, str]:
+        """The records in scope go on from an entry; gives where the links stand: of counted states not in their records."""
+        routine, found = levels.routine, self._records(levels.routine, entry)
+        places = {name: levels.pointers[name] for name in self._links}
+        places |= {name: routine.slot("i64", self._links[name].words) for name in self._pieces}
+        self._copy(routine, found, places)
+        return places
+
+    def _results(self, levels: Levels, records: str, chunks: tuple[str, str], places: Mapping[str, str]) -> None:
+        """The chunks, one after the other, with what they fold apart, and what `places` says of those before."""
         text, routine, code = self._text, levels.routine, levels.routine.code
         chunk, extent = levels.view.word(CHUNK), routine.load("i64", self._word(levels, _EXTENT))
+        start = routine.load("ptr", self._word(levels, _PIECES)) if self._pieces else "null"
         with routine.count(*chunks) as number:
             for state in self._folds:
                 text.records[state.name].reset(routine, levels.pointers[state.name], None)
+            pieces = chunk_places(self._pieces, routine, start, chunk, number)
+            for name, piece in pieces.items():
+                count = routine.load("i64", routine.offset(places[name], 1))
+                self._pieces[name].begin(routine, levels.pointers[name], piece, count)
             low = code.emit(f"mul i64 {number}, {chunk}")
             high = routine.least(code.emit(f"add i64 {low}, {chunk}"), extent)
             code.line(f"call void @{text.name}_body(ptr %frame, ptr {records}, i64 {low}, i64 {high})")
             leave_if_failed(levels)
             store_partials(text, levels, self._folds, number)
+            for name, piece in pieces.items():
+                count = self._pieces[name].end(routine, levels.pointers[name], piece)
+                routine.store("i64", count, routine.offset(places[name], 1))
 
     def _find_totals(self, levels: Levels, first: str, last: str) -> tuple[str, str]:
         """Records of chunks, one for each block or one for all of them; gives where they are, and how many."""
@@ -316,7 +323,7 @@ class ChainedLoop:
 
     @property
     def _totals_words(self) -> int:
-        return sum(self._totals.records[state.name].words for state in self._carried)
+        return sum(self._totals.records[name].words for name in self._links)
 
     def _absorb(self, levels: Levels, found: tuple[str, str], before: str, after: str) -> None:
         """What one entry holds and the totals come to, as another entry. Others may read that already: only its last bits
@@ -329,7 +336,10 @@ class ChainedLoop:
             entry = routine.offset(table, code.emit(f"mul i64 {part}, {self._totals_words}"))
             for state, record in self._entries(levels, entry):
                 with routine.when(code.emit(f"icmp ne i64 {routine.load('i64', record)}, 0")):
-                    self._text.records[state.name].absorb(routine, held[state.name], routine.offset(record, 1))
+                    self._links[state.name].absorb(routine, held[state.name], routine.offset(record, 1))
+        for name in self._pieces:
+            count = routine.offset(held[name], 1)
+            routine.store("i64", code.emit(f"and i64 {routine.load('i64', count)}, {BLOCK - 1}"), count)
         self._fill_entry(levels, held, after)
 
     def _entries(self, levels: Levels, entry: str) -> list[tuple[State, str]]:

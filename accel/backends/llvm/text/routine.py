@@ -64,7 +64,7 @@ class Routine:
         """The address of a word: `pointer` + 8 `words`."""
         return self.code.emit(f"getelementptr i64, ptr {pointer}, i64 {words}")
 
-    def copy(self, target: str, source: str, size: int) -> None:
+    def copy(self, target: str, source: str, size: int | str) -> None:
         """Copies `size` bytes that do not overlap."""
         self.code.declare("void", "llvm.memcpy.p0.p0.i64", "ptr, ptr, i64, i1")
         self.code.line(f"call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {size}, i1 false)")
