@@ -43,6 +43,12 @@ def positive_whole_sum(xs: Whole) -> A.Acc[A.Scalar[np.int32]]:
     return A.fold(A.add, np.int32(0), kept)
 
 
+def positive_sum(xs: Column) -> A.Acc[A.Scalar[np.float32]]:
+    """A fold behind a filter, in the order of the elements that are kept."""
+    kept, _ = A.filter(lambda x: x > 0, xs)
+    return A.fold(A.add, 0, kept)
+
+
 def positive(xs: Column) -> Column:
     """About half of the elements."""
     kept, _ = A.filter(lambda x: x > 0, xs)
@@ -73,7 +79,8 @@ def programs(count: int) -> Iterator[tuple[str, Callable[[int], Callable[[], obj
     yield "scan int32", lambda threads: partial(A.runN(running_whole_sum, threads=threads), whole)
     yield "scan of exp", lambda threads: partial(A.runN(running_exponentials, threads=threads), floats)
     yield "filter", lambda threads: partial(A.runN(positive, threads=threads), floats)
-    yield "filtered sum", lambda threads: partial(A.runN(positive_whole_sum, threads=threads), whole)
+    yield "filtered sum", lambda threads: partial(A.runN(positive_sum, threads=threads), floats)
+    yield "of int32", lambda threads: partial(A.runN(positive_whole_sum, threads=threads), whole)
     yield "histogram", lambda threads: partial(A.runN(histogram, threads=threads), places)
     yield "normalise2", lambda threads: partial(A.runN(normalise2, threads=threads), floats)
 
