@@ -83,8 +83,8 @@ FAULTS = (
     Fault(
         "a filter counts rows that are not there",
         "ir/lowering/reductions.py",
-        "count_state = _counter(elements((counts,), traversal)[0], False, row.guard)",
-        "count_state = _counter(elements((counts,), traversal)[0], False, None)",
+        "count_state = counter(elements((counts,), traversal)[0], False, row.guard)",
+        "count_state = counter(elements((counts,), traversal)[0], False, None)",
         ("tests/ir/test_guards.py",),
     ),
     Fault(

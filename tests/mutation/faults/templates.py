@@ -165,9 +165,23 @@ FAULTS = (
     Fault(
         "chunks of a scan that is not exact come to one total",
         "schedule/templates/chain.py",
-        "return Chain(totals, any(not state.monoid.exact for state in running))",
-        "return Chain(totals, False)",
+        "return Chain(totals, any(not state.monoid.exact for state in running), counted)",
+        "return Chain(totals, False, counted)",
         ("tests/llvm/test_chains.py::test_chunks_of_several_blocks",),
+    ),
+    Fault(
+        "chunks of what a filter keeps begin with a block",
+        "backends/llvm/states/pieces.py",
+        'routine.store("i64", before, self._counter(routine, pointer))',
+        'routine.store("i64", "0", self._counter(routine, pointer))',
+        ("tests/llvm/test_pieces.py",),
+    ),
+    Fault(
+        "blocks that chunks share have only their last elements",
+        "backends/llvm/states/pieces.py",
+        "self._copy(routine, self._last(routine, piece), own, self._open(routine, piece), ends)",
+        "self._copy(routine, self._last(routine, piece), own, ends, ends)",
+        ("tests/llvm/test_pieces.py",),
     ),
     Fault(
         "threads have copies of what is added up in order",
