@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
+from accel import execution
+from accel.support.cache import Cache
 from tests import endurance
 from tests.marks import slow
 
@@ -17,6 +23,20 @@ def test_calls_leave_nothing_behind() -> None:
     assert endurance.calls(20_000) < 1 << 20
 
 
-def test_programs_leave_little_behind() -> None:
+def test_the_same_program_again_leaves_nothing_behind() -> None:
+    assert endurance.rebuilt(5_000) < 4 << 20
+
+
+def test_callers_in_threads() -> None:
+    endurance.at_once(300)
+
+
+def test_processes_that_are_killed_as_they_write(tmp_path: Path) -> None:
+    endurance.kills(12, tmp_path)
+    assert any(tmp_path.rglob("*"))
+
+
+def test_programs_leave_little_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiled programs are remembered up to a number; behind that, dropping one frees its machine code."""
-    assert endurance.programs(100) < 32 << 20
+    monkeypatch.setattr(execution, "_REBUILT", Cache(20))
+    assert endurance.programs(100, warm=40) < 4 << 20
