@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from accel import execution
+from accel import building, execution
 from accel.support.cache import Cache
 from tests import endurance
 from tests.marks import slow
@@ -39,4 +39,5 @@ def test_processes_that_are_killed_as_they_write(tmp_path: Path) -> None:
 def test_programs_leave_little_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiled programs are remembered up to a number; behind that, dropping one frees its machine code."""
     monkeypatch.setattr(execution, "_REBUILT", Cache(20))
+    monkeypatch.setattr(building, "_COMPILED", Cache(20))
     assert endurance.programs(100, warm=40) < 4 << 20
