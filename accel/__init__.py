@@ -41,10 +41,12 @@ from accel.ast.combinators.control import compute
 from accel.ast.combinators.host.calls import atrace, foreign_acc
 from accel.ast.combinators.elementwise import imap, map
 from accel.ast.handles.exp import Exp
+from accel.ast.scalars.trigonometry import (
+    acos, acosh, asin, asinh, atan, atan2, atanh, cos, cosh, sin, sinh, tan, tanh,
+)
 from accel.ast.scalars.floats import (
-    acos, acosh, asin, asinh, atan, atan2, atanh, bitcast, boolToInt, cast, cbrt, ceiling, copysign, cos, cosh, erf,
-    erfc, exp, expm1, floor, fma, fromIntegral, hypot, isInfinite, isNaN, log, log1p, log2, log10, logBase, recip,
-    round, sin, sinh, sqrt, tan, tanh, toFloating, truncate,
+    bitcast, boolToInt, cast, cbrt, ceiling, copysign, erf, erfc, exp, expm1, floor, fma, fromIntegral, hypot,
+    isInfinite, isNaN, log, log1p, log2, log10, logBase, recip, round, sqrt, toFloating, truncate,
 )
 from accel.ast.scalars.complex_numbers import cis, conjugate, imag, magnitude, mkComplex, phase, real
 from accel.ast.combinators.folds import fold1, fold1All, scanl1, scanr1
@@ -92,9 +94,9 @@ from accel.errors import AccelAssertionError
 from accel.ast.combinators.overloads import iiterate, match, sfoldl
 from accel.ast.handles.elements import Maybe
 from accel.ast.handles.records import Field, Record
+from accel.ast.scalars.maybes import fromJust, fromMaybe, isJust, isNothing, just, maybe, nothing
 from accel.ast.handles.tuples import (
-    cond, constant, fromIndex, fromJust, fromMaybe, fst, indexHead, indexTail, intersect, isJust, isNothing,
-    just, maybe, nothing, select, shapeSize, snd, toIndex, while_,
+    cond, constant, fromIndex, fst, indexHead, indexTail, intersect, select, shapeSize, snd, toIndex, while_,
 )
 from accel.errors import (
     AccelDeviceError, AccelError, AccelIndexError, AccelInternalError, AccelMemoryError, AccelNaNError,

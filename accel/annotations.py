@@ -117,3 +117,12 @@ def refused(function: str, number: int, kind: ArrayType, demand: Demand) -> Acce
         spelt = given[number] if number < len(given) else ""
         convert = f"write `{spelt or 'array'}.astype(np.{demand.element.dtype})`"
     return AccelTypeError(message, where, hint=f"{convert}, or leave the annotation open by a type variable")
+
+
+def function_of_arrays(function: object) -> Callable[..., object]:
+    """What `runN` may compile; raises `AccelTypeError` for anything but a function."""
+    if isinstance(function, Acc) or not callable(function):
+        raise AccelTypeError(
+            "runN takes a function over Accs; a program that holds its arrays is run by `A.run`", here()
+        )
+    return function

@@ -23,6 +23,9 @@ def devices() -> tuple[Device, ...]:
     """The reference interpreter, the CPU, and the OpenCL devices that were found, GPUs first.
 
     Without pyopencl or a device there are only the first two; asking for `backend="opencl"` then says how to get one.
+
+    >>> A.devices()[-1].name
+    'AMD EPYC'
     """
     load("accel.backends.llvm.threads.pool")
     load("accel.backends.opencl.machine.devices")

@@ -18,7 +18,7 @@ import numpy as np
 
 from accel import kept_programs
 from accel import settings as setting
-from accel.annotations import contradiction, demand_of_result, demands, refused
+from accel.annotations import contradiction, demand_of_result, demands, function_of_arrays, refused
 from accel.ast.combinators.host.arrays import use
 from accel.ast.combinators.host.foreign import as_array
 from accel.ast.handles.acc import Acc
@@ -130,6 +130,9 @@ def run(a: object, **given: Unpack[Given]) -> object:
     Gives one fresh C-contiguous NumPy array per `Acc`; for arrays of tuples, a tuple of arrays. `given` are settings for this
     call, see `using`. Raises `AccelShapeError`, `AccelIndexError` and `AccelValueError` for what the data break, and
     `AccelDeviceError` if the backend is missing.
+
+    >>> A.run(A.fold(A.add, 0, A.zipWith(A.mul, A.use(np.arange(3.0)), A.use(np.arange(3.0)))))
+    array(5.)
     """
     settings = setting.changed(given)
     nodes, shaped = _nodes(a, "what is run")
@@ -384,14 +387,9 @@ def runN(f: object = None, **given: Unpack[Given]) -> Callable[..., object]:
     Compiled once for each combination of ranks and dtypes that it is called with; sizes do not matter. `given` are settings
     for all its calls, see `using`. A call raises what `run` raises, and `AccelTypeError` if an argument is not what the
     function is annotated with.
+
+    >>> dot = A.runN(lambda xs, ys: A.fold(A.add, 0, A.zipWith(A.mul, xs, ys)))
+    >>> dot(np.arange(3.0), np.arange(3.0))
+    array(5.)
     """
-    return functools.partial(runN, **given) if f is None else RunN(_checked(f), given)
-
-
-def _checked(function: object) -> Callable[..., object]:
-    """What `runN` may compile; raises `AccelTypeError` for anything but a function."""
-    if isinstance(function, Acc) or not callable(function):
-        raise AccelTypeError(
-            "runN takes a function over Accs; a program that holds its arrays is run by `A.run`", here()
-        )
-    return function
+    return functools.partial(runN, **given) if f is None else RunN(function_of_arrays(f), given)

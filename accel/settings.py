@@ -185,6 +185,10 @@ def using(**given: Unpack[Given]) -> Iterator[Settings]:
     of that size came (`measure`): docs/schedule.md. check_nan: for debugging, the
     first combinator that makes a NaN of operands without one is an `AccelNaNError`; nothing is fused then, no products
     either, and programs are slow.
+
+    >>> with A.using(backend='interpreter'):
+    ...     A.run(A.sum(A.use(np.arange(4))))
+    array(6)
     """
     token = _CURRENT.set(changed(given))
     try:

@@ -25,6 +25,10 @@ def run1(f: object = None, **given: Unpack[Given]) -> Callable[..., object]:
 
     Raises `AccelTypeError` for a function that does not take one array. Accelerate's `run1`.
     `A.run1(A.sum)(np.arange(4))` is 6.
+
+    >>> double = A.run1(lambda xs: A.map(lambda x: x * 2, xs))
+    >>> double(np.arange(3))
+    array([0, 2, 4])
     """
     return functools.partial(run1, **given) if f is None else _of_one("run1", f, given)
 
@@ -36,6 +40,9 @@ def runAsync(a: object, **given: Unpack[Given]) -> Future[Any]:  # Any: what `ru
     cannot be cancelled. Arrays that it reads must not be written to before
     it is done. Raises `AccelTypeError` at once for what is no program. Accelerate's `runAsync`.
     `A.runAsync(A.sum(A.use(np.arange(4)))).result()` is 6.
+
+    >>> A.runAsync(A.sum(A.use(np.arange(4)))).result()
+    array(6)
     """
     setting.check(given)
     require_program(a)
@@ -61,6 +68,9 @@ def stream(f: object, xs: Iterable[object], **given: Unpack[Given]) -> Iterator[
     The function is compiled once for each combination of ranks and element types. `f` may be compiled already (`runN`). Raises
     `AccelTypeError` at once for another function and for what cannot be iterated over. Accelerate's `stream`.
     `list(A.stream(A.sum, [np.arange(3), np.arange(4)]))` is `[3, 6]`.
+
+    >>> list(A.stream(A.sum, [np.arange(3), np.arange(4)]))
+    [array(3), array(6)]
     """
     function = f if isinstance(f, RunN) and not given else _of_one("stream", f, given)
     if not isinstance(xs, Iterable):

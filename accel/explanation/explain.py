@@ -75,6 +75,11 @@ def explain(program: object, *arrays: object, **given: Unpack[Given]) -> Explana
     program: an `Acc`, a tuple of them, or a function (a `runN` one too). A function whose parameters are all annotated needs no
     arrays. Raises `AccelTypeError` for anything else. With `rearrange="measure"` and arrays the program is run, and whatever it
     raises is raised.
+
+    >>> print(A.explain(lambda xs: A.sum(A.map(lambda x: x * x, xs)), np.ones(3)).stages['labelled'])
+    %0 = use 0 : f64[n0]
+    %1 = fold[products, commutes] (λx0 x1. add x0 x1) (0.0) %0 %0 : f64[]
+    return %1
     """
     settings = setting.changed(given)
     found = subject(program, arrays, settings)

@@ -24,6 +24,7 @@ from accel.schedule.templates.tile import Tile, tile
 from accel.schedule.templates.ways import Finding
 from accel.settings import Settings
 from tests.llvm import nests
+from tests.marks import one_in
 
 Rows: TypeAlias = Any  # arrays of any rank and type: what is tested is values
 
@@ -75,7 +76,7 @@ def check(function: Callable[..., Rows], *arguments: np.ndarray[Any, Any], threa
 SHAPES = [(1, 1, 1), (1, 70, 3), (5, 9, 31), (6, 16, 32), (7, 17, 33), (13, 33, 65), (12, 32, 64), (3, 5, 127)]
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "uint8"])
+@pytest.mark.parametrize("dtype", one_in(2, ["float32", "int32", "float64", "int64", "uint8"]))
 @pytest.mark.parametrize("shape", SHAPES)
 def test_products_of_matrices(shape: tuple[int, int, int], dtype: str) -> None:
     rows, columns, count = shape
@@ -83,7 +84,7 @@ def test_products_of_matrices(shape: tuple[int, int, int], dtype: str) -> None:
 
 
 @pytest.mark.parametrize("registers", [(16, 16), (32, 16), (16, 32), (64, 32)])
-@pytest.mark.parametrize("count", [48, 80, 128, 600])
+@pytest.mark.parametrize("count", one_in(2, [48, 80, 128, 600]))
 def test_lanes_of_all_lengths(count: int, registers: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Host, "registers", property(lambda _: Registers(*registers)))
     for rows, columns in ((4, 36), (2, 9)):

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow  # mypy runs over the whole project
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("mypy")]  # mypy runs over the whole project, once
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

@@ -22,27 +22,49 @@ from accel.errors import AccelTypeError, here
 
 
 def unit(e: object) -> Acc[Any]:
-    """The array of rank 0 that holds `e`."""
+    """The array of rank 0 that holds `e`.
+
+    >>> A.run(A.unit(3))
+    array(3)
+    """
     return _filled("unit", (), e)
 
 
 def fill(sh: object, e: object) -> Acc[Any]:
-    """The array of shape `sh` that holds `e` everywhere. A negative extent raises `AccelShapeError`."""
+    """The array of shape `sh` that holds `e` everywhere. A negative extent raises `AccelShapeError`.
+
+    >>> A.run(A.fill((2, 3), 7))
+    array([[7, 7, 7],
+           [7, 7, 7]])
+    """
     return _filled("fill", sh, e)
 
 
 def generate(sh: object, f: Callable[[Any], object]) -> Acc[Any]:
-    """`f(index)` at every index of shape `sh`. A negative extent raises `AccelShapeError`."""
+    """`f(index)` at every index of shape `sh`. A negative extent raises `AccelShapeError`.
+
+    >>> A.run(A.generate((2, 3), lambda ix: A.indexHead(ix) * 10))
+    array([[ 0, 10, 20],
+           [ 0, 10, 20]])
+    """
     return generated("generate", sh, f)
 
 
 def enumFromN(sh: object, start: object) -> Acc[Any]:
-    """`start`, `start + 1`, … in row-major order. A negative extent raises `AccelShapeError`."""
+    """`start`, `start + 1`, … in row-major order. A negative extent raises `AccelShapeError`.
+
+    >>> A.run(A.enumFromN((4,), 10))
+    array([10, 11, 12, 13])
+    """
     return _counted("enumFromN", sh, start, 1)
 
 
 def enumFromStepN(sh: object, start: object, step: object) -> Acc[Any]:
-    """`start + i * step` in row-major order, i being the position. A negative extent raises `AccelShapeError`."""
+    """`start + i * step` in row-major order, i being the position. A negative extent raises `AccelShapeError`.
+
+    >>> A.run(A.enumFromStepN((4,), 1.0, 0.5))
+    array([1. , 1.5, 2. , 2.5])
+    """
     return _counted("enumFromStepN", sh, start, step)
 
 

@@ -48,7 +48,11 @@ def rebuild_structure(template: object, arrays: list[Acc[Any]]) -> Any:  # Any: 
 
 
 def compute(xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, E]]:
-    """`xs` itself, computed and stored before anything that uses it: nothing fuses across."""
+    """`xs` itself, computed and stored before anything that uses it: nothing fuses across.
+
+    >>> A.run(A.compute(A.map(lambda x: x + 1, A.use(np.arange(5)))))
+    array([1, 2, 3, 4, 5])
+    """
     where = here()
     (array,) = arrays_of("compute", (xs,), where)
     return Acc(Compute(array.node, (array.type,), where), array.extents)
@@ -60,6 +64,11 @@ def assert_(condition: Exp[np.bool_], message: str, xs: S) -> S:
     It is asked where the program runs, before anything that uses what `assert_` returns, and only if something does: not in
     a branch that is not taken. It names the user's line. Maps, gathers and their like fuse across. Raises `AccelTypeError` for
     other types. `Assert` of Accelerate's new pipeline. `A.run(A.assert_(A.length(xs) > 2, "three at least", xs))` is `xs`.
+
+    >>> xs = A.use(np.array([1.0, 4.0]))
+    >>> checked = A.assert_(A.the(A.minimum(xs)) >= 0, 'roots of what is negative', xs)
+    >>> A.run(A.map(A.sqrt, checked))
+    array([1., 2.])
     """
     where = here()
     arrays = flatten_structure("what assert_ returns", xs, where)
@@ -74,7 +83,11 @@ def assert_(condition: Exp[np.bool_], message: str, xs: S) -> S:
 
 
 def acond(c: object, a: object, b: object) -> Any:  # Any: the structure's type, as `a`'s
-    """The arrays `a` if `c` else `b`; the others are not computed."""
+    """The arrays `a` if `c` else `b`; the others are not computed.
+
+    >>> A.run(A.acond(A.constant(True), A.use(np.arange(2)), A.use(np.arange(3))))
+    array([0, 1])
+    """
     where = here()
     condition = typed(raw(_condition("acond", c, where)), BOOL, "the condition of acond", where)
     forbid_nested("acond", (condition,), where)
@@ -92,7 +105,12 @@ def acond(c: object, a: object, b: object) -> Any:  # Any: the structure's type,
 def awhile(
     cond: Callable[[Any], object], step: Callable[[Any], object], init: object
 ) -> Any:  # Any: the structure's type, as `init`'s
-    """From the arrays `init`, `step` applied as long as `cond` of them holds. A state of several arrays is one tuple."""
+    """From the arrays `init`, `step` applied as long as `cond` of them holds. A state of several arrays is one tuple.
+
+    >>> below = lambda xs: A.map(lambda s: s < 100, A.sum(xs))
+    >>> A.run(A.awhile(below, lambda xs: A.map(lambda x: x * 2, xs), A.use(np.array([1, 2]))))
+    array([ 64, 128])
+    """
     where = here()
     initial = flatten_structure("the start of awhile", init, where)
     parameters = tuple(ArrayParameter((array.type,), where) for array in initial)
@@ -111,7 +129,11 @@ def awhile(
 
 
 def iterate(n: object, f: Callable[[Any], object], x: object) -> Any:  # Any: an Exp, or the structure's type, as `x`'s
-    """`f` applied `n` times to a scalar or to arrays; not at all if `n` is negative."""
+    """`f` applied `n` times to a scalar or to arrays; not at all if `n` is negative.
+
+    >>> A.run(A.iterate(3, lambda xs: A.map(lambda x: x * 2, xs), A.use(np.arange(5))))
+    array([ 0,  8, 16, 24, 32])
+    """
     where = here()
     return _iterated("iterate", n, lambda turn, value: apply(f, [value], "the function of iterate", where), x, where)
 
@@ -121,6 +143,9 @@ def iiterate(n: object, f: Callable[[Any, Any], object], x: object) -> Any:  # A
 
     Of a scalar, or of arrays, whose shapes may change from turn to turn. Raises `AccelTypeError` unless `f` gives
     what it gets. Ours; in Accelerate the state counts. `A.iiterate(4, lambda i, x: x * 10 + i, A.constant(0))` is 123.
+
+    >>> A.run(A.iiterate(3, lambda i, xs: A.map(lambda x: x + i, xs), A.use(np.arange(5))))
+    array([3, 4, 5, 6, 7])
     """
     where = here()
     what = "the function of iiterate"

@@ -22,12 +22,20 @@ F = TypeVar("F")
 
 
 def map(f: Callable[[Exp[E]], Exp[F]], xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, F]]:
-    """`f` at every element."""
+    """`f` at every element.
+
+    >>> A.run(A.map(lambda x: x * 2, A.use(np.arange(5))))
+    array([0, 2, 4, 6, 8])
+    """
     return map_arrays("map", f, (xs,))
 
 
 def imap(f: Callable[[Exp[Sh], Exp[E]], Exp[F]], xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, F]]:
-    """`f(index, element)` at every element."""
+    """`f(index, element)` at every element.
+
+    >>> A.run(A.imap(lambda ix, x: A.indexHead(ix) * x, A.use(np.arange(5))))
+    array([ 0,  1,  4,  9, 16])
+    """
     return map_arrays("imap", f, (xs,), indexed=True)
 
 

@@ -48,67 +48,119 @@ def fold(f: Callable[[Any, Any], object], z: object, xs: Acc[Any], *, dims: int 
 
 
 def foldAll(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
-    """All elements, in row-major order, reduced by the associative `f` from `z`."""
+    """All elements, in row-major order, reduced by the associative `f` from `z`.
+
+    >>> A.run(A.foldAll(A.add, 0, A.use(np.arange(6).reshape(2, 3))))
+    array(15)
+    """
     return fold_all("foldAll", f, z, xs)
 
 
 def fold1(f: Callable[[Exp[E], Exp[E]], Exp[E]], xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix], E]]:
-    """The innermost dimension reduced by the associative `f`. An empty row raises `AccelValueError` when run."""
+    """The innermost dimension reduced by the associative `f`. An empty row raises `AccelValueError` when run.
+
+    >>> A.run(A.fold1(A.max, A.use(np.arange(6).reshape(2, 3))))
+    array([2, 5])
+    """
     return fold_array("fold1", f, UNSEEDED, xs)
 
 
 def fold1All(f: Callable[[Exp[E], Exp[E]], Exp[E]], xs: Acc[Array[Sh, E]]) -> Acc[Scalar[E]]:
-    """All elements reduced by the associative `f`. An empty array raises `AccelValueError` when run."""
+    """All elements reduced by the associative `f`. An empty array raises `AccelValueError` when run.
+
+    >>> A.run(A.fold1All(A.max, A.use(np.arange(6).reshape(2, 3))))
+    array(5)
+    """
     return fold_all("fold1All", f, UNSEEDED, xs)
 
 
 def scanl(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
-    """Running reductions from the left, `z` among them: one result more than elements."""
+    """Running reductions from the left, `z` among them: one result more than elements.
+
+    >>> A.run(A.scanl(A.add, 0, A.use(np.arange(5))))
+    array([ 0,  0,  1,  3,  6, 10])
+    """
     return _scan_array("scanl", f, z, xs, LEFT, ScanForm.EXCLUSIVE)
 
 
 def scanlTotal(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> tuple[Acc[Any], Acc[Any]]:
-    """Running reductions from the left, each without its own element; and the totals of the rows."""
+    """Running reductions from the left, each without its own element; and the totals of the rows.
+
+    >>> A.run(A.scanlTotal(A.add, 0, A.use(np.arange(5))))
+    (array([0, 0, 1, 3, 6]), array(10))
+    """
     return scan_total("scanlTotal", f, z, xs, LEFT)
 
 
 def prescanl(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
-    """Running reductions from the left, each without its own element."""
+    """Running reductions from the left, each without its own element.
+
+    >>> A.run(A.prescanl(A.add, 0, A.use(np.arange(5))))
+    array([0, 0, 1, 3, 6])
+    """
     return scan_total("prescanl", f, z, xs, LEFT)[0]
 
 
 def postscanl(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
-    """Running reductions from the left, each with its own element, `z` combined into each."""
+    """Running reductions from the left, each with its own element, `z` combined into each.
+
+    >>> A.run(A.postscanl(A.add, 10, A.use(np.arange(5))))
+    array([10, 11, 13, 16, 20])
+    """
     return _postscan("postscanl", f, z, xs, LEFT)
 
 
 def scanr(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
-    """Running reductions from the right, `z` among them: one result more than elements."""
+    """Running reductions from the right, `z` among them: one result more than elements.
+
+    >>> A.run(A.scanr(A.add, 0, A.use(np.arange(5))))
+    array([10, 10,  9,  7,  4,  0])
+    """
     return _scan_array("scanr", f, z, xs, RIGHT, ScanForm.EXCLUSIVE)
 
 
 def scanrTotal(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> tuple[Acc[Any], Acc[Any]]:
-    """Running reductions from the right, each without its own element; and the totals of the rows."""
+    """Running reductions from the right, each without its own element; and the totals of the rows.
+
+    >>> A.run(A.scanrTotal(A.add, 0, A.use(np.arange(5))))
+    (array([10,  9,  7,  4,  0]), array(10))
+    """
     return scan_total("scanrTotal", f, z, xs, RIGHT)
 
 
 def prescanr(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
-    """Running reductions from the right, each without its own element."""
+    """Running reductions from the right, each without its own element.
+
+    >>> A.run(A.prescanr(A.add, 0, A.use(np.arange(5))))
+    array([10,  9,  7,  4,  0])
+    """
     return scan_total("prescanr", f, z, xs, RIGHT)[0]
 
 
 def postscanr(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:
-    """Running reductions from the right, each with its own element, `z` combined into each."""
+    """Running reductions from the right, each with its own element, `z` combined into each.
+
+    >>> A.run(A.postscanr(A.add, 10, A.use(np.arange(5))))
+    array([20, 20, 19, 17, 14])
+    """
     return _postscan("postscanr", f, z, xs, RIGHT)
 
 
 def scanl1(f: Callable[[Exp[E], Exp[E]], Exp[E]], xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix, int], E]]:
-    """Running reductions from the left, each with its own element."""
+    """Running reductions from the left, each with its own element.
+
+    >>> A.run(A.scanl1(A.add, A.use(np.arange(5))))
+    array([ 0,  1,  3,  6, 10])
+    """
     return _scan_array("scanl1", f, UNSEEDED, xs, LEFT, ScanForm.INCLUSIVE)
 
 
 def scanr1(f: Callable[[Exp[E], Exp[E]], Exp[E]], xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix, int], E]]:
-    """Running reductions from the right, each with its own element."""
+    """Running reductions from the right, each with its own element.
+
+    >>> A.run(A.scanr1(A.add, A.use(np.arange(5))))
+    array([10, 10,  9,  7,  4])
+    """
     return _scan_array("scanr1", f, UNSEEDED, xs, RIGHT, ScanForm.INCLUSIVE)
 
 

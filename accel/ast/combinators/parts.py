@@ -24,32 +24,57 @@ Ix = TypeVarTuple("Ix")
 
 
 def take(n: Num, xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix, int], E]]:
-    """The first `n` of the innermost dimension; all if there are fewer, none if `n` is negative."""
+    """The first `n` of the innermost dimension; all if there are fewer, none if `n` is negative.
+
+    >>> A.run(A.take(2, A.use(np.arange(5))))
+    array([0, 1])
+    """
     return _take("take", -1, n, xs)
 
 
 def takeOn(axis: int, n: Num, xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, E]]:
-    """The first `n` of a dimension; all if there are fewer, none if `n` is negative."""
+    """The first `n` of a dimension; all if there are fewer, none if `n` is negative.
+
+    >>> A.run(A.takeOn(0, 1, A.use(np.arange(6).reshape(2, 3))))
+    array([[0, 1, 2]])
+    """
     return _take("takeOn", axis, n, xs)
 
 
 def drop(n: Num, xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix, int], E]]:
-    """The innermost dimension without its first `n`; all of it if `n` is negative."""
+    """The innermost dimension without its first `n`; all of it if `n` is negative.
+
+    >>> A.run(A.drop(2, A.use(np.arange(5))))
+    array([2, 3, 4])
+    """
     return _drop("drop", -1, n, xs)
 
 
 def dropOn(axis: int, n: Num, xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, E]]:
-    """A dimension without its first `n`; all of it if `n` is negative."""
+    """A dimension without its first `n`; all of it if `n` is negative.
+
+    >>> A.run(A.dropOn(0, 1, A.use(np.arange(6).reshape(2, 3))))
+    array([[3, 4, 5]])
+    """
     return _drop("dropOn", axis, n, xs)
 
 
 def init(xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix, int], E]]:
-    """The innermost dimension without its last; empty if it was."""
+    """The innermost dimension without its last; empty if it was.
+
+    >>> A.run(A.init(A.use(np.arange(5))))
+    array([0, 1, 2, 3])
+    """
     return initOn(-1, xs)
 
 
 def initOn(axis: int, xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, E]]:
-    """A dimension without its last; empty if it was."""
+    """A dimension without its last; empty if it was.
+
+    >>> A.run(A.initOn(1, A.use(np.arange(6).reshape(2, 3))))
+    array([[0, 1],
+           [3, 4]])
+    """
     array, at = dimension("init", axis, xs)
     extents = unlift_items("init", array.shape)
     known = array.extents[at]
@@ -58,42 +83,81 @@ def initOn(axis: int, xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, E]]:
 
 
 def tail(xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix, int], E]]:
-    """The innermost dimension without its first; empty if it was."""
+    """The innermost dimension without its first; empty if it was.
+
+    >>> A.run(A.tail(A.use(np.arange(5))))
+    array([1, 2, 3, 4])
+    """
     return _drop("tail", -1, 1, xs)
 
 
 def tailOn(axis: int, xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, E]]:
-    """A dimension without its first; empty if it was."""
+    """A dimension without its first; empty if it was.
+
+    >>> A.run(A.tailOn(1, A.use(np.arange(6).reshape(2, 3))))
+    array([[1, 2],
+           [4, 5]])
+    """
     return _drop("tailOn", axis, 1, xs)
 
 
 def slit(i: Num, n: Num, xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix, int], E]]:
-    """`n` of the innermost dimension from `i` on: `take(n, drop(i, xs))`."""
+    """`n` of the innermost dimension from `i` on: `take(n, drop(i, xs))`.
+
+    >>> A.run(A.slit(1, 3, A.use(np.arange(5))))
+    array([1, 2, 3])
+    """
     return _take("slit", -1, n, _drop("slit", -1, i, xs))
 
 
 def slitOn(axis: int, i: Num, n: Num, xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, E]]:
-    """`n` of a dimension from `i` on."""
+    """`n` of a dimension from `i` on.
+
+    >>> A.run(A.slitOn(1, 1, 2, A.use(np.arange(6).reshape(2, 3))))
+    array([[1, 2],
+           [4, 5]])
+    """
     return _take("slitOn", axis, n, _drop("slitOn", axis, i, xs))
 
 
 def reverse(xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix, int], E]]:
-    """The innermost dimension from its end to its start."""
+    """The innermost dimension from its end to its start.
+
+    >>> A.run(A.reverse(A.use(np.arange(5))))
+    array([4, 3, 2, 1, 0])
+    """
     return _reverse("reverse", -1, xs)
 
 
 def reverseOn(axis: int, xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, E]]:
-    """A dimension from its end to its start."""
+    """A dimension from its end to its start.
+
+    >>> A.run(A.reverseOn(0, A.use(np.arange(6).reshape(2, 3))))
+    array([[3, 4, 5],
+           [0, 1, 2]])
+    """
     return _reverse("reverseOn", axis, xs)
 
 
 def transpose(xs: Acc[Matrix[E]]) -> Acc[Matrix[E]]:
-    """Rows become columns."""
+    """Rows become columns.
+
+    >>> A.run(A.transpose(A.use(np.arange(6).reshape(2, 3))))
+    array([[0, 3],
+           [1, 4],
+           [2, 5]])
+    """
     return exchange("transpose", 0, 1, of_rank("transpose", xs, 2, here()))
 
 
 def transposeOn(a: int, b: int, xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, E]]:
-    """Two dimensions exchanged."""
+    """Two dimensions exchanged.
+
+    >>> A.run(A.transposeOn(0, 1, A.use(np.arange(6).reshape(2, 3))))
+    array([[0, 3],
+           [1, 4],
+           [2, 5]])
+    """
     array, first = dimension("transposeOn", a, xs)
     return exchange("transposeOn", first, dimension("transposeOn", b, xs)[1], array)
 

@@ -33,6 +33,11 @@ def permute(
 
     Elements of one target are combined in row-major order. An index outside of `defaults` raises
     `AccelIndexError`.
+
+    >>> keys = A.use(np.array([0, 2, 0]))
+    >>> counts = A.permute(A.add, A.fill((3,), 0), lambda ix: A.just(A.index(keys[ix])), A.fill((3,), 1))
+    >>> A.run(counts)
+    array([2, 0, 1])
     """
     return _permuted("permute", f, defaults, ixf, xs, unique=False)
 
@@ -85,6 +90,10 @@ def scatterWith(f: Callable[..., object], defaults: Acc[Any], pairs: Acc[Any]) -
     """`defaults`, where each of the `pairs` (index, new) is combined as `f(new, old)`; indices are i64 for vectors.
 
     Pairs of one target are combined in order. An index outside of `defaults` raises `AccelIndexError`.
+
+    >>> pairs = A.zip(A.use(np.array([0, 2, 0])), A.use(np.array([1, 2, 3])))
+    >>> A.run(A.scatterWith(A.add, A.fill((3,), 0), pairs))
+    array([4, 0, 2])
     """
     where = here()
     target, array = arrays_of("scatterWith", (defaults, pairs), where)
@@ -157,6 +166,9 @@ def scatter(to: Acc[Vector[np.int64]], defaults: Acc[Vector[E]], values: Acc[Vec
     """`defaults` with `values[i]` written at `to[i]`; the last of equal targets wins.
 
     An index outside of `defaults` raises `AccelIndexError`, another number of indices than of values `AccelShapeError`.
+
+    >>> A.run(A.scatter(A.use(np.array([3, 1])), A.fill((4,), 0), A.use(np.array([5, 6]))))
+    array([0, 6, 0, 5])
     """
     where = here()
     indices, target, given = arrays_of("scatter", (to, defaults, values), where)

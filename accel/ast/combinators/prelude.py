@@ -30,49 +30,81 @@ Ix = TypeVarTuple("Ix")
 
 @advised(of_one_array())
 def sum(xs: Acc[Array[tuple[*Ix, int], N]]) -> Acc[Array[tuple[*Ix], N]]:
-    """The sum of each row; 0 if it is empty."""
+    """The sum of each row; 0 if it is empty.
+
+    >>> A.run(A.sum(A.use(np.arange(6).reshape(2, 3))))
+    array([ 3, 12])
+    """
     return fold_array("sum", add, 0, xs)
 
 
 @advised(of_one_array())
 def product(xs: Acc[Array[tuple[*Ix, int], N]]) -> Acc[Array[tuple[*Ix], N]]:
-    """The product of each row; 1 if it is empty."""
+    """The product of each row; 1 if it is empty.
+
+    >>> A.run(A.product(A.use(np.arange(6).reshape(2, 3))))
+    array([ 0, 60])
+    """
     return fold_array("product", mul, 1, xs)
 
 
 @advised(of_one_array("min"))
 def minimum(xs: Acc[Array[tuple[*Ix, int], O]]) -> Acc[Array[tuple[*Ix], O]]:
-    """The least of each row. An empty row raises `AccelValueError` when run."""
+    """The least of each row. An empty row raises `AccelValueError` when run.
+
+    >>> A.run(A.minimum(A.use(np.arange(6).reshape(2, 3))))
+    array([0, 3])
+    """
     return fold_array("minimum", min, UNSEEDED, xs)
 
 
 @advised(of_one_array("max"))
 def maximum(xs: Acc[Array[tuple[*Ix, int], O]]) -> Acc[Array[tuple[*Ix], O]]:
-    """The greatest of each row. An empty row raises `AccelValueError` when run."""
+    """The greatest of each row. An empty row raises `AccelValueError` when run.
+
+    >>> A.run(A.maximum(A.use(np.arange(6).reshape(2, 3))))
+    array([2, 5])
+    """
     return fold_array("maximum", max, UNSEEDED, xs)
 
 
 @advised(of_a_test("and_"))
 def all(p: Callable[[Exp[E]], Exp[np.bool_]], xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix], np.bool_]]:
-    """Whether `p` holds for all of each row."""
+    """Whether `p` holds for all of each row.
+
+    >>> A.run(A.all(lambda x: x > 2, A.use(np.arange(6).reshape(2, 3))))
+    array([False,  True])
+    """
     return fold_array("all", _both, True, map_arrays("all", p, (xs,)))
 
 
 @advised(of_a_test("or_"))
 def any(p: Callable[[Exp[E]], Exp[np.bool_]], xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix], np.bool_]]:
-    """Whether `p` holds for any of each row."""
+    """Whether `p` holds for any of each row.
+
+    >>> A.run(A.any(lambda x: x > 2, A.use(np.arange(6).reshape(2, 3))))
+    array([False,  True])
+    """
     return fold_array("any", _either, False, map_arrays("any", p, (xs,)))
 
 
 @advised(of_one_array())
 def and_(xs: Acc[Array[tuple[*Ix, int], np.bool_]]) -> Acc[Array[tuple[*Ix], np.bool_]]:
-    """Whether all of each row are true."""
+    """Whether all of each row are true.
+
+    >>> A.run(A.and_(A.use(np.array([True, False]))))
+    array(False)
+    """
     return fold_array("and_", _both, True, xs)
 
 
 @advised(of_one_array())
 def or_(xs: Acc[Array[tuple[*Ix, int], np.bool_]]) -> Acc[Array[tuple[*Ix], np.bool_]]:
-    """Whether any of each row is true."""
+    """Whether any of each row is true.
+
+    >>> A.run(A.or_(A.use(np.array([True, False]))))
+    array(True)
+    """
     return fold_array("or_", _either, False, xs)
 
 
@@ -89,35 +121,63 @@ def _either(x: Exp[np.bool_], y: Exp[np.bool_]) -> Exp[np.bool_]:
 
 
 def the(xs: Acc[Scalar[E]]) -> Exp[E]:
-    """The element of an array of rank 0."""
+    """The element of an array of rank 0.
+
+    >>> A.run(A.map(lambda x: x / A.the(A.sum(A.use(np.arange(4.0)))), A.use(np.arange(4.0))))
+    array([0.        , 0.16666667, 0.33333333, 0.5       ])
+    """
     return of_rank("the", xs, 0, here())[()]
 
 
 def shape(xs: Acc[Array[Sh, E]]) -> Exp[Sh]:
-    """The shape as an index; also `xs.shape`."""
+    """The shape as an index; also `xs.shape`.
+
+    >>> A.run(A.unit(A.indexHead(A.shape(A.use(np.zeros((2, 3)))))))
+    array(3)
+    """
     return xs.shape
 
 
 def size(xs: Acc[Array[Sh, E]]) -> Exp[np.int64]:
-    """The number of elements."""
+    """The number of elements.
+
+    >>> A.run(A.unit(A.size(A.use(np.zeros((2, 3))))))
+    array(6)
+    """
     return shapeSize(xs.shape)
 
 
 def length(xs: Acc[Vector[E]]) -> Exp[np.int64]:
-    """The extent of a vector."""
+    """The extent of a vector.
+
+    >>> A.run(A.unit(A.length(A.use(np.zeros(4)))))
+    array(4)
+    """
     return indexHead(of_rank("length", xs, 1, here()).shape)
 
 
 def null(xs: Acc[Array[Sh, E]]) -> Exp[np.bool_]:
-    """Whether there are no elements."""
+    """Whether there are no elements.
+
+    >>> A.run(A.unit(A.null(A.use(np.zeros(4)))))
+    array(False)
+    """
     return size(xs) == 0
 
 
 def linearIndex(xs: Acc[Array[Sh, E]], position: Num) -> Exp[E]:
-    """The element at `position` in row-major order; a position outside raises `AccelIndexError`."""
+    """The element at `position` in row-major order; a position outside raises `AccelIndexError`.
+
+    >>> A.run(A.unit(A.linearIndex(A.use(np.arange(6).reshape(2, 3)), 4)))
+    array(4)
+    """
     return xs[fromIndex(xs.shape, position)]
 
 
 def indexed(xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, tuple[Sh, E]]]:
-    """Each element with its index before it."""
+    """Each element with its index before it.
+
+    >>> A.run(A.map(lambda p: A.indexHead(p[0]) + p[1], A.indexed(A.use(np.arange(5)))))
+    array([0, 2, 4, 6, 8])
+    """
     return map_arrays("indexed", lambda ix, x: lift_items((ix, x)), (xs,), indexed=True)

@@ -42,7 +42,13 @@ All: Final = AllType()
 
 
 def reshape(sh: object, xs: Acc[Any]) -> Acc[Any]:
-    """The elements of `xs` in row-major order under another shape of equal size; another size raises `AccelShapeError`."""
+    """The elements of `xs` in row-major order under another shape of equal size; another size raises `AccelShapeError`.
+
+    >>> A.run(A.reshape((3, 2), A.use(np.arange(6).reshape(2, 3))))
+    array([[0, 1],
+           [2, 3],
+           [4, 5]])
+    """
     where = here()
     (array,) = arrays_of("reshape", (xs,), where, (sh, xs))
     shape, extents = shape_of("reshape", sh, where)
@@ -68,6 +74,10 @@ def replicate(spec: object, xs: Acc[Any]) -> Acc[Any]:
     """`xs` repeated: `spec` has an extent for each new dimension, and `All` for each of the array's.
 
     A negative extent raises `AccelShapeError`.
+
+    >>> A.run(A.replicate((2, A.All), A.use(np.arange(5))))
+    array([[0, 1, 2, 3, 4],
+           [0, 1, 2, 3, 4]])
     """
     where = here()
     (array,) = arrays_of("replicate", (xs,), where, (spec, xs))
@@ -88,6 +98,9 @@ def slice(xs: Acc[Any], spec: object) -> Acc[Any]:
     """A part of fewer dimensions: `spec` has an index for each dimension to fix, and `All` for each to keep.
 
     An index outside of its dimension raises `AccelIndexError`.
+
+    >>> A.run(A.slice(A.use(np.arange(6).reshape(2, 3)), (1, A.All)))
+    array([3, 4, 5])
     """
     where = here()
     (array,) = arrays_of("slice", (xs,), where, (xs, spec))
@@ -108,7 +121,11 @@ def slice(xs: Acc[Any], spec: object) -> Acc[Any]:
 
 
 def backpermute(sh: object, f: Callable[[Any], object], xs: Acc[Any]) -> Acc[Any]:
-    """`result[ix] = xs[f(ix)]` for every index of shape `sh`. An index outside of `xs` raises `AccelIndexError`."""
+    """`result[ix] = xs[f(ix)]` for every index of shape `sh`. An index outside of `xs` raises `AccelIndexError`.
+
+    >>> A.run(A.backpermute((5,), lambda ix: A.index(4 - A.indexHead(ix)), A.use(np.arange(5))))
+    array([4, 3, 2, 1, 0])
+    """
     return permuted("backpermute", sh, f, xs, shrinking=False)
 
 
@@ -141,6 +158,9 @@ def gather(indices: Acc[Any], xs: Acc[Any]) -> Acc[Any]:
     """`result[ix] = xs[indices[ix]]`; indices are i64 for a vector, tuples of them for other ranks.
 
     An index outside of `xs` raises `AccelIndexError`.
+
+    >>> A.run(A.gather(A.use(np.array([4, 0, 0])), A.use(np.arange(5))))
+    array([4, 0, 0])
     """
     where = here()
     at, array = arrays_of("gather", (indices, xs), where)

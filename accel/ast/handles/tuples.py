@@ -1,4 +1,4 @@
-"""Tuples, indices, maybes and choices among scalars.
+"""Tuples, indices and choices among scalars.
 
 In: `Exp`s and numbers. Out: `Exp`s. A bare Python tuple is never an expression: `lift` makes one, `unlift` takes it apart.
 `lift`, `unlift`, `index` and `unindex` are typed for each number of items in `accel/ast/combinators/overloads.pyi`.
@@ -13,15 +13,13 @@ import numpy as np
 
 from accel.ast.handles import operations
 from accel.ast.handles.acc import Num, Sh
-from accel.ast.handles.elements import Maybe
 from accel.ast.handles.exp import E, Exp, raw
-from accel.ast.handles.function import apply, call
+from accel.ast.handles.function import call
 from accel.ast.handles.habits import require_elements
 from accel.ast.handles.literals import describe, natural_type, typed, untyped
-from accel.ast.handles.nothings import NOTHING_YET, zero
-from accel.ast.tree.nodes import Literal, MakeTuple, Parameter, ScalarNode, While
+from accel.ast.tree.nodes import Literal, Parameter, ScalarNode, While
 from accel.ast.tree.operators import Operator
-from accel.ast.tree.types import BOOL, I64, ComplexType, MaybeType, ScalarType, TupleType, index_type, number_type
+from accel.ast.tree.types import BOOL, I64, ComplexType, ScalarType, TupleType, index_type, number_type
 from accel.errors import AccelTypeError, Where, here
 
 Ix = TypeVarTuple("Ix")
@@ -34,22 +32,39 @@ Cx = TypeVar("Cx", bound=np.complexfloating[Any, Any])
 
 
 def lift(*xs: object) -> Exp[Any]:
-    """The tuple of expressions and numbers."""
+    """The tuple of expressions and numbers.
+
+    >>> A.run(A.map(A.snd, A.map(lambda x: A.lift(x, x * x), A.use(np.arange(4)))))
+    array([0, 1, 4, 9])
+    """
     return lift_items(xs)
 
 
 def unlift(p: Exp[Any]) -> tuple[Exp[Any], ...]:
-    """The items of a tuple, as a Python tuple."""
+    """The items of a tuple, as a Python tuple.
+
+    >>> A.run(A.map(lambda p: A.add(*A.unlift(p)), A.zip(A.use(np.arange(3)), A.use(np.arange(3)))))
+    array([0, 2, 4])
+    """
     return unlift_items("unlift", p)
 
 
 def index(*coordinates: object) -> Exp[Any]:
-    """The index with these coordinates, outermost first."""
+    """The index with these coordinates, outermost first.
+
+    >>> A.run(A.unit(A.use(np.arange(6).reshape(2, 3))[A.index(1, 2)]))
+    array(5)
+    """
     return index_of(coordinates)
 
 
 def unindex(ix: Exp[Any]) -> tuple[Exp[np.int64], ...]:
-    """The coordinates of an index, as a Python tuple, outermost first."""
+    """The coordinates of an index, as a Python tuple, outermost first.
+
+    >>> A.run(A.generate((2, 3), lambda ix: A.unindex(ix)[0] * 10 + A.unindex(ix)[1]))
+    array([[ 0,  1,  2],
+           [10, 11, 12]])
+    """
     return index_items("unindex", ix)
 
 
@@ -83,27 +98,49 @@ def index_of(coordinates: Sequence[object]) -> Exp[Any]:
 
 
 def fst(p: Exp[tuple[E1, E2]]) -> Exp[E1]:
-    """The first item of a pair."""
+    """The first item of a pair.
+
+    >>> A.run(A.map(A.fst, A.zip(A.use(np.arange(3)), A.use(np.ones(3)))))
+    array([0, 1, 2])
+    """
     return Exp(operations.project(_pair("fst", p), 0, here()))
 
 
 def snd(p: Exp[tuple[E1, E2]]) -> Exp[E2]:
-    """The second item of a pair."""
+    """The second item of a pair.
+
+    >>> A.run(A.map(A.snd, A.zip(A.use(np.arange(3)), A.use(np.ones(3)))))
+    array([1., 1., 1.])
+    """
     return Exp(operations.project(_pair("snd", p), 1, here()))
 
 
 def indexHead(ix: Exp[tuple[*Ix, int]]) -> Exp[np.int64]:
-    """The innermost coordinate of an index."""
+    """The innermost coordinate of an index.
+
+    >>> A.run(A.generate((2, 3), A.indexHead))
+    array([[0, 1, 2],
+           [0, 1, 2]])
+    """
     return _some_items("indexHead", ix)[-1]
 
 
 def indexTail(ix: Exp[tuple[*Ix, int]]) -> Exp[tuple[*Ix]]:
-    """An index without its innermost coordinate."""
+    """An index without its innermost coordinate.
+
+    >>> A.run(A.generate((2, 3), lambda ix: A.indexHead(A.indexTail(ix))))
+    array([[0, 0, 0],
+           [1, 1, 1]])
+    """
     return index_of(_some_items("indexTail", ix)[:-1])
 
 
 def toIndex(sh: Exp[Sh], ix: Exp[Sh]) -> Exp[np.int64]:
-    """The position of index `ix` in the row-major order of shape `sh`."""
+    """The position of index `ix` in the row-major order of shape `sh`.
+
+    >>> A.run(A.unit(A.toIndex(A.index(2, 3), A.index(1, 2))))
+    array(5)
+    """
     position: Exp[np.int64] = Exp(Literal(I64, 0, here()))
     for axis, (extent, coordinate) in enumerate(_item_pairs("toIndex", sh, ix)):
         position = coordinate if axis == 0 else position * extent + coordinate
@@ -111,7 +148,11 @@ def toIndex(sh: Exp[Sh], ix: Exp[Sh]) -> Exp[np.int64]:
 
 
 def fromIndex(sh: Exp[Sh], position: Num) -> Exp[Sh]:
-    """The index at `position` in the row-major order of shape `sh`; the inverse of `toIndex`."""
+    """The index at `position` in the row-major order of shape `sh`; the inverse of `toIndex`.
+
+    >>> A.run(A.unit(A.indexHead(A.fromIndex(A.index(2, 3), 4))))
+    array(1)
+    """
     rest: Exp[np.int64] = Exp(typed(raw(position), I64, "the position of fromIndex", here()))
     extents = index_items("fromIndex", sh)
     coordinates: list[Exp[np.int64]] = []
@@ -122,14 +163,22 @@ def fromIndex(sh: Exp[Sh], position: Num) -> Exp[Sh]:
 
 
 def intersect(a: Exp[Sh], b: Exp[Sh]) -> Exp[Sh]:
-    """The largest shape that fits into both."""
+    """The largest shape that fits into both.
+
+    >>> A.run(A.unit(A.shapeSize(A.intersect(A.index(2, 5), A.index(3, 4)))))
+    array(8)
+    """
     where = here()
     pairs = _item_pairs("intersect", a, b)
     return index_of([Exp(operations.apply(Operator.MIN, x.node, y.node, where=where)) for x, y in pairs])
 
 
 def shapeSize(sh: Exp[Sh]) -> Exp[np.int64]:
-    """The number of elements of a shape."""
+    """The number of elements of a shape.
+
+    >>> A.run(A.unit(A.shapeSize(A.index(2, 3))))
+    array(6)
+    """
     extents = index_items("shapeSize", sh)
     size: Exp[np.int64] = extents[0] if extents else Exp(Literal(I64, 1, here()))
     for extent in extents[1:]:
@@ -155,7 +204,11 @@ def constant(value: complex) -> Exp[np.complex128]: ...
 @overload
 def constant(value: complex, dtype: type[Cx]) -> Exp[Cx]: ...
 def constant(value: object, dtype: object = None) -> Exp[Any]:
-    """A number as an expression of type `dtype`; without it, of a NumPy scalar's own, else int64, float64, complex128, bool."""
+    """A number as an expression of type `dtype`; without it, of a NumPy scalar's own, else int64, float64, complex128, bool.
+
+    >>> A.run(A.map(lambda x: x + A.constant(1, np.int8), A.use(np.zeros(2, np.int8))))
+    array([1, 1], dtype=int8)
+    """
     where = here()
     kind = natural_type(value, "the constant", where) if dtype is None else target_type(dtype, "constant", where)
     return Exp(typed(raw(value), kind, "the constant", where))
@@ -184,7 +237,11 @@ def cond(c: Exp[np.bool_], a: float, b: float) -> Exp[np.float64]: ...
 @overload
 def cond(c: Exp[np.bool_], a: complex, b: complex) -> Exp[np.complex128]: ...
 def cond(c: object, a: object, b: object) -> Exp[Any]:
-    """`a` if `c` else `b`; only the one that is chosen is evaluated."""
+    """`a` if `c` else `b`; only the one that is chosen is evaluated.
+
+    >>> A.run(A.unit(A.cond(A.constant(True), 1, 2)))
+    array(1)
+    """
     where = here()
     require_elements("cond", (c, a, b), where)
     return Exp(operations.choose(raw(c), raw(a), raw(b), where, "cond"))
@@ -213,7 +270,11 @@ def select(c: Exp[np.bool_], a: float, b: float) -> Exp[np.float64]: ...
 @overload
 def select(c: Exp[np.bool_], a: complex, b: complex) -> Exp[np.complex128]: ...
 def select(c: object, a: object, b: object) -> Exp[Any]:
-    """`a` if `c` else `b`; both are evaluated. Faster than `cond` where both are cheap."""
+    """`a` if `c` else `b`; both are evaluated. Faster than `cond` where both are cheap.
+
+    >>> A.run(A.unit(A.select(A.constant(True), 1, 2)))
+    array(1)
+    """
     where = here()
     require_elements("select", (c, a, b), where)
     choice = operations.choose(raw(c), raw(a), raw(b), where, "select")
@@ -221,69 +282,17 @@ def select(c: object, a: object, b: object) -> Exp[Any]:
 
 
 def while_(p: Callable[[Exp[E]], Exp[np.bool_]], f: Callable[[Exp[E]], Exp[E]], x: Exp[E]) -> Exp[E]:
-    """From `x`, `f` applied as long as `p` holds. Several values are carried in one `lift`ed tuple."""
+    """From `x`, `f` applied as long as `p` holds. Several values are carried in one `lift`ed tuple.
+
+    >>> A.run(A.map(lambda x: A.while_(lambda y: y < 100, lambda y: y * 2, x), A.use(np.array([3, 200]))))
+    array([192, 200])
+    """
     where = here()
     initial = untyped(raw(x), "the start of while_", where)
     parameter = Parameter(initial.type, where)
     condition = call(p, (parameter,), "the condition of while_", where, result=BOOL)
     body = call(f, (parameter,), "the step of while_", where, result=initial.type)
     return Exp(While(parameter, condition, body, initial, initial.type, where))
-
-
-# Maybes.
-
-
-def just(e: Exp[E]) -> Exp[Maybe[E]]:
-    """The maybe that holds `e`."""
-    where = here()
-    node = untyped(raw(e), "the value of just", where)
-    return Exp(MakeTuple((Literal(BOOL, True, where), node), MaybeType(node.type), where))
-
-
-def nothing() -> Exp[Maybe[Any]]:
-    """The maybe that holds nothing; it takes its type from what it meets."""
-    return Exp(zero(NOTHING_YET, here()))
-
-
-def isJust(m: Exp[Maybe[E]]) -> Exp[np.bool_]:
-    """Whether a maybe holds a value."""
-    return Exp(_maybe_part("isJust", m, 0))
-
-
-def isNothing(m: Exp[Maybe[E]]) -> Exp[np.bool_]:
-    """Whether a maybe holds nothing."""
-    return Exp(operations.apply(Operator.NOT, _maybe_part("isNothing", m, 0), where=here()))
-
-
-def fromJust(m: Exp[Maybe[E]]) -> Exp[E]:
-    """The value of a maybe; zero (of each leaf) where it holds nothing."""
-    return Exp(_maybe_part("fromJust", m, 1))
-
-
-@overload
-def fromMaybe(default: Exp[E] | E | int, m: Exp[Maybe[E]]) -> Exp[E]: ...
-@overload
-def fromMaybe(default: float, m: Exp[Maybe[Fl]]) -> Exp[Fl]: ...
-@overload
-def fromMaybe(default: complex, m: Exp[Maybe[Cx]]) -> Exp[Cx]: ...
-def fromMaybe(default: object, m: Exp[Any]) -> Exp[Any]:
-    """The value of a maybe, `default` where it holds nothing."""
-    flag, value = _maybe_part("fromMaybe", m, 0), _maybe_part("fromMaybe", m, 1)
-    return Exp(operations.choose(flag, value, raw(default), here(), "fromMaybe"))
-
-
-@overload
-def maybe(default: Exp[F] | F | int, f: Callable[[Exp[E]], Exp[F]], m: Exp[Maybe[E]]) -> Exp[F]: ...
-@overload
-def maybe(default: float, f: Callable[[Exp[E]], Exp[Fl]], m: Exp[Maybe[E]]) -> Exp[Fl]: ...
-def maybe(default: object, f: Callable[[Exp[Any]], Exp[Any]], m: Exp[Any]) -> Exp[Any]:
-    """`f` of the value of a maybe, `default` where it holds nothing."""
-    where = here()
-    flag, value = _maybe_part("maybe", m, 0), _maybe_part("maybe", m, 1)
-    found: Exp[Any] = Exp(value)
-    return Exp(
-        operations.choose(flag, raw(apply(f, [found], "the function of maybe", where)), raw(default), where, "maybe")
-    )
 
 
 def target_type(dtype: object, name: str, where: Where | None) -> ScalarType | ComplexType:
@@ -328,15 +337,6 @@ def _pair(name: str, p: object) -> ScalarNode:
     if len(node.type.items) != 2:
         raise AccelTypeError(f"{name} takes a pair, got {node.type}", here(), hint="write `p[0]`, `p[1]`, …")
     return node
-
-
-def _maybe_part(name: str, m: object, position: int) -> ScalarNode:
-    where = here()
-    if not isinstance(m, Exp) or not isinstance(m.node.type, MaybeType):
-        raise AccelTypeError(
-            f"{name} takes a maybe, got {describe(raw(m))}", where, hint="one is made by `A.just(e)` and `A.nothing()`"
-        )
-    return operations.project(m.node, position, where)
 
 
 def _quotient(x: Exp[np.int64], y: Exp[np.int64]) -> Exp[np.int64]:

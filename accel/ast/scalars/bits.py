@@ -25,62 +25,110 @@ B = TypeVar("B", bound=np.generic)
 
 
 def shiftL(x: Exp[I], amount: Num) -> Exp[I]:
-    """`x << amount`; amounts outside of 0 to the width give 0."""
+    """`x << amount`; amounts outside of 0 to the width give 0.
+
+    >>> A.run(A.unit(A.shiftL(A.constant(3), 2)))
+    array(12)
+    """
     return _shift(Operator.SHIFT_LEFT, "shiftL", x, amount)
 
 
 def shiftR(x: Exp[I], amount: Num) -> Exp[I]:
-    """`x >> amount`, keeping the sign; amounts outside of 0 to the width give 0, or -1 for negative `x`."""
+    """`x >> amount`, keeping the sign; amounts outside of 0 to the width give 0, or -1 for negative `x`.
+
+    >>> A.run(A.unit(A.shiftR(A.constant(12), 2)))
+    array(3)
+    """
     return _shift(Operator.SHIFT_RIGHT, "shiftR", x, amount)
 
 
 def rotateL(x: Exp[I], amount: Num) -> Exp[I]:
-    """The bits rotated to the left; the amount counts modulo the width."""
+    """The bits rotated to the left; the amount counts modulo the width.
+
+    >>> A.run(A.unit(A.rotateL(A.constant(np.uint8(129)), 1)))
+    array(3, dtype=uint8)
+    """
     return _shift(Operator.ROTATE_LEFT, "rotateL", x, amount)
 
 
 def rotateR(x: Exp[I], amount: Num) -> Exp[I]:
-    """The bits rotated to the right; the amount counts modulo the width."""
+    """The bits rotated to the right; the amount counts modulo the width.
+
+    >>> A.run(A.unit(A.rotateR(A.constant(np.uint8(129)), 1)))
+    array(192, dtype=uint8)
+    """
     return _shift(Operator.ROTATE_RIGHT, "rotateR", x, amount)
 
 
 def popCount(x: Exp[I]) -> Exp[np.int64]:
-    """The number of bits that are set."""
+    """The number of bits that are set.
+
+    >>> A.run(A.unit(A.popCount(A.constant(7))))
+    array(3)
+    """
     return apply(Operator.POP_COUNT, "popCount", x)
 
 
 def countLeadingZeros(x: Exp[I]) -> Exp[np.int64]:
-    """The number of zero bits above the highest that is set; of 0, the width."""
+    """The number of zero bits above the highest that is set; of 0, the width.
+
+    >>> A.run(A.unit(A.countLeadingZeros(A.constant(1, np.int8))))
+    array(7)
+    """
     return apply(Operator.COUNT_LEADING_ZEROS, "countLeadingZeros", x)
 
 
 def countTrailingZeros(x: Exp[I]) -> Exp[np.int64]:
-    """The number of zero bits below the lowest that is set; of 0, the width."""
+    """The number of zero bits below the lowest that is set; of 0, the width.
+
+    >>> A.run(A.unit(A.countTrailingZeros(A.constant(8))))
+    array(3)
+    """
     return apply(Operator.COUNT_TRAILING_ZEROS, "countTrailingZeros", x)
 
 
 def testBit(x: Exp[I], position: Num) -> Exp[np.bool_]:
-    """Whether a bit is set."""
+    """Whether a bit is set.
+
+    >>> A.run(A.unit(A.testBit(A.constant(9), 3)))
+    array(True)
+    """
     return apply(Operator.NE, "testBit", apply(Operator.AND, "testBit", x, _bit("testBit", x, position)), 0)
 
 
 def setBit(x: Exp[I], position: Num) -> Exp[I]:
-    """`x` with a bit set."""
+    """`x` with a bit set.
+
+    >>> A.run(A.unit(A.setBit(A.constant(8), 0)))
+    array(9)
+    """
     return apply(Operator.OR, "setBit", x, _bit("setBit", x, position))
 
 
 def clearBit(x: Exp[I], position: Num) -> Exp[I]:
-    """`x` with a bit cleared."""
+    """`x` with a bit cleared.
+
+    >>> A.run(A.unit(A.clearBit(A.constant(9), 0)))
+    array(8)
+    """
     return apply(Operator.AND, "clearBit", x, apply(Operator.NOT, "clearBit", _bit("clearBit", x, position)))
 
 
 def complementBit(x: Exp[I], position: Num) -> Exp[I]:
-    """`x` with a bit inverted."""
+    """`x` with a bit inverted.
+
+    >>> A.run(A.unit(A.complementBit(A.constant(9), 1)))
+    array(11)
+    """
     return apply(Operator.XOR, "complementBit", x, _bit("complementBit", x, position))
 
 
 def xor(x: Exp[B] | B | int, y: Exp[B] | B | int) -> Exp[B]:
-    """`x ^ y`, of integers or bools."""
+    """`x ^ y`, of integers or bools.
+
+    >>> A.run(A.unit(A.xor(A.constant(6), 3)))
+    array(5)
+    """
     return apply(Operator.XOR, "xor", x, y)
 
 

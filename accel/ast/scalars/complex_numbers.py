@@ -35,6 +35,9 @@ def mkComplex(real: object, imag: object) -> Exp[Any]:
 
     `A.mkComplex(A.constant(1, np.float32), 2)` is 1+2j of complex64. Raises `AccelTypeError` for parts that are no floats, or
     of two types; a Python number has the type of the other.
+
+    >>> A.run(A.unit(A.mkComplex(A.constant(1.0), 2.0)))
+    array(1.+2.j)
     """
     where = here()
     require_elements("mkComplex", (real, imag), where, floats=True)
@@ -51,6 +54,9 @@ def cis(angle: object) -> Exp[Any]:
     """The complex number of magnitude 1 at an angle in radians, `cos(angle) + i * sin(angle)`. Accelerate's `cis`.
 
     `A.cis(A.constant(np.pi / 2))` is 6.1e-17+1j. Raises `AccelTypeError` for what is no float.
+
+    >>> A.run(A.unit(A.cis(A.constant(0.5))))
+    array(0.87758256+0.47942554j)
     """
     where = here()
     require_elements("cis", (angle,), where, floats=True)
@@ -65,7 +71,11 @@ def real(z: Exp[np.complex64]) -> Exp[np.float32]: ...  # type: ignore[overload-
 @overload
 def real(z: Exp[np.complex128]) -> Exp[np.float64]: ...
 def real(z: Exp[Any]) -> Exp[Any]:
-    """The real part, a float of half the width: of 3+4j it is 3. Raises `AccelTypeError` for what is not complex."""
+    """The real part, a float of half the width: of 3+4j it is 3. Raises `AccelTypeError` for what is not complex.
+
+    >>> A.run(A.unit(A.real(A.constant(1 + 2j))))
+    array(1.)
+    """
     return Exp(operations.project(_complex("real", z), 0, here()))
 
 
@@ -74,7 +84,11 @@ def imag(z: Exp[np.complex64]) -> Exp[np.float32]: ...  # type: ignore[overload-
 @overload
 def imag(z: Exp[np.complex128]) -> Exp[np.float64]: ...
 def imag(z: Exp[Any]) -> Exp[Any]:
-    """The imaginary part, a float of half the width: of 3+4j it is 4. Raises `AccelTypeError` for what is not complex."""
+    """The imaginary part, a float of half the width: of 3+4j it is 4. Raises `AccelTypeError` for what is not complex.
+
+    >>> A.run(A.unit(A.imag(A.constant(1 + 2j))))
+    array(2.)
+    """
     return Exp(operations.project(_complex("imag", z), 1, here()))
 
 
@@ -83,7 +97,11 @@ def conjugate(z: Exp[np.complex64]) -> Exp[np.complex64]: ...  # type: ignore[ov
 @overload
 def conjugate(z: Exp[np.complex128]) -> Exp[np.complex128]: ...
 def conjugate(z: Exp[Any]) -> Exp[Any]:
-    """The number with the opposite imaginary part: of 3+4j it is 3-4j. Raises `AccelTypeError` for what is not complex."""
+    """The number with the opposite imaginary part: of 3+4j it is 3-4j. Raises `AccelTypeError` for what is not complex.
+
+    >>> A.run(A.unit(A.conjugate(A.constant(1 + 2j))))
+    array(1.-2.j)
+    """
     where = here()
     node = _complex("conjugate", z)
     opposite = operations.apply(Operator.NEG, operations.project(node, 1, where), where=where)
@@ -96,7 +114,11 @@ def magnitude(z: Exp[np.complex64]) -> Exp[np.float32]: ...  # type: ignore[over
 @overload
 def magnitude(z: Exp[np.complex128]) -> Exp[np.float64]: ...
 def magnitude(z: Exp[Any]) -> Exp[Any]:
-    """The distance from 0, a float, as `abs` gives it: of 3+4j it is 5. Raises `AccelTypeError` for what is not complex."""
+    """The distance from 0, a float, as `abs` gives it: of 3+4j it is 5. Raises `AccelTypeError` for what is not complex.
+
+    >>> A.run(A.unit(A.magnitude(A.constant(3 + 4j))))
+    array(5.)
+    """
     return Exp(operations.apply(Operator.ABS, _complex("magnitude", z), where=here()))
 
 
@@ -105,7 +127,11 @@ def phase(z: Exp[np.complex64]) -> Exp[np.float32]: ...  # type: ignore[overload
 @overload
 def phase(z: Exp[np.complex128]) -> Exp[np.float64]: ...
 def phase(z: Exp[Any]) -> Exp[Any]:
-    """The angle in radians, from -pi to pi: of 1j it is pi/2. Raises `AccelTypeError` for what is not complex."""
+    """The angle in radians, from -pi to pi: of 1j it is pi/2. Raises `AccelTypeError` for what is not complex.
+
+    >>> A.run(A.unit(A.phase(A.constant(1j))))
+    array(1.57079633)
+    """
     where = here()
     node = _complex("phase", z)
     parts = (operations.project(node, position, where) for position in (1, 0))

@@ -34,47 +34,83 @@ def apply(operator: Operator, name: str, *operands: object) -> Exp[Any]:
 
 
 def add(x: Exp[N] | N | complex, y: Exp[N] | N | complex) -> Exp[N]:
-    """`x + y`; integers wrap."""
+    """`x + y`; integers wrap.
+
+    >>> A.run(A.unit(A.add(A.constant(2), 3)))
+    array(5)
+    """
     return apply(Operator.ADD, "add", x, y)
 
 
 def sub(x: Exp[N] | N | complex, y: Exp[N] | N | complex) -> Exp[N]:
-    """`x - y`; integers wrap."""
+    """`x - y`; integers wrap.
+
+    >>> A.run(A.unit(A.sub(A.constant(2), 3)))
+    array(-1)
+    """
     return apply(Operator.SUB, "sub", x, y)
 
 
 def mul(x: Exp[N] | N | complex, y: Exp[N] | N | complex) -> Exp[N]:
-    """`x * y`; integers wrap."""
+    """`x * y`; integers wrap.
+
+    >>> A.run(A.unit(A.mul(A.constant(2), 3)))
+    array(6)
+    """
     return apply(Operator.MUL, "mul", x, y)
 
 
 def div(x: Exp[N] | N | complex, y: Exp[N] | N | complex) -> Exp[N]:
-    """`x / y` of floats, `x // y` (rounded down) of integers; integer division by zero gives 0."""
+    """`x / y` of floats, `x // y` (rounded down) of integers; integer division by zero gives 0.
+
+    >>> A.run(A.unit(A.div(A.constant(-7), 2)))
+    array(-4)
+    """
     return apply(Operator.DIV, "div", x, y)
 
 
 def mod(x: Exp[N] | N | float, y: Exp[N] | N | float) -> Exp[N]:
-    """`x % y`, with the sign of `y`; of integers, modulo zero gives 0."""
+    """`x % y`, with the sign of `y`; of integers, modulo zero gives 0.
+
+    >>> A.run(A.unit(A.mod(A.constant(-7), 2)))
+    array(1)
+    """
     return apply(Operator.MOD, "mod", x, y)
 
 
 def quot(x: Exp[I] | I | int, y: Exp[I] | I | int) -> Exp[I]:
-    """Integer division rounded toward zero; by zero it gives 0."""
+    """Integer division rounded toward zero; by zero it gives 0.
+
+    >>> A.run(A.unit(A.quot(A.constant(-7), 2)))
+    array(-3)
+    """
     return apply(Operator.QUOT, "quot", x, y)
 
 
 def rem(x: Exp[I] | I | int, y: Exp[I] | I | int) -> Exp[I]:
-    """The remainder of `quot`, with the sign of `x`; by zero it gives 0."""
+    """The remainder of `quot`, with the sign of `x`; by zero it gives 0.
+
+    >>> A.run(A.unit(A.rem(A.constant(-7), 2)))
+    array(-1)
+    """
     return apply(Operator.REM, "rem", x, y)
 
 
 def pow(x: Exp[N] | N | complex, y: Exp[N] | N | complex) -> Exp[N]:
-    """`x ** y`; of integers, a negative exponent gives the truncated true value."""
+    """`x ** y`; of integers, a negative exponent gives the truncated true value.
+
+    >>> A.run(A.unit(A.pow(A.constant(2), 10)))
+    array(1024)
+    """
     return apply(Operator.POW, "pow", x, y)
 
 
 def neg(x: Exp[N]) -> Exp[N]:
-    """`-x`."""
+    """`-x`.
+
+    >>> A.run(A.unit(A.neg(A.constant(3))))
+    array(-3)
+    """
     return apply(Operator.NEG, "neg", x)
 
 
@@ -85,24 +121,40 @@ def abs(x: Exp[np.complex128]) -> Exp[np.float64]: ...
 @overload
 def abs(x: Exp[N]) -> Exp[N]: ...
 def abs(x: Exp[Any]) -> Exp[Any]:
-    """The absolute value; of the least integer, itself; of a complex number, its magnitude, a float."""
+    """The absolute value; of the least integer, itself; of a complex number, its magnitude, a float.
+
+    >>> A.run(A.unit(A.abs(A.constant(-3))))
+    array(3)
+    """
     return apply(Operator.ABS, "abs", x)
 
 
 def signum(x: Exp[N]) -> Exp[N]:
-    """-1, 0 or 1; zeros keep their sign, NaN stays. Of a complex number, the one of magnitude 1 in its direction."""
+    """-1, 0 or 1; zeros keep their sign, NaN stays. Of a complex number, the one of magnitude 1 in its direction.
+
+    >>> A.run(A.unit(A.signum(A.constant(-3))))
+    array(-1)
+    """
     return apply(Operator.SIGNUM, "signum", x)
 
 
 @advised(of_two("minimum"))
 def min(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[O]:
-    """The lesser; NaN if either is, and -0.0 < +0.0."""
+    """The lesser; NaN if either is, and -0.0 < +0.0.
+
+    >>> A.run(A.unit(A.min(A.constant(2), 3)))
+    array(2)
+    """
     return apply(Operator.MIN, "min", x, y)
 
 
 @advised(of_two("maximum"))
 def max(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[O]:
-    """The greater; NaN if either is, and -0.0 < +0.0."""
+    """The greater; NaN if either is, and -0.0 < +0.0.
+
+    >>> A.run(A.unit(A.max(A.constant(2), 3)))
+    array(3)
+    """
     return apply(Operator.MAX, "max", x, y)
 
 
@@ -110,34 +162,58 @@ def max(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[O]:
 
 
 def eq(x: Exp[E], y: Exp[E] | E | complex) -> Exp[np.bool_]:
-    """`x == y`; of tuples, item by item."""
+    """`x == y`; of tuples, item by item.
+
+    >>> A.run(A.unit(A.eq(A.constant(2), 3)))
+    array(False)
+    """
     require_elements("eq", (x, y), where := here())
     return Exp(operations.equal(raw(x), raw(y), where))
 
 
 def ne(x: Exp[E], y: Exp[E] | E | complex) -> Exp[np.bool_]:
-    """`x != y`; of tuples, whether any items differ."""
+    """`x != y`; of tuples, whether any items differ.
+
+    >>> A.run(A.unit(A.ne(A.constant(2), 3)))
+    array(True)
+    """
     require_elements("ne", (x, y), where := here())
     return Exp(operations.differ(raw(x), raw(y), where))
 
 
 def lt(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]:
-    """`x < y`."""
+    """`x < y`.
+
+    >>> A.run(A.unit(A.lt(A.constant(2), 3)))
+    array(True)
+    """
     return apply(Operator.LT, "lt", x, y)
 
 
 def le(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]:
-    """`x <= y`."""
+    """`x <= y`.
+
+    >>> A.run(A.unit(A.le(A.constant(2), 3)))
+    array(True)
+    """
     return apply(Operator.LE, "le", x, y)
 
 
 def gt(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]:
-    """`x > y`."""
+    """`x > y`.
+
+    >>> A.run(A.unit(A.gt(A.constant(2), 3)))
+    array(False)
+    """
     return apply(Operator.GT, "gt", x, y)
 
 
 def ge(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]:
-    """`x >= y`."""
+    """`x >= y`.
+
+    >>> A.run(A.unit(A.ge(A.constant(2), 3)))
+    array(False)
+    """
     return apply(Operator.GE, "ge", x, y)
 
 
@@ -145,19 +221,31 @@ def ge(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]:
 
 
 def even(x: Exp[I]) -> Exp[np.bool_]:
-    """Whether an integer is even."""
+    """Whether an integer is even.
+
+    >>> A.run(A.unit(A.even(A.constant(4))))
+    array(True)
+    """
     require_elements("even", (x,), here())
     return apply(Operator.EQ, "even", apply(Operator.AND, "even", x, 1), 0)
 
 
 def odd(x: Exp[I]) -> Exp[np.bool_]:
-    """Whether an integer is odd."""
+    """Whether an integer is odd.
+
+    >>> A.run(A.unit(A.odd(A.constant(4))))
+    array(False)
+    """
     require_elements("odd", (x,), here())
     return apply(Operator.NE, "odd", apply(Operator.AND, "odd", x, 1), 0)
 
 
 def gcd(x: Exp[I] | I | int, y: Exp[I] | I | int) -> Exp[I]:
-    """The greatest common divisor, not negative; `gcd(0, 0)` is 0."""
+    """The greatest common divisor, not negative; `gcd(0, 0)` is 0.
+
+    >>> A.run(A.unit(A.gcd(A.constant(12), 18)))
+    array(6)
+    """
     # Euclid's algorithm. The least integer has no absolute value; it stays as it is.
     start = lift_items(_integers("gcd", x, y))
     pair: Exp[tuple[I, I]] = while_(lambda s: s[1] != 0, lambda s: lift_items((s[1], rem(s[0], s[1]))), start)
@@ -165,7 +253,11 @@ def gcd(x: Exp[I] | I | int, y: Exp[I] | I | int) -> Exp[I]:
 
 
 def lcm(x: Exp[I] | I | int, y: Exp[I] | I | int) -> Exp[I]:
-    """The least common multiple; 0 if either is 0. One that does not fit wraps, and then loses its sign."""
+    """The least common multiple; 0 if either is 0. One that does not fit wraps, and then loses its sign.
+
+    >>> A.run(A.unit(A.lcm(A.constant(4), 6)))
+    array(12)
+    """
     a, b = _integers("lcm", x, y)
     return abs(mul(quot(a, gcd(a, b)), b))  # quot by gcd(0, 0) gives 0
 

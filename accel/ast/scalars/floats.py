@@ -1,7 +1,8 @@
 """Functions of floats, some of complex numbers as well, and conversions between types.
 
 In: `Exp`s of floats (of any scalar, for conversions). Out: `Exp`s. `sqrt`, `fma`, roundings and conversions are correctly
-rounded, elementary functions within 4 ulp; what each means is fixed in `accel/ast/meaning/semantics.py`.
+rounded, elementary functions within 4 ulp; what each means is fixed in `accel/ast/meaning/semantics.py`. `trigonometry.py` has
+those of angles.
 """
 
 from __future__ import annotations
@@ -22,63 +23,111 @@ from accel.errors import AccelTypeError, here
 
 
 def recip(x: Exp[Fl]) -> Exp[Fl]:
-    """`1 / x`."""
+    """`1 / x`.
+
+    >>> A.run(A.unit(A.recip(A.constant(4.0))))
+    array(0.25)
+    """
     require_elements("recip", (x,), here())
     return apply(Operator.DIV, "recip", 1.0, x)
 
 
 def fma(x: Exp[Re] | Re | float, y: Exp[Re] | Re | float, z: Exp[Re] | Re | float) -> Exp[Re]:
-    """`x * y + z` with one rounding."""
+    """`x * y + z` with one rounding.
+
+    >>> A.run(A.unit(A.fma(A.constant(2.0), 3.0, 4.0)))
+    array(10.)
+    """
     return apply(Operator.FMA, "fma", x, y, z)
 
 
 def sqrt(x: Exp[Fl]) -> Exp[Fl]:
-    """The square root, correctly rounded; of a complex number, the one whose real part is not negative."""
+    """The square root, correctly rounded; of a complex number, the one whose real part is not negative.
+
+    >>> A.run(A.unit(A.sqrt(A.constant(2.0))))
+    array(1.41421356)
+    """
     return apply(Operator.SQRT, "sqrt", x)
 
 
 def cbrt(x: Exp[Re]) -> Exp[Re]:
-    """The cube root."""
+    """The cube root.
+
+    >>> A.run(A.unit(A.cbrt(A.constant(27.0))))
+    array(3.)
+    """
     return apply(Operator.CBRT, "cbrt", x)
 
 
 def hypot(x: Exp[Re] | Re | float, y: Exp[Re] | Re | float) -> Exp[Re]:
-    """`sqrt(x*x + y*y)` without overflow on the way."""
+    """`sqrt(x*x + y*y)` without overflow on the way.
+
+    >>> A.run(A.unit(A.hypot(A.constant(3.0), 4.0)))
+    array(5.)
+    """
     return apply(Operator.HYPOT, "hypot", x, y)
 
 
 def exp(x: Exp[Fl]) -> Exp[Fl]:
-    """e to the power of `x`."""
+    """e to the power of `x`.
+
+    >>> A.run(A.unit(A.exp(A.constant(1.0))))
+    array(2.71828183)
+    """
     return apply(Operator.EXP, "exp", x)
 
 
 def expm1(x: Exp[Re]) -> Exp[Re]:
-    """`exp(x) - 1`, accurate for small `x`."""
+    """`exp(x) - 1`, accurate for small `x`.
+
+    >>> A.run(A.unit(A.expm1(A.constant(1e-10))))
+    array(1.e-10)
+    """
     return apply(Operator.EXPM1, "expm1", x)
 
 
 def log(x: Exp[Fl]) -> Exp[Fl]:
-    """The natural logarithm."""
+    """The natural logarithm.
+
+    >>> A.run(A.unit(A.log(A.constant(10.0))))
+    array(2.30258509)
+    """
     return apply(Operator.LOG, "log", x)
 
 
 def log2(x: Exp[Re]) -> Exp[Re]:
-    """The logarithm to base 2."""
+    """The logarithm to base 2.
+
+    >>> A.run(A.unit(A.log2(A.constant(8.0))))
+    array(3.)
+    """
     return apply(Operator.LOG2, "log2", x)
 
 
 def log10(x: Exp[Re]) -> Exp[Re]:
-    """The logarithm to base 10."""
+    """The logarithm to base 10.
+
+    >>> A.run(A.unit(A.log10(A.constant(1000.0))))
+    array(3.)
+    """
     return apply(Operator.LOG10, "log10", x)
 
 
 def log1p(x: Exp[Re]) -> Exp[Re]:
-    """`log(1 + x)`, accurate for small `x`."""
+    """`log(1 + x)`, accurate for small `x`.
+
+    >>> A.run(A.unit(A.log1p(A.constant(1e-10))))
+    array(1.e-10)
+    """
     return apply(Operator.LOG1P, "log1p", x)
 
 
 def logBase(base: Exp[Re] | Re | float, x: Exp[Re] | Re | float) -> Exp[Re]:
-    """The logarithm of `x` to base `base`."""
+    """The logarithm of `x` to base `base`.
+
+    >>> A.run(A.unit(A.logBase(A.constant(2.0), 8.0)))
+    array(3.)
+    """
     where = here()
     require_elements("logBase", (base, x), where, floats=True)
     nodes = operations.alike("logBase", (raw(base), raw(x)), where)
@@ -86,93 +135,48 @@ def logBase(base: Exp[Re] | Re | float, x: Exp[Re] | Re | float) -> Exp[Re]:
     return apply(Operator.DIV, "logBase", above, below)
 
 
-def sin(x: Exp[Fl]) -> Exp[Fl]:
-    """The sine."""
-    return apply(Operator.SIN, "sin", x)
-
-
-def cos(x: Exp[Fl]) -> Exp[Fl]:
-    """The cosine."""
-    return apply(Operator.COS, "cos", x)
-
-
-def tan(x: Exp[Fl]) -> Exp[Fl]:
-    """The tangent."""
-    return apply(Operator.TAN, "tan", x)
-
-
-def asin(x: Exp[Re]) -> Exp[Re]:
-    """The arc sine."""
-    return apply(Operator.ASIN, "asin", x)
-
-
-def acos(x: Exp[Re]) -> Exp[Re]:
-    """The arc cosine."""
-    return apply(Operator.ACOS, "acos", x)
-
-
-def atan(x: Exp[Re]) -> Exp[Re]:
-    """The arc tangent."""
-    return apply(Operator.ATAN, "atan", x)
-
-
-def atan2(y: Exp[Re] | Re | float, x: Exp[Re] | Re | float) -> Exp[Re]:
-    """The angle of the point (x, y)."""
-    return apply(Operator.ATAN2, "atan2", y, x)
-
-
-def sinh(x: Exp[Fl]) -> Exp[Fl]:
-    """The hyperbolic sine."""
-    return apply(Operator.SINH, "sinh", x)
-
-
-def cosh(x: Exp[Fl]) -> Exp[Fl]:
-    """The hyperbolic cosine."""
-    return apply(Operator.COSH, "cosh", x)
-
-
-def tanh(x: Exp[Fl]) -> Exp[Fl]:
-    """The hyperbolic tangent."""
-    return apply(Operator.TANH, "tanh", x)
-
-
-def asinh(x: Exp[Re]) -> Exp[Re]:
-    """The inverse hyperbolic sine."""
-    return apply(Operator.ASINH, "asinh", x)
-
-
-def acosh(x: Exp[Re]) -> Exp[Re]:
-    """The inverse hyperbolic cosine."""
-    return apply(Operator.ACOSH, "acosh", x)
-
-
-def atanh(x: Exp[Re]) -> Exp[Re]:
-    """The inverse hyperbolic tangent."""
-    return apply(Operator.ATANH, "atanh", x)
-
-
 def erf(x: Exp[Re]) -> Exp[Re]:
-    """The error function."""
+    """The error function.
+
+    >>> A.run(A.unit(A.erf(A.constant(0.5))))
+    array(0.52049988)
+    """
     return apply(Operator.ERF, "erf", x)
 
 
 def erfc(x: Exp[Re]) -> Exp[Re]:
-    """`1 - erf(x)`, accurate for large `x`."""
+    """`1 - erf(x)`, accurate for large `x`.
+
+    >>> A.run(A.unit(A.erfc(A.constant(0.5))))
+    array(0.47950012)
+    """
     return apply(Operator.ERFC, "erfc", x)
 
 
 def copysign(x: Exp[Re] | Re | float, y: Exp[Re] | Re | float) -> Exp[Re]:
-    """`x` with the sign of `y`."""
+    """`x` with the sign of `y`.
+
+    >>> A.run(A.unit(A.copysign(A.constant(3.0), -1.0)))
+    array(-3.)
+    """
     return apply(Operator.COPYSIGN, "copysign", x, y)
 
 
 def isNaN(x: Exp[Fl]) -> Exp[np.bool_]:
-    """Whether a float, or a part of a complex number, is not a number."""
+    """Whether a float, or a part of a complex number, is not a number.
+
+    >>> A.run(A.unit(A.isNaN(A.constant(np.nan))))
+    array(True)
+    """
     return apply(Operator.IS_NAN, "isNaN", x)
 
 
 def isInfinite(x: Exp[Fl]) -> Exp[np.bool_]:
-    """Whether a float, or a part of a complex number, is infinite."""
+    """Whether a float, or a part of a complex number, is infinite.
+
+    >>> A.run(A.unit(A.isInfinite(A.constant(-np.inf))))
+    array(True)
+    """
     return apply(Operator.IS_INFINITE, "isInfinite", x)
 
 
@@ -184,7 +188,11 @@ def floor(x: Exp[Re]) -> Exp[np.int64]: ...
 @overload
 def floor(x: Exp[Re], to: type[N]) -> Exp[N]: ...
 def floor(x: Exp[Any], to: type[Any] = np.int64) -> Exp[Any]:
-    """Rounded down."""
+    """Rounded down.
+
+    >>> A.run(A.unit(A.floor(A.constant(2.9))))
+    array(2)
+    """
     return _rounded(Operator.FLOOR, "floor", x, to)
 
 
@@ -193,7 +201,11 @@ def ceiling(x: Exp[Re]) -> Exp[np.int64]: ...
 @overload
 def ceiling(x: Exp[Re], to: type[N]) -> Exp[N]: ...
 def ceiling(x: Exp[Any], to: type[Any] = np.int64) -> Exp[Any]:
-    """Rounded up."""
+    """Rounded up.
+
+    >>> A.run(A.unit(A.ceiling(A.constant(2.1))))
+    array(3)
+    """
     return _rounded(Operator.CEIL, "ceiling", x, to)
 
 
@@ -202,7 +214,11 @@ def truncate(x: Exp[Re]) -> Exp[np.int64]: ...
 @overload
 def truncate(x: Exp[Re], to: type[N]) -> Exp[N]: ...
 def truncate(x: Exp[Any], to: type[Any] = np.int64) -> Exp[Any]:
-    """Rounded toward zero."""
+    """Rounded toward zero.
+
+    >>> A.run(A.unit(A.truncate(A.constant(-2.9))))
+    array(-2)
+    """
     return _rounded(Operator.TRUNC, "truncate", x, to)
 
 
@@ -211,7 +227,11 @@ def round(x: Exp[Re]) -> Exp[np.int64]: ...
 @overload
 def round(x: Exp[Re], to: type[N]) -> Exp[N]: ...
 def round(x: Exp[Any], to: type[Any] = np.int64) -> Exp[Any]:
-    """Rounded to the nearest, halves to even."""
+    """Rounded to the nearest, halves to even.
+
+    >>> A.run(A.unit(A.round(A.constant(2.5))))
+    array(2)
+    """
     return _rounded(Operator.ROUND, "round", x, to)
 
 
@@ -222,12 +242,19 @@ def cast(x: Exp[Any], to: type[G]) -> Exp[G]:
     """`x` as type `to`: integers wrap, floats to integers saturate (NaN gives 0), to bool `x != 0`.
 
     A real number becomes a complex one without imaginary part; a complex one becomes a real one by `real`.
+
+    >>> A.run(A.unit(A.cast(A.constant(-1), np.uint8)))
+    array(255, dtype=uint8)
     """
     return _converted(Operator.CAST, "cast", x, to)
 
 
 def fromIntegral(x: Exp[I], to: type[N]) -> Exp[N]:
-    """An integer as type `to`; it wraps if `to` is a narrower integer."""
+    """An integer as type `to`; it wraps if `to` is a narrower integer.
+
+    >>> A.run(A.unit(A.fromIntegral(A.constant(300), np.uint8)))
+    array(44, dtype=uint8)
+    """
     require_elements("fromIntegral", (x, to), here())
     kind = _kind("fromIntegral", x)
     if not kind.is_integer:
@@ -236,7 +263,11 @@ def fromIntegral(x: Exp[I], to: type[N]) -> Exp[N]:
 
 
 def toFloating(x: Exp[N], to: type[Re]) -> Exp[Re]:
-    """A number as the float type `to`."""
+    """A number as the float type `to`.
+
+    >>> A.run(A.unit(A.toFloating(A.constant(3), np.float32)))
+    array(3., dtype=float32)
+    """
     where = here()
     target = target_type(to, "toFloating", where)
     if not isinstance(target, ScalarType) or not target.is_float:
@@ -245,12 +276,20 @@ def toFloating(x: Exp[N], to: type[Re]) -> Exp[Re]:
 
 
 def bitcast(x: Exp[Any], to: type[G]) -> Exp[G]:
-    """The bits of `x` as type `to` of equal width."""
+    """The bits of `x` as type `to` of equal width.
+
+    >>> A.run(A.unit(A.bitcast(A.constant(1.0), np.int64)))
+    array(4607182418800017408)
+    """
     return _converted(Operator.BITCAST, "bitcast", x, to)
 
 
 def boolToInt(x: Exp[np.bool_]) -> Exp[np.int64]:
-    """1 or 0."""
+    """1 or 0.
+
+    >>> A.run(A.unit(A.boolToInt(A.constant(True))))
+    array(1)
+    """
     require_elements("boolToInt", (x,), here())
     kind = _kind("boolToInt", x)
     if kind is not BOOL:

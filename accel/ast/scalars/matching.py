@@ -32,6 +32,9 @@ def match(x: object, /, *cases: object) -> Exp[Any]:
     in order; neither the patterns after the one that fits are evaluated nor the values of other cases. All values have one
     type. Raises `AccelTypeError` otherwise. Accelerate's `match` with patterns, and chains of guards.
     `A.match(x, (0, 1.0), (lambda v: v < 0, 2.0), 3.0)` is 1 at 0, 2 below it and 3 above.
+
+    >>> A.run(A.map(lambda x: A.match(x, (0, 10), (1, 11), 12), A.use(np.arange(4))))
+    array([10, 11, 12, 12])
     """
     where = here()
     pairs, default = _pairs(cases, where)

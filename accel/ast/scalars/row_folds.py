@@ -30,6 +30,10 @@ def sfoldl(f: Callable[[Any, Any], object], z: object, ix: object, xs: object) -
     stored, and its rows are not read together, so `fold` is faster where it fits. A row without elements gives `z`. Raises
     `AccelTypeError` for other types, `AccelIndexError` where it runs for an `ix` outside of `xs`. Accelerate's `sfoldl`.
     `A.sfoldl(lambda a, x: a * 10 + x, 0, (1,), A.use(np.array([[1, 2], [3, 4]])))` is 34.
+
+    >>> m = A.use(np.arange(6).reshape(2, 3))
+    >>> A.run(A.generate((2,), lambda ix: A.sfoldl(lambda s, x: s * 10 + x, 0, ix, m)))
+    array([ 12, 345])
     """
     where = here()
     array = inner_array("sfoldl", xs, where, (f, z, ix, xs))

@@ -22,8 +22,9 @@ from accel.ast.handles.checks import of_rank
 from accel.ast.handles.exp import E, Exp
 from accel.ast.handles.extents import LARGEST_EXTENT
 from accel.ast.handles.function import apply, forbid_nested, trace
-from accel.ast.handles.tuples import cond, indexHead, just, lift_items, nothing
+from accel.ast.handles.tuples import cond, indexHead, lift_items
 from accel.ast.scalars.conversions import add, max, min
+from accel.ast.scalars.maybes import just, nothing
 from accel.ast.tree.types import I64
 from accel.errors import here
 

@@ -18,7 +18,8 @@ from accel.ast.handles.checks import inner_array
 from accel.ast.handles.elements import Maybe
 from accel.ast.handles.exp import E, Exp
 from accel.ast.handles.function import forbid_nested, trace
-from accel.ast.handles.tuples import fromJust, fst, isJust, snd
+from accel.ast.handles.tuples import fst, snd
+from accel.ast.scalars.maybes import fromJust, isJust
 from accel.ast.tree.nodes import Filter
 from accel.ast.tree.types import BOOL, I64, ArrayType, MaybeType
 from accel.errors import AccelTypeError, here
@@ -29,7 +30,12 @@ Ix = TypeVarTuple("Ix")
 def filter(
     p: Callable[[Exp[E]], Exp[np.bool_]], xs: Acc[Array[tuple[*Ix, int], E]]
 ) -> tuple[Acc[Vector[E]], Acc[Array[tuple[*Ix], np.int64]]]:
-    """The elements that satisfy `p`, in order, as a vector; and how many there were in each row."""
+    """The elements that satisfy `p`, in order, as a vector; and how many there were in each row.
+
+    >>> kept, count = A.filter(lambda x: x > 2, A.use(np.arange(5)))
+    >>> A.run((kept, count))
+    (array([3, 4]), array(2))
+    """
     return _filtered("filter", p, inner_array("filter", xs, here(), (p, xs)))
 
 

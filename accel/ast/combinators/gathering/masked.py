@@ -16,7 +16,8 @@ from accel.ast.combinators.reorder import require_indices
 from accel.ast.handles.acc import Acc, Array, Sh, Vector
 from accel.ast.handles.checks import arrays_of
 from accel.ast.handles.exp import E, Exp
-from accel.ast.handles.tuples import cond, just, lift_items, nothing
+from accel.ast.handles.tuples import cond, lift_items
+from accel.ast.scalars.maybes import just, nothing
 from accel.errors import here
 
 Mask = TypeVar("Mask")

@@ -21,7 +21,11 @@ from accel.errors import AccelShapeError, AccelTypeError, Where, here
 
 
 def use(x: object) -> Acc[Any]:
-    """An array of the host, or a tuple of arrays of one shape as an array of tuples. It is not copied: do not change it."""
+    """An array of the host, or a tuple of arrays of one shape as an array of tuples. It is not copied: do not change it.
+
+    >>> A.run(A.map(lambda x: x + 1, A.use(np.arange(3.0))))
+    array([1., 2., 3.])
+    """
     where = here()
     element, data = taken(x, where)
     shapes = {array.shape for array in data}

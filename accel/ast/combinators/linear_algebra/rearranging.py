@@ -34,6 +34,9 @@ def nzip(f: Callable[..., object], /, *xs: Acc[Any]) -> Acc[Any]:
     """`f` at the elements of any number of arrays of equal shape ([Ber] eq. 20): `map`, `zipWith`, `zipWith3`, … in one.
 
     Unequal shapes raise `AccelShapeError`.
+
+    >>> A.run(A.nzip(lambda x, y: x - y, A.use(np.arange(5)), A.use(np.arange(5))))
+    array([0, 0, 0, 0, 0])
     """
     return map_arrays("nzip", f, _some("nzip", xs))
 
@@ -45,6 +48,9 @@ def rnz(
 
     Of two vectors, `rnz(A.add, A.mul, xs, ys, seed=0)` is their dot product. Without a seed an empty row raises
     `AccelValueError` when run. Unequal shapes raise `AccelShapeError`.
+
+    >>> A.run(A.rnz(A.add, A.mul, A.use(np.arange(5)), A.use(np.arange(5))))
+    array(30)
     """
     start = UNSEEDED if seed is None else seed
     return fold_array("rnz", reduce, start, map_arrays("rnz", zip, _some("rnz", xs)))
@@ -112,7 +118,13 @@ def flatten(axis: Any = None, xs: Any = None) -> Acc[Any]:
 
 
 def flip(a: int, b: int, xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, E]]:
-    """Two dimensions exchanged ([Ber] section 2.1); `transposeOn` by the paper's name."""
+    """Two dimensions exchanged ([Ber] section 2.1); `transposeOn` by the paper's name.
+
+    >>> A.run(A.flip(0, 1, A.use(np.arange(6).reshape(2, 3))))
+    array([[0, 3],
+           [1, 4],
+           [2, 5]])
+    """
     array, first = dimension("flip", a, xs, b)
     return exchange("flip", first, dimension("flip", b, xs, a)[1], array)
 

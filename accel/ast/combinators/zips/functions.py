@@ -40,6 +40,10 @@ def zipWith3(f: Callable[..., object], x1: Acc[Any], x2: Acc[Any], x3: Acc[Any],
     """`f` at the elements of 3 arrays of equal shape; with `trim`, of the part that all shapes share.
 
     Unequal shapes raise `AccelShapeError`.
+
+    >>> xs = A.use(np.arange(3))
+    >>> A.run(A.zipWith3(lambda a, b, c: a + b + c, xs, xs, xs))
+    array([0, 3, 6])
     """
     return _zip_with("zipWith3", f, (x1, x2, x3), trim)
 
@@ -48,6 +52,10 @@ def izipWith3(f: Callable[..., object], x1: Acc[Any], x2: Acc[Any], x3: Acc[Any]
     """`f(index, …)` at the elements of 3 arrays of equal shape; with `trim`, of the part that all shapes share.
 
     Unequal shapes raise `AccelShapeError`.
+
+    >>> xs = A.use(np.arange(3))
+    >>> A.run(A.izipWith3(lambda ix, a, b, c: A.indexHead(ix) * (a + b + c), xs, xs, xs))
+    array([ 0,  3, 12])
     """
     return _zip_with("izipWith3", f, (x1, x2, x3), trim, indexed=True)
 
@@ -58,6 +66,10 @@ def zipWith4(
     """`f` at the elements of 4 arrays of equal shape; with `trim`, of the part that all shapes share.
 
     Unequal shapes raise `AccelShapeError`.
+
+    >>> xs = A.use(np.arange(3))
+    >>> A.run(A.zipWith4(lambda *ys: sum(ys), xs, xs, xs, xs))
+    array([0, 4, 8])
     """
     return _zip_with("zipWith4", f, (x1, x2, x3, x4), trim)
 
@@ -68,6 +80,10 @@ def izipWith4(
     """`f(index, …)` at the elements of 4 arrays of equal shape; with `trim`, of the part that all shapes share.
 
     Unequal shapes raise `AccelShapeError`.
+
+    >>> xs = A.use(np.arange(3))
+    >>> A.run(A.izipWith4(lambda ix, *ys: A.indexHead(ix) * sum(ys), xs, xs, xs, xs))
+    array([ 0,  4, 16])
     """
     return _zip_with("izipWith4", f, (x1, x2, x3, x4), trim, indexed=True)
 
@@ -85,6 +101,10 @@ def zipWith5(
     """`f` at the elements of 5 arrays of equal shape; with `trim`, of the part that all shapes share.
 
     Unequal shapes raise `AccelShapeError`.
+
+    >>> xs = A.use(np.arange(3))
+    >>> A.run(A.zipWith5(lambda *ys: sum(ys), xs, xs, xs, xs, xs))
+    array([ 0,  5, 10])
     """
     return _zip_with("zipWith5", f, (x1, x2, x3, x4, x5), trim)
 
@@ -102,6 +122,10 @@ def izipWith5(
     """`f(index, …)` at the elements of 5 arrays of equal shape; with `trim`, of the part that all shapes share.
 
     Unequal shapes raise `AccelShapeError`.
+
+    >>> xs = A.use(np.arange(3))
+    >>> A.run(A.izipWith5(lambda ix, *ys: A.indexHead(ix) * sum(ys), xs, xs, xs, xs, xs))
+    array([ 0,  5, 20])
     """
     return _zip_with("izipWith5", f, (x1, x2, x3, x4, x5), trim, indexed=True)
 
@@ -120,6 +144,10 @@ def zipWith6(
     """`f` at the elements of 6 arrays of equal shape; with `trim`, of the part that all shapes share.
 
     Unequal shapes raise `AccelShapeError`.
+
+    >>> xs = A.use(np.arange(3))
+    >>> A.run(A.zipWith6(lambda *ys: sum(ys), xs, xs, xs, xs, xs, xs))
+    array([ 0,  6, 12])
     """
     return _zip_with("zipWith6", f, (x1, x2, x3, x4, x5, x6), trim)
 
@@ -138,6 +166,10 @@ def izipWith6(
     """`f(index, …)` at the elements of 6 arrays of equal shape; with `trim`, of the part that all shapes share.
 
     Unequal shapes raise `AccelShapeError`.
+
+    >>> xs = A.use(np.arange(3))
+    >>> A.run(A.izipWith6(lambda ix, *ys: A.indexHead(ix) * sum(ys), xs, xs, xs, xs, xs, xs))
+    array([ 0,  6, 24])
     """
     return _zip_with("izipWith6", f, (x1, x2, x3, x4, x5, x6), trim, indexed=True)
 
@@ -157,6 +189,10 @@ def zipWith7(
     """`f` at the elements of 7 arrays of equal shape; with `trim`, of the part that all shapes share.
 
     Unequal shapes raise `AccelShapeError`.
+
+    >>> xs = A.use(np.arange(3))
+    >>> A.run(A.zipWith7(lambda *ys: sum(ys), xs, xs, xs, xs, xs, xs, xs))
+    array([ 0,  7, 14])
     """
     return _zip_with("zipWith7", f, (x1, x2, x3, x4, x5, x6, x7), trim)
 
@@ -176,6 +212,10 @@ def izipWith7(
     """`f(index, …)` at the elements of 7 arrays of equal shape; with `trim`, of the part that all shapes share.
 
     Unequal shapes raise `AccelShapeError`.
+
+    >>> xs = A.use(np.arange(3))
+    >>> A.run(A.izipWith7(lambda ix, *ys: A.indexHead(ix) * sum(ys), xs, xs, xs, xs, xs, xs, xs))
+    array([ 0,  7, 28])
     """
     return _zip_with("izipWith7", f, (x1, x2, x3, x4, x5, x6, x7), trim, indexed=True)
 
@@ -196,6 +236,10 @@ def zipWith8(
     """`f` at the elements of 8 arrays of equal shape; with `trim`, of the part that all shapes share.
 
     Unequal shapes raise `AccelShapeError`.
+
+    >>> xs = A.use(np.arange(3))
+    >>> A.run(A.zipWith8(lambda *ys: sum(ys), xs, xs, xs, xs, xs, xs, xs, xs))
+    array([ 0,  8, 16])
     """
     return _zip_with("zipWith8", f, (x1, x2, x3, x4, x5, x6, x7, x8), trim)
 
@@ -216,6 +260,10 @@ def izipWith8(
     """`f(index, …)` at the elements of 8 arrays of equal shape; with `trim`, of the part that all shapes share.
 
     Unequal shapes raise `AccelShapeError`.
+
+    >>> xs = A.use(np.arange(3))
+    >>> A.run(A.izipWith8(lambda ix, *ys: A.indexHead(ix) * sum(ys), xs, xs, xs, xs, xs, xs, xs, xs))
+    array([ 0,  8, 32])
     """
     return _zip_with("izipWith8", f, (x1, x2, x3, x4, x5, x6, x7, x8), trim, indexed=True)
 
@@ -237,6 +285,10 @@ def zipWith9(
     """`f` at the elements of 9 arrays of equal shape; with `trim`, of the part that all shapes share.
 
     Unequal shapes raise `AccelShapeError`.
+
+    >>> xs = A.use(np.arange(3))
+    >>> A.run(A.zipWith9(lambda *ys: sum(ys), xs, xs, xs, xs, xs, xs, xs, xs, xs))
+    array([ 0,  9, 18])
     """
     return _zip_with("zipWith9", f, (x1, x2, x3, x4, x5, x6, x7, x8, x9), trim)
 
@@ -258,6 +310,10 @@ def izipWith9(
     """`f(index, …)` at the elements of 9 arrays of equal shape; with `trim`, of the part that all shapes share.
 
     Unequal shapes raise `AccelShapeError`.
+
+    >>> xs = A.use(np.arange(3))
+    >>> A.run(A.izipWith9(lambda ix, *ys: A.indexHead(ix) * sum(ys), xs, xs, xs, xs, xs, xs, xs, xs, xs))
+    array([ 0,  9, 36])
     """
     return _zip_with("izipWith9", f, (x1, x2, x3, x4, x5, x6, x7, x8, x9), trim, indexed=True)
 

@@ -45,12 +45,21 @@ def zip3(x1: Acc[Any], x2: Acc[Any], x3: Acc[Any], *, trim: bool = False) -> Acc
     """The tuples of the elements of 3 arrays of equal shape; with `trim`, of the part that all shapes share.
 
     Unequal shapes raise `AccelShapeError`.
+
+    >>> xs = A.use(np.arange(3))
+    >>> A.run(A.map(lambda t: t[0] - t[2], A.zip3(xs, xs, xs)))
+    array([0, 0, 0])
     """
     return zip_arrays("zip3", (x1, x2, x3), trim)
 
 
 def unzip3(xs: Acc[Any]) -> tuple[Acc[Any], ...]:
-    """The 3 arrays of the items of an array of tuples."""
+    """The 3 arrays of the items of an array of tuples.
+
+    >>> xs = A.use(np.arange(3))
+    >>> A.run(A.unzip3(A.zip3(xs, xs, xs))[2])
+    array([0, 1, 2])
+    """
     return _unzipped("unzip3", 3, xs)
 
 
@@ -58,12 +67,21 @@ def zip4(x1: Acc[Any], x2: Acc[Any], x3: Acc[Any], x4: Acc[Any], *, trim: bool =
     """The tuples of the elements of 4 arrays of equal shape; with `trim`, of the part that all shapes share.
 
     Unequal shapes raise `AccelShapeError`.
+
+    >>> xs = A.use(np.arange(3))
+    >>> A.run(A.map(lambda t: t[0] - t[3], A.zip4(xs, xs, xs, xs)))
+    array([0, 0, 0])
     """
     return zip_arrays("zip4", (x1, x2, x3, x4), trim)
 
 
 def unzip4(xs: Acc[Any]) -> tuple[Acc[Any], ...]:
-    """The 4 arrays of the items of an array of tuples."""
+    """The 4 arrays of the items of an array of tuples.
+
+    >>> xs = A.use(np.arange(3))
+    >>> A.run(A.unzip4(A.zip4(xs, xs, xs, xs))[3])
+    array([0, 1, 2])
+    """
     return _unzipped("unzip4", 4, xs)
 
 
@@ -71,12 +89,21 @@ def zip5(x1: Acc[Any], x2: Acc[Any], x3: Acc[Any], x4: Acc[Any], x5: Acc[Any], *
     """The tuples of the elements of 5 arrays of equal shape; with `trim`, of the part that all shapes share.
 
     Unequal shapes raise `AccelShapeError`.
+
+    >>> xs = A.use(np.arange(3))
+    >>> A.run(A.map(lambda t: t[0] - t[4], A.zip5(xs, xs, xs, xs, xs)))
+    array([0, 0, 0])
     """
     return zip_arrays("zip5", (x1, x2, x3, x4, x5), trim)
 
 
 def unzip5(xs: Acc[Any]) -> tuple[Acc[Any], ...]:
-    """The 5 arrays of the items of an array of tuples."""
+    """The 5 arrays of the items of an array of tuples.
+
+    >>> xs = A.use(np.arange(3))
+    >>> A.run(A.unzip5(A.zip5(xs, xs, xs, xs, xs))[4])
+    array([0, 1, 2])
+    """
     return _unzipped("unzip5", 5, xs)
 
 
@@ -86,12 +113,21 @@ def zip6(
     """The tuples of the elements of 6 arrays of equal shape; with `trim`, of the part that all shapes share.
 
     Unequal shapes raise `AccelShapeError`.
+
+    >>> xs = A.use(np.arange(3))
+    >>> A.run(A.map(lambda t: t[0] - t[5], A.zip6(xs, xs, xs, xs, xs, xs)))
+    array([0, 0, 0])
     """
     return zip_arrays("zip6", (x1, x2, x3, x4, x5, x6), trim)
 
 
 def unzip6(xs: Acc[Any]) -> tuple[Acc[Any], ...]:
-    """The 6 arrays of the items of an array of tuples."""
+    """The 6 arrays of the items of an array of tuples.
+
+    >>> xs = A.use(np.arange(3))
+    >>> A.run(A.unzip6(A.zip6(xs, xs, xs, xs, xs, xs))[5])
+    array([0, 1, 2])
+    """
     return _unzipped("unzip6", 6, xs)
 
 
@@ -109,12 +145,21 @@ def zip7(
     """The tuples of the elements of 7 arrays of equal shape; with `trim`, of the part that all shapes share.
 
     Unequal shapes raise `AccelShapeError`.
+
+    >>> xs = A.use(np.arange(3))
+    >>> A.run(A.map(lambda t: t[0] - t[6], A.zip7(xs, xs, xs, xs, xs, xs, xs)))
+    array([0, 0, 0])
     """
     return zip_arrays("zip7", (x1, x2, x3, x4, x5, x6, x7), trim)
 
 
 def unzip7(xs: Acc[Any]) -> tuple[Acc[Any], ...]:
-    """The 7 arrays of the items of an array of tuples."""
+    """The 7 arrays of the items of an array of tuples.
+
+    >>> xs = A.use(np.arange(3))
+    >>> A.run(A.unzip7(A.zip7(xs, xs, xs, xs, xs, xs, xs))[6])
+    array([0, 1, 2])
+    """
     return _unzipped("unzip7", 7, xs)
 
 
@@ -133,12 +178,21 @@ def zip8(
     """The tuples of the elements of 8 arrays of equal shape; with `trim`, of the part that all shapes share.
 
     Unequal shapes raise `AccelShapeError`.
+
+    >>> xs = A.use(np.arange(3))
+    >>> A.run(A.map(lambda t: t[0] - t[7], A.zip8(xs, xs, xs, xs, xs, xs, xs, xs)))
+    array([0, 0, 0])
     """
     return zip_arrays("zip8", (x1, x2, x3, x4, x5, x6, x7, x8), trim)
 
 
 def unzip8(xs: Acc[Any]) -> tuple[Acc[Any], ...]:
-    """The 8 arrays of the items of an array of tuples."""
+    """The 8 arrays of the items of an array of tuples.
+
+    >>> xs = A.use(np.arange(3))
+    >>> A.run(A.unzip8(A.zip8(xs, xs, xs, xs, xs, xs, xs, xs))[7])
+    array([0, 1, 2])
+    """
     return _unzipped("unzip8", 8, xs)
 
 
@@ -158,12 +212,21 @@ def zip9(
     """The tuples of the elements of 9 arrays of equal shape; with `trim`, of the part that all shapes share.
 
     Unequal shapes raise `AccelShapeError`.
+
+    >>> xs = A.use(np.arange(3))
+    >>> A.run(A.map(lambda t: t[0] - t[8], A.zip9(xs, xs, xs, xs, xs, xs, xs, xs, xs)))
+    array([0, 0, 0])
     """
     return zip_arrays("zip9", (x1, x2, x3, x4, x5, x6, x7, x8, x9), trim)
 
 
 def unzip9(xs: Acc[Any]) -> tuple[Acc[Any], ...]:
-    """The 9 arrays of the items of an array of tuples."""
+    """The 9 arrays of the items of an array of tuples.
+
+    >>> xs = A.use(np.arange(3))
+    >>> A.run(A.unzip9(A.zip9(xs, xs, xs, xs, xs, xs, xs, xs, xs))[8])
+    array([0, 1, 2])
+    """
     return _unzipped("unzip9", 9, xs)
 
 
