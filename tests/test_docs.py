@@ -12,6 +12,9 @@ from tests.marks import require_device
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+REFERENCE = "reference.md"
+"""Made from docstrings, whose examples `tests/ast/test_docstrings.py` runs."""
+
 CATALOGUE = sorted((ROOT / "docs" / "errors").glob("*.md"))
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -19,7 +22,7 @@ OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 @pytest.mark.solver
 @pytest.mark.opencl
 @pytest.mark.llvm
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != REFERENCE], ids=lambda page: page.name)
 def test_examples_print_what_the_page_says(page: Path) -> None:
     if page.name == "opencl.md":
         require_device()
