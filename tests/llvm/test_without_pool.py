@@ -12,6 +12,8 @@ import pytest
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.machine.system import System, known_system, processors, system
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES
+from accel.backends.llvm.templates.tile import memory
+from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.threads.pool import participants
 from accel.backends.llvm.threads.run_text import alone_text
 from accel.errors import AccelValueError
@@ -170,4 +172,14 @@ def test_other_systems_get_code_that_calls_nothing_of_linux(name: str, triple: s
 
 def test_windows_objects_find_their_mark() -> None:
     """LLVM writes `_fltused` into every object with floats, and only static libraries of C have it."""
-    assert known_system("win32", "AMD64") == System(None, None, ("_fltused",))
+    assert known_system("win32", "AMD64") == System(None, None, marks=("_fltused",))
+
+
+@pytest.mark.parametrize("name", ["linux", "darwin", "win32", "freebsd14"])
+def test_packs_ask_for_huge_pages_where_the_system_has_them(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "system", lambda: known_system(name, "another"))
+    routine = Routine("void @packs(i64 %size)")
+    memory.taken(routine, "%size")
+    routine.code.line("ret void")
+    called = set(re.findall(r"call \w+ @(malloc|madvise)\(", routine.text()))
+    assert called == ({"malloc", "madvise"} if name == "linux" else {"malloc"})

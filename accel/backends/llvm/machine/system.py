@@ -22,6 +22,9 @@ _FUTEX: Mapping[str, int] = MappingProxyType({"x86_64": 202, "aarch64": 98})
 _MONOTONIC_COARSE = 6
 """Linux's clock of some milliseconds, the quickest to read."""
 
+_MADV_HUGEPAGE = 14
+"""Linux's advice to `madvise`."""
+
 
 @dataclass(frozen=True, slots=True)
 class System:
@@ -31,6 +34,8 @@ class System:
     """The number of the system call that threads sleep with; None: there is no pool of threads."""
     clock: int | None
     """The number that C's `clock_gettime` has for a monotonic clock; None: there is Windows' `GetTickCount64` instead."""
+    huge_pages: int | None = None
+    """What C's `madvise` is told so that a piece of memory gets large pages; None: there is no such advice."""
     marks: Sequence[str] = ()
     """Symbols that object code with floats asks for, that no library has, and that are never read."""
 
@@ -38,9 +43,9 @@ class System:
 def known_system(name: str, processor: str) -> System:
     """The system that Python calls so (`sys.platform`, `platform.machine()`)."""
     if name.startswith("linux"):
-        return System(_FUTEX.get(processor) if sys.maxsize > 1 << 32 else None, _MONOTONIC_COARSE)
+        return System(_FUTEX.get(processor) if sys.maxsize > 1 << 32 else None, _MONOTONIC_COARSE, _MADV_HUGEPAGE)
     if name == "win32":
-        return System(None, None, ("_fltused",))
+        return System(None, None, marks=("_fltused",))
     return System(None, time.CLOCK_MONOTONIC)
 
 

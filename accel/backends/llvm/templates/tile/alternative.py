@@ -20,6 +20,7 @@ from accel.backends.llvm.templates.tile.ahead import asking
 from accel.backends.llvm.templates.tile.batch import is_small, put_batch, some_of_batch
 from accel.backends.llvm.templates.tile.kernel import Kernel
 from accel.backends.llvm.templates.tile.layout import Panel, Parameters, Word, layout
+from accel.backends.llvm.templates.tile.memory import taken
 from accel.backends.llvm.templates.tile.packs import Packing, places
 from accel.backends.llvm.templates.tile.results import Finish, joined
 from accel.backends.llvm.templates.tile.sizes import PART_ROWS, Sizes
@@ -77,14 +78,13 @@ class Tiles:
         result = routine.slot("i1")
         routine.store("i1", "false", result)
         with routine.when(enough):
-            code.declare("ptr", "malloc", "i64")
             size = self._sizes.row_bytes(code, rows, count)
             for more in (
                 self._sizes.column_bytes(code, columns, count),
                 self._sizes.level_bytes(code, rows, columns, count),
             ):
                 size = code.emit(f"add i64 {size}, {more}")
-            memory = code.emit(f"call ptr @malloc(i64 {code.emit(f'add i64 {size}, 256')})")
+            memory = taken(routine, code.emit(f"add i64 {size}, 256"))
             routine.store("ptr", memory, self._memory)
             routine.store("i1", code.emit(f"icmp ne ptr {memory}, null"), result)
         return routine.load("i1", result)
