@@ -17,6 +17,7 @@ import numpy as np
 from accel.ast.tree.types import ScalarType
 from accel.backends.device import Launcher, SeriesLauncher, Slots
 from accel.backends.llvm.machine.buffers import buffers
+from accel.backends.llvm.machine.rows import with_rows
 from accel.backends.llvm.module import Kernel, Kernels, load, recording_text
 from accel.backends.llvm.series import Together, forked
 from accel.backends.llvm.sorting import radix
@@ -53,10 +54,7 @@ class CPU:
 
     def upload(self, array: HostArray) -> HostArray:
         """The array itself, or a copy if its innermost elements are not adjacent."""
-        flags = array.flags
-        if flags.aligned and (flags.c_contiguous or _has_rows(array)):
-            return array
-        return np.ascontiguousarray(array)
+        return with_rows(array)
 
     def borrows(self, buffer: HostArray, arguments: Sequence[HostArray]) -> bool:
         """Whether they overlap."""
@@ -140,11 +138,6 @@ def _fills(array: HostArray) -> bool:
     """
     block = array.base
     return block is None or 2 * array.nbytes >= block.nbytes
-
-
-def _has_rows(array: HostArray) -> bool:
-    """Whether the elements of the last dimension are adjacent."""
-    return array.ndim > 0 and array.strides[-1] == array.itemsize
 
 
 def _diagnosis(nest: Nest, addresses: Sequence[int], values: Sequence[int], frame: Frame) -> AccelError | None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from accel.backends.llvm.calls.call import Call
 from accel.backends.llvm.calls.code import CallCode, dumps, loads
+from accel.backends.llvm.machine.rows import with_rows
 
 if TYPE_CHECKING:
     from accel.backends.protocol import HostArray
@@ -31,7 +32,7 @@ class Compiled:
         """Run: see `accel.backends.protocol.Executable`."""
         if not self._run:
             self._run.append(self.function(_Listed(self._execute), ()))
-        found = self._run[0](*arguments)
+        found = self._run[0](*map(with_rows, arguments))
         match found:
             case list():
                 return found
