@@ -13,11 +13,11 @@ from accel.labelled.construction.build import build as labelled
 from accel.labelled.nodes import Program
 from accel.labelled.operations import parts
 from benchmarks import fusion_families as families
-from benchmarks.flashattention import by_rows, inputs, naive, tiled
 from benchmarks.fusion_drawing import Drawing
 from benchmarks.fusion_graph import graph_of
 from benchmarks.fusion_random import fanning, gathering, random_drawing, stress, weighted
 from benchmarks.fusion_reader import read
+from examples.flashattention import by_rows, inputs, naive, tiled
 
 FILES = Path(__file__).parent / "graphs"
 

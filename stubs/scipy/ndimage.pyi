@@ -1,7 +1,9 @@
-"""What examples/canny.py calls."""
+"""What examples/canny.py and components.py call."""
 
 import numpy as np
 
 _Bools = np.ndarray[tuple[int, int], np.dtype[np.bool_]]
 
+def binary_opening(input: _Bools, iterations: int = ...) -> _Bools: ...
 def binary_propagation(input: _Bools, structure: _Bools | None = ..., mask: _Bools | None = ...) -> _Bools: ...
+def label(input: _Bools) -> tuple[np.ndarray[tuple[int, int], np.dtype[np.int32]], int]: ...

@@ -1,4 +1,4 @@
-"""What examples/black_scholes.py and the benchmarks call."""
+"""What examples/black_scholes.py, the benchmarks and tests call."""
 
 from typing import Any, TypeVar
 
@@ -10,3 +10,4 @@ _A = TypeVar("_A", bound=np.ndarray[Any, np.dtype[Any]])  # Any: float32 and flo
 
 def ndtr(x: _Floats) -> _Floats: ...
 def erfc(x: _A) -> _A: ...
+def softmax(x: _A, axis: int | None = ...) -> _A: ...

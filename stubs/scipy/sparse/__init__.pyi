@@ -1,4 +1,4 @@
-"""What examples/pagerank.py calls."""
+"""What examples/pagerank.py, components.py and conjugate_gradients.py call."""
 
 import numpy as np
 
@@ -6,5 +6,9 @@ _Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 _Ints = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 class csr_matrix:
+    indptr: np.ndarray[tuple[int], np.dtype[np.int32]]
+    indices: np.ndarray[tuple[int], np.dtype[np.int32]]
+    data: _Floats
+    nnz: int
     def __init__(self, arg1: tuple[_Floats, tuple[_Ints, _Ints]], shape: tuple[int, int]) -> None: ...
     def __matmul__(self, other: _Floats) -> _Floats: ...
