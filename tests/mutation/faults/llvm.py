@@ -283,7 +283,7 @@ FAULTS = (
     ),
     Fault(
         "rows of any strides are passed as they are",
-        "backends/llvm/device.py",
+        "backends/llvm/machine/rows.py",
         "if flags.aligned and (flags.c_contiguous or _has_rows(array)):",
         "if flags.aligned:",
         ("tests/run/test_run.py::test_any_strides_and_byte_order_go_in",),
