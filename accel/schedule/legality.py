@@ -242,12 +242,21 @@ def against_running(schedule: Schedule, at: int, kind: Kind) -> str | None:
         case Kind.VECTOR:
             return _against_lanes_of_registers(schedule, at)
         case Kind.ITEM:
-            fits = piece.axis.role in ANY_ORDER or piece.part is Part.LANE
+            fits = piece.axis.role in ANY_ORDER or piece.part is Part.LANE or _join_alone(piece)
             return (
-                None if fits else "only maps, folds in any order, and lanes run in work-items that join what they have"
+                None
+                if fits
+                else "only maps, folds in any order, lanes, and blocks that join before all others "
+                "run in work-items that join what they have"
             )
         case _:
             assert_never(kind)
+
+
+def _join_alone(piece: Piece) -> bool:
+    """Whether a piece is blocks that join with each other before they join with others: a power of two of neighbours."""
+    sizes = [size if isinstance(size, int) else 0 for size in (piece.size, *piece.inside)]
+    return piece.part is Part.BLOCK and prod(sizes).bit_count() == 1
 
 
 def _against_lanes_of_registers(schedule: Schedule, at: int) -> str | None:

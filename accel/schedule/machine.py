@@ -16,7 +16,7 @@ class WorkItems:
     """A device of many work-items, which stand in groups, as OpenCL has them.
 
     atomic_bytes: of the widest elements that work-items may combine in memory at the same time. groups_fold_rows: whether
-    work-items are so cheap that a group of them folds a row, where rows are long.
+    work-items are so cheap that groups of them fold rows and columns, and so many that neighbours must read neighbours: a GPU.
     """
 
     atomic_bytes: int = 8

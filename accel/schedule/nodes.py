@@ -37,6 +37,9 @@ class Template(Enum):
     COPIES = "copies"
     ITEMS = "work-items"
     GROUPS = "work-groups"
+    BLOCK_GROUPS = "groups of blocks"
+    LANE_ROWS = "rows in lanes"
+    COLUMN_GROUPS = "groups of columns"
     LITERAL = "literal"
 
 

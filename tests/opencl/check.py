@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Literal, TypeAlias
 
@@ -57,3 +57,8 @@ def on_device(on: OpenCLBackend, name: str) -> None:
             planned, arguments = loops(strategy, case.program(*map(use, case.data(size))))
             executable = executable or compiled(on, planned)
             same(executable(arguments), expected(name, size))
+
+
+def compiled_on(on: OpenCLBackend, function: Callable[..., A.Acc[Any]], *data: HostArray) -> Executable:
+    """A function of arrays like these, as one program."""
+    return compiled(on, loops("greedy", [function(*map(use, data))])[0])

@@ -1,4 +1,4 @@
-"""Folds of some rows of a matrix, which only exist under a guard: as on a GPU, where a work-group folds a row."""
+"""Folds of some rows of a matrix, which only exist under a guard: as on a GPU, where work-groups fold rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, F32, I64
-from accel.backends.opencl.loops import schedule
 from accel.backends.protocol import compiled
 from accel.ir.meaning.interpret import interpret
 from accel.ir.nodes import (
@@ -64,15 +63,16 @@ def sums(*, seeded: bool) -> Program:
 
 @each_platform
 @pytest.mark.parametrize("seeded", [True, False])
-def test_rows_under_a_guard(platform: str, seeded: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("columns", [90, 9000, 70_000])
+def test_rows_under_a_guard(platform: str, columns: int, seeded: bool) -> None:
     """Each element of such a fold is an iteration: the whole fold is there, or nothing of it."""
     on, given = fresh(platform), sums(seeded=seeded)
     on.features = replace(on.features, gpu=True)
-    monkeypatch.setattr(schedule, "LONG_ROW", 1)
     (launch,) = given.steps
     assert isinstance(launch, Launch)
-    assert schedules(launch.nest, on.machine).ways[0].schedules[0].template is Template.GROUPS
-    matrix = np.random.default_rng(1).normal(size=(7, 9000)).astype(np.float32)
+    templates = [way.schedule.template for way in schedules(launch.nest, on.machine).ways]
+    assert templates == [Template.LANE_ROWS, Template.BLOCK_GROUPS]
+    matrix = np.random.default_rng(1).normal(size=(7, columns)).astype(np.float32)
     (expected,) = interpret(given, [matrix])
     (found,) = compiled(on, given)([matrix])
     assert 0 in expected

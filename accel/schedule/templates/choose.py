@@ -25,6 +25,7 @@ from accel.schedule.templates.derive import (
     by_short_rows,
     by_tiles,
 )
+from accel.schedule.templates.gpu.folds import folds
 from accel.schedule.templates.row_groups import row_groups
 from accel.schedule.templates.rows import carried_rows, copied_rows, merged_rows, rows
 from accel.schedule.templates.series import program_series, verify_series
@@ -42,9 +43,15 @@ def schedules(nest: Nest, machine: Machine) -> NestSchedules:
             by_rows = rows(nest)
             return NestSchedules(nest, (*_before_rows(nest, by_rows), Way((by_rows,))))
         case WorkItems():
-            return NestSchedules(nest, tuple(map(Way, by_work_items(nest, machine))))
+            return NestSchedules(nest, tuple(map(Way, _in_work_items(nest, machine))))
         case _:
             assert_never(machine)
+
+
+def _in_work_items(nest: Nest, machine: WorkItems) -> Iterator[tuple[Schedule, ...]]:
+    """Each way as one schedule, or as those of slices of the nest; on a GPU what is folded is folded in groups."""
+    in_groups = tuple(folds(nest, machine)) if machine.groups_fold_rows else ()
+    yield from in_groups or by_work_items(nest, machine)
 
 
 def _before_rows(nest: Nest, by_rows: Schedule) -> Iterator[Way]:

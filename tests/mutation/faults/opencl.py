@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.mutation.fault import Fault
 
 _NESTS = "tests/opencl/test_nests.py::test_bits_are_the_references"
-_ROWS = "tests/opencl/test_nests.py::test_rows_fold_as_on_a_gpu"
+_GPU_FOLDS = "tests/opencl/test_gpu_folds.py"
 _SCALAR = "tests/opencl/test_scalar.py::test_bits_are_the_references"
 _BACKEND = "tests/opencl/test_backend.py"
 _ERRORS = "tests/opencl/test_errors.py"
@@ -56,16 +56,37 @@ FAULTS = (
     ),
     Fault(
         "blocks of other rows join",
-        "backends/opencl/loops/join.py",
-        'merge_into(writer, kind, at, "first + b", "first + b + stride")',
-        'merge_into(writer, kind, at, "b", "b + stride")',
-        (_ROWS,),
+        "backends/opencl/loops/gpu/block_groups.py",
+        'shared.copy(writer, "l", ends, f"first + from + l * {stride}")',
+        'shared.copy(writer, "l", ends, f"from + l * {stride}")',
+        (f"{_GPU_FOLDS}::test_folds_of_rows",),
+    ),
+    Fault(
+        "a row of a power of two of elements has twice as many lanes",
+        "backends/opencl/code/kernel.py",
+        "({self.each}L << bits) < {total}) ++bits;",
+        "({self.each}L << bits) <= {total}) ++bits;",
+        (f"{_GPU_FOLDS}::test_folds_of_rows",),
+    ),
+    Fault(
+        "blocks of a column are those of the next one",
+        "backends/opencl/loops/gpu/column_groups.py",
+        "(from + l * stride) * {rows.count} + row",
+        "(from + l * stride) * {rows.count} + row + 1",
+        (f"{_GPU_FOLDS}::test_folds_of_columns",),
+    ),
+    Fault(
+        "lanes join before blocks of runs do",
+        "backends/opencl/loops/gpu/block_groups.py",
+        "if not kind.commutes:",
+        "if kind.width < 2:",
+        (f"{_GPU_FOLDS}::test_folds_that_do_not_commute",),
     ),
     Fault(
         "the seed is combined on the right",
         "backends/opencl/loops/join.py",
-        "{kind.merge(seed, f'{at.values}[first]')}",
-        "{kind.merge(f'{at.values}[first]', seed)}",
+        "{kind.merge(seed, value)}",
+        "{kind.merge(value, seed)}",
         (_NESTS,),
     ),
     Fault(

@@ -14,6 +14,7 @@ from accel.ast.tree.operators import Operator
 from accel.backends.opencl.code.functions import Context
 from accel.backends.opencl.code.naming import ERROR, Parameters, parameters
 from accel.backends.opencl.code.states import StateType, state_type
+from accel.backends.opencl.code.writer import Writer
 from accel.ir import mentions
 from accel.ir.nodes import Nest
 from accel.labelled.array import Extent, SizeVariable
@@ -21,10 +22,31 @@ from accel.labelled.scalar import Compute, While
 
 
 @dataclass(frozen=True, slots=True)
-class Amount:
-    """`ceil(product of extents / divisor)`, times `rows` and `factor`, plus `more`; at least `least`.
+class Sharing:
+    """The least power of two that is at least `ceil(product of extents / each)`; at least `least`, at most `most`."""
 
-    The product counts as 0 where one of the extents `needed` is 0.
+    product: tuple[Extent, ...]
+    most: int
+    each: int = 1
+    least: int = 1
+
+    def value(self, size: Callable[[SizeVariable], int]) -> int:
+        """The number, with the extents of a call."""
+        wanted = -(-elements(self.product, size) // self.each)
+        return min(max(self.least, 1 << max(wanted - 1, 0).bit_length()), self.most)
+
+    def write(self, writer: Writer, total: str) -> None:
+        """Bind `bits`, the logarithm of the number, which is the same for all work-items. `total`: the product, as an atom."""
+        first, last = self.least.bit_length() - 1, self.most.bit_length() - 1
+        writer.line(f"int bits = {first};")
+        writer.line(f"while (bits < {last} && ({self.each}L << bits) < {total}) ++bits;")
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """`ceil(product of extents / divisor)`, times `rows`, `factor` and other numbers, plus `more`; at least `least`.
+
+    The product counts as 0 where one of the extents `needed` is 0, or where it is less than `above`.
     """
 
     product: tuple[Extent, ...] = ()
@@ -34,12 +56,15 @@ class Amount:
     more: int = 0
     least: int = 0
     needed: tuple[Extent, ...] = ()
+    above: int = 0
+    times: tuple[Amount | Sharing, ...] = ()
 
     def value(self, size: Callable[[SizeVariable], int]) -> int:
         """The number, with the extents of a call."""
         product = elements(self.product, size) if all(elements((extent,), size) for extent in self.needed) else 0
-        parts = -(-product // self.divisor)
-        return max(parts * elements(self.rows, size) * self.factor + self.more, self.least)
+        parts = -(-product // self.divisor) if product >= self.above else 0
+        others = prod(each.value(size) for each in self.times)
+        return max(parts * elements(self.rows, size) * self.factor * others + self.more, self.least)
 
 
 def elements(product: tuple[Extent, ...], size: Callable[[SizeVariable], int]) -> int:

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from accel.backends.opencl.code.body import Body
-from accel.backends.opencl.code.kernel import Amount, Choice, NestKernels, Scaffold
+from accel.backends.opencl.code.kernel import Amount, NestKernels, Scaffold
 from accel.backends.opencl.code.states import Machine
 from accel.backends.opencl.code.writer import Writer
 from accel.backends.opencl.loops.flat import Flat
 from accel.backends.opencl.loops.join import Partials, join, merge_into, partials
-from accel.backends.opencl.loops.rows import Rows
+from accel.backends.opencl.loops.rows import Rows, around
 from accel.ir import mentions
 from accel.ir.nodes import LoopBody, State
 from accel.ir.slices import needed_for
@@ -31,33 +31,32 @@ class Lanes:
     commutes: bool
 
 
-def _lanes(schedule: Schedule, at: int) -> Lanes:
-    """Those of piece `at` and the two behind it, parts of one axis: its blocks, and the lanes and steps of a block."""
-    inside = schedule.pieces[at + 1 : at + 3]
+def _lanes(schedule: Schedule) -> Lanes:
+    """Those of the outermost piece and the two behind it, parts of one axis: its blocks, and the lanes and steps of a block."""
+    inside = schedule.pieces[1:3]
     ((place, size),) = ((n, each.size) for n, each in enumerate(inside) if each.kind is Kind.ITEM)
     assert isinstance(size, int)
     return Lanes(size, place == 1)
 
 
-def blocks_of_lanes(
-    scaffold: Scaffold, rows: Rows, flat: Flat, slices: Sequence[Schedule], at: int, when: Choice | None = None
-) -> NestKernels:
-    """The nest's kernels: one for each slice, whose piece `at` are its blocks, then the join."""
+def blocks_of_lanes(scaffold: Scaffold, flat: Flat, slices: Sequence[Schedule]) -> NestKernels:
+    """The nest's kernels: one for each slice, whose outermost piece is its blocks, then the join."""
     nest = scaffold.nest
+    rows = around(nest)
     ends = partials(
         scaffold, flat.loops[0].states, Amount(flat.extents, BLOCK, rows.extents, least=1, needed=flat.needed)
     )
     outside = {id(statement) for statement in (*rows.once_each, *rows.once)}
     for number, schedule in enumerate(slices):
-        kind, states = _lanes(schedule, at), _states(schedule, flat)
+        kind, states = _lanes(schedule), _states(schedule, flat)
         names = {state.name for state in states}
         roots: list[LoopBody] = [each.step for each in schedule.carried if each.state.name in names]
         roots += [] if number else [s for s in mentions.stores(nest) if id(s) not in outside]
         body = Body(Writer(), scaffold.context, dict(scaffold.types), only=needed_for(nest, roots), atomic=True)
         _block(scaffold, body, rows, flat, kind, states, ends)
         items = Amount(flat.extents, BLOCK, rows.extents, kind.width, needed=flat.needed)
-        scaffold.kernel(f"fold{number}", body.writer.text, items, group=kind.width, when=when)
-    join(scaffold, rows, flat, BLOCK, ends, {}, when)
+        scaffold.kernel(f"fold{number}", body.writer.text, items, group=kind.width)
+    join(scaffold, rows, flat, BLOCK, ends, {})
     return scaffold.done("a work-group per block of a fold")
 
 
@@ -84,11 +83,7 @@ def _block(
         writer.line(f"__local uchar lanes{number}_some[{width}];")
     writer.line("const int lane = get_local_id(0);")
     writer.line("const long place = get_group_id(0);")
-    if rows.outer:
-        writer.line(f"const long blocks = ({flat.total} + {BLOCK - 1}) / {BLOCK};")
-        writer.line("const long row = place / blocks, block = place % blocks;")
-    else:
-        writer.line("const long block = place;")
+    writer.line("const long block = place;")
     rows.enter(body)
     for state in states:
         body.accumulator(state, Machine.PLAIN).begin(writer, None)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from accel.ast.tree.types import BOOL
 from accel.backends.opencl.code.body import Body
-from accel.backends.opencl.code.kernel import Amount, Choice, Scaffold
+from accel.backends.opencl.code.kernel import Amount, Scaffold
 from accel.backends.opencl.code.spelling import c_type
-from accel.backends.opencl.code.states import StateType, guarded
+from accel.backends.opencl.code.states import StateType
 from accel.backends.opencl.code.writer import Writer
 from accel.backends.opencl.loops.flat import Flat
 from accel.backends.opencl.loops.rows import Rows
@@ -48,12 +48,11 @@ def join(
     block: int,
     ends: Mapping[str, Partials],
     carries: Mapping[str, Partials],
-    when: Choice | None = None,
 ) -> None:
-    """Add the kernel: one work-group for each row. `ends`: what each block gave; `carries`: of running states, the value
+    """Add the kernel: one work-group. `ends`: what each block gave; `carries`: of running states, the value
     before each block and, after the last one, the final value, seed included."""
-    needed = needed_for(scaffold.nest, [*rows.once_each, *rows.once])
-    if not rows.once_each and not rows.once:
+    needed = needed_for(scaffold.nest, rows.once_each)
+    if not rows.once_each:
         return
     states = [state for state in flat.loops[0].states if id(state) in needed]
     body = Body(Writer(), scaffold.context, dict(scaffold.types), only=needed)
@@ -61,25 +60,20 @@ def join(
     writer.line("const int lane = get_local_id(0);")
     writer.line("const long row = get_group_id(0);")
     writer.line(f"const long blocks = ({flat.total} + {block - 1}) / {block}, first = row * blocks;")
-    with guarded(writer, f"row < {rows.count}" if rows.once else None):
-        for state in states:
-            if state.name in ends:
-                _pairs(writer, scaffold.types[state.name], ends[state.name])
+    for state in states:
+        if state.name in ends:
+            _pairs(writer, scaffold.types[state.name], ends[state.name])
     with writer.block(f"if (lane == 0 && row < {rows.count})"):
         rows.enter(body)
         rows.finish(body)
         for state in states:
             if state.name in ends:
-                _final(body, state, ends[state.name])
+                at = ends[state.name]
+                final(body, state, f"{at.values}[first]", f"blocks > 0 && {at.some}[first]")
             else:
                 body.bind(state.finals, f"{carries[state.name].values}[blocks]")
         body.statements(rows.level.after)
-    if rows.once:
-        with writer.block("if (lane == 0 && row == 0)"):
-            body.statements(rows.root.before)
-            body.statements(rows.root.after)
-    items = Amount(rows.extents, factor=JOINERS, least=JOINERS if rows.once else 0)
-    scaffold.kernel("join", writer.text, items, group=JOINERS, when=when)
+    scaffold.kernel("join", writer.text, Amount(rows.extents, factor=JOINERS), group=JOINERS)
 
 
 def _pairs(writer: Writer, kind: StateType, at: Partials) -> None:
@@ -98,17 +92,17 @@ def merge_into(writer: Writer, kind: StateType, at: Partials, left: str, right: 
         writer.line(f"{some}[{left}] = 1;")
 
 
-def _final(body: Body, state: State, at: Partials) -> None:
-    """Bind the finals from the first block's place, where all blocks are by now."""
+def final(body: Body, state: State, value: str, some: str) -> None:
+    """Bind the finals: the seed on the left, and the value of all blocks, if there are `some` elements."""
     writer, kind = body.writer, body.types[state.name]
     found = writer.fresh("found")
-    writer.line(f"const int {found} = blocks > 0 && {at.some}[first];")
+    writer.line(f"const int {found} = {some};")
     total = writer.fresh("total")
     seed = body.seed(state)
     if seed is None:
         body.require(state, found)
-        writer.line(f"{kind.name} {total} = {at.values}[first];")
+        writer.line(f"{kind.name} {total} = {value};")
     else:
         writer.line(f"{kind.name} {total} = {seed};")
-        writer.line(f"if ({found}) {total} = {kind.merge(seed, f'{at.values}[first]')};")
+        writer.line(f"if ({found}) {total} = {kind.merge(seed, value)};")
     body.bind(state.finals, total)

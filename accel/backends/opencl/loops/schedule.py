@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from accel.backends.opencl.code.kernel import Choice, NestKernels, Scaffold
-from accel.backends.opencl.loops.flat import flat, merged_where_possible
+from accel.backends.opencl.code.kernel import Amount, Choice, NestKernels, Scaffold
+from accel.backends.opencl.loops.flat import Flat, flat, merged_where_possible
 from accel.backends.opencl.loops.folds import blocks_of_lanes
+from accel.backends.opencl.loops.gpu.block_groups import Groups, groups_of_blocks, is_alone
+from accel.backends.opencl.loops.gpu.column_groups import groups_of_columns
+from accel.backends.opencl.loops.gpu.lane_rows import rows_in_lanes
+from accel.backends.opencl.loops.gpu.places import Places, in_temporaries
 from accel.backends.opencl.loops.maps import one_item_per_index
-from accel.backends.opencl.loops.rows import around, inside
+from accel.backends.opencl.loops.rows import Rows, around, inside
 from accel.backends.opencl.loops.scans import chained_blocks
 from accel.backends.opencl.loops.sequential import sequential
 from accel.errors import AccelInternalError
+from accel.labelled.meaning.order import BLOCK
 from accel.schedule.nodes import Schedule, Template
 from accel.schedule.templates.ways import Way
-
-LONG_ROW = 256
-"""Elements of a row from which on a work-group folds it faster than a single work-item."""
 
 
 def kernels(scaffold: Scaffold, ways: Sequence[Way]) -> NestKernels:
@@ -25,8 +27,8 @@ def kernels(scaffold: Scaffold, ways: Sequence[Way]) -> NestKernels:
     match ways:
         case [Way(schedules)]:
             return _only(scaffold, schedules)
-        case [Way(groups), Way()]:
-            return _rows(scaffold, groups)
+        case [Way(rows), Way(blocks)]:
+            return _rows(scaffold, rows, blocks)
         case _:
             raise AccelInternalError(f"{len(ways)} ways to run a nest")
 
@@ -40,23 +42,63 @@ def _only(scaffold: Scaffold, schedules: Sequence[Schedule]) -> NestKernels:
             return one_item_per_index(scaffold, flat(nest, first.pieces[0].axis))
         case Template.GROUPS:
             whole = merged_where_possible(flat(nest, first.pieces[0].axis), nest)
-            return blocks_of_lanes(scaffold, around(nest), whole, schedules, 0)
+            return blocks_of_lanes(scaffold, whole, schedules)
+        case Template.BLOCK_GROUPS:
+            return _blocks(scaffold, schedules)
+        case Template.COLUMN_GROUPS:
+            return _columns(scaffold, first)
         case Template.CHAIN:
             return chained_blocks(scaffold, first)
         case (
             Template.ROWS | Template.MERGED | Template.COLUMNS | Template.COLUMN_SCANS | Template.BLOCKS
-            | Template.SHORT_ROWS | Template.ROW_GROUPS | Template.TILE | Template.COPIES
+            | Template.SHORT_ROWS | Template.ROW_GROUPS | Template.TILE | Template.COPIES | Template.LANE_ROWS
         ):  # fmt: skip
             raise AccelInternalError(f"no kernels run nests as {first.template.value}")
         case _:
             assert_never(first.template)
 
 
-def _rows(scaffold: Scaffold, groups: Sequence[Schedule]) -> NestKernels:
-    """Work-groups where rows are long, else work-items."""
+def _blocks(scaffold: Scaffold, slices: Sequence[Schedule]) -> NestKernels:
+    """A fold of all, by groups of blocks."""
     nest = scaffold.nest
-    outer, inner = (flat(nest, groups[0].pieces[at].axis) for at in (0, 1))
-    long, short = (Choice(inner.extents, LONG_ROW, below=below) for below in (False, True))
-    blocks_of_lanes(scaffold, inside(nest, outer), inner, groups, 1, long)
-    one_item_per_index(scaffold, outer, short)
-    return scaffold.done("a work-group per row if rows are long, else a work-item")
+    whole = merged_where_possible(flat(nest, slices[0].pieces[0].axis), nest)
+    groups = _groups(around(nest), whole, slices, 1)
+    groups_of_blocks(scaffold, groups, slices, 0, _ends(scaffold, groups, slices, 0))
+    return scaffold.done("a work-group for some blocks of a fold")
+
+
+def _rows(scaffold: Scaffold, in_lanes: Sequence[Schedule], in_blocks: Sequence[Schedule]) -> NestKernels:
+    """Some rows in a group where they are no longer than a block; else groups of blocks."""
+    nest = scaffold.nest
+    outer, inner = (flat(nest, in_blocks[0].pieces[at].axis) for at in (0, 1))
+    groups = _groups(inside(nest, outer), inner, in_blocks, 2)
+    ends = _ends(scaffold, groups, in_blocks, 1)
+    rows_in_lanes(scaffold, groups.rows, inner, in_lanes, ends)
+    groups_of_blocks(scaffold, groups, in_blocks, 1, ends, Choice(inner.extents, BLOCK + 1, below=False))
+    return scaffold.done("some rows in a work-group, or some blocks of a row")
+
+
+def _columns(scaffold: Scaffold, schedule: Schedule) -> NestKernels:
+    nest = scaffold.nest
+    outer, inner = (flat(nest, schedule.pieces[at].axis) for at in (0, 1))
+    count = Amount(inner.extents, BLOCK, outer.extents, above=0 if inner.needed else BLOCK + 1)
+    ends = in_temporaries(scaffold, [schedule], schedule.pieces[1].axis, count)
+    groups_of_columns(scaffold, inside(nest, outer), inner, schedule, ends)
+    return scaffold.done("a work-group for a block of some columns")
+
+
+def _groups(rows: Rows, whole: Flat, slices: Sequence[Schedule], blocks: int) -> Groups:
+    """`blocks`: the piece that is the blocks of a group."""
+    size = slices[0].pieces[blocks].size
+    assert isinstance(size, int)
+    return Groups(rows, whole, size)
+
+
+def _ends(scaffold: Scaffold, groups: Groups, slices: Sequence[Schedule], at: int) -> Places:
+    """For what groups leave of the axis of piece `at`, at least one for each row; none where the only group of a row writes
+    what stands after it."""
+    alone = is_alone(groups, slices)
+    above = groups.longest + 1 if alone else 0
+    parts = Amount(groups.flat.extents, groups.longest, least=0 if alone else 1, above=above)
+    count = Amount(rows=groups.rows.extents, times=(parts,))
+    return in_temporaries(scaffold, slices, slices[0].pieces[at].axis, count)

@@ -1,0 +1,1 @@
+"""Kernels whose work-items meet in groups, for GPUs."""

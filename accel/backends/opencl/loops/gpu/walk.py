@@ -1,0 +1,63 @@
+"""How lanes of the order walk through their elements, by the pieces of a schedule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from accel.backends.opencl.code.body import Body
+from accel.backends.opencl.code.spelling import constant
+from accel.backends.opencl.code.states import Machine, struct
+from accel.backends.opencl.code.writer import Writer
+from accel.backends.opencl.loops.flat import Flat
+from accel.backends.opencl.loops.gpu.places import Held, Places
+from accel.labelled.meaning.order import BLOCK
+from accel.schedule.nodes import Axis, Part, Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """`width` lanes of a block: they take its elements in turns (`commutes`), or each a run of them."""
+
+    width: int
+    commutes: bool
+
+    @property
+    def run(self) -> int:
+        """How many elements a lane has of a whole block."""
+        return BLOCK // self.width
+
+    @property
+    def each(self) -> int:
+        """How many elements there must be for one more lane to have some."""
+        return 1 if self.commutes else self.run
+
+
+def lanes(schedule: Schedule, axis: Axis) -> Lanes:
+    """Those of an axis that is cut into blocks, steps and lanes."""
+    *_, outer, inner = schedule.of(axis)
+    size = outer.size if outer.part is Part.LANE else inner.size
+    assert isinstance(size, int)
+    return Lanes(size, outer.part is not Part.LANE)
+
+
+def walk(body: Body, flat: Flat, kind: Lanes, shared: Places, lane: str, base: str, end: str) -> None:
+    """Begin the states, and take the elements of a lane of the block that begins with element `base`; none from `end` on."""
+    writer = body.writer
+    for each in shared.every:
+        body.accumulator(each.state, Machine.PLAIN).begin(writer, _neutral(writer, each))
+    # The bound is the loop's own: Intel's compiler has read past an array where it was a condition inside.
+    if kind.commutes:
+        writer.line(f"const long begin = {base} + {lane};")
+        writer.line(f"const long stop = min({base} + {BLOCK}L, {end});")
+    else:
+        writer.line(f"const long begin = {base} + {lane} * {kind.run};")
+        writer.line(f"const long stop = min(begin + {kind.run}L, {end});")
+    with writer.block(f"for (long item = begin; item < stop; item += {kind.width if kind.commutes else 1})"):
+        flat.enter(body, "item")
+        body.level(flat.body)
+
+
+def _neutral(writer: Writer, each: Held) -> str | None:
+    """A new variable with what is neutral to a state that begins so."""
+    neutral = each.state.monoid.neutral
+    return struct(writer, each.type.name, list(map(constant, neutral))) if neutral and each.some is None else None
