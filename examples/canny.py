@@ -116,7 +116,7 @@ def connect(strong: Marks, weak: Marks) -> Marks:
     def step(state: tuple[Marks, A.Acc[A.Scalar[np.bool_]]]) -> tuple[Marks, A.Acc[A.Scalar[np.bool_]]]:
         marks, _ = state
         grown = grow(marks)
-        changed = A.foldAll(lambda a, b: a | b, A.constant(False, np.bool_), A.zipWith(A.ne, marks, grown))
+        changed = A.or_(A.flatten(A.zipWith(A.ne, marks, grown)))
         return grown, changed
 
     connected, _ = A.awhile(lambda state: state[1], step, (strong, A.unit(A.constant(True, np.bool_))))
@@ -183,6 +183,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     output.parent.mkdir(parents=True, exist_ok=True)
     Image.fromarray(edges).save(output)
     print(f"{int(edges.sum())} of {edges.size} pixels are edges; written to {output}")
+    written, fused = (A.explain(canny, strategy=strategy).loops for strategy in ("none", "ilp"))
+    print(f"loops: {written} as written, {fused} fused")
 
 
 if __name__ == "__main__":

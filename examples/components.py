@@ -95,7 +95,7 @@ def main() -> None:
     assert len(np.unique(found)) == count == pairs.shape[1]
     print(f"coins: {count} components of {len(found)} pixels")
     written, fused = (A.explain(components, strategy=strategy).loops for strategy in ("none", "ilp"))
-    print(f"{written} loops as written, {fused} fused")
+    print(f"loops: {written} as written, {fused} fused")
 
 
 if __name__ == "__main__":

@@ -76,7 +76,7 @@ def main() -> None:
     residual = np.linalg.norm(matrix @ x - b) / np.linalg.norm(b)
     print(f"{len(b)} rows, {matrix.nnz} elements: {turns} turns, residual {residual:.0e}")
     written, fused = (A.explain(solve, strategy=strategy).loops for strategy in ("none", "ilp"))
-    print(f"{written} loops as written, {fused} fused")
+    print(f"loops: {written} as written, {fused} fused")
 
 
 if __name__ == "__main__":

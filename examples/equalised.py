@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Image.fromarray((found * (LEVELS - 1)).astype(np.uint8)).save(output)
     written, fused = (A.explain(equalised, strategy=strategy).loops for strategy in ("none", "ilp"))
     print(f"deviation of grey levels {picture.std() / LEVELS:.3f}, equalised {found.std():.3f}; written to {output}")
-    print(f"{written} loops as written, {fused} fused")
+    print(f"loops: {written} as written, {fused} fused")
 
 
 if __name__ == "__main__":

@@ -106,7 +106,7 @@ def main() -> None:
     for way in (naive, by_rows, tiled):
         np.testing.assert_allclose(A.run(way(A.use(q), A.use(k), A.use(v))), expected, rtol=1e-4, atol=1e-5)
         written, fused = (A.explain(way, q, k, v, strategy=strategy).loops for strategy in ("none", "ilp"))
-        print(f"{way.__name__}: {written} loops as written, {fused} fused")
+        print(f"{way.__name__}, loops: {written} as written, {fused} fused")
 
 
 if __name__ == "__main__":

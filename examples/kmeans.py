@@ -65,7 +65,7 @@ def kmeans(points: Points, start: Points) -> tuple[Points, Labels]:
         centroids, labels, _ = state
         moved = A.compute(means(points, labels, centroids))
         new = nearest(points, moved)
-        changed = A.fold(lambda a, b: a | b, A.constant(False, np.bool_), A.zipWith(A.ne, labels, new))
+        changed = A.or_(A.zipWith(A.ne, labels, new))
         return moved, new, changed
 
     first: State = (start, nearest(points, start), A.unit(A.constant(True, np.bool_)))
@@ -107,6 +107,8 @@ def main() -> None:
     inertia = float(((points - centroids[labels]) ** 2).sum())
     assert abs(inertia - peer.inertia_) <= 1e-6 * inertia, (inertia, peer.inertia_)
     print(f"{len(points)} digits in clusters of {np.bincount(labels).tolist()}, inertia {inertia:.1f}")
+    written, fused = (A.explain(kmeans, strategy=strategy).loops for strategy in ("none", "ilp"))
+    print(f"loops: {written} as written, {fused} fused")
 
 
 if __name__ == "__main__":

@@ -162,6 +162,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     error = abs(norm - expected) / expected
     assert error < 1e-8, (norm, expected)
     print(f"class {given.size}: the residual's norm is {norm:.12e}, as expected but for {error:.0e}; {seconds:.3f} s")
+    program = multigrid(A.use(v), n, cycles)
+    written, fused = (A.explain(program, strategy=strategy).loops for strategy in ("none", "ilp"))
+    print(f"loops: {written} as written, {fused} fused")
 
 
 if __name__ == "__main__":

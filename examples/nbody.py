@@ -161,7 +161,7 @@ def main() -> None:
     assert abs(after - before) < 1e-4 * abs(before)
     written, fused = (A.explain(simulated, strategy=strategy).loops for strategy in ("none", "ilp"))
     print(f"{len(start)} stars: energy {before:.9f}, after 10 steps {after:.9f}")
-    print(f"a step: {written} loops as written, {fused} fused")
+    print(f"a step, loops: {written} as written, {fused} fused")
 
 
 if __name__ == "__main__":

@@ -100,6 +100,8 @@ def main() -> None:
     ranks = ranks_of(*graph)
     np.testing.assert_allclose(ranks, pagerank_scipy(*graph), rtol=1e-6)
     print(f"{graph[1].size} edges: node {int(np.argmax(ranks))} leads with rank {ranks.max():.6f}")
+    written, fused = (A.explain(pagerank, strategy=strategy).loops for strategy in ("none", "ilp"))
+    print(f"loops: {written} as written, {fused} fused")
 
 
 if __name__ == "__main__":

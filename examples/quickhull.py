@@ -150,7 +150,7 @@ def main() -> None:
         np.testing.assert_array_equal(corners, quickhull_scipy(points))
         print(f"{len(points)} {what}: {len(corners)} corners")
     written, fused = (A.explain(quickhull, strategy=strategy).loops for strategy in ("none", "ilp"))
-    print(f"{written} loops as written, {fused} fused")
+    print(f"loops: {written} as written, {fused} fused")
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ def main() -> None:
     keys = inputs()
     np.testing.assert_array_equal(A.run(radix_sort(A.use(keys))), np.sort(keys))
     written, fused = (A.explain(radix_sort, strategy=strategy).loops for strategy in ("none", "ilp"))
-    print(f"{len(keys)} keys sorted in {BITS} turns: {written} loops as written, {fused} fused")
+    print(f"{len(keys)} keys sorted in {BITS} turns; loops: {written} as written, {fused} fused")
 
 
 if __name__ == "__main__":

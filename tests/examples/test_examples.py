@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from scipy.signal import convolve2d
 
 import accel as A
 from accel.support.choices import STRATEGIES, Strategy
@@ -45,7 +46,9 @@ def test_main_runs_and_checks_itself(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["example"])
     main()
-    assert said in capsys.readouterr().out
+    found = capsys.readouterr().out
+    assert said in found
+    assert "fused" in found or "loop" in found
 
 
 def test_canny_writes_a_picture(tmp_path: Path) -> None:
@@ -119,6 +122,12 @@ def test_life_is_the_same_everywhere(backend: str, shape: tuple[int, int]) -> No
     board = life.inputs(*shape)
     found = A.runN(life.generations, backend=backend)(board, np.int64(3))
     np.testing.assert_array_equal(found, life.generations_numpy(board, 3))
+
+
+def test_a_generation_is_scipy_s() -> None:
+    board = life.inputs(12, 9)
+    count = convolve2d(board.astype(np.int64), np.ones((3, 3), np.int64), mode="same", boundary="wrap") - board
+    np.testing.assert_array_equal(A.runN(life.generation)(board), (count == 3) | board & (count == 2))
 
 
 def test_random_numbers_of_multigrid_follow_each_other() -> None:

@@ -1,8 +1,9 @@
-"""The examples of sorts and random numbers: each checks itself, is the same on every backend, and stores what it says."""
+"""The examples of sorts, runs and random numbers: each checks itself, is the same on every backend, and stores what it says."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import groupby
 
 import numpy as np
 import pytest
@@ -10,19 +11,23 @@ import pytest
 import accel as A
 from examples import monte_carlo, nearest, run_length
 
+pytestmark = pytest.mark.solver
+
 
 @pytest.mark.parametrize(
     ("main", "said"),
     [
-        (monte_carlo.main, "4000000 paths in 1 loop"),
-        (run_length.main, "44635 runs; 2 loops encode, 4 decode"),
+        (monte_carlo.main, "4000000 paths; loops: 4 as written, 1 fused"),
+        (run_length.main, "1000000 bytes are 44635 runs"),
         (nearest.main, "284 of 297 digits recognised"),
     ],
     ids=["monte_carlo", "run_length", "nearest"],
 )
 def test_main_runs_and_checks_itself(main: Callable[[], None], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     main()
-    assert said in capsys.readouterr().out
+    found = capsys.readouterr().out
+    assert said in found
+    assert " fused" in found
 
 
 @pytest.mark.parametrize("backend", ["interpreter", "llvm", "opencl"])
@@ -38,13 +43,15 @@ def test_monte_carlo_stores_two_numbers_only() -> None:
 
 
 @pytest.mark.parametrize("backend", ["interpreter", "llvm", "opencl"])
-@pytest.mark.parametrize("xs", [[7], [1, 1, 1], [1, 2, 2, 3, 1, 1], list(range(40))], ids=str)
+@pytest.mark.parametrize("xs", [[], [7], [1, 1, 1], [1, 2, 2, 3, 1, 1], list(range(40))], ids=str)
 def test_runs_are_numpy_s_and_give_the_vector_back(backend: str, xs: list[int]) -> None:
     array = np.array(xs, np.uint8)
     values, lengths = A.run(run_length.encode(A.use(array)), backend=backend)
     expected_values, expected_lengths = run_length.encode_numpy(array)
     np.testing.assert_array_equal(values, expected_values)
     np.testing.assert_array_equal(lengths, expected_lengths)
+    groups = [(value, len(list(group))) for value, group in groupby(xs)]
+    assert list(zip(values.tolist(), lengths.tolist(), strict=True)) == groups
     np.testing.assert_array_equal(A.run(run_length.decode(A.use(values), A.use(lengths)), backend=backend), array)
 
 
