@@ -130,6 +130,37 @@ def test_batches() -> None:
     check(batched, numbers((2, 2, 4097), "float32"), numbers((2, 3, 4097), "float32", 1), threads=2)
 
 
+@pytest.mark.parametrize("registers", [(32, 16), (64, 32)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("count", one_in(3, [4, 8, 16, 3, 5, 32]))
+def test_batches_of_few_elements(
+    count: int, dtype: str, registers: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Powers of two up to 16 are read where they lie, others are packed."""
+    monkeypatch.setattr(Host, "registers", property(lambda _: Registers(*registers)))
+    for rows, columns in ((1, 1), (5, 9), (2, 37)):
+        x, y = numbers((3, rows, count), dtype), numbers((3, count, columns), dtype, 1)
+        check(lambda x, y: A.matmul(x, y), x, y, threads=2)
+        check(lambda x, y: A.matmul(x, y), x[::-2], y[::2])
+
+
+def test_batches_of_few_elements_with_what_is_fused() -> None:
+    def scaled(x: Rows, y: Rows) -> Rows:
+        return A.map(lambda e: A.max(e, 0), A.matmul(A.map(lambda e: e * 2 + 1, x), A.map(A.abs, y)))
+
+    def shared(x: Rows, y: Rows) -> Rows:
+        return A.matmul(x, A.replicate((A.shape(x)[0], A.All, A.All), y))
+
+    def gathered(x: Rows, y: Rows) -> Rows:
+        """An index that is data: such a side is packed."""
+        return A.matmul(x, A.imap(lambda ix, e: e + y[ix[0], A.cast(e, np.int64) * 0, ix[2]], y))
+
+    x, y = numbers((5, 6, 8), "float32"), numbers((5, 8, 21), "float32", 1)
+    check(scaled, x, y)
+    check(shared, x, y[0])
+    check(gathered, x, y)
+
+
 def test_batches_that_share_a_side() -> None:
     def shared(x: Rows, y: Rows) -> Rows:
         batch, n, _ = A.unlift(A.shape(x))

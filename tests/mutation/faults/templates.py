@@ -13,6 +13,13 @@ _ROW_GROUPS = "backends/llvm/templates/row_groups.py"
 
 FAULTS = (
     Fault(
+        "elements of small folds of a batch join in the order of their numbers",
+        "backends/llvm/templates/tile/direct.py",
+        'Uniform(str(int(f"{place:0{bits}b}"[::-1], 2)), I64)',
+        "Uniform(str(place), I64)",
+        ("tests/llvm/test_tile.py::test_batches_of_few_elements",),
+    ),
+    Fault(
         "a lane goes on with what stood in its row before",
         _FOLDS_OF_STRIPS,
         'self._together_at(rows, first, together, code.emit(f"icmp eq i64 {first}, {rows.start}"))',

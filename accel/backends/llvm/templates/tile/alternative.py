@@ -18,6 +18,7 @@ from accel.backends.llvm.loops.schedule import CHUNK_WORK
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.templates.tile.ahead import asking
 from accel.backends.llvm.templates.tile.batch import is_small, put_batch, some_of_batch
+from accel.backends.llvm.templates.tile.direct import Direct, can_be_direct, is_direct, some_directly
 from accel.backends.llvm.templates.tile.kernel import Kernel
 from accel.backends.llvm.templates.tile.layout import Panel, Parameters, Word, layout
 from accel.backends.llvm.templates.tile.memory import taken
@@ -34,6 +35,9 @@ from accel.schedule.templates.tile import Tile
 
 LEAST = 4096.0
 """Steps below which rows serve as well."""
+
+LEAST_DIRECT = (2, 4)
+"""Rows and columns below which they do in batches that need not be packed."""
 
 CHUNK_ROWS, CHUNK_COLUMNS = 20, 8
 """The most panels of a chunk, which takes some milliseconds."""
@@ -95,6 +99,8 @@ class Tiles:
             return 1, 1
         if self._tile.rows.along_fold and self._tile.columns.along_fold:
             return self._layout.rows, self._layout.columns
+        if can_be_direct(self._tile):
+            return LEAST_DIRECT
         return self._layout.rows // 2, self._layout.lanes // 2
 
     def run(self, levels: Levels) -> None:
@@ -153,10 +159,26 @@ class Tiles:
             for word, value in ((Word.ROW, "0"), (Word.ROWS, rows), (Word.COLUMN, "0"), (Word.COLUMNS, columns)):
                 words.put(word, value)
             self._block(words, "0", "1", count, tables)
-            self._shared(levels, "batch", self._total(levels), self._at_once(levels))
+            self._small(levels, count)
             routine.jump(after)
             routine.place(after)
         self._free(levels)
+
+    def _small(self, levels: Levels, count: str) -> None:
+        """A batch of small nests, each by one thread: packed, or where they lie."""
+        routine = levels.routine
+        packed, direct, after = routine.label(), routine.label(), routine.label()
+        functions = {packed: "batch"}
+        if can_be_direct(self._tile):
+            routine.branch(is_direct(routine.code, count), direct, packed)
+            functions[direct] = "directly"
+        else:
+            routine.jump(packed)
+        for label, function in functions.items():
+            routine.place(label)
+            self._shared(levels, function, self._total(levels), self._at_once(levels))
+            routine.jump(after)
+        routine.place(after)
 
     def _at_once(self, levels: Levels) -> str:
         """How many of a batch make a chunk: at least as much work as is worth handing out."""
@@ -262,6 +284,12 @@ class Tiles:
                 (self._tile.columns, "ask_columns", Word.COLUMNS),
             ):
                 text.routines.append(asking(f"{name}_{function}", self._layout, side, word, frame))
+        if can_be_direct(self._tile):
+            text.routines += [
+                Direct(f"{name}_direct", self._layout, frame).write(),
+                some_directly(name, self._layout, self._words, frame),
+                self._wrapper("directly"),
+            ]
 
     def _wrapper(self, function: str) -> Routine:
         """What `accel_run` calls: the parameters are those of the frame."""
