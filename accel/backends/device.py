@@ -17,7 +17,11 @@ from accel.schedule.nodes import Series
 B = TypeVar("B")
 
 Launcher: TypeAlias = Callable[[list[B | None], list[int]], None]
-"""Runs one nest on the buffers and extents of a call; raises what its checks find, `sites.NoSite` if that cannot be said."""
+"""Runs one nest on the buffers and extents of a call; raises what its checks find, `sites.NoSite` if that cannot be said. Or it
+does not wait, and leaves at `RECORD` where `Device.look` finds whether one failed; a zero stands for what was not there."""
+
+RECORD = -1
+"""The last place in the buffers of a call is the device's own: None, or where to look for failed checks."""
 
 
 SeriesLauncher: TypeAlias = Callable[[list[B | None], list[int]], bool]
@@ -42,8 +46,8 @@ class Slots:
 
     @property
     def counts(self) -> tuple[int, int]:
-        """How many buffers and extents a call has."""
-        return len(self._arrays), len(self._sizes)
+        """How many buffers a call has, with that at `RECORD`, and how many extents."""
+        return len(self._arrays) + 1, len(self._sizes)
 
 
 class Device(Protocol[B]):
@@ -76,8 +80,15 @@ class Device(Protocol[B]):
         """A fresh contiguous buffer with the elements of any array. Raises `MemoryError`."""
         ...
 
-    def scalar(self, buffer: B, element: ScalarType) -> bool | int | float:
-        """The first element."""
+    def scalar(self, buffer: B, element: ScalarType, record: B | None = None) -> bool | int | float:
+        """The first element. With a record, in the same wait what `look` does."""
+        ...
+
+    def look(self, record: B) -> None:
+        """Raises `sites.Failed` if a check has failed of a nest that was launched with this record. Waits for them.
+
+        If none has, the record is the device's again.
+        """
         ...
 
     def view(self, buffer: B, shape: tuple[int, ...]) -> B:
@@ -94,6 +105,10 @@ class Device(Protocol[B]):
     def launcher(self, nest: Nest, slots: Slots) -> Launcher[B]:
         """The compiled nest. Outputs are allocated and destinations aliased before it is called; it finds buffers and
         extents at the slots of the arrays and size variables that the nest mentions."""
+        ...
+
+    def at_once(self) -> Device[B]:
+        """The same device, whose launchers wait for checks and raise what they find; itself, if they do anyway."""
         ...
 
     @property

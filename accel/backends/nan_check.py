@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from accel.ast.tree.types import ScalarType
 from accel.backends.device import Device, Launcher, Slots
-from accel.backends.executor import shape_of
+from accel.backends.instructions import shape_of
 from accel.ir import mentions
 from accel.ir.nodes import Nest
 from accel.labelled.array import Array

@@ -1,7 +1,8 @@
 """The checks of a nest that may fail, and the errors that they stand for: what the compiled backends have in common.
 
 A kernel only says that something failed; the nest then runs again, in order, and says which of its sites failed first, at
-which index. If none does, what the nest reads has changed.
+which index. If none does, what the nest reads has changed. Where nests do not wait for each other, the whole program runs again
+first, one nest after the other, up to the one that fails.
 """
 
 from __future__ import annotations
@@ -41,6 +42,10 @@ class NoSite(Exception):
     def __init__(self, arrays: Sequence[int]) -> None:
         super().__init__(arrays)
         self.arrays = arrays
+
+
+class Failed(Exception):
+    """A check has failed, in some nest of those that were launched since somebody looked."""
 
 
 def no_fault(borrowed: bool, where: Where | None) -> AccelError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from accel.backends.llvm.machine.kept_objects import OBJECTS
 from accel.backends.measure.kept import TIMES
+from accel.backends.opencl.machine.binaries import BINARIES
 from accel.ilp.cache.plan_cache import PLANS
 from accel.kept_programs import PROGRAMS
 from accel.support.disk import Store, directory
@@ -11,6 +12,7 @@ from accel.support.disk import Store, directory
 _KEPT: tuple[tuple[Store, str, str], ...] = (
     (PLANS, "plan", "plans"),
     (PROGRAMS, "compiled program", "compiled programs"),
+    (BINARIES, "program of an OpenCL device", "programs of OpenCL devices"),
     (OBJECTS, "part of accel itself", "parts of accel itself"),
     (TIMES, "measured loop", "measured loops"),
 )

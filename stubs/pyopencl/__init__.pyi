@@ -1,7 +1,7 @@
 """The part of pyopencl that accel uses."""
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, overload
 
 import numpy as np
 
@@ -34,6 +34,8 @@ class Platform:
 class Device:
     name: str
     version: str
+    vendor: str
+    driver_version: str
     platform: Platform
     type: int
     extensions: str
@@ -75,6 +77,8 @@ KernelArgument: TypeAlias = Buffer | np.generic
 
 class Kernel:
     def __init__(self, program: Program, name: str) -> None: ...
+    function_name: str
+    def set_arg_types(self, types: Sequence[np.dtype[np.generic] | None]) -> None: ...
     def set_args(self, *arguments: KernelArgument) -> None: ...
     def __call__(
         self,
@@ -84,8 +88,16 @@ class Kernel:
         *arguments: KernelArgument,
     ) -> Event: ...
 
+class program_info:
+    BINARIES: int
+    SOURCE: int
+
 class Program:
+    @overload
     def __init__(self, context: Context, source: str) -> None: ...
+    @overload
+    def __init__(self, context: Context, devices: Sequence[Device], binaries: Sequence[bytes]) -> None: ...
+    def get_info(self, which: int) -> list[bytes] | str: ...
     def all_kernels(self) -> list[Kernel]: ...
     def build(
         self,

@@ -15,7 +15,7 @@ from math import prod
 import numpy as np
 
 from accel.ast.tree.types import ScalarType
-from accel.backends.device import Launcher, SeriesLauncher, Slots
+from accel.backends.device import Device, Launcher, SeriesLauncher, Slots
 from accel.backends.llvm.machine.buffers import buffers
 from accel.backends.llvm.machine.rows import with_rows
 from accel.backends.llvm.module import Kernel, Kernels, load, recording_text
@@ -78,10 +78,13 @@ class CPU:
         np.copyto(copy, array)
         return copy
 
-    def scalar(self, buffer: HostArray, element: ScalarType) -> bool | int | float:
+    def scalar(self, buffer: HostArray, element: ScalarType, record: HostArray | None = None) -> bool | int | float:
         """The first element."""
         value: bool | int | float = buffer.item(0)
         return value
+
+    def look(self, record: HostArray) -> None:
+        """Nothing to do: a launch has raised what its checks found."""
 
     def view(self, buffer: HostArray, shape: tuple[int, ...]) -> HostArray:
         """The first elements under another shape; without copying if the buffer is contiguous."""
@@ -116,6 +119,10 @@ class CPU:
                 raise NoSite(arrays) if error is None else error
 
         return launch
+
+    def at_once(self) -> Device[HostArray]:
+        """Itself."""
+        return self
 
     @property
     def series(self) -> Sequence[Series]:

@@ -18,10 +18,11 @@ from accel.backends.device import Around, Launcher, SeriesLauncher, Slots, nothi
 from accel.backends.executor import Execution
 from accel.backends.opencl.code.kernel import NestKernels
 from accel.backends.opencl.launch import launcher
-from accel.backends.opencl.machine.binaries import binaries
+from accel.backends.opencl.machine.binaries import built
 from accel.backends.opencl.machine.devices import check_process, device
 from accel.backends.opencl.machine.features import Features, features, uses_f64
 from accel.backends.opencl.machine.memory import Held, Memory
+from accel.backends.opencl.machine.records import Records
 from accel.backends.opencl.program import translate
 from accel.backends.protocol import Executable, HostArray
 from accel.backends.sorting import sort_into
@@ -48,6 +49,7 @@ class OpenCLBackend:
         self.device = device(number or 0)
         self.features: Features = features(self.device)
         self.memory = Memory(self.device)
+        self.records = Records(self.memory)
 
     @property
     def machine(self) -> Machine:
@@ -65,7 +67,7 @@ class OpenCLBackend:
 
     def compile(self, program: Program, schedules: ProgramSchedules, around: Around = nothing_around) -> Executable:
         """Compile once for all sizes. Kernels are built when the program first runs."""
-        return Execution(program, _Kernels(self, schedules), around)
+        return Execution(program, _Kernels(self, _Code(self, schedules)), around)
 
     def build(self, text: str) -> pyopencl.Program:
         """Build a compilation unit. Raises `AccelDeviceError` with what the device's compiler says, and in forked children."""
@@ -74,37 +76,35 @@ class OpenCLBackend:
             return calmly(lambda: self._built(text))
 
     def _built(self, text: str) -> pyopencl.Program:
-        import pyopencl
-
         # Compilers report how well they vectorised; catching warnings is not safe in several threads at once.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            options = list(self.features.options)
-            try:
-                return pyopencl.Program(self.memory.context, text).build(options, cache_dir=binaries())
-            except Exception:
-                # pyopencl keeps binaries in a cache directory. Where that cannot be written, or holds what another
-                # processor's compiler made, anything comes out, also a KeyError: from source there is nothing to go wrong.
-                pass
-            try:
-                return pyopencl.Program(self.memory.context, text).build(options, cache_dir=False)
-            except pyopencl.Error as error:
-                raise AccelDeviceError(f"{self.device.name} refused the program: {error}") from error
+            return built(self.memory.context, self.device, text, list(self.features.options))
 
 
-class _Kernels:
-    """A device as the shared executor sees it, for one program."""
+class _Code:
+    """The kernels of one program, built when they are first needed."""
 
     def __init__(self, backend: OpenCLBackend, schedules: ProgramSchedules) -> None:
         self._backend = backend
-        self._memory = backend.memory
         self._text, made = translate(schedules, backend.features)
         _require_fp64(backend, made)
-        self._made = {each.nest: each for each in made}
+        self.of = {each.nest: each for each in made}
 
     @lazy
-    def _program(self) -> pyopencl.Program:
+    def program(self) -> pyopencl.Program:
+        """What the device's compiler made."""
         return self._backend.build(self._text)
+
+
+class _Kernels:
+    """A device as the shared executor sees it, for one program. `waits`: for the checks of each nest."""
+
+    def __init__(self, backend: OpenCLBackend, code: _Code, *, waits: bool = False) -> None:
+        self._backend = backend
+        self._memory = backend.memory
+        self._code = code
+        self._waits = waits
 
     def allocate(self, element: ScalarType, shape: tuple[int, ...]) -> Held:
         if faults.is_too_large(element, shape):
@@ -120,9 +120,11 @@ class _Kernels:
     def download(self, buffer: Held, element: ScalarType, shape: tuple[int, ...], *, owned: bool) -> HostArray:
         return self._memory.download(buffer, element, shape)
 
-    def scalar(self, buffer: Held, element: ScalarType) -> bool | int | float:
-        value: bool | int | float = self._memory.download(buffer, element, ()).item()
-        return value
+    def scalar(self, buffer: Held, element: ScalarType, record: Held | None = None) -> bool | int | float:
+        return self._backend.records.scalar(buffer, element, record)
+
+    def look(self, record: Held) -> None:
+        self._backend.records.look(record)
 
     def shown(self, buffer: Held, element: ScalarType, shape: tuple[int, ...]) -> HostArray:
         return read_only(self.download(buffer, element, shape, owned=False))
@@ -143,9 +145,14 @@ class _Kernels:
         return self._memory.filled(result)
 
     def launcher(self, nest: Nest, slots: Slots) -> Launcher[Held]:
-        backend = self._backend
-        made = self._made[nest]
-        return launcher(made, lambda: self._program, slots, self._memory, backend.features, backend.build)
+        backend, code = self._backend, self._code
+        made = code.of[nest]
+        return launcher(
+            made, lambda: code.program, slots, backend.records, backend.features, backend.build, self._waits
+        )
+
+    def at_once(self) -> _Kernels:
+        return _Kernels(self._backend, self._code, waits=True)
 
     @property
     def series(self) -> Sequence[Series]:

@@ -1,36 +1,34 @@
 """Runs the kernels of a nest on the buffers and extents of a call, and turns failed checks into errors.
 
-In: `NestKernels` and the program they were built in. Out: a `Launcher`. Kernels of one nest follow each other in the queue;
-only a nest that checks something waits for its end.
+In: `NestKernels` and the program they were built in. Out: a `Launcher`. Kernels follow each other in the queue, and nobody
+waits: nests that check something share one record in a call, which is looked at when something is read from the device
+anyway, or at the end. A launcher that waits (`waits`) has a record of its own, reads it at once, and finds out what failed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from accel.ast.tree.types import I64
-from accel.backends.device import Launcher, Slots
+from accel.backends.device import RECORD, Launcher, Slots
+from accel.backends.opencl.code.checks import may_not_end
 from accel.backends.opencl.code.kernel import Kernel, NestKernels
 from accel.backends.opencl.loops.sequential import diagnosis
 from accel.backends.opencl.machine.features import Features
-from accel.backends.opencl.machine.memory import Held, Memory
+from accel.backends.opencl.machine.memory import Held
+from accel.backends.opencl.machine.records import Records
 from accel.backends.opencl.program import unit
 from accel.backends.sites import NoSite, fault
 from accel.errors import AccelDeviceError, AccelError
-from accel.ir import mentions
-from accel.ir.nodes import Nest, Remap, Scatter
 from accel.labelled.array import SizeVariable
-from accel.labelled.programs import loaded
 from accel.support.forks import calmly
 
 if TYPE_CHECKING:
     import pyopencl
-
-RECORD = 16
-"""Numbers in an error record: a site, and the offending index, of at most 15 dimensions."""
 
 GROUP = 256
 """Work-items of a work-group where the kernel does not care."""
@@ -42,17 +40,31 @@ KernelArgument: TypeAlias = "pyopencl.Buffer | np.int64"
 
 Build: TypeAlias = "Callable[[str], pyopencl.Program]"
 
+_Items: TypeAlias = tuple[tuple[int], tuple[int]]
+"""Work-items: all of them, and those of a group."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """How a nest is launched at some extents: bytes of its temporaries, and the work-items of its kernels, None if there are
+    none. Loops and repeated calls ask for the same."""
+
+    extents: tuple[int, ...]
+    temporaries: tuple[int, ...]
+    kernels: tuple[_Items | None, ...]
+
 
 def launcher(
     made: NestKernels,
     program: Callable[[], pyopencl.Program],
     slots: Slots,
-    memory: Memory,
+    records: Records,
     features: Features,
     build: Build,
+    waits: bool,
 ) -> Launcher[Held]:
     """What runs the nest. `program` gives the built program once it is needed, `build` builds another text."""
-    return _Launcher(made, program, slots, memory, features, build)
+    return _Launcher(made, program, slots, records, features, build, waits)
 
 
 class _Launcher:
@@ -61,88 +73,109 @@ class _Launcher:
         made: NestKernels,
         program: Callable[[], pyopencl.Program],
         slots: Slots,
-        memory: Memory,
+        records: Records,
         features: Features,
         build: Build,
+        waits: bool,
     ) -> None:
         self._made = made
         self._program = program
         self._slots = slots
-        self._memory = memory
+        self._memory = records.memory
+        self._records = records
         self._features = features
         self._build = build
         self._arrays = [slots.array(array) for array in made.parameters.arrays]
         self._sizes = [slots.size(variable) for variable in made.parameters.sizes]
-        self._checked = has_checks(made.nest)
+        self._plan = _Plan((-1,), (), ())
+        self._waits = waits
+        self._looks_first = may_not_end(made.nest)
         # Kernel objects that no call uses. They hold arguments between being told them and being enqueued, so each call has
         # its own, also that of a signal handler in the middle of another.
-        self._idle: list[list[tuple[Kernel, pyopencl.Kernel]]] = []
+        self._idle: list[list[pyopencl.Kernel]] = []
 
     def __call__(self, buffers: list[Held | None], sizes: list[int]) -> None:
-        import pyopencl
-
-        memory, size = self._memory, self._size(sizes)
-        temporaries = [memory.take(each.bytes * each.count.value(size)) for each in self._made.temporaries]
-        record = self._record()
+        memory = self._memory
+        if self._looks_first and (earlier := buffers[RECORD]) is not None:
+            self._records.look(earlier)
+            buffers[RECORD] = None
         given: list[KernelArgument] = [_buffer(buffers[slot]) for slot in self._arrays]
         given += [np.int64(sizes[slot]) for slot in self._sizes]
-        work = [each.buffer for each in (*temporaries, record)]
-        try:
-            kernels = self._taken()
-            for kernel, compiled in kernels:
-                _enqueue(memory.queue, kernel, compiled, [*given, *work], size)
-            self._idle.append(kernels)
-            failed = self._checked and self._read(record)[0] != 0
-        except pyopencl.MemoryError as error:
-            raise MemoryError(f"the device has no memory left for a loop nest: {error}") from error
-        except pyopencl.Error as error:
-            raise AccelDeviceError(f"the OpenCL device refused a loop nest: {error}") from error
-        if failed:
-            found = self._diagnose(given, size)
+        plan = self._planned(sizes)
+        temporaries = [memory.take(size) for size in plan.temporaries]
+        arguments = [*given, *[each.buffer for each in temporaries]]
+        record = None
+        if self._made.checked:
+            record = buffers[RECORD] or self._records.take()
+            arguments.append(record.buffer)
+        kernels = self._taken()
+        for kernel, items in zip(kernels, plan.kernels, strict=True):
+            if items is not None:
+                self._enqueue(kernel, items, arguments)
+        self._idle.append(kernels)
+        if not self._waits:
+            buffers[RECORD] = record or buffers[RECORD]
+        elif record is not None and self._records.read(record)[0]:
+            found = self._diagnose(given, self._size(sizes))
             raise NoSite(self._arrays) if found is None else found
 
     def _size(self, sizes: list[int]) -> Callable[[SizeVariable], int]:
         return lambda variable: sizes[self._slots.size(variable)]
 
-    def _taken(self) -> list[tuple[Kernel, pyopencl.Kernel]]:
+    def _planned(self, sizes: list[int]) -> _Plan:
+        plan, extents = self._plan, tuple(sizes)
+        if plan.extents != extents:
+            size = self._size(sizes)
+            temporaries = tuple([each.bytes * each.count.value(size) for each in self._made.temporaries])
+            self._plan = plan = _Plan(extents, temporaries, tuple([_items(each, size) for each in self._made.kernels]))
+        return plan
+
+    def _taken(self) -> list[pyopencl.Kernel]:
         try:
             return self._idle.pop()
         except IndexError:
             program = self._program()
             # pyopencl writes Python code for each kernel, and keeps it in a file behind a lock.
-            return calmly(lambda: [(each, _kernel(program, each)) for each in self._made.kernels])
+            return calmly(lambda: [_kernel(program, each, self._made) for each in self._made.kernels])
 
-    def _record(self) -> Held:
-        record = self._memory.take(RECORD * I64.bytes)
-        if self._checked:
-            self._write(record)
-        return record
-
-    def _write(self, record: Held) -> None:
+    def _enqueue(self, kernel: pyopencl.Kernel, items: _Items, arguments: list[KernelArgument]) -> None:
+        """Once more without the buffers that are kept for reuse, if there is no memory: some drivers take it only now."""
         import pyopencl
 
-        pyopencl.enqueue_copy(self._memory.queue, record.buffer, np.zeros(RECORD, np.int64), is_blocking=True)
+        memory = self._memory
+        try:
+            try:
+                kernel(memory.queue, *items, *arguments)
+            except pyopencl.MemoryError:
+                memory.queue.finish()
+                memory.empty()
+                kernel(memory.queue, *items, *arguments)
+        except pyopencl.MemoryError as error:
+            raise MemoryError(f"the device has no memory left for a loop nest: {error}") from error
+        except pyopencl.Error as error:
+            raise AccelDeviceError(f"the OpenCL device refused a loop nest: {error}") from error
 
-    def _read(self, record: Held) -> list[int]:
-        return [int(number) for number in self._memory.download(record, I64, (RECORD,))]
-
-    def _diagnose(self, arguments: list[KernelArgument], size: Callable[[SizeVariable], int]) -> AccelError | None:
+    def _diagnose(self, given: list[KernelArgument], size: Callable[[SizeVariable], int]) -> AccelError | None:
         """Run the nest again in sequence and without stores; the first check that fails is the error. None if none does."""
         made, helpers, sites = diagnosis(self._made.nest, self._features)
         (kernel,) = made.kernels
         program = self._build(unit([helpers, kernel.text], self._features))
-        compiled = calmly(lambda: _kernel(program, kernel))
-        record = self._memory.take(RECORD * I64.bytes)
-        self._write(record)
-        _enqueue(self._memory.queue, kernel, compiled, [*arguments, record.buffer], size)
-        number, *index = self._read(record)
+        compiled = calmly(lambda: _kernel(program, kernel, made))
+        record = self._records.take()
+        self._enqueue(compiled, ((1,), (1,)), [*given, record.buffer])
+        number, *index = self._records.read(record)
         return None if number == 0 else fault(sites[number - 1], index, size)
 
 
-def _kernel(program: pyopencl.Program, kernel: Kernel) -> pyopencl.Kernel:
+def _kernel(program: pyopencl.Program, kernel: Kernel, made: NestKernels) -> pyopencl.Kernel:
+    """The kernel, which knows the types of its arguments: without them each number takes pyopencl ten microseconds."""
     import pyopencl
 
-    return pyopencl.Kernel(program, kernel.name)
+    found = pyopencl.Kernel(program, kernel.name)
+    buffers = len(made.temporaries) + made.checked
+    types = [*[None] * len(made.parameters.arrays), *[I64.dtype] * len(made.parameters.sizes), *[None] * buffers]
+    found.set_arg_types(types)
+    return found
 
 
 def _buffer(held: Held | None) -> pyopencl.Buffer:
@@ -150,24 +183,9 @@ def _buffer(held: Held | None) -> pyopencl.Buffer:
     return held.buffer
 
 
-def _enqueue(
-    queue: pyopencl.CommandQueue,
-    kernel: Kernel,
-    compiled: pyopencl.Kernel,
-    arguments: list[KernelArgument],
-    size: Callable[[SizeVariable], int],
-) -> None:
+def _items(kernel: Kernel, size: Callable[[SizeVariable], int]) -> _Items | None:
     items = kernel.items.value(size)
     if items == 0 or (kernel.when is not None and not kernel.when.holds(size)):
-        return
+        return None
     group = kernel.group or (SERIAL_GROUP if kernel.serial and items < GROUP * SERIAL_GROUP else GROUP)
-    compiled(queue, (-(-items // group) * group,), (group,), *arguments)
-
-
-def has_checks(nest: Nest) -> bool:
-    """Whether anything in the nest can fail."""
-    if any(isinstance(statement, Remap | Scatter) for statement in mentions.statements(nest)):
-        return True
-    if any(state.initial is None and not state.running for state in mentions.states(nest)):
-        return True
-    return any(map(loaded, mentions.functions(nest)))
+    return (-(-items // group) * group,), (group,)

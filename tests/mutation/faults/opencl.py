@@ -120,9 +120,30 @@ FAULTS = (
     Fault(
         "failed checks are not looked at",
         "backends/opencl/launch.py",
-        "failed = self._checked and self._read(record)[0] != 0",
-        "failed = self._checked and self._read(record)[0] > RECORD",
+        "elif record is not None and self._records.read(record)[0]:",
+        "elif record is not None and self._records.read(record)[0] > len(sizes) + 1:",
         (_ERRORS,),
+    ),
+    Fault(
+        "loops that need not end do not wait for checks",
+        "backends/opencl/launch.py",
+        "self._looks_first = may_not_end(made.nest)",
+        "self._looks_first = not made and may_not_end(made.nest)",
+        ("tests/opencl/test_waiting.py::test_what_comes_after_a_failure_does_no_harm",),
+    ),
+    Fault(
+        "what relies on a check that failed goes on",
+        "backends/opencl/code/checks.py",
+        "isinstance(each, Load) and each.may_fail",
+        "isinstance(each, Load) and each.may_fail and not each.index",
+        ("tests/opencl/test_waiting.py", _ERRORS),
+    ),
+    Fault(
+        "a record is taken again though a check has failed",
+        "backends/opencl/machine/records.py",
+        "        if found[0]:\n            raise Failed",
+        "        if found[0] > 1:\n            raise Failed",
+        ("tests/opencl/test_waiting.py::test_what_comes_after_a_failure_does_no_harm",),
     ),
     Fault(
         "buffers are not counted in whole words",

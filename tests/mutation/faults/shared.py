@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutation.fault import Fault
 
 _RUN = "tests/run/test_run.py"
+_WAITING = "tests/opencl/test_waiting.py"
 _MESSAGES = "tests/errors/test_errors.py"
 
 FAULTS = (
@@ -17,7 +18,7 @@ FAULTS = (
     ),
     Fault(
         "nests that make nothing in place have no work",
-        "backends/executor.py",
+        "backends/instructions.py",
         "has_work = bool(shared)",
         "has_work = False",
         (
@@ -30,31 +31,52 @@ FAULTS = (
     ),
     Fault(
         "a reshape may change the number of elements",
-        "backends/executor.py",
+        "backends/instructions.py",
         "if size != prod(before):",
         "if size < 0:",
         (_MESSAGES,),
     ),
     Fault(
         "extents may be negative",
-        "backends/executor.py",
+        "backends/instructions.py",
         "require_extents(extents, step.where)",
         "require_extents(tuple(map(abs, extents)), step.where)",
         (_MESSAGES,),
     ),
     Fault(
         "a state's sizes are those of its arrays without offsets",
-        "backends/executor.py",
+        "backends/instructions.py",
         "sizes[slot] = actual[axis] - offset",
         "sizes[slot] = actual[axis]",
         ("tests/backends/test_executor.py",),
     ),
     Fault(
         "the other branch is taken",
-        "backends/executor.py",
-        "return None if device.scalar(_held(buffers[slot]), ScalarType.BOOL) else marks[item.mark]",
-        "return marks[item.mark] if device.scalar(_held(buffers[slot]), ScalarType.BOOL) else None",
+        "backends/instructions.py",
+        "return None if _scalar(device, buffers, slot, ScalarType.BOOL) else marks[item.mark]",
+        "return marks[item.mark] if _scalar(device, buffers, slot, ScalarType.BOOL) else None",
         ("tests/backends/test_executor.py::test_one_branch_is_taken",),
+    ),
+    Fault(
+        "what others refer to is not copied before a scatter",
+        "backends/instructions.py",
+        "if sum(buffer is held for buffer in buffers) > 1:",
+        "if sum(buffer is held for buffer in buffers) > 2:",
+        (f"{_WAITING}::test_a_loop_scatters_into_its_state_in_place",),
+    ),
+    Fault(
+        "a failed check is not looked at after the last nest",
+        "backends/executor.py",
+        "                position = position + 1 if jump is None else jump\n            settle(self._device, buffers)",
+        "                position = position + 1 if jump is None else jump",
+        ("tests/opencl/test_errors.py",),
+    ),
+    Fault(
+        "what fails on the host comes before what failed on the device",
+        "backends/executor.py",
+        "if self._has_failed(buffers):",
+        "if self._has_failed(buffers) and not arguments:",
+        (f"{_WAITING}::test_a_requirement_that_fails_later_is_not_the_error",),
     ),
     Fault(
         "what a loop uses is dropped in its first turn",

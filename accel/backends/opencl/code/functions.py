@@ -7,18 +7,19 @@ user's conditionals do, so an explicit stack of pending work takes the place of 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from accel.ast.tree.types import ScalarType
+from accel.backends.opencl.code.checks import misleads
 from accel.backends.opencl.code.naming import ERROR, element, extent_text
 from accel.backends.opencl.code.scalar import Prelude, expression
 from accel.backends.opencl.code.spelling import c_type, constant
 from accel.backends.opencl.code.writer import Writer
 from accel.backends.opencl.machine.features import Features
 from accel.backends.sites import IndexSite, Site
+from accel.ir.nodes import Nest
 from accel.labelled.array import Extent
-from accel.labelled.programs import loaded
 from accel.labelled.scalar import Block, Compute, Constant, Function, If, Load, Operand, Statement, Variable, While
 
 
@@ -28,14 +29,19 @@ class Context:
 
     `kernels` and `states`: the names of those already written, by their text without names, so that equal nests share them.
     `sites`: where a failing check is written down, for the kernel that finds out which one failed first; None in the
-    kernels that compute, which only raise the flag.
+    kernels that compute, which only raise the flag. `trusts`: no check can fail that an index proved to be in bounds rests on.
     """
 
     features: Features
     prelude: Prelude
     sites: list[Site] | None = None
+    trusts: bool = False
     kernels: dict[str, str] = field(default_factory=dict)
     states: dict[str, str] = field(default_factory=dict)
+
+    def of(self, nest: Nest) -> Context:
+        """The same for the code of one nest."""
+        return replace(self, trusts=not misleads(nest))
 
     def fail(self, writer: Writer, index: Sequence[str], site: Site) -> None:
         """Record that a check failed."""
@@ -62,7 +68,7 @@ class Context:
 def inline(function: Function, arguments: Sequence[str], writer: Writer, context: Context) -> list[str]:
     """Write the function's body; gives its results as atoms."""
     names = dict(zip((parameter.number for parameter in function.parameters), arguments, strict=True))
-    body = _Body(writer, context, names, may_fail=bool(loaded(function)))
+    body = _Body(writer, context, names)
     body.run(function.body)
     return [body.atom(result) for result in function.body.results]
 
@@ -70,11 +76,10 @@ def inline(function: Function, arguments: Sequence[str], writer: Writer, context
 class _Body:
     """One application of a function. `_pending` holds what is still to be written, the next thing last."""
 
-    def __init__(self, writer: Writer, context: Context, names: dict[int, str], may_fail: bool) -> None:
+    def __init__(self, writer: Writer, context: Context, names: dict[int, str]) -> None:
         self._writer = writer
         self._context = context
         self._names = names
-        self._may_fail = may_fail
         self._pending: list[Statement | Callable[[], None]] = []
 
     def atom(self, operand: Operand) -> str:
@@ -124,6 +129,9 @@ class _Body:
     def _load(self, statement: Load) -> None:
         writer, array = self._writer, statement.array
         index = [self.atom(argument) for argument in statement.index]
+        if self._context.trusts or not index:
+            self._declare(array.element, element(array, index), statement.out)
+            return
         inside = self._context.checked(writer, index, IndexSite(array.shape, statement.where))
         self._declare(array.element, f"{inside} ? {element(array, index)} : 0", statement.out)
 
@@ -148,8 +156,8 @@ class _Body:
             self._names[out.number] = state
 
         def leave() -> None:
-            # A failed load gives 0, with which a loop might never end.
-            failed = f" || {ERROR}[0]" if self._may_fail else ""
+            # What fails gives 0, with which a loop might never end.
+            failed = "" if self._context.trusts else f" || {ERROR}[0]"
             writer.line(f"if (!{self.atom(statement.condition.results[0])}{failed}) break;")
 
         def again() -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import prod
 
 from accel.ast.tree.operators import Operator
+from accel.backends.opencl.code.checks import has_checks
 from accel.backends.opencl.code.functions import Context
 from accel.backends.opencl.code.naming import ERROR, Parameters, parameters
 from accel.backends.opencl.code.states import StateType, state_type
@@ -113,13 +114,14 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class NestKernels:
-    """A nest in OpenCL C. `schedule` says in a word how it runs in parallel."""
+    """A nest in OpenCL C. `schedule` says in a word how it runs in parallel. `checked`: kernels have an error record."""
 
     nest: Nest
     parameters: Parameters
     temporaries: tuple[Temporary, ...]
     kernels: tuple[Kernel, ...]
     schedule: str
+    checked: bool
 
 
 _NAME = re.compile(r"\b(?:array\d+_\d+|(?:s_)?v_\w+|n\d+|nest\d+_\w+)\b")
@@ -149,14 +151,15 @@ class Scaffold:
     def __init__(self, nest: Nest, prefix: str, context: Context) -> None:
         self.nest = nest
         self.prefix = prefix
-        self.context = context
+        self.context = context.of(nest)
         self.parameters = parameters(nest)
         self.types: Mapping[str, StateType] = {
-            state.name: state_type(state, context) for state in mentions.states(nest)
+            state.name: state_type(state, self.context) for state in mentions.states(nest)
         }
         self.temporaries: list[Temporary] = []
         self.kernels: list[Kernel] = []
         self._divides = _divides_in_loops(nest)
+        self._checked = has_checks(nest)
 
     def temporary(self, purpose: str, c_type: str, size: int, count: Amount) -> str:
         """A new temporary buffer; gives the parameter's name."""
@@ -178,7 +181,7 @@ class Scaffold:
         declared = [
             *self.parameters.declarations,
             *(f"__global {each.c_type}* {each.name}" for each in self.temporaries),
-            f"volatile __global long* {ERROR}",
+            *([f"volatile __global long* {ERROR}"] if self._checked else []),
         ]
         fixed = "" if group is None else f"__attribute__((reqd_work_group_size({group}, 1, 1))) "
         fixed += "SERIAL " if serial or self._divides else ""
@@ -189,4 +192,6 @@ class Scaffold:
 
     def done(self, schedule: str) -> NestKernels:
         """What was written."""
-        return NestKernels(self.nest, self.parameters, tuple(self.temporaries), tuple(self.kernels), schedule)
+        return NestKernels(
+            self.nest, self.parameters, tuple(self.temporaries), tuple(self.kernels), schedule, self._checked
+        )

@@ -1,7 +1,7 @@
 """What a nest's kernels are given, and how everything is called in them.
 
-All kernels of a nest have the same parameters: its arrays, the size variables that it mentions, its temporary buffers and
-the error record. Names are made of labels and numbers, never of anything that the user wrote.
+All kernels of a nest have the same parameters: its arrays, the size variables that it mentions, its temporary buffers and,
+where something is checked, the error record. Names are made of labels and numbers, never of anything that the user wrote.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def element(array: Array, index: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """What every kernel of one nest takes, in this order; temporaries and the error record follow."""
+    """What every kernel of one nest takes, in this order; temporaries and the error record, if any, follow."""
 
     arrays: tuple[Array, ...]
     aliased: frozenset[Array]

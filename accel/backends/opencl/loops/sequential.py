@@ -32,7 +32,7 @@ def diagnosis(nest: Nest, features: Features) -> tuple[NestKernels, str, list[Si
     sites: list[Site] = []
     context = Context(features, Prelude(), sites)
     scaffold = Scaffold(nest, "nest", context)
-    body = Body(Writer(), context, dict(scaffold.types), stores=False)
+    body = Body(Writer(), scaffold.context, dict(scaffold.types), stores=False)
     body.level(nest.body)
     scaffold.kernel("diagnosis", body.writer.text, ONE, group=1)
     return scaffold.done("one work-item"), context.prelude.text, sites

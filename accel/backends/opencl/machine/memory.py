@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from accel.ast.tree.types import BOOL, ScalarType
+from accel.backends.opencl.machine.binaries import POCL
 from accel.backends.opencl.machine.devices import check_process
 from accel.backends.protocol import HostArray
 from accel.support.forks import FORKS
@@ -150,4 +151,4 @@ def _alignment(device: pyopencl.Device) -> int:
 
     if not device.type & pyopencl.device_type.CPU:
         return 0
-    return 1 if device.platform.name == "Portable Computing Language" else max(device.mem_base_addr_align // 8, 1)
+    return 1 if device.platform.name == POCL else max(device.mem_base_addr_align // 8, 1)
