@@ -101,6 +101,7 @@ from accel.ast.handles.tuples import (
 from accel.errors import (
     AccelDeviceError, AccelError, AccelIndexError, AccelInternalError, AccelMemoryError, AccelNaNError,
     AccelRearrangeError, AccelShapeError, AccelSolverWarning, AccelStagingError, AccelTypeError, AccelValueError, AccelWarning,
+    AccelZeroDivisionError,
 )
 # isort: on
 # fmt: on
@@ -165,7 +166,7 @@ __all__ = [
     "AccelDeviceError", "AccelError", "AccelIndexError",
     "AccelInternalError", "AccelMemoryError", "AccelNaNError", "AccelRearrangeError", "AccelShapeError",
     "AccelSolverWarning", "AccelStagingError",
-    "AccelTypeError", "AccelValueError", "AccelWarning", "All", "AllType", "Array",
+    "AccelTypeError", "AccelValueError", "AccelWarning", "AccelZeroDivisionError", "All", "AllType", "Array",
     "Boundary", "CostCluster", "CostLevel", "CostModel",
     "Device", "Exp", "Explanation",
     "Field",

@@ -90,7 +90,7 @@ def compiled(program: Program, settings: Settings, arguments: Sequence[HostArray
         actual = bind.sizes(program.parameters, program.own_shapes, program.equalities, arguments)
     key = (
         text(program),
-        names(program, every=settings.check_nan),
+        names(program, every=settings.checks == "all"),
         host_functions(program),
         setting.key(settings),
         tuple(sorted(actual.items())),

@@ -12,11 +12,11 @@ import logging
 import time
 from dataclasses import dataclass, replace
 
+from accel.backends.checks import Checks
 from accel.backends.choose import backend
 from accel.backends.device import Around, nothing_around
 from accel.backends.interpreter.backend import InterpreterBackend
 from accel.backends.measure.measuring import measured
-from accel.backends.nan_check import NaNCheck
 from accel.backends.protocol import Executable
 from accel.errors import AccelDeviceError, here
 from accel.fusedast import nodes as fusedast
@@ -127,18 +127,19 @@ def compile(program: labelled.Program, options: Options, settings: Settings) -> 
 def _compiled(program: labelled.Program, options: Options, settings: Settings) -> Compilation:
     target = backend(settings.backend, settings.threads)
     if isinstance(target, InterpreterBackend):
-        return Compilation(target.compile_labelled(program, settings.check_nan), settled=True)
+        return Compilation(target.compile_labelled(program, settings.checks), settled=True)
     around: Around = nothing_around
-    if settings.check_nan:
+    is_checked = settings.checks == "all"
+    if is_checked:
         options = replace(options, strategy="none", duplicate=False)
-        around = NaNCheck(program)
+        around = Checks(program)
     start = time.perf_counter()
-    # The check for NaNs looks at arrays as they are.
-    staged = stages(program, options, machine=target.machine, layouts=not settings.check_nan)
+    # The checks look at arrays as they are.
+    staged = stages(program, options, machine=target.machine, layouts=not is_checked)
     planned = time.perf_counter()
     count = sum(1 for _ in nests(staged.loops))
     with progress(f"compiling {count} loop{'s' * (count != 1)} for {target.name}"):
-        if settings.rearrange == "measure" and not settings.check_nan:
+        if settings.rearrange == "measure" and not is_checked:
             executable = measured(target, staged.loops, staged.schedules)
         else:
             executable = target.compile(staged.loops, staged.schedules, around)

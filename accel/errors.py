@@ -229,7 +229,11 @@ class AccelAssertionError(AccelError, AssertionError):
 
 
 class AccelNaNError(AccelError, FloatingPointError):
-    """A combinator made a NaN of operands that have none: only with `using(check_nan=True)`."""
+    """A combinator made a NaN of operands that have none: only with `using(checks="all")`."""
+
+
+class AccelZeroDivisionError(AccelError, ZeroDivisionError):
+    """A combinator divides an integer by zero: only with `using(checks="all")`."""
 
 
 class AccelRearrangeError(AccelError, ValueError):

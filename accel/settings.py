@@ -19,6 +19,7 @@ from accel.errors import AccelValueError, here
 from accel.support.choices import (
     CHOICES,
     DUPLICATE,
+    Checks,
     CostName,
     Duplicate,
     FormulationName,
@@ -51,7 +52,7 @@ class Given(TypedDict, total=False):
     formulation: FormulationName
     products: Rounding
     rearrange: Rearrange
-    check_nan: bool
+    checks: Checks
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +70,12 @@ class Settings:
     formulation: FormulationName = "accel"
     products: Rounding = "fused"
     rearrange: Rearrange = "model"
-    check_nan: bool = False
+    checks: Checks = "bounds"
 
     @property
     def rounding(self) -> Rounding:
         """How folds add products: to find out who made a NaN, a product must be somebody's."""
-        return "rounded" if self.check_nan else self.products
+        return "rounded" if self.checks == "all" else self.products
 
     @property
     def host_calls(self) -> bool:
@@ -90,6 +91,9 @@ def _wrong(message: str, hint: str) -> AccelValueError:
 
 
 def _check(name: str, value: object, given_as: str | None = None) -> None:
+    if name == "checks" and value == "none":
+        hint = "'bounds', where an index is checked unless it is proved to be in bounds, or 'all'"
+        raise _wrong("checks='none' is no setting: memory outside of an array is never read or written", hint)
     if name in CHOICES:
         check_choice(name, value)
     elif name == "time_limit":
@@ -182,9 +186,10 @@ def using(**given: Unpack[Given]) -> Iterator[Settings]:
     [vB24] (`published`), or that of [Rob] (`robinson`, for programs without gathers). products: how sums of floats add
     products: in one rounding (`fused`), or rounded first as all else (`rounded`): docs/order.md. rearrange: which of several
     ways to run a loop is taken, the one that suits its extents (`model`), or the one that was fastest when the first arguments
-    of that size came (`measure`): docs/schedule.md. check_nan: for debugging, the
-    first combinator that makes a NaN of operands without one is an `AccelNaNError`; nothing is fused then, no products
-    either, and programs are slow.
+    of that size came (`measure`): docs/schedule.md. checks: what is checked beside shapes:
+    indices (`bounds`), or for debugging `all`, so that also the first combinator that makes a NaN of operands without one is
+    an `AccelNaNError`, an integer divided by zero an `AccelZeroDivisionError`, and a target that `permuteUnique` or `scatter`
+    is given twice an `AccelValueError`; nothing is fused then, no products either, and programs are slow.
 
     >>> with A.using(backend='interpreter'):
     ...     A.run(A.sum(A.use(np.arange(4))))

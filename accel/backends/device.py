@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol, TypeAlias, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from accel.ast.tree.types import ScalarType
-from accel.ir.nodes import Nest
+from accel.ir.nodes import HostSizes, Nest
 from accel.labelled.array import Array, SizeVariable
 from accel.labelled.meaning.evaluate import HostArray
 from accel.schedule.nodes import Series
@@ -43,6 +43,10 @@ class Slots:
     def size(self, variable: SizeVariable) -> int:
         """The variable's place in the list of extents."""
         return self._sizes.setdefault(variable, len(self._sizes))
+
+    def known(self, sizes: Sequence[int]) -> dict[SizeVariable, int]:
+        """The variables with their values in a call's list of extents."""
+        return {variable: sizes[place] for variable, place in self._sizes.items() if place < len(sizes)}
 
     @property
     def counts(self) -> tuple[int, int]:
@@ -130,6 +134,15 @@ class Around(Protocol):
 
     def __call__(self, device: Device[B], nest: Nest, slots: Slots, launch: Launcher[B]) -> Launcher[B]:
         """What runs instead of `launch`, the nest's compiled form on `device`."""
+        ...
+
+
+@runtime_checkable
+class LooksAtExtents(Protocol):
+    """What is done around launches, if extents that the host computes are looked at, too."""
+
+    def extents(self, step: HostSizes, sizes: Mapping[SizeVariable, int], arrays: Mapping[Array, HostArray]) -> None:
+        """Raises what is wrong with the computation of extents, from known ones and arrays that it loads from."""
         ...
 
 

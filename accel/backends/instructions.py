@@ -16,7 +16,7 @@ from typing import TypeAlias, TypeVar, assert_never
 
 from accel.ast.handles.extents import require_extents
 from accel.ast.tree.types import ScalarType
-from accel.backends.device import RECORD, Around, Device, Slots, nothing_around
+from accel.backends.device import RECORD, Around, Device, LooksAtExtents, Slots, nothing_around
 from accel.backends.linear import (
     Assign,
     Drop,
@@ -198,7 +198,7 @@ def _host_call(step: HostCall, device: Device[B], slots: Slots) -> Instruction[B
     return instruction
 
 
-def _host_sizes(step: HostSizes, device: Device[B], slots: Slots) -> Instruction[B]:
+def _host_sizes(step: HostSizes, device: Device[B], slots: Slots, around: Around) -> Instruction[B]:
     targets = [slots.size(variable) for variable in step.variables]
     inputs = {array: (slots.array(array), shape_of(array.shape, slots)) for array in loaded(step.function)}
 
@@ -209,6 +209,8 @@ def _host_sizes(step: HostSizes, device: Device[B], slots: Slots) -> Instruction
             array: device.download(_held(buffers[slot]), array.element, shape(sizes), owned=False)
             for array, (slot, shape) in inputs.items()
         }
+        if isinstance(around, LooksAtExtents):
+            around.extents(step, slots.known(sizes), host)
         values = evaluate(step.function, (), lambda variable: sizes[slots.size(variable)], host)
         extents = tuple([int(value) for value in values])
         require_extents(extents, step.where)
@@ -335,7 +337,7 @@ def instructions(
             case HostCall():
                 code.append(_host_call(item, device, slots))
             case HostSizes():
-                code.append(_host_sizes(item, device, slots))
+                code.append(_host_sizes(item, device, slots, around))
             case Require():
                 code.append(_require(item, slots))
             case Assign():

@@ -25,6 +25,8 @@ Duplicate: TypeAlias = bool | Literal["gathers", "published"]
 FormulationName: TypeAlias = Literal["accel", "published", "robinson"]
 Rounding: TypeAlias = Literal["fused", "rounded"]
 """How sums of floats add products: in one rounding, or rounded first."""
+Checks: TypeAlias = Literal["bounds", "all"]
+"""What is checked while a program runs, beside shapes."""
 Rearrange: TypeAlias = Literal["model", "measure"]
 
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
@@ -41,7 +43,7 @@ CHOICES: Mapping[str, tuple[object, ...]] = MappingProxyType(
         "formulation": get_args(FormulationName),
         "products": get_args(Rounding),
         "rearrange": get_args(Rearrange),
-        "check_nan": (True, False),
+        "checks": get_args(Checks),
     }
 )
 """The settings that have few values."""

@@ -206,7 +206,7 @@ def test_a_nan_is_found_where_it_is_made() -> None:
     m = np.ones((5, 20), np.float32)
     m[3, 7] = np.inf
     m[4, 7] = -np.inf
-    with A.using(check_nan=True), pytest.raises(A.AccelNaNError, match="scanl1"):
+    with A.using(checks="all"), pytest.raises(A.AccelNaNError, match="scanl1"):
         A.run(down(sums)(A.use(m)), backend="llvm")
 
 

@@ -56,7 +56,7 @@ def test_settings_of_the_moment_count() -> None:
         run(XS, YS)
     with A.using(backend="interpreter"):
         assert run(XS, YS).shape == ()
-    with A.using(check_nan=True), pytest.raises(A.AccelNaNError):
+    with A.using(checks="all"), pytest.raises(A.AccelNaNError):
         run(XS, np.array([np.inf, -np.inf] * 500))
     for _ in range(3):
         assert run(XS, YS) == run(XS, YS)

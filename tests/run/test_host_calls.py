@@ -107,7 +107,7 @@ def test_it_prints_once_and_changes_nothing(
 @pytest.mark.llvm
 @pytest.mark.solver
 def test_no_setting_changes_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    for given in ({"duplicate": True}, {"strategy": "none"}, {"check_nan": True}, {"rearrange": "measure"}):
+    for given in ({"duplicate": True}, {"strategy": "none"}, {"checks": "all"}, {"rearrange": "measure"}):
         for program, printed in PRINTED:
             A.run(program(A.use(XS)), **given)
             assert capsys.readouterr().err == printed, (given, program)

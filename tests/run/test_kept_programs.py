@@ -43,7 +43,7 @@ programs = [
     lambda: A.run(gathered(8)),
     lambda: A.run(A.map(lambda x: x + 1, A.use(xs)), threads=1),
     lambda: A.run(A.map(lambda x: x + 1, A.use(xs)), sizes="actual"),
-    lambda: A.run(A.map(lambda x: x + 1, A.use(xs)), check_nan=True),
+    lambda: A.run(A.map(lambda x: x + 1, A.use(xs)), checks="all"),
 ]
 def flat(result):
     return b"".join(map(flat, result)) if isinstance(result, tuple) else result.tobytes()
@@ -123,7 +123,7 @@ def test_what_means_nothing_elsewhere_is_not_kept(tmp_path: Path, monkeypatch: p
 
     with A.using() as usual:
         kept_programs.keep((object(),), usual, (), code)
-    for given in ({"backend": "interpreter"}, {"check_nan": True}, {"sizes": "actual"}, {"rearrange": "measure"}):
+    for given in ({"backend": "interpreter"}, {"checks": "all"}, {"sizes": "actual"}, {"rearrange": "measure"}):
         with A.using(**given) as unusual:
             kept_programs.keep((1, int), unusual, (), code)
             assert kept_programs.recall((1, int), unusual, lambda arguments: []) is None

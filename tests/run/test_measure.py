@@ -352,7 +352,7 @@ def test_the_model_measures_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     xs = floats(301, 70)
     A.runN(column_sums)(xs)
     A.runN(column_sums, backend="interpreter", rearrange="measure")(xs)
-    A.runN(column_sums, check_nan=True, rearrange="measure")(xs)
+    A.runN(column_sums, checks="all", rearrange="measure")(xs)
     A.runN(lambda ys: A.map(lambda y: y + 1, ys), rearrange="measure")(xs)
     with pytest.raises(AssertionError):
         A.runN(column_sums, rearrange="measure")(xs)

@@ -275,10 +275,10 @@ def test_rows_of_a_matrix_product_are_dot_products() -> None:
             assert found[i, j].tobytes() == bits(dot(a[i], np.ascontiguousarray(b[:, j])))
 
 
-def test_check_nan_names_the_multiplication() -> None:
+def test_all_checks_name_the_multiplication() -> None:
     xs = A.use(np.array([1.0, np.inf]))
     with pytest.raises(A.AccelNaNError, match="zipWith"):
-        A.run(A.sum(A.zipWith(A.mul, xs, A.use(np.array([1.0, 0.0])))), check_nan=True)
+        A.run(A.sum(A.zipWith(A.mul, xs, A.use(np.array([1.0, 0.0])))), checks="all")
 
 
 def test_products_are_part_of_the_key_of_compiled_functions() -> None:

@@ -72,7 +72,7 @@ def test_settings_count() -> None:
     for _ in range(3):
         assert np.isnan(A.run(A.sum(A.use(xs))))
         with pytest.raises(A.AccelNaNError):
-            A.run(A.sum(A.use(xs)), check_nan=True)
+            A.run(A.sum(A.use(xs)), checks="all")
         assert np.isnan(A.run(A.sum(A.use(xs)), backend="interpreter"))
         assert np.isnan(A.run(A.sum(A.use(xs)), sizes="actual"))
 

@@ -60,7 +60,7 @@ def test_a_future_does_not_wait_for_its_program() -> None:
 
 def test_a_future_has_the_settings_of_its_call() -> None:
     nan = A.map(A.sqrt, A.use(np.array([-1.0])))
-    with A.using(check_nan=True):
+    with A.using(checks="all"):
         future = A.runAsync(nan)
     with pytest.raises(A.AccelNaNError, match="map makes a NaN"):
         future.result(timeout=60)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from accel.backends.protocol import Executable, HostArray
 from accel.labelled.meaning.interpret import interpret
 from accel.labelled.nodes import Program
+from accel.support.choices import Checks
 
 
 class InterpreterBackend:
@@ -14,10 +15,10 @@ class InterpreterBackend:
 
     name = "interpreter"
 
-    def compile_labelled(self, program: Program, check_nan: bool = False) -> Executable:
-        """The program as a callable: see `accel.backends.protocol.Executable`. `check_nan`: each operation is looked at."""
+    def compile_labelled(self, program: Program, checks: Checks = "bounds") -> Executable:
+        """The program as a callable: see `accel.backends.protocol.Executable`. `checks`: all look at each operation."""
 
         def execute(arguments: Sequence[HostArray]) -> list[HostArray]:
-            return interpret(program, arguments, check_nan)
+            return interpret(program, arguments, checks)
 
         return execute

@@ -14,6 +14,7 @@ import numpy as np
 from accel.ast.meaning.semantics import Implementation, Value, implementation
 from accel.labelled.array import Array, Extent, SizeVariable
 from accel.labelled.meaning import faults
+from accel.labelled.meaning.divisions import watched
 from accel.labelled.scalar import (
     Block,
     Compute,
@@ -42,14 +43,25 @@ def evaluate(
     arguments: Sequence[Value],
     sizes: Callable[[SizeVariable], int],
     arrays: Mapping[Array, HostArray],
+    *,
+    divisions: bool = False,
 ) -> tuple[Value, ...]:
-    """The results of one call. Raises `AccelIndexError` where a load is out of bounds."""
-    return prepare(function, sizes, arrays)(arguments)
+    """The results of one call; `divisions` as for `prepare`. Raises `AccelIndexError` where a load is out of bounds."""
+    return prepare(function, sizes, arrays, divisions=divisions)(arguments)
 
 
-def prepare(function: Function, sizes: Callable[[SizeVariable], int], arrays: Mapping[Array, HostArray]) -> Prepared:
-    """The function as a callable, for sizes and arrays that stay as they are."""
-    registers = _Registers(sizes, arrays)
+def prepare(
+    function: Function,
+    sizes: Callable[[SizeVariable], int],
+    arrays: Mapping[Array, HostArray],
+    *,
+    divisions: bool = False,
+) -> Prepared:
+    """The function as a callable, for sizes and arrays that stay as they are.
+
+    `divisions`: what comes of an integer that is divided by zero is no number (`divisions.py`).
+    """
+    registers = _Registers(sizes, arrays, divisions)
     for parameter in function.parameters:
         registers.place(parameter)
     steps = registers.steps(function.body)
@@ -69,7 +81,10 @@ def prepare(function: Function, sizes: Callable[[SizeVariable], int], arrays: Ma
 class _Registers:
     """Gives every operand a place in a list; constants and extents are there from the start."""
 
-    def __init__(self, sizes: Callable[[SizeVariable], int], arrays: Mapping[Array, HostArray]) -> None:
+    def __init__(
+        self, sizes: Callable[[SizeVariable], int], arrays: Mapping[Array, HostArray], divisions: bool
+    ) -> None:
+        self._divisions = divisions
         self._sizes = sizes
         self._arrays = arrays
         self._places: dict[Operand, int] = {}
@@ -100,6 +115,8 @@ class _Registers:
         match statement:
             case Compute(out, operator, arguments):
                 function = implementation(operator, out.type, tuple(operand_type(a) for a in arguments))
+                if self._divisions:
+                    function = watched(operator, out.type, function)
                 return _compute(function, [self.place(a) for a in arguments], self.place(out))
             case Load():
                 return _load(statement, self._arrays[statement.array], self.place)

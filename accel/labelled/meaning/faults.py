@@ -19,6 +19,7 @@ from accel.errors import (
     AccelMemoryError,
     AccelShapeError,
     AccelValueError,
+    AccelZeroDivisionError,
     Where,
 )
 from accel.labelled.array import Shape, SizeVariable
@@ -37,6 +38,18 @@ def require_inside(position: Sequence[int], shape: Sequence[int], where: Where |
     for i, extent in zip(position, shape, strict=True):
         if not 0 <= i < extent:
             raise index(position, shape, where)
+
+
+def repeated(position: Sequence[int], where: Where | None) -> AccelValueError:
+    """Two elements go to one place where the user promised that targets are distinct."""
+    hint = "combine them by `permute` or `scatterWith`, or drop one of them"
+    return AccelValueError(f"two elements go to index {tuple(position)}", where, hint=hint)
+
+
+def division(spelt: str, where: Where | None) -> AccelZeroDivisionError:
+    """A value depends on an integer that is divided by zero; `spelt` says on which."""
+    hint = 'choose another value where the divisor is 0; with checks="bounds" the result is 0'
+    return AccelZeroDivisionError(f"an integer is divided by zero: {spelt}", where, hint=hint)
 
 
 def segment(start: int, end: int, extent: int, name: str, where: Where | None) -> AccelShapeError:

@@ -7,7 +7,7 @@ row-major order raises.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
@@ -24,6 +24,7 @@ from accel.labelled import programs
 from accel.labelled.algebra import Monoid, Products
 from accel.labelled.array import Array, Shape, SizeVariable
 from accel.labelled.meaning import bind, faults, nans, order
+from accel.labelled.meaning.divisions import DividesByZero
 from accel.labelled.meaning.evaluate import HostArray, Prepared, prepare, read_only
 from accel.labelled.meaning.products import steps
 from accel.labelled.meaning.sorting import ordered
@@ -52,6 +53,7 @@ from accel.labelled.nodes import (
     Use,
 )
 from accel.labelled.scalar import Function
+from accel.support.choices import Checks
 
 Element: TypeAlias = tuple[Value, ...]
 """The leaves of one element."""
@@ -60,16 +62,21 @@ Folder: TypeAlias = Callable[[Sequence[Element]], Element]
 """A fold of elements, at least one, without its seed."""
 
 
-def interpret(program: Program, arguments: Sequence[HostArray], check_nan: bool = False) -> list[HostArray]:
+def interpret(program: Program, arguments: Sequence[HostArray], checks: Checks = "bounds") -> list[HostArray]:
     """The program's results for `arguments`, fresh arrays.
 
-    Raises `AccelShapeError`, `AccelIndexError` and `AccelValueError` as design section 8 says, with `check_nan` also
-    `AccelNaNError`: see `nans.py`.
+    Raises `AccelShapeError`, `AccelIndexError` and `AccelValueError` as design section 8 says, with all `checks` also
+    `AccelNaNError` and `AccelZeroDivisionError`: see `nans.py` and `divisions.py`.
     """
     environment = Environment.of_call(program, arguments)
-    environment.check_nan = check_nan
+    environment.checks = checks
     run(program, environment)
     return environment.results(program.results)
+
+
+def judge(binding: Binding, sizes: Mapping[SizeVariable, int], arrays: Mapping[Array, HostArray]) -> None:
+    """Run one operation for what it raises with all checks, without looking for NaNs."""
+    _checked(binding, Environment(dict(sizes), dict(arrays), "all"))
 
 
 @dataclass(slots=True)
@@ -78,7 +85,7 @@ class Environment:
 
     sizes: dict[SizeVariable, int] = field(default_factory=dict)
     arrays: dict[Array, HostArray] = field(default_factory=dict)
-    check_nan: bool = False
+    checks: Checks = "bounds"
 
     @classmethod
     def of_call(cls, program: bind.Called, arguments: Sequence[HostArray]) -> Environment:
@@ -97,7 +104,7 @@ class Environment:
 
     def function(self, function: Function) -> Prepared:
         """A scalar function, ready to call."""
-        return prepare(function, self.sizes.__getitem__, self.arrays)
+        return prepare(function, self.sizes.__getitem__, self.arrays, divisions=self.checks == "all")
 
     def elements(self, arrays: Sequence[Array]) -> list[Element]:
         """The elements of arrays of one shape, row-major."""
@@ -124,8 +131,8 @@ def run(program: Program, environment: Environment) -> None:
     """Run a program's bindings, its parameters being bound."""
     for binding in program.bindings:
         try:
-            _bind(binding, environment)
-            if environment.check_nan:
+            _checked(binding, environment)
+            if environment.checks == "all":
                 nans.check(binding, binding.arrays, programs.reads(binding.operation), environment.arrays.__getitem__)
         except AccelError:
             raise
@@ -133,9 +140,16 @@ def run(program: Program, environment: Environment) -> None:
             raise _no_memory(binding, environment) from error
 
 
+def _checked(binding: Binding, env: Environment) -> None:
+    try:
+        _bind(binding, env)
+    except DividesByZero as error:
+        raise faults.division(str(error), binding.where) from None
+
+
 def _no_memory(binding: Binding, env: Environment) -> AccelMemoryError:
     for array in binding.arrays:
-        if all(extent.variable is None or extent.variable in env.sizes for extent in array.shape):
+        if all(e.variable is None or e.variable in env.sizes for e in array.shape):
             return faults.no_memory(array.element, env.shape(array.shape), binding.where)
     return AccelMemoryError("no memory for the result", binding.where)
 
@@ -230,11 +244,16 @@ def _scatter(binding: Binding, operation: Scatter, env: Environment) -> None:
     news = env.elements(operation.values)
     indices = env.elements(operation.indices) if operation.indices else [()] * len(news)
     kept = [True] * len(news) if operation.keep is None else env.arrays[operation.keep].ravel().tolist()
+    taken: set[tuple[int, ...]] | None = set() if operation.unique and env.checks == "all" else None
     for keep, index, new in zip(kept, indices, news, strict=True):
         if not keep:
             continue
         position = tuple(int(i) for i in index)
         faults.require_inside(position, shape, binding.where)
+        if taken is not None:
+            if position in taken:
+                raise faults.repeated(position, binding.where)
+            taken.add(position)
         old = tuple([target.item(*position) for target in targets])
         for target, value in zip(targets, combine((*new, *old)), strict=True):
             target[position] = value
@@ -315,8 +334,8 @@ def _fold_rows(
 def _scan(binding: Binding, operation: Scan, env: Environment) -> None:
     if all(0 in env.shape(array.shape) for array in binding.arrays):
         env.store(binding.arrays, ())
-        return
-    _scan_rows(binding, operation, _rows(operation.inputs, env), env)
+    else:
+        _scan_rows(binding, operation, _rows(operation.inputs, env), env)
 
 
 def _scan_rows(
@@ -340,10 +359,9 @@ def _scan_rows(
         if operation.form is ScanForm.TOTAL:
             totals.append(results.pop())
         scans += results[::-1] if right else results
-    count = len(operation.inputs)
-    env.store(binding.arrays[:count], scans)
+    env.store(binding.arrays[: len(operation.inputs)], scans)
     if operation.form is ScanForm.TOTAL:
-        env.store(binding.arrays[count:], totals)
+        env.store(binding.arrays[len(operation.inputs) :], totals)
 
 
 def _filter(arrays: Sequence[Array], predicate: Prepared, inputs: Sequence[Array], env: Environment) -> None:
@@ -355,16 +373,15 @@ def _filter(arrays: Sequence[Array], predicate: Prepared, inputs: Sequence[Array
     else:
         kept = [[element for element in row if predicate(element)[0]] for row in _rows(inputs, env)]
         env.store([counts], ((len(row),) for row in kept))
-    total = sum(map(len, kept))
     for extent in (extent for vector in vectors for extent in vector.shape):
         assert extent.variable is not None, "a filter's extent is a size variable"
-        env.sizes[extent.variable] = total
+        env.sizes[extent.variable] = sum(map(len, kept))
     env.store(vectors, (element for row in kept for element in row))
 
 
 def _bind_sizes(variables: Sequence[SizeVariable], call: Prepared, env: Environment, where: Where | None) -> None:
-    extents = [int(extent) for extent in call(())]
-    require_extents(tuple(extents), where)
+    extents = tuple([int(extent) for extent in call(())])
+    require_extents(extents, where)
     env.sizes.update(zip(variables, extents, strict=True))
 
 

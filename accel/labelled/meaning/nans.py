@@ -1,4 +1,4 @@
-"""Whether an operation made a NaN, for `check_nan`: its result has one, and none of the arrays that it read has.
+"""Whether an operation made a NaN, for `checks="all"`: its result has one, and none of the arrays that it read has.
 
 What follows from a NaN that was there before, an argument's for instance, is nobody's fault.
 """

@@ -8,7 +8,8 @@ _RUN = "tests/run/test_run.py"
 _PLACES = "tests/run/test_places.py"
 _SETTINGS = "tests/test_settings.py"
 _DISK = "tests/test_disk.py"
-_NANS = "tests/run/test_check_nan.py"
+_CHECKS = "tests/run/test_checks.py"
+_NANS = "tests/run/test_nans.py"
 _PROFILE = "tests/profiling/test_profile.py"
 _PROGRESS = "tests/test_progress.py"
 
@@ -65,30 +66,51 @@ FAULTS = (
     Fault(
         "programs with other names in their errors share code",
         "building.py",
-        "        names(program, every=settings.check_nan),\n",
+        '        names(program, every=settings.checks == "all"),\n',
         "        (),\n",
         (_PLACES,),
     ),
     Fault(
         "programs that are checked for NaNs share the names of combinators",
         "building.py",
-        "names(program, every=settings.check_nan)",
+        'names(program, every=settings.checks == "all")',
         "names(program)",
         (_NANS,),
     ),
     Fault(
         "memory behind what a filter keeps is checked for NaNs",
-        "backends/nan_check.py",
+        "backends/checks.py",
         "found[size] = int(device.scalar(_held(buffers[slot]), ScalarType.I64))",
         "found[size] = max(found)",
         (_NANS,),
     ),
     Fault(
         "a scatter is blamed for the NaN of its destination",
-        "backends/nan_check.py",
+        "backends/checks.py",
         "            if known:",
         "            if False:",
         (_NANS,),
+    ),
+    Fault(
+        "the division of a branch that is not taken is a fault",
+        "labelled/meaning/divisions.py",
+        "if operator is Operator.SELECT and not isinstance(operands[0], Undefined):",
+        "if False:",
+        (_CHECKS,),
+    ),
+    Fault(
+        "extents may be divided by zero whatever is checked",
+        "backends/instructions.py",
+        "if isinstance(around, LooksAtExtents):",
+        "if False:",
+        (_CHECKS,),
+    ),
+    Fault(
+        "targets may be given twice whatever is checked",
+        "backends/checks.py",
+        "if isinstance(operation, Scatter) and operation.unique:",
+        "if False:",
+        (_CHECKS,),
     ),
     Fault(
         "a NaN of an operand is blamed on its reader",

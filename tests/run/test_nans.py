@@ -1,4 +1,4 @@
-"""`check_nan`: who made the first NaN, on every backend; where it is, NumPy says."""
+"""`checks="all"`: who made the first NaN, on every backend; where it is, NumPy says."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ each_backend = pytest.mark.parametrize("backend", BACKENDS)
 def found(program: Program, *arrays: HostArray, backend: str) -> AccelNaNError:
     """The error of a program that makes a NaN."""
     with pytest.raises(AccelNaNError) as caught:
-        A.runN(program, backend=backend, check_nan=True)(*arrays)
+        A.runN(program, backend=backend, checks="all")(*arrays)
     return caught.value
 
 
@@ -37,7 +37,7 @@ def line(error: AccelNaNError) -> str:
 
 def clean(program: Program, *arrays: HostArray, backend: str) -> None:
     """The program has no fault, and gives what it gives without being checked."""
-    checked = A.runN(program, backend=backend, check_nan=True)(*arrays)
+    checked = A.runN(program, backend=backend, checks="all")(*arrays)
     np.testing.assert_array_equal(checked, A.runN(program, backend=backend)(*arrays))
 
 
@@ -179,13 +179,13 @@ def test_it_is_a_setting() -> None:
     fast = A.runN(hidden)
     xs = np.array([0.5])
     assert np.isfinite(fast(xs))
-    with A.using(check_nan=True), pytest.raises(AccelNaNError):
+    with A.using(checks="all"), pytest.raises(AccelNaNError):
         fast(xs)
     assert np.isfinite(fast(xs))
     with pytest.raises(FloatingPointError):
-        A.runN(hidden, check_nan=True)(xs)
-    with pytest.raises(AccelValueError, match="check_nan=1 is no setting"):
-        A.run(hidden(A.use(xs)), check_nan=1)  # type: ignore[call-overload]  # what is tested
+        A.runN(hidden, checks="all")(xs)
+    with pytest.raises(AccelValueError, match="checks=1 is no setting"):
+        A.run(hidden(A.use(xs)), checks=1)  # type: ignore[call-overload]  # what is tested
 
 
 def test_the_error_survives_a_pickle() -> None:
