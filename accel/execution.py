@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeVar, Unpack, overload
 
@@ -30,8 +31,9 @@ from accel.ast.tree.types import ArrayType, ComplexType, ScalarType
 from accel.backends.direct import Direct
 from accel.direct import Kind, Target, direct
 from accel.errors import AccelError, AccelTypeError, Where, here
+from accel.forms import Shaped, nodes_of
 from accel.settings import Given, Settings
-from accel.structure import Nested, element_arrays, records_of
+from accel.structure import Nested, records_of
 from accel.support import source
 from accel.support.cache import Cache
 from accel.support.forks import load
@@ -48,44 +50,9 @@ _MOST_DIRECT = 8
 """Combinations of types for which a function has a direct way at a time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shaped:
-    """What the user's nested tuple of `Acc`s looks like, so that results come back in the same form."""
-
-    form: Nested[ArrayType]
-
-    def assemble(self, arrays: Sequence[HostArray]) -> object:
-        """Program results, one per leaf, as the user expects them."""
-        return _assembled(self.form, iter(arrays))
-
-
-def _assembled(form: Nested[ArrayType], arrays: Iterator[HostArray]) -> object:
-    # Not a function inside of another: one that calls itself would be a cycle, and keep the arrays until a collection.
-    if isinstance(form, tuple):
-        return tuple([_assembled(part, arrays) for part in form])
-    return element_arrays(form.element, arrays)
-
-
-def _nodes(result: object, what: str) -> tuple[list[ArrayNode], Shaped]:
-    handles: list[Acc[Any]] = []  # Any: the arrays of a program have different types
-    shaped = Shaped(_form(result, what, handles))
-    return [handle.node for handle in handles], shaped
-
-
-def _form(part: object, what: str, handles: list[Acc[Any]]) -> Nested[ArrayType]:
-    """The types of a nested tuple of handles, which are noted left to right. Raises `AccelTypeError` for anything else."""
-    if isinstance(part, tuple):
-        return tuple([_form(item, what, handles) for item in part])
-    if not isinstance(part, Acc):
-        hint = "wrap NumPy arrays in `A.use(...)`; an Exp becomes an array by `A.unit(e)`"
-        raise AccelTypeError(f"{what} must be an Acc or a tuple of them, got {type(part).__name__}", here(), hint=hint)
-    handles.append(part)
-    return part.type
-
-
 def require_program(a: object) -> None:
     """Raises `AccelTypeError` for what `run` does not take."""
-    _nodes(a, "what is run")
+    nodes_of(a, "what is run")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +102,7 @@ def run(a: object, **given: Unpack[Given]) -> object:
     array(5.)
     """
     settings = setting.changed(given)
-    nodes, shaped = _nodes(a, "what is run")
+    nodes, shaped = nodes_of(a, "what is run")
     return shaped.assemble(_results(nodes, settings))
 
 
@@ -196,19 +163,22 @@ def _keep(key: structure.Key, settings: Settings, inputs: tuple[int, ...], made:
 
 @dataclass(frozen=True, slots=True)
 class _Specialised:
-    """A `runN` function for arguments of certain ranks and dtypes."""
+    """A `runN` function for arguments of certain ranks and dtypes. `built`: the executable with all that is known of it."""
 
     program: Callable[[], Program]
     executable: Executable
+    built: Callable[[], Executable]
     constants: tuple[HostArray, ...]
     result: Shaped
     where: Where | None
     """The call that it was made for, where its parameters stand."""
 
-    def __call__(self, arguments: Sequence[HostArray]) -> list[HostArray]:
-        """Run; errors name this call as the place of the arguments."""
+    def __call__(self, arguments: Sequence[HostArray], given: frozenset[int] = frozenset()) -> list[HostArray]:
+        """Run; errors name this call as the place of the arguments. `given`: which arguments' memory results may take."""
         try:
-            return self.executable(arguments)
+            built = self.built() if given else None
+            taking = built.taking(given) if isinstance(built, Direct) else None
+            return (taking or self.executable)(arguments)
         except AccelError as error:
             raise error.moved({self.where: here()} if self.where else {}) from error.__cause__
 
@@ -270,25 +240,45 @@ class RunN(Generic[P, R]):
 
     @overload
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+    # Any: a type of parameters takes no keyword beside it
     @overload
-    def __call__(self, *args: Any, out: R) -> R: ...  # Any: a type of parameters takes no keyword beside it
+    def __call__(self, *args: Any, out: R, donate: Sequence[int] = ()) -> R: ...
+    @overload
+    def __call__(self, *args: Any, donate: Sequence[int]) -> R: ...
     def __call__(self, *args: Any, **kwargs: Any) -> R:
         """Run on these arguments; raises what the program's checks find.
 
         out: an array for the result, or a tuple of them for several, to be returned with the results in it (`outputs.py`).
+        donate: the numbers of arguments whose memory results may take (`donations.py`).
         """
         # The usual call: plain arrays of types and ranks that came before, under the same settings. What else it may be the
         # functions of the chain find out, which end with `_general`.
         if not kwargs and self._under is setting.innermost():
             return self._direct(*args)  # type: ignore[return-value]  # R by construction
         if kwargs:
-            load("accel.outputs")
-            from accel.outputs import into
+            load("accel.donations")
+            from accel.donations import called
 
-            return into(self, args, **kwargs)  # type: ignore[return-value]  # R is what the caller's arrays are
+            return called(self, self.donating, args, **kwargs)  # type: ignore[return-value]  # R by construction
         return self._general(*args)  # type: ignore[return-value]  # R is what the traced function stands for
 
-    def _general(self, *args: object) -> object:
+    def donating(
+        self, args: Sequence[object], numbers: Sequence[int], require: Callable[[Sequence[HostArray]], None]
+    ) -> object:
+        """Run on these arguments; results may take the memory of those with these numbers. See `accel.donations`.
+
+        `require` raises what is wrong with arrays that the function holds.
+        """
+        hosts, found, settings = self._prepared(args)
+        require(found.constants)
+        if settings.sizes == "actual":
+            return self._general(*args)
+        firsts = list(itertools.accumulate((len(host.data) for host in hosts), initial=0))
+        given = frozenset(firsts[n] for n in numbers if len(hosts[n].data) == 1 and hosts[n].data[0] is args[n])
+        return found.result.assemble(found([*_leaves(hosts), *found.constants], given))
+
+    def _prepared(self, args: Sequence[object]) -> tuple[list[Use], _Specialised, Settings]:
+        """The arguments as `use` takes them, and what runs them under the settings in force."""
         if any(isinstance(argument, Acc) for argument in args):
             hint = "within a program call the function that it was made of: `f.__wrapped__(xs)`"
             raise AccelTypeError("a compiled function takes arrays of the host, not of a program", here(), hint=hint)
@@ -308,7 +298,11 @@ class RunN(Generic[P, R]):
         found = self._specialised.get(
             (setting.key(settings), types, records), lambda: self._specialise(types, hosts, settings)
         )
-        data = [*(leaf for host in hosts for leaf in host.data), *found.constants]
+        return hosts, found, settings
+
+    def _general(self, *args: object) -> object:
+        hosts, found, settings = self._prepared(args)
+        data = [*_leaves(hosts), *found.constants]
         if settings.sizes == "actual":
             load("accel.building")
             from accel.building import compiled
@@ -345,7 +339,7 @@ class RunN(Generic[P, R]):
         parameters = [ArrayParameter((kind,), where) for kind in types]
         handles = [Acc[Any](node, (None,) * node.types[0].rank) for node in parameters]  # Any: types known at run time
         result = apply_to_arrays(self._function, handles, where)
-        nodes, shaped = _nodes(result, "what the function returns")
+        nodes, shaped = nodes_of(result, "what the function returns")
         found = contradiction(shaped.form, self._result)
         if found is not None:
             hint = "return what is annotated, or leave the annotation open by a type variable"
@@ -363,18 +357,21 @@ class RunN(Generic[P, R]):
     ) -> _Specialised:
         if settings.sizes == "actual":
             now = _built(nodes, parameters, settings, [leaf for host in hosts for leaf in host.data])
-            return _Specialised(lambda: now.program, now.executable, _leaves(now.constants), shaped, where)
+            return _Specialised(lambda: now.program, now.executable, lambda: now.executable, _leaves(now.constants), shaped, where)
         made = functools.cache(functools.partial(_built, nodes, parameters, settings))
         found = structure.structure([*parameters, *nodes])
         recalled = kept_programs.recall(found.key, settings, lambda arguments: made().executable(arguments))
         if recalled is not None:
             inputs, executable = recalled
             constants = _leaves([found.uses[number] for number in inputs])
-            return _Specialised(lambda: made().program, executable, constants, shaped, where)
+            built = lambda: made().executable  # noqa: E731  # beside the other one
+            return _Specialised(lambda: made().program, executable, built, constants, shaped, where)
         done = made()
         _keep(found.key, settings, _inputs(found, done.constants), done)
         # Without the settings, which may hold a cost function of the user's.
-        return _Specialised(lambda: done.program, done.executable, _leaves(done.constants), shaped, where)
+        return _Specialised(
+            lambda: done.program, done.executable, lambda: done.executable, _leaves(done.constants), shaped, where
+        )
 
 
 def _leaves(constants: Sequence[Use]) -> tuple[HostArray, ...]:

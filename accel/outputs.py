@@ -1,11 +1,18 @@
 """Results of a `runN` function in arrays that the caller gives: `f(x, y, out=r)`.
 
-Everything is checked before the first element is written, so that an array keeps what it held if anything is wrong.
+Each array has the dtype and shape of its result, any strides, and shares no memory with arguments or other results. The results
+are computed in memory of accel's own and copied, which costs a pass over them. Everything is checked before the first element
+is written, so that an array keeps what it held if anything is wrong.
+
+>>> import accel as A, numpy as np
+>>> double, room = A.runN(lambda xs: A.map(lambda x: x * 2, xs)), np.empty(3, np.int64)
+>>> double(np.arange(3), out=room) is room, room
+(True, array([0, 2, 4]))
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -13,26 +20,6 @@ import numpy as np
 from accel.ast.handles.literals import describe
 from accel.backends.protocol import HostArray
 from accel.errors import AccelError, AccelShapeError, AccelTypeError, AccelValueError, here
-
-
-def into(function: Callable[..., object], arguments: Sequence[object], out: object = None, **others: object) -> object:
-    """Call a compiled function and give `out` with the results in it; without `out`, its results.
-
-    Each array has the dtype and shape of its result, any strides, and shares no memory with arguments or other results. The
-    results are computed in memory of accel's own and copied, which costs a pass over them. Raises `AccelTypeError`,
-    `AccelShapeError`, `AccelValueError`, and what the call raises.
-
-    >>> import accel as A, numpy as np
-    >>> double, room = A.runN(lambda xs: A.map(lambda x: x * 2, xs)), np.empty(3, np.int64)
-    >>> double(np.arange(3), out=room) is room, room
-    (True, array([0, 2, 4]))
-    """
-    if others:
-        raise AccelTypeError("a compiled function takes its arrays by position; by name it takes `out` only", here())
-    if out is None:
-        return function(*arguments)
-    checked(out, arguments)
-    return stored(function(*arguments), out)
 
 
 def checked(out: object, arguments: Sequence[object]) -> None:

@@ -33,6 +33,11 @@ class Relocated:
         """See `accel.backends.protocol.Direct`: it raises nothing itself."""
         return self._executable.function(otherwise, constants) if isinstance(self._executable, Direct) else None
 
+    def taking(self, given: frozenset[int]) -> Callable[[Sequence[HostArray]], list[HostArray]] | None:
+        """See `accel.backends.direct.Direct`; errors are those of `own`."""
+        taking = self._executable.taking(given) if isinstance(self._executable, Direct) else None
+        return None if taking is None else Relocated(taking, self._compiled, self._own)
+
     @property
     def code(self) -> Callable[[], bytes] | None:
         """See `accel.backends.protocol.Direct`: places are no part of it."""

@@ -27,6 +27,14 @@ class Direct(Protocol):
         """
         ...
 
+    def taking(self, given: frozenset[int]) -> Callable[[Sequence[HostArray]], list[HostArray]] | None:
+        """The program, called with all its arrays, where results may take the memory of those with these numbers.
+
+        These are C-contiguous, aligned, writable, and share memory with no other array of the call. None if no result can take
+        any of them. Raises `AccelDeviceError` where something is not as usual after an array has been written to.
+        """
+        ...
+
     @property
     def code(self) -> Callable[[], bytes] | None:
         """What gives all that another process of this machine needs to run the program (`accel/kept_programs.py`)."""

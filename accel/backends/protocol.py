@@ -20,7 +20,7 @@ HostArray: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
 class Executable(Protocol):
     """A compiled program. One serves all sizes; it may be called from several threads at once."""
 
-    def __call__(self, arguments: Sequence[HostArray]) -> list[HostArray]:
+    def __call__(self, arguments: Sequence[HostArray], /) -> list[HostArray]:
         """One array per leaf of every parameter, in order; gives one fresh C-contiguous array per result.
 
         Raises `AccelShapeError`, `AccelIndexError`, `AccelValueError` as design section 8 says. Arguments may have any

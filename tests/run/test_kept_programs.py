@@ -123,8 +123,9 @@ def test_what_means_nothing_elsewhere_is_not_kept(tmp_path: Path, monkeypatch: p
 
     with A.using() as usual:
         kept_programs.keep((object(),), usual, (), code)
-    for given in ({"backend": "interpreter"}, {"checks": "all"}, {"sizes": "actual"}, {"rearrange": "measure"}):
-        with A.using(**given) as unusual:
+    others = A.using(backend="interpreter"), A.using(checks="all"), A.using(sizes="actual"), A.using(rearrange="measure")
+    for given in others:
+        with given as unusual:
             kept_programs.keep((1, int), unusual, (), code)
             assert kept_programs.recall((1, int), unusual, lambda arguments: []) is None
 

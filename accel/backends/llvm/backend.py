@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from accel.backends.device import Around, nothing_around
 from accel.backends.executor import Execution
+from accel.backends.linear import linear
 from accel.backends.llvm.calls.call import Call
 from accel.backends.llvm.calls.code import CallCode, Unit
 from accel.backends.llvm.calls.compiled import Compiled
+from accel.backends.llvm.calls.taken import taken
 from accel.backends.llvm.calls.write import call_code
 from accel.backends.llvm.device import CPU
 from accel.backends.llvm.loops.alternatives import Alternatives
@@ -16,6 +18,7 @@ from accel.backends.llvm.series import BLOCK_BYTES, Together
 from accel.backends.llvm.templates.choose import alternatives as chosen
 from accel.backends.llvm.templates.choose import on_several_threads
 from accel.backends.llvm.threads.pool import participants
+from accel.backends.parameters import leaves
 from accel.backends.protocol import Executable
 from accel.ir import mentions
 from accel.ir.nodes import HostCall, Program, Sort
@@ -83,7 +86,14 @@ class LLVMBackend:
             code = call_code(program, unit, named, named_series, self._threads)
             return code, Call(code, [kernels.library])
 
-        return Compiled(execution, make)
+        def take(given: frozenset[int]) -> Call | None:
+            arguments = [array for number, array in enumerate(leaves(program)) if number in given]
+            found = taken(program, linear(program), schedules.nests, together, arguments)
+            if not found:
+                return None
+            return Call(call_code(program, unit, named, named_series, self._threads, found), [kernels.library])
+
+        return Compiled(execution, make, take)
 
 
 def llvm_text(schedules: ProgramSchedules) -> str:

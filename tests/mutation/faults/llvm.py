@@ -6,6 +6,7 @@ from tests.mutation.fault import Fault
 
 _FOLDS = "tests/llvm/test_folds.py"
 _SCANS = "tests/llvm/test_scans.py"
+_DONATIONS = "tests/run/test_donations.py"
 _GUARD = "tests/llvm/test_guard_pages.py"
 _ERRORS = "tests/llvm/test_errors.py"
 _SCALAR = "tests/scalar/test_llvm.py::test_bits_are_the_references"
@@ -273,6 +274,27 @@ FAULTS = (
         'f"icmp ule i64 {writer.sized(variable)}, {LARGEST_EXTENT}"',
         'f"icmp ne i64 {writer.sized(variable)}, {LARGEST_EXTENT + 1}"',
         ("tests/llvm/test_calls.py::test_every_call_gives_the_same[1-a negative extent of what is not stored]",),
+    ),
+    Fault(
+        "a result takes the memory of what a later loop reads",
+        "backends/llvm/calls/taken.py",
+        "and argument not in later",
+        "and argument is not None",
+        (_DONATIONS,),
+    ),
+    Fault(
+        "a result is written over what is read at another place",
+        "backends/llvm/calls/taken.py",
+        "and (argument not in mentions.arrays(item.nest) or _in_place(ways[item.nest], argument, output.array))",
+        "and argument is not None",
+        (_DONATIONS,),
+    ),
+    Fault(
+        "what is donated is written before the last check",
+        "backends/llvm/calls/taken.py",
+        "while start and _is_safe(items[start - 1]):",
+        "while start:",
+        (_DONATIONS,),
     ),
     Fault(
         "rows that lie apart are folded as one",

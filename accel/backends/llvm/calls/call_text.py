@@ -4,6 +4,7 @@ In: the flat list of items that `accel.backends.executor` runs, too, and the nes
 `@call(self, arguments, number)`. It binds extents, allocates, launches, loops and gives results, without any Python in
 between. Whatever is not as usual (an argument of another kind, extents that do not fit, no memory, a check that fails) makes it
 drop all and hand the call to `self[0]`, which begins again and says what is wrong. So it says of nothing what is wrong.
+If a result has taken the memory of an argument, nobody can begin again: then it gives an empty tuple.
 
 A call keeps its buffers and extents in two lists on its stack, at the places that `Slots` gives them; a place of a buffer holds
 a reference of its own to an array object, or null.
@@ -67,6 +68,8 @@ def call_text(program: Program, items: Sequence[Item], functions: Functions) -> 
     writer.routine.jump(FAIL)
     writer.routine.place(FAIL)
     _release(writer, len(program.results))
+    if writer.spoils:
+        _end_where_spoilt(writer)
     writer.code.line(f"ret ptr {writer.code.emit('call ptr @accel_otherwise(ptr %self, ptr %arguments, i64 %number)')}")
     symbols = dict.fromkeys(
         [*(symbol for symbol, _ in functions.nests.values()), *(name for name, _ in functions.series)]
@@ -138,6 +141,16 @@ def _results(writer: Writer, program: Program, shared: Set[Array], threads: int)
             routine.store("ptr", "null", place)
     _release(writer, count)
     code.line(f"ret ptr {answer}")
+
+
+def _end_where_spoilt(writer: Writer) -> None:
+    """Gives an empty tuple where an argument's memory has been given away: what is computed again would be wrong."""
+    routine, code = writer.routine, writer.code
+    with routine.when(code.emit(f"icmp ne i64 {routine.load('i64', writer.spoilt())}, 0")):
+        raised = code.emit(f"icmp ne ptr {code.emit('call ptr @PyErr_Occurred()')}, null")
+        routine.leave(raised, "ptr null")
+        code.line(f"ret ptr {code.emit('call ptr @PyTuple_New(i64 0)')}")
+        routine.place(routine.label())
 
 
 def _release(writer: Writer, results: int) -> None:

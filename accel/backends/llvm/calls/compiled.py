@@ -10,6 +10,7 @@ import numpy as np
 from accel.backends.llvm.calls.call import Call
 from accel.backends.llvm.calls.code import CallCode, dumps, loads
 from accel.backends.llvm.machine.rows import with_rows
+from accel.errors import AccelDeviceError, here
 
 if TYPE_CHECKING:
     from accel.backends.protocol import HostArray
@@ -21,10 +22,20 @@ Execute: TypeAlias = "Callable[[Sequence[HostArray]], list[HostArray]]"
 class Compiled:
     """See `accel.backends.protocol.Executable` and `Direct`."""
 
-    def __init__(self, execute: Execute, make: Callable[[], tuple[CallCode, Call]]) -> None:
-        """`make` compiles the call, which takes some milliseconds; it is done when the call is first asked for."""
+    def __init__(
+        self,
+        execute: Execute,
+        make: Callable[[], tuple[CallCode, Call]],
+        take: Callable[[frozenset[int]], Call | None] = lambda given: None,
+    ) -> None:
+        """`make` compiles the call, which takes some milliseconds; it is done when the call is first asked for.
+
+        `take` compiles one whose results may take the memory of arrays; None if none can.
+        """
         self._execute = execute
         self._make = make
+        self._take = take
+        self._taking: dict[frozenset[int], Execute | None] = {}
         self._made: list[tuple[CallCode, Call]] = []
         self._run: list[Callable[..., object]] = []
 
@@ -32,20 +43,18 @@ class Compiled:
         """Run: see `accel.backends.protocol.Executable`."""
         if not self._run:
             self._run.append(self.function(_Listed(self._execute), ()))
-        found = self._run[0](*map(with_rows, arguments))
-        match found:
-            case list():
-                return found
-            case tuple():
-                return list(found)
-            case np.ndarray():
-                return [found]
-            case _:
-                raise AssertionError("a call gives arrays")
+        return _list(self._run[0](*map(with_rows, arguments)))
 
     def function(self, otherwise: Callable[..., object], constants: Sequence[HostArray]) -> Callable[..., object]:
         """See `accel.backends.protocol.Direct`."""
         return self._call()[1].function(otherwise, constants)
+
+    def taking(self, given: frozenset[int]) -> Execute | None:
+        """See `accel.backends.direct.Direct`."""
+        if given not in self._taking:
+            call = self._take(given)
+            self._taking[given] = None if call is None else _Taking(call.function(_Listed(self._execute), ()))
+        return self._taking[given]
 
     def code(self) -> bytes:
         """All that another process needs to run the program: see `recalled`."""
@@ -55,6 +64,33 @@ class Compiled:
         if not self._made:
             self._made.append(self._make())
         return self._made[0]
+
+
+def _list(found: object) -> list[HostArray]:
+    """What a call gave, as a list."""
+    match found:
+        case list():
+            return found
+        case tuple():
+            return list(found)
+        case np.ndarray():
+            return [found]
+        case _:
+            raise AssertionError("a call gives arrays")
+
+
+class _Taking:
+    """A call whose results take the memory of arrays that it was given."""
+
+    def __init__(self, function: Callable[..., object]) -> None:
+        self._function = function
+
+    def __call__(self, arguments: Sequence[HostArray]) -> list[HostArray]:
+        found = _list(self._function(*map(with_rows, arguments)))
+        if not found:
+            message = "a call could not be finished, and had written to a donated argument before"
+            raise AccelDeviceError(message, here(), hint="there was no memory, or a signal handler forked; call without `donate`")
+        return found
 
 
 class _Listed:

@@ -23,13 +23,14 @@ from accel.labelled.array import Array, Shape
 class Functions:
     """Compiled functions by their symbols: of each nest, with its frame, and of series. `threads` work on each.
 
-    `extents`: the nests among them that compute extents.
+    `extents`: the nests among them that compute extents. `taken`: results, and the arguments whose memory they take.
     """
 
     nests: Mapping[Nest, tuple[str, Frame]]
     series: Sequence[tuple[str, Together]]
     threads: int
     extents: Mapping[HostSizes, Nest]
+    taken: Mapping[Array, Array]
 
 
 def write_items(writer: Writer, functions: Functions, items: Sequence[Item]) -> None:
@@ -92,7 +93,7 @@ def _launch(writer: Writer, functions: Functions, nest: Nest) -> None:
     routine, code = writer.routine, writer.code
     for old, new in nest.in_place:
         writer.share(new, writer.buffer(old))
-    work = [_allocate(writer, output) for output in nest.outputs]
+    work = [_allocate(writer, output, functions.taken.get(output.array)) for output in nest.outputs]
     if nest.in_place or "1" in work:
         _run(writer, functions, nest)
     else:
@@ -122,13 +123,33 @@ def _copy(writer: Writer, functions: Functions, nest: Nest, copy: Copy) -> None:
     routine.place(after)
 
 
-def _allocate(writer: Writer, output: Output) -> str:
-    """Takes memory for what a nest makes; gives how many elements there is room for."""
+def _allocate(writer: Writer, output: Output, given: Array | None) -> str:
+    """Takes memory for what a nest makes, or that of an argument; gives how many elements there is room for."""
     capacity = [writer.room(dimension) for dimension in output.capacity]
-    taken = writer.taken(output.array.element, capacity)
+    elements = writer.product(capacity)
+    if given is None:
+        _set_fresh(writer, output.array, capacity)
+        return elements
+    routine = writer.routine
+    fits = writer.code.emit(f"icmp eq i64 {elements}, {writer.product(writer.shape(given.shape))}")
+    take, fresh, after = routine.label(), routine.label(), routine.label()
+    routine.branch(fits, take, fresh)
+    routine.place(take)
+    _set_view(writer, output.array, given)
+    routine.store("i64", "1", writer.spoilt())
+    routine.jump(after)
+    routine.place(fresh)
+    _set_fresh(writer, output.array, capacity)
+    routine.jump(after)
+    routine.place(after)
+    return elements
+
+
+def _set_fresh(writer: Writer, array: Array, extents: Sequence[str]) -> None:
+    """Makes new memory the array's."""
+    taken = writer.taken(array.element, extents)
     writer.require_reference(taken)
-    writer.set(output.array, taken)
-    return writer.product(capacity)
+    writer.set(array, taken)
 
 
 def _run(writer: Writer, functions: Functions, nest: Nest) -> None:

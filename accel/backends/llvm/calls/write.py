@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TypeAlias
 
 from accel.backends.linear import linear
@@ -16,6 +17,7 @@ from accel.backends.llvm.module import compiled, module_text
 from accel.backends.llvm.series import Together
 from accel.backends.llvm.text.frame import Frame
 from accel.ir.nodes import Nest, Program
+from accel.labelled.array import Array
 from accel.schedule.machine import PROCESSOR
 from accel.schedule.templates.choose import schedules
 
@@ -27,13 +29,21 @@ _EXTENT = "extent_"
 
 
 def call_code(
-    program: Program, kernels: Unit, nests: Named, series: Sequence[tuple[str, Together]], threads: int
+    program: Program,
+    kernels: Unit,
+    nests: Named,
+    series: Sequence[tuple[str, Together]],
+    threads: int,
+    taken: Mapping[Array, Array] = MappingProxyType({}),
 ) -> CallCode:
-    """The code. `nests` and `series`: with their symbols in `kernels`, the first unit. `threads` work on each."""
+    """The code. `nests` and `series`: with their symbols in `kernels`, the first unit. `threads` work on each.
+
+    `taken`: results, and the arguments whose memory they take (`taken.py`).
+    """
     items = linear(program)
     extents = extent_nests(items)
     units, names = _compiled(list(extents.values()))
-    written = call_text(program, items, Functions({**nests, **names}, series, threads, extents))
+    written = call_text(program, items, Functions({**nests, **names}, series, threads, extents, taken))
     call = Unit((host().compile(written.text, quick=True),), (NAME,))
     return CallCode((kernels, *units, call), tuple(written.elements))
 

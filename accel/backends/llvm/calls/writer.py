@@ -28,6 +28,7 @@ class Writer:
         self.routine = Routine(f"ptr @{NAME}(ptr %self, ptr %arguments, i64 %number)", hot=False)
         self.code = self.routine.code
         self.elements: set[ScalarType] = set()
+        self._spoils = False
         self._rank = 1
         self._words = 1
 
@@ -36,12 +37,23 @@ class Writer:
         buffers, sizes = (max(1, count) for count in self.slots.counts)
         lists = {"buffers": (buffers, "ptr"), "sizes": (sizes, "i64"), "given": (results, "ptr")}
         lists |= {"extents": (self._rank, "i64"), "block": (self._words, "i64"), "flag": (1, "i64")}
+        lists |= {"spoilt": (1, "i64")} if self._spoils else {}
         lines = [f"  %{name} = alloca [{count} x {type_}], align 8" for name, (count, type_) in lists.items()]
-        for name in ("buffers", "given", "flag"):
+        for name in ("buffers", "given", "flag", *(["spoilt"] if self._spoils else [])):
             count, type_ = lists[name]
             lines.append(f"  store [{count} x {type_}] zeroinitializer, ptr %{name}")
         text = self.routine.text().replace(BUFFERS, str(buffers))
         return text.replace("entry:\n", "entry:\n" + "\n".join(lines) + "\n", 1)
+
+    def spoilt(self) -> str:
+        """The address of a word that is 1 once an argument's memory has been given away, so that no one can begin again."""
+        self._spoils = True
+        return "%spoilt"
+
+    @property
+    def spoils(self) -> bool:
+        """Whether that may be."""
+        return self._spoils
 
     # Extents.
 

@@ -242,8 +242,8 @@ no:
 }}
 
 ; Whether at least half of the memory that the array keeps from being used again is its elements: %size bytes. What a filter
-; keeps lies in a block for all that it was given.
-define internal i1 @fills(ptr %x, i64 %size) #0 {{
+; keeps lies in a block for all that it was given; what took an argument's memory, in an array of the same elements.
+define internal i1 @fills(ptr %x, i64 %item, i64 %size) #0 {{
 entry:
   %base = call ptr @base(ptr %x)
   %alone = icmp eq ptr %base, null
@@ -253,11 +253,17 @@ look:
   %array = icmp eq ptr %type, @array_type
   %element = call ptr @element(ptr %base)
   %bytes = icmp eq ptr %element, @bytes_type
-  %block = and i1 %array, %bytes
+  %its = call ptr @element(ptr %x)
+  %same = icmp eq ptr %element, %its
+  %known = or i1 %bytes, %same
+  %block = and i1 %array, %known
   br i1 %block, label %measure, label %no
 measure:
   %extents = call ptr @extents(ptr %base)
-  %all = load i64, ptr %extents
+  %rank32 = call i32 @rank(ptr %base)
+  %rank = zext i32 %rank32 to i64
+  %unit = select i1 %bytes, i64 1, i64 %item
+  %all = call i64 @size(i64 %unit, i64 %rank, ptr %extents)
   %twice = mul i64 %size, 2
   %enough = icmp sge i64 %twice, %all
   ret i1 %enough
@@ -281,7 +287,7 @@ mine:
   br i1 %given, label %shape, label %copy
 shape:
   %same = call i1 @has(ptr %x, i64 %rank, ptr %extents)
-  %fills = call i1 @fills(ptr %x, i64 %size)
+  %fills = call i1 @fills(ptr %x, i64 %item, i64 %size)
   %itself = and i1 %same, %fills
   br i1 %itself, label %give, label %copy
 give:

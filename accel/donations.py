@@ -1,0 +1,109 @@
+"""Arguments of a `runN` function whose memory its results may take: `f(x, y, donate=(0,))`. What it is called with by name.
+
+Everything is checked before the program runs. On `llvm` the last loops of a program may write a result into the memory of a
+donated argument that nothing reads any more, or read and write it element by element, where dtype and number of elements are the
+same and nothing can fail any more. Elsewhere, and on other backends, a donated argument is an argument like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from accel.ast.handles.literals import describe
+from accel.backends.protocol import HostArray
+from accel.errors import AccelTypeError, AccelValueError, here
+from accel.outputs import checked, stored
+
+Require: TypeAlias = Callable[[Sequence[HostArray]], None]
+"""Raises what is wrong with arrays that a function holds."""
+
+
+def called(
+    function: Callable[..., object],
+    donating: Callable[[Sequence[object], Sequence[int], Require], object],
+    arguments: Sequence[object],
+    out: object = None,
+    donate: Sequence[int] = (),
+    **others: object,
+) -> object:
+    """Call a compiled function with arrays for its results, with arguments whose memory these may take, or both.
+
+    `donating` calls it with arguments of these numbers to be taken, once `require` has judged what it holds.
+    `out`: see `accel.outputs`. `donate`: numbers of arguments. Each is a C-contiguous, aligned, writable NumPy array with memory of
+    its own, or a result of accel's, and shares it with no other array of the call. After the call nothing is known of its
+    elements: it may share memory with a result, and be written to with that. Raises `AccelTypeError`, `AccelShapeError`,
+    `AccelValueError`, and what the call raises; where the program's checks raise, donated arguments are as they were.
+
+    >>> import accel as A, numpy as np
+    >>> step, xs = A.runN(lambda xs: A.map(lambda x: x * 0.5, xs)), np.full(1000, 8.0)
+    >>> for _ in range(3):
+    ...     xs = step(xs, donate=(0,))
+    >>> xs[:2]
+    array([1., 1.])
+    """
+    if others:
+        names = "it takes `out` and `donate` only"
+        raise AccelTypeError(f"a compiled function takes its arrays by position; by name {names}", here())
+    if out is not None:
+        checked(out, arguments)
+    numbers = _numbers(donate, len(arguments))
+    given = [_suitable(arguments[number], number) for number in numbers]
+    for array, number in zip(given, numbers, strict=True):
+        for other, argument in enumerate(arguments):
+            if other != number and isinstance(argument, np.ndarray) and np.may_share_memory(array, argument):
+                raise _shared(number, f"argument {other}")
+
+    def require(held: Sequence[HostArray]) -> None:
+        for array, number in zip(given, numbers, strict=True):
+            if any(np.may_share_memory(array, each) for each in held):
+                raise _shared(number, "an array that the function holds")
+
+    results = donating(arguments, numbers, require) if numbers else function(*arguments)
+    return results if out is None else stored(results, out)
+
+
+def _numbers(donate: object, count: int) -> Sequence[int]:
+    """The numbers of arguments. Raises `AccelTypeError` or `AccelValueError` for anything else."""
+    if not isinstance(donate, tuple | list) or not all(type(number) is int for number in donate):
+        raise AccelTypeError(f"donate must be a tuple of numbers of arguments, got {describe(donate)}", here())
+    for number in donate:
+        if not 0 <= number < count:
+            message = f"there is no argument {number} to donate among {count}"
+            raise AccelValueError(message, here(), hint="the first is 0")
+    if len(set(donate)) < len(donate):
+        raise AccelValueError(f"donate={donate!r} has an argument twice", here())
+    return donate
+
+
+def _suitable(argument: object, number: int) -> HostArray:
+    """The argument, an array that may be given away. Raises `AccelTypeError` or `AccelValueError` for anything else."""
+    if type(argument) is not np.ndarray:
+        raise AccelTypeError(f"donated argument {number} must be a NumPy array, got {describe(argument)}", here())
+    if not argument.flags.writeable:
+        raise AccelValueError(f"donated argument {number} is read-only", here(), hint="do not donate it, or donate a copy")
+    if not (argument.flags.c_contiguous and argument.flags.aligned):
+        message = f"donated argument {number} is not C-contiguous and aligned"
+        raise AccelValueError(message, here(), hint="do not donate it, or donate a copy")
+    if not (argument.flags.owndata or _is_result(argument)):
+        message = f"donated argument {number} lies in the memory of something else"
+        raise AccelValueError(message, here(), hint="do not donate it, or donate a copy: what else lies there would change")
+    return argument
+
+
+def _is_result(array: HostArray) -> bool:
+    """Whether an array may be a result of accel's: it is as large as its base, but for what it takes to begin at a page."""
+    base = array.base
+    if type(base) is not np.ndarray or not base.flags.owndata:
+        return False
+    return base.nbytes == array.nbytes or (base.dtype == np.uint8 and base.nbytes - array.nbytes <= _PAGE)
+
+
+_PAGE = 4096
+
+
+def _shared(number: int, other: str) -> AccelValueError:
+    hint = "nobody else may need what is donated: donate a copy"
+    return AccelValueError(f"donated argument {number} and {other} share memory", here(), hint=hint)

@@ -1,0 +1,50 @@
+"""What the user's nested tuple of `Acc`s looks like, so that results come back in the same form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from accel.ast.handles.acc import Acc
+from accel.ast.tree.host_functions import HostArray
+from accel.ast.tree.nodes import ArrayNode
+from accel.ast.tree.types import ArrayType
+from accel.errors import AccelTypeError, here
+from accel.structure import Nested, element_arrays
+
+
+@dataclass(frozen=True, slots=True)
+class Shaped:
+    """The types of its arrays, nested as they are."""
+
+    form: Nested[ArrayType]
+
+    def assemble(self, arrays: Sequence[HostArray]) -> object:
+        """Program results, one per leaf, as the user expects them."""
+        return _assembled(self.form, iter(arrays))
+
+
+def _assembled(form: Nested[ArrayType], arrays: Iterator[HostArray]) -> object:
+    # Not a function inside of another: one that calls itself would be a cycle, and keep the arrays until a collection.
+    if isinstance(form, tuple):
+        return tuple([_assembled(part, arrays) for part in form])
+    return element_arrays(form.element, arrays)
+
+
+def nodes_of(result: object, what: str) -> tuple[list[ArrayNode], Shaped]:
+    """The nodes of its arrays, left to right, and its form. Raises `AccelTypeError` for anything else."""
+    handles: list[Acc[Any]] = []  # Any: the arrays of a program have different types
+    shaped = Shaped(_form(result, what, handles))
+    return [handle.node for handle in handles], shaped
+
+
+def _form(part: object, what: str, handles: list[Acc[Any]]) -> Nested[ArrayType]:
+    """The types of a nested tuple of handles, which are noted left to right. Raises `AccelTypeError` for anything else."""
+    if isinstance(part, tuple):
+        return tuple([_form(item, what, handles) for item in part])
+    if not isinstance(part, Acc):
+        hint = "wrap NumPy arrays in `A.use(...)`; an Exp becomes an array by `A.unit(e)`"
+        raise AccelTypeError(f"{what} must be an Acc or a tuple of them, got {type(part).__name__}", here(), hint=hint)
+    handles.append(part)
+    return part.type
