@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from accel.explanation import explain
 from accel.ilp.cache import plan_cache
 from tests import marks
 
@@ -45,6 +46,7 @@ def _marks_are_true(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
 def _plans_are_forgotten() -> None:
     """Every test plans for itself: one that breaks a solver must not be given what another found."""
     plan_cache.forget()
+    explain.forget()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import CodeType, MappingProxyType
-from typing import Any, Unpack
+from typing import Any, TypeAlias, Unpack
 
 from accel import settings as setting
 from accel.annotations import demands
@@ -18,6 +18,7 @@ from accel.ast.combinators.host.arrays import use
 from accel.ast.handles.acc import Acc
 from accel.ast.handles.function import apply_to_arrays
 from accel.ast.tree.nodes import ArrayNode, ArrayParameter, Use
+from accel.ast.tree.structure import Key, structure
 from accel.ast.tree.types import ArrayType
 from accel.backends.choose import machine
 from accel.backends.protocol import HostArray
@@ -39,6 +40,7 @@ from accel.labelled.meaning import bind
 from accel.labelled.nodes import Program
 from accel.passes import Step
 from accel.settings import Given, Settings
+from accel.support.cache import Cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,44 @@ def explain(program: object, *arrays: object, **given: Unpack[Given]) -> Explana
     return %1
     """
     settings = setting.changed(given)
-    found = subject(program, arrays, settings)
+    traced = _traced(program, arrays)
+    name = _name(program)
+    if settings.rearrange == "measure":
+        return _explained(traced, name, settings)
+    found = structure([*traced.parameters, *traced.results], places=True)
+    shapes = tuple([leaf.shape for use in found.uses for leaf in use.data])
+    given_shapes = None if traced.arguments is None else tuple([leaf.shape for leaf in traced.arguments])
+    key = found.key, shapes, given_shapes, name, tuple(traced.names), setting.key(settings)
+    try:
+        known = _EXPLAINED.find(key)
+    except TypeError:  # something in the program has no hash
+        return _explained(traced, name, settings)
+    if known is None:
+        known = _explained(traced, name, settings)
+        if known.proved:  # another time the planner may find a better plan
+            _EXPLAINED.keep(key, known)
+    return known
+
+
+_Explained: TypeAlias = tuple[Key, tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...] | None, str, tuple[str, ...], setting.Key]
+"""What decides an explanation: structure and places, the shapes of the arrays, names, settings."""
+
+_EXPLAINED: Cache[_Explained, Explanation] = Cache(64)
+"""One per process: a program that is built again at the same place needs no stage at all."""
+
+
+def forget() -> None:
+    """Forget the explanations of this process."""
+    _EXPLAINED.clear()
+
+
+def _name(program: object) -> str:
+    """What a report calls it."""
+    return str(getattr(program, "__name__", "program"))
+
+
+def _explained(traced: Traced, name: str, settings: Settings) -> Explanation:
+    found = _subject(traced, name, settings)
     try:
         return with_ways(explanation(found), chosen(found.staged, found.data, found.sizes, settings))
     except AccelDeviceError as error:
@@ -97,7 +136,10 @@ def with_ways(explained: Explanation, found: Chosen) -> Explanation:
 
 def subject(program: object, arrays: Sequence[object], settings: Settings) -> Subject:
     """What `explain` is called with, planned and lowered. Raises `AccelTypeError` for what is no program."""
-    traced = _traced(program, arrays)
+    return _subject(_traced(program, arrays), _name(program), settings)
+
+
+def _subject(traced: Traced, name: str, settings: Settings) -> Subject:
     built = build(traced.results, traced.parameters, settings.rounding, settings.host_calls)
     sizes: dict[SizeVariable, int] = {}
     data: list[HostArray] | None = None
@@ -105,7 +147,6 @@ def subject(program: object, arrays: Sequence[object], settings: Settings) -> Su
         data = [*traced.arguments, *(leaf for constant in built.constants for leaf in constant.data)]
         sizes = bind.sizes(built.program.parameters, built.program.own_shapes, built.program.equalities, data)
     chosen = options(settings, sizes)
-    name = str(getattr(program, "__name__", "program"))
     steps: list[Step] = []
     staged = stages(built.program, chosen, steps.append, machine(settings.backend))
     return Subject(name, traced, built.program, staged, {step.name: step for step in steps}, chosen, sizes, data)

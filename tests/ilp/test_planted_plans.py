@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import accel as A
+from accel.explanation import explain
 from accel.ilp.cache import plan_cache
 from accel.ilp.problem.graph import Graph
 from accel.support import disk
@@ -44,7 +45,13 @@ def plant(folder: Path, change: Callable[[Entry], Entry], secret: bytes | None =
     mine = (folder.parent / "secret").read_bytes()
     changed = json.dumps(change(json.loads(value))).encode()
     file.write_bytes(disk._packed(key, changed, mine if secret is None else secret))
+    forgotten()
+
+
+def forgotten() -> None:
+    """What this process has planned and explained is found on disk, or done again."""
     plan_cache.forget()
+    explain.forget()
 
 
 def unchanged(entry: Entry) -> Entry:
@@ -69,7 +76,7 @@ def test_a_proof_of_an_earlier_run_is_called_one(folder: Path, searches: list[Gr
     first = A.explain(program())
     assert (first.proved, first.recalled) == (True, False)
     assert "proved optimal, in" in str(first)
-    plan_cache.forget()
+    forgotten()
     again = A.explain(program())
     assert (again.proved, again.recalled) == (True, True)
     assert "proved optimal by an earlier run, in" in str(again)
@@ -80,7 +87,7 @@ def test_a_proof_of_an_earlier_run_is_called_one(folder: Path, searches: list[Gr
 def test_a_bound_of_an_earlier_run_is_called_one(folder: Path, searches: list[Graph]) -> None:
     with A.using(strategy="none"):
         first = A.explain(program())
-        plan_cache.forget()
+        forgotten()
         again = A.explain(program())
     assert not first.proved
     assert "not proved optimal: no clustering costs less than" in str(first)

@@ -95,3 +95,20 @@ def test_what_takes_too_large_shapes_or_no_elements() -> None:
         matrix = RANDOM.random(shape)
         for _ in range(2):
             assert A.run(A.transpose(A.use(matrix))).tolist() == matrix.T.tolist()
+
+
+@pytest.mark.solver
+def test_what_is_explained_again_needs_no_stage() -> None:
+    """The same program at the same place; another place, other sizes and other settings are explained anew."""
+
+    def program(count: int) -> Any:
+        return A.sum(A.map(lambda x: x * 2, A.use(np.ones(count))))
+
+    def other(count: int) -> Any:
+        return A.sum(A.map(lambda x: x * 2, A.use(np.ones(count))))
+
+    first = A.explain(program(5))
+    assert A.explain(program(5)) is first
+    assert A.explain(program(6)).sizes == {"n0": 6}
+    assert A.explain(program(5), strategy="none").loops == 2
+    assert str(A.explain(other(5))) != str(first)  # it shows other lines
