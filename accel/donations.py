@@ -1,8 +1,8 @@
 """Arguments of a `runN` function whose memory its results may take: `f(x, y, donate=(0,))`. What it is called with by name.
 
 Everything is checked before the program runs. On `llvm` the last loops of a program may write a result into the memory of a
-donated argument that nothing reads any more, or read and write it element by element, where dtype and number of elements are the
-same and nothing can fail any more. Elsewhere, and on other backends, a donated argument is an argument like any other.
+donated argument that nothing reads any more, or read and write it element by element, where dtype and number of elements are
+the same and nothing can fail any more. Elsewhere, and on other backends, a donated argument is an argument like any other.
 """
 
 from __future__ import annotations
@@ -32,10 +32,11 @@ def called(
     """Call a compiled function with arrays for its results, with arguments whose memory these may take, or both.
 
     `donating` calls it with arguments of these numbers to be taken, once `require` has judged what it holds.
-    `out`: see `accel.outputs`. `donate`: numbers of arguments. Each is a C-contiguous, aligned, writable NumPy array with memory of
-    its own, or a result of accel's, and shares it with no other array of the call. After the call nothing is known of its
-    elements: it may share memory with a result, and be written to with that. Raises `AccelTypeError`, `AccelShapeError`,
-    `AccelValueError`, and what the call raises; where the program's checks raise, donated arguments are as they were.
+    `out`: see `accel.outputs`. `donate`: numbers of arguments. Each is a C-contiguous, aligned, writable NumPy array with
+    memory of its own, or a result of accel's, and shares it with no other array of the call. After the call nothing is known
+    of its elements: it may share memory with a result, and be written to with that. Raises `AccelTypeError`,
+    `AccelShapeError`, `AccelValueError`, and what the call raises; where the program's checks raise, donated arguments are as
+    they were.
 
     >>> import accel as A, numpy as np
     >>> step, xs = A.runN(lambda xs: A.map(lambda x: x * 0.5, xs)), np.full(1000, 8.0)
@@ -83,13 +84,17 @@ def _suitable(argument: object, number: int) -> HostArray:
     if type(argument) is not np.ndarray:
         raise AccelTypeError(f"donated argument {number} must be a NumPy array, got {describe(argument)}", here())
     if not argument.flags.writeable:
-        raise AccelValueError(f"donated argument {number} is read-only", here(), hint="do not donate it, or donate a copy")
+        raise AccelValueError(
+            f"donated argument {number} is read-only", here(), hint="do not donate it, or donate a copy"
+        )
     if not (argument.flags.c_contiguous and argument.flags.aligned):
         message = f"donated argument {number} is not C-contiguous and aligned"
         raise AccelValueError(message, here(), hint="do not donate it, or donate a copy")
     if not (argument.flags.owndata or _is_result(argument)):
         message = f"donated argument {number} lies in the memory of something else"
-        raise AccelValueError(message, here(), hint="do not donate it, or donate a copy: what else lies there would change")
+        raise AccelValueError(
+            message, here(), hint="do not donate it, or donate a copy: what else lies there would change"
+        )
     return argument
 
 

@@ -357,7 +357,9 @@ class RunN(Generic[P, R]):
     ) -> _Specialised:
         if settings.sizes == "actual":
             now = _built(nodes, parameters, settings, [leaf for host in hosts for leaf in host.data])
-            return _Specialised(lambda: now.program, now.executable, lambda: now.executable, _leaves(now.constants), shaped, where)
+            return _Specialised(
+                lambda: now.program, now.executable, lambda: now.executable, _leaves(now.constants), shaped, where
+            )
         made = functools.cache(functools.partial(_built, nodes, parameters, settings))
         found = structure.structure([*parameters, *nodes])
         recalled = kept_programs.recall(found.key, settings, lambda arguments: made().executable(arguments))

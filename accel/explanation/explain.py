@@ -103,7 +103,9 @@ def explain(program: object, *arrays: object, **given: Unpack[Given]) -> Explana
     return known
 
 
-_Explained: TypeAlias = tuple[Key, tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...] | None, str, tuple[str, ...], setting.Key]
+_Explained: TypeAlias = tuple[
+    Key, tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...] | None, str, tuple[str, ...], setting.Key
+]
 """What decides an explanation: structure and places, the shapes of the arrays, names, settings."""
 
 _EXPLAINED: Cache[_Explained, Explanation] = Cache(64)

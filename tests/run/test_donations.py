@@ -187,14 +187,13 @@ def test_random_programs(seed: int) -> None:
                 case 1:
                     values.append(A.zipWith(A.mul, one, A.reverse(other)))
                 case 2:
-                    total = A.the(A.sum(one))
-                    values.append(A.map(lambda x, total=total: x - total, other))
+                    values.append(A.zipWith(A.sub, other, A.replicate((A.size(other),), A.sum(one))))
                 case 3:
                     values.append(A.scanl1(A.max, one))
                 case _:
                     values.append(A.compute(A.map(lambda x: x * 3 + 1, one)))
         made = values[len(arrays) :]
-        return tuple(made[int(k)] for k in picks.integers(0, len(made), 2)) + (made[-1],)
+        return (*(made[int(k)] for k in picks.integers(0, len(made), 2)), made[-1])
 
     arrays = [random.random(5_000) for _ in range(3)]
     for donate in ((0,), (2, 1), (0, 1, 2)):

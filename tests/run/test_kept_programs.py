@@ -123,7 +123,12 @@ def test_what_means_nothing_elsewhere_is_not_kept(tmp_path: Path, monkeypatch: p
 
     with A.using() as usual:
         kept_programs.keep((object(),), usual, (), code)
-    others = A.using(backend="interpreter"), A.using(checks="all"), A.using(sizes="actual"), A.using(rearrange="measure")
+    others = (
+        A.using(backend="interpreter"),
+        A.using(checks="all"),
+        A.using(sizes="actual"),
+        A.using(rearrange="measure"),
+    )
     for given in others:
         with given as unusual:
             kept_programs.keep((1, int), unusual, (), code)

@@ -89,7 +89,9 @@ class _Taking:
         found = _list(self._function(*map(with_rows, arguments)))
         if not found:
             message = "a call could not be finished, and had written to a donated argument before"
-            raise AccelDeviceError(message, here(), hint="there was no memory, or a signal handler forked; call without `donate`")
+            raise AccelDeviceError(
+                message, here(), hint="there was no memory, or a signal handler forked; call without `donate`"
+            )
         return found
 
 

@@ -1,8 +1,8 @@
 """Which results of a program may take the memory of arguments that the caller gives away: `donate=` of a `runN` function.
 
-A result takes memory only in the last part of a program, in which nothing can fail any more: whoever begins again, to say what is
-wrong, needs the arguments as they were. There it takes that of an argument which no later launch reads; the launch that makes the
-result may read it, if it does so element by element, each before the result's element is written in its place.
+A result takes memory only in the last part of a program, in which nothing can fail any more: whoever begins again, to say what
+is wrong, needs the arguments as they were. There it takes that of an argument which no later launch reads; the launch that
+makes the result may read it, if it does so element by element, each before the result's element is written in its place.
 """
 
 from __future__ import annotations
