@@ -99,7 +99,14 @@ class Device(Protocol[B]):
         """The buffer's first elements, contiguous, under another shape."""
         ...
 
-    def sort(self, keys: Sequence[tuple[B, ScalarType]], shape: tuple[int, ...], places: bool, descending: bool) -> B:
+    def sort(
+        self,
+        keys: Sequence[tuple[B, ScalarType]],
+        shape: tuple[int, ...],
+        places: bool,
+        descending: bool,
+        first: int | None,
+    ) -> B:
         """A fresh buffer with the rows of `keys`, arrays of that shape, in order: see `accel.ir.nodes.Sort`.
 
         Raises `MemoryError`, or `ValueError`, as `allocate` does.

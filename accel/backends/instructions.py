@@ -173,7 +173,7 @@ def _sort(step: Sort, device: Device[B], slots: Slots) -> Instruction[B]:
         extents = shape(sizes)
         given = [(_held(buffers[slot]), kind) for slot, kind in keys]
         try:
-            buffers[target] = device.sort(given, extents, step.places, step.descending)
+            buffers[target] = device.sort(given, extents, step.places, step.descending, step.first)
         except (MemoryError, ValueError) as error:  # NumPy's ValueError: more than an address can count
             raise _no_room(element, extents, step.where) from error
 

@@ -12,30 +12,90 @@ from typing import TypeAlias
 import numpy as np
 
 from accel.labelled.meaning.evaluate import HostArray
+from accel.support.forks import Once
 
 Places: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 
-def sort_into(result: HostArray, keys: Sequence[HostArray], places: bool, descending: bool) -> None:
+FEW = 8
+"""What is asked for of a row is found without sorting it, if that is no more than one of so many elements."""
+
+
+def are_few(shape: tuple[int, ...], first: int | None) -> bool:
+    """Whether so few elements of each row are asked for that the others need not be sorted."""
+    return first is not None and 0 < first * FEW <= shape[-1] and 0 not in shape
+
+
+def sort_into(
+    result: HostArray, keys: Sequence[HostArray], places: bool, descending: bool, first: int | None = None
+) -> None:
     """Fill `result` with the rows of the one array of `keys` in order, or with the places of their elements, as i64.
 
-    `descending` orders are those of places only.
+    `descending` orders are those of places only; so is `first`, as of `accel.ir.nodes.Sort`.
     """
     if not result.size:
         return
     rows = [_plain(key) for key in keys]
-    if places:
+    if first is not None and are_few(result.shape, first):
+        result[..., :first] = _first_places(rows[0], first, descending)
+    elif places:
         result[...] = _descending(rows) if descending else _places(rows)
     else:
         result[...] = rows[0]
         result.sort(-1)
-        if result.dtype.kind == "f":
+        if result.dtype.kind == "f" and (zeros := result == 0).any():
             # Zeros of both signs keep their order; rows have as many after as before.
-            result[result == 0] = rows[0][rows[0] == 0]
+            result[zeros] = rows[0][rows[0] == 0]
+
+
+def _vector_sorts() -> frozenset[int]:
+    """The bytes of elements that NumPy sorts in registers of 512 bits."""
+    found = np.show_config(mode="dicts")["SIMD Extensions"]["found"]
+    wide = {4, 8} if {"X86_V4", "AVX512_SKX"} & {*found} else set()
+    return frozenset(wide | {2} if "AVX512_ICL" in found else wide)
+
+
+vector_sorts = Once(_vector_sorts)
+"""The bytes of elements that NumPy sorts in registers of 512 bits, found out on first demand."""
 
 
 def _places(rows: Sequence[HostArray]) -> Places:
     return np.argsort(rows[0], -1, kind="stable") if len(rows) == 1 else np.lexsort(rows[::-1], -1)
+
+
+def _first_places(rows: HostArray, first: int, descending: bool) -> Places:
+    """Where the first ones of each row stand: those that are no later than the last of them, which are then sorted."""
+    length = rows.shape[-1]
+    place = length - first if descending else first - 1
+    last = np.partition(rows, place, -1)[..., place : place + 1]
+    wanted = np.greater_equal(rows, last) if descending else np.less_equal(rows, last)
+    if rows.dtype.kind == "f":
+        # NaNs are greater than all else, and equal to each other.
+        wanted |= np.isnan(rows) if descending else np.isnan(last)
+        if descending:
+            wanted &= np.isnan(rows) | ~np.isnan(last)
+    found = np.flatnonzero(wanted)
+    counts = np.count_nonzero(wanted.reshape(-1, length), -1)
+    chosen = _in_rows(found, rows.reshape(-1)[found], counts, descending)[:, :first]
+    return (chosen % length).reshape(*rows.shape[:-1], first)
+
+
+def _in_rows(found: Places, values: HostArray, counts: Places, descending: bool) -> Places:
+    """Elements of rows that lie one behind the other, in order; of each row as many as the shortest has."""
+    least = counts.min()
+    if counts.max() == least:
+        several = values.reshape(-1, least)
+        order = _descending([several]) if descending else _places([several])
+        return np.take_along_axis(found.reshape(-1, least), order, -1)
+    row = np.repeat(np.arange(len(counts)), counts)
+    if descending:
+        # Backwards, so that of equal ones the first is the last, and the last row the first.
+        order = len(found) - 1 - np.lexsort((values[::-1], -row[::-1]))[::-1]
+    else:
+        order = np.lexsort((values, row))
+    begins = np.cumsum(counts) - counts
+    chosen: Places = found[order][begins[:, np.newaxis] + np.arange(least)]
+    return chosen
 
 
 def _descending(rows: Sequence[HostArray]) -> Places:

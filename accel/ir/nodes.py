@@ -280,7 +280,8 @@ class View:
 class Sort:
     """`array` := each row of the one of `sources` in order, or, if `places`, where its elements stand.
 
-    See `accel.labelled.nodes.Sort`. A result that is too large is an error at `where`.
+    first: how many places of each row are read, if these are not all; what stands behind them may be anything. See
+    `accel.labelled.nodes.Sort`. A result that is too large is an error at `where`.
     """
 
     array: Array
@@ -288,6 +289,7 @@ class Sort:
     places: bool
     descending: bool
     where: Where | None = field(default=None, compare=False, repr=False)
+    first: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from accel.ir import mentions
 from accel.ir.flow import made, needed, state_needs
-from accel.ir.nodes import LoopBody, ManyToOne, Nest, State, Stream
+from accel.ir.nodes import For, LoopBody, ManyToOne, Nest, State, Stream
 
 
 def backward_slice(
@@ -42,3 +42,33 @@ def needed_for(nest: Nest, roots: Iterable[LoopBody | State]) -> frozenset[int]:
     bounds = [level.loop.extent for level in mentions.levels(nest) if level.loop]
     streams = [extent for extent in bounds if isinstance(extent, Stream)]
     return backward_slice(mentions.statements(nest), mentions.states(nest), [*roots, *streams])
+
+
+def needed_alone(nest: Nest, roots: Iterable[LoopBody | State]) -> frozenset[int]:
+    """The identities of the roots and of all statements and states that they need, and the loops around any of these: loops
+    inside of which nothing is needed do not run."""
+    levels = list(mentions.levels(nest))
+    parts: list[LoopBody | State | Stream] = list(roots)
+    while True:
+        found = backward_slice(mentions.statements(nest), mentions.states(nest), parts)
+        bounds = [
+            level.loop.extent
+            for depth, level in enumerate(levels)
+            if level.loop is not None
+            and isinstance(level.loop.extent, Stream)
+            and holds_any(level.loop, found)
+            and level.loop.extent not in parts
+        ]
+        if not bounds:
+            return found
+        parts += bounds
+
+
+def holds_any(loop: For, found: frozenset[int]) -> bool:
+    """Whether one of these statements or states is a loop's own, or stands somewhere inside of it."""
+    inside: For | None = loop
+    while inside is not None:
+        if any(id(part) in found for part in (*inside.states, *inside.body.before, *inside.body.after)):
+            return True
+        inside = inside.body.loop
+    return False

@@ -99,8 +99,9 @@ def _step(step: Step) -> Iterator[str]:
             yield from _nest(nest)
         case View(arrays, sources):
             yield f"view {_typed(arrays)} = {_arrays(sources)}"
-        case Sort(array, sources, places, descending):
+        case Sort(array, sources, places, descending, first=first):
             flags = [word for word, holds in (("places", places), ("descending", descending)) if holds]
+            flags += [] if first is None else [f"first {first}"]
             head = f"sort[{', '.join(flags)}]" if flags else "sort"
             yield f"{head} {_arrays(sources)} -> {_typed((array,))}"
         case HostCall(arrays, called, sources):

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from accel.ir import mentions
 from accel.ir.flow import made, needed
 from accel.ir.nodes import LoopBody, Nest
-from accel.ir.slices import needed_for
+from accel.ir.slices import needed_alone
 from accel.schedule.nodes import Axis, Carried, Role
 
 
@@ -38,5 +38,5 @@ def _before(
     """The states whose values lead to what must be known of one; that one itself if its own value does."""
     counted = [] if each.step.when is None else [each.step.when]
     streams = needed(each.step) if each.state.running else counted
-    lead = needed_for(nest, [makers[stream.name] for stream in streams if stream.name in makers])
+    lead = needed_alone(nest, [makers[stream.name] for stream in streams if stream.name in makers])
     return frozenset(name for name, other in running.items() if id(other.step) in lead)

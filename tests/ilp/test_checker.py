@@ -168,17 +168,19 @@ def test_what_a_pushed_loop_needs_does_not_come_out_of_a_loop_at_its_depth() -> 
 
 
 def test_segments() -> None:
-    """What is read there is pushed to them; they share a loop by one descriptor, and none with a scan."""
+    """What is read there is pushed to them; they share a loop by one descriptor, and of scans with exact ones before them."""
     s = Sketch()
     s.use("xs")
     s.use("ys")
     s.use("starts", "m")
     s.use("ends", "m")
+    s.scan("earlier", "starts", exact=True)
+    s.scan("rounded", "starts")
     s.map("doubled", "xs")
     s.segments("sums", "starts", "ends", "doubled")
     s.segments("others", "starts", "ends", "ys")
     s.segments("shifted", "ends", "starts", "ys")
-    s.scan("scanned", "starts")
+    s.scan("scanned", "starts", exact=True)
     s.map("least", ["sums", "others"])
     s.segments("running", "starts", "ends", "ys", placed=True)
     s.map("shares", "running")
@@ -188,7 +190,9 @@ def test_segments() -> None:
     assert "two loops at one depth" in str(why(s, "others:0 shifted:0"))
     assert why(s, "others:0 running:0") is None
     assert "no rule fuses" in str(why(s, "running:0 shares:0"))
-    assert "would wait in turn" in str(why(s, "sums:0 scanned:0"))
+    assert why(s, "earlier:0 sums:0") is None
+    for scan in ("scanned", "rounded"):
+        assert "would wait in turn" in str(why(s, f"sums:0 {scan}:0"))
 
 
 def test_work() -> None:

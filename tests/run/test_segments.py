@@ -12,6 +12,7 @@ import pytest
 import accel as A
 from accel.errors import AccelShapeError, AccelTypeError, AccelValueError
 from accel.support.choices import Strategy
+from tests.guard_pages import guarded_copy
 from tests.marks import slow
 
 pytestmark = pytest.mark.solver
@@ -45,6 +46,9 @@ LENGTHS = {
     "mixed": [0, 100, 3, 0, 64, 1, 65, 33, 5000, 1, 0, 9000, 2, 4096],
     "one": [20_000],
     "sixteen": [(i * 7) % 18 for i in range(100)],
+    "few": [(i * 7) % 5 for i in range(200)],
+    "five": [(i * 7) % 6 for i in range(200)],
+    "few and others": [(i * 7) % 5 + (i in (40, 41, 90, 150)) * 30 for i in range(200)],
     "hollow": [0] * 40 + [2] + [0] * 40,
 }
 
@@ -89,6 +93,72 @@ def test_each_segment_is_folded_as_if_alone(name: str, lengths: str) -> None:
         same(A.run(program, backend="opencl"), expected)
         for threads in (1, 2, 3):
             same(A.run(program, backend="llvm", threads=threads), expected)
+
+
+NARROW = [np.bool_, np.int8, np.uint16, np.int32, np.float32, np.int64, np.float64]
+
+
+@pytest.mark.parametrize("spare", [0, 1, 35, 36, 37, 200])
+@pytest.mark.parametrize("kind", NARROW)
+@pytest.mark.llvm
+def test_few_elements_of_any_type_up_to_the_end_of_the_array(kind: Any, spare: int) -> None:
+    """What is picked from registers is in the array, and so is all that stands beside it there."""
+    random = np.random.default_rng(spare)
+    counts = random.integers(0, 5, 100)
+    xs: Host = guarded_copy(True, random.integers(0, 100, int(counts.sum()) + spare).astype(kind))
+    offsets: Host = np.cumsum([0, *counts])
+    for first in (0, 3, len(counts) - 1):
+        expected = [xs[a:b].max(initial=0) for a, b in pairwise(offsets[first:])]
+        largest = A.foldSegOffsets(A.max, kind(0), A.use(xs), A.use(offsets[first:]))
+        assert A.run(largest).tolist() == expected
+    expected = [xs[a:b].max(initial=0) for a, b in pairwise(offsets)]
+    descriptors: list[Host] = [counts, counts.astype(np.int8), counts.astype(np.uint64)]
+    for descriptor in descriptors:
+        assert A.run(A.foldSeg(A.max, kind(0), A.use(xs), A.use(descriptor))).tolist() == expected
+
+
+@pytest.mark.llvm
+def test_few_elements_of_arrays_of_other_extents() -> None:
+    """Indices that are not the elements' own, arrays that are shorter or longer than the one that is divided."""
+    counts = np.arange(90) * 7 % 5
+    total = int(counts.sum())
+    xs, ys, offsets = elements(total), elements(total + 400)[::-1].copy(), np.cumsum([0, *counts])
+
+    def program(xs: Vector, ys: Vector, lengths: Vector) -> Vector:
+        def neighbours(ix: A.Exp[Any]) -> A.Exp[Any]:
+            (place,) = A.unindex(ix)
+            return ys[place + 2] + ys[place * 2] - ys[place]
+
+        return A.foldSeg(A.max, -5, A.zipWith(A.mul, xs, A.generate(xs.shape, neighbours)), lengths)
+
+    numbers = np.arange(total)
+    made = xs * (ys[numbers + 2] + ys[numbers * 2] - ys[:total])
+    expected = [made[a:b].max(initial=-5) for a, b in pairwise(offsets)]
+    assert A.runN(program)(xs, ys, counts).tolist() == expected
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_lengths_are_added_up_in_the_loop_over_segments(backend: str) -> None:
+    def sums(xs: Vector, lengths: Vector) -> tuple[Vector, Vector]:
+        found = A.foldSeg(A.add, 0, xs, lengths)
+        return found, A.zipWith(lambda total, count: total * A.cast(count, np.float32), found, lengths)
+
+    counts = np.arange(9000) * 7 % 4
+    xs = elements(int(counts.sum()))
+    assert A.explain(sums, xs, counts).loops == 1
+    expected = A.run(A.foldSegOffsets(A.add, 0, A.use(xs), A.use(np.cumsum([0, *counts]))), backend="interpreter")
+    for threads in (1, 2, 3) if backend == "llvm" else (1,):
+        found, times = A.run(sums(A.use(xs), A.use(counts)), backend=backend, threads=threads)
+        same(found, expected)
+        same(times, expected * counts.astype(np.float32))
+
+
+@pytest.mark.llvm
+def test_few_products_are_added_in_the_order_of_folds() -> None:
+    counts = np.arange(300) * 7 % 5
+    xs, ys = elements(int(counts.sum())), np.sin(elements(int(counts.sum()))).astype(np.float32)
+    program = A.foldSeg(A.add, 0.25, A.zipWith(A.mul, A.use(xs), A.use(ys)), A.use(counts))
+    same(A.run(program), A.run(program, backend="interpreter"))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

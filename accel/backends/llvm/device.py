@@ -24,11 +24,14 @@ from accel.backends.llvm.sorting import radix
 from accel.backends.llvm.text.frame import Frame
 from accel.backends.protocol import HostArray
 from accel.backends.sites import NoSite, fault
-from accel.backends.sorting import sort_into
+from accel.backends.sorting import are_few, sort_into, vector_sorts
 from accel.errors import AccelError
 from accel.ir.nodes import Nest
 from accel.labelled.meaning.evaluate import read_only
 from accel.schedule.nodes import Series
+
+VECTOR_SORTS = 3
+"""On up to so many threads NumPy's sort in vectors of 512 bits, which is on one, is faster than the radix sort."""
 
 
 class CPU:
@@ -91,15 +94,21 @@ class CPU:
         return buffer.reshape(-1)[: prod(shape)].reshape(shape)
 
     def sort(
-        self, keys: Sequence[tuple[HostArray, ScalarType]], shape: tuple[int, ...], places: bool, descending: bool
+        self,
+        keys: Sequence[tuple[HostArray, ScalarType]],
+        shape: tuple[int, ...],
+        places: bool,
+        descending: bool,
+        first: int | None,
     ) -> HostArray:
-        """Long rows by radix, others by NumPy."""
+        """Long rows by radix, others by NumPy; so are elements that NumPy sorts in vectors faster than these threads do."""
         result = self._buffers.take(ScalarType.I64 if places else keys[0][1], shape)
         given = [(self.view(key, shape), kind) for key, kind in keys]
-        if radix.suits(shape):
+        in_vectors = not places and self._threads <= VECTOR_SORTS and keys[0][1].bytes in vector_sorts()
+        if radix.suits(shape) and not in_vectors and not are_few(shape, first):
             radix.radix_sort(result, given, places, descending, self._threads, self._buffers.take)
         else:
-            sort_into(result, [key for key, _ in given], places, descending)
+            sort_into(result, [key for key, _ in given], places, descending, first)
         return result
 
     def launcher(self, nest: Nest, slots: Slots) -> Launcher[HostArray]:

@@ -136,12 +136,17 @@ class _Kernels:
         return buffer
 
     def sort(
-        self, keys: Sequence[tuple[Held, ScalarType]], shape: tuple[int, ...], places: bool, descending: bool
+        self,
+        keys: Sequence[tuple[Held, ScalarType]],
+        shape: tuple[int, ...],
+        places: bool,
+        descending: bool,
+        first: int | None,
     ) -> Held:
         """On the host, by NumPy: see `accel/backends/sorting.py`."""
         rows = [self.download(key, element, shape, owned=False) for key, element in keys]
         result = np.empty(shape, np.int64 if places else rows[0].dtype)
-        sort_into(result, rows, places, descending)
+        sort_into(result, rows, places, descending, first)
         return self._memory.filled(result)
 
     def launcher(self, nest: Nest, slots: Slots) -> Launcher[Held]:

@@ -39,7 +39,7 @@ RULES: Mapping[str, str] = MappingProxyType(
         "E3": "No loop stands under the guard of a filter, at the indices of a gather either.",
         "E4": "The operations of a loop visit one shape, or the outer dimensions of it.",
         "E5": "A loop inside begins when its gather's index is known.",
-        "E6": "Segments are divided among threads by their elements: they do not wait for a scan.",
+        "E6": "Segments are divided among threads by elements: they wait for no scan but one that finds out where they are.",
         "W1": "A gather that may be larger than its source makes nothing expensive more than once.",
         "C1": f"What is recomputed is cheap: a generate or map without loops, of {CHEAP} scalar operations at most.",
         "C2": "What is recomputed reads what is in memory anyway, or takes fewer bytes, and is not in the way of anything.",

@@ -65,11 +65,18 @@ class Spaces:
                 return
             node = maker
 
+    @staticmethod
+    def _waits(segments: Node, scan: Node) -> bool:
+        """E6: whether segments would wait in turn for a scan; not for an exact one from before them."""
+        if segments.kind is not Kind.SEGMENTS or scan.kind is not Kind.SCAN:
+            return False
+        return not scan.exact or scan.label > segments.label
+
     def never_together(self, first: Label, second: Label) -> bool:
         """Whether two operations that are not pushed can be in no nest, whatever else is in it."""
         u, v = self._graph.node[first], self._graph.node[second]
-        if {u.kind, v.kind} == {Kind.SCAN, Kind.SEGMENTS}:
-            return True  # E6
+        if any(self._waits(node, other) for node, other in ((u, v), (v, u))):
+            return True
         if u.iteration == v.iteration:
             return False
         for node, other in ((u, v), (v, u)):

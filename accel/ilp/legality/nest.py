@@ -95,11 +95,14 @@ def _comes_back(graph: Graph, traversals: Mapping[Label, Traversal], shapes: Map
 
 
 def _in_turn(graph: Graph, traversals: Mapping[Label, Traversal]) -> Refusal | None:
-    """E6: segments are divided among threads by their elements, so none waits for what is scanned before it."""
-    segments = [label for label in traversals if graph.node[label].kind is Kind.SEGMENTS]
-    scans = [label for label in traversals if graph.node[label].kind is Kind.SCAN]
-    if segments and scans:
-        return Refusal(Rule.E6, (segments[0], scans[0]), "the segments of {0} would wait in turn for the scan {1}")
+    """E6: segments wait for no scan but an exact one from before them, which finds out where they begin."""
+    for segments in traversals:
+        if graph.node[segments].kind is not Kind.SEGMENTS:
+            continue
+        for label in traversals:
+            scan = graph.node[label]
+            if scan.kind is Kind.SCAN and (label > segments or not scan.exact):
+                return Refusal(Rule.E6, (segments, label), "the segments of {0} would wait in turn for the scan {1}")
     return None
 
 

@@ -14,6 +14,7 @@ from accel.fusedast import nodes as fusedast
 from accel.fusedast.nodes import RootOfCluster, Unfused, UnfusedAcond, UnfusedAwhile
 from accel.ir import nodes as ir
 from accel.ir.lowering.cluster import lower_cluster
+from accel.ir.lowering.first import with_first
 from accel.ir.lowering.layouts import laid_out
 from accel.ir.lowering.sizes import mentioned_sizes
 from accel.ir.nodes import Branch, HostSizes, Launch, Program, Repeat, Require, Step, View
@@ -29,7 +30,8 @@ def lower(program: fusedast.Program, *, layouts: bool = True) -> Program:
     mentioned = mentioned_sizes(program)
     steps = tuple(step for node in program.nodes for step in _steps(node, mentioned, layouts))
     made = Program(program.parameters, steps, program.results, program.own_shapes, program.equalities)
-    return laid_out(made) if layouts else made
+    needed = with_first(made)
+    return laid_out(needed) if layouts else needed
 
 
 def _steps(node: fusedast.Node, mentioned: frozenset[SizeVariable], layouts: bool) -> Iterator[Step]:

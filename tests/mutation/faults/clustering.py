@@ -136,8 +136,8 @@ FAULTS = (
     Fault(
         "E6: segments wait for a scan",
         "ilp/legality/nest.py",
-        "if segments and scans:",
-        "if segments and len(scans) > 1:",
+        "if scan.kind is Kind.SCAN and (label > segments or not scan.exact):",
+        "if scan.kind is Kind.SCAN and label > segments:",
         (_CHECKER,),
     ),
     Fault(

@@ -9,6 +9,7 @@ _SCANS = "tests/llvm/test_scans.py"
 _DONATIONS = "tests/run/test_donations.py"
 _GUARD = "tests/llvm/test_guard_pages.py"
 _ERRORS = "tests/llvm/test_errors.py"
+_SEGMENTS = "tests/run/test_segments.py"
 _SCALAR = "tests/scalar/test_llvm.py::test_bits_are_the_references"
 
 FAULTS = (
@@ -344,5 +345,26 @@ FAULTS = (
         'return code.emit(f"add i64 {words.get(first)}, {begin}")',
         'return code.emit(f"add i64 {words.get(first)}, 0")',
         ("tests/llvm/test_tile.py::test_several_chunks",),
+    ),
+    Fault(
+        "what few elements are picked from ends behind the array",
+        "backends/llvm/states/few_folds.py",
+        "{2 * self._group.lanes + FEWEST}",
+        "{self._group.lanes}",
+        (f"{_SEGMENTS}::test_few_elements_of_any_type_up_to_the_end_of_the_array",),
+    ),
+    Fault(
+        "some of few segments have more elements",
+        "backends/llvm/states/few_folds.py",
+        "any_reaches(group.writer, [self._lengths], str(FEWEST + 1))",
+        "any_reaches(group.writer, [self._lengths], str(FEWEST + 2))",
+        (f"{_SEGMENTS}::test_each_segment_is_folded_as_if_alone",),
+    ),
+    Fault(
+        "loops inside of a chain are part of its totals",
+        "ir/slices.py",
+        "and holds_any(level.loop, found)",
+        "and level.loop is not None",
+        (f"{_SEGMENTS}::test_lengths_are_added_up_in_the_loop_over_segments",),
     ),
 )

@@ -14,6 +14,7 @@ from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64, ScalarType
 from accel.backends.llvm.scalar_code.scalar import operation
 from accel.backends.llvm.text.code import Code, constant_text, register_type
+from accel.labelled.array import Extent
 from accel.labelled.scalar import Constant
 
 
@@ -71,7 +72,27 @@ class Packed:
         return I64
 
 
-Value: TypeAlias = Union[Uniform, Fixed, Lanes, Progression, Packed]
+@dataclass(frozen=True, slots=True)
+class Near:
+    """An i64 in a register, whose lanes lie close together in each half of the register: lane l holds `bases[0] + offsets[l]`
+    in the first half and `bases[1] + offsets[l]` in the second. Offsets are i32 lanes, from 0 to below `lanes` times two.
+
+    inside: an extent of arrays that are known to have `lanes` times two elements from each base on, and `room` more; None if
+    none is known."""
+
+    text: str
+    bases: tuple[str, str]
+    offsets: str
+    inside: Extent | None = None
+    room: int = 0
+
+    @property
+    def type(self) -> ScalarType:
+        """i64."""
+        return I64
+
+
+Value: TypeAlias = Union[Uniform, Fixed, Lanes, Progression, Packed, Near]
 
 
 class Writer:
@@ -97,7 +118,7 @@ class Writer:
                 return text
             case Fixed(constant):
                 return constant_text(constant)
-            case Lanes() | Progression() | Packed():
+            case Lanes() | Progression() | Packed() | Near():
                 raise AssertionError(f"{value} differs between lanes")
             case _:
                 assert_never(value)
@@ -109,7 +130,7 @@ class Writer:
                 return self.code.constant(constant)
             case Uniform(text, kind):
                 return self.splat(text, register_type(kind))
-            case Lanes(text):
+            case Lanes(text) | Near(text):
                 return text
             case Progression(base, stride):
                 steps = ", ".join(f"i64 {stride * lane}" for lane in range(self.lanes))
@@ -134,7 +155,7 @@ class Writer:
         if all(self.is_uniform(argument) for argument in arguments):
             return Uniform(operation(self.scalar, operator, result, types, [self.one(a) for a in arguments]), result)
         if result is I64 and set(types) == {I64}:
-            moved = self._progression(operator, arguments)
+            moved = self._progression(operator, arguments) or self._moved(operator, arguments)
             if moved is not None:
                 return moved
         return Lanes(operation(self.code, operator, result, types, [self.every(a) for a in arguments]), result)
@@ -142,7 +163,7 @@ class Writer:
     def _progression(self, operator: Operator, arguments: Sequence[Value]) -> Value | None:
         """The result as a progression, if it is one."""
         strides = [a.stride if isinstance(a, Progression) else 0 for a in arguments]
-        if any(isinstance(argument, Lanes | Packed) for argument in arguments):
+        if any(isinstance(argument, Lanes | Packed | Near) for argument in arguments):
             return None
         match operator, arguments:
             case Operator.ADD, _:
@@ -161,6 +182,27 @@ class Writer:
             return None
         bases = [a.base if isinstance(a, Progression) else self.one(a) for a in arguments]
         return Progression(operation(self.scalar, operator, I64, [I64] * len(bases), bases), stride)
+
+    def _moved(self, operator: Operator, arguments: Sequence[Value]) -> Value | None:
+        """What lies close together, as far from where it was in all lanes; None if it is something else."""
+        match operator, arguments:
+            case (
+                (Operator.ADD, (Near() as near, by))
+                | (Operator.ADD, (by, Near() as near))
+                | (
+                    Operator.SUB,
+                    (Near() as near, by),
+                )
+            ):
+                if not self.is_uniform(by):
+                    return None
+                types = [I64, I64]
+                low, high = (operation(self.scalar, operator, I64, types, [base, self.one(by)]) for base in near.bases)
+                text, step = operation(self.code, operator, I64, types, [near.text, self.every(by)]), self.one(by)
+                room = near.room - int(step) if operator is Operator.ADD and step.isdigit() else -1
+                return Near(text, (low, high), near.offsets, near.inside if room >= 0 else None, room)
+            case _:
+                return None
 
     def select(self, mask: str, then: Value, orelse: Value) -> Value:
         """Lane by lane `then` where the mask (of `lanes` lanes) is set."""

@@ -15,10 +15,13 @@ from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Statements, Streams
 from accel.backends.llvm.emit.values import Uniform, Value, Writer
+from accel.backends.llvm.loops.searches import SearchLoop, search
 from accel.backends.llvm.loops.vector_loop import Part, VectorLoop
 from accel.backends.llvm.states.analysis import NestPlan, VectorPlan
+from accel.backends.llvm.states.few_folds import FewFolds
 from accel.backends.llvm.states.records import Record
-from accel.backends.llvm.states.short_folds import SHORTEST, ShortFolds, are_short
+from accel.backends.llvm.states.segment_group import SegmentGroup, has_lanes
+from accel.backends.llvm.states.short_folds import SHORTEST, ShortFolds
 from accel.backends.llvm.states.staging import tile_routine
 from accel.backends.llvm.text.frame import Frame, FrameView
 from accel.backends.llvm.text.routine import Routine
@@ -124,6 +127,11 @@ class Levels:
 
     def in_vectors(self, loop: For, plan: VectorPlan, low: str, high: str, extent: str) -> None:
         """Iterations low .. high-1 of an innermost loop, several at once."""
+        found = search(loop)
+        if found is not None and self._text.sites is None:
+            record, pointer = self._text.records[found.state], self.pointers[found.state]
+            SearchLoop(self.memory, self.streams, loop, found, record, pointer).write(low, high)
+            return
         self._vectors(loop, plan).write(low, high, extent)
 
     @contextmanager
@@ -164,7 +172,7 @@ class Levels:
         last = code.emit(f"sub i64 {code.emit(f'add i64 {low}, {high}')}, 1") if rows_down else None
         inner = loop.body.loop
         turns = self.routine.count(low, high)
-        if self._text.plan.vector is not None and not rows_down and are_short(loop):
+        if self._text.plan.vector is not None and not rows_down and has_lanes(loop):
             turns = self._between_short(loop, low, high)
         with self._rows(inner) as row, turns as turn:
             index = turn
@@ -184,26 +192,35 @@ class Levels:
         """Around an iteration of a loop over segments: some segments that are all short run together, in lanes, and only the
         others run so."""
         routine, code = self.routine, self.routine.code
-        few = ShortFolds(routine, self.memory, self.streams, loop)
+        records = {state.name: (self._text.records[state.name], self.pointers[state.name]) for state in loop.states}
+        group = SegmentGroup(self.memory, self.streams, loop, records)
+        few, short = FewFolds(group), ShortFolds(group)
         position, later = routine.slot("i64"), routine.slot("i64")
         routine.store("i64", low, position)
         routine.store("i64", low, later)
-        head, body, tried, short, long, after = (routine.label() for _ in range(6))
+        head, body, tried, with_few, others, with_short, long, after = (routine.label() for _ in range(8))
         routine.jump(head)
         routine.place(head)
         at = routine.load("i64", position)
         routine.branch(code.emit(f"icmp slt i64 {at}, {high}"), body, after)
         routine.place(body)
-        behind = code.emit(f"add i64 {at}, {few.lanes}")
+        behind = code.emit(f"add i64 {at}, {group.lanes}")
         fits = code.emit(f"icmp sle i64 {behind}, {high}")
         due = code.emit(f"icmp sge i64 {at}, {routine.load('i64', later)}")
         routine.branch(code.emit(f"and i1 {fits}, {due}"), tried, long)
         routine.place(tried)
         routine.store("i64", behind, later)
-        longest = few.longest(at)
-        routine.branch(code.emit(f"icmp sle i64 {longest}, {SHORTEST}"), short, long)
-        routine.place(short)
-        few.write(longest)
+        routine.branch(few.begin(at), with_few, others)
+        routine.place(with_few)
+        few.write()
+        routine.store("i64", behind, position)
+        routine.jump(head)
+        routine.place(others)
+        short.begin(at)
+        longest = short.longest()
+        routine.branch(code.emit(f"icmp sle i64 {longest}, {SHORTEST}"), with_short, long)
+        routine.place(with_short)
+        short.write(longest)
         routine.store("i64", behind, position)
         routine.jump(head)
         routine.place(long)

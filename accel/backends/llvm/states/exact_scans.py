@@ -82,6 +82,13 @@ class Leaf:
         kind = self.working
         return operation(code, self.operator, kind, [kind, kind], [left, right])
 
+    def without(self, code: Code, text: str, last: str) -> str | None:
+        """What was there before `last` was combined into it, in the working type; None if that cannot be computed."""
+        if self.operator is not Operator.ADD:
+            return None
+        kind = self.working
+        return operation(code, Operator.SUB, kind, [kind, kind], [text, last])
+
     def nothing(self, code: Code) -> str:
         """The neutral element in the working type."""
         if self.type.is_float:
@@ -165,7 +172,7 @@ class ExactScan(Accumulator):
         carry = self._tools.routine.load(type_, slot)
         self._tools.routine.store(type_, leaf.merge(code, carry, total), slot)
         after = leaf.merge(code, carry, local)
-        before = writer.shifted(after, register_type(leaf.working), 1, carry)
+        before = leaf.without(code, after, taken) or writer.shifted(after, register_type(leaf.working), 1, carry)
         return Lanes(leaf.leave(code, before), leaf.type), Lanes(leaf.leave(code, after), leaf.type)
 
     def end(self) -> None:

@@ -37,6 +37,7 @@ from accel.ir.nodes import (
     Write,
 )
 from accel.ir.positions import needed_inside
+from accel.ir.slices import holds_any
 
 
 @dataclass(slots=True)
@@ -63,7 +64,10 @@ class Body:
         self.statements(level.after)
 
     def loop(self, loop: For) -> None:
-        """The loop in sequence, its states around it. Loops nest as deep as arrays have dimensions."""
+        """The loop in sequence, its states around it, if something in it is to be written. Loops nest as deep as arrays have
+        dimensions."""
+        if self.only is not None and not holds_any(loop, self.only):
+            return
         states = [state for state in loop.states if self.wants(state)]
         for state in states:
             self.accumulator(state).begin(self.writer, self.seed(state))

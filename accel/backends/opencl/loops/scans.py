@@ -17,7 +17,7 @@ from accel.backends.opencl.loops.rows import around
 from accel.backends.opencl.loops.sequential import ONE
 from accel.ir import mentions
 from accel.ir.nodes import LoopBody, State
-from accel.ir.slices import needed_for
+from accel.ir.slices import needed_alone, needed_for
 from accel.schedule.legality import is_repeatable
 from accel.schedule.nodes import Schedule
 
@@ -99,7 +99,7 @@ class _Chain:
 
     def _body(self, roots: list[LoopBody]) -> Body:
         scaffold = self._scaffold
-        needed = needed_for(scaffold.nest, roots)
+        needed = needed_alone(scaffold.nest, roots)
         return Body(Writer(), scaffold.context, dict(scaffold.types), only=needed, atomic=True)
 
     def _run(self, body: Body, group: list[State]) -> None:

@@ -1,0 +1,117 @@
+"""Some segments at once, each in a lane of its own: what stands before and after their folds.
+
+In: a loop over segments, and in it one over the elements of each, which folds and does nothing else. Out: the code around the
+folds of as many segments as there are lanes. What the loop scans goes on when a group is finished: until then nothing has
+happened, so that the same segments may run in another way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from accel.backends.llvm.emit.functions import Functions
+from accel.backends.llvm.emit.memory import Memory
+from accel.backends.llvm.emit.statements import Statements, Step, Streams
+from accel.backends.llvm.emit.values import Progression, Value, Writer
+from accel.backends.llvm.states.accumulators import Tools, Unit
+from accel.backends.llvm.states.exact_scans import ExactScan
+from accel.backends.llvm.states.records import Record
+from accel.backends.sites import EmptySite
+from accel.ir.nodes import For, LoopDirection, ManyToOne, OneToOne, Read, Remap, Stream, Write
+from accel.schedule.legality import any_order, straight
+
+REGISTER_BYTES = 64
+
+
+def has_lanes(loop: For) -> bool:
+    """Whether a loop is one over segments that only folds each, and makes something of the results."""
+    inner = loop.body.loop
+    if inner is None or not isinstance(inner.extent, Stream) or inner.body.loop is not None or not inner.states:
+        return False
+    if loop.direction is not LoopDirection.UP:
+        return False
+    inside, around = (*inner.body.before, *inner.body.after), (*loop.body.before, *loop.body.after)
+    own = {state.name for state in inner.states}
+    scanned = {state.name for state in loop.states if state.running and any_order(state)}
+    return (
+        not any(state.running or state.when is not None or not straight(state.merge) for state in inner.states)
+        and all(isinstance(s, OneToOne | Remap | Read | ManyToOne) and s.when is None for s in inside)
+        and all(s.state in own for s in inside if isinstance(s, ManyToOne))
+        and all(isinstance(s, OneToOne | Remap | Read | ManyToOne | Write) and s.when is None for s in around)
+        and all(s.state in scanned for s in loop.body.before if isinstance(s, ManyToOne))
+        and not any(isinstance(s, ManyToOne) for s in loop.body.after)
+    )
+
+
+class SegmentGroup:
+    """What the segments of one loop, of one function, have in common in whichever way they run."""
+
+    def __init__(self, memory: Memory, streams: Streams, loop: For, records: Mapping[str, tuple[Record, str]]) -> None:
+        """`records`: those of the loop's own states, with their addresses."""
+        inner = loop.body.loop
+        assert inner is not None, "segments have elements"
+        self.routine, self.loop, self.inner, self.records = memory.routine, loop, inner, records
+        kinds = [final.type for state in inner.states for final in state.finals]
+        kinds += [statement.out.type for statement in inner.body.before if isinstance(statement, Read)]
+        self.lanes = REGISTER_BYTES // max(4, *(kind.bytes for kind in kinds))
+        self.writer = Writer(self.routine.code, self.lanes)
+        self.memory = memory.with_writer(self.writer)
+        self.functions = Functions(self.writer, self.memory)
+        (self.segment,) = (s for s in loop.body.before if isinstance(s, Remap) and s.outs[-1] == inner.extent)
+        self._outer = streams
+
+    def enter(self, at: str) -> dict[str, Value]:
+        """The streams that there are where the segments from `at` on begin."""
+        return {**self._outer.made, self.loop.index.name: Progression(at, 1)}
+
+    def statements(self, made: dict[str, Value], step: Step) -> Statements:
+        """What writes statements in lanes, with these streams."""
+        return Statements(self.writer, self.memory, Streams(self.memory, made), step)
+
+    def finish(self, made: dict[str, Value], totals: Mapping[str, Sequence[Value]], present: str) -> None:
+        """What is made of the folds of the segments that have elements, and of the seeds of the others."""
+        streams = Streams(self.memory, made)
+        for state in self.inner.states:
+            total = totals[state.name]
+            if state.initial is None:
+                absent = self.writer.without(None, present)
+                self.memory.fail_if(self.writer.any(absent), [], EmptySite(state))
+            else:
+                initial = streams.values(state.initial)
+                merged = self.functions.apply(state.merge, [*initial, *total], None)
+                total = [self.writer.select(present, one, seed) for one, seed in zip(merged, initial, strict=True)]
+            streams.bind(state.finals, total)
+        statements = self.statements(made, no_step)
+        for statement in self.loop.body.after:
+            statements.masked(statement, None)
+
+
+class Scans:
+    """What a loop over segments scans, in lanes: from what the records hold, which changes only at the end."""
+
+    def __init__(self, group: SegmentGroup) -> None:
+        tools = Tools(group.routine, group.writer, group.functions)
+        self._scans = {name: ExactScan(tools, record, pointer) for name, (record, pointer) in group.records.items()}
+
+    def begin(self) -> None:
+        """Before the first statement."""
+        for scan in self._scans.values():
+            scan.begin()
+
+    def step(
+        self, statement: ManyToOne, values: Sequence[Value], active: str | None
+    ) -> tuple[Sequence[Value], Sequence[Value]]:
+        """The state before and after each lane."""
+        return self._scans[statement.state].step(values, active, Unit("0", None, "0"))
+
+    def end(self) -> None:
+        """The records have what comes behind these segments."""
+        for scan in self._scans.values():
+            scan.end()
+
+
+def no_step(
+    statement: ManyToOne, values: Sequence[Value], active: str | None
+) -> tuple[Sequence[Value], Sequence[Value]]:
+    """Nothing is stepped behind the folds."""
+    raise AssertionError(f"{statement} stands behind the folds of segments")

@@ -1,0 +1,157 @@
+"""Segments, places of extremes, and sorts beside NumPy and a plain fold: `python -m benchmarks.segments [threads]`.
+
+All of a group run in turn in one process, many times; figures are minima of the time of the calling thread, or with several
+threads of the time on the clock.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import accel as A
+
+Host = NDArray[Any]
+Vector = A.Acc[A.Vector[Any]]
+Matrix = A.Acc[A.Matrix[Any]]
+Call = Callable[[], object]
+
+SEGMENTS = 1_000_000
+KINDS: tuple[type, ...] = (np.float32, np.float64, np.int32)
+ROWS = (4000, 1000)
+SORTED = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Calls that ran in turn: what they are, and milliseconds of each; ratios are to the last one, the standard."""
+
+    name: str
+    times: tuple[tuple[str, float], ...]
+
+
+def segment_sums(xs: Vector, lengths: Vector) -> Vector:
+    """The sum of each segment."""
+    return A.foldSeg(A.add, 0, xs, lengths)
+
+
+def sums_between(xs: Vector, offsets: Vector) -> Vector:
+    """The sum of each segment, by offsets."""
+    return A.foldSegOffsets(A.add, 0, xs, offsets)
+
+
+def running_sums(xs: Vector, lengths: Vector) -> Vector:
+    """The running sums of each segment."""
+    return A.scanl1Seg(A.add, xs, lengths)
+
+
+def plain_sum(xs: Vector) -> A.Acc[A.Scalar[Any]]:
+    """The sum of all elements."""
+    return A.fold(A.add, 0, xs)
+
+
+def plain_running_sums(xs: Vector) -> Vector:
+    """The running sums of all elements."""
+    return A.scanl1(A.add, xs)
+
+
+def measured(
+    calls: Sequence[tuple[str, Call]], rounds: int, clock: Callable[[], float]
+) -> tuple[tuple[str, float], ...]:
+    """The least milliseconds of each call, all of them in turn."""
+    least = [np.inf] * len(calls)
+    for _ in range(rounds):
+        for number, (_, call) in enumerate(calls):
+            started = clock()
+            call()
+            least[number] = min(least[number], clock() - started)
+    return tuple((name, seconds * 1e3) for (name, _), seconds in zip(calls, least, strict=True))
+
+
+def segments(threads: int, rounds: int, clock: Callable[[], float]) -> Iterator[Row]:
+    """A million segments of 0 to 3 elements, and of one length in which there are long ones, beside the elements alone."""
+    random = np.random.default_rng(0)
+    lengths = random.integers(0, 4, SEGMENTS)
+    mixed = np.where(random.random(SEGMENTS // 10) < 0.01, 500, lengths[: SEGMENTS // 10])
+    sums, between, running, plain, all_running = (
+        A.runN(each, threads=threads)
+        for each in (segment_sums, sums_between, running_sums, plain_sum, plain_running_sums)
+    )
+    for kind in KINDS:
+        for title, counts in (("0-3", lengths), ("0-3, each 100th 500", mixed)):
+            offsets = np.cumsum([0, *counts])
+            xs: Host = random.integers(0, 100, int(offsets[-1])).astype(kind)
+            calls: list[tuple[str, Call]] = [
+                ("foldSeg", partial(sums, xs, counts)),
+                ("of int32 lengths", partial(sums, xs, counts.astype(np.int32))),
+                ("foldSegOffsets", partial(between, xs, offsets)),
+                ("np.add.reduceat", partial(np.add.reduceat, xs, np.minimum(offsets[:-1], len(xs) - 1))),
+                ("fold", partial(plain, xs)),
+            ]
+            yield Row(f"segments of {title} {kind.__name__}", measured(calls, rounds, clock))
+            scans: list[tuple[str, Call]] = [
+                ("scanl1Seg", partial(running, xs, counts)),
+                ("scanl1", partial(all_running, xs)),
+            ]
+            yield Row(f"scans of {title} {kind.__name__}", measured(scans, rounds, clock))
+
+
+def places(threads: int, rounds: int, clock: Callable[[], float]) -> Iterator[Row]:
+    """`argmax` of rows and of one vector."""
+    own = A.runN(A.argmax, threads=threads)
+    for kind in (np.float32, np.float64, np.int32, np.int8):
+        numbers = (np.random.default_rng(1).random(ROWS) * 200 - 100).astype(kind)
+        for title, array in (("rows", numbers), ("one vector", numbers.reshape(-1))):
+            calls: list[tuple[str, Call]] = [
+                ("argmax", partial(own, array)),
+                ("np.argmax", partial(np.argmax, array, -1)),
+            ]
+            yield Row(f"argmax of {title} {kind.__name__}", measured(calls, rounds, clock))
+
+
+def sorts(threads: int, rounds: int, clock: Callable[[], float]) -> Iterator[Row]:
+    """Ten million elements in order, and the greatest ones of them."""
+    for kind in (np.int32, np.float32, np.int64):
+        numbers = (np.random.default_rng(2).random(SORTED) * 2**31).astype(kind)
+        for title, own, other in (
+            ("sort", A.runN(A.sort, threads=threads), np.sort),
+            ("argsort", A.runN(A.argsort, threads=threads), partial(np.argsort, kind="stable")),
+        ):
+            calls: list[tuple[str, Call]] = [(title, partial(own, numbers)), (f"np.{title}", partial(other, numbers))]
+            yield Row(f"{title} of {kind.__name__}", measured(calls, rounds, clock))
+        for count in (10, 1000):
+            top = A.runN(partial(_top, count), threads=threads)
+            calls = [("topK", partial(top, numbers)), ("np.partition", partial(_partitioned, count, numbers))]
+            yield Row(f"topK {count} of {kind.__name__}", measured(calls, rounds, clock))
+
+
+def _top(count: int, xs: Vector) -> tuple[Vector, Vector]:
+    return A.topK(count, xs)
+
+
+def _partitioned(count: int, xs: Host) -> Host:
+    """The greatest elements, in order."""
+    return np.sort(np.partition(xs, len(xs) - count)[-count:])[::-1]
+
+
+def main(arguments: list[str]) -> int:
+    """Prints one line for each group."""
+    threads = int(arguments[0]) if arguments else 1
+    clock = time.thread_time if threads == 1 else time.perf_counter
+    for rows, rounds in ((segments, 60), (places, 60), (sorts, 5)):
+        for row in rows(threads, rounds, clock):
+            _, standard = row.times[-1]
+            parts = [f"{name} {milliseconds:.2f} ({milliseconds / standard:.2f})" for name, milliseconds in row.times]
+            print(f"{row.name:40}{'; '.join(parts)}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
