@@ -50,6 +50,17 @@ def test_gathers(size: int, by_load: bool, threads: int) -> None:
             executable([wrong, source])
 
 
+@pytest.mark.parametrize("by_load", [True, False])
+@pytest.mark.parametrize("size", [16, 64, 100])
+@pytest.mark.parametrize("place", [0, 7, 8, 15])
+def test_an_index_that_is_the_extent(place: int, size: int, by_load: bool) -> None:
+    """In a vector that is whole, and in each half of it."""
+    indices = np.zeros(size, np.int64)
+    indices[place] = 1000
+    with pytest.raises(AccelIndexError, match=r"index \(1000,\) is out of bounds for an array of shape \(1000,\)"):
+        compiled(LLVMBackend(1), gathered(by_load=by_load))([indices, np.arange(1000, dtype=np.float32)])
+
+
 def test_the_first_iteration_counts_also_downwards() -> None:
     executable = compiled(LLVMBackend(2), gathered(LoopDirection.DOWN))
     indices = np.array([77, 0, 1, 88, 2], np.int64)

@@ -107,10 +107,10 @@ FAULTS = (
     ),
     Fault(
         "an index may be the extent",
-        "backends/llvm/emit/memory.py",
-        'outside = writer.code.emit(f"icmp uge {type_}',
-        'outside = writer.code.emit(f"icmp ugt {type_}',
-        (_ERRORS, "tests/errors/test_errors.py"),
+        "backends/llvm/emit/picking.py",
+        'return writer.any(writer.code.emit(f"icmp uge {',
+        'return writer.any(writer.code.emit(f"icmp ugt {',
+        (f"{_ERRORS}::test_an_index_that_is_the_extent",),
     ),
     Fault(
         "lanes outside of the mask fail checks",
