@@ -13,7 +13,8 @@ from typing import TypeAlias
 import numpy as np
 
 from accel.ast.handles.literals import describe
-from accel.backends.protocol import HostArray
+from accel.ast.tree.host_functions import HostArray
+from accel.backends.llvm.machine.blocks_text import PAGE
 from accel.errors import AccelTypeError, AccelValueError, here
 from accel.outputs import checked, stored
 
@@ -99,14 +100,11 @@ def _suitable(argument: object, number: int) -> HostArray:
 
 
 def _is_result(array: HostArray) -> bool:
-    """Whether an array may be a result of accel's: it is as large as its base, but for what it takes to begin at a page."""
+    """Whether an array may be a result of accel's: it is as large as its base, or begins within the first page of bytes."""
     base = array.base
     if type(base) is not np.ndarray or not base.flags.owndata:
         return False
-    return base.nbytes == array.nbytes or (base.dtype == np.uint8 and base.nbytes - array.nbytes <= _PAGE)
-
-
-_PAGE = 4096
+    return base.nbytes == array.nbytes or (base.dtype == np.uint8 and array.ctypes.data - base.ctypes.data < PAGE)
 
 
 def _shared(number: int, other: str) -> AccelValueError:

@@ -112,8 +112,8 @@ def _accel() -> str:
     """The files of accel as they are now, so that another version finds its own programs only."""
     root = os.path.dirname(__file__)
     digest = hashlib.blake2b(digest_size=16)
-    found = [os.path.join(folder, file) for folder, _, files in os.walk(root) for file in files if file.endswith(".py")]
+    found = [f"{folder}/{file}" for folder, _, files in os.walk(root) for file in files if file.endswith(".py")]
     for path in sorted(found):
         status = os.stat(path)
-        digest.update(f"{os.path.relpath(path, root)} {status.st_size} {status.st_mtime_ns}\n".encode())
+        digest.update(f"{path[len(root) :]} {status.st_size} {status.st_mtime_ns}\n".encode())
     return digest.hexdigest()

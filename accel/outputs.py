@@ -18,7 +18,7 @@ from itertools import combinations
 import numpy as np
 
 from accel.ast.handles.literals import describe
-from accel.backends.protocol import HostArray
+from accel.ast.tree.host_functions import HostArray
 from accel.errors import AccelError, AccelShapeError, AccelTypeError, AccelValueError, here
 
 

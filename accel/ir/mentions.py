@@ -74,6 +74,28 @@ def nests(program: Program) -> Iterator[Nest]:
     return (step.nest for step in steps(program) if isinstance(step, Launch))
 
 
+def read(program: Program) -> frozenset[Array]:
+    """Arrays that a step of a program reads or hands on: all but those that are results of the program only."""
+    found: set[Array] = set()
+    for step in steps(program):
+        match step:
+            case Launch(nest):
+                found |= arrays(nest) - {output.array for output in nest.outputs}
+            case View(sources=sources) | Sort(sources=sources) | HostCall(sources=sources):
+                found.update(sources)
+            case HostSizes(function=function):
+                found |= loaded(function)
+            case Branch(condition, then, orelse):
+                found.update((condition, *then.results, *orelse.results))
+            case Repeat(condition=asked, body=body, initial=initial):
+                found.update((*asked.results, *body.results, *initial))
+            case Require():
+                pass
+            case _:
+                assert_never(step)
+    return frozenset(found)
+
+
 def levels(nest: Nest) -> Iterator[Level]:
     """The nest's levels, outermost first."""
     level: Level | None = nest.body

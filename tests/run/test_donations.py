@@ -112,6 +112,18 @@ def test_a_loop_of_calls_stays_in_one_place() -> None:
     assert xs.base.base is None  # no chain of arrays that hold each other
 
 
+def test_results_in_blocks_that_were_larger() -> None:
+    """Memory that is used again may be more than a result needs."""
+    step: Any = A.runN(lambda xs: A.map(lambda x: x + 1, xs))
+    for size in (300_000, 250_000, 200_000):
+        xs = step(step(np.zeros(size)))
+        place = xs.ctypes.data
+        xs = step(xs, donate=(0,))
+        assert xs.ctypes.data == place
+        assert np.all(xs == 3)
+        del xs
+
+
 def test_both_by_name() -> None:
     room, xs = np.empty(10_000), XS.copy()
     function: Any = A.runN(lambda xs: A.map(lambda x: x + 1, xs))

@@ -68,7 +68,7 @@ class LLVMBackend:
         """Machine code for all nests of the program. The code lives as long as the executable."""
         every = [each.nest for each in schedules.nests]
         together = schedules.series if around is nothing_around else ()
-        modules, frames = module_text(schedules.nests, self._alternatives, together)
+        modules, frames = module_text(schedules.nests, self._alternatives, together, schedules.read)
         kernels = load(modules)
         pairs = dict(zip(every, zip(kernels.functions[: len(every)], frames, strict=True), strict=True))
         series = [
@@ -98,4 +98,4 @@ class LLVMBackend:
 
 def llvm_text(schedules: ProgramSchedules) -> str:
     """The LLVM text of a program's nests, as it is compiled here."""
-    return str(module_text(schedules.nests, series=schedules.series)[0])
+    return str(module_text(schedules.nests, series=schedules.series, read=schedules.read)[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -21,6 +21,7 @@ from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.threads.pool import pool
 from accel.backends.sites import Site
 from accel.ir.nodes import Nest
+from accel.labelled.array import Array
 from accel.schedule.nodes import Series, Template
 from accel.schedule.templates.rows import rows
 from accel.schedule.templates.ways import NestSchedules
@@ -45,14 +46,17 @@ class Modules:
 
 
 def module_text(
-    some: Sequence[NestSchedules], alternatives: Alternatives = chosen, series: Sequence[Series] = ()
+    some: Sequence[NestSchedules],
+    alternatives: Alternatives = chosen,
+    series: Sequence[Series] = (),
+    read: Set[Array] = frozenset(),
 ) -> tuple[Modules, list[Frame]]:
     """The fast forms of nests, `@nest0`, `@nest1`, …, and their frames. Of those that are alike the first one is written.
 
-    Then series of them, `@series0`, `@series1`, ….
+    Then series of them, `@series0`, `@series1`, …. `read`: arrays that are to be in caches once they are made.
     """
     texts = [
-        NestText(f"nest{number}", each.nest, plan(each.last, each.by(Template.MERGED)), None)
+        NestText(f"nest{number}", each.nest, plan(each.last, each.by(Template.MERGED)), None, read=read)
         for number, each in enumerate(some)
     ]
     found = [

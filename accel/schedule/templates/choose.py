@@ -86,7 +86,7 @@ def program_schedules(program: Program, machine: Machine) -> ProgramSchedules:
     """Those of all nests of a program, and its series, which work-items have none of."""
     every = tuple(schedules(nest, machine) for nest in dict.fromkeys(mentions.nests(program)))
     series = program_series(program, {each.nest for each in every if _is_by_rows(each)}) if machine == PROCESSOR else ()
-    return ProgramSchedules(machine, every, series)
+    return ProgramSchedules(machine, every, series, mentions.read(program))
 
 
 def _is_by_rows(made: NestSchedules) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, Union
 
 from accel.ir.nodes import Nest
+from accel.labelled.array import Array
 from accel.schedule.machine import Machine
 from accel.schedule.nodes import Schedule, Series, Template
 from accel.schedule.templates.blocks import Blocks
@@ -68,11 +69,15 @@ class NestSchedules:
 
 @dataclass(frozen=True, slots=True)
 class ProgramSchedules:
-    """How a program runs on a machine: its nests, each once, in their order; and which nests run together."""
+    """How a program runs on a machine: its nests, each once, in their order; and which nests run together.
+
+    read: the arrays that it reads itself, which should be in caches when it does.
+    """
 
     machine: Machine
     nests: tuple[NestSchedules, ...]
     series: tuple[Series, ...]
+    read: frozenset[Array] = field(default=frozenset(), compare=False, repr=False)
 
 
 def text(made: ProgramSchedules) -> str:

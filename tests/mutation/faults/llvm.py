@@ -298,6 +298,13 @@ FAULTS = (
         (_DONATIONS,),
     ),
     Fault(
+        "what the next turn of a loop reads is no reading",
+        "ir/mentions.py",
+        "found.update((*asked.results, *body.results, *initial))",
+        "found.update(asked.results)",
+        ("tests/llvm/test_past_caches.py",),
+    ),
+    Fault(
         "rows that lie apart are folded as one",
         "backends/llvm/loops/flat.py",
         'code.emit(f"icmp eq i64 {rows}, 1")',

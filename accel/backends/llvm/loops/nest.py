@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence, Set
 from contextlib import contextmanager
 from functools import partial
 
@@ -29,6 +29,7 @@ from accel.backends.sites import EmptySite, Site
 from accel.ir import mentions
 from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, Nest, State
 from accel.ir.positions import needed_inside
+from accel.labelled.array import Array
 from accel.schedule.nodes import Accumulation
 
 
@@ -36,14 +37,21 @@ class NestText:
     """What the functions of one nest have in common."""
 
     def __init__(
-        self, name: str, nest: Nest, plan: NestPlan, sites: list[Site] | None, frame: Frame | None = None
+        self,
+        name: str,
+        nest: Nest,
+        plan: NestPlan,
+        sites: list[Site] | None,
+        frame: Frame | None = None,
+        read: Set[Array] = frozenset(),
     ) -> None:
         """`sites` collects the checks of the recording form; None for the fast form. `frame`: that of a nest of which this
-        one is a part."""
+        one is a part. `read`: arrays that the program reads itself."""
         self.name = name
         self.nest = nest
         self.plan = plan
         self.sites = sites
+        self.read = read
         self.frame = frame or Frame(nest)
         self.routines: list[Routine] = []
         self.records = {

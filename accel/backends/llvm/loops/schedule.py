@@ -13,6 +13,7 @@ from accel.backends.llvm.loops.alternatives import Alternative
 from accel.backends.llvm.loops.flat import Flat
 from accel.backends.llvm.loops.nest import Levels, NestText, body, place_records
 from accel.backends.llvm.loops.partials import absorb_partials, partial_words, store_partials
+from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.states.analysis import weight
 from accel.backends.llvm.text.frame import Frame
 from accel.backends.llvm.text.routine import Routine
@@ -34,9 +35,6 @@ MOST_CHUNKS = 256
 
 SCALAR_FACTOR = 8
 """How much slower scalar code is, in the units of `weight`."""
-
-CACHE_BYTES = 32 << 20
-"""More than this does not stay in caches until it is read again."""
 
 BLOCK_HEAD = 2
 """Words of a block of arguments before the arrays: participants, and where a recording nest writes what failed."""
@@ -155,13 +153,18 @@ def _rows(text: NestText, levels: Levels, loop: For, records: str) -> None:
 
 
 def note_streaming(text: NestText, levels: Levels, extent: str, is_flat: bool) -> None:
-    """Says whether stores go past the caches: the nest writes more than these hold, and no random reads have them wait."""
-    counts = is_flat and not reads_at_data(text.nest)
-    written = (
-        sum(s.array.element.bytes for s in mentions.statements(text.nest) if isinstance(s, Write)) if counts else 0
+    """Says whether stores go past the caches: the nest writes more than these hold, and no random reads have them wait. Where
+    the processor keeps stores, the program also reads nothing of it itself, in a later nest or in the next turn of a loop."""
+    processor = host().processor
+    writes = [s for s in mentions.statements(text.nest) if isinstance(s, Write)]
+    counts = (
+        is_flat
+        and not reads_at_data(text.nest)
+        and not (processor.keeps_stores and any(write.array in text.read for write in writes))
     )
+    written = sum(write.array.element.bytes for write in writes) if counts else 0
     code = levels.routine.code
-    large = code.emit(f"icmp sgt i64 {code.emit(f'mul i64 {extent}, {written}')}, {CACHE_BYTES}")
+    large = code.emit(f"icmp sgt i64 {code.emit(f'mul i64 {extent}, {written}')}, {processor.cached_bytes}")
     levels.routine.store("i64", code.emit(f"zext i1 {large} to i64"), levels.view.address(STREAMING))
 
 

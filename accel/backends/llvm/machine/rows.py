@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from accel.backends.protocol import HostArray
+from accel.ast.tree.host_functions import HostArray
 
 
 def with_rows(array: HostArray) -> HostArray:

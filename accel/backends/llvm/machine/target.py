@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from accel.backends.llvm.machine.processor import known_processor, last_cache
 from accel.support.forks import FORKS, Once
 
 if TYPE_CHECKING:
@@ -20,12 +21,6 @@ if TYPE_CHECKING:
 HOST_ATTRIBUTES = 'attributes #0 = { nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512" }'
 """Attributes of every function: 512-bit registers where the processor has them."""
 
-
-_SLOW_GATHERS = "znver"
-"""Processors on which a load for each lane takes no longer than an instruction that loads all lanes from where each says.
-
-On the fourth generation (Zen 4) that instruction takes twice as long where the pages are not in the processor's table.
-"""
 
 _ONE_BY_ONE = ",+prefer-no-gather,+prefer-no-scatter"
 
@@ -69,11 +64,12 @@ class Host:
         self._triple = llvm.get_process_triple()
         self._name = llvm.get_host_cpu_name()
         self._features = llvm.get_host_cpu_features()
-        target, processor = llvm.Target.from_triple(self._triple), self._name
-        features = self._features.flatten() + (_ONE_BY_ONE if processor.startswith(_SLOW_GATHERS) else "")
+        self.processor = known_processor(self._name, last_cache())
+        target = llvm.Target.from_triple(self._triple)
+        features = self._features.flatten() + (_ONE_BY_ONE if self.processor.slow_gathers else "")
         self._machine, self._quick_machine = (
             target.create_target_machine(
-                cpu=processor,
+                cpu=self._name,
                 features=features,
                 opt=level,
                 reloc="pic",
@@ -91,8 +87,8 @@ class Host:
 
     @property
     def description(self) -> str:
-        """LLVM's name of the processor, and all that it has."""
-        return f"{self._name} {self._features.flatten()}"
+        """LLVM's name of the processor, all that it has, and what it is known to be like."""
+        return f"{self._name} {self._features.flatten()} {self.processor}"
 
     @property
     def registers(self) -> Registers:

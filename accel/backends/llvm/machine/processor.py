@@ -1,0 +1,52 @@
+"""What is known of processors that LLVM does not say: in one record, from which all code that depends on it takes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+_AMD = "znver"
+"""What LLVM's names of AMD's processors since 2017 begin with."""
+
+_MOST_CACHED = 32 << 20
+"""Bytes: of a larger last cache no more counts, because other cores, and other machines of the same host, use it as well."""
+
+_CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+
+
+@dataclass(frozen=True, slots=True)
+class Processor:
+    """Facts of a processor.
+
+    slow_gathers: a load for each lane takes no longer than an instruction that loads all lanes from where each says. (On AMD's
+    fourth generation, Zen 4, that instruction takes twice as long where the pages are not in the processor's table.)
+    keeps_stores: what is stored without caching is read more slowly soon after. (On AMD's fifth generation 20 steps of Jacobi's
+    iteration, of 64 MB, took twice as long; on Intel's Xeons it is the other way, 143 ms and 232.)
+    cached_bytes: more than this does not stay in caches until it is read again.
+    """
+
+    slow_gathers: bool
+    keeps_stores: bool
+    cached_bytes: int
+
+
+def known_processor(name: str, last_cache: int | None) -> Processor:
+    """The processor that LLVM calls so, with a last cache of so many bytes, if that is known."""
+    is_amd = name.startswith(_AMD)
+    return Processor(is_amd, is_amd, min(last_cache or _MOST_CACHED, _MOST_CACHED))
+
+
+def last_cache(caches: Path = _CACHES) -> int | None:
+    """The bytes of the largest cache that the first processor uses, as Linux says it; None where nothing says it."""
+    sizes = [_bytes(path) for path in caches.glob("index*/size")]
+    return max(sizes, default=0) or None
+
+
+def _bytes(path: Path) -> int:
+    """The content of one of Linux's files: `2048K`. 0 if it is something else."""
+    try:
+        text = path.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return 0
+    number, unit = text.rstrip("KM"), text[-1:]
+    return int(number) << {"K": 10, "M": 20}.get(unit, 0) if number.isdecimal() else 0
