@@ -2,9 +2,8 @@
 
 `naive` makes the whole matrix of scores; `by_rows` works on square blocks of rows, with a softmax that keeps large scores from
 overflowing; `tiled` is Algorithm 1 of the FlashAttention paper: a loop over blocks of columns that has one block of scores at
-a time. All queries, keys and values are matrices (N, d). Scores are asked for by `compute`, because a product that is a loop
-of its own runs in tiles. NumPy says the second way in three lines; the third, which saves memory, is longer in any language.
-[T. Dao et al., FlashAttention, 2022]
+a time. All queries, keys and values are matrices (N, d). Products are loops of their own, which run in tiles. NumPy says the
+second way in three lines; the third, which saves memory, is longer in any language. [T. Dao et al., FlashAttention, 2022]
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ def along(rows: Table, like: Cube) -> Cube:
 
 def naive(q: Table, k: Table, v: Table) -> Table:
     """Without care for large scores: exp, divided by its sums."""
-    exponentials = A.map(A.exp, A.compute(A.einsum("id,jd->ij", q, k)))
+    exponentials = A.map(A.exp, A.einsum("id,jd->ij", q, k))
     sums = A.sum(exponentials)
     weights = A.imap(lambda ix, e: e / sums[ix[0]], exponentials)
     return A.einsum("ij,jd->id", weights, v)
@@ -39,7 +38,7 @@ def naive(q: Table, k: Table, v: Table) -> Table:
 def by_rows(q: Table, k: Table, v: Table) -> Table:
     """In blocks of d rows; N is a multiple of d. The greatest score of a row is subtracted from all."""
     n, d = A.unlift(q.shape)
-    scores = A.compute(A.einsum("bid,jd->bij", A.reshape((n // d, d, d), q), k))
+    scores = A.einsum("bid,jd->bij", A.reshape((n // d, d, d), q), k)
     exponentials = A.zipWith(lambda s, top: A.exp(s - top), scores, along(A.maximum(scores), scores))
     factors = A.map(A.recip, A.sum(exponentials))
     weights = A.zipWith(A.mul, exponentials, along(factors, exponentials))
@@ -49,7 +48,7 @@ def by_rows(q: Table, k: Table, v: Table) -> Table:
 def update(state: State, queries: Cube, keys: Table, values: Table) -> State:
     """One block of columns more: sums and outputs so far are scaled to the new greatest score of their row."""
     outputs, sums, tops = state
-    scores = A.compute(A.einsum("bid,jd->bij", queries, keys))
+    scores = A.einsum("bid,jd->bij", queries, keys)
     block_tops = A.maximum(scores)
     new_tops = A.zipWith(A.max, tops, block_tops)
     weights = A.zipWith(lambda s, top: A.exp(s - top), scores, along(new_tops, scores))

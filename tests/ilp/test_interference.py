@@ -11,6 +11,7 @@ import pytest
 import accel as A
 
 FLOATS, WHOLE, PLACES = np.ones(50, np.float32), np.ones(50, np.int32), np.zeros(50, np.int64)
+MATRIX = np.ones((9, 9), np.float32)
 
 
 def kept(xs: Any) -> Any:
@@ -29,8 +30,24 @@ PROGRAMS: dict[str, tuple[int, int, Callable[[], Any]]] = {
     "a filter and a fold of what it stores": (2, 1, lambda: with_sum(kept(floats()))),
     "a filter and a fold of what it leaves": (1, 1, lambda: A.fold(A.add, 0, kept(floats()))),
     "a filter and an exact fold of what it stores": (1, 1, lambda: with_sum(kept(whole()))),
+    "a product and a fold of its rows": (2, 1, lambda: A.maximum(matrix() @ matrix())),
+    "a product and a scan of its rows": (2, 1, lambda: A.scanl1(A.add, A.einsum("ik,jk->ij", matrix(), matrix()))),
+    "a product and a fold of what is made of it": (2, 1, lambda: A.sum(A.map(A.exp, matrix() @ matrix()))),
+    "a product and a map of it": (1, 1, lambda: A.map(A.exp, matrix() @ matrix())),
+    "a fold of pairs and a fold of what it makes": (1, 1, lambda: A.sum(A.sum(A.outer(floats(), floats())))),
+    "a product of maps": (1, 1, lambda: A.map(A.exp, matrix()) @ matrix()),
+    "a fold of a fold": (1, 1, lambda: A.maximum(A.sum(A.use(np.ones((3, 4, 5)))))),
+    "a fold of a fold of what one array is repeated to": (
+        1,
+        1,
+        lambda: A.maximum(A.sum(A.replicate((4, A.All, A.All), matrix()))),
+    ),
 }
 """Loops by default, loops by bytes, program."""
+
+
+def matrix() -> Any:
+    return A.use(MATRIX)
 
 
 def floats() -> Any:

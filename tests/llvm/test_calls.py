@@ -352,6 +352,12 @@ def test_strided_arguments_are_copied_for_the_call(monkeypatch: pytest.MonkeyPat
         np.testing.assert_array_equal(halved(xs), xs / 8)
 
 
+def test_a_strided_argument_of_which_only_the_shape_is_asked_is_not_copied() -> None:
+    lengths = A.runN(lambda xs, ys: A.map(lambda x: x + A.cast(A.length(ys), np.float64), xs))
+    for ys in (np.broadcast_to(XS[:1], 2**44), np.lib.stride_tricks.as_strided(XS, (2**44,), (16,))):
+        np.testing.assert_array_equal(lengths(XS, ys), XS + 2.0**44)
+
+
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_a_large_result_that_is_copied(threads: int) -> None:
     """Out of a block of more than twice its size, and a second time, in parts that do not fill the last."""

@@ -3,7 +3,8 @@
 In: the operations of a graph. Out: for pairs of them, how many bytes could be moved in the time that they lose to each other.
 Tables that are read at random share the caches, and a random read of what is read at random waits for it. A scan of what a
 filter leaves, unless it is exact, runs element by element, and so does whatever shares its loop. A fold of that, unless it is
-exact, stores it a second time, in blocks of the order. Figures: docs/benchmarks.md.
+exact, stores it a second time, in blocks of the order. A product of matrices runs in tiles, but not row by row, as a fold of
+its rows would have it. Figures: docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ def interferences(
     graph: Graph, sizes: Mapping[SizeVariable, int], elements: Callable[[Shape], int]
 ) -> Iterator[tuple[tuple[Label, Label], int]]:
     """Pairs of operations that lose time in one loop, the lower label first, and how many bytes."""
-    for one, two, weight in chain(_random_reads(graph, sizes), _readers_of_what_is_kept(graph)):
+    rules = _random_reads(graph, sizes), _readers_of_what_is_kept(graph), _readers_of_products(graph)
+    for one, two, weight in chain.from_iterable(rules):
         if visited := min(elements(one.iteration), elements(two.iteration)):
             yield (min(one.label, two.label), max(one.label, two.label)), weight * visited
 
@@ -67,6 +69,49 @@ def _readers_of_what_is_kept(graph: Graph) -> Iterator[tuple[Node, Node, int]]:
     for reader in graph.operations:
         if reader.kind in _WEIGHTS and not reader.exact and reader.iteration in filters:
             yield filters[reader.iteration], reader, _WEIGHTS[reader.kind]
+
+
+def _readers_of_products(graph: Graph) -> Iterator[tuple[Node, Node, int]]:
+    """Folds of cubes that two arrays of fewer dimensions are repeated to, and what folds or scans what they make."""
+    for product in graph.operations:
+        if product.kind is Kind.FOLD and len(product.iteration) > 2 and _repeated(graph, product) > 1:
+            for reader in _consumers(graph, product):
+                yield product, reader, _MUCH
+
+
+def _repeated(graph: Graph, product: Node) -> int:
+    """How many of the gathers that an operation reads, beyond maps, have more dimensions than what they read."""
+    gathers = [node for node in _producers(graph, product) if node.kind is Kind.GATHER and not node.random]
+    return sum(graph.rank_of_sources(node.label) < len(node.iteration) for node in gathers)
+
+
+def _producers(graph: Graph, node: Node) -> Iterator[Node]:
+    """What makes the elements that an operation reads, beyond maps."""
+    pending, seen = [node.label], {node.label}
+    while pending:
+        for edge in graph.inputs[pending.pop()]:
+            found = graph.node.get(edge.array.label)
+            if found is not None and edge.role is Role.STREAM and found.label not in seen:
+                seen.add(found.label)
+                if found.kind is Kind.MAP:
+                    pending.append(found.label)
+                else:
+                    yield found
+
+
+def _consumers(graph: Graph, node: Node) -> Iterator[Node]:
+    """Folds and scans of what an operation makes, or of maps of that."""
+    pending, seen = [node], {node.label}
+    while pending:
+        for array in pending.pop().arrays:
+            for edge in graph.readers[array]:
+                found = graph.node[edge.consumer]
+                if edge.role is Role.STREAM and found.label not in seen:
+                    seen.add(found.label)
+                    if found.kind is Kind.MAP:
+                        pending.append(found)
+                    elif found.kind in _WEIGHTS:
+                        yield found
 
 
 _WEIGHTS: Mapping[Kind, int] = {Kind.SCAN: _MUCH, Kind.FOLD: _SOME}

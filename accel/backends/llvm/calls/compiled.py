@@ -9,7 +9,7 @@ import numpy as np
 
 from accel.backends.llvm.calls.call import Call
 from accel.backends.llvm.calls.code import CallCode, dumps, loads
-from accel.backends.llvm.machine.rows import with_rows
+from accel.backends.llvm.machine.rows import all_with_rows
 from accel.errors import AccelDeviceError, here
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Compiled:
         """Run: see `accel.backends.protocol.Executable`."""
         if not self._run:
             self._run.append(self.function(_Listed(self._execute), ()))
-        return _list(self._run[0](*map(with_rows, arguments)))
+        return _list(self._run[0](*all_with_rows(arguments)))
 
     def function(self, otherwise: Callable[..., object], constants: Sequence[HostArray]) -> Callable[..., object]:
         """See `accel.backends.protocol.Direct`."""
@@ -86,7 +86,7 @@ class _Taking:
         self._function = function
 
     def __call__(self, arguments: Sequence[HostArray]) -> list[HostArray]:
-        found = _list(self._function(*map(with_rows, arguments)))
+        found = _list(self._function(*all_with_rows(arguments)))
         if not found:
             message = "a call could not be finished, and had written to a donated argument before"
             raise AccelDeviceError(

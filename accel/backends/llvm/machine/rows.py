@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from accel.ast.tree.host_functions import HostArray
@@ -13,6 +15,18 @@ def with_rows(array: HostArray) -> HostArray:
     if flags.aligned and (flags.c_contiguous or _has_rows(array)):
         return array
     return np.array(array, order="C", copy=True)
+
+
+def all_with_rows(arguments: Sequence[HostArray]) -> Sequence[HostArray]:
+    """`with_rows` of arrays of which some may not be read at all.
+
+    One that repeats an element, of which a copy may be far larger, is left as it is; so are all if there is no memory for
+    copies.
+    """
+    try:
+        return [argument if 0 in argument.strides else with_rows(argument) for argument in arguments]
+    except MemoryError:
+        return arguments
 
 
 def _has_rows(array: HostArray) -> bool:
