@@ -55,11 +55,19 @@ class Context:
     def __init__(self, devices: Sequence[Device]) -> None: ...
 
 class CommandQueue:
-    def __init__(self, context: Context, device: Device | None = ...) -> None: ...
+    def __init__(self, context: Context, device: Device | None = ..., properties: int = ...) -> None: ...
     def finish(self) -> None: ...
     def flush(self) -> None: ...
 
+class command_queue_properties:
+    PROFILING_ENABLE: int
+
+class ProfilingInfo:
+    start: int
+    end: int
+
 class Event:
+    profile: ProfilingInfo
     def wait(self) -> None: ...
 
 class Buffer:

@@ -1,0 +1,1 @@
+"""Kernels of an OpenCL device as fractions of what it copies: `python -m benchmarks.gpu`."""

@@ -1,0 +1,154 @@
+"""What is measured: a program, its arguments for a number of elements, and the bytes that nobody can do without.
+
+Each input counts once, and each output. `other` is the same by CuPy or PyTorch, whose arrays it gets; None where they have no
+such function. `wanted` is the percentage of a copy that a GPU should reach, as far as there is a goal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from types import ModuleType
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+import accel as A
+
+Arrays = Sequence[NDArray[Any]]  # Any: of any element type
+Floats = A.Acc[A.Vector[np.float32]]
+Matrix = A.Acc[A.Matrix[np.float32]]
+
+BINS: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """`arguments` for about so many elements; `bytes` moved, by arguments and results."""
+
+    name: str
+    program: Callable[..., object]
+    arguments: Callable[[int], Arrays]
+    bytes: Callable[[Arrays], int]
+    wanted: int | None = None
+    other: Callable[..., object] | None = None
+    exact: bool = True
+    """Whether the bits are the interpreter's; elementary functions belong to the device."""
+
+
+def _random(count: int) -> NDArray[np.float32]:
+    return np.random.default_rng(1).random(count, dtype=np.float32)
+
+
+def vector(count: int) -> Arrays:
+    """One of random numbers."""
+    return [_random(count)]
+
+
+def two(count: int) -> Arrays:
+    """Two of them."""
+    return [_random(count), _random(count)]
+
+
+def integers(count: int) -> Arrays:
+    """Small ones."""
+    return [np.random.default_rng(1).integers(0, 100, count, dtype=np.int32)]
+
+
+def matrix(columns: int, count: int) -> Arrays:
+    """Rows of random numbers."""
+    rows = max(count // columns, 1)
+    return [_random(rows * columns).reshape(rows, columns)]
+
+
+def keys(hot: bool, count: int) -> Arrays:
+    """Numbers of bins: random, or all the same."""
+    found = np.random.default_rng(1).integers(0, BINS, count, dtype=np.int32)
+    return [found * 0 if hot else found]
+
+
+def places(in_order: bool, count: int) -> Arrays:
+    """Every place once, and what is read there."""
+    found = np.arange(count) if in_order else np.random.default_rng(1).permutation(count)
+    return [found.astype(np.int64), _random(count)]
+
+
+def times(factor: float) -> Callable[[Arrays], int]:
+    """So many times the bytes of the arguments."""
+    return lambda arrays: round(factor * sum(array.nbytes for array in arrays))
+
+
+def histogram(given: A.Acc[A.Vector[np.int32]]) -> A.Acc[A.Vector[np.int32]]:
+    """How often each bin occurs."""
+    none = A.fill(A.index(BINS), np.int32(0))
+    return A.scatterWith(A.add, none, A.map(lambda k: A.lift(A.cast(k, np.int64), A.constant(1, np.int32)), given))
+
+
+def softmax(m: Matrix) -> Matrix:
+    """Of each row."""
+    largest = A.fold1(A.max, m)
+    powers = A.imap(lambda ix, x: A.exp(x - largest[ix[0]]), m)
+    sums = A.sum(powers)
+    return A.imap(lambda ix, x: x / sums[ix[0]], powers)
+
+
+def stencil(m: Matrix) -> Matrix:
+    """Five points, clamped to the border."""
+    return A.stencil(lambda n: (n(0, 0) + n(-1, 0) + n(1, 0) + n(0, -1) + n(0, 1)) * 0.2, A.boundary.clamp, m)
+
+
+def twenty(m: Matrix) -> Matrix:
+    """As many of them, in a loop that counts."""
+    return A.awhile(
+        lambda s: A.map(lambda i: i < 20, s[0]),
+        lambda s: (A.map(lambda i: i + 1, s[0]), stencil(s[1])),
+        (A.unit(A.constant(0, np.int64)), m),
+    )[1]
+
+
+def _rows(columns: int, wanted: int | None) -> Case:
+    return Case(
+        f"sums of rows of {columns}",
+        A.sum,
+        partial(matrix, columns),
+        times(1 + 1 / columns),
+        wanted,
+        lambda other, m: m.sum(1),
+    )
+
+
+def _softmax(module: ModuleType, m: Any) -> object:  # Any: an array of the module's
+    if module.__name__ == "torch":
+        return module.softmax(m, 1)
+    powers = module.exp(m - m.max(1, keepdims=True))
+    return powers / powers.sum(1, keepdims=True)
+
+
+CASES: Final = (
+    Case("map", lambda xs: A.map(lambda x: x * 2 + 1, xs), vector, times(2), 85, lambda other, x: x * 2 + 1),
+    Case("map of rows", lambda m: A.map(lambda x: x * 2 + 1, m), partial(matrix, 4096), times(2), 85),
+    Case("transpose", lambda m: A.compute(A.transpose(m)), partial(matrix, 4096), times(2), None,
+         lambda other, m: m.T + 0),
+    Case("sum", A.sum, vector, times(1), 80, lambda other, x: x.sum()),
+    Case("dot product", lambda xs, ys: A.sum(A.zipWith(A.mul, xs, ys)), two, times(1), 80, lambda other, x, y: x @ y),
+    _rows(3, 35), _rows(32, 60), _rows(255, 70), _rows(1024, 75), _rows(4096, 80),
+    Case("sums of columns", lambda m: A.sum(A.transpose(m)), partial(matrix, 4096), times(1), 60,
+         lambda other, m: m.sum(0)),
+    Case("scan", lambda xs: A.scanl1(A.add, xs), vector, times(2), 45, lambda other, x: x.cumsum(0)),
+    Case("scan of integers", lambda xs: A.scanl1(A.add, xs), integers, times(2), 60, lambda other, x: x.cumsum(0)),
+    Case("filter of half", lambda xs: A.filter(lambda x: x > 0.5, xs)[0], vector, times(1.5), 55,
+         lambda other, x: x[x > 0.5]),
+    Case("histogram", histogram, partial(keys, False), times(1), 60, lambda other, k: other.bincount(k, minlength=BINS)),
+    Case("histogram of one bin", histogram, partial(keys, True), times(1), 30,
+         lambda other, k: other.bincount(k, minlength=BINS)),
+    Case("stencil", stencil, partial(matrix, 4096), times(2), 75),
+    Case("twenty stencils in a loop", twenty, partial(matrix, 4096), times(40), 75),
+    Case("gather in order", lambda at, xs: A.gather(at, xs), partial(places, True), times(4 / 3), 85,
+         lambda other, at, xs: xs[at]),
+    Case("gather at random", lambda at, xs: A.gather(at, xs), partial(places, False), times(4 / 3), None,
+         lambda other, at, xs: xs[at]),
+    Case("softmax of rows of 128", softmax, partial(matrix, 128), times(2), None, _softmax, exact=False),
+    Case("softmax of rows of 4096", softmax, partial(matrix, 4096), times(2), 60, _softmax, exact=False),
+)  # fmt: skip

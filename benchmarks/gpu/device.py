@@ -1,0 +1,90 @@
+"""The clock of a device: what it copies, and when the kernels of a call began and ended, by OpenCL's events.
+
+A call takes from the start of its first kernel to the end of its last one: copies of arguments and results are not counted,
+what Python does between kernels is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+from unittest.mock import patch
+
+from accel.backends.opencl.backend import OpenCLBackend
+
+if TYPE_CHECKING:
+    import pyopencl
+
+_COPY: Final = """
+kernel void copied(global const float4 *from, global float4 *to) { size_t i = get_global_id(0); to[i] = from[i]; }
+"""
+
+_GROUP: Final = 256
+_ROUNDS: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The kernels of one call: how many, and seconds from the first one's start to the last one's end."""
+
+    kernels: int
+    seconds: float
+
+
+def clocked(on: OpenCLBackend) -> None:
+    """Have the device's queue keep times."""
+    import pyopencl
+
+    kept = pyopencl.command_queue_properties.PROFILING_ENABLE
+    on.memory.queue = pyopencl.CommandQueue(on.memory.context, on.device, kept)
+
+
+def copied(on: OpenCLBackend, size: int) -> float:
+    """Bytes that the device reads and writes in a second: the better of a kernel of its own and the driver's copy."""
+    import pyopencl
+
+    memory = on.memory
+    size -= size % (16 * _GROUP)
+    source, target = memory.take(size), memory.take(size)
+    kernel = pyopencl.Kernel(on.build(_COPY), "copied")
+    ways: tuple[Callable[[], pyopencl.Event], ...] = (
+        lambda: kernel(memory.queue, (size // 16,), (_GROUP,), source.buffer, target.buffer),
+        lambda: pyopencl.enqueue_copy(memory.queue, target.buffer, source.buffer),
+    )
+    return 2 * size / min(_seconds([way()]) for _ in range(_ROUNDS) for way in ways)
+
+
+def fastest(call: Callable[[], object], rounds: int) -> Span:
+    """The quickest of some calls."""
+    return min((_span(call) for _ in range(rounds)), key=lambda span: span.seconds)
+
+
+def _span(call: Callable[[], object]) -> Span:
+    with _launches() as events:
+        call()
+    return Span(len(events), _seconds(events))
+
+
+@contextmanager
+def _launches() -> Iterator[list[pyopencl.Event]]:
+    """The events of all kernels that are launched meanwhile."""
+    import pyopencl
+
+    events: list[pyopencl.Event] = []
+    original = pyopencl.Kernel.__call__
+
+    def launched(kernel: pyopencl.Kernel, *given: object) -> pyopencl.Event:
+        event: pyopencl.Event = original(kernel, *given)  # type: ignore[arg-type]  # what the caller gave
+        events.append(event)
+        return event
+
+    with patch.object(pyopencl.Kernel, "__call__", launched):
+        yield events
+
+
+def _seconds(events: list[pyopencl.Event]) -> float:
+    for event in events:
+        event.wait()
+    return (max(e.profile.end for e in events) - min(e.profile.start for e in events)) * 1e-9

@@ -1,0 +1,50 @@
+"""The benchmark of OpenCL devices: every program has the interpreter's bits, and without a GPU it says so."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from accel.backends.opencl.machine.devices import devices
+from benchmarks.gpu.__main__ import NO_GPU, main
+from benchmarks.gpu.cases import CASES
+
+CPUS = [row.backend for row in devices() if row.kind != "gpu"]
+
+
+@pytest.mark.opencl
+@pytest.mark.solver
+@pytest.mark.slow
+@pytest.mark.skipif(not CPUS, reason="no device that is no GPU")
+def test_every_program_runs_and_has_the_right_bits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    written = tmp_path / "figures.json"
+    assert main(["--device", CPUS[0], "--any", "--mb", "0.1", "--rounds", "1", "--json", str(written)]) == 0
+    figures = json.loads(written.read_text())
+    assert figures["copy"] > 0
+    assert [row["name"] for row in figures["programs"]] == [case.name for case in CASES]
+    for row, case in zip(figures["programs"], CASES, strict=True):
+        assert row["bits"] == "same" or (row["bits"] == "close" and not case.exact)
+        assert row["kernels"] >= 1
+        assert row["percent"] > 0
+    assert len(capsys.readouterr().out.splitlines()) == 2 + len(CASES)
+
+
+@pytest.mark.opencl
+def test_without_a_gpu_it_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    if any(row.kind == "gpu" for row in devices()):
+        pytest.skip("there is a GPU")
+    assert main([]) == 1
+    assert capsys.readouterr().out == NO_GPU + "\n"
+
+
+def test_bytes_are_those_of_arguments_and_results() -> None:
+    counted = {case.name: case.bytes(case.arguments(1 << 16)) for case in CASES}
+    word = np.dtype(np.float32).itemsize << 16
+    assert counted["map"] == 2 * word
+    assert counted["sum"] == word
+    assert counted["sums of rows of 32"] == word + word // 32
+    assert counted["gather in order"] == 4 * word
+    assert counted["filter of half"] == word + word // 2
