@@ -107,7 +107,10 @@ from accel.errors import (
 # fmt: on
 
 if TYPE_CHECKING:
+    from accel.backends.residence import DeviceMemory
+    from accel.device_array import DeviceArray
     from accel.device_list import Device, devices
+    from accel.entrances.put import put
     from accel.explanation.explain import explain
     from accel.explanation.explanation import Explanation
     from accel.ilp.problem.cost import CostLevel, CostModel
@@ -130,12 +133,15 @@ else:
             "CostLevel": "accel.ilp.problem.cost",
             "CostModel": "accel.ilp.problem.cost",
             "Device": "accel.device_list",
+            "DeviceArray": "accel.device_array",
+            "DeviceMemory": "accel.backends.residence",
             "Explanation": "accel.explanation.explanation",
             "LoopProfile": "accel.profiling.profiled",
             "Profile": "accel.profiling.profiled",
             "devices": "accel.device_list",
             "explain": "accel.explanation.explain",
             "Rearrangement": "accel.rearrange.rearrangement",
+            "put": "accel.entrances.put",
             "profile": "accel.profiling.profile",
             "rearrangements": "accel.rearrange.rearrangement",
             "run": "accel.running",
@@ -168,7 +174,7 @@ __all__ = [
     "AccelSolverWarning", "AccelStagingError",
     "AccelTypeError", "AccelValueError", "AccelWarning", "AccelZeroDivisionError", "All", "AllType", "Array",
     "Boundary", "CostCluster", "CostLevel", "CostModel",
-    "Device", "Exp", "Explanation",
+    "Device", "DeviceArray", "DeviceMemory", "Exp", "Explanation",
     "Field",
     "Fold",
     "LoopProfile", "Matrix", "Maybe", "Neighbourhood", "Num", "Profile",
@@ -244,7 +250,7 @@ __all__ = [
     "prescanr",
     "prescanrSeg",
     "product",
-    "profile", "quot", "random",
+    "profile", "put", "quot", "random",
     "real",
     "rearrangements", "recip", "rem", "replicate", "reshape", "reverse", "reverseOn", "rnz",
     "rotateL", "rotateR",

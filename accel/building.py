@@ -11,8 +11,9 @@ from typing import TypeAlias
 
 from accel import settings as setting
 from accel.ast.tree.host_functions import HostFunction
+from accel.ast.tree.leaves import Leaf
 from accel.ast.tree.nodes import ArrayNode, ArrayParameter, Use
-from accel.backends.protocol import Executable, HostArray
+from accel.backends.protocol import Executable
 from accel.compile import Compilation, compile
 from accel.ilp.problem.options import Options
 from accel.labelled.array import SizeVariable
@@ -74,7 +75,7 @@ def built(
     nodes: Sequence[ArrayNode],
     parameters: Sequence[ArrayParameter],
     settings: Settings,
-    given: Sequence[HostArray] = (),
+    given: Sequence[Leaf] = (),
 ) -> Built:
     """The program that computes `nodes`, compiled. `given`: arrays for its parameters, if it is planned for their sizes."""
     found = build(nodes, parameters, settings.rounding, settings.host_calls)
@@ -83,7 +84,7 @@ def built(
     return Built(found.program, executable, found.constants, settled)
 
 
-def compiled(program: Program, settings: Settings, arguments: Sequence[HostArray]) -> tuple[Executable, bool]:
+def compiled(program: Program, settings: Settings, arguments: Sequence[Leaf]) -> tuple[Executable, bool]:
     """The compiled program, and whether its plan is settled; the arguments matter only if it is planned for their sizes."""
     actual: dict[SizeVariable, int] = {}
     if settings.sizes == "actual":

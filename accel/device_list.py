@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from accel.support.forks import load
+
+if TYPE_CHECKING:
+    from accel.backends.residence import DeviceMemory
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +19,35 @@ class Device:
     name: str
     detail: str
 
+    @property
+    def memory(self) -> DeviceMemory | None:
+        """What arrays take there, and what is kept to be used again; None where that is the host's memory."""
+        kind, _, number = self.backend.partition(":")
+        if kind != "opencl":
+            return None
+        load("accel.backends.opencl.backend")
+        from accel.backends.opencl.backend import memory
+
+        return memory(int(number)).use
+
+    def free(self) -> None:
+        """Give memory that is kept to be used again back to the device, or to the system.
+
+        >>> for device in A.devices():
+        ...     device.free()
+        """
+        kind, _, number = self.backend.partition(":")
+        if kind == "opencl":
+            load("accel.backends.opencl.backend")
+            from accel.backends.opencl.backend import memory
+
+            memory(int(number)).empty()
+        elif kind == "llvm":
+            load("accel.backends.llvm.machine.buffers")
+            from accel.backends.llvm.machine.buffers import buffers
+
+            buffers().clear()
+
     def __str__(self) -> str:
         return f"{self.backend:<12} {self.name} ({self.detail})"
 
@@ -24,8 +57,8 @@ def devices() -> tuple[Device, ...]:
 
     Without pyopencl or a device there are only the first two; asking for `backend="opencl"` then says how to get one.
 
-    >>> A.devices()[-1].name
-    'AMD EPYC'
+    >>> A.devices()[0].name
+    'reference interpreter'
     """
     load("accel.backends.llvm.threads.pool")
     load("accel.backends.opencl.machine.devices")

@@ -17,7 +17,8 @@ from accel.backends.direct import Direct
 from accel.structure import Nested
 
 if TYPE_CHECKING:
-    from accel.backends.protocol import Executable, HostArray
+    from accel.ast.tree.leaves import Leaf
+    from accel.backends.protocol import Executable
 
 Kind: TypeAlias = tuple[np.dtype[np.generic], int]
 """An array's dtype and rank."""
@@ -31,16 +32,19 @@ class Target:
     """
 
     executable: Executable
-    constants: tuple[HostArray, ...]
+    constants: tuple[Leaf, ...]
     form: Nested[ArrayType]
     kinds: tuple[Kind, ...]
-    run: Callable[[Sequence[HostArray]], object]
+    run: Callable[[Sequence[Leaf]], object]
 
 
 def direct(target: Target, otherwise: Callable[..., object]) -> Callable[..., object]:
     """The function for arrays of the target's kinds, which passes everything else to `otherwise`."""
     if isinstance(target.executable, Direct) and _is_flat(target.form):
-        function = target.executable.function(otherwise, target.constants)
+        constants = [constant for constant in target.constants if isinstance(constant, np.ndarray)]
+        # What lies on a device is for the executable to refuse.
+        alike = len(constants) == len(target.constants)
+        function = target.executable.function(otherwise, constants) if alike else None
         if function is not None:
             return function
     return _Compared(target, otherwise)
@@ -55,7 +59,7 @@ class _Compared:
         self._run = target.run
         self._otherwise = otherwise
 
-    def __call__(self, *arguments: HostArray) -> object:
+    def __call__(self, *arguments: Leaf) -> object:
         if len(arguments) != len(self._kinds):
             return self._otherwise(*arguments)
         for argument, (dtype, rank) in zip(arguments, self._kinds, strict=True):

@@ -12,7 +12,7 @@ import functools
 import itertools
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeVar, Unpack, overload
 
 import numpy as np
@@ -26,14 +26,18 @@ from accel.ast.handles.acc import Acc
 from accel.ast.handles.function import apply_to_arrays
 from accel.ast.handles.literals import describe
 from accel.ast.tree import structure
+from accel.ast.tree.leaves import Leaf
 from accel.ast.tree.nodes import ArrayNode, ArrayParameter, Use
 from accel.ast.tree.types import ArrayType, ComplexType, ScalarType
 from accel.backends.direct import Direct
+from accel.backends.residence import fetched_results, kept_results
+from accel.device_array import DeviceArray
 from accel.direct import Kind, Target, direct
-from accel.errors import AccelError, AccelTypeError, Where, here
+from accel.errors import AccelTypeError, Where, here
 from accel.forms import Shaped, nodes_of
 from accel.settings import Given, Settings
-from accel.structure import Nested, records_of
+from accel.specialised import Specialised
+from accel.structure import Nested, flatten, records_of
 from accel.support import source
 from accel.support.cache import Cache
 from accel.support.forks import load
@@ -45,6 +49,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
+L = TypeVar("L")
 
 _MOST_DIRECT = 8
 """Combinations of types for which a function has a direct way at a time."""
@@ -75,7 +80,7 @@ class Unusual(Exception):
     """A program that only its machine code is known of meets what that does not take."""
 
 
-def _unusual(arguments: Sequence[HostArray]) -> list[HostArray]:
+def _unusual(arguments: Sequence[Leaf]) -> list[HostArray]:
     raise Unusual
 
 
@@ -83,7 +88,7 @@ def _built(
     nodes: Sequence[ArrayNode],
     parameters: Sequence[ArrayParameter],
     settings: Settings,
-    given: Sequence[HostArray] = (),
+    given: Sequence[Leaf] = (),
 ) -> Built:
     load("accel.building")
     from accel.building import built  # and with it all stages
@@ -91,22 +96,28 @@ def _built(
     return built(nodes, parameters, settings, given)
 
 
-def run(a: object, **given: Unpack[Given]) -> object:
+def run(a: object, *, keep: bool = False, **given: Unpack[Given]) -> object:
     """Evaluate an `Acc`, or a nested tuple of them together (what they share is computed once).
 
-    Gives one fresh C-contiguous NumPy array per `Acc`; for arrays of tuples, a tuple of arrays. `given` are settings for this
-    call, see `using`. Raises `AccelShapeError`, `AccelIndexError` and `AccelValueError` for what the data break, and
-    `AccelDeviceError` if the backend is missing.
+    Gives one fresh C-contiguous NumPy array per `Acc`; for arrays of tuples, a tuple of arrays. `keep`: results stay on the
+    device, and each is a `DeviceArray`. `given` are settings for this call, see `using`. Raises `AccelShapeError`,
+    `AccelIndexError` and `AccelValueError` for what the data break, and `AccelDeviceError` if the backend is missing, or if an
+    array lies on another device than the backend's.
 
     >>> A.run(A.fold(A.add, 0, A.zipWith(A.mul, A.use(np.arange(3.0)), A.use(np.arange(3.0)))))
     array(5.)
     """
     settings = setting.changed(given)
     nodes, shaped = nodes_of(a, "what is run")
-    return shaped.assemble(_results(nodes, settings))
+    if keep:
+        return shaped.left_there(_results(nodes, settings, kept_results), settings.backend)
+    return shaped.assemble(_results(nodes, settings, fetched_results))
 
 
-def _results(nodes: Sequence[ArrayNode], settings: Settings) -> list[HostArray]:
+def _results(
+    nodes: Sequence[ArrayNode], settings: Settings, run: Callable[[Executable, Sequence[Leaf]], list[L]]
+) -> list[L]:
+    """The results, by `fetched_results` or `kept_results`."""
     found = structure.structure(nodes)
     known = _known(found.key, settings)
     if known is not None:
@@ -115,13 +126,14 @@ def _results(nodes: Sequence[ArrayNode], settings: Settings) -> list[HostArray]:
             load("accel.relocation")
             from accel.relocation import Relocated
 
-            return Relocated(known.executable, known.program, lambda: _built(nodes, (), settings).program)(data)
+            own = Relocated(known.executable, known.program, lambda: _built(nodes, (), settings).program)
+            return run(own, data)
         with contextlib.suppress(Unusual):
-            return known.executable(data)
+            return run(known.executable, data)
     made = _built(nodes, (), settings)
     inputs = _inputs(found, made.constants)
     _remember(found.key, settings, _Rebuilt(made.executable, inputs, made.program))
-    results = made.executable([leaf for constant in made.constants for leaf in constant.data])
+    results = run(made.executable, [leaf for constant in made.constants for leaf in constant.data])
     if known is None:
         _keep(found.key, settings, inputs, made)
     return results
@@ -161,32 +173,6 @@ def _keep(key: structure.Key, settings: Settings, inputs: tuple[int, ...], made:
         kept_programs.keep(key, settings, inputs, made.executable.code)
 
 
-@dataclass(frozen=True, slots=True)
-class _Specialised:
-    """A `runN` function for arguments of certain ranks and dtypes. `built`: the executable with all that is known of it."""
-
-    program: Callable[[], Program]
-    executable: Executable
-    built: Callable[[], Executable]
-    constants: tuple[HostArray, ...]
-    result: Shaped
-    where: Where | None
-    """The call that it was made for, where its parameters stand."""
-
-    def __call__(self, arguments: Sequence[HostArray], given: frozenset[int] = frozenset()) -> list[HostArray]:
-        """Run; errors name this call as the place of the arguments. `given`: which arguments' memory results may take."""
-        try:
-            built = self.built() if given else None
-            taking = built.taking(given) if isinstance(built, Direct) else None
-            return (taking or self.executable)(arguments)
-        except AccelError as error:
-            raise error.moved({self.where: here()} if self.where else {}) from error.__cause__
-
-    def run(self, arguments: Sequence[HostArray]) -> object:
-        """Run, and give the results as the user gets them."""
-        return self.result.assemble(self(arguments))
-
-
 class _General:
     """A function for arguments of any kind, as the end of a chain. It does not keep the function alive that the chain is of."""
 
@@ -207,7 +193,7 @@ def _host(argument: object) -> Use:
 
 
 class RunN(Generic[P, R]):
-    """A compiled function over arrays: call it with NumPy arrays.
+    """A compiled function over arrays: call it with arrays of NumPy or of a device.
 
     Compiled when first called with arguments of some ranks and dtypes; sizes do not matter. May be called from several
     threads at once. Copies are the object itself.
@@ -220,13 +206,13 @@ class RunN(Generic[P, R]):
         self._given = given
         self._demands = demands(function)
         self._result = demand_of_result(function)
-        self._specialised: Cache[
-            tuple[setting.Key, tuple[Nested[ArrayType], ...], tuple[object, ...]], _Specialised
-        ] = Cache(64)
+        self._specialised: Cache[tuple[setting.Key, tuple[Nested[ArrayType], ...], tuple[object, ...]], Specialised] = (
+            Cache(64)
+        )
         self._under: object = self
         """The innermost settings that `_direct` is for; the function itself stands for none."""
         self._direct: Callable[..., object] = _General(self)
-        self._met: list[tuple[_Specialised, bool]] = []
+        self._met: list[tuple[Specialised, bool]] = []
         """What was called under these settings, and whether `_direct` knows it."""
 
     def __copy__(self) -> Self:
@@ -245,9 +231,12 @@ class RunN(Generic[P, R]):
     def __call__(self, *args: Any, out: R, donate: Sequence[int] = ()) -> R: ...
     @overload
     def __call__(self, *args: Any, donate: Sequence[int]) -> R: ...
+    @overload
+    def __call__(self, *args: Any, keep: bool) -> Any: ...
     def __call__(self, *args: Any, **kwargs: Any) -> R:
         """Run on these arguments; raises what the program's checks find.
 
+        Results are `DeviceArray`s if an argument is one, or with `keep=True`.
         out: an array for the result, or a tuple of them for several, to be returned with the results in it (`outputs.py`).
         donate: the numbers of arguments whose memory results may take (`donations.py`).
         """
@@ -255,6 +244,8 @@ class RunN(Generic[P, R]):
         # functions of the chain find out, which end with `_general`.
         if not kwargs and self._under is setting.innermost():
             return self._direct(*args)  # type: ignore[return-value]  # R by construction
+        if kwargs.keys() == {"keep"}:
+            return self._general(*args, keep=bool(kwargs["keep"]))  # type: ignore[return-value]  # as the overloads say
         if kwargs:
             load("accel.donations")
             from accel.donations import called
@@ -270,14 +261,14 @@ class RunN(Generic[P, R]):
         `require` raises what is wrong with arrays that the function holds.
         """
         hosts, found, settings = self._prepared(args)
-        require(found.constants)
+        require([constant for constant in found.constants if isinstance(constant, np.ndarray)])
         if settings.sizes == "actual":
             return self._general(*args)
         firsts = list(itertools.accumulate((len(host.data) for host in hosts), initial=0))
         given = frozenset(firsts[n] for n in numbers if len(hosts[n].data) == 1 and hosts[n].data[0] is args[n])
-        return found.result.assemble(found([*_leaves(hosts), *found.constants], given))
+        return found.run([*_leaves(hosts), *found.constants], given)
 
-    def _prepared(self, args: Sequence[object]) -> tuple[list[Use], _Specialised, Settings]:
+    def _prepared(self, args: Sequence[object]) -> tuple[list[Use], Specialised, Settings]:
         """The arguments as `use` takes them, and what runs them under the settings in force."""
         if any(isinstance(argument, Acc) for argument in args):
             hint = "within a program call the function that it was made of: `f.__wrapped__(xs)`"
@@ -300,19 +291,22 @@ class RunN(Generic[P, R]):
         )
         return hosts, found, settings
 
-    def _general(self, *args: object) -> object:
+    def _general(self, *args: object, keep: bool = False) -> object:
         hosts, found, settings = self._prepared(args)
         data = [*_leaves(hosts), *found.constants]
         if settings.sizes == "actual":
             load("accel.building")
             from accel.building import compiled
 
-            return found.result.assemble(compiled(found.program(), settings, data)[0](data))
-        if all(type(a) is np.ndarray and h.data[0] is a for a, h in zip(args, hosts, strict=True)):
+            found = replace(found, executable=compiled(found.program(), settings, data)[0])
+        if keep or any(isinstance(part, DeviceArray) for part in flatten(args)):
+            return found.keep(data, settings.backend)
+        as_given = all(type(a) is np.ndarray and h.data[0] is a for a, h in zip(args, hosts, strict=True))
+        if as_given and settings.sizes != "actual":
             self._remember(found, tuple((host.data[0].dtype, host.data[0].ndim) for host in hosts))
-        return found.result.assemble(found(data))
+        return found.run(data)
 
-    def _remember(self, found: _Specialised, kinds: tuple[Kind, ...]) -> None:
+    def _remember(self, found: Specialised, kinds: tuple[Kind, ...]) -> None:
         """What is called for the second time under the same settings gets a function of its own."""
         if self._under is not setting.innermost() or len(self._met) > _MOST_DIRECT:
             self._met, self._direct = [], _General(self)
@@ -334,7 +328,7 @@ class RunN(Generic[P, R]):
     def _name(self) -> str:
         return getattr(self._function, "__name__", "the function")
 
-    def _specialise(self, types: Sequence[ArrayType], hosts: Sequence[Use], settings: Settings) -> _Specialised:
+    def _specialise(self, types: Sequence[ArrayType], hosts: Sequence[Use], settings: Settings) -> Specialised:
         where = here()
         parameters = [ArrayParameter((kind,), where) for kind in types]
         handles = [Acc[Any](node, (None,) * node.types[0].rank) for node in parameters]  # Any: types known at run time
@@ -354,10 +348,10 @@ class RunN(Generic[P, R]):
         settings: Settings,
         shaped: Shaped,
         where: Where | None,
-    ) -> _Specialised:
+    ) -> Specialised:
         if settings.sizes == "actual":
             now = _built(nodes, parameters, settings, [leaf for host in hosts for leaf in host.data])
-            return _Specialised(
+            return Specialised(
                 lambda: now.program, now.executable, lambda: now.executable, _leaves(now.constants), shaped, where
             )
         made = functools.cache(functools.partial(_built, nodes, parameters, settings))
@@ -367,25 +361,26 @@ class RunN(Generic[P, R]):
             inputs, executable = recalled
             constants = _leaves([found.uses[number] for number in inputs])
             built = lambda: made().executable  # noqa: E731  # beside the other one
-            return _Specialised(lambda: made().program, executable, built, constants, shaped, where)
+            return Specialised(lambda: made().program, executable, built, constants, shaped, where)
         done = made()
         _keep(found.key, settings, _inputs(found, done.constants), done)
         # Without the settings, which may hold a cost function of the user's.
-        return _Specialised(
+        return Specialised(
             lambda: done.program, done.executable, lambda: done.executable, _leaves(done.constants), shaped, where
         )
 
 
-def _leaves(constants: Sequence[Use]) -> tuple[HostArray, ...]:
+def _leaves(constants: Sequence[Use]) -> tuple[Leaf, ...]:
     return tuple([leaf for constant in constants for leaf in constant.data])
 
 
 def runN(f: object = None, **given: Unpack[Given]) -> Callable[..., object]:
-    """Compile a function over `Acc`s, to be called with NumPy arrays; also a decorator, with or without settings.
+    """Compile a function over `Acc`s, to be called with arrays; also a decorator, with or without settings.
 
     Compiled once for each combination of ranks and dtypes that it is called with; sizes do not matter. `given` are settings
-    for all its calls, see `using`. A call raises what `run` raises, and `AccelTypeError` if an argument is not what the
-    function is annotated with.
+    for all its calls, see `using`. Arguments are what `use` takes. Results are NumPy arrays, fresh ones; called with a
+    `DeviceArray`, or with `keep=True` beside its arguments, it gives `DeviceArray`s. A call raises what `run` raises, and
+    `AccelTypeError` if an argument is not what the function is annotated with.
 
     >>> dot = A.runN(lambda xs, ys: A.fold(A.add, 0, A.zipWith(A.mul, xs, ys)))
     >>> dot(np.arange(3.0), np.arange(3.0))

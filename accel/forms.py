@@ -8,8 +8,10 @@ from typing import Any
 
 from accel.ast.handles.acc import Acc
 from accel.ast.tree.host_functions import HostArray
+from accel.ast.tree.leaves import Leaf
 from accel.ast.tree.nodes import ArrayNode
 from accel.ast.tree.types import ArrayType
+from accel.device_array import device_arrays
 from accel.errors import AccelTypeError, here
 from accel.structure import Nested, element_arrays
 
@@ -24,12 +26,22 @@ class Shaped:
         """Program results, one per leaf, as the user expects them."""
         return _assembled(self.form, iter(arrays))
 
+    def left_there(self, leaves: Sequence[Leaf], place: str) -> object:
+        """The same of results that stay where the backend of that name runs programs."""
+        return _left_there(self.form, iter(leaves), place)
+
 
 def _assembled(form: Nested[ArrayType], arrays: Iterator[HostArray]) -> object:
     # Not a function inside of another: one that calls itself would be a cycle, and keep the arrays until a collection.
     if isinstance(form, tuple):
         return tuple([_assembled(part, arrays) for part in form])
     return element_arrays(form.element, arrays)
+
+
+def _left_there(form: Nested[ArrayType], leaves: Iterator[Leaf], place: str) -> object:
+    if isinstance(form, tuple):
+        return tuple([_left_there(part, leaves, place) for part in form])
+    return device_arrays(form.element, leaves, place)
 
 
 def nodes_of(result: object, what: str) -> tuple[list[ArrayNode], Shaped]:

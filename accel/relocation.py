@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
+from accel.ast.tree.leaves import Leaf
 from accel.backends.direct import Direct
 from accel.backends.protocol import Executable, HostArray
+from accel.backends.residence import kept_results
 from accel.errors import AccelError, Where
 from accel.labelled.nodes import Program
 from accel.labelled.places import places
+
+T = TypeVar("T")
 
 
 class Relocated:
@@ -20,10 +25,17 @@ class Relocated:
         self._compiled = compiled
         self._own = own
 
-    def __call__(self, arguments: Sequence[HostArray]) -> list[HostArray]:
+    def __call__(self, arguments: Sequence[Leaf]) -> list[HostArray]:
         """Run; errors are those of `own`."""
+        return self._moved(lambda: self._executable(arguments))
+
+    def kept(self, arguments: Sequence[Leaf]) -> list[Leaf]:
+        """Run, and leave the results where they are: see `accel.backends.residence.Keeps`."""
+        return self._moved(lambda: kept_results(self._executable, arguments))
+
+    def _moved(self, run: Callable[[], T]) -> T:
         try:
-            return self._executable(arguments)
+            return run()
         except AccelError as error:
             raise error.moved(self._moves()) from error.__cause__
 
@@ -33,7 +45,7 @@ class Relocated:
         """See `accel.backends.protocol.Direct`: it raises nothing itself."""
         return self._executable.function(otherwise, constants) if isinstance(self._executable, Direct) else None
 
-    def taking(self, given: frozenset[int]) -> Callable[[Sequence[HostArray]], list[HostArray]] | None:
+    def taking(self, given: frozenset[int]) -> Callable[[Sequence[Leaf]], list[HostArray]] | None:
         """See `accel.backends.direct.Direct`; errors are those of `own`."""
         taking = self._executable.taking(given) if isinstance(self._executable, Direct) else None
         return None if taking is None else Relocated(taking, self._compiled, self._own)

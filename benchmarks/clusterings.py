@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from accel import settings as setting
+from accel.ast.tree.leaves import to_host
 from accel.backends.choose import backend
 from accel.backends.interpreter.backend import InterpreterBackend
 from accel.backends.protocol import Executable, HostArray, compiled
@@ -114,4 +115,4 @@ def codes(function: Callable[..., object], arrays: Sequence[HostArray], most: in
         loops = lower(fuse(found.program, plan))
         if text(loops) not in made:
             made[text(loops)] = Code(compiled(target, loops), plan.cost)
-    return Codes(tuple(made.values()), len(every), found.data)
+    return Codes(tuple(made.values()), len(every), [to_host(leaf) for leaf in found.data])

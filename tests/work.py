@@ -33,7 +33,10 @@ def solved(number: int) -> None:
 
 @cache
 def _kernel(threads: int, backend: str = "llvm") -> Callable[[HostArray], HostArray]:
-    return A.runN(lambda xs: A.map(lambda x: A.sqrt(x * x + 1) - x, xs), threads=threads, backend=backend)
+    kernel: Callable[[HostArray], HostArray] = A.runN(
+        lambda xs: A.map(lambda x: A.sqrt(x * x + 1) - x, xs), threads=threads, backend=backend
+    )
+    return kernel
 
 
 def ran(number: int, elements: int = 300_000) -> None:

@@ -36,7 +36,8 @@ import numpy as np
 from accel.ast.combinators.reorder import AllType
 from accel.ast.handles.acc import Acc, Array, Num, Scalar, Sh, Vector
 from accel.ast.handles.exp import E, Exp
-from accel.ast.handles.host_types import Element, Foreign, K
+from accel.ast.handles.host_types import Element, Foreign, K, Placed
+from accel.device_array import DeviceArray
 '''
 
 
@@ -96,15 +97,15 @@ def shapes() -> list[tuple[str, str]]:
 
 
 def use() -> Signatures:
-    """`use` of one array, of tuples of arrays, and of objects that NumPy can see as arrays.
+    """`use` of one array of NumPy or of a device, of tuples of arrays, and of objects that NumPy can see as arrays.
 
     The last overload takes none of what the others refuse: what it takes is an `Acc[Any]`.
     """
     host_array = "np.ndarray[Sh, np.dtype[{}]]".format
-    signatures = [f"(x: {host_array('K')}) -> {array('K')}"]
+    signatures = [f"(x: {host_array('K')}) -> {array('K')}", f"(x: DeviceArray[Sh, K]) -> {array('K')}"]
     for count in range(2, ITEMS + 1):
         names = numbered("K", count)
-        signatures.append(f"(x: {items([host_array(n) for n in names])}) -> {array(items(names))}")
+        signatures.append(f"(x: {items([f'Placed[Sh, {n}]' for n in names])}) -> {array(items(names))}")
     signatures.append(f"(x: K) -> {array('K', 'tuple[()]')}")
     # Type variables: a plain parameter would be what mypy infers the argument for, and NumPy's functions have an overload
     # to an array of Any for what fits nowhere else. The fields of records are no part of their type.

@@ -17,7 +17,10 @@ import accel
 TARGET = Path(__file__).parents[1] / "docs" / "reference.md"
 
 SECTIONS: Mapping[str, tuple[str, ...]] = {
-    "Running programs": ("execution", "entrances", "settings", "device_list", "ast.combinators.host.arrays"),
+    "Running programs": (
+        "execution", "entrances", "settings", "device_array", "device_list", "backends.residence",
+        "ast.combinators.host.arrays",
+    ),
     "Looking at programs": ("explanation", "profiling"),
     "Making arrays": ("ast.combinators.construct",),
     "Maps and zips": ("ast.combinators.elementwise", "ast.combinators.zips"),

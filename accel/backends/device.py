@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeAlias, TypeVar, runtime_checkable
 
+from accel.ast.tree.leaves import Leaf
 from accel.ast.tree.types import ScalarType
 from accel.ir.nodes import HostSizes, Nest
 from accel.labelled.array import Array, SizeVariable
@@ -15,6 +16,8 @@ from accel.labelled.meaning.evaluate import HostArray
 from accel.schedule.nodes import Series
 
 B = TypeVar("B")
+B_contra = TypeVar("B_contra", contravariant=True)
+T_co = TypeVar("T_co", covariant=True)
 
 Launcher: TypeAlias = Callable[[list[B | None], list[int]], None]
 """Runs one nest on the buffers and extents of a call; raises what its checks find, `sites.NoSite` if that cannot be said. Or it
@@ -61,11 +64,14 @@ class Device(Protocol[B]):
         """An uninitialised contiguous buffer; raises `MemoryError`, or `ValueError` for more than an address can count."""
         ...
 
-    def upload(self, array: HostArray) -> B:
-        """A buffer with the caller's data; it is only read. May be the data itself."""
+    def upload(self, leaf: Leaf) -> B:
+        """A buffer with the caller's data; it is only read. May be the data itself.
+
+        Raises `AccelDeviceError` for an array that lies on another device.
+        """
         ...
 
-    def borrows(self, buffer: B, arguments: Sequence[HostArray]) -> bool:
+    def borrows(self, buffer: B, arguments: Sequence[Leaf]) -> bool:
         """Whether the buffer, which may come from `upload`, lies in the memory of one of the caller's arrays."""
         ...
 
@@ -74,6 +80,10 @@ class Device(Protocol[B]):
 
         `owned`: nothing else refers to the buffer, so it may itself become the result; else the result is a copy.
         """
+        ...
+
+    def kept(self, buffer: B, element: ScalarType, shape: tuple[int, ...], *, owned: bool) -> Leaf:
+        """The buffer's first elements as an array that stays on the device. `owned`: see `download`."""
         ...
 
     def shown(self, buffer: B, element: ScalarType, shape: tuple[int, ...]) -> HostArray:
@@ -133,6 +143,14 @@ class Device(Protocol[B]):
 
     def finish(self) -> None:
         """Waits until everything that was launched is done."""
+        ...
+
+
+class Give(Protocol[B_contra, T_co]):
+    """What becomes of a result: `Device.download` or `Device.kept`."""
+
+    def __call__(self, buffer: B_contra, element: ScalarType, shape: tuple[int, ...], *, owned: bool) -> T_co:
+        """The buffer's first elements."""
         ...
 
 

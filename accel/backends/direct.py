@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
+    from accel.ast.tree.leaves import Leaf
     from accel.backends.protocol import HostArray
 
 
@@ -27,7 +28,7 @@ class Direct(Protocol):
         """
         ...
 
-    def taking(self, given: frozenset[int]) -> Callable[[Sequence[HostArray]], list[HostArray]] | None:
+    def taking(self, given: frozenset[int]) -> Callable[[Sequence[Leaf]], list[HostArray]] | None:
         """The program, called with all its arrays, where results may take the memory of those with these numbers.
 
         These are C-contiguous, aligned, writable, and share memory with no other array of the call. None if no result can take

@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Generic, NoReturn, TypeVar
 
+from accel.ast.tree.leaves import Leaf
 from accel.ast.tree.types import ScalarType
-from accel.backends.device import Around, Device, Slots, nothing_around
+from accel.backends.device import Around, Device, Give, Slots, nothing_around
 from accel.backends.instructions import Instruction, ShapeOf, instructions, settle, shape_of
 from accel.backends.linear import arrays, linear
 from accel.backends.parameters import Binder, binder
@@ -26,6 +27,7 @@ from accel.labelled.array import Array
 from accel.support.lazy import lazy
 
 B = TypeVar("B")
+T = TypeVar("T")
 
 
 class Execution(Generic[B]):
@@ -48,16 +50,23 @@ class Execution(Generic[B]):
         """The same, but each nest waits for its checks."""
         return instructions(self._items, self._device.at_once(), self._slots)
 
-    def __call__(self, arguments: Sequence[HostArray]) -> list[HostArray]:
+    def __call__(self, arguments: Sequence[Leaf]) -> list[HostArray]:
         """Run: see `accel.backends.protocol.Executable`."""
+        return self._given(arguments, self._device.download)
+
+    def kept(self, arguments: Sequence[Leaf]) -> list[Leaf]:
+        """Run: see `accel.backends.residence.Keeps`."""
+        return self._given(arguments, self._device.kept)
+
+    def _given(self, arguments: Sequence[Leaf], give: Give[B, T]) -> list[T]:
         try:
-            return self._run(arguments)
+            return self._run(arguments, give)
         except AccelError:
             raise
         except MemoryError as error:  # for a copy of an argument or of a result
             raise AccelMemoryError(f"no memory for an argument or a result: {error}", here()) from error
 
-    def _run(self, arguments: Sequence[HostArray]) -> list[HostArray]:
+    def _run(self, arguments: Sequence[Leaf], give: Give[B, T]) -> list[T]:
         buffers, sizes = self._begun(arguments)
         upload = self._device.upload
         for place, slot in self._parameters:
@@ -70,13 +79,12 @@ class Execution(Generic[B]):
             if self._has_failed(buffers):
                 self._run_again(arguments, buffers)
             raise
-        download = self._device.download
         return [
-            download(_held(buffers[slot]), element, shape(sizes), owned=owned)
+            give(_held(buffers[slot]), element, shape(sizes), owned=owned)
             for slot, element, shape, owned in self._results
         ]
 
-    def _begun(self, arguments: Sequence[HostArray]) -> tuple[list[B | None], list[int]]:
+    def _begun(self, arguments: Sequence[Leaf]) -> tuple[list[B | None], list[int]]:
         """The lists of a call that has arguments of these shapes."""
         buffers: list[B | None] = [None] * self._counts[0]
         sizes = [0] * self._counts[1]
@@ -84,7 +92,7 @@ class Execution(Generic[B]):
         return buffers, sizes
 
     def _go(
-        self, code: list[Instruction[B]], buffers: list[B | None], sizes: list[int], arguments: Sequence[HostArray]
+        self, code: list[Instruction[B]], buffers: list[B | None], sizes: list[int], arguments: Sequence[Leaf]
     ) -> None:
         """Raises `Failed` after the last instruction at the latest."""
         position = 0
@@ -96,7 +104,7 @@ class Execution(Generic[B]):
         except NoSite as error:
             raise no_fault(self._borrows([buffers[slot] for slot in error.arrays], arguments), here()) from None
 
-    def _borrows(self, buffers: Sequence[B | None], arguments: Sequence[HostArray]) -> bool:
+    def _borrows(self, buffers: Sequence[B | None], arguments: Sequence[Leaf]) -> bool:
         return any(self._device.borrows(buffer, arguments) for buffer in buffers if buffer is not None)
 
     def _has_failed(self, buffers: list[B | None]) -> bool:
@@ -106,7 +114,7 @@ class Execution(Generic[B]):
             return True
         return False
 
-    def _run_again(self, arguments: Sequence[HostArray], buffers: list[B | None]) -> NoReturn:
+    def _run_again(self, arguments: Sequence[Leaf], buffers: list[B | None]) -> NoReturn:
         """Find the check that failed, and raise its error. Parameters are where they were uploaded to."""
         again, sizes = self._begun(arguments)
         for _, slot in self._parameters:

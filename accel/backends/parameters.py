@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from accel.ast.handles.extents import LARGEST_EXTENT, require_extents
+from accel.ast.tree.leaves import Leaf
 from accel.backends.device import Slots
-from accel.backends.protocol import HostArray
 from accel.errors import AccelError, here
 from accel.ir.nodes import Program
 from accel.labelled.array import Array, SizeVariable
 from accel.labelled.meaning import faults
 
-Binder: TypeAlias = Callable[[Sequence[HostArray], list[int]], None]
+Binder: TypeAlias = Callable[[Sequence[Leaf], list[int]], None]
 """Stores the arguments' extents in a call's sizes; raises `AccelShapeError` where shapes do not fit."""
 
 
@@ -68,12 +68,12 @@ def binder(program: Program, slots: Slots) -> Binder:
     checks = [(each.position, each.axis, each.slot, each.offset) for each in found.checked]
     offsets = any(offset for *_, offset in stores)
 
-    def fault(arguments: Sequence[HostArray]) -> AccelError:
+    def fault(arguments: Sequence[Leaf]) -> AccelError:
         return faults.arguments(program.own_shapes, program.equalities, [a.shape for a in arguments], arity)
 
     arity = [len(parameter) for parameter in program.parameters]
 
-    def bind(arguments: Sequence[HostArray], sizes: list[int]) -> None:
+    def bind(arguments: Sequence[Leaf], sizes: list[int]) -> None:
         for position, axis, slot, offset in stores:
             sizes[slot] = arguments[position].shape[axis] - offset
         if stores and (offsets or max(sizes) > LARGEST_EXTENT):

@@ -7,6 +7,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
+from accel.ast.tree.leaves import Leaf
 from accel.backends.device import Around, nothing_around
 from accel.ir.nodes import Program
 from accel.schedule.machine import Machine
@@ -20,16 +21,24 @@ HostArray: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
 class Executable(Protocol):
     """A compiled program. One serves all sizes; it may be called from several threads at once."""
 
-    def __call__(self, arguments: Sequence[HostArray], /) -> list[HostArray]:
+    def __call__(self, arguments: Sequence[Leaf], /) -> list[HostArray]:
         """One array per leaf of every parameter, in order; gives one fresh C-contiguous array per result.
 
-        Raises `AccelShapeError`, `AccelIndexError`, `AccelValueError` as design section 8 says. Arguments may have any
-        strides, are never written and not kept.
+        Raises `AccelShapeError`, `AccelIndexError`, `AccelValueError` as design section 8 says, and `AccelDeviceError` for an
+        array on another device. Arguments may have any strides, are never written and not kept.
         """
         ...
 
 
-class Backend(Protocol):
+class Places(Protocol):
+    """What has memory for arrays."""
+
+    def put(self, array: HostArray) -> Leaf:
+        """A copy of the array where programs run, C-contiguous; nobody writes to it. Raises `MemoryError`."""
+        ...
+
+
+class Backend(Places, Protocol):
     """A way to run loop programs, ready for use (its device was found)."""
 
     @property

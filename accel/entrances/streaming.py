@@ -33,12 +33,12 @@ def run1(f: object = None, **given: Unpack[Given]) -> Callable[..., object]:
     return functools.partial(run1, **given) if f is None else _of_one("run1", f, given)
 
 
-def runAsync(a: object, **given: Unpack[Given]) -> Future[Any]:  # Any: what `run` gives
+def runAsync(a: object, *, keep: bool = False, **given: Unpack[Given]) -> Future[Any]:  # Any: what `run` gives
     """Compile and run a program in a thread of its own; gives a `concurrent.futures.Future` of what `run` gives.
 
-    It runs under the settings of this call, and `given`. What the program raises, `result()` raises. A program that has begun
-    cannot be cancelled. Arrays that it reads must not be written to before
-    it is done. Raises `AccelTypeError` at once for what is no program. Accelerate's `runAsync`.
+    It runs under the settings of this call, and `given`; `keep` is `run`'s. What the program raises, `result()` raises. A
+    program that has begun cannot be cancelled. Arrays that it reads must not be written to before it is done. Raises
+    `AccelTypeError` at once for what is no program. Accelerate's `runAsync`.
     `A.runAsync(A.sum(A.use(np.arange(4)))).result()` is 6.
 
     >>> A.runAsync(A.sum(A.use(np.arange(4)))).result()
@@ -52,7 +52,7 @@ def runAsync(a: object, **given: Unpack[Given]) -> Future[Any]:  # Any: what `ru
 
     def work() -> None:
         try:
-            result = context.run(run, a, **given)
+            result = context.run(run, a, keep=keep, **given)
         except BaseException as error:  # whoever asks for the result shall have it
             future.set_exception(error)
         else:

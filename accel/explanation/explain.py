@@ -17,11 +17,11 @@ from accel.annotations import demands
 from accel.ast.combinators.host.arrays import use
 from accel.ast.handles.acc import Acc
 from accel.ast.handles.function import apply_to_arrays
+from accel.ast.tree.leaves import Leaf
 from accel.ast.tree.nodes import ArrayNode, ArrayParameter, Use
 from accel.ast.tree.structure import Key, structure
 from accel.ast.tree.types import ArrayType
 from accel.backends.choose import machine
-from accel.backends.protocol import HostArray
 from accel.building import options
 from accel.compile import Stages, stages
 from accel.errors import AccelDeviceError, AccelTypeError, Where, here
@@ -50,7 +50,7 @@ class Traced:
     results: list[ArrayNode]
     parameters: list[ArrayParameter]
     names: list[str]
-    arguments: list[HostArray] | None
+    arguments: list[Leaf] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Subject:
     steps: Mapping[str, Step]
     options: Options
     sizes: Mapping[SizeVariable, int]
-    data: Sequence[HostArray] | None
+    data: Sequence[Leaf] | None
 
 
 def explain(program: object, *arrays: object, **given: Unpack[Given]) -> Explanation:
@@ -144,7 +144,7 @@ def subject(program: object, arrays: Sequence[object], settings: Settings) -> Su
 def _subject(traced: Traced, name: str, settings: Settings) -> Subject:
     built = build(traced.results, traced.parameters, settings.rounding, settings.host_calls)
     sizes: dict[SizeVariable, int] = {}
-    data: list[HostArray] | None = None
+    data: list[Leaf] | None = None
     if traced.arguments is not None:
         data = [*traced.arguments, *(leaf for constant in built.constants for leaf in constant.data)]
         sizes = bind.sizes(built.program.parameters, built.program.own_shapes, built.program.equalities, data)
@@ -211,9 +211,7 @@ def _traced(program: object, arrays: Sequence[object]) -> Traced:
     return Traced(results, parameters, _names(function, len(parameters)), data)
 
 
-def _parameters(
-    function: Callable[..., object], arrays: Sequence[object]
-) -> tuple[list[ArrayType], list[HostArray] | None]:
+def _parameters(function: Callable[..., object], arrays: Sequence[object]) -> tuple[list[ArrayType], list[Leaf] | None]:
     """The types of a function's parameters: those of the arrays, or what the annotations say."""
     if arrays:
         used = [use(array).node for array in arrays]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from accel.ast.tree.leaves import Leaf
 from accel.backends.choose import backend
 from accel.backends.interpreter.backend import InterpreterBackend
 from accel.backends.measure.measuring import Measuring, fastest
-from accel.backends.protocol import HostArray
 from accel.compile import Stages
 from accel.explanation.facts.ways import WayReport
 from accel.labelled.array import Label, SizeVariable
@@ -26,7 +26,7 @@ class Chosen:
 
 
 def chosen(
-    staged: Stages, data: Sequence[HostArray] | None, sizes: Mapping[SizeVariable, int], settings: Settings
+    staged: Stages, data: Sequence[Leaf] | None, sizes: Mapping[SizeVariable, int], settings: Settings
 ) -> Chosen:
     """What the settings choose; measured with `data`, if there is any. Raises what the program raises then."""
     if settings.rearrange == "model":

@@ -10,7 +10,8 @@ import numpy as np
 
 from accel.ast.combinators.overloads import use
 from accel.ast.combinators.zips.functions import zipWith
-from accel.backends.protocol import Backend, HostArray
+from accel.ast.tree.leaves import Leaf
+from accel.backends.protocol import Backend
 from accel.explanation.explain import subject
 from accel.ir.nodes import Program
 from accel.profiling.clock import Clock, Tally
@@ -38,7 +39,7 @@ class Timing:
     loops: Mapping[int, Tally]
 
 
-def timed(loops: Program, data: Sequence[HostArray], target: Backend, schedules: ProgramSchedules) -> Timing:
+def timed(loops: Program, data: Sequence[Leaf], target: Backend, schedules: ProgramSchedules) -> Timing:
     """Run the program several times. Raises what it raises."""
     clock = Clock(loops)
     executable = target.compile(loops, schedules, clock)

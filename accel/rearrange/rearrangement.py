@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from accel import settings as setting
+from accel.ast.tree.leaves import to_host
 from accel.ast.tree.operators import Operator
 from accel.errors import AccelRearrangeError, AccelValueError, here
 from accel.explanation.explain import subject
@@ -128,7 +129,7 @@ def rearrangements(
         raise AccelValueError(f"association is 'free' or 'fixed', not {association!r}", here())
     # The product as an operation of its own: LLVM rounds it with its sum, where that is free.
     found = subject(f, arrays, setting.changed({"products": "rounded"}))
-    nest, data = linear_nest(found.staged.loops, found.sizes, found.data or ())
+    nest, data = linear_nest(found.staged.loops, found.sizes, [to_host(leaf) for leaf in found.data or ()])
     free = association == "free"
     program = _Program(nest, data, free)
     return tuple(

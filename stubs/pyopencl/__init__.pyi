@@ -5,7 +5,9 @@ from typing import Literal, TypeAlias, overload
 
 import numpy as np
 
-class Error(Exception): ...
+class Error(Exception):
+    code: int
+
 class MemoryError(Error): ...
 class LogicError(Error): ...
 class RuntimeError(Error): ...
@@ -20,10 +22,22 @@ class device_fp_config:
     DENORM: int
 
 class mem_flags:
+    ALLOC_HOST_PTR: int
     READ_ONLY: int
     READ_WRITE: int
     COPY_HOST_PTR: int
     USE_HOST_PTR: int
+
+class map_flags:
+    READ: int
+    WRITE: int
+
+class status_code:
+    DEVICE_NOT_AVAILABLE: int
+    EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST: int
+    INVALID_COMMAND_QUEUE: int
+    INVALID_CONTEXT: int
+    INVALID_DEVICE: int
 
 class Platform:
     name: str
@@ -47,6 +61,7 @@ class Device:
     max_work_group_size: int
     max_mem_alloc_size: int
     global_mem_size: int
+    host_unified_memory: bool
     local_mem_size: int
     address_bits: int
     mem_base_addr_align: int
@@ -72,6 +87,7 @@ class Event:
 
 class Buffer:
     size: int
+    int_ptr: int
     def __init__(
         self,
         context: Context,
@@ -120,5 +136,21 @@ def enqueue_copy(
     dest: Buffer | np.ndarray[tuple[int, ...], np.dtype[np.generic]],
     src: Buffer | np.ndarray[tuple[int, ...], np.dtype[np.generic]],
     *,
+    byte_count: int = ...,
+    dst_offset: int = ...,
+    src_offset: int = ...,
     is_blocking: bool = ...,
+    wait_for: Sequence[Event] | None = ...,
 ) -> Event: ...
+def enqueue_map_buffer(
+    queue: CommandQueue,
+    buf: Buffer,
+    flags: int,
+    offset: int,
+    shape: tuple[int, ...],
+    dtype: np.dtype[np.generic],
+    *,
+    is_blocking: bool = ...,
+) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.generic]], Event]: ...
+def enqueue_marker(queue: CommandQueue, wait_for: Sequence[Event] | None = ...) -> Event: ...
+def enqueue_barrier(queue: CommandQueue, wait_for: Sequence[Event] | None = ...) -> Event: ...

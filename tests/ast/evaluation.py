@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import accel as A
+from accel.ast.tree.leaves import to_host
 from accel.backends.protocol import HostArray
 from accel.labelled.construction.build import build
 from accel.labelled.meaning.interpret import interpret
@@ -15,7 +16,7 @@ from accel.labelled.meaning.interpret import interpret
 def values(*arrays: A.Acc[Any]) -> list[HostArray]:
     """The arrays of a program, one per leaf."""
     built = build([array.node for array in arrays], ())
-    return interpret(built.program, [leaf for constant in built.constants for leaf in constant.data])
+    return interpret(built.program, [to_host(leaf) for constant in built.constants for leaf in constant.data])
 
 
 def value(array: A.Acc[Any]) -> HostArray:

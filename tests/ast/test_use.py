@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import accel as A
+from accel.ast.tree.leaves import to_host
 from accel.ast.tree.nodes import Use
 from accel.ast.tree.types import BOOL, F32, I64, ArrayType, ScalarType, TupleType
 from tests.ast.evaluation import check, values
@@ -16,7 +17,7 @@ from tests.ast.evaluation import check, values
 
 def data(xs: A.Acc[Any]) -> tuple[np.ndarray[Any, np.dtype[Any]], ...]:
     assert isinstance(xs.node, Use)
-    return xs.node.data
+    return tuple([to_host(leaf) for leaf in xs.node.data])
 
 
 @pytest.mark.parametrize("scalar", ScalarType)

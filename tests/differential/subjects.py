@@ -18,6 +18,7 @@ import numpy as np
 
 import accel as A
 from accel.ast.combinators.host.arrays import use
+from accel.ast.tree.leaves import to_host
 from accel.ast.tree.operators import ELEMENTARY
 from accel.backends import protocol
 from accel.backends.choose import backend
@@ -105,7 +106,7 @@ def taken(array: HostArray) -> HostArray:
 def join(programs: Sequence[tuple[A.Acc[object], ...]]) -> Case:
     """Several programs as one."""
     built = build([result.node for results in programs for result in results], ())
-    return Case(built.program, [leaf for constant in built.constants for leaf in constant.data])
+    return Case(built.program, [to_host(leaf) for constant in built.constants for leaf in constant.data])
 
 
 def attempt(run: Callable[[], list[HostArray]]) -> Outcome:

@@ -14,6 +14,7 @@ import pytest
 
 import accel as A
 from accel.ast.meaning.semantics import Implementation, Value, implementation
+from accel.ast.tree.leaves import to_host
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import ScalarType
 from accel.compile import stages
@@ -45,7 +46,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Counted:
 
     def count(*results: AnyAcc, duplicate: Duplicate = True) -> int:
         whole = built(results)
-        arguments = [leaf for constant in whole.constants for leaf in constant.data]
+        arguments = [to_host(leaf) for constant in whole.constants for leaf in constant.data]
         expected = mean(whole.program, arguments)
         staged = stages(whole.program, Options(duplicate=duplicate))
         with monkeypatch.context() as patch:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import accel as A
+from accel.ast.tree.leaves import to_host
 from accel.ast.tree.nodes import ArrayNode
 from accel.compile import stages
 from accel.ilp.problem.options import Options
@@ -49,7 +50,7 @@ def _loads(program: ArrayNode) -> int:
     """How many elements the loops of a program load from its inputs."""
     built = build([program], [])
     loads: list[object] = []
-    arguments = [leaf.view(Counted) for constant in built.constants for leaf in constant.data]
+    arguments = [to_host(leaf).view(Counted) for constant in built.constants for leaf in constant.data]
     for argument in arguments:
         argument.loads = loads
     interpret(stages(built.program, Options()).loops, arguments)

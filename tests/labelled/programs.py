@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import accel as A
+from accel.ast.tree.leaves import to_host
 from accel.ast.tree.nodes import ArrayParameter
 from accel.ast.tree.types import ArrayType, ElementType
 from accel.labelled.construction.build import Built, build
@@ -56,7 +57,7 @@ def program_text(*results: AnyAcc, of: Sequence[AnyAcc] = ()) -> str:
 def run_all(*results: AnyAcc) -> list[AnyArray]:
     """The leaves of all results, as the reference interpreter computes them."""
     found = built(results)
-    return interpret(found.program, [leaf for constant in found.constants for leaf in constant.data])
+    return interpret(found.program, [to_host(leaf) for constant in found.constants for leaf in constant.data])
 
 
 def run(result: AnyAcc) -> AnyArray:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import accel as A
+from accel.ast.tree.leaves import to_host
 from accel.ast.tree.types import F64, I64
 from accel.errors import AccelIndexError, AccelShapeError, AccelValueError
 from accel.labelled import programs
@@ -52,7 +53,7 @@ def runs(results: Sequence[AnyAcc], monkeypatch: pytest.MonkeyPatch) -> tuple[Co
 
     monkeypatch.setattr(interpret, "_bind", counting)
     found = built(results)
-    return seen, interpret.interpret(found.program, [leaf for c in found.constants for leaf in c.data])
+    return seen, interpret.interpret(found.program, [to_host(leaf) for c in found.constants for leaf in c.data])
 
 
 def everywhere(result: AnyAcc) -> AnyArray:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import accel as A
+from accel.ast.tree.leaves import to_host
 from accel.errors import AccelError
 from accel.labelled import programs, rewrite
 from accel.labelled.array import Array
@@ -66,7 +67,7 @@ def everything() -> tuple[Program, list[AnyArray]]:
     """A program with every operation, and its arguments."""
     found = built(some_of_each())
     program = limit_components(found.program, 4)  # which puts in `force`
-    return program, [leaf for constant in found.constants for leaf in constant.data]
+    return program, [to_host(leaf) for constant in found.constants for leaf in constant.data]
 
 
 def bindings() -> list[Binding]:

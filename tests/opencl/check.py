@@ -10,6 +10,7 @@ import numpy as np
 
 import accel as A
 from accel.ast.combinators.host.arrays import use
+from accel.ast.tree.leaves import to_host
 from accel.backends.opencl.backend import OpenCLBackend
 from accel.backends.protocol import Executable, HostArray, compiled
 from accel.compile import stages
@@ -28,7 +29,7 @@ def loops(strategy: Strategy, results: Sequence[A.Acc[Any]]) -> tuple[Program, l
     """The loop program of some arrays, and its arguments: the data that they use."""
     built = build([result.node for result in results], ())
     planned = stages(built.program, Options(strategy=strategy)).loops
-    return planned, [array for use in built.constants for array in use.data]
+    return planned, [to_host(array) for use in built.constants for array in use.data]
 
 
 def same(got: Sequence[HostArray], expected: Sequence[HostArray]) -> None:

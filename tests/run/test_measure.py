@@ -14,6 +14,7 @@ import pytest
 import accel as A
 from accel import settings
 from accel.__main__ import main
+from accel.ast.tree.leaves import Leaf, to_host
 from accel.backends.device import Around, nothing_around
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.measure import kept, measuring, timing
@@ -139,6 +140,9 @@ class Recorded:
     def ways(self, schedules: NestSchedules) -> tuple[Way, ...]:
         return self.backend.ways(schedules)
 
+    def put(self, array: HostArray) -> Leaf:
+        return self.backend.put(array)
+
     def compile(self, program: Program, schedules: ProgramSchedules, around: Around = nothing_around) -> Executable:
         self.compiled.append(schedules)
         return self.backend.compile(program, schedules, around)
@@ -147,7 +151,7 @@ class Recorded:
 def arguments_of(program: Callable[..., object], *arrays: HostArray) -> Sequence[HostArray]:
     found = subject(program, arrays, settings.changed({}))
     assert found.data is not None
-    return found.data
+    return [to_host(leaf) for leaf in found.data]
 
 
 def made_of(

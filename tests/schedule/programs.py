@@ -10,6 +10,7 @@ import numpy as np
 
 import accel as A
 from accel import settings
+from accel.ast.tree.leaves import to_host
 from accel.explanation.explain import subject
 from accel.ir import nodes as ir
 from accel.ir.mentions import nests
@@ -35,7 +36,7 @@ def lowered(function: Callable[..., object], *arrays: HostArray) -> Example:
     """A function of arrays, planned without a solver, in as few loops as bytes allow."""
     found = subject(function, arrays, settings.changed({"strategy": "greedy", "cost": "memory"}))
     assert found.data is not None
-    return Example(found.staged.loops, found.data)
+    return Example(found.staged.loops, [to_host(leaf) for leaf in found.data])
 
 
 def floats(*shape: int, kind: type[np.floating[Any]] = np.float32) -> HostArray:  # Any: NumPy's precision

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from accel import settings
+from accel.ast.tree.leaves import to_host
 from accel.errors import AccelError, AccelInternalError
 from accel.explanation.explain import subject
 from accel.ir.meaning.interpret import interpret
@@ -40,9 +41,10 @@ def test_random_derivations_of_random_nests(seed: int) -> None:
     except AccelError:  # sizes that do not fit are drawn, too
         return
     assert found.data is not None
-    check(found.staged.loops, found.data, lambda nest: schedules(nest, PROCESSOR).ways[0].schedule)
+    data = [to_host(leaf) for leaf in found.data]
+    check(found.staged.loops, data, lambda nest: schedules(nest, PROCESSOR).ways[0].schedule)
     draw = random.Random(seed)
-    check(found.staged.loops, found.data, lambda nest: drawn(draw, nest, 30))
+    check(found.staged.loops, data, lambda nest: drawn(draw, nest, 30))
 
 
 @pytest.mark.parametrize("number", one_in(6, range(6)))

@@ -12,6 +12,7 @@ import pytest
 import accel as A
 from tests.typing.cases import (
     accepted,
+    accepted_devices,
     accepted_names,
     accepted_products,
     accepted_random,
@@ -22,7 +23,15 @@ from tests.typing.cases import (
 POLYMORPHIC = {"rowsum", "square", "normalise", "first_below_last"}  # their arguments are of any rank; others call them
 FUNCTIONS = {
     name: function
-    for module in (accepted, accepted_names, accepted_products, accepted_random, accepted_segments, accepted_stencils)
+    for module in (
+        accepted,
+        accepted_devices,
+        accepted_names,
+        accepted_products,
+        accepted_random,
+        accepted_segments,
+        accepted_stencils,
+    )
     for name, function in inspect.getmembers(module, inspect.isfunction)
     if function.__module__ == module.__name__ and name not in POLYMORPHIC
 }

@@ -10,7 +10,8 @@ import numpy as np
 from accel.ast.combinators.reorder import AllType
 from accel.ast.handles.acc import Acc, Array, Num, Scalar, Sh, Vector
 from accel.ast.handles.exp import E, Exp
-from accel.ast.handles.host_types import Element, Foreign, K
+from accel.ast.handles.host_types import Element, Foreign, K, Placed
+from accel.device_array import DeviceArray
 
 __all__ = [
     "acond",
@@ -90,29 +91,18 @@ K5 = TypeVar("K5", bound=Element)
 @overload
 def use(x: np.ndarray[Sh, np.dtype[K]]) -> Acc[Array[Sh, K]]: ...
 @overload
-def use(x: tuple[np.ndarray[Sh, np.dtype[K1]], np.ndarray[Sh, np.dtype[K2]]]) -> Acc[Array[Sh, tuple[K1, K2]]]: ...
+def use(x: DeviceArray[Sh, K]) -> Acc[Array[Sh, K]]: ...
+@overload
+def use(x: tuple[Placed[Sh, K1], Placed[Sh, K2]]) -> Acc[Array[Sh, tuple[K1, K2]]]: ...
+@overload
+def use(x: tuple[Placed[Sh, K1], Placed[Sh, K2], Placed[Sh, K3]]) -> Acc[Array[Sh, tuple[K1, K2, K3]]]: ...
 @overload
 def use(
-    x: tuple[np.ndarray[Sh, np.dtype[K1]], np.ndarray[Sh, np.dtype[K2]], np.ndarray[Sh, np.dtype[K3]]],
-) -> Acc[Array[Sh, tuple[K1, K2, K3]]]: ...
-@overload
-def use(
-    x: tuple[
-        np.ndarray[Sh, np.dtype[K1]],
-        np.ndarray[Sh, np.dtype[K2]],
-        np.ndarray[Sh, np.dtype[K3]],
-        np.ndarray[Sh, np.dtype[K4]],
-    ],
+    x: tuple[Placed[Sh, K1], Placed[Sh, K2], Placed[Sh, K3], Placed[Sh, K4]],
 ) -> Acc[Array[Sh, tuple[K1, K2, K3, K4]]]: ...
 @overload
 def use(
-    x: tuple[
-        np.ndarray[Sh, np.dtype[K1]],
-        np.ndarray[Sh, np.dtype[K2]],
-        np.ndarray[Sh, np.dtype[K3]],
-        np.ndarray[Sh, np.dtype[K4]],
-        np.ndarray[Sh, np.dtype[K5]],
-    ],
+    x: tuple[Placed[Sh, K1], Placed[Sh, K2], Placed[Sh, K3], Placed[Sh, K4], Placed[Sh, K5]],
 ) -> Acc[Array[Sh, tuple[K1, K2, K3, K4, K5]]]: ...
 @overload
 def use(x: K) -> Acc[Array[tuple[()], K]]: ...

@@ -45,6 +45,7 @@ from accel.ast.tree.nodes import (
 )
 from accel.ast.tree.text import text
 from accel.ast.tree.types import ArrayType, ComplexType, ElementType, MaybeType, ScalarType, TupleType, index_type
+from accel.device_array import DeviceArray
 from accel.errors import AccelStagingError, AccelTypeError, Where, here
 from accel.support.numpy_names import ARRAY_ATTRIBUTES, attribute_hint
 from accel.support.source import attribute_call
@@ -145,7 +146,7 @@ class Acc(Generic[X]):
         node = index_node(raw(index), self.rank, where)
         return Exp(Index(self.node, node, self.type.element, where))
 
-    if TYPE_CHECKING:  # no such thing at run time: it says what `run` gives
+    if TYPE_CHECKING:  # no such things at run time: they say what `run` gives
 
         @overload
         def _evaluated(self: Acc[Array[Sh, G]]) -> np.ndarray[Sh, np.dtype[G]]: ...
@@ -188,6 +189,48 @@ class Acc(Generic[X]):
         def _evaluated(self) -> object: ...
         def _evaluated(self) -> object:
             """An array; of tuples, a tuple of arrays. Any: what records give, and items that are tuples themselves."""
+
+        @overload
+        def _kept(self: Acc[Array[Sh, G]]) -> DeviceArray[Sh, G]: ...
+        @overload
+        def _kept(self: Acc[Array[Sh, tuple[G]]]) -> tuple[DeviceArray[Sh, G]]: ...
+        @overload
+        def _kept(
+            self: Acc[Array[Sh, tuple[G, G2]]],
+        ) -> tuple[DeviceArray[Sh, G], DeviceArray[Sh, G2]]: ...
+        @overload
+        def _kept(
+            self: Acc[Array[Sh, tuple[G, G2, G3]]],
+        ) -> tuple[DeviceArray[Sh, G], DeviceArray[Sh, G2], DeviceArray[Sh, G3]]: ...
+        @overload
+        def _kept(
+            self: Acc[Array[Sh, tuple[G, G2, G3, G4]]],
+        ) -> tuple[
+            DeviceArray[Sh, G],
+            DeviceArray[Sh, G2],
+            DeviceArray[Sh, G3],
+            DeviceArray[Sh, G4],
+        ]: ...
+        @overload
+        def _kept(
+            self: Acc[Array[Sh, tuple[G, G2, G3, G4, G5]]],
+        ) -> tuple[
+            DeviceArray[Sh, G],
+            DeviceArray[Sh, G2],
+            DeviceArray[Sh, G3],
+            DeviceArray[Sh, G4],
+            DeviceArray[Sh, G5],
+        ]: ...
+        @overload
+        def _kept(self: Acc[Array[Sh, T]]) -> tuple[Any, ...]: ...
+        @overload
+        def _kept(self: Acc[Array[Sh, Maybe[E]]]) -> tuple[DeviceArray[Sh, np.bool_], Any]: ...
+        @overload
+        def _kept(self: Acc[Array[Sh, Rec]]) -> Any: ...
+        @overload
+        def _kept(self) -> object: ...
+        def _kept(self) -> object:
+            """The same of results that stay on a device."""
 
         @overload
         def __matmul__(self: Acc[Array[tuple[int], G]], other: Acc[Array[tuple[int], G]]) -> Acc[Array[DIM0, G]]: ...

@@ -18,18 +18,21 @@ Element: TypeAlias = Union[np.bool_, np.integer[Any], np.float32, np.float64, np
 K = TypeVar("K", bound=Element)
 KR = TypeVar("KR", covariant=True, bound=Element)
 R = TypeVar("R", covariant=True)
+D = TypeVar("D", covariant=True)
 S = TypeVar("S", covariant=True, bound=tuple[Any, ...])
 G = TypeVar("G", covariant=True, bound=np.generic)
 
 
-class Runs(Protocol[R]):
-    """An array computation that gives an `R` of the host when it is run."""
+class Runs(Protocol[R, D]):
+    """An array computation that gives an `R` of the host when it is run, or a `D` that stays on the device."""
 
     def _evaluated(self) -> R: ...
 
+    def _kept(self) -> D: ...
 
-class Host(Protocol[S, G]):
-    """What NumPy has for an array of shape `S` and element `G`: an `ndarray`, and for rank 0 a scalar, too."""
+
+class Placed(Protocol[S, G]):
+    """An array of shape `S` and element `G`, of NumPy or on a device."""
 
     @property
     def shape(self) -> S:
@@ -38,6 +41,14 @@ class Host(Protocol[S, G]):
     @property
     def dtype(self) -> np.dtype[G]:
         """The element type."""
+
+
+class Host(Placed[S, G], Protocol[S, G]):
+    """What NumPy has for an array of shape `S` and element `G`: an `ndarray`, and for rank 0 a scalar, too."""
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """What arrays on a device do not have."""
 
 
 class SupportsArray(Protocol[KR]):

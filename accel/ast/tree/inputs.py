@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from accel.ast.tree.leaves import Leaf
 from accel.ast.tree.types import ArrayType
 from accel.errors import Where
 from accel.support.frozen import frozen
@@ -11,9 +10,9 @@ from accel.support.frozen import frozen
 
 @frozen
 class Use:
-    """Arrays of the host: one per leaf of the element type, all of one shape."""
+    """Arrays that exist: one per leaf of the element type, all of one shape."""
 
-    data: tuple[np.ndarray[tuple[int, ...], np.dtype[np.generic]], ...]
+    data: tuple[Leaf, ...]
     types: tuple[ArrayType]
     where: Where | None
 

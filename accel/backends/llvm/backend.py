@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from accel.ast.tree.leaves import Leaf, read_only
 from accel.backends.device import Around, nothing_around
 from accel.backends.executor import Execution
 from accel.backends.linear import linear
@@ -19,7 +20,7 @@ from accel.backends.llvm.templates.choose import alternatives as chosen
 from accel.backends.llvm.templates.choose import on_several_threads
 from accel.backends.llvm.threads.pool import participants
 from accel.backends.parameters import leaves
-from accel.backends.protocol import Executable
+from accel.backends.protocol import Executable, HostArray
 from accel.ir import mentions
 from accel.ir.nodes import HostCall, Program, Sort
 from accel.schedule.machine import PROCESSOR, Machine
@@ -63,6 +64,10 @@ class LLVMBackend:
         if self._threads > 1:
             return schedules.ways
         return tuple([way for way in schedules.ways if not isinstance(way.finding, Chain | Copies)])
+
+    def put(self, array: HostArray) -> Leaf:
+        """A copy that cannot be written."""
+        return read_only(array.copy(order="C"))
 
     def compile(self, program: Program, schedules: ProgramSchedules, around: Around = nothing_around) -> Executable:
         """Machine code for all nests of the program. The code lives as long as the executable."""

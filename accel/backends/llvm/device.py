@@ -14,6 +14,7 @@ from math import prod
 
 import numpy as np
 
+from accel.ast.tree.leaves import Leaf, read_only
 from accel.ast.tree.types import ScalarType
 from accel.backends.device import Device, Launcher, SeriesLauncher, Slots
 from accel.backends.llvm.machine.buffers import buffers
@@ -23,11 +24,11 @@ from accel.backends.llvm.series import Together, forked
 from accel.backends.llvm.sorting import radix
 from accel.backends.llvm.text.frame import Frame
 from accel.backends.protocol import HostArray
+from accel.backends.residence import on_host
 from accel.backends.sites import NoSite, fault
 from accel.backends.sorting import are_few, sort_into, vector_sorts
 from accel.errors import AccelError
 from accel.ir.nodes import Nest
-from accel.labelled.meaning.evaluate import read_only
 from accel.schedule.nodes import Series
 
 VECTOR_SORTS = 3
@@ -55,13 +56,13 @@ class CPU:
         """An uninitialised C-contiguous array; a large one begins at a cache line."""
         return self._buffers.take(element, shape)
 
-    def upload(self, array: HostArray) -> HostArray:
+    def upload(self, leaf: Leaf) -> HostArray:
         """The array itself, or a copy if its innermost elements are not adjacent."""
-        return with_rows(array)
+        return with_rows(on_host(leaf, "llvm"))
 
-    def borrows(self, buffer: HostArray, arguments: Sequence[HostArray]) -> bool:
+    def borrows(self, buffer: HostArray, arguments: Sequence[Leaf]) -> bool:
         """Whether they overlap."""
-        return any(np.may_share_memory(buffer, argument) for argument in arguments)
+        return any(np.may_share_memory(buffer, on_host(argument, "llvm")) for argument in arguments)
 
     def download(self, buffer: HostArray, element: ScalarType, shape: tuple[int, ...], *, owned: bool) -> HostArray:
         """The buffer if it is owned, just that large, and has no much larger block behind it; else a copy."""
@@ -70,6 +71,10 @@ class CPU:
         copy = self._buffers.take(element, shape)  # whose memory is warm, more often than not
         np.copyto(copy, self.view(buffer, shape))
         return copy
+
+    def kept(self, buffer: HostArray, element: ScalarType, shape: tuple[int, ...], *, owned: bool) -> Leaf:
+        """What `download` gives."""
+        return read_only(self.download(buffer, element, shape, owned=owned))
 
     def shown(self, buffer: HostArray, element: ScalarType, shape: tuple[int, ...]) -> HostArray:
         """The elements where they are."""

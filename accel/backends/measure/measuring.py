@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from accel.ast.tree.leaves import Leaf
 from accel.backends.measure import timing
 from accel.backends.measure.kept import keep, kept, key
 from accel.backends.measure.size_class import size_class
 from accel.backends.measure.timing import Timer, Times, Ways, beginning_with, ways_of
 from accel.backends.protocol import Backend, Executable, HostArray
+from accel.backends.residence import kept_results
 from accel.ir.nodes import Nest, Program
 from accel.schedule.templates.ways import ProgramSchedules
 from accel.support.cache import Cache
@@ -51,7 +53,7 @@ class Measuring:
         """What there is to choose from."""
         return ways_of(self.backend, self.schedules)
 
-    def times(self, arguments: Sequence[HostArray]) -> Times:
+    def times(self, arguments: Sequence[Leaf]) -> Times:
         """What each way takes: known, kept, or measured now. Raises what the program raises; then nothing is kept."""
         ways = self.ways
         if not ways:
@@ -85,11 +87,18 @@ class Measured:
         self._by_size: Cache[str, Executable] = Cache(64)
         self._by_choice: Cache[_Choice, Executable] = Cache(64)
 
-    def __call__(self, arguments: Sequence[HostArray]) -> list[HostArray]:
+    def __call__(self, arguments: Sequence[Leaf]) -> list[HostArray]:
         """Run; the first call with arguments of a class of sizes chooses first."""
-        return self._by_size.get(size_class(arguments), lambda: self._chosen(arguments))(arguments)
+        return self._for(arguments)(arguments)
 
-    def _chosen(self, arguments: Sequence[HostArray]) -> Executable:
+    def kept(self, arguments: Sequence[Leaf]) -> list[Leaf]:
+        """Run, and leave the results where they are: see `accel.backends.residence.Keeps`."""
+        return kept_results(self._for(arguments), arguments)
+
+    def _for(self, arguments: Sequence[Leaf]) -> Executable:
+        return self._by_size.get(size_class(arguments), lambda: self._chosen(arguments))
+
+    def _chosen(self, arguments: Sequence[Leaf]) -> Executable:
         measuring = self._measuring
         found = measuring.times(arguments)
 

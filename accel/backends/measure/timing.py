@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
+from accel.ast.tree.leaves import Leaf
 from accel.backends.device import Device, Launcher, Slots
-from accel.backends.protocol import Backend, Executable, HostArray
+from accel.backends.protocol import Backend, Executable
 from accel.ir.nodes import Nest, Program
 from accel.labelled.array import SizeVariable
 from accel.labelled.meaning import bind
@@ -36,7 +37,7 @@ Ways: TypeAlias = Mapping[Nest, tuple[Way, ...]]
 Times: TypeAlias = Mapping[Nest, tuple[float | None, ...]]
 """The seconds that each of these ways takes; None for one that was not tried, never the first."""
 
-Timer: TypeAlias = Callable[[Backend, Program, ProgramSchedules, Ways, Sequence[HostArray]], Times]
+Timer: TypeAlias = Callable[[Backend, Program, ProgramSchedules, Ways, Sequence[Leaf]], Times]
 """What finds them out."""
 
 
@@ -58,7 +59,7 @@ def beginning_with(schedules: ProgramSchedules, ways: Ways, first: Mapping[Nest,
 
 
 def times(
-    backend: Backend, program: Program, schedules: ProgramSchedules, ways: Ways, arguments: Sequence[HostArray]
+    backend: Backend, program: Program, schedules: ProgramSchedules, ways: Ways, arguments: Sequence[Leaf]
 ) -> Times:
     """What the ways take: the least of several runs, all launches of a run together. Raises what the program raises."""
     watches: list[_Watch] = []

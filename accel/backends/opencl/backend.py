@@ -8,28 +8,31 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import cache
 from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from accel.ast.tree.types import ScalarType
+from accel.ast.tree.leaves import Leaf, read_only
+from accel.ast.tree.types import ScalarType, scalar_type
 from accel.backends.device import Around, Launcher, SeriesLauncher, Slots, nothing_around
 from accel.backends.executor import Execution
 from accel.backends.opencl.code.kernel import NestKernels
 from accel.backends.opencl.launch import launcher
 from accel.backends.opencl.machine.binaries import built
+from accel.backends.opencl.machine.buffer_array import BufferArray
 from accel.backends.opencl.machine.devices import check_process, device
 from accel.backends.opencl.machine.features import Features, features, uses_f64
 from accel.backends.opencl.machine.memory import Held, Memory
 from accel.backends.opencl.machine.records import Records
 from accel.backends.opencl.program import translate
 from accel.backends.protocol import Executable, HostArray
+from accel.backends.residence import elsewhere
 from accel.backends.sorting import sort_into
 from accel.errors import AccelDeviceError
 from accel.ir.nodes import Nest, Program
 from accel.labelled.meaning import faults
-from accel.labelled.meaning.evaluate import read_only
 from accel.schedule.machine import Machine
 from accel.schedule.nodes import Series
 from accel.schedule.templates.ways import NestSchedules, ProgramSchedules, Way
@@ -41,6 +44,12 @@ if TYPE_CHECKING:
     import pyopencl
 
 
+@cache
+def memory(number: int) -> Memory:
+    """The memory of the device with that number. Every backend on the device has the same: arrays of one are the others'."""
+    return Memory(device(number), number)
+
+
 class OpenCLBackend:
     """OpenCL device `number` of this machine. Raises `AccelDeviceError` when there is none."""
 
@@ -48,7 +57,7 @@ class OpenCLBackend:
         self.name = "opencl" if number is None else f"opencl:{number}"
         self.device = device(number or 0)
         self.features: Features = features(self.device)
-        self.memory = Memory(self.device)
+        self.memory = memory(number or 0)
         self.records = Records(self.memory)
 
     @property
@@ -64,6 +73,12 @@ class OpenCLBackend:
     def ways(self, schedules: NestSchedules) -> tuple[Way, ...]:
         """None to choose from: where there are two, the length of rows decides."""
         return schedules.ways[:1]
+
+    def put(self, array: HostArray) -> Leaf:
+        """A copy in a buffer."""
+        element = scalar_type(array.dtype)
+        assert element is not None, "leaves have element types"
+        return BufferArray(self.memory, self.memory.filled(array), element, array.shape)
 
     def compile(self, program: Program, schedules: ProgramSchedules, around: Around = nothing_around) -> Executable:
         """Compile once for all sizes. Kernels are built when the program first runs."""
@@ -111,14 +126,23 @@ class _Kernels:
             raise MemoryError("NumPy could not hold the array")
         return self._memory.take(prod(shape) * element.bytes)
 
-    def upload(self, array: HostArray) -> Held:
-        return self._memory.upload(array)
+    def upload(self, leaf: Leaf) -> Held:
+        if isinstance(leaf, np.ndarray):
+            return self._memory.upload(leaf)
+        if isinstance(leaf, BufferArray) and leaf.lies_in(self._memory):
+            return leaf.held
+        raise elsewhere(leaf, self._backend.name)
 
-    def borrows(self, buffer: Held, arguments: Sequence[HostArray]) -> bool:
+    def borrows(self, buffer: Held, arguments: Sequence[Leaf]) -> bool:
         return buffer.borrowed
 
     def download(self, buffer: Held, element: ScalarType, shape: tuple[int, ...], *, owned: bool) -> HostArray:
         return self._memory.download(buffer, element, shape)
+
+    def kept(self, buffer: Held, element: ScalarType, shape: tuple[int, ...], *, owned: bool) -> Leaf:
+        held = self._memory.settled(buffer, prod(shape) * element.bytes)
+        self._memory.begin()
+        return BufferArray(self._memory, held, element, shape)
 
     def scalar(self, buffer: Held, element: ScalarType, record: Held | None = None) -> bool | int | float:
         return self._backend.records.scalar(buffer, element, record)
@@ -167,7 +191,7 @@ class _Kernels:
         raise AssertionError("nests are launched one after the other")
 
     def finish(self) -> None:
-        self._memory.queue.finish()
+        self._memory.finish()
 
 
 def _require_fp64(backend: OpenCLBackend, made: list[NestKernels]) -> None:

@@ -23,7 +23,7 @@ from accel.backends.opencl.machine.memory import Held
 from accel.backends.opencl.machine.records import Records
 from accel.backends.opencl.program import unit
 from accel.backends.sites import NoSite, fault
-from accel.errors import AccelDeviceError, AccelError
+from accel.errors import AccelError
 from accel.labelled.array import SizeVariable
 from accel.support.forks import calmly
 
@@ -139,21 +139,8 @@ class _Launcher:
             return calmly(lambda: [_kernel(program, each, self._made) for each in self._made.kernels])
 
     def _enqueue(self, kernel: pyopencl.Kernel, items: _Items, arguments: list[KernelArgument]) -> None:
-        """Once more without the buffers that are kept for reuse, if there is no memory: some drivers take it only now."""
-        import pyopencl
-
-        memory = self._memory
-        try:
-            try:
-                kernel(memory.queue, *items, *arguments)
-            except pyopencl.MemoryError:
-                memory.queue.finish()
-                memory.empty()
-                kernel(memory.queue, *items, *arguments)
-        except pyopencl.MemoryError as error:
-            raise MemoryError(f"the device has no memory left for a loop nest: {error}") from error
-        except pyopencl.Error as error:
-            raise AccelDeviceError(f"the OpenCL device refused a loop nest: {error}") from error
+        queue = self._memory.queue
+        self._memory.enqueued("a loop nest", lambda: kernel(queue, *items, *arguments))
 
     def _diagnose(self, given: list[KernelArgument], size: Callable[[SizeVariable], int]) -> AccelError | None:
         """Run the nest again in sequence and without stores; the first check that fails is the error. None if none does."""

@@ -13,12 +13,13 @@ from typing import TypeAlias, assert_never
 import numpy as np
 
 from accel.ast.handles.extents import require_extents
+from accel.ast.tree.leaves import read_only
 from accel.errors import Where
 from accel.ir.meaning.nest_run import run_nest
 from accel.ir.nodes import Branch, HostCall, HostSizes, Launch, Nest, Program, Repeat, Require, Sort, Step, View
 from accel.labelled.array import Array
 from accel.labelled.meaning import faults
-from accel.labelled.meaning.evaluate import HostArray, read_only
+from accel.labelled.meaning.evaluate import HostArray
 from accel.labelled.meaning.interpret import Environment
 from accel.labelled.meaning.sorting import ordered
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from accel.ast.handles.extents import require_extents
+from accel.ast.tree.leaves import Leaf
 from accel.errors import here
 from accel.labelled.array import Array, Shape, SizeVariable
 from accel.labelled.meaning import faults
-from accel.labelled.meaning.evaluate import HostArray
 from accel.labelled.nodes import Equality
 
 
@@ -36,7 +36,7 @@ def sizes(
     parameters: Sequence[tuple[Array, ...]],
     own_shapes: Sequence[Shape],
     equalities: Sequence[Equality],
-    arguments: Sequence[HostArray],
+    arguments: Sequence[Leaf],
 ) -> dict[SizeVariable, int]:
     """The extents of `arguments`, one per leaf of each parameter, by variable of the parameters' shapes.
 

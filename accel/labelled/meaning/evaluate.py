@@ -202,10 +202,3 @@ def _load(statement: Load, data: HostArray, place: Callable[[Operand], int]) -> 
         values[out] = item(*position)
 
     return step
-
-
-def read_only(array: HostArray) -> HostArray:
-    """A view that cannot be written."""
-    view = np.asarray(array).view()  # what stands for an array of rank 0 may be a NumPy scalar
-    view.flags.writeable = False
-    return view

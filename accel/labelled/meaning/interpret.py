@@ -1,8 +1,7 @@
 """The reference interpreter: what a labelled program means, scalar by scalar, unfused.
 
-In: a program and one NumPy array per leaf of its parameters. Out: one array per result. Every other evaluator and backend is
-compared with this one. Folds and scans combine in the order of `accel/labelled/meaning/order.py`; the first failing element in
-row-major order raises.
+In: a program and one NumPy array per leaf of its parameters. Out: one array per result. All others are compared with this one.
+Folds and scans combine as `accel/labelled/meaning/order.py` says; the first failing element in row-major order raises.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ import numpy as np
 
 from accel.ast.handles.extents import require_extents
 from accel.ast.meaning.semantics import Value
+from accel.ast.tree.leaves import read_only
 from accel.ast.tree.nodes import Direction, ScanForm
 from accel.ast.tree.types import ScalarType
 from accel.errors import AccelError, AccelMemoryError, Where
@@ -25,7 +25,7 @@ from accel.labelled.algebra import Monoid, Products
 from accel.labelled.array import Array, Shape, SizeVariable
 from accel.labelled.meaning import bind, faults, nans, order
 from accel.labelled.meaning.divisions import DividesByZero
-from accel.labelled.meaning.evaluate import HostArray, Prepared, prepare, read_only
+from accel.labelled.meaning.evaluate import HostArray, Prepared, prepare
 from accel.labelled.meaning.products import steps
 from accel.labelled.meaning.sorting import ordered
 from accel.labelled.nodes import (

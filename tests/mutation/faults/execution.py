@@ -161,9 +161,16 @@ FAULTS = (
     Fault(
         "errors name the lines of an equal program",
         "execution.py",
-        "return Relocated(known.executable, known.program, lambda: _built(nodes, (), settings).program)(data)",
-        "return known.executable(data)",
+        "return run(own, data)",
+        "return run(known.executable, data)",
         (_PLACES, "tests/run/test_rebuilt.py"),
+    ),
+    Fault(
+        "results come back though an argument lies on a device",
+        "execution.py",
+        "if keep or any(",
+        "if keep and any(",
+        ("tests/run/test_device_arrays.py",),
     ),
     Fault(
         "programs under other settings share what is on disk",

@@ -15,8 +15,10 @@ import numpy as np
 from accel.ast.combinators.host.foreign import HostArray, to_numpy
 from accel.ast.handles.acc import Acc
 from accel.ast.handles.extents import require_extents
+from accel.ast.tree.leaves import Leaf
 from accel.ast.tree.nodes import Use
 from accel.ast.tree.types import ArrayType, ComplexType, ElementType, RecordType, TupleType, number_type
+from accel.device_array import DeviceArray
 from accel.errors import AccelShapeError, AccelTypeError, Where, here
 
 
@@ -38,8 +40,11 @@ def use(x: object) -> Acc[Any]:
     return Acc(Use(data, (ArrayType(len(shape), element),), where), shape)
 
 
-def taken(value: object, where: Where | None) -> tuple[ElementType, tuple[HostArray, ...]]:
-    """The element type of an array of the host, and its leaves. Raises `AccelTypeError` for what accel does not take."""
+def taken(value: object, where: Where | None) -> tuple[ElementType, tuple[Leaf, ...]]:
+    """The element type of an array of the host or of a device, and its leaves.
+
+    Raises `AccelTypeError` for what accel does not take.
+    """
     if isinstance(value, tuple):
         if not value:
             raise AccelTypeError(
@@ -48,6 +53,8 @@ def taken(value: object, where: Where | None) -> tuple[ElementType, tuple[HostAr
         parts = [taken(item, where) for item in value]
         kinds, data = tuple(kind for kind, _ in parts), tuple(array for _, some in parts for array in some)
         return RecordType(kinds, type(value)) if hasattr(value, "_fields") else TupleType(kinds), data
+    if isinstance(value, DeviceArray):
+        return value.element, value.leaves
     return _leaves(_to_numpy(value, where), where)
 
 

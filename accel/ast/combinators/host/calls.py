@@ -16,6 +16,7 @@ from accel.ast.handles.acc import Acc, result_of
 from accel.ast.handles.function import apply
 from accel.ast.handles.literals import describe
 from accel.ast.tree.host_functions import HostArray
+from accel.ast.tree.leaves import to_host
 from accel.ast.tree.nodes import ArrayNode, HostCall
 from accel.ast.tree.types import ArrayType, ScalarType
 from accel.ast.tree.types import leaves as leaf_types
@@ -189,7 +190,7 @@ def _checked(given: object, form: Nested[ArrayType], where: Where | None) -> lis
         kind = form.element
         hint = f"convert its result: `.astype(np.{kind.dtype})`" if isinstance(kind, ScalarType) else None
         raise AccelTypeError(message, where, hint=hint)
-    return list(leaves)
+    return [to_host(leaf) for leaf in leaves]
 
 
 def _forbid_traces(results: Sequence[Acc[Any]], arguments: Sequence[Acc[Any]], where: Where | None) -> None:

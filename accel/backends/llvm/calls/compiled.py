@@ -10,12 +10,14 @@ import numpy as np
 from accel.backends.llvm.calls.call import Call
 from accel.backends.llvm.calls.code import CallCode, dumps, loads
 from accel.backends.llvm.machine.rows import all_with_rows
+from accel.backends.residence import on_host
 from accel.errors import AccelDeviceError, here
 
 if TYPE_CHECKING:
+    from accel.ast.tree.leaves import Leaf
     from accel.backends.protocol import HostArray
 
-Execute: TypeAlias = "Callable[[Sequence[HostArray]], list[HostArray]]"
+Execute: TypeAlias = "Callable[[Sequence[Leaf]], list[HostArray]]"
 """Runs a program item by item, and says what is wrong."""
 
 
@@ -39,11 +41,11 @@ class Compiled:
         self._made: list[tuple[CallCode, Call]] = []
         self._run: list[Callable[..., object]] = []
 
-    def __call__(self, arguments: Sequence[HostArray]) -> list[HostArray]:
+    def __call__(self, arguments: Sequence[Leaf]) -> list[HostArray]:
         """Run: see `accel.backends.protocol.Executable`."""
         if not self._run:
             self._run.append(self.function(_Listed(self._execute), ()))
-        return _list(self._run[0](*all_with_rows(arguments)))
+        return _list(self._run[0](*all_with_rows([on_host(argument, "llvm") for argument in arguments])))
 
     def function(self, otherwise: Callable[..., object], constants: Sequence[HostArray]) -> Callable[..., object]:
         """See `accel.backends.protocol.Direct`."""
@@ -85,8 +87,8 @@ class _Taking:
     def __init__(self, function: Callable[..., object]) -> None:
         self._function = function
 
-    def __call__(self, arguments: Sequence[HostArray]) -> list[HostArray]:
-        found = _list(self._function(*all_with_rows(arguments)))
+    def __call__(self, arguments: Sequence[Leaf]) -> list[HostArray]:
+        found = _list(self._function(*all_with_rows([on_host(argument, "llvm") for argument in arguments])))
         if not found:
             message = "a call could not be finished, and had written to a donated argument before"
             raise AccelDeviceError(
@@ -101,7 +103,7 @@ class _Listed:
     def __init__(self, execute: Execute) -> None:
         self._execute = execute
 
-    def __call__(self, *arguments: HostArray) -> list[HostArray]:
+    def __call__(self, *arguments: Leaf) -> list[HostArray]:
         return self._execute(arguments)
 
 

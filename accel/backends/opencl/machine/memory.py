@@ -10,22 +10,36 @@ operation of a list or a dictionary, which Python does whole or not at all.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
+from itertools import count
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from accel.ast.tree.types import BOOL, ScalarType
 from accel.backends.opencl.machine.binaries import POCL
 from accel.backends.opencl.machine.devices import check_process
+from accel.backends.opencl.machine.failures import failure
+from accel.backends.opencl.machine.staging import Staging
 from accel.backends.protocol import HostArray
+from accel.backends.residence import DeviceMemory
 from accel.support.forks import FORKS
 
 if TYPE_CHECKING:
     import pyopencl
 
+T = TypeVar("T")
+
 LEAST = 64
 """Bytes of the smallest buffer: OpenCL has no empty ones, and atomics on small elements touch whole words."""
+
+
+PAGE = 4096
+"""Bytes."""
+
+FAR = 128
+"""As many results may wait in the queue, and half as many at least, before their caller does."""
 
 
 def size_class(size: int) -> int:
@@ -41,32 +55,58 @@ class Held:
     borrowed: that array is the caller's, who may write to it.
     """
 
-    __slots__ = ("_memory", "borrowed", "buffer")
+    __slots__ = ("_memory", "borrowed", "buffer", "size")
 
-    def __init__(self, memory: Memory | None, buffer: pyopencl.Buffer, borrowed: bool = False) -> None:
+    def __init__(self, memory: Memory | None, buffer: pyopencl.Buffer, size: int, borrowed: bool = False) -> None:
+        """`size`: the bytes that the buffer has."""
         self._memory = memory
         self.buffer = buffer
+        self.size = size
         self.borrowed = borrowed
 
     def __del__(self) -> None:
         if self._memory is not None:
-            self._memory.give(self.buffer)
+            self._memory.give(self.buffer, self.size)
 
 
 class Memory:
     """The buffers of one device. Safe to use from several threads."""
 
-    def __init__(self, device: pyopencl.Device) -> None:
+    def __init__(self, device: pyopencl.Device, number: int = 0, unified: bool | None = None) -> None:
+        """`number`: the device's in `devices()`. `unified`: whether its memory is the host's; None: as it says."""
         import pyopencl
 
+        self.number = number
         self.context = pyopencl.Context([device])
         self.queue = pyopencl.CommandQueue(self.context, device)
-        self._alignment = _alignment(device)
-        self._largest = int(device.max_mem_alloc_size)
-        self._limit = int(device.global_mem_size) // 4
+        self.name = device.name.strip()
+        self.unified = bool(device.host_unified_memory) if unified is None else unified
+        """Whether the host can read and write the device's memory where it lies."""
+        self._alignment = _alignment(device) if self.unified else 0
+        self._staging = None if self.unified else Staging(self.context, device, self.queue)
+        shared = pyopencl.mem_flags.ALLOC_HOST_PTR if self.unified else 0
+        self._flags = pyopencl.mem_flags.READ_WRITE | shared
+        self._total = int(device.global_mem_size)
         self._free: dict[int, list[pyopencl.Buffer]] = {}
+        self._used: dict[int, int] = {}
+        self._calls = count()
+        self._marks: list[pyopencl.Event] = []
+        """Of every so many results, which the device has not come to yet."""
+        self.abandoned: list[object] = []
+        """What a forked child must not let go of: the driver would be asked."""
         self.generation = FORKS.generation
         """Of the process that may use the device: see `check_process`."""
+
+    @property
+    def place(self) -> str:
+        """What to write after `backend=` to run programs here."""
+        return f"opencl:{self.number}" if self.number else "opencl"
+
+    @property
+    def use(self) -> DeviceMemory:
+        """What is used now."""
+        unused = sum(size * len(buffers) for size, buffers in self._free.copy().items())
+        return DeviceMemory(sum(self._used.copy().values()), unused, self._total)
 
     def take(self, size: int) -> Held:
         """A buffer of at least `size` bytes with any contents. Raises `MemoryError`."""
@@ -74,81 +114,154 @@ class Memory:
         rounded = size_class(size)
         if (free := self._free.get(rounded)) is not None:
             with contextlib.suppress(IndexError):  # it is empty
-                return Held(self, free.pop())
+                return self._held(free.pop(), rounded)
         try:
-            return Held(self, self._new(rounded))
+            return self._held(self._new(rounded), rounded)
         except MemoryError:
             self.empty()
-            return Held(self, self._new(rounded))
+            return self._held(self._new(rounded), rounded)
+
+    def _held(self, buffer: pyopencl.Buffer, size: int) -> Held:
+        self._used[id(buffer)] = size
+        return Held(self, buffer, size)
 
     def _new(self, size: int) -> pyopencl.Buffer:
+        """A new buffer. Whether it is too large the driver says: many give more at once than they promise."""
         import pyopencl
 
-        if size > self._largest:
-            raise MemoryError(f"the device allocates at most {self._largest} bytes at once, not {size}")
         try:
-            return pyopencl.Buffer(self.context, pyopencl.mem_flags.READ_WRITE, size)
+            return pyopencl.Buffer(self.context, self._flags, size)
         except pyopencl.Error as error:
-            raise MemoryError(f"the device has no {size} bytes left: {error}") from error
+            raise MemoryError(f"{self.name} has no {size} bytes left: {error}") from error
 
-    def give(self, buffer: pyopencl.Buffer) -> None:
+    def give(self, buffer: pyopencl.Buffer, size: int) -> None:
         """Take a buffer back, for reuse up to a quarter of the device's memory."""
-        pooled = sum(size * len(buffers) for size, buffers in self._free.copy().items())
-        if pooled + buffer.size <= self._limit:
-            self._free.setdefault(buffer.size, []).append(buffer)
+        self._used.pop(id(buffer), None)
+        if self.use.unused + size <= self._total // 4:
+            self._free.setdefault(size, []).append(buffer)
 
     def empty(self) -> None:
         """Let go of the buffers that are unused."""
         self._free.clear()
+
+    def enqueued(self, what: str, enqueue: Callable[[], T]) -> T:
+        """What `enqueue` gives, which hands one piece of work to the queue, or waits for it. `what` it is, errors say.
+
+        If the device finds out only now that it has no memory, unused buffers are let go of, and it is tried once more. Raises
+        `MemoryError`, and `AccelDeviceError` for whatever else the driver says.
+        """
+        import pyopencl
+
+        try:
+            try:
+                return enqueue()
+            except pyopencl.MemoryError:
+                self.queue.finish()  # what waits may use buffers that were given back
+                self.empty()
+                return enqueue()
+        except pyopencl.Error as error:
+            raise failure(error, self.name, what) from error
+
+    def finish(self) -> None:
+        """Wait for all that was enqueued."""
+        check_process(self.generation)
+        self.enqueued("its work", self.queue.finish)
+
+    def begin(self) -> None:
+        """Have the device begin with what was enqueued, and wait until it is not far behind: a queue has no end by itself."""
+        import pyopencl
+
+        if next(self._calls) % FAR:
+            self.enqueued("its work", self.queue.flush)
+            return
+        self._marks.append(self.enqueued("its work", lambda: pyopencl.enqueue_marker(self.queue)))
+        with contextlib.suppress(IndexError):  # another thread waits
+            while len(self._marks) > 1:
+                self.enqueued("its work", self._marks.pop(0).wait)
 
     def upload(self, array: HostArray) -> Held:
         """A buffer with the array's elements, only to be read: the array's own memory where the device can use that."""
         import pyopencl
 
         check_process(self.generation)
-        if array.size == 0:
-            return self.take(0)
-        plain = np.require(array, requirements=["C", "ALIGNED"])
-        if (
-            plain.dtype == np.bool_ and plain.view(np.uint8).max() > 1
-        ):  # a view of other bytes; kernels count on 0 and 1
-            plain = plain.view(np.uint8) != 0
-        if self._alignment and plain.ctypes.data % self._alignment == 0:
+        plain = _plain(array)
+        if self._alignment and plain.size and plain.ctypes.data % self._alignment == 0:
             flags = pyopencl.mem_flags
             buffer = pyopencl.Buffer(self.context, flags.READ_ONLY | flags.USE_HOST_PTR, hostbuf=plain)
-            return Held(None, buffer, borrowed=np.may_share_memory(plain, array))
-        held = self.take(array.nbytes)
-        pyopencl.enqueue_copy(self.queue, held.buffer, plain, is_blocking=True)
-        return held
+            return Held(None, buffer, plain.nbytes, borrowed=np.may_share_memory(plain, array))
+        return self._filled(plain)
 
     def filled(self, array: HostArray) -> Held:
         """A buffer of the device's own with the array's elements."""
+        check_process(self.generation)
+        return self._filled(_plain(array))
+
+    def _filled(self, plain: HostArray) -> Held:
         import pyopencl
 
-        held = self.take(array.nbytes)
-        if array.size:
-            pyopencl.enqueue_copy(self.queue, held.buffer, array, is_blocking=True)
+        held, staging = self.take(plain.nbytes), self._staging
+        if not plain.size:
+            return held
+
+        def enqueue() -> None:
+            if staging is None:
+                pyopencl.enqueue_copy(self.queue, held.buffer, plain, is_blocking=True)
+            else:
+                staging.upload(held.buffer, plain)
+
+        self.enqueued("a copy to it", enqueue)
         return held
+
+    def settled(self, held: Held, size: int) -> Held:
+        """A buffer with the same first `size` bytes, to be kept: a copy of what the caller may write to, or of little in a
+        large buffer."""
+        import pyopencl
+
+        if not held.borrowed and held.size <= 2 * size_class(size):
+            return held
+        copy = self.take(size)
+        if size:
+            self.enqueued(
+                "a copy", lambda: pyopencl.enqueue_copy(self.queue, copy.buffer, held.buffer, byte_count=size)
+            )
+        return copy
 
     def download(self, held: Held, element: ScalarType, shape: tuple[int, ...]) -> HostArray:
         """The buffer's first elements. Waits for all that was enqueued before."""
         import pyopencl
 
         check_process(self.generation)
-        result = np.empty(shape, element.dtype)
-        if prod(shape):
-            plain = result.view(np.uint8) if element is BOOL else result
-            pyopencl.enqueue_copy(self.queue, plain, held.buffer, is_blocking=True)
+        result, staging = np.empty(shape, element.dtype), self._staging
+        if not prod(shape):
+            return result
+        plain = result.view(np.uint8) if element is BOOL else result
+
+        def enqueue() -> None:
+            if staging is None:
+                pyopencl.enqueue_copy(self.queue, plain, held.buffer, is_blocking=True)
+            else:
+                staging.download(plain, held.buffer)
+
+        self.enqueued("a copy from it", enqueue)
         return result
+
+
+def _plain(array: HostArray) -> HostArray:
+    """The elements as kernels read them: contiguous, and bools as bytes of 0 and 1."""
+    plain: HostArray = np.require(array, requirements=["C", "ALIGNED"])
+    if plain.dtype == np.bool_ and plain.size and plain.view(np.uint8).max() > 1:  # a view of other bytes
+        plain = plain.view(np.uint8) != 0
+    return plain
 
 
 def _alignment(device: pyopencl.Device) -> int:
     """What the address of an array must be a multiple of for the device to use it where it lies; 0 if it never does.
 
-    CPU runtimes do. Intel's silently copies arrays that are less aligned, more slowly than we do.
+    CPU runtimes do. Intel's silently copies arrays that are less aligned, more slowly than we do. GPUs that share the host's
+    memory use whole pages.
     """
     import pyopencl
 
     if not device.type & pyopencl.device_type.CPU:
-        return 0
+        return PAGE
     return 1 if device.platform.name == POCL else max(device.mem_base_addr_align // 8, 1)

@@ -1,0 +1,131 @@
+"""Copies between the host and a device with memory of its own, through host memory that the device reaches by itself.
+
+Two pieces of it take turns: while the device copies one, the host fills or empties the other. Each direction has a queue of its
+own, so that copies wait only for the kernels before them, and kernels for no copy that they do not need. What a copy takes
+is taken out of a list, so that threads and signal handlers never use the same pieces; who finds none copies without.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from accel.backends.protocol import HostArray
+
+if TYPE_CHECKING:
+    import pyopencl
+
+PIECE = 32 << 20
+"""Bytes of a piece."""
+
+PAIRS = 2
+"""Of pieces, at most: as many copies are staged at once."""
+
+
+@dataclass(slots=True)
+class _Piece:
+    """Pinned memory, mapped for as long as it exists. `used`: the copy that reads or writes it, if there is one."""
+
+    buffer: pyopencl.Buffer
+    host: HostArray
+    used: pyopencl.Event | None = field(default=None)
+
+    def wait(self) -> None:
+        """Wait until nothing uses it."""
+        if self.used is not None:
+            self.used.wait()
+            self.used = None
+
+
+class Staging:
+    """The pieces and the queues of one device. `kernels`: the queue that its kernels go through."""
+
+    def __init__(self, context: pyopencl.Context, device: pyopencl.Device, kernels: pyopencl.CommandQueue) -> None:
+        import pyopencl
+
+        self._context = context
+        self._kernels = kernels
+        self._up = pyopencl.CommandQueue(context, device)
+        self._down = pyopencl.CommandQueue(context, device)
+        self._idle: list[tuple[_Piece, _Piece]] = []
+        self._unmade = [None] * PAIRS
+
+    def upload(self, target: pyopencl.Buffer, data: HostArray) -> None:
+        """Copy all bytes of a contiguous array; it may be changed afterwards. Kernels that are enqueued later find them."""
+        import pyopencl
+
+        pair = self._taken()
+        if pair is None:
+            pyopencl.enqueue_copy(self._kernels, target, data, is_blocking=True)
+            return
+        plain = data.reshape(-1).view(np.uint8)
+        before = self._mark()
+        for number, start in enumerate(range(0, plain.size, PIECE)):
+            piece, part = pair[number % 2], plain[start : start + PIECE]
+            piece.wait()
+            staged = piece.host[: part.size]
+            staged[...] = part
+            piece.used = pyopencl.enqueue_copy(
+                self._up, target, staged, dst_offset=start, is_blocking=False, wait_for=before
+            )
+        pyopencl.enqueue_barrier(self._kernels, wait_for=[each.used for each in pair if each.used is not None])
+        self._up.flush()
+        self._idle.append(pair)
+
+    def download(self, result: HostArray, source: pyopencl.Buffer) -> None:
+        """Fill a contiguous array with the first bytes of a buffer, once what was enqueued before is done."""
+        import pyopencl
+
+        pair = self._taken()
+        if pair is None:
+            pyopencl.enqueue_copy(self._kernels, result, source, is_blocking=True)
+            return
+        plain = result.reshape(-1).view(np.uint8)
+        before = self._mark()
+        starts = range(0, plain.size, PIECE)
+        for number in range(len(starts) + 1):
+            if number < len(starts):
+                piece, start = pair[number % 2], starts[number]
+                piece.wait()
+                staged = piece.host[: min(PIECE, plain.size - start)]
+                piece.used = pyopencl.enqueue_copy(
+                    self._down, staged, source, src_offset=start, is_blocking=False, wait_for=before
+                )
+                self._down.flush()
+            if number:
+                piece, start = pair[(number - 1) % 2], starts[number - 1]
+                piece.wait()
+                plain[start : start + PIECE] = piece.host[: min(PIECE, plain.size - start)]
+        self._idle.append(pair)
+
+    def _mark(self) -> list[pyopencl.Event]:
+        """The end of what was enqueued so far, for another queue to wait for."""
+        import pyopencl
+
+        mark = pyopencl.enqueue_marker(self._kernels)
+        self._kernels.flush()
+        return [mark]
+
+    def _taken(self) -> tuple[_Piece, _Piece] | None:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            pass
+        try:
+            self._unmade.pop()
+        except IndexError:  # others use all that there are
+            return None
+        return self._piece(), self._piece()
+
+    def _piece(self) -> _Piece:
+        import pyopencl
+
+        flags = pyopencl.mem_flags
+        buffer = pyopencl.Buffer(self._context, flags.READ_WRITE | flags.ALLOC_HOST_PTR, PIECE)
+        access = pyopencl.map_flags.READ | pyopencl.map_flags.WRITE
+        host, _ = pyopencl.enqueue_map_buffer(
+            self._up, buffer, access, 0, (PIECE,), np.dtype(np.uint8), is_blocking=True
+        )
+        return _Piece(buffer, host)

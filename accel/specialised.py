@@ -1,0 +1,56 @@
+"""A `runN` function for arguments of certain types: what it was compiled to, and how results come back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from accel.ast.tree.leaves import Leaf
+from accel.backends.direct import Direct
+from accel.backends.residence import fetched_results, kept_results
+from accel.errors import AccelError, Where, here
+from accel.forms import Shaped
+
+if TYPE_CHECKING:
+    from accel.backends.protocol import Executable
+    from accel.labelled.nodes import Program
+
+L = TypeVar("L")
+
+
+@dataclass(frozen=True, slots=True)
+class Specialised:
+    """A `runN` function for arguments of certain ranks and dtypes. `built`: the executable with all that is known of it."""
+
+    program: Callable[[], Program]
+    executable: Executable
+    built: Callable[[], Executable]
+    constants: tuple[Leaf, ...]
+    result: Shaped
+    where: Where | None
+    """The call that it was made for, where its parameters stand."""
+
+    def run(self, arguments: Sequence[Leaf], given: frozenset[int] = frozenset()) -> object:
+        """Run, and give the results as the user gets them. Errors name this call as the place of the arguments.
+
+        `given`: which arguments' memory results may take.
+        """
+        built = self.built() if given else None
+        taking = built.taking(given) if isinstance(built, Direct) else None
+        return self.result.assemble(self._run(fetched_results, taking or self.executable, arguments))
+
+    def keep(self, arguments: Sequence[Leaf], place: str) -> object:
+        """The same, but the results stay on the device of the backend of that name."""
+        return self.result.left_there(self._run(kept_results, self.executable, arguments), place)
+
+    def _run(
+        self,
+        run: Callable[[Executable, Sequence[Leaf]], list[L]],
+        executable: Executable,
+        arguments: Sequence[Leaf],
+    ) -> list[L]:
+        try:
+            return run(executable, arguments)
+        except AccelError as error:
+            raise error.moved({self.where: here()} if self.where else {}) from error.__cause__
