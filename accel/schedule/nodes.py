@@ -40,6 +40,8 @@ class Template(Enum):
     BLOCK_GROUPS = "groups of blocks"
     LANE_ROWS = "rows in lanes"
     COLUMN_GROUPS = "groups of columns"
+    FEW_ITEMS = "some to a work-item"
+    TURNED_BLOCKS = "turned blocks"
     LITERAL = "literal"
 
 

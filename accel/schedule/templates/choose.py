@@ -24,8 +24,10 @@ from accel.schedule.templates.derive import (
     by_row_groups,
     by_short_rows,
     by_tiles,
+    by_turned_blocks,
 )
 from accel.schedule.templates.gpu.folds import folds
+from accel.schedule.templates.gpu.maps import small_elements, turned_blocks
 from accel.schedule.templates.row_groups import row_groups
 from accel.schedule.templates.rows import carried_rows, copied_rows, merged_rows, rows
 from accel.schedule.templates.series import program_series, verify_series
@@ -43,15 +45,23 @@ def schedules(nest: Nest, machine: Machine) -> NestSchedules:
             by_rows = rows(nest)
             return NestSchedules(nest, (*_before_rows(nest, by_rows), Way((by_rows,))))
         case WorkItems():
-            return NestSchedules(nest, tuple(map(Way, _in_work_items(nest, machine))))
+            return NestSchedules(nest, tuple(_in_work_items(nest, machine)))
         case _:
             assert_never(machine)
 
 
-def _in_work_items(nest: Nest, machine: WorkItems) -> Iterator[tuple[Schedule, ...]]:
-    """Each way as one schedule, or as those of slices of the nest; on a GPU what is folded is folded in groups."""
-    in_groups = tuple(folds(nest, machine)) if machine.groups_fold_rows else ()
-    yield from in_groups or by_work_items(nest, machine)
+def _in_work_items(nest: Nest, machine: WorkItems) -> Iterator[Way]:
+    """Each way as one schedule, or as those of slices of the nest; on a GPU neighbours read neighbours where that can be."""
+    if machine.groups_fold_rows:
+        if in_groups := tuple(folds(nest, machine)):
+            yield from map(Way, in_groups)
+            return
+        if (few := small_elements(nest)) is not None:
+            yield Way((few,))
+            return
+        if (turned := turned_blocks(nest)) is not None:
+            yield Way((by_turned_blocks(nest, turned),), turned)
+    yield from map(Way, by_work_items(nest, machine))
 
 
 def _before_rows(nest: Nest, by_rows: Schedule) -> Iterator[Way]:

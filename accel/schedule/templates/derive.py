@@ -79,12 +79,24 @@ def by_column_scans(nest: Nest, found: ColumnScans) -> Schedule:
 
 def by_blocks(nest: Nest, found: Blocks) -> Schedule:
     """Blocks of the lanes' axis and of those that arrays run along, what runs across packed: transposed in registers."""
+    return named(_across(_kinds(_in_blocks(nest, found)), found.across, len(found.loops)), Template.BLOCKS)
+
+
+def by_turned_blocks(nest: Nest, found: Blocks) -> Schedule:
+    """The same blocks, each in a group of work-items, in whose memory what runs across is packed."""
+    schedule = _in_blocks(nest, found)
+    for at, piece in enumerate(schedule.pieces):
+        schedule = kind(schedule, at, Kind.PARALLEL if piece.size is None else Kind.ITEM)
+    return named(_across(schedule, found.across, len(found.loops)), Template.TURNED_BLOCKS)
+
+
+def _in_blocks(nest: Nest, found: Blocks) -> Schedule:
     schedule, depths = original(nest), _depths(found.loops, (*found.axes, found.lanes))
     for depth in reversed(depths):
         schedule = subdivide(schedule, depth, EDGE)
     for depth in depths:
         schedule = _innermost(schedule, depth)
-    return named(_across(_kinds(schedule), found.across, len(found.loops)), Template.BLOCKS)
+    return schedule
 
 
 def by_short_rows(nest: Nest, found: ShortRows) -> Schedule:

@@ -6,6 +6,7 @@ from tests.mutation.fault import Fault
 
 _NESTS = "tests/opencl/test_nests.py::test_bits_are_the_references"
 _GPU_FOLDS = "tests/opencl/test_gpu_folds.py"
+_GPU_MAPS = "tests/opencl/test_gpu_maps.py"
 _SCALAR = "tests/opencl/test_scalar.py::test_bits_are_the_references"
 _BACKEND = "tests/opencl/test_backend.py"
 _ERRORS = "tests/opencl/test_errors.py"
@@ -81,6 +82,27 @@ FAULTS = (
         "if not kind.commutes:",
         "if kind.width < 2:",
         (f"{_GPU_FOLDS}::test_folds_that_do_not_commute",),
+    ),
+    Fault(
+        "of the last elements, which fill no vector, one is left out",
+        "backends/opencl/loops/gpu/few_items.py",
+        'writer.line(f"if (k < here) {near if fetch',
+        'writer.line(f"if (k + 1 < here) {near if fetch',
+        (f"{_GPU_MAPS}::test_small_elements",),
+    ),
+    Fault(
+        "a block is not turned",
+        "backends/opencl/loops/gpu/turned_blocks.py",
+        "block{number}[along * {EDGE + 1} + k]",
+        "block{number}[k * {EDGE + 1} + along]",
+        (f"{_GPU_MAPS}::test_transposes",),
+    ),
+    Fault(
+        "elements of four bytes are small",
+        "schedule/templates/gpu/maps.py",
+        "SMALL = 2",
+        "SMALL = 4",
+        (f"{_GPU_MAPS}::test_what_is_not_small",),
     ),
     Fault(
         "the seed is combined on the right",

@@ -6,7 +6,7 @@ of a schedule differ in little more than which loops they open themselves and wh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import assert_never
@@ -28,6 +28,7 @@ from accel.ir.nodes import (
     ManyToOne,
     OneToMaybe,
     OneToOne,
+    Operand,
     Read,
     Remap,
     Scatter,
@@ -38,6 +39,7 @@ from accel.ir.nodes import (
 )
 from accel.ir.positions import needed_inside
 from accel.ir.slices import holds_any
+from accel.labelled.array import Array
 
 
 @dataclass(slots=True)
@@ -45,7 +47,8 @@ class Body:
     """Writes parts of one kernel.
 
     `types`: the C side of every state, by name. `only`: the statements to write, by identity; None is all. `stores`:
-    whether memory is written. `atomic`: work-items share the destinations of scatters.
+    whether memory is written. `atomic`: work-items share the destinations of scatters. `near`: what holds the element that
+    is read or written of some arrays, instead of memory.
     """
 
     writer: Writer
@@ -54,6 +57,7 @@ class Body:
     only: frozenset[int] | None = None
     stores: bool = True
     atomic: bool = False
+    near: Mapping[Array, str] = field(default_factory=dict)
     accumulators: dict[str, Accumulator] = field(default_factory=dict)
 
     def level(self, level: Level) -> None:
@@ -173,15 +177,18 @@ class Body:
                 inside = self.context.checked(writer, index, IndexSite(bounds, where, segments))
                 self._assign(outs, [f"{inside} ? {text} : 0" for text in index])
             case Read(out, array, index):
-                self._assign([out], [element(array, [operand_text(each) for each in index])])
+                self._assign([out], [self._element(array, index)])
             case Write():
                 if self.stores:
-                    target = element(statement.array, [operand_text(each) for each in statement.index])
+                    target = self._element(statement.array, statement.index)
                     writer.line(f"{target} = {operand_text(statement.value)};")
             case Scatter():
                 self._scatter(statement)
             case _:
                 assert_never(statement)
+
+    def _element(self, array: Array, index: Sequence[Operand]) -> str:
+        return self.near.get(array) or element(array, [operand_text(each) for each in index])
 
     def _step(self, statement: ManyToOne) -> None:
         accumulator = self.accumulators[statement.state]

@@ -75,15 +75,17 @@ def elements(product: tuple[Extent, ...], size: Callable[[SizeVariable], int]) -
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A kernel runs only where the product of extents is at least `limit`, or (`below`) less."""
+    """A kernel runs only where the product of extents is at least `limit`, or (`below`) less; `least`: the least of them."""
 
     product: tuple[Extent, ...]
     limit: int
     below: bool
+    least: bool = False
 
     def holds(self, size: Callable[[SizeVariable], int]) -> bool:
         """Whether the kernel runs in a call of these sizes."""
-        return (elements(self.product, size) < self.limit) == self.below
+        every = (elements((extent,), size) for extent in self.product)
+        return ((min(every) if self.least else prod(every)) < self.limit) == self.below
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,10 @@ from accel.backends.opencl.loops.flat import Flat, flat, merged_where_possible
 from accel.backends.opencl.loops.folds import blocks_of_lanes
 from accel.backends.opencl.loops.gpu.block_groups import Groups, groups_of_blocks, is_alone
 from accel.backends.opencl.loops.gpu.column_groups import groups_of_columns
+from accel.backends.opencl.loops.gpu.few_items import few_to_an_item
 from accel.backends.opencl.loops.gpu.lane_rows import rows_in_lanes
 from accel.backends.opencl.loops.gpu.places import Places, in_temporaries
+from accel.backends.opencl.loops.gpu.turned_blocks import EDGE, extents, turned
 from accel.backends.opencl.loops.maps import one_item_per_index
 from accel.backends.opencl.loops.rows import Rows, around, inside
 from accel.backends.opencl.loops.scans import chained_blocks
@@ -19,6 +21,7 @@ from accel.backends.opencl.loops.sequential import sequential
 from accel.errors import AccelInternalError
 from accel.labelled.meaning.order import BLOCK
 from accel.schedule.nodes import Schedule, Template
+from accel.schedule.templates.blocks import Blocks
 from accel.schedule.templates.ways import Way
 
 
@@ -27,6 +30,8 @@ def kernels(scaffold: Scaffold, ways: Sequence[Way]) -> NestKernels:
     match ways:
         case [Way(schedules)]:
             return _only(scaffold, schedules)
+        case [Way(_, Blocks() as found), Way(schedules)]:
+            return _turned(scaffold, found, schedules)
         case [Way(rows), Way(blocks)]:
             return _rows(scaffold, rows, blocks)
         case _:
@@ -39,7 +44,9 @@ def _only(scaffold: Scaffold, schedules: Sequence[Schedule]) -> NestKernels:
         case Template.LITERAL:
             return sequential(scaffold)
         case Template.ITEMS:
-            return one_item_per_index(scaffold, flat(nest, first.pieces[0].axis))
+            return one_item_per_index(scaffold, _shared_out(scaffold, first))
+        case Template.FEW_ITEMS:
+            return few_to_an_item(scaffold, first)
         case Template.GROUPS:
             whole = merged_where_possible(flat(nest, first.pieces[0].axis), nest)
             return blocks_of_lanes(scaffold, whole, schedules)
@@ -52,10 +59,26 @@ def _only(scaffold: Scaffold, schedules: Sequence[Schedule]) -> NestKernels:
         case (
             Template.ROWS | Template.MERGED | Template.COLUMNS | Template.COLUMN_SCANS | Template.BLOCKS
             | Template.SHORT_ROWS | Template.ROW_GROUPS | Template.TILE | Template.COPIES | Template.LANE_ROWS
+            | Template.TURNED_BLOCKS
         ):  # fmt: skip
             raise AccelInternalError(f"no kernels run nests as {first.template.value}")
         case _:
             assert_never(first.template)
+
+
+def _shared_out(scaffold: Scaffold, schedule: Schedule) -> Flat:
+    """The loops that work-items share out; on a GPU without divisions where arrays lie as they run."""
+    found = flat(scaffold.nest, schedule.pieces[0].axis)
+    return merged_where_possible(found, scaffold.nest) if scaffold.context.features.gpu else found
+
+
+def _turned(scaffold: Scaffold, found: Blocks, items: Sequence[Schedule]) -> NestKernels:
+    """Blocks that a group turns, where rows and columns are long enough to fill them by half; else a work-item per index."""
+    (schedule,) = items
+    large, small = (Choice(extents(found), EDGE // 2, below, least=True) for below in (False, True))
+    turned(scaffold, found, large)
+    one_item_per_index(scaffold, _shared_out(scaffold, schedule), small)
+    return scaffold.done("a work-group turns a block")
 
 
 def _blocks(scaffold: Scaffold, slices: Sequence[Schedule]) -> NestKernels:

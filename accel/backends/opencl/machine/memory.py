@@ -257,11 +257,11 @@ def _plain(array: HostArray) -> HostArray:
 def _alignment(device: pyopencl.Device) -> int:
     """What the address of an array must be a multiple of for the device to use it where it lies; 0 if it never does.
 
-    CPU runtimes do. Intel's silently copies arrays that are less aligned, more slowly than we do. GPUs that share the host's
-    memory use whole pages.
+    CPU runtimes do. Intel's silently copies arrays that are less aligned, more slowly than we do. PoCL's takes them, but
+    kernels may fetch vectors of up to 16 bytes. GPUs that share the host's memory use whole pages.
     """
     import pyopencl
 
     if not device.type & pyopencl.device_type.CPU:
         return PAGE
-    return 1 if device.platform.name == POCL else max(device.mem_base_addr_align // 8, 1)
+    return 16 if device.platform.name == POCL else max(device.mem_base_addr_align // 8, 1)

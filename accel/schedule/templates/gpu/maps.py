@@ -1,0 +1,72 @@
+"""Maps as GPUs want them: small elements four to a work-item, and transposes by blocks that a group turns in local memory.
+
+In: a nest. Out: its schedule by one of these templates, or None. Each fetch of a GPU brings 128 bytes to 32 neighbours: bytes
+would be a quarter of that, and the elements of a column would take 32 fetches.
+"""
+
+from __future__ import annotations
+
+from accel.ir import mentions
+from accel.ir.mentions import function_statements
+from accel.ir.nodes import LoopDirection, Nest, OneToOne, Read, Write
+from accel.ir.positions import accesses, merging
+from accel.labelled.array import Array
+from accel.labelled.scalar import While
+from accel.schedule.axes import loops
+from accel.schedule.legality import is_repeatable
+from accel.schedule.nodes import Kind, Role, Schedule, Template
+from accel.schedule.rules import kind, named, original, subdivide
+from accel.schedule.templates.blocks import Blocks, blocks
+from accel.schedule.templates.work_items import flattened
+
+FEW = 4
+"""Elements of a work-item where they are small."""
+
+SMALL = 2
+"""Bytes of a small element."""
+
+MOST_STATEMENTS = 64
+"""Scalar operations of a map that is still bound by memory; each is written once for every element of a work-item."""
+
+
+def small_elements(nest: Nest) -> Schedule | None:
+    """A few neighbouring elements in each work-item, where the arrays that lie as the loops run have small elements."""
+    every = [level.loop for level in mentions.levels(nest) if level.loop is not None]
+    whole = flattened(original(nest), 0)
+    if len(whole.pieces) != 1 or whole.pieces[0].axis.role is not Role.MAP or merging(nest, every):
+        return None
+    if any(loop.direction is not LoopDirection.UP for loop in every) or not _is_outside_pure(nest):
+        return None
+    inner = list(mentions.levels(nest))[-1]
+    statements = (*inner.before, *inner.after)
+    if not all(isinstance(s, OneToOne | Read | Write) and s.when is None for s in statements):
+        return None
+    scalar = [each for s in statements if isinstance(s, OneToOne) for each in function_statements(s.function)]
+    if len(scalar) > MOST_STATEMENTS or any(isinstance(each, While) for each in scalar):
+        return None
+    near, written = neighbours(nest), {s.array for s in statements if isinstance(s, Write)}
+    if any(array.element.bytes > SMALL for array in near) or not written <= near:
+        return None
+    schedule = kind(subdivide(whole, 0, FEW), 1, Kind.VECTOR)
+    return named(kind(schedule, 0, Kind.PARALLEL), Template.FEW_ITEMS)
+
+
+def neighbours(nest: Nest) -> frozenset[Array]:
+    """The arrays that are read and written only where the loops are, so that neighbouring iterations have neighbours."""
+    indices = tuple(loop.index for loop in loops(nest))
+    every = {array: True for array, _ in accesses(nest)}
+    for array, index in accesses(nest):
+        every[array] = every[array] and index == indices
+    return frozenset(array for array, own in every.items() if own)
+
+
+def turned_blocks(nest: Nest) -> Blocks | None:
+    """Blocks of the axis that is written along and of one that is read along: a group for each, turned in local memory."""
+    found = blocks(nest)
+    if found is None or len(found.axes) != 1 or not _is_outside_pure(nest):
+        return None
+    return found
+
+
+def _is_outside_pure(nest: Nest) -> bool:
+    return not nest.body.after and all(map(is_repeatable, nest.body.before))

@@ -1,0 +1,135 @@
+"""Maps as GPUs run them, forced on every platform, against NumPy: small elements, transposes, indices of several loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+import pytest
+
+import accel as A
+from accel.backends.opencl.code.kernel import Choice
+from accel.backends.opencl.loops.gpu.turned_blocks import EDGE
+from accel.backends.protocol import HostArray
+from accel.labelled.array import Extent
+from accel.schedule.machine import WorkItems
+from accel.schedule.nodes import Template
+from accel.schedule.templates.choose import schedules
+from tests.marks import one_in
+from tests.opencl.check import compiled_on, same
+from tests.opencl.platforms import each_platform
+from tests.opencl.test_gpu_folds import gpu
+from tests.schedule import programs
+
+Handle: TypeAlias = A.Acc[Any]  # Any: types are known at run time
+
+GPU = WorkItems(groups_fold_rows=True)
+
+
+def templates(function: Callable[..., object], *data: HostArray) -> list[Template]:
+    (nest,) = programs.lowered(function, *data).nests
+    return [schedule.template for schedule in schedules(nest, GPU).schedules]
+
+
+def check(platform: str, function: Callable[..., Handle], data: tuple[HostArray, ...], expected: HostArray) -> None:
+    same(compiled_on(gpu(platform), function, *data)(data), [expected])
+
+
+SMALL = [(1003,), (0,), (1,), (3,), (4,), (5,), (63, 5), (2, 3, 7)]
+
+
+@each_platform
+@pytest.mark.parametrize("kind", [np.int8, np.uint16, np.bool_])
+@pytest.mark.parametrize("shape", one_in(3, map(pytest.param, SMALL)))
+def test_small_elements(platform: str, shape: tuple[int, ...], kind: type[np.generic]) -> None:
+    data = np.random.default_rng(1).integers(0, 2, shape).astype(kind)
+
+    def function(xs: Handle, ys: Handle) -> Handle:
+        return A.zipWith(lambda x, y: x ^ y, xs, ys)
+
+    other = data[::-1].copy()
+    assert templates(function, data, other) == [Template.FEW_ITEMS]
+    check(platform, function, (data, other), data ^ other)
+
+
+@each_platform
+def test_small_elements_at_their_index(platform: str) -> None:
+    """Of one loop the index may be used; of several it is that of all."""
+    data = np.arange(1001, dtype=np.uint8).astype(np.uint8)
+
+    def function(xs: Handle) -> Handle:
+        return A.imap(lambda ix, x: x + A.cast(A.unindex(ix)[0], np.uint8), xs)
+
+    assert templates(function, data) == [Template.FEW_ITEMS]
+    check(platform, function, (data,), data + np.arange(1001).astype(np.uint8))
+
+
+@each_platform
+def test_small_elements_beside_others(platform: str) -> None:
+    """A single element of another array, and elements of the same in another order."""
+    data, scalar = np.arange(9, dtype=np.int8), np.array(3, np.int8)
+
+    def function(xs: Handle, y: Handle) -> Handle:
+        return A.imap(lambda ix, x: x + A.the(y) + xs[A.size(xs) - 1 - A.unindex(ix)[0]], xs)
+
+    assert templates(function, data, scalar) == [Template.FEW_ITEMS]
+    check(platform, function, (data, scalar), data + 3 + data[::-1])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda xs: A.map(lambda x: A.toFloating(x, np.float32), xs),
+        lambda xs: A.map(lambda x: A.while_(lambda u: u < 99, lambda u: u * 2 + 1, x), xs),
+    ],
+)
+def test_what_is_not_small(function: Callable[..., object]) -> None:
+    """A result of four bytes; a loop."""
+    assert Template.FEW_ITEMS not in templates(function, np.ones(9, np.int8))
+
+
+SHAPES = [(33, 65), (0, 40), (40, 0), (1, 1), (16, 16), (15, 300), (300, 15), (32, 32), (64, 31), (100, 17), (257, 130)]
+
+
+@each_platform
+@pytest.mark.parametrize("kind", [np.float32, np.int8, np.float64])
+@pytest.mark.parametrize("shape", one_in(4, map(pytest.param, SHAPES)))
+def test_transposes(platform: str, shape: tuple[int, int], kind: type[np.generic]) -> None:
+    data = np.random.default_rng(2).normal(0, 50, shape).astype(kind)
+    assert templates(A.transpose, data) == [Template.TURNED_BLOCKS, Template.ITEMS]
+    check(platform, A.transpose, (data,), data.T.copy())
+
+
+@each_platform
+def test_maps_of_transposes(platform: str) -> None:
+    """Two arrays across, one along; with the index, and in two of three dimensions."""
+    data = np.random.default_rng(3).normal(size=(50, 70)).astype(np.float32)
+    along = np.random.default_rng(4).normal(size=(70, 50)).astype(np.float32)
+
+    def sums(xs: Handle, ys: Handle) -> Handle:
+        both = A.zipWith3(lambda x, y, z: x * y - z, A.transpose(xs), ys, A.transpose(A.reverse(xs)))
+        return A.imap(lambda ix, x: x + A.toFloating(A.unindex(ix)[1], np.float32), both)
+
+    expected = data.T * along - data[:, ::-1].T + np.arange(50, dtype=np.float32)
+    check(platform, sums, (data, along), expected)
+    cube = np.random.default_rng(5).normal(size=(3, 40, 20)).astype(np.float32)
+    check(platform, lambda xs: A.transposeOn(1, 2, xs), (cube,), np.swapaxes(cube, 1, 2).copy())
+    check(platform, lambda xs: A.transposeOn(0, 2, xs), (cube,), np.swapaxes(cube, 0, 2).copy())
+
+
+@each_platform
+def test_indices_of_several_loops(platform: str) -> None:
+    def places(ix: Any) -> Any:  # Any: an index, a number
+        i, j, k = A.unindex(ix)
+        return i * 10_000 + j * 100 + k
+
+    expected = np.arange(3)[:, None, None] * 10_000 + np.arange(50)[:, None] * 100 + np.arange(7)
+    check(platform, lambda: A.reverseOn(1, A.generate((3, 50, 7), places)), (), expected[:, ::-1].copy())
+
+
+def test_blocks_want_both_sides() -> None:
+    sides = Extent(None, EDGE // 2), Extent(None, 1000)
+    assert Choice(sides, EDGE // 2, below=False, least=True).holds(lambda _: 0)
+    assert not Choice(sides, EDGE // 2 + 1, below=False, least=True).holds(lambda _: 0)
+    assert Choice(sides, EDGE // 2 + 1, below=True, least=True).holds(lambda _: 0)
