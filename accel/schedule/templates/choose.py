@@ -25,13 +25,17 @@ from accel.schedule.templates.derive import (
     by_short_rows,
     by_tiles,
 )
+from accel.schedule.templates.gpu.chains import chains
 from accel.schedule.templates.gpu.folds import folds
+from accel.schedule.templates.gpu.ordered_scatters import Runs
+from accel.schedule.templates.gpu.scatters import scatters
+from accel.schedule.templates.gpu.split import split
 from accel.schedule.templates.row_groups import row_groups
 from accel.schedule.templates.rows import carried_rows, copied_rows, merged_rows, rows
 from accel.schedule.templates.series import program_series, verify_series
 from accel.schedule.templates.short_rows import short_rows
 from accel.schedule.templates.tile import Tile, tile
-from accel.schedule.templates.ways import NestSchedules, ProgramSchedules, Way
+from accel.schedule.templates.ways import NestSchedules, Parts, ProgramSchedules, Way
 from accel.schedule.templates.work_items import by_work_items
 from accel.schedule.verify import verify
 
@@ -43,15 +47,29 @@ def schedules(nest: Nest, machine: Machine) -> NestSchedules:
             by_rows = rows(nest)
             return NestSchedules(nest, (*_before_rows(nest, by_rows), Way((by_rows,))))
         case WorkItems():
-            return NestSchedules(nest, tuple(map(Way, _in_work_items(nest, machine))))
+            return NestSchedules(nest, _ways(nest, machine))
         case _:
             assert_never(machine)
 
 
+def _ways(nest: Nest, machine: WorkItems) -> tuple[Way, ...]:
+    """Those in work-items. On a GPU what would run in one of them is split, if that serves."""
+    parts = split(nest, machine) if machine.groups_fold_rows else None
+    if parts is None:
+        return tuple(map(Way, _in_work_items(nest, machine)))
+    made = tuple(
+        part if isinstance(part, Runs) else NestSchedules(part, tuple(map(Way, _in_work_items(part, machine))))
+        for part in parts.parts
+    )
+    every = tuple(schedule for part in made if isinstance(part, NestSchedules) for schedule in part.schedules)
+    return (Way(every, Parts(made, parts.rooms)),)
+
+
 def _in_work_items(nest: Nest, machine: WorkItems) -> Iterator[tuple[Schedule, ...]]:
-    """Each way as one schedule, or as those of slices of the nest; on a GPU what is folded is folded in groups."""
-    in_groups = tuple(folds(nest, machine)) if machine.groups_fold_rows else ()
-    yield from in_groups or by_work_items(nest, machine)
+    """Each way as one schedule, or as those of slices of the nest; on a GPU by groups, where they serve."""
+    templates = (folds, chains, scatters) if machine.groups_fold_rows else ()
+    in_groups = (tuple(template(nest, machine)) for template in templates)
+    yield from next(filter(None, in_groups), None) or by_work_items(nest, machine)
 
 
 def _before_rows(nest: Nest, by_rows: Schedule) -> Iterator[Way]:

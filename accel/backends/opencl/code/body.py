@@ -6,14 +6,14 @@ of a schedule differ in little more than which loops they open themselves and wh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import assert_never
 
 from accel.backends.opencl.code.atomics import combine_atomically
 from accel.backends.opencl.code.functions import Context, inline
-from accel.backends.opencl.code.naming import element, operand_text, stream_name
+from accel.backends.opencl.code.naming import element, linear_index, operand_text, stream_name
 from accel.backends.opencl.code.spelling import c_type
 from accel.backends.opencl.code.states import Accumulator, Machine, StateType, leaf_names, struct
 from accel.backends.opencl.code.writer import Writer
@@ -37,6 +37,7 @@ from accel.ir.nodes import (
     Write,
 )
 from accel.ir.positions import needed_inside
+from accel.labelled.array import Array
 
 
 @dataclass(slots=True)
@@ -44,7 +45,8 @@ class Body:
     """Writes parts of one kernel.
 
     `types`: the C side of every state, by name. `only`: the statements to write, by identity; None is all. `stores`:
-    whether memory is written. `atomic`: work-items share the destinations of scatters.
+    whether memory is written. `atomic`: work-items share the destinations of scatters. `copies`: arrays of which the group has
+    copies in local memory, into which its scatters go, by their names.
     """
 
     writer: Writer
@@ -53,6 +55,7 @@ class Body:
     only: frozenset[int] | None = None
     stores: bool = True
     atomic: bool = False
+    copies: Mapping[Array, str] = field(default_factory=dict)
     accumulators: dict[str, Accumulator] = field(default_factory=dict)
 
     def level(self, level: Level) -> None:
@@ -191,8 +194,14 @@ class Body:
         inside = self.context.checked(self.writer, index, site)
         if not self.stores:
             return
-        places = [element(array, index) for array in statement.arrays]
         values = [operand_text(value) for value in statement.values]
+        copied = [self.copies[array] for array in statement.arrays if array in self.copies]
+        if copied:
+            with self.writer.block(f"if ({inside})"):
+                places = [f"{copy}[{linear_index(statement.arrays[0], index)}]" for copy in copied]
+                combine_atomically(statement, places, values, self.writer, self.context, "__local")
+            return
+        places = [element(array, index) for array in statement.arrays]
         with self.writer.block(f"if ({inside})"):
             if self.atomic:
                 combine_atomically(statement, places, values, self.writer, self.context)
