@@ -174,7 +174,11 @@ class _Walk:
                 )
             case Within(out, index, count=count):
                 depth = self._indices[index.name]
-                self._shorter[out.name] = (*extents[:depth], count, *extents[depth + 1 :])
+                self._shorter[out.name] = (
+                    *extents[:depth],
+                    count if isinstance(count, Extent) else extents[depth],
+                    *extents[depth + 1 :],
+                )
             case Remap() | ManyToOne() | Write():
                 pass
             case _:

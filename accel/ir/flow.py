@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import assert_never
 
@@ -63,6 +63,15 @@ def prefixes(loop: For) -> dict[str, Within]:
     """The guards of a loop that hold in its first iterations and in no later ones, by their names."""
     statements = (*loop.body.before, *loop.body.after)
     found = [s for s in statements if isinstance(s, Within) and s.when is None and s.index == loop.index]
+    return {within.out.name: within for within in found}
+
+
+def numbering(loops: Sequence[For]) -> dict[str, Within]:
+    """The guards that hold in the first iterations of some loops inside of each other, taken together, and in no later ones."""
+    if len(loops) == 1:
+        return prefixes(loops[0])
+    indices, body = tuple(loop.index for loop in loops), loops[-1].body
+    found = [s for s in (*body.before, *body.after) if isinstance(s, Within) and s.when is None and s.loops == indices]
     return {within.out.name: within for within in found}
 
 

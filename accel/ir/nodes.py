@@ -130,14 +130,16 @@ class Within:
     """`out := when and first <= index < first + count`, a new guard: an array that is shorter than its loop has an element.
 
     It holds in the first iterations and in no later ones: in a loop that runs upwards `first` is 0, one that runs downwards
-    is `first + count` long. So one comparison is made.
+    is `first + count` long. So one comparison is made. A `count` that an outer level finds out is a stream.
+    `loops`: if not only one runs, their indices, whose iterations `index` numbers.
     """
 
     out: Stream
     index: Stream
     first: int
-    count: Extent
+    count: Extent | Stream
     when: Guard = None
+    loops: tuple[Stream, ...] = ()
 
     @property
     def function(self) -> Function:

@@ -201,9 +201,12 @@ class _Scope:
                 self._use(stream, None if stream == statement.when else statement.when)
             _types(statement, open_states)
             if isinstance(statement, Within):
-                direction = self._directions.get(statement.index.name)
                 ends = LoopDirection.DOWN if statement.first else LoopDirection.UP
-                _require(direction is ends, "what is within an array is not the first iterations of a loop")
+                numbered = [self._directions.get(index.name) for index in statement.loops or (statement.index,)]
+                _require(
+                    all(direction is ends for direction in numbered),
+                    "what is within an array is not the first iterations of a loop",
+                )
         except AccelInternalError as error:
             raise AccelInternalError(f"{error.message}, in `{statement_text(statement)}`") from None
         match statement:

@@ -33,7 +33,7 @@ def carried(nest: Nest) -> tuple[Carried, ...]:
         for state in loop.states:
             last, step = steps[state.name]
             whole = step.when is None or step.when == state.when
-            prefix = first == last and step.when is not None and step.when.name in flow.prefixes(every[last])
+            prefix = step.when is not None and step.when.name in flow.numbering(every[first : last + 1])
             found.append(Carried(state, step, first, last, whole or prefix))
     return tuple(found)
 

@@ -220,12 +220,13 @@ class _Visit(Body):
             return Unordered(combine, seed)
         extents = [loop.extent for loop in self._loops[each.first : each.last + 1]]
         known = [self._known_size(size) for size in extents if not isinstance(size, Stream)]
-        if not each.numbered or len(known) < len(extents):
+        prefix = None if each.step.when is None else flow.prefixes(self._loops[each.last]).get(each.step.when.name)
+        within = None if prefix is None else prefix.count
+        if not each.numbered or len(known) < len(extents) or isinstance(within, Stream):
             return self.folded(state)
         count = prod(known) if extent else 0
-        prefix = None if each.step.when is None else flow.prefixes(self._loops[each.last]).get(each.step.when.name)
-        if prefix is not None:
-            count = max(0, count - prefix.first) if prefix.first else min(count, self._known_size(prefix.count))
+        if prefix is not None and within is not None:
+            count = max(0, count - prefix.first) if prefix.first else min(count, self._known_size(within))
 
         def number() -> int:
             return _place(self._numbers[each.first : each.last + 1], known)

@@ -242,11 +242,12 @@ def against_running(schedule: Schedule, at: int, kind: Kind) -> str | None:
         case Kind.VECTOR:
             return _against_lanes_of_registers(schedule, at)
         case Kind.ITEM:
-            fits = piece.axis.role in ANY_ORDER or piece.part is Part.LANE or _join_alone(piece)
+            scanned = piece.part is Part.INNER and _is_carried(schedule, piece.axis)
+            fits = scanned or piece.axis.role in ANY_ORDER or piece.part is Part.LANE or _join_alone(piece)
             return (
                 None
                 if fits
-                else "only maps, folds in any order, lanes, and blocks that join before all others "
+                else "only maps, folds in any order, lanes, blocks that join before all others, and parts that are carried "
                 "run in work-items that join what they have"
             )
         case _:

@@ -34,6 +34,7 @@ class Template(Enum):
     ROW_GROUPS = "row groups"
     TILE = "tile"
     CHAIN = "chain"
+    GROUP_CHAIN = "chain in groups"
     COPIES = "copies"
     ITEMS = "work-items"
     GROUPS = "work-groups"

@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 
 from accel.ast.tree.types import BOOL, I64
+from accel.backends.protocol import compiled
+from accel.compile import stages
+from accel.ilp.problem.options import Options
 from accel.ir.meaning.interpret import interpret
 from accel.ir.nodes import Program as Loops
 from accel.ir.text import text
-from accel.support.choices import STRATEGIES
+from accel.support.choices import STRATEGIES, Strategy
 from tests.differential import check as checks
 from tests.differential import subjects
 from tests.differential.check import check, check_opencl, drawn, loaded
@@ -23,8 +26,9 @@ from tests.differential.programs import Apply, Function, Literal, Node, Program,
 from tests.differential.reductions import Fold
 from tests.differential.shrink import cost, shrink
 from tests.differential.source import file_source, function_source
-from tests.differential.subjects import case, failures
+from tests.differential.subjects import Case, case, failures
 from tests.marks import one_in, require_device, slow
+from tests.opencl.platforms import ROWS, as_gpu
 
 PROGRAMS = 500
 CHUNK = 25
@@ -47,6 +51,24 @@ def test_everything_agrees_with_the_reference(first: int) -> None:
 @pytest.mark.parametrize("first", one_in(10, range(0, PROGRAMS, CHUNK), kept=5))
 def test_opencl_agrees_with_the_reference(first: int) -> None:
     require_device()
+    strategy = STRATEGIES[first // CHUNK % len(STRATEGIES)]
+    complaint = next(check_opencl(range(first, first + CHUNK), [strategy]), None)
+    assert complaint is None, complaint
+
+
+@pytest.mark.opencl
+@pytest.mark.parametrize("first", one_in(20, range(0, PROGRAMS, CHUNK), kept=5))
+def test_opencl_as_on_a_gpu_agrees_with_the_reference(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The schedules of GPUs, on a device that need not be one."""
+    require_device()
+    on = as_gpu(sorted(ROWS)[0])
+
+    def on_gpu(given: Case, strategy: Strategy) -> list[HostArray]:
+        planned = stages(given.program, Options(strategy=strategy, duplicate=given.duplicate)).loops
+        return compiled(on, planned)(given.arguments)
+
+    for module in (checks, subjects):
+        monkeypatch.setattr(module, "on_opencl", on_gpu)
     strategy = STRATEGIES[first // CHUNK % len(STRATEGIES)]
     complaint = next(check_opencl(range(first, first + CHUNK), [strategy]), None)
     assert complaint is None, complaint

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -31,3 +32,10 @@ def backend(platform: str) -> OpenCLBackend:
 def fresh(platform: str) -> OpenCLBackend:
     """A backend of its own on that device, for tests that change it."""
     return OpenCLBackend(ROWS[platform])
+
+
+def as_gpu(platform: str) -> OpenCLBackend:
+    """The same, taken for a GPU."""
+    on = fresh(platform)
+    on.features = replace(on.features, gpu=True)
+    return on

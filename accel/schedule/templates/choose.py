@@ -26,14 +26,18 @@ from accel.schedule.templates.derive import (
     by_tiles,
     by_turned_blocks,
 )
+from accel.schedule.templates.gpu.chains import chains
 from accel.schedule.templates.gpu.folds import folds
 from accel.schedule.templates.gpu.maps import small_elements, turned_blocks
+from accel.schedule.templates.gpu.ordered_scatters import Runs
+from accel.schedule.templates.gpu.scatters import scatters
+from accel.schedule.templates.gpu.split import split
 from accel.schedule.templates.row_groups import row_groups
 from accel.schedule.templates.rows import carried_rows, copied_rows, merged_rows, rows
 from accel.schedule.templates.series import program_series, verify_series
 from accel.schedule.templates.short_rows import short_rows
 from accel.schedule.templates.tile import Tile, tile
-from accel.schedule.templates.ways import NestSchedules, ProgramSchedules, Way
+from accel.schedule.templates.ways import NestSchedules, Parts, ProgramSchedules, Way
 from accel.schedule.templates.work_items import by_work_items
 from accel.schedule.verify import verify
 
@@ -45,17 +49,32 @@ def schedules(nest: Nest, machine: Machine) -> NestSchedules:
             by_rows = rows(nest)
             return NestSchedules(nest, (*_before_rows(nest, by_rows), Way((by_rows,))))
         case WorkItems():
-            return NestSchedules(nest, tuple(_in_work_items(nest, machine)))
+            return NestSchedules(nest, _ways(nest, machine))
         case _:
             assert_never(machine)
 
 
+def _ways(nest: Nest, machine: WorkItems) -> tuple[Way, ...]:
+    """Those in work-items. On a GPU what would run in one of them is split, if that serves."""
+    parts = split(nest, machine) if machine.groups_fold_rows else None
+    if parts is None:
+        return tuple(_in_work_items(nest, machine))
+    made = tuple(
+        part if isinstance(part, Runs) else NestSchedules(part, tuple(_in_work_items(part, machine)))
+        for part in parts.parts
+    )
+    every = tuple(schedule for part in made if isinstance(part, NestSchedules) for schedule in part.schedules)
+    return (Way(every, Parts(made, parts.rooms)),)
+
+
 def _in_work_items(nest: Nest, machine: WorkItems) -> Iterator[Way]:
-    """Each way as one schedule, or as those of slices of the nest; on a GPU neighbours read neighbours where that can be."""
+    """Each way as one schedule, or as those of slices of the nest; on a GPU by groups, where they serve, and so that
+    neighbours read neighbours where that can be."""
     if machine.groups_fold_rows:
-        if in_groups := tuple(folds(nest, machine)):
-            yield from map(Way, in_groups)
-            return
+        for template in (folds, chains, scatters):
+            if in_groups := tuple(template(nest, machine)):
+                yield from map(Way, in_groups)
+                return
         if (few := small_elements(nest)) is not None:
             yield Way((few,))
             return

@@ -31,7 +31,7 @@ def slices(nest: Nest, states: Sequence[Carried]) -> tuple[Nest, ...]:
     stores = [statement for statement in mentions.stores(nest) if id(statement) in inside]
     roots: list[list[LoopBody]] = [[*(each.step for each in (*first, *exact)), *stores]]
     roots += [[each.step for each in some] for some in others]
-    return tuple(_part(nest, needed_for(nest, some)) for some in roots)
+    return tuple(part_of(nest, needed_for(nest, some)) for some in roots)
 
 
 def _inside(nest: Nest, depth: int) -> frozenset[int]:
@@ -40,7 +40,7 @@ def _inside(nest: Nest, depth: int) -> frozenset[int]:
     return frozenset(id(s) for level in levels for s in (*level.before, *level.after))
 
 
-def _part(nest: Nest, needed: frozenset[int]) -> Nest:
+def part_of(nest: Nest, needed: frozenset[int]) -> Nest:
     """The nest with what is needed, and all its loops."""
 
     def some(statements: Iterable[LoopBody]) -> tuple[LoopBody, ...]:

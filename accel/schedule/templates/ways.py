@@ -5,12 +5,13 @@ The stage's result, which backends are handed. A finding is for those who write 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias, Union
 
 from accel.ir.nodes import Nest
-from accel.labelled.array import Array
+from accel.labelled.array import Array, Extent
+from accel.labelled.scalar_text import plain_name
 from accel.schedule.machine import Machine
 from accel.schedule.nodes import Schedule, Series, Template
 from accel.schedule.templates.blocks import Blocks
@@ -18,12 +19,22 @@ from accel.schedule.templates.chain import Chain
 from accel.schedule.templates.column_scans import ColumnScans
 from accel.schedule.templates.columns import Columns
 from accel.schedule.templates.copies import Copies
+from accel.schedule.templates.gpu.ordered_scatters import Runs
 from accel.schedule.templates.row_groups import RowGroups
 from accel.schedule.templates.short_rows import ShortRows
 from accel.schedule.templates.tile import Tile
 from accel.schedule.text import schedule_text, series_text
 
-Finding: TypeAlias = Union[Tile, Blocks, RowGroups, ShortRows, Columns, ColumnScans, Chain, Copies]
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A nest that was split (`gpu/split.py`): how each of its parts runs, in their order, and what they have to share."""
+
+    parts: tuple[NestSchedules | Runs, ...]
+    rooms: Mapping[Array, tuple[Extent, ...]] = field(hash=False)
+
+
+Finding: TypeAlias = Union[Tile, Blocks, RowGroups, ShortRows, Columns, ColumnScans, Chain, Copies, Parts]
 """What a template found in a nest."""
 
 
@@ -92,8 +103,20 @@ def nest_text(made: NestSchedules) -> str:
 
 def _way_text(way: Way) -> str:
     count = len(way.schedules)
+    if isinstance(way.finding, Parts):
+        return "\n".join(_parts_text(way.finding))
     if count == 1:
         return schedule_text(way.schedule)
     return "\n".join(
         schedule_text(schedule, f", slice {number} of {count}") for number, schedule in enumerate(way.schedules, 1)
     )
+
+
+def _parts_text(found: Parts) -> Iterator[str]:
+    """Those of all parts; what is sorted says so."""
+    for number, part in enumerate(found.parts, 1):
+        if isinstance(part, Runs):
+            yield f"part {number} of {len(found.parts)}: elements for {plain_name(part.scatter.arrays[0])} are sorted by target"
+        else:
+            yield f"part {number} of {len(found.parts)}:"
+            yield nest_text(part)

@@ -7,6 +7,7 @@ from tests.mutation.fault import Fault
 _NESTS = "tests/opencl/test_nests.py::test_bits_are_the_references"
 _GPU_FOLDS = "tests/opencl/test_gpu_folds.py"
 _GPU_MAPS = "tests/opencl/test_gpu_maps.py"
+_GPU = "tests/opencl/test_gpu_states.py"
 _SCALAR = "tests/opencl/test_scalar.py::test_bits_are_the_references"
 _BACKEND = "tests/opencl/test_backend.py"
 _ERRORS = "tests/opencl/test_errors.py"
@@ -201,5 +202,56 @@ FAULTS = (
         "if not held.borrowed and held.size <= 2 * size_class(size):",
         "if held.size <= 2 * size_class(size):",
         ("tests/opencl/test_memory.py",),
+    ),
+    Fault(
+        "a scan in a group forgets the blocks before",
+        "backends/opencl/code/shared.py",
+        """"return {made.merge('before', 'found')};"]
+    else:""",
+        """"return found;"]
+    else:""",
+        (_GPU,),
+    ),
+    Fault(
+        "a stretch forgets the one before",
+        "backends/opencl/code/shared.py",
+        'lines = [f"return at > 0 ? {inside} : {vector};"]',
+        'lines = [f"return at > 0 ? {inside} : before;"]',
+        (_GPU,),
+    ),
+    Fault(
+        "a vector in local memory that is not full comes to its last lane",
+        "backends/opencl/code/shared.py",
+        'f"if (here == {SCAN_VECTOR}) return {whole};"',
+        'f"return {whole};"',
+        (_GPU,),
+    ),
+    Fault(
+        "copies begin with what the targets hold",
+        "backends/opencl/loops/gpu/copies.py",
+        'writer.line(f"{copy}[at] = {neutral};")',
+        'writer.line(f"{copy}[at] = 1;")',
+        (_GPU,),
+    ),
+    Fault(
+        "copies are taken that do not fit",
+        "backends/opencl/loops/gpu/copies.py",
+        "Choice(arrays[0].shape, limit, below=below)",
+        "Choice(arrays[0].shape, limit + 1, below=below)",
+        (_GPU,),
+    ),
+    Fault(
+        "a sort has a digit too few",
+        "backends/opencl/loops/gpu/runs.py",
+        "Choice(targets, DIGITS**number, below=False)",
+        "Choice(targets, DIGITS ** (number + 1), below=False)",
+        (_GPU,),
+    ),
+    Fault(
+        "any element owns its target",
+        "schedule/templates/gpu/ordered_scatters.py",
+        "OneToMaybe(mine, EQUAL, (found, number), scatter.when)",
+        "OneToMaybe(mine, EQUAL, (found, found), scatter.when)",
+        (_GPU,),
     ),
 )

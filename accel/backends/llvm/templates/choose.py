@@ -15,6 +15,7 @@ from accel.backends.llvm.templates.copies import copied
 from accel.backends.llvm.templates.row_groups import RowsAtOnce
 from accel.backends.llvm.templates.short_rows import RowLoops
 from accel.backends.llvm.templates.tile.alternative import Tiles
+from accel.errors import AccelInternalError
 from accel.schedule.templates.blocks import Blocks
 from accel.schedule.templates.chain import Chain
 from accel.schedule.templates.column_scans import ColumnScans
@@ -23,7 +24,7 @@ from accel.schedule.templates.copies import Copies
 from accel.schedule.templates.row_groups import RowGroups
 from accel.schedule.templates.short_rows import ShortRows
 from accel.schedule.templates.tile import Tile
-from accel.schedule.templates.ways import Finding
+from accel.schedule.templates.ways import Finding, Parts
 
 
 def alternatives(text: NestText, finding: Finding) -> Sequence[Alternative]:
@@ -44,6 +45,8 @@ def alternatives(text: NestText, finding: Finding) -> Sequence[Alternative]:
             return [ScanStrips(text, finding, few=few) for few in (False, True)]
         case Chain() | Copies():
             return []
+        case Parts():
+            raise AccelInternalError("a nest that runs on threads is split")
         case _:
             assert_never(finding)
 
@@ -55,7 +58,7 @@ def on_several_threads(text: NestText, finding: Finding) -> Sequence[Alternative
             return [chained(text, finding)]
         case Copies():
             return [copied(text, finding)]
-        case Tile() | Blocks() | RowGroups() | ShortRows() | Columns() | ColumnScans():
+        case Tile() | Blocks() | RowGroups() | ShortRows() | Columns() | ColumnScans() | Parts():
             return alternatives(text, finding)
         case _:
             assert_never(finding)

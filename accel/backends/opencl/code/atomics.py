@@ -1,7 +1,8 @@
 """Exact scatters by many work-items at once: the order does not matter, so every update is one atomic operation.
 
-In: a `Scatter`. Out: whether atomics serve it, and the update in C. Additions and the like on 32-bit integers (64-bit where
-the device has such atomics) are single instructions; everything else compares and exchanges the word that holds the leaf.
+In: a `Scatter`. Out: the update in C, of places that all work-items share, or those of a group. Additions and the like on
+32-bit integers (64-bit where the device has such atomics) are single instructions; everything else compares and exchanges the
+word that holds the leaf.
 """
 
 from __future__ import annotations
@@ -26,15 +27,20 @@ _NATIVE: Mapping[Operator, str] = {
 
 
 def combine_atomically(
-    scatter: Scatter, places: Sequence[str], values: Sequence[str], writer: Writer, context: Context
+    scatter: Scatter,
+    places: Sequence[str],
+    values: Sequence[str],
+    writer: Writer,
+    context: Context,
+    space: str = "__global",
 ) -> None:
-    """Update the leaves in memory at `places` with `values`."""
+    """Update the leaves in memory at `places`, in the address space `space`, with `values`."""
     for leaf, (array, place) in enumerate(zip(scatter.arrays, places, strict=True)):
         native = _native(scatter, array.element)
         if native is not None:
-            writer.line(f"{native}((volatile __global {c_type(array.element)}*)&{place}, {values[leaf]});")
+            writer.line(f"{native}((volatile {space} {c_type(array.element)}*)&{place}, {values[leaf]});")
         else:
-            _exchange(scatter, leaf, place, values, writer, context)
+            _exchange(scatter, leaf, place, values, writer, context, space)
 
 
 def _native(scatter: Scatter, kind: ScalarType) -> str | None:
@@ -46,11 +52,13 @@ def _native(scatter: Scatter, kind: ScalarType) -> str | None:
     return None if name is None else f"{'atom' if kind.bytes == 8 else 'atomic'}_{name}"
 
 
-def _exchange(scatter: Scatter, leaf: int, place: str, values: Sequence[str], writer: Writer, context: Context) -> None:
+def _exchange(
+    scatter: Scatter, leaf: int, place: str, values: Sequence[str], writer: Writer, context: Context, space: str
+) -> None:
     kind = scatter.arrays[leaf].element
     word, function = ("ulong", "atom_cmpxchg") if kind.bytes == 8 else ("uint", "atomic_cmpxchg")
     address, seen, expected, next_ = (writer.fresh(name) for name in ("word", "seen", "expected", "next"))
-    shift = _address(kind, place, address, word, writer)
+    shift = _address(kind, place, address, word, writer, space)
     writer.line(f"{word} {seen} = *{address}, {expected};")
     with writer.block("for (;;)"):
         writer.line(f"{expected} = {seen};")
@@ -66,16 +74,16 @@ def _exchange(scatter: Scatter, leaf: int, place: str, values: Sequence[str], wr
         writer.line(f"if ({seen} == {expected}) break;")
 
 
-def _address(kind: ScalarType, place: str, address: str, word: str, writer: Writer) -> str:
+def _address(kind: ScalarType, place: str, address: str, word: str, writer: Writer, space: str) -> str:
     """Point `address` at the aligned word that holds the element; gives by how many bits the element is shifted in it.
 
-    Buffers are padded to whole words, and devices are little-endian.
+    Buffers, and copies of a group, are padded to whole words, and devices are little-endian.
     """
     if kind.bytes >= 4:
-        writer.line(f"volatile __global {word}* {address} = (volatile __global {word}*)&{place};")
+        writer.line(f"volatile {space} {word}* {address} = (volatile {space} {word}*)&{place};")
         return "0"
     byte, shift = writer.fresh("byte"), writer.fresh("shift")
-    writer.line(f"__global uchar* {byte} = (__global uchar*)&{place};")
+    writer.line(f"{space} uchar* {byte} = ({space} uchar*)&{place};")
     writer.line(f"const uint {shift} = (uint)((size_t){byte} & 3) * 8;")
-    writer.line(f"volatile __global uint* {address} = (volatile __global uint*)({byte} - ((size_t){byte} & 3));")
+    writer.line(f"volatile {space} uint* {address} = (volatile {space} uint*)({byte} - ((size_t){byte} & 3));")
     return shift

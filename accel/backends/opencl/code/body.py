@@ -13,7 +13,7 @@ from typing import assert_never
 
 from accel.backends.opencl.code.atomics import combine_atomically
 from accel.backends.opencl.code.functions import Context, inline
-from accel.backends.opencl.code.naming import element, operand_text, stream_name
+from accel.backends.opencl.code.naming import element, linear_index, operand_text, stream_name
 from accel.backends.opencl.code.spelling import c_type
 from accel.backends.opencl.code.states import Accumulator, Machine, StateType, leaf_names, struct
 from accel.backends.opencl.code.writer import Writer
@@ -48,7 +48,8 @@ class Body:
 
     `types`: the C side of every state, by name. `only`: the statements to write, by identity; None is all. `stores`:
     whether memory is written. `atomic`: work-items share the destinations of scatters. `near`: what holds the element that
-    is read or written of some arrays, instead of memory.
+    is read or written of some arrays, instead of memory. `copies`: arrays of which the group has copies in local memory, into
+    which its scatters go, by their names.
     """
 
     writer: Writer
@@ -58,6 +59,7 @@ class Body:
     stores: bool = True
     atomic: bool = False
     near: Mapping[Array, str] = field(default_factory=dict)
+    copies: Mapping[Array, str] = field(default_factory=dict)
     accumulators: dict[str, Accumulator] = field(default_factory=dict)
 
     def level(self, level: Level) -> None:
@@ -202,8 +204,14 @@ class Body:
         inside = self.context.checked(self.writer, index, site)
         if not self.stores:
             return
-        places = [element(array, index) for array in statement.arrays]
         values = [operand_text(value) for value in statement.values]
+        copied = [self.copies[array] for array in statement.arrays if array in self.copies]
+        if copied:
+            with self.writer.block(f"if ({inside})"):
+                places = [f"{copy}[{linear_index(statement.arrays[0], index)}]" for copy in copied]
+                combine_atomically(statement, places, values, self.writer, self.context, "__local")
+            return
+        places = [element(array, index) for array in statement.arrays]
         with self.writer.block(f"if ({inside})"):
             if self.atomic:
                 combine_atomically(statement, places, values, self.writer, self.context)

@@ -13,12 +13,13 @@ from math import prod
 from accel.ast.tree.operators import Operator
 from accel.backends.opencl.code.checks import has_checks
 from accel.backends.opencl.code.functions import Context
-from accel.backends.opencl.code.naming import ERROR, Parameters, parameters
+from accel.backends.opencl.code.naming import ERROR, Parameters, array_name, parameters
+from accel.backends.opencl.code.spelling import c_type
 from accel.backends.opencl.code.states import StateType, state_type
 from accel.backends.opencl.code.writer import Writer
 from accel.ir import mentions
 from accel.ir.nodes import Nest
-from accel.labelled.array import Extent, SizeVariable
+from accel.labelled.array import Array, Extent, SizeVariable
 from accel.labelled.scalar import Compute, While
 
 
@@ -45,7 +46,7 @@ class Sharing:
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """`ceil(product of extents / divisor)`, times `rows`, `factor` and other numbers, plus `more`; at least `least`.
+    """`ceil(product of extents / divisor)`, times `rows`, `factor` and others, plus `more`; at least `least`, at most `most`.
 
     The product counts as 0 where one of the extents `needed` is 0, or where it is less than `above`.
     """
@@ -59,13 +60,15 @@ class Amount:
     needed: tuple[Extent, ...] = ()
     above: int = 0
     times: tuple[Amount | Sharing, ...] = ()
+    most: int | None = None
 
     def value(self, size: Callable[[SizeVariable], int]) -> int:
         """The number, with the extents of a call."""
         product = elements(self.product, size) if all(elements((extent,), size) for extent in self.needed) else 0
         parts = -(-product // self.divisor) if product >= self.above else 0
         others = prod(each.value(size) for each in self.times)
-        return max(parts * elements(self.rows, size) * self.factor * others + self.more, self.least)
+        count = max(parts * elements(self.rows, size) * self.factor * others + self.more, self.least)
+        return count if self.most is None else min(count, self.most)
 
 
 def elements(product: tuple[Extent, ...], size: Callable[[SizeVariable], int]) -> int:
@@ -147,27 +150,51 @@ def _divides_in_loops(nest: Nest) -> bool:
     return any(isinstance(s, Compute) and s.operator in _DIVISIONS and s.out.type.is_integer for s in inside)
 
 
-class Scaffold:
-    """What all kernels of one nest share while they are written."""
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A kernel without its parameters. `attributes`: what stands before its name."""
 
-    def __init__(self, nest: Nest, prefix: str, context: Context) -> None:
+    name: str
+    attributes: str
+    body: str
+    items: Amount
+    group: int | None
+    serial: bool
+    when: Choice | None
+
+
+class Scaffold:
+    """What all kernels of one nest share while they are written. `whole`: that of the nest of which this one is a part; then
+    they share the parameters, the temporary buffers and the order of kernels."""
+
+    def __init__(self, nest: Nest, prefix: str, context: Context, whole: Scaffold | None = None) -> None:
         self.nest = nest
         self.prefix = prefix
-        self.context = context.of(nest)
-        self.parameters = parameters(nest)
+        self.context: Context = context.of(nest) if whole is None else whole.context
+        self.parameters: Parameters = parameters(nest) if whole is None else whole.parameters
         self.types: Mapping[str, StateType] = {
             state.name: state_type(state, self.context) for state in mentions.states(nest)
         }
-        self.temporaries: list[Temporary] = []
-        self.kernels: list[Kernel] = []
+        self._temporaries: list[Temporary] = [] if whole is None else whole._temporaries
+        self._written: list[_Written] = [] if whole is None else whole._written
+        self._is_part = whole is not None
         self._divides = _divides_in_loops(nest)
-        self._checked = has_checks(nest)
+        self._checked: bool = has_checks(nest) if whole is None else whole._checked
+
+    def part(self, nest: Nest, number: int) -> Scaffold:
+        """That of a part of the nest."""
+        return Scaffold(nest, f"{self.prefix}_{number}", self.context, self)
 
     def temporary(self, purpose: str, c_type: str, size: int, count: Amount) -> str:
         """A new temporary buffer; gives the parameter's name."""
-        name = f"temporary{len(self.temporaries)}_{purpose}"
-        self.temporaries.append(Temporary(name, c_type, size, count))
+        name = f"temporary{len(self._temporaries)}_{purpose}"
+        self._temporaries.append(Temporary(name, c_type, size, count))
         return name
+
+    def room(self, array: Array, room: tuple[Extent, ...]) -> None:
+        """A temporary buffer for an array that parts of the nest share, and one element more."""
+        kind = array.element
+        self._temporaries.append(Temporary(array_name(array), c_type(kind), kind.bytes, Amount(room, more=1)))
 
     def kernel(
         self,
@@ -178,22 +205,30 @@ class Scaffold:
         serial: bool = False,
         when: Choice | None = None,
     ) -> None:
-        """Add a kernel. Temporaries must have been asked for before the first kernel is added."""
-        name = f"{self.prefix}_{purpose}"
-        declared = [
-            *self.parameters.declarations,
-            *(f"__global {each.c_type}* {each.name}" for each in self.temporaries),
-            *([f"volatile __global long* {ERROR}"] if self._checked else []),
-        ]
+        """Add a kernel, which is launched after those that were added before."""
         fixed = "" if group is None else f"__attribute__((reqd_work_group_size({group}, 1, 1))) "
         fixed += "SERIAL " if serial or self._divides else ""
-        head = f"__kernel {fixed}void {name}(\n    " + ",\n    ".join(declared) + ") {"
-        text = "\n".join([head, body, "}"])
-        shared = self.context.kernels.setdefault(anonymous(text), name)
-        self.kernels.append(Kernel(shared, text if shared == name else "", items, group, serial, when))
+        self._written.append(_Written(f"{self.prefix}_{purpose}", fixed, body, items, group, serial, when))
 
     def done(self, schedule: str) -> NestKernels:
-        """What was written."""
-        return NestKernels(
-            self.nest, self.parameters, tuple(self.temporaries), tuple(self.kernels), schedule, self._checked
-        )
+        """What was written. Of a part that is nothing: the whole has its kernels, once all temporary buffers are known."""
+        if self._is_part:
+            return NestKernels(self.nest, self.parameters, (), (), schedule, self._checked)
+        brought: set[str] = set()
+        kernels = tuple(self._kernel(written, brought) for written in self._written)
+        return NestKernels(self.nest, self.parameters, tuple(self._temporaries), kernels, schedule, self._checked)
+
+    def _kernel(self, written: _Written, brought: set[str]) -> Kernel:
+        """With its text, unless another nest has brought it, or a kernel of this one before it."""
+        declared = [
+            *self.parameters.declarations,
+            *(f"__global {each.c_type}* {each.name}" for each in self._temporaries),
+            *([f"volatile __global long* {ERROR}"] if self._checked else []),
+        ]
+        head = f"__kernel {written.attributes}void {written.name}(\n    " + ",\n    ".join(declared) + ") {"
+        text = "\n".join([head, written.body, "}"])
+        name = self.context.kernels.setdefault(anonymous(text), written.name)
+        if name != written.name or name in brought:
+            text = ""
+        brought.add(name)
+        return Kernel(name, text, written.items, written.group, written.serial, written.when)

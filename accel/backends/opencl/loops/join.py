@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from accel.ast.tree.types import BOOL
 from accel.backends.opencl.code.body import Body
-from accel.backends.opencl.code.kernel import Amount, Scaffold
+from accel.backends.opencl.code.kernel import Amount, Choice, Scaffold
 from accel.backends.opencl.code.spelling import c_type
 from accel.backends.opencl.code.states import StateType
 from accel.backends.opencl.code.writer import Writer
@@ -47,10 +47,11 @@ def join(
     flat: Flat,
     block: int,
     ends: Mapping[str, Partials],
-    carries: Mapping[str, Partials],
+    carries: Mapping[str, str],
+    when: Choice | None = None,
 ) -> None:
-    """Add the kernel: one work-group. `ends`: what each block gave; `carries`: of running states, the value
-    before each block and, after the last one, the final value, seed included."""
+    """Add the kernel: one work-group for each row. `ends`: what each block gave; `carries`: of running states, where
+    the final value stands, seed included."""
     needed = needed_for(scaffold.nest, rows.once_each)
     if not rows.once_each:
         return
@@ -71,9 +72,9 @@ def join(
                 at = ends[state.name]
                 final(body, state, f"{at.values}[first]", f"blocks > 0 && {at.some}[first]")
             else:
-                body.bind(state.finals, f"{carries[state.name].values}[blocks]")
+                body.bind(state.finals, carries[state.name])
         body.statements(rows.level.after)
-    scaffold.kernel("join", writer.text, Amount(rows.extents, factor=JOINERS), group=JOINERS)
+    scaffold.kernel("join", writer.text, Amount(rows.extents, factor=JOINERS), group=JOINERS, when=when)
 
 
 def _pairs(writer: Writer, kind: StateType, at: Partials) -> None:

@@ -51,7 +51,8 @@ class _Chain:
             self._carry(number, group)
         self._replay()
         folded = {name: at for name, at in self._ends.items() if name not in self._carries}
-        join(self._scaffold, around(self._scaffold.nest), self._flat, self._block, folded, self._carries)
+        finals = {name: f"{carry.values}[blocks]" for name, carry in self._carries.items()}
+        join(self._scaffold, around(self._scaffold.nest), self._flat, self._block, folded, finals)
         return self._scaffold.done("blocks in chain")
 
     def _totals(self, number: int, group: list[State]) -> None:

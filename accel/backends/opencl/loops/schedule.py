@@ -10,9 +10,12 @@ from accel.backends.opencl.loops.flat import Flat, flat, merged_where_possible
 from accel.backends.opencl.loops.folds import blocks_of_lanes
 from accel.backends.opencl.loops.gpu.block_groups import Groups, groups_of_blocks, is_alone
 from accel.backends.opencl.loops.gpu.column_groups import groups_of_columns
+from accel.backends.opencl.loops.gpu.copies import into_copies
 from accel.backends.opencl.loops.gpu.few_items import few_to_an_item
+from accel.backends.opencl.loops.gpu.group_scans import chain_in_groups
 from accel.backends.opencl.loops.gpu.lane_rows import rows_in_lanes
 from accel.backends.opencl.loops.gpu.places import Places, in_temporaries
+from accel.backends.opencl.loops.gpu.runs import combine_runs
 from accel.backends.opencl.loops.gpu.turned_blocks import EDGE, extents, turned
 from accel.backends.opencl.loops.maps import one_item_per_index
 from accel.backends.opencl.loops.rows import Rows, around, inside
@@ -22,20 +25,46 @@ from accel.errors import AccelInternalError
 from accel.labelled.meaning.order import BLOCK
 from accel.schedule.nodes import Schedule, Template
 from accel.schedule.templates.blocks import Blocks
-from accel.schedule.templates.ways import Way
+from accel.schedule.templates.copies import copied_scatters
+from accel.schedule.templates.gpu.ordered_scatters import Runs
+from accel.schedule.templates.ways import Parts, Way
+
+LONG_ROW = 256
+"""Elements of a row from which on a work-group scans it faster than a single work-item."""
 
 
 def kernels(scaffold: Scaffold, ways: Sequence[Way]) -> NestKernels:
     """Those of the scaffold's nest."""
     match ways:
+        case [Way(finding=Parts() as found)]:
+            return _parts(scaffold, found)
         case [Way(schedules)]:
             return _only(scaffold, schedules)
         case [Way(_, Blocks() as found), Way(schedules)]:
             return _turned(scaffold, found, schedules)
+        case [Way(schedules), Way()] if schedules[0].template is Template.COPIES:
+            axis = schedules[0].pieces[0].axis
+            return into_copies(scaffold, flat(scaffold.nest, axis), copied_scatters(scaffold.nest))
+        case [Way(groups), Way()] if groups[0].template is Template.GROUP_CHAIN:
+            return _scanned_rows(scaffold, groups[0])
         case [Way(rows), Way(blocks)]:
             return _rows(scaffold, rows, blocks)
         case _:
             raise AccelInternalError(f"{len(ways)} ways to run a nest")
+
+
+def _parts(scaffold: Scaffold, found: Parts) -> NestKernels:
+    """Those of each part, one after the other."""
+    for array, room in found.rooms.items():
+        scaffold.room(array, room)
+    names = []
+    for number, part in enumerate(found.parts):
+        if isinstance(part, Runs):
+            combine_runs(scaffold, part)
+            names.append("runs of equal targets")
+        else:
+            names.append(kernels(scaffold.part(part.nest, number), part.ways).schedule)
+    return scaffold.done("; then ".join(names))
 
 
 def _only(scaffold: Scaffold, schedules: Sequence[Schedule]) -> NestKernels:
@@ -56,6 +85,8 @@ def _only(scaffold: Scaffold, schedules: Sequence[Schedule]) -> NestKernels:
             return _columns(scaffold, first)
         case Template.CHAIN:
             return chained_blocks(scaffold, first)
+        case Template.GROUP_CHAIN:
+            return chain_in_groups(scaffold, around(nest), flat(nest, first.pieces[0].axis), first, 0)
         case (
             Template.ROWS | Template.MERGED | Template.COLUMNS | Template.COLUMN_SCANS | Template.BLOCKS
             | Template.SHORT_ROWS | Template.ROW_GROUPS | Template.TILE | Template.COPIES | Template.LANE_ROWS
@@ -125,3 +156,13 @@ def _ends(scaffold: Scaffold, groups: Groups, slices: Sequence[Schedule], at: in
     parts = Amount(groups.flat.extents, groups.longest, least=0 if alone else 1, above=above)
     count = Amount(rows=groups.rows.extents, times=(parts,))
     return in_temporaries(scaffold, slices, slices[0].pieces[at].axis, count)
+
+
+def _scanned_rows(scaffold: Scaffold, groups: Schedule) -> NestKernels:
+    """Work-groups for the blocks of rows where these are long, else a work-item for each row."""
+    nest = scaffold.nest
+    outer, inner = (flat(nest, groups.pieces[at].axis) for at in (0, 1))
+    long, short = (Choice(inner.extents, LONG_ROW, below=below) for below in (False, True))
+    chain_in_groups(scaffold, inside(nest, outer), inner, groups, 1, long)
+    one_item_per_index(scaffold, outer, short)
+    return scaffold.done("work-groups scan rows if these are long, else a work-item each")

@@ -1,0 +1,302 @@
+"""Loops whose states are read while they run, by work-groups: each scans a block in its local memory, stretch by stretch.
+
+In: a nest, and the schedule that says which axis is cut into blocks and how long a stretch is. Out: the kernels. As in
+`scans.py`, first each block finds what it adds to running states, round by round; then these totals are carried through the
+blocks (`carries.py`); then every block runs again and writes. A stretch runs in phases, one for each round and one that writes:
+in each, work-items compute what stands beside them, so that neighbours read neighbours, and leave the elements of states in
+local memory; the group scans them; the next phase reads results and computes again what else it needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from accel.backends.opencl.code.body import Body
+from accel.backends.opencl.code.kernel import Amount, Choice, NestKernels, Scaffold
+from accel.backends.opencl.code.shared import Shared
+from accel.backends.opencl.code.states import Machine
+from accel.backends.opencl.code.writer import Writer
+from accel.backends.opencl.loops.flat import Flat
+from accel.backends.opencl.loops.gpu.carries import Carries, carry
+from accel.backends.opencl.loops.gpu.stretches import Deposit, JoinedFold, LaneFold, Present, join_values
+from accel.backends.opencl.loops.join import Partials, join, partials
+from accel.backends.opencl.loops.rows import Rows
+from accel.ir import mentions
+from accel.ir.flow import needed, state_needs
+from accel.ir.nodes import LoopBody, ManyToOne, State, Stream
+from accel.ir.slices import backward_slice
+from accel.labelled.meaning.order import BLOCK, SCAN_VECTOR
+from accel.schedule.nodes import Schedule
+
+
+@dataclass(frozen=True, slots=True)
+class _Phase:
+    """Some statements in every iteration of a stretch. `states`: whose elements they leave; `reads`: those scanned before."""
+
+    only: frozenset[int]
+    states: tuple[State, ...]
+    reads: tuple[State, ...]
+
+
+def chain_in_groups(
+    scaffold: Scaffold, rows: Rows, flat: Flat, schedule: Schedule, at: int, when: Choice | None = None
+) -> NestKernels:
+    """The nest's kernels, piece `at` of whose schedule are blocks: totals and carries for each round, the blocks, the join."""
+    return _GroupChain(scaffold, rows, flat, schedule, at, when).kernels()
+
+
+class _GroupChain:
+    def __init__(
+        self, scaffold: Scaffold, rows: Rows, flat: Flat, schedule: Schedule, at: int, when: Choice | None
+    ) -> None:
+        self._scaffold, self._rows, self._flat, self._when = scaffold, rows, flat, when
+        (stretch,) = schedule.pieces[at + 1].inside
+        assert isinstance(stretch, int)
+        self._stretch, self._items = stretch, stretch // SCAN_VECTOR
+        states = flat.loops[0].states
+        self._rounds = [[state for state in states if state.name in names] for names in schedule.rounds]
+        self._steps: dict[str, ManyToOne] = {each.state.name: each.step for each in schedule.carried}
+        running = {state.name for group in self._rounds for state in group}
+        self._folds = [state for state in states if state.name not in running]
+        blocks = Amount(flat.extents, BLOCK, rows.extents, least=1, needed=flat.needed)
+        self._ends = partials(scaffold, states, blocks)
+        row = Amount(rows.extents, least=1)
+        self._carries = {
+            state.name: Carries(
+                before,
+                scaffold.temporary("final", scaffold.types[state.name].name, scaffold.types[state.name].bytes, row),
+            )
+            for group in self._rounds
+            for state in group
+            for before in partials(scaffold, [state], blocks).values()
+        }
+
+    def kernels(self) -> NestKernels:
+        for number, group in enumerate(self._rounds):
+            self._totals(number, group)
+            for place, state in enumerate(group):
+                ends, carries = self._ends[state.name], self._carries[state.name]
+                name = f"carry{number}_{place}"
+                carry(self._scaffold, self._rows, self._flat, state, ends, carries, name, self._when)
+        self._replay()
+        folded = {state.name: self._ends[state.name] for state in self._folds}
+        finals = {name: f"{each.final}[row]" for name, each in self._carries.items()}
+        join(self._scaffold, self._rows, self._flat, BLOCK, folded, finals, self._when)
+        return self._scaffold.done("blocks in chain, each scanned by a work-group")
+
+    # Which statements run in which phase.
+
+    def _slice(self, roots: Sequence[LoopBody], known: Sequence[State]) -> frozenset[int]:
+        """What roots need where the states `known` are there already."""
+        nest, names = self._scaffold.nest, {state.name for state in known}
+        statements = [s for s in mentions.statements(nest) if not isinstance(s, ManyToOne) or s.state not in names]
+        states = [state for state in mentions.states(nest) if state.name not in names]
+        bounds = [level.loop.extent for level in mentions.levels(nest) if level.loop]
+        return backward_slice(statements, states, [*roots, *(each for each in bounds if isinstance(each, Stream))])
+
+    def _read(self, only: frozenset[int], known: Sequence[State]) -> tuple[State, ...]:
+        """Which of these states statements read while they run."""
+        nest = self._scaffold.nest
+        used = {stream for s in mentions.statements(nest) if id(s) in only for stream in needed(s)}
+        used |= {stream for state in mentions.states(nest) if id(state) in only for stream in state_needs(state)}
+        return tuple(
+            state
+            for state in known
+            if not used.isdisjoint((*self._steps[state.name].before, *self._steps[state.name].after))
+        )
+
+    def _phases(self, round_: int, roots: Sequence[LoopBody], states: Sequence[State]) -> list[_Phase]:
+        """Those that lead to the roots, which all rounds before `round_` precede; the last one leaves elements of `states`."""
+        known = [state for group in self._rounds[:round_] for state in group]
+        only = self._slice(roots, known)
+        phases = [_Phase(only, tuple(states), self._read(only, known))]
+        wanted = {state.name for state in phases[0].reads}
+        for number in range(round_ - 1, -1, -1):
+            mine = [state for state in self._rounds[number] if state.name in wanted]
+            if mine:
+                known = [state for group in self._rounds[:number] for state in group]
+                only = self._slice([self._steps[state.name] for state in mine], known)
+                phases.insert(0, _Phase(only, tuple(mine), self._read(only, known)))
+                wanted.update(state.name for state in phases[0].reads)
+        return phases
+
+    # Kernels.
+
+    def _totals(self, number: int, group: list[State]) -> None:
+        """What each block adds to the states of one round. In no order these are folds."""
+        exact = [state for state in group if state.monoid.exact]
+        ordered = [state for state in group if not state.monoid.exact]
+        phases = self._phases(number, [self._steps[state.name] for state in group], ordered)
+        self._kernel(f"totals{number}", phases, exact, summed=ordered)
+
+    def _replay(self) -> None:
+        """The loop itself, block by block: stores, and partial results of folds."""
+        nest = self._scaffold.nest
+        outside = {id(statement) for statement in (*self._rows.once_each, *self._rows.once)}
+        roots: list[LoopBody] = [self._steps[state.name] for state in self._folds]
+        roots += [statement for statement in mentions.stores(nest) if id(statement) not in outside]
+        self._kernel("blocks", self._phases(len(self._rounds), roots, ()), self._folds, summed=())
+
+    def _kernel(self, purpose: str, phases: list[_Phase], folds: Sequence[State], summed: Sequence[State]) -> None:
+        """One block in each group: what it comes to for `folds`, and for the running states `summed`, is left."""
+        writer, scaffold, rows, flat = Writer(), self._scaffold, self._rows, self._flat
+        states = [state for phase in phases for state in phase.states]
+        block = _Block(writer, scaffold, self._steps, self._stretch, states, folds)
+        block.declare()
+        writer.line("const int lane = get_local_id(0);")
+        writer.line("const long place = get_group_id(0);")
+        if rows.outer:
+            writer.line(f"const long blocks = ({flat.total} + {BLOCK - 1}) / {BLOCK};")
+            writer.line("const long row = place / blocks, block = place % blocks;")
+        else:
+            writer.line("const long block = place;")
+        bodies = [self._body(writer, phase.only) for phase in phases]
+        rows.enter(self._body(writer, frozenset[int]().union(*(phase.only for phase in phases))))
+        for state in states:
+            carried = self._carries[state.name].before
+            block.begin(state, None if state in summed else carried)
+        block.begin_folds(bodies[-1])
+        writer.line(f"const long begin = block * {BLOCK}L, stop = min(begin + {BLOCK}L, {flat.total});")
+        with writer.block(f"for (long base = begin; base < stop; base += {self._stretch})"):
+            writer.line(f"const int count = (int)min({self._stretch}L, stop - base);")
+            for phase, body in zip(phases, bodies, strict=True):
+                self._gather(block, phase, body, () if phase is not phases[-1] else block.lanes)
+                block.scan(phase.states, summed)
+            block.end_stretch(summed)
+        block.end(bodies[-1], summed, self._ends)
+        items = Amount(flat.extents, BLOCK, rows.extents, block.items, needed=flat.needed)
+        scaffold.kernel(purpose, writer.text, items, group=block.items, when=self._when)
+
+    def _body(self, writer: Writer, only: frozenset[int]) -> Body:
+        return Body(writer, self._scaffold.context, dict(self._scaffold.types), only=only, atomic=True)
+
+    def _gather(self, block: _Block, phase: _Phase, body: Body, lanes: Sequence[LaneFold]) -> None:
+        """One phase in all iterations of a stretch. Neighbouring work-items have neighbouring ones."""
+        writer, flat = body.writer, self._flat
+        left = [*phase.states, *(each.made.state for each in lanes)]
+        for present in block.presents(left):
+            present.begin(writer)
+        if block.presents(left):
+            writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+        for state in left:
+            block.deposit(body, state)
+        with writer.block(f"for (int at = lane; at < {self._stretch}; at += {block.items})"):
+            for state in phase.states:
+                block.shared[state.name].clear(writer, "at")
+            with writer.block("if (at < count)"):
+                writer.line("const long item = base + at;")
+                flat.enter(body, "item")
+                for state in phase.reads:
+                    block.bind(body, state)
+                body.level(flat.body)
+        for present in block.presents(left):
+            present.end(writer)
+        writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+
+
+class _Block:
+    """What the kernel of a block keeps of states: of those that are scanned, of exact folds, of folds in an order."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        scaffold: Scaffold,
+        steps: Mapping[str, ManyToOne],
+        stretch: int,
+        scanned: Sequence[State],
+        folds: Sequence[State],
+    ) -> None:
+        self._writer, self._steps, self._context = writer, steps, scaffold.context
+        self.items = items = stretch // SCAN_VECTOR
+        types = scaffold.types
+        self.shared = {s.name: Shared(types[s.name], n, items, scaffold.context) for n, s in enumerate(scanned)}
+        numbered = list(enumerate(folds))
+        self.lanes = [LaneFold(types[s.name], n, items, stretch) for n, s in numbered if not s.monoid.exact]
+        self._values = [
+            JoinedFold(types[s.name], f"fold{n}", items, items, False) for n, s in numbered if s.monoid.exact
+        ]
+        ordered = [*(s for s in scanned if not s.monoid.exact), *(each.made.state for each in self.lanes)]
+        guarded = [state for state in ordered if steps[state.name].when is not None]
+        self._present = {state.name: Present(f"present{n}") for n, state in enumerate(guarded)}
+
+    def declare(self) -> None:
+        """Declare what the group shares."""
+        for shared in self.shared.values():
+            shared.declare(self._writer)
+        for lanes in self.lanes:
+            lanes.declare(self._writer)
+        for values in self._values:
+            values.declare(self._writer)
+        for present in self._present.values():
+            self._writer.line(f"__local int {present.name};")
+
+    def presents(self, states: Sequence[State]) -> list[Present]:
+        """Of those of the states that have no element in some iterations."""
+        return [self._present[state.name] for state in states if state.name in self._present]
+
+    def _count(self, state: State) -> str:
+        """How many elements a state has in the stretch."""
+        return self._present[state.name].name if state.name in self._present else "count"
+
+    def begin(self, state: State, carried: Partials | None) -> None:
+        """Begin a block of a state that is scanned: with what is carried to it, or None to find out what it comes to."""
+        shared = self.shared[state.name]
+        if carried is None:
+            shared.begin_sum(self._writer)
+        else:
+            shared.begin(self._writer, f"{carried.values}[place]", f"{carried.some}[place]")
+
+    def begin_folds(self, body: Body) -> None:
+        """Begin a block of all folds."""
+        for fold in self._values:
+            body.accumulator(fold.made.state, Machine.PLAIN).begin(self._writer, None)
+        for lanes in self.lanes:
+            lanes.begin(self._writer)
+
+    def deposit(self, body: Body, state: State) -> None:
+        """Have the statements of `body` leave the elements of a state."""
+        present = self._present.get(state.name)
+        reached = None if present is None else present.reached
+        shared = self.shared.get(state.name)
+        memory = (
+            next(each.elements for each in self.lanes if each.made.state is state)
+            if shared is None
+            else shared.elements
+        )
+        deposit = Deposit(body.types[state.name], memory, shared is not None, reached, self._context)
+        body.accumulators[state.name] = deposit
+        deposit.begin(self._writer, None)
+
+    def bind(self, body: Body, state: State) -> None:
+        """Bind what a state is before and after the step of iteration `at`."""
+        step, shared = self._steps[state.name], self.shared[state.name]
+        last = f"min(at, {self._count(state)})" if state.name in self._present else "at"
+        for streams, read, place in ((step.before, shared.ahead, last), (step.after, shared.after, "at")):
+            if streams:
+                value = self._writer.fresh("state")
+                self._writer.line(f"const {shared.made.name} {value} = {read(place)};")
+                body.bind(streams, value)
+
+    def scan(self, states: Sequence[State], summed: Sequence[State]) -> None:
+        """Scan what work-items have left, or only find what it comes to."""
+        for state in states:
+            shared = self.shared[state.name]
+            (shared.sum if state in summed else shared.scan)(self._writer, self._count(state))
+
+    def end_stretch(self, summed: Sequence[State]) -> None:
+        """Take the elements of folds, and leave the stretch."""
+        for lanes in self.lanes:
+            lanes.follow(self._writer, self._count(lanes.made.state))
+        for name, shared in self.shared.items():
+            if name not in {state.name for state in summed}:
+                shared.leave(self._writer)
+        self._writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+
+    def end(self, body: Body, summed: Sequence[State], ends: Mapping[str, Partials]) -> None:
+        """Join lanes, and leave what the block comes to."""
+        join_values(self._writer, [(fold, body.accumulators[fold.made.state.name]) for fold in self._values])
+        for fold in (*self._values, *(each.joined for each in self.lanes)):
+            fold.join(self._writer, ends[fold.made.state.name])
+        for state in summed:
+            self.shared[state.name].end_sum(self._writer, ends[state.name].values, ends[state.name].some)

@@ -1,0 +1,83 @@
+"""Running states in work-groups: scans and filters of all, or of rows. A group scans a block in its local memory.
+
+In: a nest, and what the device can. Out: the ways to run it, the best first; none if groups do not serve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from accel.ir.nodes import Nest, Stream
+from accel.labelled.meaning.order import BLOCK, SCAN_VECTOR, lanes
+from accel.schedule.legality import against_carrying, carriers, is_repeatable
+from accel.schedule.machine import WorkItems
+from accel.schedule.nodes import Carried, Kind, Schedule, Template
+from accel.schedule.rules import carry, kind, named, original, subdivide
+from accel.schedule.templates.work_items import flattened, is_shared_out, own_states
+
+STRETCHES = (1024, 512, 256)
+"""Elements that a group scans at once: eight for each of its work-items. The most that fit into its memory."""
+
+STRETCH_BYTES = 24 * 1024
+"""Of local memory that what is scanned at once takes. OpenCL promises 32 KB."""
+
+
+def chains(nest: Nest, machine: WorkItems) -> Iterator[tuple[Schedule, ...]]:
+    """Those of a nest whose outermost loops carry running states, or carry nothing around loops that do: rows, which groups
+    scan where they are long, and a work-item each where they are short."""
+    whole = flattened(original(nest), 0)
+    if not is_shared_out(whole, machine):
+        return
+    if own_states(whole, 0):
+        chained = group_chain(whole, 0)
+        yield from () if chained is None else ((chained,),)
+        return
+    rows = flattened(whole, 1)
+    if len(rows.pieces) > 1 and stands_alone(nest) and (chained := group_chain(rows, 1)) is not None:
+        yield (chained,)
+        yield (named(kind(whole, 0, Kind.PARALLEL), Template.ITEMS),)
+
+
+def stands_alone(nest: Nest) -> bool:
+    """Whether nothing that may run only once stands outside of the outermost loops."""
+    return not nest.body.after and all(map(is_repeatable, nest.body.before))
+
+
+def group_chain(schedule: Schedule, at: int) -> Schedule | None:
+    """The running states of piece `at` in blocks, each of which a group scans stretch by stretch; None if it cannot.
+
+    What runs steps once in each iteration, so that work-items find the elements; what else is folded may be numbered by
+    iterations, or is exact.
+    """
+    piece = schedule.pieces[at]
+    states = carriers(schedule, piece.axis)
+    innermost = piece.axis.loops[-1].depth
+    found_out = any(isinstance(loop.extent, Stream) for loop in piece.axis.loops)
+    if found_out or against_carrying(schedule, piece, BLOCK) is not None:
+        return None
+    if any(each.last != innermost and not (each.state.monoid.exact and not each.state.running) for each in states):
+        return None
+    if any(not each.numbered and not each.state.monoid.exact for each in states):
+        return None
+    size = next(
+        (stretch for stretch in STRETCHES if sum(stretch_bytes(each, stretch) for each in states) <= STRETCH_BYTES),
+        None,
+    )
+    if size is None:
+        return None
+    schedule = subdivide(carry(schedule, at, BLOCK), at + 1, size)
+    if at:
+        schedule = kind(schedule, 0, Kind.PARALLEL)
+    return named(kind(kind(schedule, at, Kind.PARALLEL), at + 2, Kind.ITEM), Template.GROUP_CHAIN)
+
+
+def stretch_bytes(each: Carried, stretch: int) -> int:
+    """Of local memory that a state takes, at most, while a stretch is scanned."""
+    state, items = each.state, stretch // SCAN_VECTOR
+    value = max(kind.bytes for kind in state.types) * len(state.types)
+    if state.running:
+        return (stretch + 2 * items) * value
+    if state.monoid.exact:
+        return items * (value + 1)
+    element = max(kind.bytes for kind in state.element) * len(state.element)
+    return stretch * element + lanes(state.types) * (value + 1)

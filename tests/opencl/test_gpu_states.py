@@ -1,0 +1,217 @@
+"""What groups of a GPU do with scans, filters and scatters, on every platform as if it were one: the bits of the reference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import accel as A
+from accel.ast.combinators.host.arrays import use
+from accel.backends.opencl.backend import OpenCLBackend
+from accel.backends.opencl.loops.gpu import copies
+from accel.backends.opencl.program import opencl_text
+from accel.backends.protocol import HostArray, compiled
+from accel.ir.meaning.interpret import interpret
+from accel.schedule.templates.choose import program_schedules
+from tests.marks import one_in
+from tests.opencl.check import loops, on_device, same
+from tests.opencl.platforms import as_gpu, each_platform
+from tests.opencl.programs import ALL, halving
+
+
+@each_platform
+@pytest.mark.parametrize("name", one_in(8, ALL, kept=3))
+def test_bits_are_the_references(platform: str, name: str) -> None:
+    on_device(as_gpu(platform), name)
+
+
+def agrees(on: OpenCLBackend, program: Callable[..., Any], *arrays: HostArray) -> str:
+    """Run a program of some arrays as on a GPU, and by the reference; gives its text."""
+    planned, arguments = loops("greedy", program(*map(use, arrays)))
+    same(compiled(on, planned)(arguments), interpret(planned, arguments))
+    return opencl_text(program_schedules(planned, on.machine), on.features)
+
+
+def counted(kind: type[np.number[Any]], targets: int) -> Callable[..., Any]:
+    """How often each of so many places occurs."""
+
+    def program(places: A.Acc[Any]) -> Any:
+        zeros = A.fill((targets,), A.constant(0, kind))
+        return (
+            A.permute(
+                A.add, zeros, lambda ix: A.just(A.index(places[ix])), A.map(lambda _: A.constant(1, kind), places)
+            ),
+        )
+
+    return program
+
+
+@each_platform
+@pytest.mark.parametrize(("kind", "targets"), [(np.int32, 8192), (np.int32, 8193), (np.int64, 4096), (np.int8, 8191)])
+def test_copies_are_taken_where_they_fit(platform: str, kind: type[np.number[Any]], targets: int) -> None:
+    """The first and the last place are hit, on both sides of what fits."""
+    places = np.random.default_rng(targets).integers(0, targets, 20_000)
+    places[:2] = 0, targets - 1
+    text = agrees(as_gpu(platform), counted(kind, targets), places)
+    assert "_copies(" in text
+    assert copies.MOST_BYTES == 4 * 8192 == 8 * 4096
+
+
+@each_platform
+def test_copies_of_pairs(platform: str) -> None:
+    """Sums of one component and greatest elements of another, in two copies."""
+
+    def program(places: A.Acc[Any], xs: A.Acc[Any]) -> Any:
+        zeros = A.zip(A.fill((50,), A.constant(0, np.int64)), A.fill((50,), A.constant(-9.0, np.float32)))
+        ys = A.map(lambda x: A.fromIntegral(x, np.float32), xs)
+
+        def both(new: Any, old: Any) -> Any:
+            return A.lift(A.fst(new) + A.fst(old), A.max(A.snd(new), A.snd(old)))
+
+        return A.unzip(A.permute(both, zeros, lambda ix: A.just(A.index(places[ix])), A.zip(xs, ys)))
+
+    draw = np.random.default_rng(5)
+    assert "_copies(" in agrees(as_gpu(platform), program, draw.integers(0, 50, 9000), draw.integers(-99, 99, 9000))
+
+
+@each_platform
+@pytest.mark.parametrize("size", one_in(4, (1023, 1024, 1025, 4095, 4096, 4097, 8193)))
+def test_scans_of_every_kind_in_one_loop(platform: str, size: int) -> None:
+    """Scans in an order, exact ones and such as commute with nothing, and folds of each, in the stretches of one block."""
+
+    def program(xs: A.Acc[Any]) -> Any:
+        sums, greatest = A.scanl1(A.add, xs), A.scanl1(A.max, xs)
+        return (
+            A.zipWith(lambda s, g: s - g, sums, greatest),
+            A.scanl1(halving, sums),
+            A.fold(A.add, 0, sums),
+            A.fold(halving, 0, greatest),
+            A.fold(A.max, -9, sums),
+        )
+
+    xs = np.random.default_rng(size).standard_normal(size).astype(np.float32)
+    assert "each scanned by a work-group" in agrees(as_gpu(platform), program, xs)
+
+
+@each_platform
+@pytest.mark.parametrize("rows", one_in(2, (1, 3)))
+@pytest.mark.parametrize("columns", one_in(5, (0, 255, 256, 4097, 9000)))
+def test_scans_of_rows(platform: str, rows: int, columns: int) -> None:
+    """Long rows are cut into blocks; totals are what stands behind each row."""
+    xs = np.random.default_rng(columns).standard_normal((rows, columns)).astype(np.float32)
+    for program in (
+        lambda xs: (A.scanl(A.add, 1, xs),),
+        lambda xs: (A.scanr1(A.max, xs),),
+        lambda xs: A.scanlTotal(A.mul, 1, xs),
+    ):
+        assert "work-groups scan rows" in agrees(as_gpu(platform), program, xs)
+
+
+@each_platform
+def test_many_blocks_are_carried(platform: str) -> None:
+    """More totals than a group brings into its memory at once."""
+    xs = np.random.default_rng(0).integers(0, 9, 4096 * 1100 + 7)
+    planned, arguments = loops("greedy", [A.scanl1(A.add, use(xs)), A.filter(lambda x: x > 4, use(xs))[0]])
+    sums, kept = compiled(as_gpu(platform), planned)(arguments)
+    np.testing.assert_array_equal(sums, np.cumsum(xs))
+    np.testing.assert_array_equal(kept, xs[xs > 4])
+
+
+@each_platform
+def test_states_too_large_for_local_memory_run_in_parts(platform: str) -> None:
+    """A tuple of sixteen doubles: a work-item carries it through each part."""
+
+    def program(xs: A.Acc[Any]) -> Any:
+        many = A.map(lambda x: A.lift(*(x * k for k in range(16))), xs)
+
+        def sums(a: Any, b: Any) -> Any:
+            return A.lift(*(p + q for p, q in zip(A.unlift(a), A.unlift(b), strict=True)))
+
+        return (A.map(lambda t: A.unlift(t)[15], A.scanl1(sums, many)),)
+
+    agrees(as_gpu(platform), program, np.random.default_rng(1).standard_normal(5000))
+
+
+def with_targets(
+    combine: Callable[[Any, Any], Any], kind: type[np.number[Any]], targets: int, few: bool
+) -> Callable[..., Any]:
+    """What a target becomes of all elements that come to it; with `few`, every third element comes to none."""
+
+    def program(places: A.Acc[Any], xs: A.Acc[Any]) -> Any:
+        start = A.fill((targets,), A.constant(2, kind))
+
+        def target(ix: Any) -> Any:
+            there = A.just(A.index(places[ix]))
+            return A.cond(places[ix] % 3 != 0, there, A.nothing()) if few else there
+
+        return (A.permute(combine, start, target, A.map(lambda x: A.cast(x, kind), xs)), A.map(lambda x: x + 1, xs))
+
+    return program
+
+
+COMBINATIONS: dict[str, tuple[Callable[[Any, Any], Any], type[np.number[Any]]]] = {
+    "sum": (lambda new, old: new + old, np.float32),
+    "product": (lambda new, old: new * old, np.float64),
+    "neither": (lambda new, old: old * 0.5 - new, np.float32),
+    "last": (lambda new, old: new, np.int64),
+    "last doubled": (lambda new, old: new * 2, np.float32),
+    "first": (lambda new, old: old, np.int32),
+}
+
+
+@each_platform
+@pytest.mark.parametrize("few", [False, True])
+@pytest.mark.parametrize("targets", one_in(4, (7, 1, 300, 70_000)))
+@pytest.mark.parametrize("name", one_in(3, COMBINATIONS))
+def test_scatters_keep_their_order(platform: str, name: str, targets: int, few: bool) -> None:
+    combine, kind = COMBINATIONS[name]
+    draw = np.random.default_rng(targets)
+    places, xs = draw.integers(0, targets, 9000), draw.integers(-99, 99, 9000)
+    assert "one work-item\n" not in agrees(as_gpu(platform), with_targets(combine, kind, targets, few), places, xs)
+
+
+@each_platform
+def test_scatters_of_a_matrix_from_a_matrix(platform: str) -> None:
+    """Elements are numbered over both loops, and targets by row and column."""
+    draw = np.random.default_rng(3)
+    rows, xs = draw.integers(0, 5, (70, 90)), draw.standard_normal((70, 90)).astype(np.float32)
+    for combine in (lambda new, old: new + old, lambda new, old: new):
+
+        def program(rows: A.Acc[Any], xs: A.Acc[Any], combine: Any = combine) -> Any:
+            start = A.fill((5, 90), A.constant(0, np.float32))
+            return (A.permute(combine, start, lambda ix: A.just(A.index(rows[ix], A.unindex(ix)[1] // 2)), xs),)
+
+        assert "one work-item\n" not in agrees(as_gpu(platform), program, rows, xs)
+
+
+@each_platform
+@pytest.mark.parametrize("size", one_in(3, (0, 5000, 12_345)))
+def test_folds_and_scans_behind_filters(platform: str, size: int) -> None:
+    """Several of them in one loop, behind one filter and behind another, beside what is not behind any."""
+
+    def program(xs: A.Acc[Any]) -> Any:
+        some = A.filter(lambda x: x > 0, xs)[0]
+        fewer = A.filter(lambda x: x < 1, some)[0]
+        sums = A.scanl1(A.add, some)
+        return (
+            A.fold(A.add, 1, some), A.fold(halving, 1, fewer), sums, A.scanl(A.mul, 1, fewer), A.fold(A.add, 0, sums),
+            A.fold(A.add, 0, xs), A.fold(A.max, -1, fewer),
+        )  # fmt: skip
+
+    xs = np.random.default_rng(size).standard_normal(size).astype(np.float32)
+    assert "one work-item\n" not in agrees(as_gpu(platform), program, xs).replace("then one work-item\n", "")
+
+
+@each_platform
+def test_folds_of_what_a_matrix_keeps(platform: str) -> None:
+    """Two loops, one after the other in the order of what is kept; and all of a matrix whose rows are scanned on the way."""
+
+    def program(xs: A.Acc[Any]) -> Any:
+        some = A.filter(lambda x: x > 0, A.flatten(xs))[0]
+        return A.fold(A.add, 1, some), A.foldAll(A.add, 0, A.scanl1(A.add, xs))
+
+    xs = np.random.default_rng(8).standard_normal((70, 130)).astype(np.float32)
+    agrees(as_gpu(platform), program, xs)
