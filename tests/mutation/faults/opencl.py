@@ -159,4 +159,18 @@ FAULTS = (
         "plain.dtype == np.bool_ and plain.view(np.uint8).max() > 255",
         ("tests/issues/test_bools_of_other_bytes.py",),
     ),
+    Fault(
+        "fma of 16 bits forgets what its sum loses",
+        "backends/opencl/code/halves.py",
+        "if (isfinite(sum) && lost != 0) bits",
+        "if (false) bits",
+        (_SCALAR,),
+    ),
+    Fault(
+        "64 bits are cut off on the way to 16",
+        "backends/opencl/code/halves.py",
+        "(bits | ((bits & lost) + lost)) & ~lost",
+        "bits & ~lost",
+        (_SCALAR,),
+    ),
 )
