@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
 from accel.ast.tree.operators import Operator
-from accel.ast.tree.types import ScalarType
+from accel.ast.tree.types import F32, F64, ScalarType
 from accel.labelled.scalar import Compute, Constant, Function, Operand, constant
 
 T = TypeVar("T")
@@ -80,11 +80,14 @@ def _neutral(operator: Operator, kind: ScalarType) -> Constant | None:
 
 
 def may_be_products(monoid: Monoid, kinds: Sequence[ScalarType]) -> list[int]:
-    """The components that are sums of floats: of these alone a product is added in one rounding."""
+    """The components that are sums of f32 or f64: of these alone a product is added in one rounding.
+
+    Processors have no such instruction for f16, and would have to go through 64 bits for each product.
+    """
     if monoid.operators is None:
         return []
     pairs = zip(monoid.operators, kinds, strict=True)
-    return [k for k, (operator, kind) in enumerate(pairs) if operator is Operator.ADD and kind.is_float]
+    return [k for k, (operator, kind) in enumerate(pairs) if operator is Operator.ADD and kind in (F32, F64)]
 
 
 def by_component(leaves: Sequence[T], products: Products) -> list[tuple[T, ...]]:

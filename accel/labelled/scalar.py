@@ -8,6 +8,7 @@ in a function. Equality is structural, constants compare by bits (so -0.0 differ
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias, Union
 
@@ -34,26 +35,26 @@ class Constant:
 
     @property
     def value(self) -> bool | int | float:
-        """The constant as a Python number (an f32 is given exactly as a float)."""
+        """The constant as a Python number (an f16 or f32 is given exactly as a float)."""
         kind = self.type
         if kind is ScalarType.BOOL:
             return bool(self.bits)
-        if kind is ScalarType.F32:
-            return float(struct.unpack("<f", struct.pack("<I", self.bits))[0])
-        if kind is ScalarType.F64:
-            return float(struct.unpack("<d", struct.pack("<Q", self.bits))[0])
+        if kind.is_float:
+            return float(struct.unpack(_FLOATS[kind], self.bits.to_bytes(kind.bytes, "little"))[0])
         sign = kind.is_signed and self.bits >> (kind.bits - 1)
         return self.bits - (1 << kind.bits) if sign else self.bits
+
+
+_FLOATS: Mapping[ScalarType, str] = {ScalarType.F16: "<e", ScalarType.F32: "<f", ScalarType.F64: "<d"}
+"""How `struct` calls the types of floats."""
 
 
 def constant(kind: ScalarType, value: bool | int | float) -> Constant:
     """The constant of `kind` nearest to `value`; integers must fit (callers check)."""
     if kind is ScalarType.BOOL:
         return Constant(kind, int(bool(value)))
-    if kind is ScalarType.F32:
-        return Constant(kind, int(kind.dtype.type(value).view("u4")))
-    if kind is ScalarType.F64:
-        return Constant(kind, int(struct.unpack("<Q", struct.pack("<d", float(value)))[0]))
+    if kind.is_float:
+        return Constant(kind, int(kind.dtype.type(value).view(f"u{kind.bytes}")))
     return Constant(kind, int(value) & ((1 << kind.bits) - 1))
 
 

@@ -10,8 +10,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, assert_never
 
-import numpy as np
-
 from accel.ast.tree.operators import CONVERSIONS
 from accel.ast.tree.types import BOOL, F64, I64
 from accel.labelled.algebra import Products
@@ -59,7 +57,7 @@ def constant_text(constant: Constant) -> str:
         return f"{value}{suffix}"
     if math.isnan(value):
         return f"nan(0x{constant.bits:x}){suffix}"
-    return f"{float(value)!r}" if kind is F64 else f"{np.float32(value)!s}{suffix}"
+    return f"{float(value)!r}" if kind is F64 else f"{kind.dtype.type(value)!s}{suffix}"
 
 
 def operand_text(operand: Operand) -> str:

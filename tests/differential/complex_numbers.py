@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from accel.ast.tree.types import F32, F64
 from tests.differential.elementwise import name_of
 from tests.differential.programs import ArrayType, Node, Types, require
 from tests.differential.world import World
@@ -29,7 +30,7 @@ class ComplexNumbers:
     def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
         first, second = (types(ref) for ref in node.arguments)
         require(first == second and len(first.element) == 1 and node.element == first.element * 2)
-        require(first.element[0].is_float and first.rank > 0 and not first.has_many_rows)
+        require(first.element[0] in (F32, F64) and first.rank > 0 and not first.has_many_rows)
         require(self.name != "gather" or first.rank == 1)
         return (ArrayType(node.element, first.dims[:-1] if self.name == "fold" else first.dims),)
 
@@ -51,7 +52,7 @@ class ComplexNumbers:
 
 def propose_complex_numbers(world: World) -> Node | None:
     """Two arrays of floats, also one twice."""
-    first = world.array(lambda array: array.rank > 0 and len(array.element) == 1 and array.element[0].is_float)
+    first = world.array(lambda array: array.rank > 0 and array.element in ((F32,), (F64,)))
     if first is None:
         return None
     second = world.array(lambda array: array == first[1]) or first

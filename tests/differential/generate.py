@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from accel.ast.tree.types import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64
+from accel.ast.tree.types import BOOL, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64
 from tests.differential import (
     complex_numbers,
     control,
@@ -82,7 +82,9 @@ LENGTHS = (1, 3, 5, 8, 12, 16, 24)
 def new_world(draw: Draw) -> World:
     """A program's habits: few sizes, few element types, half of the operations, now and then something large."""
     scalars = list(
-        dict.fromkeys([draw.pick((F32, F64, I32, I64)), I64, draw.pick((BOOL, I8, I16, U8, U16, U32, U64, I32, F32))])
+        dict.fromkeys(
+            [draw.pick((F32, F64, I32, I64, F16)), I64, draw.pick((BOOL, I8, I16, U8, U16, U32, U64, I32, F32, F16))]
+        )
     )
     large = draw.chance(3)
     extents = [draw.pick(SMALL[1:] if draw.chance(85) else SMALL) for _ in range(1 + draw.below(2))]

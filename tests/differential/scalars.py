@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from accel.ast.tree.types import BOOL, F32, F64, I64, ScalarType
+from accel.ast.tree.types import BOOL, F16, F32, F64, I64, ScalarType
 from tests.differential.draw import Draw
 from tests.differential.programs import (
     Apply,
@@ -36,8 +36,8 @@ ELEMENTARY = (
 )
 """Functions whose results backends may round differently."""
 
-SMALLEST = {F32: 1e-45, F64: 5e-324}
-LARGEST = {F32: 3.4028234663852886e38, F64: 1.7976931348623157e308}
+SMALLEST = {F16: 2.0**-24, F32: 1e-45, F64: 5e-324}
+LARGEST = {F16: 65504.0, F32: 3.4028234663852886e38, F64: 1.7976931348623157e308}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +73,8 @@ def edge_values(kind: ScalarType) -> list[bool | int | float]:
             math.nan,
             SMALLEST[kind],
             LARGEST[kind],
-            16777217.0,
         ]
-        return [-2147483648.0, 9223372036854775808.0, *edges]
+        return [*edges, 2049.0] if kind is F16 else [-2147483648.0, 9223372036854775808.0, *edges, 16777217.0]
     powers = [1 << bit for bit in (1, 3, kind.bits // 2, kind.bits - 2)]
     signed = [-1, kind.minimum, kind.minimum + 1] if kind.is_signed else []
     return [0, 1, 2, 3, kind.maximum, kind.maximum - 1, *powers, *signed]

@@ -7,15 +7,21 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
+from unittest.mock import patch
 
 import llvmlite.binding as llvm
 import numpy as np
 
 from accel.ast.tree.types import BOOL, ScalarType
+from accel.backends.llvm.machine.target import Host
 from accel.backends.llvm.scalar_code.scalar import operation
 from accel.backends.llvm.text.code import METADATA, WIDTH_ATTRIBUTES, Code, memory_type
 from tests.scalar.table import Array, Case
+
+OLD = "x86-64-v2"
+"""LLVM's name of processors with SSE 4.2, but without AVX."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,8 @@ class Compiled:
 def compile_cases(cases: Sequence[Case], lanes: int, cpu: str | None = None) -> Compiled:
     """Machine code for each case as a loop over vectors of `lanes` elements, for this machine's CPU or an older one.
 
+    `OLD` has no instructions for 16-bit floats, so that the text is another.
+
     A case's `last`, if it has one, stands as a constant in the text instead of the last operand.
     """
     llvm.initialize_native_target()
@@ -48,7 +56,9 @@ def compile_cases(cases: Sequence[Case], lanes: int, cpu: str | None = None) -> 
     machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
         cpu=cpu or llvm.get_host_cpu_name(), features=features, opt=2, reloc="pic", codemodel="jitdefault", jit=True
     )
-    module = llvm.parse_assembly(module_text(cases, lanes))
+    with patch.object(Host, "has_halves", False) if cpu == OLD else nullcontext():
+        text = module_text(cases, lanes)
+    module = llvm.parse_assembly(text)
     module.triple, module.data_layout = llvm.get_process_triple(), str(machine.target_data)
     passes = llvm.create_new_module_pass_manager()
     passes.add_always_inliner_pass()

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from accel.ast.meaning.semantics import implementation
 from accel.ast.tree.operators import ELEMENTARY, SHIFTS, Operator
 from accel.ast.tree.signatures import accepts, fits, operand_types, result_type
-from accel.ast.tree.types import BOOL, F32, ScalarType
+from accel.ast.tree.types import BOOL, F16, F32, F64, ScalarType
 
 # Operands of all types go through the same code, so their element type is not known statically.
 Array = npt.NDArray[Any]
@@ -92,7 +92,9 @@ def operands(case: Case) -> list[Array]:
 
 
 def unary_values(kind: ScalarType) -> Array:
-    """All values of an 8-bit type; the edges and random bits of a wider one."""
+    """All values of an 8-bit type or of 16-bit floats; the edges and random bits of a wider one."""
+    if kind is F16:
+        return np.arange(1 << 16, dtype=np.uint16).view(kind.dtype)
     if kind is not BOOL and kind.bits == 8:
         return np.arange(kind.minimum, kind.maximum + 1).astype(kind.dtype)
     return np.concatenate([edge_values(kind), random_values(kind, 2000)])
@@ -147,27 +149,45 @@ def _integer_edges(kind: ScalarType) -> Array:
 def _simple_floats(dtype: np.dtype[Any]) -> Array:
     least = np.nextafter(dtype.type(0), dtype.type(1))
     small = [0.0, float(least), float(np.finfo(dtype).tiny), 0.3, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0]
-    values = np.array([*small, 2.0**24 - 1, float(np.finfo(dtype).max), np.inf, np.nan], dtype)
+    values = _rounded([*small, 2.0**24 - 1, float(np.finfo(dtype).max), np.inf, np.nan], dtype)
     return np.concatenate([values, -values])
+
+
+def _rounded(values: Sequence[float], dtype: np.dtype[Any]) -> Array:
+    """Numbers in a type of floats, infinite where they do not fit."""
+    with np.errstate(over="ignore"):
+        return np.array(values).astype(dtype)
 
 
 def _float_edges(kind: ScalarType) -> Array:
     dtype = kind.dtype
-    width, digits = (32, 23) if kind is F32 else (64, 52)
+    digits = {F16: 10, F32: 23, F64: 52}[kind]
     unsigned = np.dtype(f"u{kind.bytes}")
-    ones = (1 << (width - 1 - digits)) - 1
-    exponents = range(0, ones, 1 if kind is F32 else 13)
+    ones = (1 << (kind.bits - 1 - digits)) - 1
+    exponents = range(0, ones, 13 if kind is F64 else 1)
     powers = np.array([exponent << digits for exponent in exponents], unsigned).view(dtype)
-    limits = np.array(
+    limits = _rounded(
         [2.0**k + step for k in (7, 8, 15, 16, 24, 31, 32, 53, 62, 63, 64) for step in (-1, -0.5, 0)], dtype
     )
-    simple = np.array([0.1, 0.25, 0.999, 3.5, 10.0, 100.0, np.pi / 2, np.pi, 1e9, 1e18], dtype)
+    simple = _rounded([0.1, 0.25, 0.999, 3.5, 10.0, 100.0, np.pi / 2, np.pi, 1e9, 1e18], dtype)
+    if kind is not F16:
+        simple = np.concatenate([simple, _beside_halves().astype(dtype)])
     finite = np.concatenate([_simple_floats(dtype), powers, limits, simple])
     with np.errstate(over="ignore", invalid="ignore"):
         near = [np.nextafter(finite, dtype.type(0)), np.nextafter(finite, dtype.type(np.inf))]
     payload = np.array([ones << digits | 1 << (digits - 1) | 5], unsigned).view(dtype)
     everything = np.concatenate([finite, *near, payload])
     return np.concatenate([everything, -everything])
+
+
+def _beside_halves() -> Array:
+    """Numbers that are, and almost are, halfway between two of 16 bits, or the limit from which they are infinite there."""
+    ties = np.array(
+        [1 + 2.0**-11, 1 + 3 * 2.0**-11, 2.0**-25, 3 * 2.0**-25, 2.0**-14 - 2.0**-25, 65520.0, 2049.0, 2051.0]
+    )
+    return np.concatenate(
+        [ties, ties * (1 - 2.0**-23), ties * (1 + 2.0**-23), ties * (1 - 2.0**-40), ties * (1 + 2.0**-40)]
+    )
 
 
 def reference(case: Case, arrays: Sequence[Array]) -> Array:

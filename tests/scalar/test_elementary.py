@@ -12,7 +12,7 @@ from accel.ast.tree.types import F32
 from accel.backends.llvm.scalar_code import coefficients
 from tests.marks import slow
 from tests.scalar.accuracy import elementary_cases, sample, worst, worst_of_singles
-from tests.scalar.jit import compile_cases
+from tests.scalar.jit import OLD, compile_cases
 from tests.scalar.table import differences, reference
 from tools.coefficients import FITS
 from tools.coefficients import coefficients as compute
@@ -70,7 +70,7 @@ def test_bits_do_not_depend_on_the_number_of_lanes_or_the_position(lanes: int) -
 def test_bits_do_not_depend_on_the_cpu() -> None:
     # AVX2 without AVX-512, and SSE4 without fused multiply-add, where the C library does it.
     ours = compile_cases(CASES, 8)
-    for cpu in ("haswell", "x86-64-v2"):
+    for cpu in ("haswell", OLD):
         older = compile_cases(CASES, 8, cpu)
         for case in CASES:
             arrays = sample(case, 100)

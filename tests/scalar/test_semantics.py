@@ -12,7 +12,7 @@ import pytest
 
 from accel.ast.meaning.semantics import Value, evaluate, fold, implementation
 from accel.ast.tree.operators import ELEMENTARY, Operator
-from accel.ast.tree.types import BOOL, F32, F64, I8, I32, I64, U8, U64, ScalarType
+from accel.ast.tree.types import BOOL, F16, F32, F64, I8, I16, I32, I64, U8, U16, U64, ScalarType
 from accel.errors import AccelInternalError
 from tests.marks import slow
 from tests.scalar.table import Array, Case, all_cases, differences, operands, truth
@@ -145,6 +145,22 @@ MIN64, MAX64 = -(1 << 63), (1 << 63) - 1
         (Operator.FMA, F64, (F64, F64, F64), (1e308, 10.0, -math.inf), -math.inf),
         # Through 64 bits the sum would be rounded to a tie, and that to even.
         (Operator.FMA, F32, (F32, F32, F32), (1 + 2.0**-23, (1 - 2.0**-23) * 2.0**-24, 1 + 2.0**-23), 1 + 2.0**-23),
+        # Rounded to 32 bits first, these would be ties, and go to even.
+        (Operator.CAST, F16, (F64,), (1 + 2.0**-11 + 2.0**-40,), 1 + 2.0**-10),
+        (Operator.CAST, F16, (F64,), (65520 - 2.0**-20,), 65504.0),
+        (Operator.FMA, F16, (F16, F16, F16), (2.0**-12, 2.0**-24, 1 + 2.0**-10), 1 + 2.0**-10),
+        (Operator.FMA, F16, (F16, F16, F16), (1 + 2.0**-10, 0.5 + 2.0**-11, 2.0**-24), 0.5 + 2.0**-10),
+        (Operator.CAST, F16, (F32,), (65520.0,), math.inf),
+        (Operator.CAST, F16, (F32,), (2.0**-25,), 0.0),
+        (Operator.CAST, F16, (F64,), (2.0**-25 + 2.0**-70,), 2.0**-24),
+        (Operator.CAST, F16, (I64,), (2049,), 2048.0),
+        (Operator.CAST, F16, (I64,), (MIN64,), -math.inf),
+        (Operator.CAST, I64, (F16,), (math.inf,), MAX64),
+        (Operator.ADD, F16, (F16, F16), (2048.0, 1.0), 2048.0),
+        (Operator.MUL, F16, (F16, F16), (2.0**-12, 2.0**-12), 2.0**-24),
+        (Operator.BITCAST, I16, (F16,), (-math.nan,), 0x7E00),
+        (Operator.BITCAST, U16, (F16,), (-0.0,), 0x8000),
+        (Operator.MIN, F16, (F16, F16), (0.0, -0.0), -0.0),
         (Operator.POW, F64, (F64, F64), (-8.0, 1 / 3), math.nan),
         (Operator.POW, F64, (F64, F64), (-0.0, -3.0), -math.inf),
         (Operator.POW, F64, (F64, F64), (math.nan, 0.0), 1.0),
@@ -163,13 +179,13 @@ def test_stated_values(
     assert repr(value) == repr(expected)
 
 
-@pytest.mark.parametrize("kind", [F32, F64])
+@pytest.mark.parametrize("kind", [F16, F32, F64])
 def test_fma_is_the_exact_value_rounded_once(kind: ScalarType) -> None:
     """Sums that nearly cancel, that are nearly ties, and of numbers far apart, beside exact fractions."""
     random, fused = np.random.default_rng(8), implementation(Operator.FMA, kind, (kind, kind, kind))
-    far, bits = (40, 23) if kind is F32 else (380, 52)
+    least, most, bits = {F16: (-9, 1, 10), F32: (-40, 40, 23), F64: (-380, 380, 52)}[kind]
     for _ in range(3000):
-        exponents = random.integers(-far, far, 3)
+        exponents = random.integers(least, most, 3)
         mantissas = 1 + random.integers(0, 8, 3) * 2.0 ** -random.integers(2, bits + 1, 3)
         x, y, z = (float(kind.dtype.type(s)) for s in np.ldexp(mantissas * random.choice([-1, 1], 3), exponents))
         for third in (z, -x * y, 2 * x * y, x * y * 2.0 ** int(random.integers(bits - 1, bits + 3))):
@@ -196,7 +212,7 @@ def test_results_lie_in_their_types() -> None:
                 assert case.result.minimum <= value <= case.result.maximum, case
             else:
                 assert type(value) is float, case
-                assert value != value or case.result is F64 or float(np.float32(value)) == value, case
+                assert value != value or float(case.result.dtype.type(value)) == value, case
 
 
 def test_elementary_functions_are_not_folded() -> None:

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar, Union
 
 import numpy as np
 
-Element: TypeAlias = Union[np.bool_, np.integer[Any], np.float32, np.float64, np.complex64, np.complex128]
+Element: TypeAlias = Union[np.bool_, np.integer[Any], np.float16, np.float32, np.float64, np.complex64, np.complex128]
 """NumPy's scalar types that are element types."""
 
 K = TypeVar("K", bound=Element)

@@ -1,9 +1,10 @@
 """The meaning of every scalar operator, once for all stages and backends (design section 8; docs/scalars.md).
 
 In: an operator, the types of its operands and of its result, and operands as Python numbers: bool, int, or float (an
-f32 is a float that f32 represents exactly). Out: the result, likewise. Every operator is total: no operand raises, wraps
-out of its type, or depends on the machine. Results in f32 are rounded once. What is left open: the sign and payload of a
-NaN, which no operator lets a program see (`bitcast` and `copysign` take every NaN as the canonical positive quiet one).
+f16 or f32 is a float that the type represents exactly). Out: the result, likewise. Every operator is total: no operand
+raises, wraps out of its type, or depends on the machine. Results in f16 and f32 are rounded once. What is left open: the sign
+and payload of a NaN, which no operator lets a program see (`bitcast` and `copysign` take every NaN as the canonical positive
+quiet one).
 """
 
 from __future__ import annotations
@@ -12,16 +13,16 @@ import math
 import operator as python
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from ctypes import c_float
 from fractions import Fraction
 from functools import cache, partial
 from typing import TypeAlias
 
 from accel.ast.meaning.elementary import BINARY, UNARY
 from accel.ast.meaning.philox import philox
+from accel.ast.meaning.rounding import FUSED, ROUNDING, nearest
 from accel.ast.tree.operators import COMPARISONS, COUNTS, ELEMENTARY, SHIFTS, Operator
 from accel.ast.tree.signatures import fits
-from accel.ast.tree.types import BOOL, F32, F64, ScalarType
+from accel.ast.tree.types import BOOL, F64, ScalarType
 from accel.errors import AccelInternalError
 
 Value: TypeAlias = bool | int | float
@@ -67,11 +68,6 @@ def implementation(operator: Operator, result: ScalarType, types: tuple[ScalarTy
 # Helpers.
 
 
-def rounded(kind: ScalarType, x: float) -> float:
-    """The float of `kind` nearest to the 64-bit float `x`, ties to even."""
-    return c_float(x).value if kind is F32 else x
-
-
 def wrapped(kind: ScalarType, x: int) -> int:
     """The integer of `kind` that equals `x` modulo two to the width."""
     return ((x - kind.minimum) & ((1 << kind.bits) - 1)) + kind.minimum
@@ -80,9 +76,12 @@ def wrapped(kind: ScalarType, x: int) -> int:
 def _rounding(kind: ScalarType, function: Callable[..., float]) -> Implementation:
     """`function` with its 64-bit result rounded to `kind`.
 
-    For + - * / and sqrt on f32 operands the two roundings give what one would: 53 >= 2 * 24 + 2.
+    For + - * / and sqrt on f16 and f32 operands the two roundings give what one would: 53 >= 2 * 24 + 2.
     """
-    return function if kind is F64 else lambda *operands: c_float(function(*operands)).value
+    if kind is F64:
+        return function
+    rounded = ROUNDING[kind]
+    return lambda *operands: rounded(function(*operands))
 
 
 def _wrapping(kind: ScalarType, function: Callable[..., int]) -> Implementation:
@@ -250,67 +249,6 @@ def _to_integral(function: Callable[[float], int]) -> Callable[[float], float]:
     return lambda x: math.copysign(float(function(x)), x) if abs(x) < 2.0**52 else x
 
 
-def _nearest(kind: ScalarType, exact: Fraction) -> float:
-    """The float of `kind` nearest to a rational that is not 0, ties to even; infinite beyond the range."""
-    try:
-        near = exact.numerator / exact.denominator  # Python rounds this correctly
-    except OverflowError:
-        return math.inf if exact > 0 else -math.inf
-    if kind is F64 or math.isinf(near) or Fraction(near) == exact:
-        return rounded(kind, near)
-    return rounded(kind, _odd(near if abs(Fraction(near)) < abs(exact) else math.nextafter(near, 0.0)))
-
-
-def _odd(toward_zero: float) -> float:
-    """A number between `toward_zero` and the next one from zero, rounded to odd: rounding again sees no tie that is none."""
-    found: float = _DOUBLE.unpack(_BITS.pack(_BITS.unpack(_DOUBLE.pack(toward_zero))[0] | 1))[0]
-    return found
-
-
-_DOUBLE, _BITS = struct.Struct("<d"), struct.Struct("<q")
-
-
-def _fused_f32(x: float, y: float, z: float) -> float:
-    """x * y + z with one rounding: the product is exact in 64 bits, and what their sum loses is a number of 64 bits."""
-    product = x * y
-    total = product + z
-    if math.isfinite(total):
-        part = total - product
-        error = (product - (total - part)) + (z - part)
-        if error:
-            total = _odd(total if (error > 0) == (total > 0) else math.nextafter(total, 0.0))
-    return rounded(F32, total)
-
-
-_SPLIT = 2.0**27 + 1
-_MODERATE = 2.0**-400, 2.0**400
-
-
-def _fused_f64(x: float, y: float, z: float) -> float:
-    """x * y + z with one rounding: the product as two numbers (Dekker 1971), and the sum of three, which Python rounds once."""
-    least, most = _MODERATE
-    if not (least < abs(x) < most and least < abs(y) < most and abs(z) < most):
-        return _fused(F64, x, y, z)
-    product, c, d = x * y, x * _SPLIT, y * _SPLIT
-    x_high, y_high = c - (c - x), d - (d - y)
-    x_low, y_low = x - x_high, y - y_high
-    error = ((x_high * y_high - product) + x_high * y_low + x_low * y_high) + x_low * y_low
-    return math.fsum((product, error, z))
-
-
-def _fused(kind: ScalarType, x: float, y: float, z: float) -> float:
-    """x * y + z with one rounding, of any numbers."""
-    if not (math.isfinite(x) and math.isfinite(y)):
-        return x * y + z
-    if not math.isfinite(z):
-        return z
-    exact = Fraction(x) * Fraction(y) + Fraction(z)
-    if exact == 0:
-        # The signs of zeros follow the addition; a product that only underflows is no zero, but then z cancelled it.
-        return x * y + z if x == 0 or y == 0 else 0.0
-    return _nearest(kind, exact)
-
-
 def _float(operator: Operator, kind: ScalarType) -> Implementation:
     """An operator on floats of `kind`."""
     if operator in UNARY:
@@ -318,7 +256,7 @@ def _float(operator: Operator, kind: ScalarType) -> Implementation:
     if operator in BINARY:
         return _rounding(kind, BINARY[operator])
     if operator is Operator.FMA:
-        return _fused_f64 if kind is F64 else _fused_f32
+        return FUSED[kind]
     return _rounding(kind, _FLOATS[operator]) if operator in _ROUNDED else _FLOATS[operator]
 
 
@@ -356,10 +294,11 @@ def _cast(source: ScalarType, target: ScalarType) -> Implementation:
     if not target.is_float:
         return partial(_saturated, target) if source.is_float else _wrapping(target, int)
     if source.is_float:
-        return partial(rounded, target)
+        return ROUNDING[target]
     if source.bits < 53:
-        return lambda x: rounded(target, float(x))
-    return lambda x: _nearest(target, Fraction(x)) if x else 0.0
+        rounded = ROUNDING[target]
+        return lambda x: rounded(float(x))
+    return lambda x: nearest(target, Fraction(x)) if x else 0.0
 
 
 def _saturated(target: ScalarType, x: float) -> int:
@@ -381,4 +320,6 @@ def _bitcast(source: ScalarType, target: ScalarType) -> Implementation:
     return reinterpreted
 
 
-_FORMAT: Mapping[ScalarType, str] = {kind: "<" + letter for kind, letter in zip(ScalarType, "?bhiqBHIQfd", strict=True)}
+_FORMAT: Mapping[ScalarType, str] = {
+    kind: "<" + letter for kind, letter in zip(ScalarType, "?bhiqBHIQefd", strict=True)
+}

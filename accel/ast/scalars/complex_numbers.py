@@ -18,7 +18,7 @@ from accel.ast.handles.habits import require_elements
 from accel.ast.handles.literals import describe, is_node, untyped
 from accel.ast.tree.nodes import MakeTuple, ScalarNode
 from accel.ast.tree.operators import Operator
-from accel.ast.tree.types import ComplexType, ScalarType, complex_type
+from accel.ast.tree.types import F16, ComplexType, ScalarType, complex_type
 from accel.errors import AccelTypeError, here
 
 
@@ -33,8 +33,8 @@ def mkComplex(real: float, imag: Exp[np.float64] | float) -> Exp[np.complex128]:
 def mkComplex(real: object, imag: object) -> Exp[Any]:
     """The complex number with these parts: complex64 of float32, complex128 of float64. Accelerate's `:+`.
 
-    `A.mkComplex(A.constant(1, np.float32), 2)` is 1+2j of complex64. Raises `AccelTypeError` for parts that are no floats, or
-    of two types; a Python number has the type of the other.
+    `A.mkComplex(A.constant(1, np.float32), 2)` is 1+2j of complex64. Raises `AccelTypeError` for parts that are no such floats,
+    or of two types; a Python number has the type of the other.
 
     >>> A.run(A.unit(A.mkComplex(A.constant(1.0), 2.0)))
     array(1.+2.j)
@@ -43,7 +43,7 @@ def mkComplex(real: object, imag: object) -> Exp[Any]:
     require_elements("mkComplex", (real, imag), where, floats=True)
     given = tuple(float(part) if type(part) is int else raw(part) for part in (real, imag))
     parts = operations.alike("mkComplex", given, where)
-    return Exp(MakeTuple(parts, complex_type(_float("mkComplex", parts[0])), where))
+    return Exp(MakeTuple(parts, _of_parts("mkComplex", parts[0]), where))
 
 
 @overload
@@ -61,7 +61,7 @@ def cis(angle: object) -> Exp[Any]:
     where = here()
     require_elements("cis", (angle,), where, floats=True)
     node = untyped(raw(angle), "the angle of cis", where)
-    kind = complex_type(_float("cis", node))
+    kind = _of_parts("cis", node)
     parts = (operations.apply(operator, node, where=where, name="cis") for operator in (Operator.COS, Operator.SIN))
     return Exp(MakeTuple(tuple(parts), kind, where))
 
@@ -138,11 +138,16 @@ def phase(z: Exp[Any]) -> Exp[Any]:
     return Exp(operations.apply(Operator.ATAN2, *parts, where=where))
 
 
-def _float(name: str, node: ScalarNode) -> ScalarType:
-    if isinstance(node.type, ScalarType) and node.type.is_float:
-        return node.type
-    hint = "convert first: `A.toFloating(e, np.float64)`" if isinstance(node.type, ScalarType) else None
-    raise AccelTypeError(f"{name} takes floats, got {node.type}", here(), hint=hint)
+def _of_parts(name: str, node: ScalarNode) -> ComplexType:
+    """The type of complex numbers whose parts have the type of `node`. Raises `AccelTypeError` where there is none."""
+    kind = node.type
+    if kind is F16:
+        hint = "convert first: `A.cast(e, np.float32)`"
+        raise AccelTypeError(f"{name} takes floats of 32 or 64 bits, got {kind}", here(), hint=hint)
+    if isinstance(kind, ScalarType) and kind.is_float:
+        return complex_type(kind)
+    advice = "convert first: `A.toFloating(e, np.float64)`" if isinstance(kind, ScalarType) else None
+    raise AccelTypeError(f"{name} takes floats, got {kind}", here(), hint=advice)
 
 
 def _complex(name: str, z: object) -> ScalarNode:

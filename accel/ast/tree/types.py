@@ -26,6 +26,7 @@ class ScalarType(Enum):
     U16 = "u16"
     U32 = "u32"
     U64 = "u64"
+    F16 = "f16"
     F32 = "f32"
     F64 = "f64"
 
@@ -39,7 +40,7 @@ class ScalarType(Enum):
         self.bits = 1 if name == "bool" else self.bytes * 8
         """Bits of the value; 1 for bool."""
         self.is_float = name[0] == "f"
-        """f32 or f64."""
+        """f16, f32 or f64."""
         self.is_signed = name[0] == "i"
         """A signed integer."""
         self.is_unsigned = name[0] == "u"
@@ -60,7 +61,7 @@ class ScalarType(Enum):
 
 BOOL, I8, I16, I32, I64 = ScalarType.BOOL, ScalarType.I8, ScalarType.I16, ScalarType.I32, ScalarType.I64
 U8, U16, U32, U64 = ScalarType.U8, ScalarType.U16, ScalarType.U32, ScalarType.U64
-F32, F64 = ScalarType.F32, ScalarType.F64
+F16, F32, F64 = ScalarType.F16, ScalarType.F32, ScalarType.F64
 
 
 @frozen_value
@@ -133,7 +134,7 @@ C64, C128 = ComplexType.C64, ComplexType.C128
 
 
 def complex_type(part: ScalarType) -> ComplexType:
-    """The type of complex numbers whose parts are floats of type `part`."""
+    """The type of complex numbers whose parts are floats of type `part`: f32 or f64."""
     return C64 if part is F32 else C128
 
 

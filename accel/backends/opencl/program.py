@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from accel.backends.opencl.code.functions import Context
 from accel.backends.opencl.code.kernel import NestKernels, Scaffold
-from accel.backends.opencl.code.scalar import Prelude
+from accel.backends.opencl.code.prelude import Prelude
 from accel.backends.opencl.loops.schedule import kernels
 from accel.backends.opencl.machine.features import Features
 from accel.schedule.templates.ways import ProgramSchedules

@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable
 
 import numpy as np
 
-from accel.ast.tree.types import ScalarType
 from accel.errors import AccelNaNError
 from accel.labelled.array import Array
 from accel.labelled.meaning.evaluate import HostArray
@@ -22,7 +21,7 @@ MOST = 4
 
 def floats(arrays: Iterable[Array]) -> list[Array]:
     """Those that can hold a NaN."""
-    return [array for array in arrays if array.element in (ScalarType.F32, ScalarType.F64)]
+    return [array for array in arrays if array.element.is_float]
 
 
 def has_nan(array: HostArray) -> bool:

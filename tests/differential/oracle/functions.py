@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -76,15 +77,15 @@ def saturated(low: int, high: int, x: float) -> int:
     return max(low, min(high, math.trunc(x)))
 
 
-def fused(is_single: bool, x: float, y: float, z: float) -> float:
-    """`x * y + z`, rounded once."""
+def fused(kind: type[np.floating[Any]], x: float, y: float, z: float) -> float:
+    """`x * y + z`, rounded once to `kind`."""
     if not all(map(math.isfinite, (x, y, z))):
         # A product of finite numbers does not overflow before it is added.
         return z if math.isfinite(x) and math.isfinite(y) else x * y + z
     exact = Fraction(x) * Fraction(y) + Fraction(z)
     if exact == 0:
         return 0.0 if x and y else x * y + z
-    return _single(exact) if is_single else _double(exact)
+    return _double(exact) if kind is np.float64 else _narrow(kind, exact)
 
 
 def _double(exact: Fraction) -> float:
@@ -95,15 +96,16 @@ def _double(exact: Fraction) -> float:
     return near or (0.0 if exact > 0 else -0.0)
 
 
-def _single(exact: Fraction) -> float:
-    """The nearest of the 32-bit floats around a number; of two that are equally near, the even one."""
-    if abs(exact) >= Fraction(2**128 - 2**103):
+def _narrow(kind: type[np.floating[Any]], exact: Fraction) -> float:
+    """The nearest of the narrower floats around a number; of two that are equally near, the even one."""
+    if abs(exact) >= Fraction(2**128 - 2**103 if kind is np.float32 else 65520):
         return math.inf if exact > 0 else -math.inf
     with np.errstate(all="ignore"):
-        near = np.float32(_double(exact))
-        around = [near, np.nextafter(near, np.float32(-np.inf)), np.nextafter(near, np.float32(np.inf))]
+        near = kind(_double(exact))
+        around = [near, np.nextafter(near, kind(-np.inf)), np.nextafter(near, kind(np.inf))]
     finite = [one for one in around if np.isfinite(one)]
-    best = min(finite, key=lambda one: (abs(Fraction(float(one)) - exact), int(one.view(np.uint32)) & 1))
+    bits = f"u{near.itemsize}"
+    best = min(finite, key=lambda one: (abs(Fraction(float(one)) - exact), int(one.view(bits)) & 1))
     return float(best) or (0.0 if exact > 0 else -0.0)
 
 

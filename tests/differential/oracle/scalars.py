@@ -207,7 +207,7 @@ def elementary(name: str, *operands: object) -> Value:
 def fused(*operands: object) -> Value:
     """`x * y + z`, rounded once."""
     values = alike(*operands)
-    return by_element(partial(functions.fused, values[0].dtype.itemsize == 4), values[0].dtype, *values)
+    return by_element(partial(functions.fused, values[0].dtype.type), values[0].dtype, *values)
 
 
 def common_divisor(*operands: object) -> Value:

@@ -254,4 +254,18 @@ FAULTS = (
         "OneToMaybe(mine, EQUAL, (found, found), scatter.when)",
         (_GPU,),
     ),
+    Fault(
+        "fma of 16 bits forgets what its sum loses",
+        "backends/opencl/code/halves.py",
+        "if (isfinite(sum) && lost != 0) bits",
+        "if (false) bits",
+        (_SCALAR,),
+    ),
+    Fault(
+        "64 bits are cut off on the way to 16",
+        "backends/opencl/code/halves.py",
+        "(bits | ((bits & lost) + lost)) & ~lost",
+        "bits & ~lost",
+        (_SCALAR,),
+    ),
 )

@@ -167,11 +167,11 @@ def annotated(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f8]], p: A.Acc[A.Vector[
 
 
 def elements_that_accel_lacks(
-    z: np.ndarray[tuple[int], np.dtype[np.clongdouble]], half: NDArray[np.float16], text: NDArray[np.str_]
+    z: np.ndarray[tuple[int], np.dtype[np.clongdouble]], long: NDArray[np.longdouble], text: NDArray[np.str_]
 ) -> None:
     A.use(z)  # E: Value of type variable "K" of "use" cannot be "complexfloating
     A.use(text)  # E: Value of type variable "K" of "use" cannot be "str_"
-    A.use(half)  # E: Value of type variable "K" of "use" cannot be
+    A.use(long)  # E: Value of type variable "K" of "use" cannot be
     A.use((z, z))  # E: Value of type variable "K1" of "use" cannot be
     A.use(1j)  # E: No overload variant of "use"
 
@@ -185,6 +185,13 @@ def complex_numbers(z: A.Exp[np.complex64], w: A.Exp[np.complex128], x: A.Exp[f4
     A.real(x)  # E: Argument 1 to "real"
     A.atan(z)  # E: Value of type variable "Re" of "atan" cannot be
     A.mkComplex(x, w)  # E: Argument 2 to "mkComplex"
+
+
+def halves(h: A.Exp[np.float16], x: A.Exp[f4], k: A.Exp[np.int16]) -> None:
+    h + x  # E: Unsupported operand types for +
+    h + np.float32(1)  # E: Unsupported operand types for +
+    h & k  # E: Unsupported operand types for &
+    A.mkComplex(h, h)  # E: Argument 1 to "mkComplex"
 
 
 def scaled(k: A.Acc[A.Scalar[np.int64]], xs: A.Acc[A.Vector[f4]]) -> A.Acc[A.Vector[f4]]:

@@ -98,8 +98,7 @@ def _in_whole_elements(array: HostArray) -> HostArray:
 def _remedy(dtype: np.dtype[Any]) -> str:
     match dtype.kind:
         case "f":
-            wider = "np.float32" if dtype.itemsize < 4 else "np.float64"
-            return f"write `A.use(x.astype({wider}))`"
+            return "write `A.use(x.astype(np.float64))`"
         case "c":
             return "write `A.use(x.astype(np.complex128))`"
         case "M" | "m":

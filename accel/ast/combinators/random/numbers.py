@@ -22,7 +22,7 @@ from accel.ast.scalars.bits import shiftR
 from accel.ast.scalars.floats import cast
 from accel.ast.tree.nodes import Operation
 from accel.ast.tree.operators import Operator
-from accel.ast.tree.types import F32, I64, U64, ScalarType
+from accel.ast.tree.types import F16, F32, I64, U64, ScalarType
 from accel.errors import AccelTypeError, AccelValueError, here
 
 _LOW = (1 << 32) - 1
@@ -109,6 +109,9 @@ def _is_small(name: str, dtype: object) -> bool:
     kind = target_type(dtype, name, where)
     if not isinstance(kind, ScalarType) or not kind.is_float:
         raise AccelTypeError(f"{name} gives floats, not {kind}", where, hint="for integers see `A.random.integers`")
+    if kind is F16:
+        hint = "write `np.float32`, and `A.cast(e, np.float16)` where the numbers are used"
+        raise AccelTypeError(f"{name} gives floats of 32 or 64 bits, not {kind}", where, hint=hint)
     return kind is F32
 
 

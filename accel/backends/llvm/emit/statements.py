@@ -133,9 +133,7 @@ class Statements:
         slots = [routine.slot(register_type(out.type)) for out in outs]
         for slot, out in zip(slots, outs, strict=True):
             # Anything, but never undefined.
-            routine.store(
-                register_type(out.type), "0.0" if out.type.is_float else "false" if out.type is BOOL else "0", slot
-            )
+            routine.store(register_type(out.type), "zeroinitializer", slot)
         with routine.when(self._writer.one(guard)):
             for slot, value in zip(slots, self._made(statement, None), strict=True):
                 routine.store(register_type(value.type), self._writer.one(value), slot)

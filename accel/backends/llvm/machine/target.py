@@ -114,6 +114,11 @@ class Host:
         """Whether `fma` is an instruction: x86-64 has it since 2013, others have it always. Else it is a function of C."""
         return not self.is_x86 or bool(self._features.get("fma"))
 
+    @property
+    def has_halves(self) -> bool:
+        """Whether conversions of 16-bit floats are instructions: x86-64 has them since 2012, others have them always."""
+        return not self.is_x86 or bool(self._features.get("f16c"))
+
     def compile(self, text: str, *, quick: bool = False) -> bytes:
         """Object code of a module's text; `quick`: without optimising. Raises `RuntimeError` for malformed text: a bug."""
         with FORKS.lock:

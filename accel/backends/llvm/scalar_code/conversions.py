@@ -10,7 +10,8 @@ import math
 
 import numpy as np
 
-from accel.ast.tree.types import BOOL, F32, ScalarType
+from accel.ast.tree.types import BOOL, F16, F32, F64, ScalarType
+from accel.backends.llvm.scalar_code.halves import narrowed, narrowed_double, narrowed_integer, widened, without_nans
 from accel.backends.llvm.text.code import Code
 
 
@@ -18,6 +19,10 @@ def cast(code: Code, source: ScalarType, target: ScalarType, x: str) -> str:
     """A conversion by value: integers wrap, floats saturate (NaN gives 0), to bool asks for x != 0."""
     if source is target:
         return x
+    if source is F16:
+        return cast(code, F32, target, widened(code, x))
+    if target is F16:
+        return _to_half(code, source, x)
     if target is BOOL:
         instruction = "fcmp une" if source.is_float else "icmp ne"
         return code.emit(f"{instruction} {code.type(source)} {x}, {code.literal(source, 0)}")
@@ -38,6 +43,12 @@ def _to_float(code: Code, source: ScalarType, target: ScalarType, x: str) -> str
     else:
         instruction = "sitofp" if source.is_signed else "uitofp"
     return code.emit(f"{instruction} {code.type(source)} {x} to {code.type(target)}")
+
+
+def _to_half(code: Code, source: ScalarType, x: str) -> str:
+    if source is F32:
+        return narrowed(code, x)
+    return narrowed_double(code, x) if source is F64 else narrowed_integer(code, source, x)
 
 
 def _saturate(code: Code, source: ScalarType, target: ScalarType, x: str) -> str:
@@ -82,6 +93,8 @@ def bitcast(code: Code, source: ScalarType, target: ScalarType, x: str) -> str:
     """A conversion by bits; a NaN has the bits of the canonical one."""
     if source.is_float == target.is_float:
         return x
+    if F16 in (source, target):
+        return without_nans(code, x) if source is F16 else x
     before, after = code.type(source), code.type(target)
     if source.is_float:
         ordered = code.emit(f"fcmp ord {before} {x}, {x}")

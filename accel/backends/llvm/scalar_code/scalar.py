@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from accel.ast.tree.operators import COMPARISONS, COUNTS, ELEMENTARY, SHIFTS, Operator
-from accel.ast.tree.types import BOOL, ScalarType
+from accel.ast.tree.types import BOOL, F16, F32, I16, ScalarType
 from accel.backends.llvm.scalar_code.conversions import bitcast, cast
 from accel.backends.llvm.scalar_code.division import divide, floor_modulo, quotient, remainder
+from accel.backends.llvm.scalar_code.halves import fused, narrowed, widened
 from accel.backends.llvm.scalar_code.integers import count, power, shift
 from accel.backends.llvm.scalar_code.mathematics import elementary
 from accel.backends.llvm.scalar_code.philox import philox
@@ -34,6 +35,8 @@ def operation(
         return cast(code, kind, result, arguments[0])
     if operator is Operator.BITCAST:
         return bitcast(code, kind, result, arguments[0])
+    if kind is F16:
+        return _half(code, operator, result, arguments)
     if operator in COMPARISONS:
         return _compare(code, operator, kind, arguments)
     if operator in COUNTS:
@@ -132,6 +135,23 @@ def _integer_signum(code: Code, kind: ScalarType, x: str) -> str:
 
 
 # Floats.
+
+
+def _half(code: Code, operator: Operator, result: ScalarType, arguments: Sequence[str]) -> str:
+    """An operator on 16-bit floats: that on 32-bit ones, and rounded. What only changes the sign changes a bit."""
+    match operator:
+        case Operator.FMA:
+            return fused(code, *arguments)
+        case Operator.NEG:
+            return code.emit(f"xor {code.type(F16)} {arguments[0]}, {code.literal(I16, -0x8000)}")
+        case Operator.ABS:
+            return code.emit(f"and {code.type(F16)} {arguments[0]}, {code.literal(I16, 0x7FFF)}")
+        case _:
+            wide = [widened(code, argument) for argument in arguments]
+            if result is BOOL:
+                return operation(code, operator, BOOL, [F32] * len(wide), wide)
+            return narrowed(code, operation(code, operator, F32, [F32] * len(wide), wide))
+
 
 _FLOAT_INSTRUCTIONS: Mapping[Operator, str] = {
     Operator.ADD: "fadd",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from accel.ast.tree.types import BOOL, ScalarType
+from accel.ast.tree.types import BOOL, F16, ScalarType
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES
 from accel.backends.llvm.text.code import memory_type
 
@@ -172,15 +172,30 @@ def _key(kind: ScalarType, places: bool) -> str:
         return "  %true = icmp ne i8 %element, 0\n  %raised = zext i1 %true to i8"
     if not kind.is_float:
         return f"  %raised = xor {key} %element, {least if kind.is_signed else 0}"
-    real = memory_type(kind)
     return f"""\
-  %positive.zero = fadd {real} %element, {"0.0" if places else "-0.0"}
-  %bits = bitcast {real} %positive.zero to {key}
+{_half_bits(places) if kind is F16 else _float_bits(kind, places)}
   %sign = ashr {key} %bits, {kind.bits - 1}
   %mask = or {key} %sign, {least}
   %number.key = xor {key} %bits, %mask
-  %nan = fcmp uno {real} %element, 0.0
   %raised = select i1 %nan, {key} -1, {key} %number.key"""
+
+
+def _float_bits(kind: ScalarType, places: bool) -> str:
+    """%bits := those of %element, with `places` of +0.0 for -0.0. %nan := whether it is one."""
+    key, real = _key_type(kind), memory_type(kind)
+    return f"""\
+  %positive.zero = fadd {real} %element, {"0.0" if places else "-0.0"}
+  %bits = bitcast {real} %positive.zero to {key}
+  %nan = fcmp uno {real} %element, 0.0"""
+
+
+def _half_bits(places: bool) -> str:
+    """The same of the bits of a 16-bit float."""
+    return f"""\
+  %negative.zero = icmp eq i16 %element, {-0x8000 if places else "%element"}
+  %bits = select i1 %negative.zero, i16 {0 if places else "%element"}, i16 %element
+  %magnitude = and i16 %element, {0x7FFF}
+  %nan = icmp ugt i16 %magnitude, {0x7C00}"""
 
 
 def _counted(kind: ScalarType, digit: str, name: str) -> str:

@@ -7,17 +7,18 @@ What came before the vector is a carry, the same in all lanes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from accel.ast.tree.operators import Operator
-from accel.ast.tree.types import BOOL, I32, I64, U8, U16, ScalarType
+from accel.ast.tree.types import BOOL, I16, I32, I64, U8, U16, ScalarType
 from accel.backends.llvm.emit.values import Lanes, Value
 from accel.backends.llvm.scalar_code.scalar import operation
 from accel.backends.llvm.states.accumulators import Accumulator, Tools, Unit
 from accel.backends.llvm.states.records import Record
 from accel.backends.llvm.text.code import Code, register_type
-from accel.labelled.scalar import Constant
+from accel.labelled.scalar import Constant, constant
 
 PART_BYTES = 16
 """What a processor shifts by whole lanes in one instruction."""
@@ -40,14 +41,14 @@ class Leaf:
         if self.operator is Operator.MUL and self.type.bytes == 1:
             return U16
         if self.type.is_float:
-            return I32 if self.type.bytes == I32.bytes else I64
+            return {2: I16, 4: I32, 8: I64}[self.type.bytes]
         return self.type
 
     def enter(self, code: Code, text: str) -> str:
         """The element in the working type."""
         source, target = code.type(self.type), code.type(self.working)
         if self.type.is_float:
-            nan = code.emit(f"fcmp uno {source} {text}, {text}")
+            nan = operation(code, Operator.IS_NAN, BOOL, [self.type], [text])
             bits = code.emit(f"bitcast {source} {text} to {target}")
             known = code.emit(f"select {code.vector('i1')} {nan}, {target} {self._nan(code)}, {target} {bits}")
             return self._ordered(code, known)
@@ -64,11 +65,10 @@ class Leaf:
 
     def _nan(self, code: Code) -> str:
         """The bits of a NaN that stands above all numbers, or below them where the least is wanted."""
-        low = self.operator is Operator.MIN
-        bits = (
-            (0xFFC00000 if low else 0x7FC00000) if self.type.bytes == I32.bytes else (0xFFF8 if low else 0x7FF8) << 48
+        bits = constant(self.type, math.nan).bits
+        return code.literal(
+            self.working, bits - (1 << self.working.bits - 1) if self.operator is Operator.MIN else bits
         )
-        return code.literal(self.working, bits - (low << self.working.bits))
 
     def _ordered(self, code: Code, bits: str) -> str:
         """Bits of a float as an integer that is greater where the float is, -0.0 being less than 0.0; and back."""
@@ -93,7 +93,7 @@ class Leaf:
         """The neutral element in the working type."""
         if self.type.is_float:
             least = self.operator is Operator.MAX
-            infinity = {4: 0x7F800000, 8: 0x7FF0 << 48}[self.type.bytes]
+            infinity = constant(self.type, math.inf).bits
             return code.literal(self.working, -infinity - 1 if least else infinity)
         return code.literal(self.working, self.neutral.value)
 

@@ -2,7 +2,8 @@
 
 In: lines, as the printers make them. Out: numbered registers, and what the module must declare or define for them.
 Scalars and vectors share one text: `Code(8).at(1)` writes scalar instructions among the vector ones. Types are opaque
-pointers' LLVM (15 and later); a bool is `i1` in registers and `i8` in memory.
+pointers' LLVM (15 and later); a bool is `i1` in registers and `i8` in memory, a 16-bit float everywhere the `i16` of its bits
+(`scalar_code/halves.py`).
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ class Code:
 
     def suffix(self, kind: ScalarType) -> str:
         """How a symbol says that it is for `lanes` values of `kind`: f64, v8f64, i32, v16i1."""
-        scalar = kind.value if kind.is_float else register_type(kind)
+        scalar = {"float": "f32", "double": "f64"}.get(register_type(kind), register_type(kind))
         return scalar if self.lanes == 1 else f"v{self.lanes}{scalar}"
 
     def splat(self, scalar: str, text: str) -> str:
@@ -110,9 +111,13 @@ class Code:
 
 def register_type(kind: ScalarType) -> str:
     """The LLVM type of one value of `kind` in a register."""
-    if kind.is_float:
-        return "float" if kind is ScalarType.F32 else "double"
-    return f"i{kind.bits}"
+    match kind:
+        case ScalarType.F32:
+            return "float"
+        case ScalarType.F64:
+            return "double"
+        case _:
+            return f"i{kind.bits}"
 
 
 def memory_type(kind: ScalarType) -> str:
@@ -121,9 +126,11 @@ def memory_type(kind: ScalarType) -> str:
 
 
 def constant_text(constant: Constant) -> str:
-    """A scalar constant without its type; floats by their bits as a 64-bit float, as LLVM wants it for both widths."""
+    """A scalar constant without its type; wider floats by their bits as a 64-bit float, as LLVM wants it for both."""
     if constant.type is ScalarType.BOOL:
         return "true" if constant.bits else "false"
+    if constant.type is ScalarType.F16:
+        return str(constant.bits)
     if not constant.type.is_float:
         return str(constant.value)
     (bits,) = struct.unpack("<Q", struct.pack("<d", constant.value))

@@ -13,7 +13,8 @@ from typing import assert_never
 from accel.ast.tree.types import ScalarType
 from accel.backends.opencl.code.checks import misleads
 from accel.backends.opencl.code.naming import ERROR, element, extent_text
-from accel.backends.opencl.code.scalar import Prelude, expression
+from accel.backends.opencl.code.prelude import Prelude
+from accel.backends.opencl.code.scalar import expression
 from accel.backends.opencl.code.spelling import c_type, constant
 from accel.backends.opencl.code.writer import Writer
 from accel.backends.opencl.machine.features import Features

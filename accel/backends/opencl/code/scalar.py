@@ -10,31 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from accel.ast.tree.operators import COMPARISONS, COUNTS, ELEMENTARY, SHIFTS, Operator
-from accel.ast.tree.types import BOOL, F32, ScalarType
+from accel.ast.tree.types import BOOL, F16, F32, ScalarType
+from accel.backends.opencl.code import halves
 from accel.backends.opencl.code.philox import PHILOX
+from accel.backends.opencl.code.prelude import Prelude
 from accel.backends.opencl.code.spelling import c_type, integer, unsigned, wide
 from accel.backends.opencl.code.writer import SCALAR_LOOP
 from accel.backends.opencl.machine.features import Features
-
-
-class Prelude:
-    """The helper functions that expressions call, each once, in order of first use."""
-
-    def __init__(self) -> None:
-        self._texts: dict[str, str] = {}
-
-    def function(self, name: str, text: str) -> str:
-        """Make sure that the function is there; gives its name. A name always comes with the same text."""
-        self._texts.setdefault(name, text)
-        return name
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._texts
-
-    @property
-    def text(self) -> str:
-        """The functions' definitions."""
-        return "\n".join(self._texts.values())
 
 
 def expression(
@@ -50,9 +32,11 @@ def expression(
     if operator is Operator.SELECT:
         return f"{a} ? {arguments[1]} : {arguments[2]}"
     if operator is Operator.CAST:
-        return _cast(kind, result, a)
+        return _cast(kind, result, a, prelude)
     if operator is Operator.BITCAST:
         return _bitcast(kind, result, a)
+    if kind is F16:
+        return _half(operator, result, arguments, features, prelude)
     if operator in COMPARISONS:
         right = arguments[1] if operator in (Operator.EQ, Operator.NE) else _unseen(kind, arguments[1])
         return f"({c_type(BOOL)})({a} {_COMPARISONS[operator]} {right})"
@@ -203,6 +187,20 @@ def _count(operator: Operator, kind: ScalarType, a: str) -> str:
 # Floats.
 
 
+def _half(
+    operator: Operator, result: ScalarType, arguments: Sequence[str], features: Features, prelude: Prelude
+) -> str:
+    """An operator on 16-bit floats: that on 32-bit ones, and rounded."""
+    if operator is Operator.FMA:
+        return halves.fused(prelude, arguments)
+
+    def wide(operands: Sequence[str]) -> str:
+        kind = BOOL if result is BOOL else F32
+        return expression(operator, kind, [F32] * len(operands), operands, features, prelude)
+
+    return halves.operation(prelude, operator, result, arguments, wide)
+
+
 def _nan(kind: ScalarType) -> str:
     return "as_float(0x7fc00000u)" if kind is F32 else "as_double(0x7ff8000000000000UL)"
 
@@ -333,7 +331,15 @@ def _library(operator: Operator, kind: ScalarType, arguments: Sequence[str], fea
 # Conversions.
 
 
-def _cast(source: ScalarType, target: ScalarType, a: str) -> str:
+def _cast(source: ScalarType, target: ScalarType, a: str, prelude: Prelude) -> str:
+    if source is target:
+        return a
+    if source is F16 and target.is_float:
+        return f"({c_type(target)}){halves.widened(prelude, a)}"
+    if source is F16:
+        return halves.converted(prelude, target, a, lambda wide: _cast(F32, target, wide, prelude))
+    if target is F16:
+        return halves.to_half(prelude, source, a)
     if target is BOOL:
         return f"(uchar)({a} != 0)"
     if source.is_float and target.is_integer:
@@ -342,6 +348,8 @@ def _cast(source: ScalarType, target: ScalarType, a: str) -> str:
 
 
 def _bitcast(source: ScalarType, target: ScalarType, a: str) -> str:
+    if source is F16:
+        return f"({c_type(target)})({halves.without_nans(a)})"
     if source.is_float and target.is_integer:
         canonical = f"as_{c_type(target)}({_nan(source)})"
         return f"{a} != {a} ? {canonical} : as_{c_type(target)}({a})"

@@ -1,4 +1,5 @@
-"""How types and constants are spelled in OpenCL C. A bool is a `uchar` of 0 or 1, in memory and in variables."""
+"""How types and constants are spelled in OpenCL C. A bool is a `uchar` of 0 or 1, a 16-bit float
+a `ushort` of its bits, in memory and in variables."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from accel.ast.tree.types import BOOL, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, ScalarType
+from accel.ast.tree.types import BOOL, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, ScalarType
 from accel.labelled.scalar import Constant
 
 _NAMES: Mapping[ScalarType, str] = {
@@ -20,6 +21,7 @@ _NAMES: Mapping[ScalarType, str] = {
     U16: "ushort",
     U32: "uint",
     U64: "ulong",
+    F16: "ushort",  # its bits: `halves.py`
     F32: "float",
     F64: "double",
 }
@@ -54,6 +56,8 @@ def integer(kind: ScalarType, value: int) -> str:
 def constant(value: Constant) -> str:
     """The constant as an expression without operators outside of parentheses."""
     kind, number = value.type, value.value
+    if kind is F16:
+        return integer(U16, value.bits)
     if not kind.is_float:
         return integer(kind, int(number))
     if not math.isfinite(number):

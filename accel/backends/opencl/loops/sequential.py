@@ -5,7 +5,7 @@ from __future__ import annotations
 from accel.backends.opencl.code.body import Body
 from accel.backends.opencl.code.functions import Context
 from accel.backends.opencl.code.kernel import Amount, NestKernels, Scaffold
-from accel.backends.opencl.code.scalar import Prelude
+from accel.backends.opencl.code.prelude import Prelude
 from accel.backends.opencl.code.writer import Writer
 from accel.backends.opencl.machine.features import Features
 from accel.backends.sites import Site
