@@ -10,7 +10,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -88,7 +88,7 @@ def rows(on: OpenCLBackend, copy: float, cases: Sequence[Case], found: argparse.
         )
 
 
-def _measured(case: Case, program: A.RunN[..., object], found: argparse.Namespace) -> tuple[Arrays, Span]:
+def _measured(case: Case, program: Callable[..., object], found: argparse.Namespace) -> tuple[Arrays, Span]:
     """The arguments and the quickest call: of as many megabytes as were asked for, or fewer if that takes too long."""
     full = round(found.mb * 2**20) // _bytes_of_an_element(case)
     count = max(full // 64, SMALL)

@@ -173,7 +173,7 @@ def test_a_function_that_is_dropped_is_gone() -> None:
         for _ in range(3):
             result = run(XS, YS)
         held = weakref.ref(run)
-        direct = run._direct
+        direct = vars(run)["_direct"]
         del run
         assert held() is None
         count = sys.getrefcount(direct)
