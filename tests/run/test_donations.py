@@ -71,6 +71,26 @@ def test_a_later_loop_takes_what_an_earlier_one_has_read() -> None:
     assert taken(lambda xs: A.zipWith(A.add, xs, A.reverse(xs)), XS, donate=(0,)) == [False]
 
 
+def test_an_earlier_result_leaves_what_a_later_loop_reads() -> None:
+    def program(xs: Any, ys: Any) -> Any:
+        twice = A.map(lambda y: y * 2, ys)
+        total = A.the(A.sum(twice))
+        return twice, A.map(lambda x: x + total, xs)
+
+    assert taken(program, XS, XS + 1, donate=(0,)) == [False, True]
+
+
+def test_nothing_is_taken_before_the_last_check() -> None:
+    def program(xs: Any, places: Any) -> Any:
+        more = A.map(lambda x: x + 1, xs)
+        return more, A.gather(places, more)
+
+    xs, places = XS.copy(), np.array([0, 3, 10_000])
+    with pytest.raises(AccelIndexError, match=r"index \(10000,\)"):
+        A.runN(program, duplicate=False)(xs, places, donate=(0,))
+    np.testing.assert_array_equal(xs, XS)
+
+
 @pytest.mark.parametrize(
     ("program", "array"),
     [
