@@ -1,8 +1,8 @@
 """Radix sort as scans and permutations: by each bit in turn, the least first, keeping the order of the turn before.
 
 A turn is two loops: one finds which keys have the bit and counts them, one scans and writes each key where it goes. NumPy's
-text is shorter by the place of a key, which masks and `concatenate` imply there. `A.sort` takes eight bits at a time, by code
-made for that.
+text is shorter by the place of a key, which masks and `concatenate` imply there. `A.sort`, by code made for that, is the
+one to use.
 """
 
 from __future__ import annotations
