@@ -84,6 +84,8 @@ def operands(case: Case) -> list[Array]:
         return [unary_values(kind)]
     if len(case.types) == 3:
         together = _product([_some(edge_values(kind), 18)] * 3)
+        if kind is F16:
+            together = [np.concatenate(pair) for pair in zip(together, nearly_ties(1000), strict=True)]
     elif kind.bits <= 8:
         return _product([unary_values(kind)] * 2)
     else:
@@ -188,6 +190,14 @@ def _beside_halves() -> Array:
     return np.concatenate(
         [ties, ties * (1 - 2.0**-23), ties * (1 + 2.0**-23), ties * (1 - 2.0**-40), ties * (1 + 2.0**-40)]
     )
+
+
+def nearly_ties(count: int) -> list[Array]:
+    """Operands of which `fma` is almost halfway between two 16-bit floats: 24 bits take half of them for ties."""
+    generator = np.random.default_rng(4)
+    x, z = 1 + generator.integers(0, 1 << 10, (2, count)) / 1024
+    signs = generator.choice([-1.0, 1.0], (2, count))
+    return [each.astype(np.float16) for each in (signs[0] * x, 2.0**-11 / x, signs[1] * z)]
 
 
 def reference(case: Case, arrays: Sequence[Array]) -> Array:

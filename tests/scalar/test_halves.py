@@ -18,7 +18,7 @@ from accel.ast.tree.operators import ELEMENTARY, Operator
 from accel.ast.tree.types import F16, F64, I32, I64, U64, ScalarType
 from tests.marks import one_in, slow
 from tests.scalar.jit import OLD, compile_cases
-from tests.scalar.table import Array, Case, all_cases, operands, reference
+from tests.scalar.table import Array, Case, all_cases, nearly_ties, operands, reference
 
 ELEMENTARY_CASES = [case for case in all_cases() if case.operator in ELEMENTARY and case.types[0] is F16]
 
@@ -96,7 +96,9 @@ def test_fma_has_the_bits_of_exact_fractions(cpu: str | None) -> None:
         product = x.astype(np.float64) * y
         near = np.float16(product * 2.0 ** random.integers(-13, 14, len(x)))
     z = np.where(random.random(len(x)) < 0.7, near, z)
-    x, y, z = (each[np.isfinite(z)] for each in (x, y, z))
+    x, y, z = (
+        np.concatenate([each[np.isfinite(z)], more]) for each, more in zip((x, y, z), nearly_ties(2000), strict=True)
+    )
     got = compile_cases([fma], 8, cpu)(fma, [x, y, z])
     for a, b, c, found in zip(x.tolist(), y.tolist(), z.tolist(), got.tolist(), strict=True):
         assert found == nearest(Fraction(a) * Fraction(b) + Fraction(c)), (a, b, c)
