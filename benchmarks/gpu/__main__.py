@@ -26,7 +26,7 @@ from accel.ilp.solvers import is_installed
 from accel.support.choices import Strategy
 from benchmarks.gpu import others
 from benchmarks.gpu.cases import CASES, Arrays, Case
-from benchmarks.gpu.device import Span, clocked, copied, fastest
+from benchmarks.gpu.device import Span, copied, fastest
 
 SMALL = 9000
 """Elements of the comparison with the interpreter."""
@@ -139,7 +139,7 @@ def main(given: Sequence[str]) -> int:
     if on is None:
         print(NO_GPU)
         return 1
-    clocked(on)
+    on.memory.keep_times()
     copy = copied(on, min(round(found.mb * 2**20), int(on.device.max_mem_alloc_size) // 2))
     what = "a GPU" if on.features.gpu else "no GPU, but what its processors do"
     print(

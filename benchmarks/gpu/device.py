@@ -33,14 +33,6 @@ class Span:
     seconds: float
 
 
-def clocked(on: OpenCLBackend) -> None:
-    """Have the device's queue keep times."""
-    import pyopencl
-
-    kept = pyopencl.command_queue_properties.PROFILING_ENABLE
-    on.memory.queue = pyopencl.CommandQueue(on.memory.context, on.device, kept)
-
-
 def copied(on: OpenCLBackend, size: int) -> float:
     """Bytes that the device reads and writes in a second: the better of a kernel of its own and the driver's copy."""
     import pyopencl

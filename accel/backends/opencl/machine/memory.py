@@ -108,6 +108,15 @@ class Memory:
         unused = sum(size * len(buffers) for size, buffers in self._free.copy().items())
         return DeviceMemory(sum(self._used.copy().values()), unused, self._total)
 
+    def keep_times(self) -> None:
+        """Have the queue know, from now on, when kernels begin and end. Waits for what is under way."""
+        import pyopencl
+
+        self.queue.finish()
+        device = self.queue.device
+        self.queue = pyopencl.CommandQueue(self.context, device, pyopencl.command_queue_properties.PROFILING_ENABLE)
+        self._staging = None if self.unified else Staging(self.context, device, self.queue)
+
     def take(self, size: int) -> Held:
         """A buffer of at least `size` bytes with any contents. Raises `MemoryError`."""
         check_process(self.generation)
