@@ -201,7 +201,7 @@ def scaled(k: A.Acc[A.Scalar[np.int64]], xs: A.Acc[A.Vector[f4]]) -> A.Acc[A.Vec
 def scalars_of_other_types(x: np.ndarray[tuple[int], np.dtype[f4]]) -> None:
     f = A.runN(scaled)
     f(np.int32(3), x)  # E: Argument 1
-    f(3, x)  # E: Argument 1
+    f(3, x)  # E: No overload variant
     f(np.int64(3), np.float32(1))  # E: Argument 2
     f(np.zeros(3, np.int64), x)  # E: Argument 1
 
