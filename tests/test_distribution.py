@@ -34,10 +34,10 @@ def test_the_project_has_the_distribution_s_name_and_extras_name_it() -> None:
 
 
 def test_every_command_that_installs_names_this_project() -> None:
-    """A directory, this distribution, the one dependency that a hint names, or a name that the code puts in."""
-    pattern = re.compile(r"pip install (?:-\S+ )*\\?['\"]?([\w.{-]+)")
+    """A directory, a folder of wheels, this distribution, a dependency that a hint names, or a name that the code puts in."""
+    pattern = re.compile(r"pip install (?:--target \S+ |-\S+ )*\\?['\"]?([\w.{-]+)")
     named = {name for path in TEXTS for name in pattern.findall(path.read_text(encoding="utf-8"))}
-    assert named == {".", DISTRIBUTION, "mip", "{DISTRIBUTION"}
+    assert named == {".", "wheels", DISTRIBUTION, "mip", "{DISTRIBUTION"}
 
 
 def test_no_text_names_an_extra_of_another_project() -> None:

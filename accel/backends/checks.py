@@ -17,7 +17,8 @@ from accel.labelled.meaning import nans
 from accel.labelled.meaning.divisions import may_divide_by_zero
 from accel.labelled.meaning.evaluate import HostArray
 from accel.labelled.meaning.interpret import judge
-from accel.labelled.nodes import Binding, BindSizes, Program, Scatter
+from accel.labelled.nodes import Binding, BindSizes, Program
+from accel.labelled.operations import has_unique_targets
 from accel.labelled.programs import functions, programs, reads
 
 B = TypeVar("B")
@@ -81,7 +82,7 @@ class Checks:
 def _is_to_be_judged(binding: Binding) -> bool:
     """Whether an operation might divide by zero, or send two elements to one place."""
     operation = binding.operation
-    if isinstance(operation, Scatter) and operation.unique:
+    if has_unique_targets(operation):
         return True
     return any(map(may_divide_by_zero, functions(operation)))
 

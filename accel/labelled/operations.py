@@ -226,6 +226,11 @@ def describe(operation: Operation) -> Described:
             assert_never(operation)
 
 
+def has_unique_targets(operation: Operation) -> bool:
+    """Whether it writes to places that its user says are different: that may be wrong."""
+    return isinstance(operation, Scatter) and operation.unique
+
+
 def _of_segments(fold: FoldSegments | ScanSegments) -> frozenset[Flag]:
     """What holds of folds and scans of segments: each element is in one of them or in none."""
     flags = _SHRINKING if fold.monoid.exact else _SHRINKING | _INEXACT

@@ -37,6 +37,7 @@ PARAMETERS = {
     "strip": 3,
     "edge": 4,
     "group": 2,
+    "turns": 5,
 }
 """Sizes at launch."""
 

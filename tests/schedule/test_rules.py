@@ -124,7 +124,7 @@ REFUSED: list[tuple[str, Callable[[], object]]] = [
     ("each of its iterations needs the one before", lambda: flip(carry(own(programs.counts()), 0, 4096), 0)),
     ("on several threads", lambda: kind(carry(own(programs.counts()), 0, 4096), 1, Kind.PARALLEL)),
     ("on several threads", lambda: kind(subdivide(own(programs.counts()), 0, 4096), 0, Kind.PARALLEL)),
-    ("lanes run in work-items", lambda: kind(own(programs.dot()), 0, Kind.ITEM)),
+    ("run in work-items", lambda: kind(own(programs.dot()), 0, Kind.ITEM)),
     ("no piece inside", lambda: pack(kind(own(programs.whole()), 0, Kind.SERIAL), ["e0"], 2)),
     ("before it is there", lambda: pack(own(programs.rows()), ["e2"], 0)),
     ("no statement makes them", lambda: pack(own(programs.matmul()), ["e7"], 0)),

@@ -31,15 +31,16 @@ def texts(
     """Stage name to text: `ast labelled graph model fusedast ir schedule llvm opencl`.
 
     program: what was planned, with `options`; its graph and model are those of the search. From `labelled` on, what the plan
-    recomputes stands in the program.
+    recomputes stands in the program. The text of `ast` is made at once: nodes hold the user's arrays, and explanations are kept.
     """
+    of_nodes = ast_text(tuple(nodes))
 
     def graph() -> Graph:
         return build_graph(program, options.duplicate is True)
 
     return Lazy(
         {
-            "ast": lambda: ast_text(tuple(nodes)),
+            "ast": lambda: of_nodes,
             "labelled": steps["plan"].show,
             "graph": lambda: graph_text(graph()),
             "model": lambda: _model(graph(), options),
