@@ -31,7 +31,7 @@ def texts(
     """Stage name to text: `ast labelled graph model fusedast ir schedule llvm opencl`.
 
     program: what was planned, with `options`; its graph and model are those of the search. From `labelled` on, what the plan
-    recomputes stands in the program. The text of `ast` is made at once: nodes hold the user's arrays, and explanations are kept.
+    recomputes stands in the program. The text of `ast` is made at once: nodes hold the user's arrays, explanations are kept.
     """
     of_nodes = ast_text(tuple(nodes))
 
