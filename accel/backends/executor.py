@@ -71,6 +71,7 @@ class Execution(Generic[B]):
         upload = self._device.upload
         for place, slot in self._parameters:
             buffers[slot] = upload(arguments[place])
+        lent = self._borrows([buffers[slot] for _, slot in self._parameters], arguments)
         try:
             self._go(self._code, buffers, sizes, arguments)
         except Failed:
@@ -79,10 +80,13 @@ class Execution(Generic[B]):
             if self._has_failed(buffers):
                 self._run_again(arguments, buffers)
             raise
-        return [
+        results = [
             give(_held(buffers[slot]), element, shape(sizes), owned=owned)
             for slot, element, shape, owned in self._results
         ]
+        if lent:  # results may be computed later, but the caller may write to arguments from now on
+            self._device.finish()
+        return results
 
     def _begun(self, arguments: Sequence[Leaf]) -> tuple[list[B | None], list[int]]:
         """The lists of a call that has arguments of these shapes."""

@@ -108,7 +108,7 @@ FAULTS = (
     Fault(
         "targets may be given twice whatever is checked",
         "backends/checks.py",
-        "if isinstance(operation, Scatter) and operation.unique:",
+        "if has_unique_targets(operation):",
         "if False:",
         (_CHECKS,),
     ),
