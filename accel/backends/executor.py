@@ -52,13 +52,19 @@ class Execution(Generic[B]):
 
     def __call__(self, arguments: Sequence[Leaf]) -> list[HostArray]:
         """Run: see `accel.backends.protocol.Executable`."""
-        return self._given(arguments, self._device.download)
+        results, _ = self._given(arguments, self._device.download)
+        return results
 
     def kept(self, arguments: Sequence[Leaf]) -> list[Leaf]:
         """Run: see `accel.backends.residence.Keeps`."""
-        return self._given(arguments, self._device.kept)
+        results, uploaded = self._given(arguments, self._device.kept)
+        # They may be computed later, but from now on the caller may write to arguments.
+        if self._borrows(uploaded, arguments):
+            self._device.finish()
+        return results
 
-    def _given(self, arguments: Sequence[Leaf], give: Give[B, T]) -> list[T]:
+    def _given(self, arguments: Sequence[Leaf], give: Give[B, T]) -> tuple[list[T], list[B]]:
+        """The results, and the buffers of the arguments that are read."""
         try:
             return self._run(arguments, give)
         except AccelError:
@@ -66,12 +72,11 @@ class Execution(Generic[B]):
         except MemoryError as error:  # for a copy of an argument or of a result
             raise AccelMemoryError(f"no memory for an argument or a result: {error}", here()) from error
 
-    def _run(self, arguments: Sequence[Leaf], give: Give[B, T]) -> list[T]:
+    def _run(self, arguments: Sequence[Leaf], give: Give[B, T]) -> tuple[list[T], list[B]]:
         buffers, sizes = self._begun(arguments)
-        upload = self._device.upload
-        for place, slot in self._parameters:
-            buffers[slot] = upload(arguments[place])
-        lent = self._borrows([buffers[slot] for _, slot in self._parameters], arguments)
+        uploaded = [self._device.upload(arguments[place]) for place, _ in self._parameters]
+        for (_, slot), buffer in zip(self._parameters, uploaded, strict=True):
+            buffers[slot] = buffer
         try:
             self._go(self._code, buffers, sizes, arguments)
         except Failed:
@@ -84,9 +89,7 @@ class Execution(Generic[B]):
             give(_held(buffers[slot]), element, shape(sizes), owned=owned)
             for slot, element, shape, owned in self._results
         ]
-        if lent:  # results may be computed later, but the caller may write to arguments from now on
-            self._device.finish()
-        return results
+        return results, uploaded
 
     def _begun(self, arguments: Sequence[Leaf]) -> tuple[list[B | None], list[int]]:
         """The lists of a call that has arguments of these shapes."""
