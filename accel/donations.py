@@ -47,7 +47,7 @@ def called(
     array([1., 1.])
     """
     if others:
-        names = "it takes `out` and `donate` only"
+        names = "it takes `out` and `donate`, or `keep` alone"
         raise AccelTypeError(f"a compiled function takes its arrays by position; by name {names}", here())
     if out is not None:
         checked(out, arguments)

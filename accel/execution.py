@@ -298,7 +298,7 @@ class RunN(Generic[P, R]):
             load("accel.building")
             from accel.building import compiled
 
-            found = replace(found, executable=compiled(found.program(), settings, data)[0])
+            found = replace(found, executable=compiled(found.built().program, settings, data)[0])
         if keep or any(isinstance(part, DeviceArray) for part in flatten(args)):
             return found.keep(data, settings.backend)
         as_given = all(type(a) is np.ndarray and h.data[0] is a for a, h in zip(args, hosts, strict=True))
@@ -351,23 +351,18 @@ class RunN(Generic[P, R]):
     ) -> Specialised:
         if settings.sizes == "actual":
             now = _built(nodes, parameters, settings, [leaf for host in hosts for leaf in host.data])
-            return Specialised(
-                lambda: now.program, now.executable, lambda: now.executable, _leaves(now.constants), shaped, where
-            )
+            return Specialised(now.executable, lambda: now, _leaves(now.constants), shaped, where)
         made = functools.cache(functools.partial(_built, nodes, parameters, settings))
         found = structure.structure([*parameters, *nodes])
         recalled = kept_programs.recall(found.key, settings, lambda arguments: made().executable(arguments))
         if recalled is not None:
             inputs, executable = recalled
             constants = _leaves([found.uses[number] for number in inputs])
-            built = lambda: made().executable  # noqa: E731  # beside the other one
-            return Specialised(lambda: made().program, executable, built, constants, shaped, where)
+            return Specialised(executable, made, constants, shaped, where)
         done = made()
         _keep(found.key, settings, _inputs(found, done.constants), done)
         # Without the settings, which may hold a cost function of the user's.
-        return Specialised(
-            lambda: done.program, done.executable, lambda: done.executable, _leaves(done.constants), shaped, where
-        )
+        return Specialised(done.executable, lambda: done, _leaves(done.constants), shaped, where)
 
 
 def _leaves(constants: Sequence[Use]) -> tuple[Leaf, ...]:

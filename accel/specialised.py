@@ -14,18 +14,20 @@ from accel.forms import Shaped
 
 if TYPE_CHECKING:
     from accel.backends.protocol import Executable
-    from accel.labelled.nodes import Program
+    from accel.building import Built
 
 L = TypeVar("L")
 
 
 @dataclass(frozen=True, slots=True)
 class Specialised:
-    """A `runN` function for arguments of certain ranks and dtypes. `built`: the executable with all that is known of it."""
+    """A `runN` function for arguments of certain ranks and dtypes.
 
-    program: Callable[[], Program]
+    built: the program with all that is known of it, made when somebody asks if `executable` comes from another process.
+    """
+
     executable: Executable
-    built: Callable[[], Executable]
+    built: Callable[[], Built]
     constants: tuple[Leaf, ...]
     result: Shaped
     where: Where | None
@@ -36,7 +38,7 @@ class Specialised:
 
         `given`: which arguments' memory results may take.
         """
-        built = self.built() if given else None
+        built = self.built().executable if given else None
         taking = built.taking(given) if isinstance(built, Direct) else None
         return self.result.assemble(self._run(fetched_results, taking or self.executable, arguments))
 

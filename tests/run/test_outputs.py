@@ -101,5 +101,5 @@ def test_nothing_is_written_if_the_last_of_several_is_wrong_or_the_program_fails
 
 def test_other_names_are_refused() -> None:
     function: Any = A.runN(doubled)
-    with pytest.raises(A.AccelTypeError, match="by position; by name it takes `out` and `donate` only"):
+    with pytest.raises(A.AccelTypeError, match="by position; by name it takes `out` and `donate`, or `keep` alone"):
         function(XS, into=np.empty(6, np.float32))
