@@ -15,12 +15,12 @@ class Processor:
 class WorkItems:
     """A device of many work-items, which stand in groups, as OpenCL has them.
 
-    atomic_bytes: of the widest elements that work-items may combine in memory at the same time. groups_fold_rows: whether
-    work-items are so cheap that groups of them fold rows and columns, and so many that neighbours must read neighbours: a GPU.
+    atomic_bytes: of the widest elements that work-items may combine in memory at the same time. gpu: whether work-items are so
+    cheap that groups of them share what one could do, and so many that neighbours must read neighbours.
     """
 
     atomic_bytes: int = 8
-    groups_fold_rows: bool = False
+    gpu: bool = False
 
 
 Machine: TypeAlias = Union[Processor, WorkItems]

@@ -24,7 +24,7 @@ from tests.schedule import programs
 
 Handle: TypeAlias = A.Acc[Any]  # Any: types are known at run time
 
-GPU = WorkItems(groups_fold_rows=True)
+GPU = WorkItems(gpu=True)
 
 
 def templates(function: Callable[..., object], *data: HostArray) -> list[Template]:

@@ -67,7 +67,7 @@ def test_work_items(example: Callable[[], Example]) -> None:
     """The best way of each nest, and the last; of slices, none of which makes all that a nest makes, the nest's own order."""
 
     def chosen(nest: Nest, way: int) -> Schedule:
-        first, *others = schedules(nest, WorkItems(groups_fold_rows=True)).ways[way].schedules
+        first, *others = schedules(nest, WorkItems(gpu=True)).ways[way].schedules
         return rules.original(nest) if others else first
 
     made = example()

@@ -18,7 +18,7 @@ from tests.schedule import programs
 from tests.schedule.programs import EXAMPLES, Example
 
 DEVICE = WorkItems()
-GPU = WorkItems(groups_fold_rows=True)
+GPU = WorkItems(gpu=True)
 
 BY_BLOCKS = (Template.ROWS, Template.GROUPS, Template.BLOCK_GROUPS, Template.LANE_ROWS, Template.COLUMN_GROUPS)
 """Templates that cut ordered axes into blocks, steps and lanes."""

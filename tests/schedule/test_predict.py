@@ -91,7 +91,7 @@ def test_every_schedule_has_a_time_or_unknown_extents(example: Callable[[], Exam
         for extent, actual in zip(parameter[0].shape, argument.shape, strict=False)
         if extent.variable is not None
     }
-    for machine in (PROCESSOR, WorkItems(groups_fold_rows=True)):
+    for machine in (PROCESSOR, WorkItems(gpu=True)):
         for nest in program_schedules(made.loops, machine).nests:
             for way in nest.ways:
                 time = predicted(way.schedules, sizes)

@@ -56,7 +56,7 @@ def schedules(nest: Nest, machine: Machine) -> NestSchedules:
 
 def _ways(nest: Nest, machine: WorkItems) -> tuple[Way, ...]:
     """Those in work-items. On a GPU what would run in one of them is split, if that serves."""
-    parts = split(nest, machine) if machine.groups_fold_rows else None
+    parts = split(nest, machine) if machine.gpu else None
     if parts is None:
         return tuple(_in_work_items(nest, machine))
     made = tuple(
@@ -70,7 +70,7 @@ def _ways(nest: Nest, machine: WorkItems) -> tuple[Way, ...]:
 def _in_work_items(nest: Nest, machine: WorkItems) -> Iterator[Way]:
     """Each way as one schedule, or as those of slices of the nest; on a GPU by groups, where they serve, and so that
     neighbours read neighbours where that can be."""
-    if machine.groups_fold_rows:
+    if machine.gpu:
         for template in (folds, chains, scatters):
             if in_groups := tuple(template(nest, machine)):
                 yield from map(Way, in_groups)

@@ -29,7 +29,7 @@ class Features:
     @property
     def machine(self) -> WorkItems:
         """What schedules depend on."""
-        return WorkItems(atomic_bytes=8 if self.atomics64 else 4, groups_fold_rows=self.gpu)
+        return WorkItems(atomic_bytes=8 if self.atomics64 else 4, gpu=self.gpu)
 
     @property
     def options(self) -> tuple[str, ...]:

@@ -105,8 +105,11 @@ class Memory:
     @property
     def use(self) -> DeviceMemory:
         """What is used now."""
-        unused = sum(size * len(buffers) for size, buffers in self._free.copy().items())
-        return DeviceMemory(sum(self._used.copy().values()), unused, self._total)
+        return DeviceMemory(sum(self._used.copy().values()), self._unused, self._total)
+
+    @property
+    def _unused(self) -> int:
+        return sum(size * len(buffers) for size, buffers in self._free.copy().items())
 
     def keep_times(self) -> None:
         """Have the queue know, from now on, when kernels begin and end. Waits for what is under way."""
@@ -146,7 +149,7 @@ class Memory:
     def give(self, buffer: pyopencl.Buffer, size: int) -> None:
         """Take a buffer back, for reuse up to a quarter of the device's memory."""
         self._used.pop(id(buffer), None)
-        if self.use.unused + size <= self._total // 4:
+        if self._unused + size <= self._total // 4:
             self._free.setdefault(size, []).append(buffer)
 
     def empty(self) -> None:

@@ -6,16 +6,11 @@ taken; one that was read and found so is taken again, so that nothing is written
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from accel.ast.tree.types import I64, ScalarType
 from accel.backends.opencl.machine.memory import Held, Memory
 from accel.backends.sites import Failed
-
-if TYPE_CHECKING:
-    pass
 
 WORDS = 16
 """Numbers in a record: a site, and an index of at most 15 dimensions."""
@@ -53,8 +48,10 @@ class Records:
             value: bool | int | float = self.memory.download(buffer, element, ()).item()
             return value
         found = np.empty(1, I64.dtype)
-        pyopencl.enqueue_copy(self.memory.queue, found, record.buffer, is_blocking=False)
+        # Whoever lets go of such a copy's event waits for it: it is kept until the next copy, which comes later, is done.
+        copy = pyopencl.enqueue_copy(self.memory.queue, found, record.buffer, is_blocking=False)
         value = self.memory.download(buffer, element, ()).item()
+        del copy
         if found[0]:
             raise Failed
         self._clean.append(record)
