@@ -2,18 +2,19 @@
 Also which elements of a fold may be products, and what such elements are made of.
 
 Recognised after simplification, component by component: the k-th result must be one operator on the k-th leaf of each side.
-Floating-point + and * commute but are not exact: they do not associate. Of anything else nothing is known.
+Floating-point + and * commute but are not exact: they do not associate. One function of pairs is known as well: the least or
+the greatest value, and the first of the places where it stands. Of anything else nothing is known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar, Union
 
 from accel.ast.tree.operators import Operator
-from accel.ast.tree.types import F32, F64, ScalarType
-from accel.labelled.scalar import Compute, Constant, Function, Operand, constant
+from accel.ast.tree.types import F32, F64, I64, ScalarType
+from accel.labelled.scalar import Compute, Constant, Function, Operand, Variable, constant
 
 T = TypeVar("T")
 
@@ -29,12 +30,15 @@ class Monoid:
     neutral: the k-th element changes nothing when it is combined on either side, bit by bit; None if there is none known.
     exact: any order of combination gives the same bits.
     commutes: the two sides may change places.
+    extreme: MIN or MAX, of pairs of which the result is the least or the greatest value and the least place beside it, of NaNs
+    if there are some; None for everything else.
     """
 
     operators: tuple[Operator, ...] | None
     neutral: tuple[Constant, ...] | None
     exact: bool
     commutes: bool
+    extreme: Operator | None = None
 
 
 UNKNOWN = Monoid(None, None, exact=False, commutes=False)
@@ -59,6 +63,62 @@ def monoid_of(combine: Function) -> Monoid:
         neutral.append(element)
         exact = exact and (not kind.is_float or operator in (Operator.MIN, Operator.MAX))
     return Monoid(tuple(operators), tuple(neutral), exact, commutes=True)
+
+
+BEHIND = constant(I64, I64.maximum)
+"""A place behind all others."""
+
+
+def monoid_of_fold(combine: Function) -> Monoid:
+    """The same of a fold's function, also if it finds where an extreme stands: scans and scatters do not ask for that."""
+    operator = _extreme(combine)
+    value = None if operator is None else _neutral(operator, combine.parameters[0].type)
+    if value is None:
+        return monoid_of(combine)
+    return Monoid(None, (value, BEHIND), exact=True, commutes=True, extreme=operator)
+
+
+Term: TypeAlias = Union[Operand, tuple[Operator, "tuple[Term, ...] | frozenset[Term]"]]
+"""What an operand is computed from; the operands of what commutes in no order."""
+
+_IN_ANY_ORDER = frozenset({Operator.MIN, Operator.MAX, Operator.EQ, Operator.OR})
+
+_LONGEST = 10
+"""Statements of the longest function that finds an extreme."""
+
+
+def _extreme(combine: Function) -> Operator | None:
+    """The operator of a function that finds where an extreme stands."""
+    statements, results = combine.body.statements, combine.body.results
+    made: dict[Operand, Compute] = {s.out: s for s in statements if isinstance(s, Compute)}
+    if len(combine.parameters) != 4 or len(statements) > _LONGEST or len(made) < len(statements):
+        return None
+    terms = tuple([_term(made, result) for result in results])
+    if combine.parameters[1].type is not I64:
+        return None
+    return next((o for o in (Operator.MIN, Operator.MAX) if terms == _extreme_and_place(o, combine.parameters)), None)
+
+
+def _term(made: Mapping[Operand, Compute], operand: Operand) -> Term:
+    statement = made.get(operand)
+    if statement is None:
+        return operand
+    parts = [_term(made, argument) for argument in statement.arguments]
+    return statement.operator, frozenset(parts) if statement.operator in _IN_ANY_ORDER else tuple(parts)
+
+
+def _extreme_and_place(operator: Operator, parameters: Sequence[Variable]) -> tuple[Term, Term]:
+    """The extreme of two values, and the least of the places beside those that are equal to it, or NaN."""
+    value, _, other, _ = parameters
+    best: Term = (operator, frozenset((value, other)))
+
+    def place(value: Variable, place: Variable) -> Term:
+        stands: Term = (Operator.EQ, frozenset((value, best)))
+        if value.type.is_float:
+            stands = (Operator.OR, frozenset((stands, (Operator.IS_NAN, (value,)))))
+        return Operator.SELECT, (stands, place, BEHIND)
+
+    return best, (Operator.MIN, frozenset((place(*parameters[:2]), place(*parameters[2:]))))
 
 
 def _neutral(operator: Operator, kind: ScalarType) -> Constant | None:

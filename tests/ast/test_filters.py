@@ -132,5 +132,5 @@ def test_loops() -> None:
     assert A.explain(A.compact(A.map(lambda x: x > 3, xs), xs)).loops == 1
     assert A.explain(A.justs(A.map(lambda x: A.cond(x > 3, A.just(x), A.nothing()), xs))).loops == 1
     assert A.explain(A.expand(lambda x: x % 3, lambda x, k: x + k, xs)).loops == 4
-    assert A.explain(A.argmax(A.use(M))).loops == 2
+    assert A.explain(A.argmax(A.use(M))).loops == 1
     assert A.explain(A.permuteUnique(A.fill((6,), 0), lambda ix: A.just(ix), xs)).loops == 2

@@ -125,6 +125,42 @@ def test_what_is_known_of_combining_functions(combine: object, kind: object, exa
     assert (fold.monoid.exact, fold.monoid.commutes) == (exact, commutes)
 
 
+def extreme(better: object, nan: bool, behind: int = 2**63 - 1) -> object:
+    """Joins pairs of a value and a place, as `argmax` does; with `nan` a NaN is found."""
+
+    def joined(a: AnyExp, b: AnyExp) -> AnyExp:
+        best = better(a[0], b[0])  # type: ignore[operator]  # a function of two numbers
+
+        def place(pair: AnyExp) -> AnyExp:
+            return A.select((best == pair[0]) | A.isNaN(pair[0]) if nan else pair[0] == best, pair[1], behind)
+
+        return A.lift(best, A.min(place(b), place(a)))
+
+    return joined
+
+
+@pytest.mark.parametrize(
+    ("combine", "kind", "exact"),
+    [
+        (extreme(A.max, nan=True), F32, True),
+        (extreme(A.min, nan=True), F64, True),
+        (extreme(A.max, nan=False), I64, True),
+        # Nobody says where a NaN is; another bound may be a place; the sum is not among the values.
+        (extreme(A.max, nan=False), F32, False),
+        (extreme(A.max, nan=False, behind=5), I64, False),
+        (extreme(A.add, nan=False), I64, False),
+    ],
+)
+def test_folds_that_find_where_an_extreme_stands(combine: object, kind: object, exact: bool) -> None:
+    xs, places = parameter(1, kind), parameter(1, I64)  # type: ignore[arg-type]  # parametrised
+    (fold,) = operations(A.fold1(combine, A.zip(xs, places)), of=[xs, places])  # type: ignore[arg-type]  # as above
+    assert isinstance(fold, Fold)
+    assert (fold.monoid.exact, fold.monoid.commutes, fold.monoid.extreme is not None) == (exact, exact, exact)
+    (scan,) = operations(A.scanl1(combine, A.zip(xs, places)), of=[xs, places])  # type: ignore[arg-type]  # as above
+    assert isinstance(scan, Scan)
+    assert not scan.monoid.exact
+
+
 def test_lazy_logic_is_logic() -> None:
     """`&` on bools is a choice to the user, and one exact operator afterwards."""
     x = np.array([[True, True], [True, False]])

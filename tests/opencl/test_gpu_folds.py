@@ -131,3 +131,14 @@ def test_folds_that_do_not_commute(platform: str, size: int) -> None:
     check(platform, lambda xs: A.fold1(halving, xs), data, expected)
     check(platform, lambda xs: A.fold1(halving, A.transpose(xs)), data.T.copy(), expected)
     check(platform, lambda xs: A.fold1(halving, xs), data[0], np.array(expected[0]))
+
+
+@each_platform
+@pytest.mark.parametrize("shape", [(3, 9000), (300, 70), (1000, 3)])
+def test_where_the_greatest_stands(platform: str, shape: tuple[int, int]) -> None:
+    """Pairs of an element and its place join in any order; of the NaNs in the second row the first is found."""
+    data = np.random.default_rng(7).integers(0, 50, shape).astype(np.float32)
+    data[1, 2::5] = np.nan
+    check(platform, A.argmax, data, data.argmax(-1))
+    check(platform, lambda xs: A.argmin(A.transpose(xs)), data, data.argmin(0))
+    check(platform, A.argmin, data.reshape(-1)[: shape[1]], data[0].argmin(keepdims=True)[0])

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from accel.ast.tree.nodes import ScanForm
-from accel.labelled.algebra import by_component, monoid_of
+from accel.labelled.algebra import by_component, monoid_of, monoid_of_fold
 from accel.labelled.nodes import Filter, Fold, FoldSegments, Operation, Scan, ScanSegments
 from accel.labelled.scalar import Function
 from accel.labelled.scalar_text import variables_used
@@ -66,7 +66,8 @@ def restrict_reduction(operation: Reduction, wanted: Collection[int]) -> tuple[R
     inputs = tuple([array for k in kept for array in parts[k]])
     totals = isinstance(operation, Scan | ScanSegments) and operation.form is ScanForm.TOTAL
     places = kept + [count + k for k in kept] if totals else kept
-    fewer = replace(operation, combine=combine, initial=initial, inputs=inputs, monoid=monoid_of(combine))
+    known = monoid_of(combine) if isinstance(operation, Scan | ScanSegments) else monoid_of_fold(combine)
+    fewer = replace(operation, combine=combine, initial=initial, inputs=inputs, monoid=known)
     if not isinstance(fewer, Scan | ScanSegments):
         fewer = replace(fewer, products=tuple([place for place, k in enumerate(kept) if len(parts[k]) == 2]))
     return fewer, places

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
 from accel.labelled import rewrite
-from accel.labelled.algebra import monoid_of
+from accel.labelled.algebra import monoid_of, monoid_of_fold
 from accel.labelled.array import Array, Extent, Label, SizeVariable
 from accel.labelled.nodes import (
     Acond,
@@ -96,7 +96,9 @@ class _Forward:
     def _inner(self, operation: Operation, known: _Known) -> Operation:
         """The operation with its sub-programs simplified and its combining function described."""
         operation = with_parts(operation, lambda part: self.program(part, known.new_child()))
-        if isinstance(operation, Fold | FoldSegments | Scan | ScanSegments | Scatter):
+        if isinstance(operation, Fold | FoldSegments):
+            return replace(operation, monoid=monoid_of_fold(operation.combine))
+        if isinstance(operation, Scan | ScanSegments | Scatter):
             return replace(operation, monoid=monoid_of(operation.combine))
         return operation
 

@@ -317,4 +317,11 @@ FAULTS = (
         "reads = _as(Role.SOURCE, indices + inputs)",
         (_OPERATIONS,),
     ),
+    Fault(
+        "whoever finds no NaN finds an extreme",
+        "labelled/algebra.py",
+        "        if value.type.is_float:\n            stands =",
+        "        if False:\n            stands =",
+        ("tests/labelled/test_simplify.py::test_folds_that_find_where_an_extreme_stands",),
+    ),
 )

@@ -374,4 +374,18 @@ FAULTS = (
         "and level.loop is not None",
         (f"{_SEGMENTS}::test_lengths_are_added_up_in_the_loop_over_segments",),
     ),
+    Fault(
+        "a block is remembered that is beaten",
+        "backends/llvm/loops/extremes.py",
+        "BOOL, [values[0], before]",
+        "BOOL, [before, values[0]]",
+        ("tests/llvm/test_extremes.py::test_long_vectors",),
+    ),
+    Fault(
+        "a NaN in every other vector is overlooked",
+        "backends/llvm/loops/extremes.py",
+        "{writer.every(one)}, {writer.every(other)}",
+        "{writer.every(one)}, {writer.every(one)}",
+        ("tests/llvm/test_extremes.py::test_the_first_nan_and_zeros_of_both_signs",),
+    ),
 )

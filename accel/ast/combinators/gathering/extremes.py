@@ -1,7 +1,7 @@
 """Where the least and the greatest of each row stand: `argmin` and `argmax`.
 
-In: handles. Out: handles. Two folds, each in lanes: one finds the element, the other the first place where it stands. Rows
-stay in the caches between the two. One fold of pairs would choose both at once, but in scalar code.
+In: handles. Out: handles. One fold of pairs of an element and its place: so one pass over the array. The function that joins
+two pairs is one whose order does not matter (docs/order.md), and backends look for extremes by it.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from accel.ast.handles.acc import Acc, Array
 from accel.ast.handles.checks import inner_array
 from accel.ast.handles.exp import Exp
 from accel.ast.handles.habits import advised, of_one_array
-from accel.ast.handles.tuples import indexHead, indexTail, select
+from accel.ast.handles.tuples import indexHead, lift, select
 from accel.ast.scalars.conversions import O, max, min
 from accel.ast.scalars.floats import isNaN
-from accel.ast.tree.types import ComplexType, ScalarType
+from accel.ast.tree.types import I64, ComplexType, ScalarType
 from accel.errors import AccelTypeError, here
 
 Ix = TypeVarTuple("Ix")
@@ -60,12 +60,17 @@ def _position(name: str, better: Callable[..., object], xs: object) -> Acc[Any]:
         if isinstance(kind, ComplexType):
             hint = f"complex numbers have no order; take a part first: `A.{name}(A.map(A.magnitude, xs))`"
         raise AccelTypeError(message, where, hint=hint)
-    best = fold_array(name, better, UNSEEDED, array)
-    extent = indexHead(array.shape)
+    behind = I64.maximum
 
-    def place(ix: Exp[Any], x: Exp[Any]) -> Exp[Any]:
-        found = x == best[indexTail(ix)]
-        # If there is a NaN, it is the best, and nothing is equal to it.
-        return select(found | isNaN(x) if kind.is_float else found, indexHead(ix), extent)
+    def joined(left: Exp[Any], right: Exp[Any]) -> Exp[Any]:
+        best: Any = better(left[0], right[0])
 
-    return fold_array(name, min, UNSEEDED, map_arrays(name, place, (array,), indexed=True))
+        def place(pair: Exp[Any]) -> Exp[Any]:
+            stands = pair[0] == best
+            # If there is a NaN, it is the best, and nothing is equal to it.
+            return select(stands | isNaN(pair[0]) if kind.is_float else stands, pair[1], behind)
+
+        return lift(best, min(place(left), place(right)))
+
+    pairs = map_arrays(name, lambda ix, x: lift(x, indexHead(ix)), (array,), indexed=True)
+    return map_arrays(name, lambda pair: pair[1], (fold_array(name, joined, UNSEEDED, pairs),))

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 
 from accel.ast.tree.types import I64
@@ -15,6 +15,7 @@ from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Statements, Streams
 from accel.backends.llvm.emit.values import Uniform, Value, Writer
+from accel.backends.llvm.loops.extremes import TOGETHER, ExtremeLoop, Extremes, extremes
 from accel.backends.llvm.loops.searches import SearchLoop, search
 from accel.backends.llvm.loops.vector_loop import Part, VectorLoop
 from accel.backends.llvm.states.analysis import NestPlan, VectorPlan
@@ -135,12 +136,26 @@ class Levels:
 
     def in_vectors(self, loop: For, plan: VectorPlan, low: str, high: str, extent: str) -> None:
         """Iterations low .. high-1 of an innermost loop, several at once."""
-        found = search(loop)
-        if found is not None and self._text.sites is None:
+        if self._text.sites is None and (found := search(loop)) is not None:
             record, pointer = self._text.records[found.state], self.pointers[found.state]
             SearchLoop(self.memory, self.streams, loop, found, record, pointer).write(low, high)
             return
+        if self._text.sites is None and (sought := extremes(self._text.nest, loop)) is not None:
+            self._in_turn(loop, sought, plan, (low, high, extent))
+            return
         self._vectors(loop, plan).write(low, high, extent)
+
+    def _in_turn(self, loop: For, sought: Extremes, plan: VectorPlan, part: tuple[str, str, str]) -> None:
+        """Iterations of a loop that looks for extremes, and folds otherwise as well; of one extreme alone all at once."""
+        low, high, extent = part
+        alone = sought.rest is None and len(sought.found) == 1
+        with nullcontext(low) if alone else self.routine.count(low, high, TOGETHER) as start:
+            end = high if alone else self.routine.least(self.routine.code.emit(f"add i64 {start}, {TOGETHER}"), high)
+            for each in sought.found:
+                record, pointer = self._text.records[each.state], self.pointers[each.state]
+                ExtremeLoop(self.memory, self.streams, loop, each, record, pointer).write(start, end)
+            if sought.rest is not None:
+                self._vectors(sought.rest, plan).write(start, end, extent)
 
     @contextmanager
     def parts(self, loop: For) -> Iterator[Part]:

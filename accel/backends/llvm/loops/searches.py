@@ -1,8 +1,8 @@
 """Loops that look for the first iteration in which something holds: they stop where they find it.
 
-In: an innermost loop that does nothing but fold, by the least, its own index where a condition holds and a bound elsewhere, as
-`argmax` does behind its maximum. Out: the loop in vectors, of as many lanes as the elements that it reads fill, several side by
-side. Indices rise, so nothing behind the first hit is less.
+In: an innermost loop that does nothing but fold, by the least, its own index where a condition holds and a bound elsewhere.
+Out: the loop in vectors, of as many lanes as the elements that it reads fill, several side by side. Indices rise, so nothing
+behind the first hit is less.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from accel.ast.tree.types import BOOL, I64
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Statements, Streams
 from accel.backends.llvm.emit.values import Progression, Value, Writer
+from accel.backends.llvm.loops.hits import first_hit
 from accel.backends.llvm.states.records import Record
 from accel.ir import mentions
 from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, OneToOne, Read, Stream
@@ -22,9 +23,6 @@ from accel.labelled.array import Extent
 from accel.labelled.scalar import Block, Compute, Function, Load, Variable
 
 REGISTER_BYTES = 64
-
-UNROLL = 4
-"""Vectors that are looked at before the loop asks whether there was a hit in one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +47,7 @@ def search(loop: For) -> Search | None:
     others = [s for s in statements if s is not step]
     if state.running or state.when is not None or step.when is not None or state.name != step.state:
         return None
-    if state.monoid.operators != (Operator.MIN,) or state.types != [I64] or not all(map(_is_harmless, others)):
+    if state.monoid.operators != (Operator.MIN,) or state.types != [I64] or not all(map(is_harmless, others)):
         return None
     choices = [s for s in others if isinstance(s, OneToOne) and s.outs == step.values]
     chosen = _choice(choices[0], loop) if len(choices) == 1 else None
@@ -60,7 +58,7 @@ def search(loop: For) -> Search | None:
     return Search(state.name, tuple(s for s in others if s is not choices[0]), holds, condition, loop.extent)
 
 
-def _is_harmless(statement: LoopBody) -> bool:
+def is_harmless(statement: LoopBody) -> bool:
     """Whether nothing is lost if a statement does not run."""
     match statement:
         case Read(when=None):
@@ -108,62 +106,21 @@ class SearchLoop:
             hit, position = routine.slot("i64"), routine.slot("i64")
             routine.store("i64", bound, hit)
             routine.store("i64", low, position)
-            self._look(position, high, hit)
+            first_hit(routine, self._writer, self._mask, position, high, hit)
             routine.store("i64", "1", self._pointer)
             record.store(routine, [routine.load("i64", hit)], self._pointer, 1)
-
-    def _look(self, position: str, high: str, hit: str) -> None:
-        """Stores the first iteration from `position` on that is one, if there is one before `high`."""
-        routine, code, lanes = self._routine, self._routine.code, self._writer.lanes
-        several, together, on, rest, one, found, next_, after = (routine.label() for _ in range(8))
-        routine.jump(several)
-        routine.place(several)
-        at = routine.load("i64", position)
-        behind = code.emit(f"add i64 {at}, {UNROLL * lanes}")
-        routine.branch(code.emit(f"icmp sle i64 {behind}, {high}"), together, rest)
-        routine.place(together)
-        masks = [self._mask(code.emit(f"add i64 {at}, {number * lanes}"), None) for number in range(UNROLL)]
-        while len(masks) > 1:
-            first, second, *others = masks
-            masks = [*others, self._writer.code.emit(f"or {self._writer.code.vector('i1')} {first}, {second}")]
-        routine.branch(self._writer.any(masks[0]), rest, on)
-        routine.place(on)
-        routine.store("i64", behind, position)
-        routine.jump(several)
-        # What is left, and where there was a hit in several, one vector after the other.
-        routine.place(rest)
-        at = routine.load("i64", position)
-        routine.branch(code.emit(f"icmp slt i64 {at}, {high}"), one, after)
-        routine.place(one)
-        active = self._writer.first_lanes(code.emit(f"sub i64 {high}, {at}"))
-        mask = self._writer.both(active, self._mask(at, active)) or active
-        routine.branch(self._writer.any(mask), found, next_)
-        routine.place(found)
-        routine.store("i64", code.emit(f"add i64 {at}, {first_lane(self._writer, mask)}"), hit)
-        routine.jump(after)
-        routine.place(next_)
-        routine.store("i64", code.emit(f"add i64 {at}, {lanes}"), position)
-        routine.jump(rest)
-        routine.place(after)
 
     def _mask(self, at: str, active: str | None) -> str:
         """Where it holds, of the iterations from `at` on."""
         made = {**self._outer.made, self._loop.index.name: Progression(at, 1)}
-        statements = Statements(self._writer, self._memory, Streams(self._memory, made), _no_step)
+        statements = Statements(self._writer, self._memory, Streams(self._memory, made), no_step)
         for statement in (*self._found.before, self._found.holds):
             statements.masked(statement, active)
         return self._writer.every(made[self._found.condition.name])
 
 
-def first_lane(writer: Writer, mask: str) -> str:
-    """The first lane that is set in a mask of at most 64 lanes, of which one is: an i64 register."""
-    code, bits = writer.scalar, f"i{writer.lanes}"
-    word = code.emit(f"bitcast {writer.code.vector('i1')} {mask} to {bits}")
-    wide = code.emit(f"zext {bits} {word} to i64") if writer.lanes < 64 else word
-    return code.call("llvm.cttz.i64", "i64", ["i64", "i1"], [f"i64 {wide}", "i1 true"])
-
-
-def _no_step(
+def no_step(
     statement: ManyToOne, values: Sequence[Value], active: str | None
 ) -> tuple[Sequence[Value], Sequence[Value]]:
-    raise AssertionError(f"{statement} is what the search stands for")
+    """The step of loops whose steps stand elsewhere."""
+    raise AssertionError(f"{statement} is what the loop stands for")

@@ -170,7 +170,9 @@ def is_read(step: ManyToOne) -> bool:
 
 def _lanes(statements: list[LoopBody], states: Mapping[str, State], loop: For) -> int:
     """As many as fill a vector register with the widest elements that the loop moves."""
-    widths = [final.type.bytes for state in loop.states for final in state.finals if not state.running]
+    folds = [state for state in loop.states if not state.running]
+    # Of an extreme and its place the places are few, or stay out of registers.
+    widths = [final.type.bytes for s in folds for final in s.finals[: None if s.monoid.extreme is None else 1]]
     for statement in statements:
         match statement:
             case Read(array=array) | Write(array=array):

@@ -1,0 +1,62 @@
+"""The first iteration of a range in which something holds, some vectors at a time; the loop stops where it finds it.
+
+In: what writes the condition of a vector of iterations, as a mask. Out: the code that finds the first lane that is set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from accel.backends.llvm.emit.values import Writer
+from accel.backends.llvm.text.routine import Routine
+
+UNROLL = 4
+"""Vectors that are looked at before the loop asks whether there was a hit in one of them."""
+
+Mask: TypeAlias = Callable[[str, "str | None"], str]
+"""Writes where the condition holds, of the iterations from the first argument on, those in the lanes of the second."""
+
+
+def first_hit(routine: Routine, writer: Writer, holds: Mask, position: str, high: str, hit: str) -> None:
+    """Stores the first iteration that is one into the slot `hit`, if there is one, from that in the slot `position` on and
+    before `high`."""
+    code, lanes = routine.code, writer.lanes
+    several, together, on, rest, one, found, next_, after = (routine.label() for _ in range(8))
+    routine.jump(several)
+    routine.place(several)
+    at = routine.load("i64", position)
+    behind = code.emit(f"add i64 {at}, {UNROLL * lanes}")
+    routine.branch(code.emit(f"icmp sle i64 {behind}, {high}"), together, rest)
+    routine.place(together)
+    masks = [holds(code.emit(f"add i64 {at}, {number * lanes}"), None) for number in range(UNROLL)]
+    while len(masks) > 1:
+        first, second, *others = masks
+        masks = [*others, writer.code.emit(f"or {writer.code.vector('i1')} {first}, {second}")]
+    routine.branch(writer.any(masks[0]), rest, on)
+    routine.place(on)
+    routine.store("i64", behind, position)
+    routine.jump(several)
+    # What is left, and where there was a hit in several, one vector after the other.
+    routine.place(rest)
+    at = routine.load("i64", position)
+    routine.branch(code.emit(f"icmp slt i64 {at}, {high}"), one, after)
+    routine.place(one)
+    active = writer.first_lanes(code.emit(f"sub i64 {high}, {at}"))
+    mask = writer.both(active, holds(at, active)) or active
+    routine.branch(writer.any(mask), found, next_)
+    routine.place(found)
+    routine.store("i64", code.emit(f"add i64 {at}, {first_lane(writer, mask)}"), hit)
+    routine.jump(after)
+    routine.place(next_)
+    routine.store("i64", code.emit(f"add i64 {at}, {lanes}"), position)
+    routine.jump(rest)
+    routine.place(after)
+
+
+def first_lane(writer: Writer, mask: str) -> str:
+    """The first lane that is set in a mask of at most 64 lanes, of which one is: an i64 register."""
+    code, bits = writer.scalar, f"i{writer.lanes}"
+    word = code.emit(f"bitcast {writer.code.vector('i1')} {mask} to {bits}")
+    wide = code.emit(f"zext {bits} {word} to i64") if writer.lanes < 64 else word
+    return code.call("llvm.cttz.i64", "i64", ["i64", "i1"], [f"i64 {wide}", "i1 true"])
