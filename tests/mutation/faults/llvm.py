@@ -388,4 +388,11 @@ FAULTS = (
         "{writer.every(one)}, {writer.every(one)}",
         ("tests/llvm/test_extremes.py::test_the_first_nan_and_zeros_of_both_signs",),
     ),
+    Fault(
+        "one of the copies that iterations take turns with is forgotten",
+        "backends/llvm/loops/targets.py",
+        "for places in made:\n            join",
+        "for places in made[1:]:\n            join",
+        ("tests/llvm/test_turns.py::test_counts",),
+    ),
 )

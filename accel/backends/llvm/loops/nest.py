@@ -17,6 +17,7 @@ from accel.backends.llvm.emit.statements import Statements, Streams
 from accel.backends.llvm.emit.values import Uniform, Value, Writer
 from accel.backends.llvm.loops.extremes import TOGETHER, ExtremeLoop, Extremes, extremes
 from accel.backends.llvm.loops.searches import SearchLoop, search
+from accel.backends.llvm.loops.targets import Turns, taken_in_turns
 from accel.backends.llvm.loops.vector_loop import Part, VectorLoop
 from accel.backends.llvm.states.analysis import NestPlan, VectorPlan
 from accel.backends.llvm.states.few_folds import FewFolds
@@ -191,6 +192,36 @@ class Levels:
             yield row
 
     def _in_sequence(self, loop: For, low: str, high: str, extent: str) -> None:
+        scatters = () if self._text.sites is not None else taken_in_turns(self._text.nest, loop)
+        if not scatters:
+            self._one_by_one(loop, low, high, extent)
+            return
+        routine, turns = self.routine, Turns(self.memory, scatters)
+        some, plain, after = (routine.label() for _ in range(3))
+        routine.branch(turns.serve(routine.code.emit(f"sub i64 {high}, {low}")), some, plain)
+        routine.place(some)
+        self._in_turns(loop, turns, low, high)
+        routine.jump(after)
+        routine.place(plain)
+        self._one_by_one(loop, low, high, extent)
+        routine.jump(after)
+        routine.place(after)
+
+    def _in_turns(self, loop: For, turns: Turns, low: str, high: str) -> None:
+        """The same with copies of what is scattered into: every iteration takes the next one."""
+        routine, code, position = self.routine, self.routine.code, self.routine.slot("i64")
+        routine.store("i64", low, position)
+        with turns.copies() as copies:
+            for together in (len(copies), 1):
+                last = code.emit(f"sub i64 {high}, {together - 1}")
+                with routine.advance(position, last, together) as at:
+                    for number, places in enumerate(copies[:together]):
+                        index = code.emit(f"add i64 {at}, {number}")
+                        self.streams.made[loop.index.name] = Uniform(index, I64)
+                        with self.view.moved(places):
+                            self.statements((*loop.body.before, *loop.body.after))
+
+    def _one_by_one(self, loop: For, low: str, high: str, extent: str) -> None:
         code, rows_down = self.routine.code, self._text.plan.rows_down and loop.body.loop is not None
         last = code.emit(f"sub i64 {code.emit(f'add i64 {low}, {high}')}, 1") if rows_down else None
         inner = loop.body.loop

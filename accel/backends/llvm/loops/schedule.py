@@ -31,6 +31,10 @@ SMALL = 131072.0
 CHUNK_WORK = 65536.0
 """The least instructions of a chunk."""
 
+IN_ORDER_WORK = 32 * CHUNK_WORK
+"""The same where one thread runs all chunks: it only looks for interrupts between them. Loops may have copies of what they
+scatter into for each chunk (`targets.py`)."""
+
 MOST_CHUNKS = 256
 
 SCALAR_FACTOR = 8
@@ -142,7 +146,8 @@ def _rows(text: NestText, levels: Levels, loop: For, records: str) -> None:
     routine.jump(after)
     routine.place(large)
     blocks = innermost or any(not state.monoid.exact for state in loop.states)
-    chunk = chunk_of(routine, BLOCK if blocks else 1, extent, work)
+    light = CHUNK_WORK if parallel else IN_ORDER_WORK
+    chunk = chunk_of(routine, BLOCK if blocks else 1, extent, work, light=light)
     if parallel:
         _in_parallel(text, levels, loop, extent, chunk)
     else:

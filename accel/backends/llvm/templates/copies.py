@@ -9,10 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from accel.ast.tree.types import BOOL
-from accel.backends.llvm.emit.functions import Functions
-from accel.backends.llvm.emit.memory import Memory
-from accel.backends.llvm.emit.values import Uniform, Value, Writer
 from accel.backends.llvm.loops.flat import Flat
 from accel.backends.llvm.loops.nest import Levels, NestText, place_records
 from accel.backends.llvm.loops.partials import absorb_partials, partial_words, store_partials
@@ -25,9 +21,8 @@ from accel.backends.llvm.loops.schedule import (
     note_streaming,
     work_of,
 )
+from accel.backends.llvm.loops.targets import elements, fill, join, lies_together
 from accel.backends.llvm.templates.chain import LEAST
-from accel.backends.llvm.text.code import constant_text, memory_type
-from accel.backends.llvm.text.frame import FrameView
 from accel.backends.llvm.text.routine import WORD, Routine
 from accel.backends.llvm.text.words import CHUNK, FAILED, PARTIALS, RECORDS, THREADS
 from accel.ir.nodes import For, Scatter
@@ -46,8 +41,11 @@ _COPIES, _EXTENT = "copies", "copies extent"
 
 _LINE = 64
 
+LIGHT = 8 * CHUNK_WORK
+"""The least instructions of a chunk, within which iterations take turns with copies of their own (`loops/targets.py`)."""
 
-def copied(text: NestText, found: Copies, least: float = LEAST, light: float = CHUNK_WORK) -> CopiedTargets:
+
+def copied(text: NestText, found: Copies, least: float = LEAST, light: float = LIGHT) -> CopiedTargets:
     """The nest with copies of what it scatters into; for launches of at least `least` instructions, in chunks of at least
     `light`."""
     loop = text.nest.body.loop
@@ -95,25 +93,16 @@ class CopiedTargets:
         needs(f"icmp sle i64 {size}, {MOST_BYTES}")
         share = code.emit(f"sdiv i64 {extent}, {code.emit(f'mul i64 {threads}, {FILLS}')}")
         for array in self._arrays:
-            needs(f"icmp sle i64 {self._count(levels, array)}, {share}")
-            whole = str(array.element.bytes)
-            for dimension in range(len(array.shape) - 1, 0, -1):
-                whole = code.emit(f"mul i64 {whole}, {view.extent(array.shape[dimension])}")
-                needs(f"icmp eq i64 {view.stride(array, dimension - 1)}, {whole}")
+            needs(f"icmp sle i64 {elements(view, array)}, {share}")
+            result = code.emit(f"and i1 {result}, {lies_together(view, array)}")
         return result
-
-    def _count(self, levels: Levels, array: Array) -> str:
-        count = "1"
-        for extent in array.shape:
-            count = levels.routine.code.emit(f"mul i64 {count}, {levels.view.extent(extent)}")
-        return count
 
     def _layout(self, levels: Levels) -> tuple[list[str], str]:
         """Where the targets stand in a copy, in bytes, behind a cache line that says whether it is taken, and was used; and
         how long a copy is."""
         code, starts = levels.routine.code, [str(_LINE)]
         for array in self._arrays:
-            size = code.emit(f"mul i64 {self._count(levels, array)}, {array.element.bytes}")
+            size = code.emit(f"mul i64 {elements(levels.view, array)}, {array.element.bytes}")
             lines = code.emit(f"and i64 {code.emit(f'add i64 {size}, {_LINE - 1}')}, {-_LINE}")
             starts.append(code.emit(f"add i64 {starts[-1]}, {lines}"))
         return starts[:-1], starts[-1]
@@ -229,40 +218,15 @@ class CopiedTargets:
         """`@<name>_fill(frame, copy)`: neutral elements."""
         routine = Routine(f"void @{self._text.name}_fill(ptr %frame, ptr %copy)")
         levels = Levels(self._text, routine, "ret void")
-        neutral = [element for scatter in self._scatters for element in scatter.monoid.neutral or ()]
-        for (array, place), element in zip(self._places(levels, "%copy").items(), neutral, strict=True):
-            with routine.count("0", self._count(levels, array)) as index:
-                _store(routine, array, place, index, constant_text(element))
+        fill(levels.view, self._scatters, self._places(levels, "%copy"))
         routine.code.line("ret void")
         return routine
 
     def _join(self) -> Routine:
         """`@<name>_join(frame, copy)`: the targets take in a copy."""
-        text, routine = self._text, Routine(f"void @{self._text.name}_join(ptr %frame, ptr %copy)")
-        levels = Levels(text, routine, "ret void")
-        writer = Writer(routine.code, 1)
-        memory = Memory(FrameView(routine, text.frame), writer, "ret void", text.sites)
-        functions = Functions(writer, memory)
-        places = self._places(levels, "%copy")
-        for scatter in self._scatters:
-            with routine.count("0", self._count(levels, scatter.arrays[0])) as index:
-                new = [_load(routine, array, places[array], index) for array in scatter.arrays]
-                old = [_load(routine, array, levels.view.data(array), index) for array in scatter.arrays]
-                combined = functions.apply(scatter.combine, [*new, *old], None)
-                for array, value in zip(scatter.arrays, combined, strict=True):
-                    _store(routine, array, levels.view.data(array), index, functions.one(value))
+        routine = Routine(f"void @{self._text.name}_join(ptr %frame, ptr %copy)")
+        levels = Levels(self._text, routine, "ret void")
+        join(levels.memory, self._scatters, self._places(levels, "%copy"))
         routine.code.line("ret void")
-        memory.close()
+        levels.memory.close()
         return routine
-
-
-def _load(routine: Routine, array: Array, start: str, index: str) -> Value:
-    type_ = memory_type(array.element)
-    text = routine.load(type_, routine.code.emit(f"getelementptr {type_}, ptr {start}, i64 {index}"))
-    return Uniform(routine.code.emit(f"icmp ne i8 {text}, 0") if array.element is BOOL else text, array.element)
-
-
-def _store(routine: Routine, array: Array, start: str, index: str, value: str) -> None:
-    type_, code = memory_type(array.element), routine.code
-    text = code.emit(f"zext i1 {value} to i8") if array.element is BOOL else value
-    routine.store(type_, text, code.emit(f"getelementptr {type_}, ptr {start}, i64 {index}"))

@@ -6,7 +6,8 @@ block's address and read what they need in their entry block.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from accel.ast.tree.types import ScalarType
 from accel.backends.llvm.text.code import register_type
@@ -68,6 +69,7 @@ class FrameView:
         self.pointer = pointer
         self._read: dict[int, str] = {}
         self._extents: dict[Extent, str] = {}
+        self._moved: Mapping[Array, str] = {}
 
     def address(self, word: int) -> str:
         """Where the word is."""
@@ -81,7 +83,14 @@ class FrameView:
 
     def data(self, array: Array) -> str:
         """The address of the array's first element."""
-        return self.word(self.frame.data(array), "ptr")
+        return self._moved.get(array) or self.word(self.frame.data(array), "ptr")
+
+    @contextmanager
+    def moved(self, places: Mapping[Array, str]) -> Iterator[None]:
+        """What is written inside finds these arrays at other addresses."""
+        self._moved = places
+        yield
+        self._moved = {}
 
     def stride(self, array: Array, dimension: int) -> str:
         """Bytes from one index of the dimension to the next."""
