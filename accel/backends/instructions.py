@@ -32,6 +32,7 @@ from accel.backends.linear import (
 )
 from accel.errors import AccelError, AccelMemoryError, Where, here
 from accel.ir.copies import Copy
+from accel.ir.divisions import MOST_ROWS, divides
 from accel.ir.nodes import HostCall, HostSizes, Launch, Output, Require, Sort, View
 from accel.labelled.array import Shape
 from accel.labelled.meaning import faults
@@ -101,6 +102,7 @@ def _launch(step: Launch, device: Device[B], slots: Slots, around: Around) -> li
     fresh = [(slots.array(o.array), o.array.element, _capacity(o, slots), o.where) for o in nest.outputs]
     shared = [(slots.array(old), slots.array(new)) for old, new in nest.in_place]
     run, allocate = around(device, nest, slots, device.launcher(nest, slots)), device.allocate
+    rows = MOST_ROWS if divides(nest) else -1
 
     def instruction(buffers: list[B | None], sizes: list[int]) -> None:
         for old, new in shared:
@@ -108,7 +110,7 @@ def _launch(step: Launch, device: Device[B], slots: Slots, around: Around) -> li
         has_work = bool(shared)
         for slot, element, shape, where in fresh:
             extents = shape(sizes)
-            has_work = has_work or 0 not in extents
+            has_work = has_work or 0 not in extents or prod(extents[:-1]) <= rows
             try:
                 buffers[slot] = allocate(element, extents)
             except (MemoryError, ValueError) as error:  # NumPy's ValueError: more than an address can count

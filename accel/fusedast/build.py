@@ -21,6 +21,7 @@ from accel.fusedast.nodes import (
     UnfusedAcond,
     UnfusedAwhile,
 )
+from accel.fusedast.ports import visits_all
 from accel.fusedast.rules import join, leaf
 from accel.ilp.problem.clustering import Cluster, Plan
 from accel.labelled import nodes as labelled
@@ -93,7 +94,9 @@ def root(leaves: list[LeafOfCluster], users: Mapping[Array, frozenset[Label]]) -
     needed = frozenset(array for array in arrays if not users.get(array, frozenset()) <= own)
     tree = _tree(leaves, needed)
     for port in tree.signature.outputs:
-        if port.traversal is not None and port.traversal.gather is not None and port.array in needed:
+        order = port.traversal
+        pushed = order is not None and order.gather is not None
+        if pushed and port.array in needed and not any(visits_all(each.binding, order) for each in leaves):
             raise AccelInternalError(f"%{port.array.label} is needed whole, but made in the order of a gather")
     return RootOfCluster(tree, tuple(array for array in arrays if array in needed))
 

@@ -12,7 +12,7 @@ from accel.errors import AccelInternalError
 from accel.fusedast.nodes import Port, Signature
 from accel.ilp.problem.clustering import Traversal
 from accel.labelled.nodes import Binding, Copy, Scatter
-from accel.labelled.operations import Kind, Role, describe
+from accel.labelled.operations import Flag, Kind, Role, describe
 from accel.labelled.programs import loaded
 
 
@@ -21,9 +21,17 @@ def signature(binding: Binding, traversal: Traversal) -> Signature:
     if traversal.gather is not None and traversal.backward:
         raise AccelInternalError(f"operation {binding.label} has two orders: {traversal} and backward")
     made = None if isinstance(binding.operation, Scatter) else traversal
-    placed = describe(binding.operation).placed(binding.arrays)
-    outputs = frozenset(Port(array, None if array in placed else made) for array in binding.arrays)
+    described = describe(binding.operation)
+    placed = described.placed(binding.arrays)
+    own = Traversal(binding.label, False) if Flag.WHOLE in described.flags else None
+    outputs = frozenset(Port(array, own if array in placed else made) for array in binding.arrays)
     return Signature(frozenset(_inputs(binding, traversal)), outputs)
+
+
+def visits_all(binding: Binding, traversal: Traversal | None) -> bool:
+    """Whether an order is that of this operation, and visits each element of what it stores."""
+    ordered = traversal is not None and traversal.gather == binding.label
+    return ordered and Flag.WHOLE in describe(binding.operation).flags
 
 
 def _inputs(binding: Binding, traversal: Traversal) -> Iterator[Port]:

@@ -18,7 +18,7 @@ from accel.fusedast.nodes import (
     UnfusedAwhile,
     Vertical,
 )
-from accel.fusedast.ports import signature
+from accel.fusedast.ports import signature, visits_all
 from accel.fusedast.rules import merge
 from accel.fusedast.text import text, tree_text
 from accel.fusedast.walk import leaves, postorder
@@ -32,7 +32,7 @@ def verify(program: Program) -> None:
 
     1. every array is made once, by a node before those that use it, and not used after it was fused away or destroyed;
     2. every inner node follows from the inference rules, and its signature is the one that they give;
-    3. a cluster's results are made in order 0 or 1, or in none by a scatter.
+    3. a cluster's results are made in order 0 or 1, in that of a scan of segments that visits all, or in none by a scatter.
     """
     pending: list[_Part] = [(program, frozenset(), frozenset())]
     while pending:
@@ -110,7 +110,9 @@ def _verify_cluster(tree: Tree, results: tuple[Array, ...]) -> None:
         if array not in traversals:
             raise AccelInternalError(f"result {array.label}.{array.leaf} is not made:\n{tree_text(tree)}")
         traversal = traversals[array]
-        if traversal is not None and traversal.gather is not None:
+        if traversal is None or any(visits_all(leaf.binding, traversal) for leaf in leaves(tree)):
+            continue
+        if traversal.gather is not None:
             raise AccelInternalError(f"result {array.label}.{array.leaf} has order {traversal}:\n{tree_text(tree)}")
 
 

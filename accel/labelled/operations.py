@@ -95,6 +95,8 @@ class Flag(Enum):
     """A fold whose sides may not change places."""
     PLACES = "places"
     """Its first results, one for each source, are stored at other indices than those of its loops."""
+    WHOLE = "whole"
+    """What it places there is one element for each that it reads, at the same index: what runs so visits all of memory."""
     SHRINKING = "shrinking"
     """A gather, or fold of segments, that is known to visit at most as many elements as each source."""
 
@@ -150,6 +152,8 @@ _INEXACT = frozenset({Flag.INEXACT})
 _ORDERED = frozenset({Flag.ORDERED})
 _SHRINKING = frozenset({Flag.SHRINKING})
 _PLACES = frozenset({Flag.PLACES})
+_WHOLE = frozenset({Flag.WHOLE})
+_BACKWARD = frozenset({Flag.BACKWARD})
 _CHOOSES = frozenset({Flag.CHOOSES_SHAPE})
 
 
@@ -198,7 +202,8 @@ def describe(operation: Operation) -> Described:
             reads = _as(Role.STREAM, (starts, ends)) + _as(Role.SOURCE, inputs)
             functions, turns = _combining(combine, initial), (*starts.shape, operation.length)
             flags = _of_segments(operation) | _PLACES
-            flags = flags | _CHOOSES if operation.form is ScanForm.EXCLUSIVE else flags
+            flags = flags | (_CHOOSES if operation.form is ScanForm.EXCLUSIVE else _WHOLE)
+            flags = flags | _BACKWARD if operation.direction is Direction.RIGHT else flags
             return Described(Kind.SEGMENTS, operation.name, reads, functions, flags, turns)
         case Scan(combine, initial, inputs):
             reads, functions = _as(Role.STREAM, inputs), _combining(combine, initial)

@@ -121,13 +121,15 @@ class Sketch:
                  result=result, node=template, elements=[a.element for a in inputs])  # fmt: skip
 
     def segments(
-        self, name: str, starts: str, ends: str, source: Names, *, result: bool = False, placed: bool = False
-    ) -> None:
+        self, name: str, starts: str, ends: str, source: Names, *, result: bool = False, placed: bool = False,
+        backward: bool = False, whole: bool = True,
+    ) -> None:  # fmt: skip
         """Segments reduced, or if `placed` scanned. Starts and ends have the outer dimensions of the sources."""
         (first,), (last,), sources = self.read(starts), self.read(ends), self.read(source)
-        visited = (*first.shape, Extent(segment_length(first, last, sources[0].shape[-1]), 0))
-        template = Node(0, Kind.SEGMENTS, (), visited, name, shrinking=True, exact=False,
-                        placed=len(sources) * placed)  # fmt: skip
+        length = segment_length(first, last, sources[0].shape[-1], placed and not whole, placed and backward)
+        visited = (*first.shape, Extent(length, 0))
+        template = Node(0, Kind.SEGMENTS, (), visited, name, shrinking=True, exact=False, backward=placed and backward,
+                        placed=len(sources) * placed, whole=placed and whole)  # fmt: skip
         shapes = [sources[0].shape if placed else first.shape] * len(sources)
         self.add(name, Kind.SEGMENTS, shapes, visited, stream=(starts, ends), source=source,
                  result=result, node=template, elements=[a.element for a in sources])  # fmt: skip

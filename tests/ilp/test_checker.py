@@ -195,6 +195,48 @@ def test_segments() -> None:
         assert "would wait in turn" in str(why(s, f"sums:0 {scan}:0"))
 
 
+def test_what_follows_a_scan_of_segments() -> None:
+    """It is stored in that order, which visits all; fused arrays of that shape lead there, and none from an exclusive scan."""
+    s = Sketch()
+    s.use("xs")
+    s.use("ys")
+    s.use("starts", "m")
+    s.use("ends", "m")
+    s.use("counts")
+    s.use("turned")
+    s.map("made", "xs")
+    s.segments("running", "starts", "ends", "made", placed=True)
+    s.map("shares", ["running", "ys"])
+    s.map("again", ["shares", "made"])
+    s.map("alone", "ys")
+    s.gather("picked", "shares", "xs")
+    s.fold("whole", "running", exact=True)
+    s.generate("short", "m")
+    s.scatter("counted", "shares", "counts")
+    s.segments("down", "starts", "ends", "ys", placed=True, backward=True)
+    s.map("after", "down")
+    s.scatter("mixed", "after", "turned")
+    s.segments("longer", "starts", "ends", "ys", placed=True, whole=False)
+    s.map("later", "longer")
+    for legal in (
+        "running:0 shares:running",
+        "made:running running:0",
+        "made:running running:0 shares:running again:running",
+        "running:0 shares:running picked:running",
+        "running:0 shares:running counted:running",
+        "running:0 shares:running alone:running picked:running",
+        "down:0 after:down",
+    ):
+        assert (why(s, legal) is None) == ("alone" not in legal)
+    assert "no fused array leads" in str(why(s, "running:0 shares:running alone:running"))
+    assert "no rule fuses" in str(why(s, "running:0 shares:0"))
+    assert "makes other elements" in str(why(s, "running:0 whole:running"))
+    assert "makes other elements" in str(why(s, "running:0 short:running"))
+    assert "cannot be pushed" in str(why(s, "down:0 after:down mixed:down"))
+    assert "another cluster" in str(why(s, "shares:running again:running"))
+    assert why(s, "longer:0 later:longer") is not None
+
+
 def test_work() -> None:
     s = Sketch()
     s.use("x")

@@ -112,6 +112,105 @@ def test_softmax_of_segments(backend: str) -> None:
         np.testing.assert_allclose(shares[start:end], xs[start:end] / xs[start:end].sum(), rtol=1e-5)
 
 
+SHORT = [(i * 7) % 5 for i in range(300)]
+
+
+@pytest.mark.parametrize("name", ["sum", *one_in(2, ["affine", "maximum", "difference"])])
+@pytest.mark.parametrize("form", one_in(2, FORMS))
+def test_segments_of_few_elements_are_scanned_in_one_row(form: str, name: str) -> None:
+    f, made, _ = OPERATORS[name]
+    counts = [*SHORT[:150], 5, 40, *SHORT[150:]]
+    program = FORMS[form][0](f, *seeds(form, name), made(elements(sum(counts) + 5)), A.use(np.array(counts)))
+    expected = A.run(program, backend="interpreter")
+    for threads in (1, 2):
+        same(A.run(program, backend="llvm", threads=threads), expected)
+
+
+@pytest.mark.parametrize("kind", one_in(3, ["int8", "uint8", "int16", "float16", "int64", "float64", "bool"], kept=7))
+def test_few_elements_of_any_type(kind: str) -> None:
+    lengths = np.array(SHORT)
+    xs = (np.arange(lengths.sum()) * 37 % 5 < 2 if kind == "bool" else elements(lengths.sum())).astype(kind)
+    f = (lambda a, b: a & b) if kind == "bool" else A.add
+    for scan, reduced in ((A.scanl1Seg, np.add), (A.scanr1Seg, np.add)):
+        program = scan(f, A.use(xs), A.use(lengths))
+        result = A.run(program, backend="llvm")
+        same(result, A.run(program, backend="interpreter"))
+        if np.issubdtype(xs.dtype, np.integer):
+            parts = np.split(xs, np.cumsum(lengths))[:-1]
+            turned = [part[::-1] if scan is A.scanr1Seg else part for part in parts]
+            sums = [reduced.accumulate(part, dtype=xs.dtype) for part in turned]
+            same(result, np.concatenate([part[::-1] if scan is A.scanr1Seg else part for part in sums]))
+
+
+def test_seeds_and_what_is_done_with_elements_in_one_row() -> None:
+    """A seed, an index of the element, a gather, and a second scan in the loop."""
+    lengths = np.array(SHORT)
+    xs, places = elements(lengths.sum()), np.arange(lengths.sum())[::-1].copy()
+
+    def program(xs: Vector, places: Vector, lengths: Vector) -> tuple[Vector, Vector]:
+        picked = A.imap(lambda i, x: x + A.fromIntegral(A.unindex(i)[0], np.float32), A.gather(places, xs))
+        return A.prescanlSeg(A.add, 0.25, picked, lengths), A.scanl1Seg(A.max, xs, lengths)
+
+    expected = A.runN(program, backend="interpreter")(xs, places, lengths)
+    for threads in (1, 2):
+        same(A.runN(program, threads=threads)(xs, places, lengths), expected)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("lengths", [[-5, 1, 1], [-1, 1], [3]], ids=["less than nothing", "nothing", "of nothing"])
+def test_wrong_lengths_of_no_elements_are_an_error(lengths: list[int], backend: str) -> None:
+    xs = np.zeros(0 if lengths == [3] else 4)
+    for scan in (A.scanl1Seg, A.scanr1Seg):
+        with pytest.raises(AccelShapeError, match="a segment from"):
+            A.run(scan(A.add, A.use(xs), A.use(np.array(lengths))), backend=backend)
+
+
+def test_lengths_that_lead_far_before_the_array() -> None:
+    """Whoever sums lengths of which some are negative finds segments that begin before the array: nothing is read there."""
+    lengths = np.array([-(2**40), *[1] * 100_000])
+    for scan in (A.scanl1Seg, A.scanr1Seg):
+        with pytest.raises(AccelShapeError, match="a segment from"):
+            A.run(scan(A.add, A.use(elements(200_000)), A.use(lengths)), backend="llvm", threads=2)
+
+
+FOLLOWING: dict[str, Callable[[Vector, Vector, Vector], object]] = {
+    "a map": lambda xs, ys, lengths: A.map(lambda x: x * 2, A.scanl1Seg(A.add, xs, lengths)),
+    "a zip": lambda xs, ys, lengths: A.zipWith(A.sub, A.scanr1Seg(A.add, xs, lengths), ys),
+    "a map of what stays": lambda xs, ys, lengths: both(A.scanl1Seg(A.add, xs, lengths)),
+    "a seed that comes later": lambda xs, ys, lengths: A.postscanrSeg(A.add, 0.5, xs, lengths),
+    "a map of both results": lambda xs, ys, lengths: [
+        A.map(lambda x: x + 1, each) for each in A.scanlTotalSeg(A.add, 0.5, xs, lengths)
+    ],
+    "a gather": lambda xs, ys, lengths: A.gather(
+        A.scanl1Seg(A.add, A.map(lambda x: A.truncate(x * 0, np.int64) + 1, xs), lengths), ys
+    ),
+    "a scatter": lambda xs, ys, lengths: A.permute(
+        A.add,
+        A.fill((7,), A.constant(0, np.float32)),
+        lambda ix: A.just(A.index(A.unindex(ix)[0] % 7)),
+        A.scanl1Seg(A.add, xs, lengths),
+    ),
+}
+
+
+def both(xs: Vector) -> tuple[Vector, Vector]:
+    return xs, A.map(lambda x: x + 1, xs)
+
+
+@pytest.mark.parametrize("name", FOLLOWING)
+def test_what_goes_through_the_elements_in_order_shares_the_loop(name: str) -> None:
+    def program(xs: Vector, ys: Vector, lengths: Vector) -> object:
+        made = FOLLOWING[name](xs, ys, lengths)
+        return tuple(made) if isinstance(made, list) else made
+
+    lengths = np.array([0, 3, 1, 0, 2, 4, 9, 0, 30] * 8)
+    xs = elements(lengths.sum())
+    assert A.explain(program, xs, xs, lengths).loops == 2 + (name == "a scatter")  # beside it one that fills the array
+    expected = A.runN(program, backend="interpreter")(xs, xs, lengths)
+    for backend, threads in (("llvm", 1), ("llvm", 3), ("opencl", 1)):
+        same(A.runN(program, backend=backend, threads=threads)(xs, xs, lengths), expected)
+
+
 @slow
 @pytest.mark.parametrize("seed", range(12))
 def test_random_descriptors(seed: int) -> None:

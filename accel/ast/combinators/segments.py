@@ -13,7 +13,7 @@ from typing import Any, TypeVarTuple
 import numpy as np
 
 from accel.ast.combinators.elementwise import map_arrays
-from accel.ast.combinators.folds import UNSEEDED, scan_total
+from accel.ast.combinators.folds import UNSEEDED, fold_dimensions, scan_total
 from accel.ast.combinators.reorder import permuted
 from accel.ast.handles.acc import Acc, Array, Vector
 from accel.ast.handles.checks import inner_array, of_rank, seed
@@ -95,8 +95,10 @@ def by_lengths(name: str, lengths: object, where: Where | None) -> tuple[Acc[Any
     """Where segments of those lengths begin and end, as vectors of i64, and how many elements they have together."""
     counts = _descriptor(name, lengths, where)
     # A sum that wraps is noticed: each segment's length is compared with what there is, from the first segment on.
-    starts, total = scan_total(name, add, 0, counts, Direction.LEFT)
-    return starts, map_arrays(name, lambda start, count: start + count, (starts, counts)), total
+    starts, _ = scan_total(name, add, 0, counts, Direction.LEFT)
+    ends = map_arrays(name, lambda start, count: start + count, (starts, counts))
+    # Summed once more: the scan need not be done before the number of results is known, so it shares the loop over segments.
+    return starts, ends, fold_dimensions(name, add, 0, counts, 1, where)
 
 
 def _by_offsets(name: str, f: Callable[..., object], z: object, xs: object, offsets: object) -> Acc[Any]:

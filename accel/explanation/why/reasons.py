@@ -165,8 +165,8 @@ class Reasons:
 
     def _of_pair(self, refusal: Refusal, pair: Cluster, maker: Node, reader: Node) -> Reason:
         """Why two operations alone could not share a loop."""
-        order = pair.traversals[pair.labels.index(maker.label)]
-        if refusal.rule is Rule.D5 and order.gather is None:
+        order, read = pair.members[maker.label], pair.members[reader.label]
+        if refusal.rule is Rule.D5 and order.gather is read.gather is None:
             way, other = ("backward", "forward") if order.backward else ("forward", "backward")
             if refusal.labels[0] == reader.label:
                 return "D5", f"it is read {other} only, and {self._name(maker)} runs {way}"

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from accel.ilp.facts.followers import followers
 from accel.ilp.facts.reach import reach
 from accel.ilp.facts.spaces import Spaces
 from accel.ilp.legality.rules import fixed_direction, may_be_pushed, may_fuse
@@ -56,7 +57,7 @@ class Loose:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """The facts about `operations`. `pushable[v]` is the one gather to whose order v may be pushed.
+    """The facts about `operations`. `pushable[v]`: to whose order v may be pushed; at most one gather that need not visit all.
 
     `direction[v]`: backward or not; operations that are missing may choose. `shares`: (k, i, j), i < j: readers i and j of
     bundle k may share a read. `parts`: strongly connected sets of operations, which can be clustered independently.
@@ -68,7 +69,7 @@ class Analysis:
     arcs: tuple[Arc, ...]
     streams: frozenset[Arc]
     infusible: frozenset[Arc]
-    pushable: Mapping[Label, Label]
+    pushable: Mapping[Label, tuple[Label, ...]]
     direction: Mapping[Label, bool]
     bundles: tuple[Bundle, ...]
     shares: tuple[tuple[int, int, int], ...]
@@ -77,6 +78,10 @@ class Analysis:
     separation: Separation
     loose: tuple[Loose, ...]
     """Dependences of recomputations that are none without them; `arcs` has all others."""
+
+    def narrow(self, v: Label) -> Label | None:
+        """The one gather that need not visit all to whose order v may be pushed."""
+        return next((gather for gather in self.pushable.get(v, ()) if not self.graph.node[gather].whole), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +128,9 @@ class _Facts:
         self.infusible = set(graph.before)
         for arc in self.arcs:
             edges = self.edges_of.get(arc, [])
-            if len({edge.role for edge in edges}) != 1 or not all(may_fuse(graph, edge) for edge in edges):
+            if len({self._way(edge) for edge in edges}) != 1 or not all(may_fuse(graph, edge) for edge in edges):
                 self.infusible.add(arc)
-        self.pushable: dict[Label, Label] = {}
+        self.pushable: dict[Label, tuple[Label, ...]] = {}
         self.beyond: dict[Label, int] = {}
         self.bit = {node.label: 1 << number for number, node in enumerate(graph.nodes)}
         size = -1
@@ -135,9 +140,26 @@ class _Facts:
             self._find_separate()
             self.infusible |= {arc for arc in self.arcs if arc not in self.infusible and self._cannot_fuse(arc)}
 
+    def _way(self, edge: Edge) -> tuple[Role, bool]:
+        """How an edge is read, and whether in the order of the scan of segments that makes it."""
+        maker = self.graph.node.get(edge.array.label)
+        return edge.role, maker is not None and maker.places(edge.array)
+
     def _find_pushable(self) -> None:
-        """v may be pushed to l iff all its readers are gather l, as a source, or may be pushed to l, as a stream."""
-        self.pushable = {}
+        """v may be pushed to l iff all its readers are gather l, as a source, or may be pushed to l, as a stream; or if streams
+        connect it with the scan of segments l, which visits all."""
+        found: dict[Label, tuple[Label, ...]] = {
+            label: (gather,) for label, gather in self._pushed_by_readers().items()
+        }
+        fusible = {arc for arc in self.arcs if arc not in self.infusible} if self.graph.whole else set()
+        for segments in self.graph.whole:
+            for label in followers(self.graph, segments, fusible, self.operations):
+                found[label] = (*found.get(label, ()), segments)
+        self.pushable = found
+
+    def _pushed_by_readers(self) -> dict[Label, Label]:
+        """To a gather that need not visit all."""
+        pushable: dict[Label, Label] = {}
         for label in sorted(self.operations, reverse=True):
             node = self.graph.node[label]
             if any(array in self.graph.results for array in node.arrays):
@@ -145,11 +167,12 @@ class _Facts:
             targets: set[Label | None] = set()
             for edge in self.outgoing[label]:
                 fusible = (label, edge.consumer) not in self.infusible
-                to = edge.consumer if edge.role is Role.SOURCE else self.pushable.get(edge.consumer)
-                targets.add(to if fusible else None)
+                to = edge.consumer if edge.role is Role.SOURCE else pushable.get(edge.consumer)
+                targets.add(to if fusible and to not in self.graph.whole else None)
             target = targets.pop() if len(targets) == 1 else None
             if target is not None and may_be_pushed(self.graph, node, target, self.duplicate):
-                self.pushable[label] = target
+                pushable[label] = target
+        return pushable
 
     def _find_separate(self) -> None:
         """`beyond` of `Separation`, as far as arcs are known to be infusible."""
@@ -160,8 +183,10 @@ class _Facts:
         first, second = arc
         if self.separation.are_separate(first, second):
             return True
-        source = any(edge.role is Role.SOURCE for edge in self.edges_of[arc])
-        return source and self.pushable.get(first) != second
+        ((role, placed),) = {self._way(edge) for edge in self.edges_of[arc]}
+        if placed:
+            return first not in self.pushable.get(second, ())
+        return role is Role.SOURCE and second not in self.pushable.get(first, ())
 
     @property
     def separation(self) -> Separation:
@@ -185,9 +210,9 @@ class _Facts:
             case Role.SOURCE, Role.SOURCE:
                 return False
             case Role.SOURCE, _:
-                return self.pushable.get(v) == u
+                return u in self.pushable.get(v, ())
             case _, Role.SOURCE:
-                return self.pushable.get(u) == v
+                return v in self.pushable.get(u, ())
             case _:
                 directions = {fixed_direction(self.graph.node[u]), fixed_direction(self.graph.node[v])} - {None}
                 return len(directions) < 2
@@ -346,7 +371,7 @@ def restrict(facts: Analysis, part: tuple[Label, ...]) -> Analysis:
         facts,
         operations=tuple(v for v in part if facts.graph.node[v].kind is not Kind.BARRIER),
         arcs=tuple((u, v) for u, v in facts.arcs if u in inside and v in inside),
-        pushable={v: gather for v, gather in facts.pushable.items() if v in inside},
+        pushable={v: gathers for v, gathers in facts.pushable.items() if v in inside},
         bundles=tuple(bundles),
         shares=tuple((number, i, j) for (number, i), (_, j) in shares),
         parts=(part,),

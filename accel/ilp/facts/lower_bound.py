@@ -24,7 +24,7 @@ def _cheapest_read(facts: Analysis, bundle: Bundle, number: int, level: CostLeve
     reader, role = bundle.readers[number]
     traversals = [Traversal(reader, False) if role is Role.SOURCE else FORWARD]
     if role is Role.STREAM and reader in facts.pushable:
-        traversals.append(Traversal(facts.pushable[reader], False))
+        traversals += [Traversal(gather, False) for gather in facts.pushable[reader]]
     return min(sum(weights.read(level, array, traversal) for array in bundle.arrays) for traversal in traversals)
 
 

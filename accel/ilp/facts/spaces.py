@@ -6,7 +6,7 @@ given solution otherwise (`conflict`, from which `cuts.py` makes rows).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from accel.ilp.problem.graph import Graph, Node
@@ -27,7 +27,7 @@ class Spaces:
     """The iteration spaces of the operations of a graph."""
 
     def __init__(self, graph: Graph) -> None:
-        self._graph = graph
+        self._graph = self.graph = graph
         self._filter = {node.filtered: node for node in graph.nodes if node.filtered is not None}
         self._aligned = UnionFind[Extent]()
         for node in graph.nodes:
@@ -117,7 +117,7 @@ class Spaces:
                 ends = (*self._chain(pushed, label), *self._chain(pushed, deepest))
                 guards = [guard[end] for end in ends if end in guard]
                 return Conflict((*ends, *guards), open_filter)
-        return self._return(pushed, shapes)
+        return self._return(pushed, shapes) or self._wait(pushed)
 
     @staticmethod
     def _chain(pushed: Mapping[Label, Label | None], label: Label) -> list[Label]:
@@ -127,6 +127,16 @@ class Spaces:
             chain.append(gather)
             gather = pushed[gather]
         return chain
+
+    def _wait(self, pushed: Iterable[Label]) -> Conflict | None:
+        """E6: segments and a scan for which they would wait, through whatever they are together."""
+        nodes = [self._graph.node[label] for label in pushed]
+        scans = [node for node in nodes if node.kind is Kind.SCAN]
+        for node in nodes:
+            for scan in scans:
+                if self._waits(node, scan):
+                    return Conflict((node.label, scan.label), False)
+        return None
 
     def _return(self, pushed: Mapping[Label, Label | None], shapes: Mapping[Label, Shape]) -> Conflict | None:
         """E5: something needed at the start of a pushed loop that comes out of a loop at its depth."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from accel.ilp.facts.analysis import Bundle
+from accel.ilp.facts.followers import adrift
 from accel.ilp.facts.spaces import Conflict, Spaces
 from accel.ilp.formulations.components import Components
 from accel.ilp.formulations.costs import add_costs
@@ -53,10 +54,17 @@ class _Figure4(Draft):
         """(11): what is manifest is made in order 0 or 1; (12): what is fused is read in the order in which it is made."""
         orders, gathers = self.traversal, len(self.traversal.number)
         for number, keeps in self._kept.items():
-            self.model.require(1 + (1 - keeps) * gathers - orders.out[self.bundles[number].label])
+            v = self.bundles[number].label
+            self.model.require(1 + (1 - keeps) * gathers + orders.visits_all(v) - orders.out[v])
         for (u, v), x in self._x.items():
-            for role in {edge.role for edge in self.edges_of[u, v]}:
-                self.model.differ_at_most(orders.out[u], orders.read_in(v, role), x * (gathers + 2))
+            for edge in self.edges_of[u, v]:
+                made, read = orders.made_in(u, edge.array), orders.read_in(v, edge.role)
+                self.model.differ_at_most(made, read, x * (gathers + 2))
+
+    def led(self, segments: Label, lost: frozenset[Label]) -> Linear:
+        """One of some operations does not run in the order of a scan of segments, or a fused array leads to them."""
+        border = [1 - x for (u, v), x in self._x.items() if (u in lost) != (v in lost)]
+        return total(border) - self.traversal.at[min(lost)][segments]
 
     def shared(self, number: int, i: int, j: int) -> Linear | None:
         """A variable that forces equal potentials and equal orders."""
@@ -99,6 +107,10 @@ class Published:
         rows = components.company()
         for cluster in components.clusters:
             orders = {v: self._draft.traversal.pushed(v, values) for v in cluster}
+            lost = adrift(self._draft.graph, orders)
+            if lost is not None:
+                rows.append(self._draft.led(*lost))
+                continue
             conflict = self._spaces.conflict(orders) if len(cluster) > 1 else None
             if conflict is not None:
                 rows.append(self._against(conflict, components, cluster, orders))

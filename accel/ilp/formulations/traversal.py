@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from accel.ilp.facts.followers import followers
 from accel.ilp.facts.spaces import is_loop_free
 from accel.ilp.formulations.draft import Draft
 from accel.ilp.legality.rules import CHEAP, fixed_direction, may_be_pushed
 from accel.ilp.model.variables import Pair
 from accel.ilp.problem.graph import Graph
 from accel.ilp.solvers.linear import Linear, total
-from accel.labelled.array import Label
+from accel.labelled.array import Array, Label
 from accel.labelled.operations import GATHERS, Kind, Role
 from accel.support.choices import Duplicate
 
@@ -29,6 +30,10 @@ def _targets(graph: Graph, fusible: frozenset[Pair], duplicate: Duplicate) -> di
                     wanted[node.label] |= {to for to in traversals if may_be_pushed(graph, node, to, duplicate)}
         if any(array in graph.results for array in node.arrays):
             wanted[node.label] = set()
+        wanted[node.label] -= set(graph.whole)
+    for segments in graph.whole:
+        for label in followers(graph, segments, fusible, wanted):
+            wanted[label].add(segments)
     return {label: tuple(sorted(gathers)) for label, gathers in wanted.items()}
 
 
@@ -67,6 +72,16 @@ class TraversalVariables:
         usual = Linear(1) - total(pushed.values()) if fixed is None else Linear(0)
         require(numbered + usual - self.out[v])
 
+    def made_in(self, maker: Label, array: Array) -> Linear:
+        """The order in which an array is made: d^o, but of what scans of segments make."""
+        node = self._draft.graph.node[maker]
+        return Linear(self.number[maker]) if node.places(array) else self.out[maker]
+
+    def visits_all(self, v: Label) -> Linear:
+        """How far d(v) may be above 1 although what v makes is manifest: a scan of segments visits all."""
+        whole = self._draft.graph.whole
+        return total(at * (self.number[gather] - 1) for gather, at in self.at[v].items() if gather in whole)
+
     def read_in(self, reader: Label, role: Role) -> Linear:
         """d^i: the order in which an operation reads an input.
 
@@ -104,12 +119,14 @@ class TraversalVariables:
             draft.model.require(CHEAP - total(parts))
 
     def _recomputed(self, v: Label, again: Mapping[Label, Mapping[Label, Linear]]) -> dict[Label, Linear]:
-        """For each gather whether v runs in its order, or in that of a gather that does, and so on."""
-        result = dict(self.at[v])
-        for above in sorted({above for gather in self.at[v] for above in again[gather]}):
+        """For each gather whether v runs in its order, or in that of a gather that does, and so on; but for scans of segments,
+        which are not larger than what they read."""
+        pushed = {gather: at for gather, at in self.at[v].items() if gather not in self._draft.graph.whole}
+        result = dict(pushed)
+        for above in sorted({above for gather in pushed for above in again[gather]}):
             recomputed = result[above] = self._draft.new(f"again_{v}_{above}", integer=False)
-            self._draft.model.require(recomputed - self.at[v].get(above, Linear(0)))
-            for gather, at in self.at[v].items():
+            self._draft.model.require(recomputed - pushed.get(above, Linear(0)))
+            for gather, at in pushed.items():
                 if above in again[gather]:
                     self._draft.model.require(recomputed + 1 - at - again[gather][above])
         return result

@@ -42,13 +42,12 @@ def _input(edge: Edge, traversal: Traversal) -> tuple[Array, Traversal | None]:
 
 
 def _output(graph: Graph, node: Node, array: Array, traversal: Traversal) -> tuple[Array, Traversal | None]:
-    """Scatters make their results in no order; so do backward scans of matrices their totals."""
+    """Scatters make their results in no order; so do backward scans of matrices their totals. Scans of segments make theirs in
+    their own order, if that visits all."""
     outer = node.kind is Kind.SCAN and len(array.shape) < len(node.iteration)
-    unordered = (
-        node.kind in (Kind.SCATTER, Kind.BARRIER)
-        or node.places(array)
-        or (outer and node.backward and bool(array.shape))
-    )
+    if node.places(array):
+        return (array, Traversal(node.label, False) if node.whole else None)
+    unordered = node.kind in (Kind.SCATTER, Kind.BARRIER) or (outer and node.backward and bool(array.shape))
     return (array, None if unordered else traversal)
 
 
@@ -95,6 +94,9 @@ class Merged:
 def _order_refusal(graph: Graph, node: Node, traversal: Traversal) -> Refusal | None:
     """D5: which traversals an operation may have by itself."""
     if traversal.gather is not None:
+        segments = graph.node.get(traversal.gather)
+        if node.kind is Kind.SCATTER and segments is not None and segments.whole and not segments.backward:
+            return None
         return None if node.kind in _PUSHABLE else Refusal(Rule.D5, (node.label,), "{0} cannot be pushed to a gather")
     match node.kind:
         case Kind.SCAN:
@@ -120,6 +122,8 @@ def _fed_only(graph: Graph, node: Node, traversals: Mapping[Label, Traversal]) -
     if traversal.gather not in traversals:
         labels = (node.label, traversal.gather)
         return Refusal(Rule.D5, labels, "{0} runs in the order of {1}, which is in another cluster")
+    if graph.node[traversal.gather].whole:
+        return _misshapen(graph, node, traversal.gather)
     for array in node.arrays:
         for edge in graph.readers[array]:
             if edge.consumer not in traversals or _input(edge, traversals[edge.consumer]) != (array, traversal):
@@ -128,12 +132,50 @@ def _fed_only(graph: Graph, node: Node, traversals: Mapping[Label, Traversal]) -
     return None
 
 
+def _misshapen(graph: Graph, node: Node, segments: Label) -> Refusal | None:
+    """D5: the order of a scan of segments visits what has the shape of its sources."""
+    shape = node.arrays[0].shape if node.kind is Kind.FOLD else node.iteration
+    if shape == graph.shape_of_sources(segments):
+        return None
+    return Refusal(Rule.D5, (node.label, segments), "{0} makes other elements than {1} scans")
+
+
+def _unled(graph: Graph, traversals: Mapping[Label, Traversal]) -> Refusal | None:
+    """D5: fused arrays connect what runs in the order of a scan of segments with it."""
+    for segments in graph.whole:
+        order = Traversal(segments, False)
+        waiting = {label for label, traversal in traversals.items() if traversal == order}
+        made = {array for array in graph.node[segments].arrays if graph.node[segments].places(array)}
+        if waiting:
+            read = [edge.array for edge in graph.inputs[segments] if edge.role is Role.SOURCE]
+            made |= {array for array in read if array.label in traversals}
+        while waiting:
+            led = {
+                label
+                for label in waiting
+                if not made.isdisjoint(graph.node[label].arrays)
+                or any(edge.role is Role.STREAM and edge.array in made for edge in graph.inputs[label])
+            }
+            if not led:
+                return Refusal(Rule.D5, (min(waiting), segments), "no fused array leads from {1} to {0}")
+            waiting -= led
+            for label in led:
+                made.update(graph.node[label].arrays)
+                made |= {
+                    edge.array
+                    for edge in graph.inputs[label]
+                    if edge.role is Role.STREAM and edge.array.label in traversals
+                }
+    return None
+
+
 def _is_connected(graph: Graph, traversals: Mapping[Label, Traversal]) -> bool:
     """D3: one piece, by fused arrays and by reads of one array from memory in one order."""
     touching: dict[tuple[Array, Traversal | None], list[Label]] = {}
     for label, traversal in traversals.items():
         for array in graph.node[label].arrays:
-            touching.setdefault((array, traversal), []).append(label)
+            made = _output(graph, graph.node[label], array, traversal)
+            touching.setdefault((array, traversal if made[1] is None else made[1]), []).append(label)
         for edge in graph.inputs[label]:
             key = _input(edge, traversal)
             if key[1] is not None:
@@ -184,11 +226,11 @@ def cluster_refusal(graph: Graph, cluster: Cluster, duplicate: Duplicate) -> Ref
     if isinstance(signature, Refusal):
         return signature
     for array, made in sorted(signature.outputs, key=lambda output: (output[0].label, output[0].leaf)):
-        if made is not None and made.gather is not None:
+        if made is not None and made.gather is not None and not graph.node[made.gather].whole:
             return Refusal(Rule.D2, (array.label, made.gather), "{0} is stored, but made in the order of {1}")
     if not _is_connected(graph, traversals):
         return Refusal(Rule.D3, (), "nothing connects the parts")
-    return nest_refusal(graph, traversals, duplicate)
+    return _unled(graph, traversals) or nest_refusal(graph, traversals, duplicate)
 
 
 def refusal(graph: Graph, clustering: Clustering, duplicate: Duplicate) -> Refusal | None:

@@ -37,14 +37,32 @@ def may_fuse(graph: Graph, edge: Edge) -> bool:
     reader = graph.node[edge.consumer]
     if maker is None or edge.role not in ORDERED:
         return False
-    if Kind.BARRIER in (maker.kind, reader.kind) or maker.kind is Kind.SCATTER or maker.places(edge.array):
+    if Kind.BARRIER in (maker.kind, reader.kind) or maker.kind is Kind.SCATTER:
         return False
+    if maker.places(edge.array):
+        return maker.whole and edge.role is Role.STREAM and may_follow(graph, reader, maker.label)
     is_total = maker.kind is Kind.SCAN and len(edge.array.shape) < len(maker.iteration)
     if is_total and maker.backward and edge.array.shape:
         return False  # outer dimensions are visited forward
     if edge.role is Role.SOURCE:
         return maker.kind in (Kind.GENERATE, Kind.MAP, Kind.GATHER, Kind.FOLD)
     return fixed_direction(maker) is None or fixed_direction(reader) in (None, fixed_direction(maker))
+
+
+def may_follow(graph: Graph, node: Node, segments: Label) -> bool:
+    """Whether `node` may run in the order of a scan of segments in which all elements are visited, looking at nothing else."""
+    shape = graph.shape_of_sources(segments)
+    match node.kind:
+        case Kind.GENERATE | Kind.MAP | Kind.GATHER:
+            return node.iteration == shape
+        case Kind.FOLD:
+            return node.arrays[0].shape == shape
+        case Kind.SCATTER:
+            return node.iteration == shape and not graph.node[segments].backward
+        case Kind.SCAN | Kind.FILTER | Kind.SEGMENTS | Kind.BARRIER:
+            return False
+        case _:
+            assert_never(node.kind)
 
 
 def may_be_pushed(graph: Graph, node: Node, gather: Label, duplicate: Duplicate) -> bool:

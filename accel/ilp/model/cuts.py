@@ -9,6 +9,7 @@ import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from accel.ilp.facts.followers import adrift
 from accel.ilp.model.forest import tree_path
 from accel.ilp.model.model import Formulation
 from accel.ilp.model.variables import Pair, pair
@@ -141,10 +142,14 @@ def nests(part: Formulation, values: Mapping[int, float]) -> list[Linear]:
         if len(cluster) == 1:
             continue
         traversals: dict[Label, Label | None] = dict.fromkeys(cluster)
-        for label in cluster:
-            push = part.pushed.get(label)
-            if push is not None and push.value(values) > 0.5:
-                traversals[label] = part.pushable[label]
+        inside = set(cluster)
+        traversals |= {
+            v: gather for (v, gather), push in part.pushed.items() if v in inside and push.value(values) > 0.5
+        }
+        lost = adrift(part.spaces.graph, traversals)
+        if lost is not None:
+            rows.append(_led(part, *lost))
+            continue
         conflict = part.spaces.conflict(traversals)
         if conflict is None:
             continue
@@ -154,17 +159,23 @@ def nests(part: Formulation, values: Mapping[int, float]) -> list[Linear]:
             path = tree_path(near, members[0], other)
             steps = [pair(u, v) for u, v in pairwise(path)]
             sides |= {step: part.apart[step] for step in steps}
-        changes = [_change(part, label, traversals[label] is not None) for label in members]
+        changes = [_change(part, label, traversals[label]) for label in members]
         row = total([*sides.values(), *changes, -1])
         if conflict.unless:
-            inside = set(cluster)
             border = [x for (u, v), x in part.apart.items() if (u in inside) != (v in inside)]
             row = row + total(1 - x for x in border)
         rows.append(row)
     return rows
 
 
-def _change(part: Formulation, label: Label, is_pushed: bool) -> Linear:
-    """1 where an operation is no longer pushed, or is now."""
-    push = part.pushed.get(label, Linear(0))
-    return 1 - push if is_pushed else push
+def _led(part: Formulation, segments: Label, lost: frozenset[Label]) -> Linear:
+    """What runs in the order of a scan of segments is connected with it: one of them is not, or a fused array leads to them."""
+    border = {(u, v) for u, v, _, _ in part.arcs if (u in lost) != (v in lost) and pair(u, v) in part.apart}
+    return total(1 - part.apart[pair(u, v)] for u, v in sorted(border)) - part.pushed[min(lost), segments]
+
+
+def _change(part: Formulation, label: Label, gather: Label | None) -> Linear:
+    """1 where an operation is no longer pushed to a gather, or to one at all."""
+    if gather is not None:
+        return 1 - part.pushed[label, gather]
+    return total(push for (v, _), push in part.pushed.items() if v == label)

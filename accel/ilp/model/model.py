@@ -37,8 +37,8 @@ class Formulation:
     """x(u,v) for every pair that may be in one cluster and share something."""
     beside: Mapping[Pair, Linear]
     """beside(u,v) for every pair that loses time in one cluster, where a cost counts that."""
-    pushed: Mapping[Label, Linear]
-    pushable: Mapping[Label, Label]
+    pushed: Mapping[Pair, Linear]
+    """pushed(v,l) for each v and gather l."""
     backward: Mapping[Label, Linear]
     forest: Forest
     """What counts clusters; empty if no cost needs it."""
@@ -53,15 +53,27 @@ def _orders(variables: Variables) -> None:
     for u, v in facts.arcs:
         if (u, v) in facts.infusible:
             continue
-        x, pushed = variables.apart(u, v), variables.pushed(u)
-        if (u, v) not in facts.streams:  # v is the gather: pushed(u) = 1 - x
+        x = variables.apart(u, v)
+        if (u, v) not in facts.streams:  # v is the gather: pushed(u,v) = 1 - x
+            pushed = variables.pushed(u, v)
             require(pushed + x - 1)
             require(1 - x - pushed)
             continue
-        require(1 - pushed - x)
-        require(variables.pushed(v) - pushed)
-        require(x + pushed - variables.pushed(v))
+        if u in facts.pushable.get(v, ()):  # v reads what u, a scan of segments, makes in its own order
+            require(variables.pushed(v, u) + x - 1)
+            continue
+        for gather in sorted({*facts.pushable.get(u, ()), *facts.pushable.get(v, ())}):
+            pushed, reader = variables.pushed(u, gather), variables.pushed(v, gather)
+            if not facts.graph.node[gather].whole:
+                require(1 - pushed - x)
+                require(reader - pushed)
+            else:
+                require(x + reader - pushed)
+            require(x + pushed - reader)
         variables.model.differ_at_most(variables.backward(u), variables.backward(v), x)
+    for v, gathers in facts.pushable.items():
+        if len(gathers) > 1:
+            require(1 - variables.moved(v))
 
 
 def _recomputations(variables: Variables) -> None:
@@ -70,7 +82,7 @@ def _recomputations(variables: Variables) -> None:
     for (p, c), recomputed in variables.recomputed.items():
         if (p, c) not in facts.infusible:
             require(variables.apart(p, c) - recomputed)
-        require(1 - variables.pushed(p) - recomputed)
+        require(1 - variables.moved(p) - recomputed)
         require(1 - variables.gone(c) - recomputed)
         if p in facts.candidates.removable:
             require(recomputed - variables.gone(p))
@@ -102,10 +114,11 @@ def _work(variables: Variables, duplicate: Duplicate) -> None:
     if duplicate == "published":
         return
     work = _Work(variables)
-    for v, target in sorted(facts.pushable.items()):
-        node = graph.node[v]
-        allowed = duplicate is not False and is_loop_free(node)
-        work.add(v, variables.pushed(v), target, node.operations if allowed else CHEAP + 1)
+    for v in sorted(facts.pushable):
+        node, target = graph.node[v], facts.narrow(v)
+        if target is not None:
+            allowed = duplicate is not False and is_loop_free(node)
+            work.add(v, variables.pushed(v, target), target, node.operations if allowed else CHEAP + 1)
     for p, c in facts.candidates.pairs:
         work.add_recomputed(p, c)
     for parts in work.burdens.values():
@@ -127,10 +140,11 @@ class _Work:
                 if operations > CHEAP:
                     self.variables.model.require(-recomputed)
                 self.burdens.setdefault(gather, []).append(recomputed * operations)
-            above = facts.pushable.get(gather)
+            above = facts.narrow(gather)
             if above is None:
                 return
-            recomputed, gather = self._both(f"again_{v}_{above}", recomputed, self.variables.pushed(gather)), above
+            pushed = self.variables.pushed(gather, above)
+            recomputed, gather = self._both(f"again_{v}_{above}", recomputed, pushed), above
 
     def add_recomputed(self, p: Label, c: Label) -> None:
         """What is recomputed runs in the order of its reader, or in that of the gather that its reader is."""
@@ -144,9 +158,10 @@ class _Work:
             self.add(p, recomputed, c, maker.operations)
         elif any(edge.role is Role.STREAM for edge in edges):
             operations += maker.operations
-        target = facts.pushable.get(c)
+        target = facts.narrow(c)
         if target is not None and operations:
-            self.add(p, self._both(f"pushed_{p}_{c}", recomputed, self.variables.pushed(c)), target, operations)
+            pushed = self.variables.pushed(c, target)
+            self.add(p, self._both(f"pushed_{p}_{c}", recomputed, pushed), target, operations)
 
     def _both(self, name: str, first: Linear, second: Linear) -> Linear:
         both = self.variables.new(name, integer=False)
@@ -185,8 +200,7 @@ def formulate(
         recomputed=variables.recomputed,
         apart=variables.x,
         beside=variables.beside,
-        pushed={v: variables.pushed(v) for v in facts.pushable},
-        pushable=facts.pushable,
+        pushed={(v, gather): variables.pushed(v, gather) for v in facts.pushable for gather in facts.pushable[v]},
         backward={v: variables.backward(v) for v in facts.operations},
         forest=forest,
         alone=tuple(sum(c for number, c in cost.terms.items() if number in variables.alone) for cost in objectives),

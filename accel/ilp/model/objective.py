@@ -39,18 +39,16 @@ class _Objective:
             for k in (i, j):
                 require(self.variables.reads(bundle, k) - same)
             if Role.SOURCE in (role_u, role_v):  # the gather and what is pushed to it
-                require(self.variables.pushed(v if role_u is Role.SOURCE else u) - same)
+                pushed, gather = (v, u) if role_u is Role.SOURCE else (u, v)
+                require(self.variables.pushed(pushed, gather) - same)
                 continue
             self._in_one_order(u, v, 1 - same)
 
     def _in_one_order(self, u: Label, v: Label, allowed: Linear) -> None:
         """Two streams are read in one order, but for `allowed`."""
         variables, pushable = self.variables, self.facts.pushable
-        if pushable.get(u) == pushable.get(v):
-            variables.model.differ_at_most(variables.pushed(u), variables.pushed(v), allowed)
-        else:
-            variables.model.require(allowed - variables.pushed(u))
-            variables.model.require(allowed - variables.pushed(v))
+        for gather in sorted({*pushable.get(u, ()), *pushable.get(v, ())}):
+            variables.model.differ_at_most(variables.pushed(u, gather), variables.pushed(v, gather), allowed)
         variables.model.differ_at_most(variables.backward(u), variables.backward(v), allowed)
 
     # ---- reads
@@ -92,20 +90,20 @@ class _Objective:
     def _pay(self, bundle: Bundle, j: int, paid: Linear) -> None:
         """A read costs by its order: a pushed reader executes as many loads as its gather has elements."""
         reader, role = bundle.readers[j]
-        gather = self.facts.pushable.get(reader)
-        both: Linear | None = None
+        gathers = () if role is Role.SOURCE else self.facts.pushable.get(reader, ())
+        both: dict[Label, Linear] = {}
         for level, costs in zip(self.levels, self.costs, strict=True):
             if not level.reads:
                 continue
             usual = Traversal(reader, False) if role is Role.SOURCE else FORWARD
             weight = sum(self.weights.read(level, array, usual) for array in bundle.arrays)
             costs.append(paid * weight)
-            if gather is None or role is Role.SOURCE:
-                continue
-            pushed = sum(self.weights.read(level, array, Traversal(gather, False)) for array in bundle.arrays)
-            if pushed != weight:
-                both = self._both(paid, self.variables.pushed(reader)) if both is None else both
-                costs.append(both * (pushed - weight))
+            for gather in gathers:
+                pushed = sum(self.weights.read(level, array, Traversal(gather, False)) for array in bundle.arrays)
+                if pushed != weight:
+                    if gather not in both:
+                        both[gather] = self._both(paid, self.variables.pushed(reader, gather))
+                    costs.append(both[gather] * (pushed - weight))
 
     def _both(self, first: Linear, second: Linear) -> Linear:
         """first and second, exactly."""

@@ -1,6 +1,6 @@
 """The variables of the model, by meaning; constants stand in where the analysis knows the answer.
 
-x(u,v) = 0 puts two operations into one cluster. pushed(v) = 1: v runs in the order of its gather. backward(v). recompute(p,c)
+x(u,v) = 0 puts two operations into one cluster. pushed(v,l) = 1: v runs in the order of gather l. backward(v). recompute(p,c)
 = 1: c computes by itself what p makes. gone(p) = 1: all readers of p do, so that p is not there. beside(u,v) = 1: u and v lose
 time to each other in one cluster.
 """
@@ -35,7 +35,11 @@ class Variables:
             readers = facts.bundles[number].readers
             pairs.add(pair(readers[i][0], readers[j][0]))
         self.x = {(u, v): self.new(f"x_{u}_{v}", alone=True) for u, v in sorted(pairs)}
-        self._pushed = {v: self.new(f"pushed_{v}_{gather}") for v, gather in sorted(facts.pushable.items())}
+        self._pushed = {
+            (v, gather): self.new(f"pushed_{v}_{gather}")
+            for v, gathers in sorted(facts.pushable.items())
+            for gather in gathers
+        }
         free = [v for v in facts.operations if v not in facts.direction]
         self._backward = {v: self.new(f"backward_{v}") for v in free}
         self.recomputed = {(p, c): self.new(f"recompute_{p}_{c}") for p, c in facts.candidates.pairs}
@@ -94,9 +98,13 @@ class Variables:
         """gone(p), constantly 0 where somebody needs it."""
         return self._gone.get(p, Linear(0))
 
-    def pushed(self, v: Label) -> Linear:
-        """pushed(v), constantly 0 where v cannot be."""
-        return self._pushed.get(v, Linear(0))
+    def pushed(self, v: Label, gather: Label) -> Linear:
+        """pushed(v,l), constantly 0 where v cannot be."""
+        return self._pushed.get((v, gather), Linear(0))
+
+    def moved(self, v: Label) -> Linear:
+        """Whether v is pushed at all."""
+        return total(self.pushed(v, gather) for gather in self.facts.pushable.get(v, ()))
 
     def backward(self, v: Label) -> Linear:
         """backward(v), a constant where it is known."""

@@ -38,8 +38,10 @@ def fused_accesses(graph: Graph, traversals: Mapping[Label, Traversal]) -> int:
     """Pairs of accesses to one array by different operations of a cluster, in one order [Kri Def. 20]."""
     accesses: dict[tuple[Array, Traversal], int] = {}
     for label, traversal in traversals.items():
-        for array in graph.node[label].arrays:
-            accesses[array, traversal] = accesses.get((array, traversal), 0) + 1
+        node = graph.node[label]
+        for array in node.arrays:
+            made = Traversal(label, False) if node.whole and node.places(array) else traversal
+            accesses[array, made] = accesses.get((array, made), 0) + 1
         for edge in graph.inputs[label]:
             if edge.role in ORDERED:
                 key = edge.array, read_traversal(edge, traversal)

@@ -25,7 +25,7 @@ class Node:
     iteration: Shape
     name: str
     backward: bool = False
-    """A right scan."""
+    """A right scan, of rows or of segments."""
     exclusive: bool = False
     """A scan from n elements to n+1."""
     exact: bool = True
@@ -43,8 +43,11 @@ class Node:
     placed: int = 0
     """How many of its arrays, the first ones, are made in no order: stored at other indices than those of its loops."""
 
+    whole: bool = False
+    """Of a scan of segments: these arrays are made in its own order, as gathers read, but in which all elements are visited."""
+
     def places(self, array: Array) -> bool:
-        """Whether an array of this operation is made in no order."""
+        """Whether an array of this operation is made in no order, or in the operation's own."""
         return array in self.arrays[: self.placed]
 
 
@@ -137,9 +140,18 @@ class Graph:
                 connected |= dict.fromkeys((node.iteration[-1], source.shape[-1]))
         return {extent: aligned.find(extent) for extent in connected}
 
+    @lazy
+    def whole(self) -> tuple[Label, ...]:
+        """The scans of segments in whose order others may run, whoever reads what they make."""
+        return tuple(node.label for node in self.nodes if node.whole)
+
+    def shape_of_sources(self, gather: Label) -> Shape:
+        """The shape of what gather `gather` gathers from."""
+        return next(edge.array.shape for edge in self.inputs[gather] if edge.role is Role.SOURCE)
+
     def rank_of_sources(self, gather: Label) -> int:
-        """The rank of what gather `gather` gathers from."""
-        return next(len(edge.array.shape) for edge in self.inputs[gather] if edge.role is Role.SOURCE)
+        """Its rank."""
+        return len(self.shape_of_sources(gather))
 
     def is_growing(self, gather: Label) -> bool:
         """Whether gather `gather` may be larger than its source: what is pushed to it may be done more than once."""

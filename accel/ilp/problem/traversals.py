@@ -22,16 +22,43 @@ def assign(graph: Graph, labels: Collection[Label], backward: Container[Label] |
         scans = [label for label in within if graph.node[label].kind is Kind.SCAN and graph.node[label].backward]
         backward = within if scans else ()
     traversals: dict[Label, Traversal] = {}
+    led = _led(graph, within) if graph.whole else {}
     for label in sorted(within, reverse=True):
-        wanted: set[Traversal] = set()
-        for array in graph.node[label].arrays:
+        node = graph.node[label]
+        wanted = led.get(label, set[Traversal]())
+        for array in node.arrays:
             for edge in graph.readers[array]:
                 if edge.consumer not in within:
                     continue
                 if edge.role not in ORDERED:
                     return None
+                if node.whole and node.places(array):
+                    continue  # whoever reads it is led
                 wanted.add(Traversal(edge.consumer, False) if edge.role is Role.SOURCE else traversals[edge.consumer])
         if len(wanted) > 1:
             return None
         traversals[label] = wanted.pop() if wanted else BACKWARD if label in backward else FORWARD
     return cluster_of(traversals)
+
+
+def _led(graph: Graph, within: frozenset[Label]) -> dict[Label, set[Traversal]]:
+    """What fused streams connect with what a scan of segments reads and makes in its own order, which visits all."""
+    found: dict[Label, set[Traversal]] = {}
+    for segments in within.intersection(graph.whole):
+        node, order = graph.node[segments], Traversal(segments, False)
+        pending = [edge.consumer for array in node.arrays if node.places(array) for edge in graph.readers[array]]
+        pending += [edge.array.label for edge in graph.inputs[segments] if edge.role is Role.SOURCE]
+        while pending:
+            label = pending.pop()
+            if label not in within or label == segments or order in found.setdefault(label, set()):
+                continue
+            found[label].add(order)
+            if graph.node[label].kind is Kind.SEGMENTS:
+                continue
+            streams = [edge for array in graph.node[label].arrays for edge in graph.readers[array]]
+            pending += [edge.consumer for edge in streams if edge.role is Role.STREAM]
+            makers = [edge.array for edge in graph.inputs[label] if edge.role is Role.STREAM]
+            pending += [
+                array.label for array in makers if array.label in within and not graph.node[array.label].places(array)
+            ]
+    return {label: orders for label, orders in found.items() if orders}

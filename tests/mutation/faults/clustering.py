@@ -31,7 +31,7 @@ FAULTS = (
     Fault(
         "D2: what is stored is made in a gather's order",
         "ilp/legality/checker.py",
-        "if made is not None and made.gather is not None:",
+        "if made is not None and made.gather is not None and not graph.node[made.gather].whole:",
         "if made is not None and made.gather is not None and made.backward:",
         (_CHECKER,),
     ),
@@ -141,6 +141,20 @@ FAULTS = (
         (_CHECKER,),
     ),
     Fault(
+        "D5: nothing fused leads to what follows a scan of segments",
+        "ilp/legality/checker.py",
+        "return _unled(graph, traversals) or nest_refusal(graph, traversals, duplicate)",
+        "return nest_refusal(graph, traversals, duplicate)",
+        (_CHECKER,),
+    ),
+    Fault(
+        "D5: scatters follow a scan of segments from the right",
+        "ilp/legality/checker.py",
+        "if node.kind is Kind.SCATTER and segments is not None and segments.whole and not segments.backward:",
+        "if node.kind is Kind.SCATTER and segments is not None and segments.whole:",
+        (_CHECKER,),
+    ),
+    Fault(
         "W1: loops are recomputed",
         "ilp/legality/nest.py",
         "heavy = [node for node in recomputed if node.kind in (Kind.FOLD, Kind.SEGMENTS) or node.loops]",
@@ -206,8 +220,8 @@ FAULTS = (
     Fault(
         "the model lets a maker be pushed where its reader is not",
         "ilp/model/model.py",
-        "require(variables.pushed(v) - pushed)",
-        "require(variables.pushed(v) - pushed + 1)",
+        "require(reader - pushed)",
+        "require(reader - pushed + 1)",
         (f"{_COUNTER}::test_a_maker_is_pushed_only_with_its_reader",),
     ),
     Fault(

@@ -47,8 +47,8 @@ FAULTS = (
     Fault(
         "what is needed whole is made in the order of a gather",
         "fusedast/build.py",
-        "if port.traversal is not None and port.traversal.gather is not None and port.array in needed:",
-        "if port.traversal is not None and port.traversal.gather is not None and port.array not in needed:",
+        "if pushed and port.array in needed and not any",
+        "if pushed and port.array not in needed and not any",
         (_RULES,),
     ),
     Fault(

@@ -15,6 +15,7 @@ from accel.backends.llvm.templates.series import DONE, INTERRUPTED
 from accel.backends.llvm.text.frame import Frame
 from accel.errors import AccelInternalError
 from accel.ir.copies import Copy
+from accel.ir.divisions import MOST_ROWS, divides
 from accel.ir.nodes import HostCall, HostSizes, Launch, Nest, Output, Require, Sort, View
 from accel.labelled.array import Array, Shape
 
@@ -100,6 +101,9 @@ def _launch(writer: Writer, functions: Functions, nest: Nest) -> None:
         some = "false"
         for elements in work:
             some = code.emit(f"or i1 {some}, {code.emit(f'icmp ne i64 {elements}, 0')}")
+        for output in nest.outputs if divides(nest) else ():
+            rows = writer.product([writer.room(dimension) for dimension in output.capacity[:-1]])
+            some = code.emit(f"or i1 {some}, {code.emit(f'icmp ule i64 {rows}, {MOST_ROWS}')}")
         with routine.when(some):  # there may be many rows without elements
             _run(writer, functions, nest)
     _counts(writer, nest)

@@ -19,8 +19,9 @@ from accel.backends.llvm.loops.extremes import TOGETHER, ExtremeLoop, Extremes, 
 from accel.backends.llvm.loops.searches import SearchLoop, search
 from accel.backends.llvm.loops.targets import Turns, taken_in_turns
 from accel.backends.llvm.loops.vector_loop import Part, VectorLoop
+from accel.backends.llvm.states import few_folds, few_scans
 from accel.backends.llvm.states.analysis import NestPlan, VectorPlan
-from accel.backends.llvm.states.few_folds import FewFolds
+from accel.backends.llvm.states.few_segments import FewSegments
 from accel.backends.llvm.states.records import Record
 from accel.backends.llvm.states.segment_group import SegmentGroup, has_lanes
 from accel.backends.llvm.states.short_folds import SHORTEST, ShortFolds
@@ -226,7 +227,7 @@ class Levels:
         last = code.emit(f"sub i64 {code.emit(f'add i64 {low}, {high}')}, 1") if rows_down else None
         inner = loop.body.loop
         turns = self.routine.count(low, high)
-        if self._text.plan.vector is not None and not rows_down and has_lanes(loop):
+        if self._text.plan.vector is not None and not rows_down and (has_lanes(loop) or few_scans.in_one_row(loop)):
             turns = self._between_short(loop, low, high)
         with self._rows(inner) as row, turns as turn:
             index = turn
@@ -243,12 +244,12 @@ class Levels:
 
     @contextmanager
     def _between_short(self, loop: For, low: str, high: str) -> Iterator[str]:
-        """Around an iteration of a loop over segments: some segments that are all short run together, in lanes, and only the
-        others run so."""
+        """Around an iteration of a loop over segments: some segments that are all short run together, folds in lanes and scans
+        in one row, and only the others run so."""
         routine, code = self.routine, self.routine.code
         records = {state.name: (self._text.records[state.name], self.pointers[state.name]) for state in loop.states}
         group = SegmentGroup(self.memory, self.streams, loop, records)
-        few, short = FewFolds(group), ShortFolds(group)
+        few, short = FewSegments(group), ShortFolds(group) if has_lanes(loop) else None
         position, later = routine.slot("i64"), routine.slot("i64")
         routine.store("i64", low, position)
         routine.store("i64", low, later)
@@ -266,17 +267,23 @@ class Levels:
         routine.store("i64", behind, later)
         routine.branch(few.begin(at), with_few, others)
         routine.place(with_few)
-        few.write()
+        if short is None:
+            few_scans.write(few)
+        else:
+            few_folds.write(few)
         routine.store("i64", behind, position)
         routine.jump(head)
         routine.place(others)
-        short.begin(at)
-        longest = short.longest()
-        routine.branch(code.emit(f"icmp sle i64 {longest}, {SHORTEST}"), with_short, long)
-        routine.place(with_short)
-        short.write(longest)
-        routine.store("i64", behind, position)
-        routine.jump(head)
+        if short is None:
+            routine.jump(long)
+        else:
+            short.begin(at)
+            longest = short.longest()
+            routine.branch(code.emit(f"icmp sle i64 {longest}, {SHORTEST}"), with_short, long)
+            routine.place(with_short)
+            short.write(longest)
+            routine.store("i64", behind, position)
+            routine.jump(head)
         routine.place(long)
         yield at
         routine.store("i64", code.emit(f"add i64 {at}, 1"), position)

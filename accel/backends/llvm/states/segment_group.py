@@ -64,6 +64,10 @@ class SegmentGroup:
         """The streams that there are where the segments from `at` on begin."""
         return {**self._outer.made, self.loop.index.name: Progression(at, 1)}
 
+    def outside(self) -> Streams:
+        """The streams that there are around the loop."""
+        return Streams(self.memory, dict(self._outer.made))
+
     def statements(self, made: dict[str, Value], step: Step) -> Statements:
         """What writes statements in lanes, with these streams."""
         return Statements(self.writer, self.memory, Streams(self.memory, made), step)

@@ -1,0 +1,172 @@
+"""Scans of segments of a few elements, some segments at a time: their elements are scanned as one row, in full registers.
+
+In: segments, as many as there are lanes, none of which has more than `FEWEST` elements, and a loop over the elements of each
+that asks for nothing of the segment but where its elements are. Out: one loop over the elements of all. A word of 64 bits has a
+bit for each element with which a segment begins, so lanes know which of their neighbours belong to their segment. These take
+the steps of docs/order.md, which are counted from where the segment begins: one to the neighbour, one over two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from accel.ast.tree.operators import Operator
+from accel.backends.llvm.emit.values import Lanes, Progression, Value
+from accel.backends.llvm.states.few_segments import FewSegments, computes
+from accel.backends.llvm.states.segment_group import SegmentGroup
+from accel.backends.llvm.text.code import register_type
+from accel.ir import flow
+from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, OneToOne, Read, Remap, State, Stream, Write
+from accel.schedule.legality import straight
+
+DISTANCES = (1, 2)
+"""From how far the steps of so few elements take their neighbours."""
+
+
+def in_one_row(loop: For) -> bool:
+    """Whether a loop over segments only scans each, and what is done for an element does not depend on its segment."""
+    inner = loop.body.loop
+    if inner is None or not isinstance(inner.extent, Stream) or inner.body.loop is not None or not inner.states:
+        return False
+    if loop.direction is not LoopDirection.UP or loop.body.after:
+        return False
+    inside, around, own = _statements(inner), loop.body.before, {state.name for state in inner.states}
+    steps = [s for s in inside if isinstance(s, ManyToOne)]
+    running = {state.name for state in loop.states if state.running and state.monoid.exact and state.monoid.neutral}
+    place = _place(loop)
+    if place is None or {step.state for step in steps} != own or len(steps) != len(own):
+        return False
+    outside = {stream.name for s in around for stream in flow.made(s)} | {loop.index.name, inner.index.name}
+    needed = {stream.name for s in inside if s != place for stream in flow.needed(s)}
+    needed |= {stream.name for state in inner.states for stream in flow.state_needs(state)}
+    return (
+        not needed & outside
+        and all(state.running and state.when is None and straight(state.merge) for state in inner.states)
+        and all(isinstance(s, OneToOne | Remap | Read | Write | ManyToOne) and s.when is None for s in inside)
+        and all(isinstance(s, OneToOne | Remap | Read | ManyToOne) and s.when is None for s in around)
+        and all(s.state in running for s in around if isinstance(s, ManyToOne))
+    )
+
+
+def _statements(loop: For) -> tuple[LoopBody, ...]:
+    return (*loop.body.before, *loop.body.after)
+
+
+def _place(loop: For) -> OneToOne | None:
+    """The statement that makes the place of an element: where its segment begins, plus its number."""
+    inner = loop.body.loop
+    assert inner is not None, "segments have elements"
+    for segment in (s for s in loop.body.before if isinstance(s, Remap) and s.outs[-1] == inner.extent):
+        for statement in inner.body.before:
+            if isinstance(statement, OneToOne) and computes(statement, Operator.ADD, (segment.outs[0], inner.index)):
+                return statement
+    return None
+
+
+def write(segments: FewSegments) -> None:
+    """The scans of segments that have begun, and what is made of them, element by element of all."""
+    segments.finish_before()
+    _Row(segments).write()
+
+
+class _Row:
+    """The elements of a group of segments, in the order in which they are visited."""
+
+    def __init__(self, segments: FewSegments) -> None:
+        self._segments, self._group = segments, segments.group
+        self._down = self._group.inner.direction is LoopDirection.DOWN
+        sums = segments.sums()
+        self._count = segments.lane(sums, self._group.lanes - 1)
+        begins = self._begins(sums)
+        code = self._group.routine.code
+        near = [begins, code.emit(f"or i64 {begins}, {code.emit(f'shl i64 {begins}, 1')}")]
+        self._far = [code.emit(f"xor i64 {word}, -1") for word in near]
+        """For each distance the elements that stand at least so far behind the first of their segment: words of i64."""
+        self._scans = {state.name: _Scan(self._group, state) for state in self._group.inner.states}
+
+    def _begins(self, sums: str) -> str:
+        """A bit for each element, as they are visited, with which a segment begins: an i64."""
+        group = self._group
+        code, narrow, wide = group.writer.code, group.writer.code.vector("i32"), group.writer.code.vector("i64")
+        before = f"sub {narrow} {sums}, {self._segments.counts}"
+        if self._down:
+            total = group.routine.code.emit(f"trunc i64 {self._count} to i32")
+            before = f"sub {narrow} {group.writer.splat(total, 'i32')}, {sums}"
+        places = code.emit(f"zext {narrow} {code.emit(before)} to {wide}")
+        bits = code.emit(f"shl {wide} {code.splat('i64', '1')}, {places}")
+        there = code.emit(f"icmp ne {narrow} {self._segments.counts}, zeroinitializer")
+        some = code.emit(f"select {code.vector('i1')} {there}, {wide} {bits}, {wide} zeroinitializer")
+        return group.routine.code.call(f"llvm.vector.reduce.or.v{group.lanes}i64", "i64", [wide], [f"{wide} {some}"])
+
+    def write(self) -> None:
+        """All elements, a register of them at a time."""
+        group, code = self._group, self._group.routine.code
+        first = self._segments.near.bases[0]
+        if self._down:
+            first = code.emit(f"sub i64 {code.emit(f'add i64 {first}, {self._count}')}, 1")
+        place = _place(group.loop)
+        assert place is not None, "elements have places"
+        with group.routine.count("0", self._count, group.lanes) as turn:
+            mask = group.writer.first_lanes(code.emit(f"sub i64 {self._count}, {turn}"))
+            masks = [self._lanes(word, turn) for word in self._far]
+            operation, stride = ("sub", -1) if self._down else ("add", 1)
+            made = dict(self._segments.made)
+            made[place.outs[0].name] = Progression(code.emit(f"{operation} i64 {first}, {turn}"), stride)
+
+            def step(
+                statement: ManyToOne, values: Sequence[Value], active: str | None
+            ) -> tuple[Sequence[Value], Sequence[Value]]:
+                return self._scans[statement.state].step(values, masks)
+
+            statements = group.statements(made, step)
+            for statement in _statements(group.inner):
+                if statement != place:
+                    statements.masked(statement, mask)
+
+    def _lanes(self, word: str, turn: str) -> str:
+        """The bits of a word from a place on, as a mask."""
+        code, lanes = self._group.routine.code, self._group.lanes
+        bits = code.emit(f"trunc i64 {code.emit(f'lshr i64 {word}, {turn}')} to i{lanes}")
+        return code.emit(f"bitcast i{lanes} {bits} to <{lanes} x i1>")
+
+
+class _Scan:
+    """A state whose elements come a register at a time, and which begins anew with each segment."""
+
+    def __init__(self, group: SegmentGroup, state: State) -> None:
+        self._group, self._state = group, state
+        self._initial = None if state.initial is None else group.outside().values(state.initial)
+        types = [group.writer.code.type(final.type) for final in state.finals]
+        self._before = [[group.routine.slot(type_, align=64) for type_ in types] for _ in (0, *DISTANCES)]
+        """What the last register held before each step, and after all: bits of segments may go on in this one."""
+        for slots in self._before:
+            for type_, slot in zip(types, slots, strict=True):
+                group.routine.store(type_, "zeroinitializer", slot)
+
+    def step(self, values: Sequence[Value], masks: Sequence[str]) -> tuple[Sequence[Value], Sequence[Value]]:
+        """The state before and after each element; masks: the elements that take their neighbours' at each distance."""
+        group = self._group
+        current: list[Value] = list(values)
+        for distance, mask, slots in zip(DISTANCES, masks, self._before[:-1], strict=True):
+            merged = group.functions.apply(
+                self._state.merge, [*self._neighbours(current, distance, slots), *current], None
+            )
+            current = [group.writer.select(mask, one, other) for one, other in zip(merged, current, strict=True)]
+        if self._initial is None:
+            return (), current
+        after = group.functions.apply(self._state.merge, [*self._initial, *current], None)
+        earlier = self._neighbours(after, 1, self._before[-1])
+        pairs = zip(earlier, self._initial, strict=True)
+        return [group.writer.select(masks[0], one, seed) for one, seed in pairs], after
+
+    def _neighbours(self, values: Sequence[Value], distance: int, slots: Sequence[str]) -> list[Value]:
+        """Each lane gets the one so far before it, the first ones those of the last register, which these replace."""
+        writer, routine = self._group.writer, self._group.routine
+        found: list[Value] = []
+        for value, slot in zip(values, slots, strict=True):
+            kind, text = value.type, writer.every(value)
+            vector = writer.code.type(kind)
+            shifted = writer.shifted(text, register_type(kind), distance, routine.load(vector, slot))
+            routine.store(vector, text, slot)
+            found.append(Lanes(shifted, kind))
+        return found
