@@ -19,6 +19,7 @@ from tests.mutation.faults import (
     opencl,
     ranges,
     schedules,
+    segments,
     shared,
     templates,
 )
@@ -31,7 +32,7 @@ STAGES: Mapping[str, tuple[Fault, ...]] = {
     "ir": loops.FAULTS,
     "schedule": schedules.FAULTS,
     "backends": (*shared.FAULTS, *measuring.FAULTS),
-    "llvm": (*llvm.FAULTS, *halves.FAULTS),
+    "llvm": (*llvm.FAULTS, *halves.FAULTS, *segments.FAULTS),
     "templates": templates.FAULTS,
     "opencl": opencl.FAULTS,
     "execution": execution.FAULTS,

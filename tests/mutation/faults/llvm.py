@@ -9,7 +9,6 @@ _SCANS = "tests/llvm/test_scans.py"
 _DONATIONS = "tests/run/test_donations.py"
 _GUARD = "tests/llvm/test_guard_pages.py"
 _ERRORS = "tests/llvm/test_errors.py"
-_SEGMENTS = "tests/run/test_segments.py"
 _SCALAR = "tests/scalar/test_llvm.py::test_bits_are_the_references"
 
 FAULTS = (
@@ -352,41 +351,6 @@ FAULTS = (
         'return code.emit(f"add i64 {words.get(first)}, {begin}")',
         'return code.emit(f"add i64 {words.get(first)}, 0")',
         ("tests/llvm/test_tile.py::test_several_chunks",),
-    ),
-    Fault(
-        "what few elements are picked from ends behind the array",
-        "backends/llvm/states/few_segments.py",
-        "{2 * self.group.lanes + FEWEST}",
-        "{self.group.lanes}",
-        (f"{_SEGMENTS}::test_few_elements_of_any_type_up_to_the_end_of_the_array",),
-    ),
-    Fault(
-        "some of few segments have more elements",
-        "backends/llvm/states/few_segments.py",
-        "any_reaches(group.writer, [self._lengths], str(FEWEST + 1))",
-        "any_reaches(group.writer, [self._lengths], str(FEWEST + 2))",
-        (f"{_SEGMENTS}::test_each_segment_is_folded_as_if_alone",),
-    ),
-    Fault(
-        "elements of few segments take what is over two although a segment begins between",
-        "backends/llvm/states/few_scans.py",
-        "shl i64 {begins}, 1",
-        "shl i64 {begins}, 0",
-        ("tests/run/test_segmented_scans.py::test_segments_of_few_elements_are_scanned_in_one_row",),
-    ),
-    Fault(
-        "an exclusive scan of few segments goes on from the segment before",
-        "backends/llvm/states/few_scans.py",
-        "writer.select(masks[0], one, seed)",
-        "writer.select(masks[1], one, seed)",
-        ("tests/run/test_segmented_scans.py::test_segments_of_few_elements_are_scanned_in_one_row",),
-    ),
-    Fault(
-        "loops inside of a chain are part of its totals",
-        "ir/slices.py",
-        "and holds_any(level.loop, found)",
-        "and level.loop is not None",
-        (f"{_SEGMENTS}::test_lengths_are_added_up_in_the_loop_over_segments",),
     ),
     Fault(
         "a block is remembered that is beaten",

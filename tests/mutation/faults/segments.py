@@ -1,0 +1,46 @@
+"""Faults of folds and scans of segments on llvm, where these are short and run several at a time."""
+
+from __future__ import annotations
+
+from tests.mutation.fault import Fault
+
+_SEGMENTS = "tests/run/test_segments.py"
+_SCANS = "tests/run/test_segmented_scans.py"
+
+FAULTS = (
+    Fault(
+        "what few elements are picked from ends behind the array",
+        "backends/llvm/states/few_segments.py",
+        "{2 * self.group.lanes + FEWEST}",
+        "{self.group.lanes}",
+        (f"{_SEGMENTS}::test_few_elements_of_any_type_up_to_the_end_of_the_array",),
+    ),
+    Fault(
+        "some of few segments have more elements",
+        "backends/llvm/states/few_segments.py",
+        "any_reaches(group.writer, [self._lengths], str(FEWEST + 1))",
+        "any_reaches(group.writer, [self._lengths], str(FEWEST + 2))",
+        (f"{_SEGMENTS}::test_each_segment_is_folded_as_if_alone",),
+    ),
+    Fault(
+        "elements of few segments take what is over two although a segment begins between",
+        "backends/llvm/states/few_scans.py",
+        "shl i64 {begins}, 1",
+        "shl i64 {begins}, 0",
+        (f"{_SCANS}::test_segments_of_few_elements_are_scanned_in_one_row",),
+    ),
+    Fault(
+        "an exclusive scan of few segments goes on from the segment before",
+        "backends/llvm/states/few_scans.py",
+        "writer.select(masks[0], one, seed)",
+        "writer.select(masks[1], one, seed)",
+        (f"{_SCANS}::test_segments_of_few_elements_are_scanned_in_one_row",),
+    ),
+    Fault(
+        "loops inside of a chain are part of its totals",
+        "ir/slices.py",
+        "and holds_any(level.loop, found)",
+        "and level.loop is not None",
+        (f"{_SEGMENTS}::test_lengths_are_added_up_in_the_loop_over_segments",),
+    ),
+)
