@@ -22,7 +22,7 @@ from accel.ilp.solvers.protocol import Solver
 
 slow = pytest.mark.slow
 long = pytest.mark.long
-"""What is long is slow as well, and of the slow cases of families fifteen in sixteen are long: see `needs`."""
+"""What is long is slow as well, and of the slow cases of families most are long: see `needs` and `families`."""
 
 FOLDERS = {
     "llvm": (
@@ -48,6 +48,12 @@ COSTLY = {*FOLDERS["llvm"], *FOLDERS["opencl"], *FOLDERS["solver"], "schedule"}
 QUICK = 16
 """One case of so many of a family there is quick."""
 
+KEPT = 4
+"""Of the slow cases of a family there, by their names one of so many is not long."""
+
+MARKED_KEPT = 16
+"""The same of cases that are marked as slow where they stand."""
+
 VALUES = {"llvm": "llvm", "opencl": "opencl", "cbc": "solver", "highs": "solver", "gurobi": "solver"}
 """The marks of those whose parameters have such a value."""
 
@@ -72,13 +78,18 @@ def _case(value: object) -> ParameterSet:
 
 
 def families(items: Iterable[pytest.Function]) -> None:
-    """Mark as slow all cases of each family in a costly folder but the first of every few, where it marks none itself."""
+    """Mark as slow all cases of each family in a costly folder but the first of every few, and most of these as long.
+
+    Those that stand there as slow stay as they are.
+    """
     seen: Counter[str] = Counter()
     for item in items:
         name = item.nodeid.partition("[")[0]
         if hasattr(item, "callspec") and _folder(item) in COSTLY:
-            if seen[name] % QUICK and not any(True for _ in item.iter_markers("long")):
+            if seen[name] % QUICK and item.get_closest_marker("slow") is None:
                 item.add_marker(slow)
+                if _is_left_out(item, KEPT):
+                    item.add_marker(long)
             seen[name] += 1
 
 
@@ -87,7 +98,7 @@ def needs(item: pytest.Function) -> Iterator[str]:
     folder = _folder(item)
     if item.get_closest_marker("long") is not None:
         yield "slow"
-    elif item.get_closest_marker("slow") is not None and _is_left_out(item):
+    elif item.get_closest_marker("slow") is not None and _is_left_out(item, MARKED_KEPT):
         yield "long"
     yield from (mark for mark, folders in FOLDERS.items() if folder in folders)
     given = item.callspec.params.values() if hasattr(item, "callspec") else ()
@@ -101,9 +112,9 @@ def _folder(item: pytest.Function) -> str:
     return item.path.relative_to(Path(__file__).parent).parts[0]
 
 
-def _is_left_out(item: pytest.Function) -> bool:
-    """Whether a slow case of a family is one of the fifteen in sixteen that a plain `pytest` leaves out: by its name."""
-    return hasattr(item, "callspec") and crc32(item.name.encode()) % 16 != 0
+def _is_left_out(item: pytest.Function, kept: int) -> bool:
+    """Whether a plain `pytest` leaves out a slow case of a family, of which it takes one in so many: by its name."""
+    return hasattr(item, "callspec") and crc32(item.name.encode()) % kept != 0
 
 
 def hold(item: pytest.Item, patch: pytest.MonkeyPatch) -> None:
