@@ -27,7 +27,7 @@ from tests.opencl.programs import ALL, FILTERS, FOLDS, MAPS, SCANS, SCATTERS, Ca
 
 def schedules(case: Case, features: Features = PLAIN) -> list[str]:
     planned, _ = loops("greedy", case.program(*map(use, case.data(100))))
-    return [made.schedule for made in translate(program_schedules(planned, features.machine), features)[1]]
+    return [made.schedule for made in translate(program_schedules(planned, features.machine), features).nests]
 
 
 def text_of(planned: Program) -> str:
@@ -71,7 +71,7 @@ def test_kernels_are_what_is_scheduled(name: str) -> None:
     """Those of folds have the lanes of their slices, those of totals the rounds of scans."""
     planned, _ = loops("greedy", ALL[name].program(*map(use, ALL[name].data(100))))
     scheduled = program_schedules(planned, PLAIN.machine)
-    for made, nest in zip(translate(scheduled, PLAIN)[1], scheduled.nests, strict=True):
+    for made, nest in zip(translate(scheduled, PLAIN).nests, scheduled.nests, strict=True):
         (way,) = nest.ways
         purposes = [re.sub(r"nest\d+_", "", kernel.name).rstrip("0123456789") for kernel in made.kernels]
         lanes = [piece.size for each in way.schedules for piece in each.pieces if piece.kind is Kind.ITEM]
@@ -149,8 +149,9 @@ def test_equal_nests_share_a_kernel() -> None:
     for _ in range(20):
         xs = A.compute(A.map(lambda x: x * 1.5 + 1, xs))
     planned, _ = loops("none", (xs, A.fold(A.add, 0, xs), A.fold(A.add, 2, A.compute(A.map(lambda x: x - 1, xs)))))
-    text, made = translate(program_schedules(planned, PLAIN.machine), PLAIN)
-    assert len(made) >= 23
+    found = translate(program_schedules(planned, PLAIN.machine), PLAIN)
+    text = found.text
+    assert len(found.nests) >= 23
     assert text.count("__kernel") == 2 + 1 + 2  # two maps, the blocks of both folds, two joins
     assert text.count("typedef struct") == 1
 

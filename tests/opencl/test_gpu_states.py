@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,11 @@ import accel as A
 from accel.ast.combinators.host.arrays import use
 from accel.backends.opencl.backend import OpenCLBackend
 from accel.backends.opencl.loops.gpu import copies
-from accel.backends.opencl.program import opencl_text
+from accel.backends.opencl.loops.gpu.runs import DIGITS
+from accel.backends.opencl.program import PLAIN, opencl_text, translate
 from accel.backends.protocol import HostArray, compiled
 from accel.ir.meaning.interpret import interpret
+from accel.schedule.machine import WorkItems
 from accel.schedule.templates.choose import program_schedules
 from tests.marks import one_in
 from tests.opencl.check import loops, on_device, same
@@ -60,6 +63,19 @@ def test_copies_are_taken_where_they_fit(platform: str, kind: type[np.number[Any
     assert copies.MOST_BYTES == 4 * 8192 == 8 * 4096
 
 
+@pytest.mark.parametrize(
+    ("kind", "targets", "fit"),
+    [(np.int32, 8192, True), (np.int32, 8193, False), (np.int64, 4096, True), (np.int64, 4097, False)],
+)
+def test_targets_that_do_not_fit_have_no_copies(kind: type[np.number[Any]], targets: int, fit: bool) -> None:
+    """Either the kernel with copies is launched or the other: a copy has no place for one target more."""
+    planned, _ = loops("greedy", counted(kind, targets)(use(np.zeros(9, np.int64))))
+    every = translate(program_schedules(planned, WorkItems(gpu=True)), replace(PLAIN, gpu=True)).nests
+    (made,) = (each for each in every if any("copies" in kernel.name for kernel in each.kernels))
+    launched = [k.name.rpartition("_")[2] for k in made.kernels if k.when is not None and k.when.holds(lambda _: 9)]
+    assert launched == (["copies"] if fit else ["map"])
+
+
 @each_platform
 def test_copies_of_pairs(platform: str) -> None:
     """Sums of one component and greatest elements of another, in two copies."""
@@ -94,6 +110,14 @@ def test_scans_of_every_kind_in_one_loop(platform: str, size: int) -> None:
 
     xs = np.random.default_rng(size).standard_normal(size).astype(np.float32)
     assert "each scanned by a work-group" in agrees(as_gpu(platform), program, xs)
+
+
+@each_platform
+@pytest.mark.parametrize("size", one_in(2, (4096 + 13, 3, 8, 1024 + 1)))
+def test_totals_where_nothing_is_neutral(platform: str, size: int) -> None:
+    """What stands behind the last element comes of a vector that is not full."""
+    xs = np.random.default_rng(size).standard_normal(size).astype(np.float32)
+    agrees(as_gpu(platform), lambda xs: A.scanlTotal(halving, 1, xs), xs)
 
 
 @each_platform
@@ -171,6 +195,19 @@ def test_scatters_keep_their_order(platform: str, name: str, targets: int, few: 
     draw = np.random.default_rng(targets)
     places, xs = draw.integers(0, targets, 9000), draw.integers(-99, 99, 9000)
     assert "one work-item\n" not in agrees(as_gpu(platform), with_targets(combine, kind, targets, few), places, xs)
+
+
+@pytest.mark.parametrize("targets", [1, 7, 15, 16, 255, 256, 70_000])
+def test_sorts_have_a_pass_for_each_digit(targets: int) -> None:
+    """Keys are targets, and the number of them for elements that come to none. A sort with too few passes leaves equal keys
+    apart, which only shows where work-items do not run one after the other."""
+    program = with_targets(lambda new, old: new + old, np.float32, targets, True)
+    planned, _ = loops("greedy", program(use(np.zeros(9, np.int64)), use(np.zeros(9, np.int64))))
+    every = translate(program_schedules(planned, WorkItems(gpu=True)), replace(PLAIN, gpu=True)).nests
+    moves = [kernel.when for made in every for kernel in made.kernels if kernel.name.endswith("_move")]
+    passes = sum(when is not None and when.holds(lambda _: 9) for when in moves)
+    assert DIGITS**passes > targets
+    assert DIGITS ** (passes - 1) <= max(targets, 1)
 
 
 @each_platform

@@ -14,7 +14,7 @@ from accel.ir.nodes import Program
 from accel.schedule.machine import PROCESSOR
 from accel.schedule.nodes import Series
 from accel.schedule.templates.choose import program_schedules
-from accel.schedule.templates.series import verify_series
+from accel.schedule.templates.series import on_processor, verify_series
 from accel.schedule.text import series_text
 from tests.schedule.programs import floats, lowered
 
@@ -97,15 +97,15 @@ def whole() -> Series:
 
 
 def test_what_is_found_holds() -> None:
-    verify_series(whole())
+    verify_series(whole(), on_processor)
 
 
 def test_what_does_not_hold_is_found() -> None:
     found = whole()
     (other,) = lowered(lambda xs: A.fold(A.add, 0, A.transpose(xs)), floats(5, 7)).nests
     with pytest.raises(AccelInternalError, match="a series of"):
-        verify_series(replace(found, nests=(*found.nests, other)))
+        verify_series(replace(found, nests=(*found.nests, other)), on_processor)
     with pytest.raises(AccelInternalError, match="makes what is needed before"):
-        verify_series(replace(found, nests=found.nests[::-1]))
+        verify_series(replace(found, nests=found.nests[::-1]), on_processor)
     with pytest.raises(AccelInternalError, match="what is passed is not visited by rows"):
-        verify_series(replace(found, rows=()))
+        verify_series(replace(found, rows=()), on_processor)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from math import prod
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ from accel.ast.tree.types import ScalarType, scalar_type
 from accel.backends.device import Around, Launcher, SeriesLauncher, Slots, nothing_around
 from accel.backends.executor import Execution
 from accel.backends.opencl.code.kernel import NestKernels
-from accel.backends.opencl.launch import launcher
+from accel.backends.opencl.launch import launcher, series_launcher
 from accel.backends.opencl.machine.binaries import built
 from accel.backends.opencl.machine.buffer_array import BufferArray
 from accel.backends.opencl.machine.devices import check_process, device
@@ -82,7 +83,8 @@ class OpenCLBackend:
 
     def compile(self, program: Program, schedules: ProgramSchedules, around: Around = nothing_around) -> Executable:
         """Compile once for all sizes. Kernels are built when the program first runs."""
-        return Execution(program, _Kernels(self, _Code(self, schedules)), around)
+        together = schedules if around is nothing_around else replace(schedules, series=())
+        return Execution(program, _Kernels(self, _Code(self, together)), around)
 
     def build(self, text: str) -> pyopencl.Program:
         """Build a compilation unit. Raises `AccelDeviceError` with what the device's compiler says, and in forked children."""
@@ -102,9 +104,12 @@ class _Code:
 
     def __init__(self, backend: OpenCLBackend, schedules: ProgramSchedules) -> None:
         self._backend = backend
-        self._text, made = translate(schedules, backend.features)
-        _require_fp64(backend, made)
-        self.of = {each.nest: each for each in made}
+        made = translate(schedules, backend.features)
+        nests = [each.nest for each in schedules.nests]
+        _require_fp64(backend, nests)
+        self._text = made.text
+        self.of = dict(zip(nests, made.nests, strict=True))
+        self.series = {id(each.series): each for each in made.series}
 
     @lazy
     def program(self) -> pyopencl.Program:
@@ -174,8 +179,10 @@ class _Kernels:
         return self._memory.filled(result)
 
     def launcher(self, nest: Nest, slots: Slots) -> Launcher[Held]:
+        return self._launcher(self._code.of[nest], slots)
+
+    def _launcher(self, made: NestKernels, slots: Slots) -> Launcher[Held]:
         backend, code = self._backend, self._code
-        made = code.of[nest]
         return launcher(
             made, lambda: code.program, slots, backend.records, backend.features, backend.build, self._waits
         )
@@ -185,19 +192,21 @@ class _Kernels:
 
     @property
     def series(self) -> Sequence[Series]:
-        return ()
+        # Where each nest waits for its checks, these say whose they are.
+        return () if self._waits else [each.series for each in self._code.series.values()]
 
     def series_launcher(self, series: Series, slots: Slots) -> SeriesLauncher[Held]:
-        raise AssertionError("nests are launched one after the other")
+        found = self._code.series[id(series)]
+        return series_launcher(found, self._launcher(found.made, slots), self.allocate, slots)
 
     def finish(self) -> None:
         self._memory.finish()
 
 
-def _require_fp64(backend: OpenCLBackend, made: list[NestKernels]) -> None:
+def _require_fp64(backend: OpenCLBackend, nests: Sequence[Nest]) -> None:
     if backend.features.fp64:
         return
-    if any(uses_f64(each.nest) for each in made):
+    if any(map(uses_f64, nests)):
         raise AccelDeviceError(
             f"{backend.device.name} has no 64-bit floats, but the program uses them",
             hint="use float32 throughout, or another device or backend: accel.devices() lists them",

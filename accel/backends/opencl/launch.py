@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from accel.ast.tree.types import I64
-from accel.backends.device import RECORD, Launcher, Slots
+from accel.ast.tree.types import I64, ScalarType
+from accel.backends.device import RECORD, Launcher, SeriesLauncher, Slots
+from accel.backends.instructions import shape_of
 from accel.backends.opencl.code.checks import may_not_end
 from accel.backends.opencl.code.kernel import Kernel, NestKernels
+from accel.backends.opencl.loops.gpu.row_series import SeriesKernels
 from accel.backends.opencl.loops.sequential import diagnosis
 from accel.backends.opencl.machine.features import Features
 from accel.backends.opencl.machine.memory import Held
@@ -67,6 +70,30 @@ def launcher(
     return _Launcher(made, program, slots, records, features, build, waits)
 
 
+def series_launcher(
+    found: SeriesKernels, launch: Launcher[Held], allocate: Callable[[ScalarType, tuple[int, ...]], Held], slots: Slots
+) -> SeriesLauncher[Held]:
+    """What runs a series by its kernel, which `launch` runs, if rows fit."""
+    count, row = shape_of((found.series.extent,), slots), shape_of(found.row, slots)
+    outputs = [
+        output.array for nest in found.series.nests for output in nest.outputs if output.array not in found.local
+    ]
+    results = [(slots.array(array), array.element, shape_of(array.shape, slots)) for array in outputs]
+
+    def run(buffers: list[Held | None], sizes: list[int]) -> bool:
+        if not count(sizes)[0] or not 0 < prod(row(sizes)) <= found.longest:
+            return False
+        try:
+            for slot, element, shape in results:
+                buffers[slot] = allocate(element, shape(sizes))
+            launch(buffers, sizes)
+        except MemoryError:  # one after the other they need less, or say which has too much
+            return False
+        return True
+
+    return run
+
+
 class _Launcher:
     def __init__(
         self,
@@ -89,7 +116,7 @@ class _Launcher:
         self._sizes = [slots.size(variable) for variable in made.parameters.sizes]
         self._plan = _Plan((-1,), (), ())
         self._waits = waits
-        self._looks_first = may_not_end(made.nest)
+        self._looks_first = any(map(may_not_end, made.nests))
         # Kernel objects that no call uses. They hold arguments between being told them and being enqueued, so each call has
         # its own, also that of a signal handler in the middle of another.
         self._idle: list[list[pyopencl.Kernel]] = []
@@ -144,7 +171,8 @@ class _Launcher:
 
     def _diagnose(self, given: list[KernelArgument], size: Callable[[SizeVariable], int]) -> AccelError | None:
         """Run the nest again in sequence and without stores; the first check that fails is the error. None if none does."""
-        made, helpers, sites = diagnosis(self._made.nest, self._features)
+        (nest,) = self._made.nests
+        made, helpers, sites = diagnosis(nest, self._features)
         (kernel,) = made.kernels
         program = self._build(unit([helpers, kernel.text], self._features))
         compiled = calmly(lambda: _kernel(program, kernel, made))

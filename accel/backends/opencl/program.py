@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from accel.backends.opencl.code.functions import Context
 from accel.backends.opencl.code.kernel import NestKernels, Scaffold
 from accel.backends.opencl.code.prelude import Prelude
-from accel.backends.opencl.loops.schedule import kernels
+from accel.backends.opencl.loops.gpu.row_series import SeriesKernels
+from accel.backends.opencl.loops.schedule import kernels, series_kernels
 from accel.backends.opencl.machine.features import Features
 from accel.schedule.templates.ways import ProgramSchedules
 
@@ -31,17 +33,29 @@ beside complements (also `-1 - x`) on processors with AVX-512. ONES are all bits
 is 0, which it cannot know: so it sees neither a complement nor, in `a < UNSEEN(b) ? a : b`, a minimum."""
 
 
-def translate(schedules: ProgramSchedules, features: Features) -> tuple[str, list[NestKernels]]:
-    """The text, and what was made of each nest, in their order."""
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """The text, what was made of each nest, in their order, and of those series whose rows local memory has room for."""
+
+    text: str
+    nests: Sequence[NestKernels]
+    series: Sequence[SeriesKernels]
+
+
+def translate(schedules: ProgramSchedules, features: Features) -> Translation:
+    """All nests of a program, and its series."""
     context = Context(features, Prelude())
     made = [
         kernels(Scaffold(each.nest, f"nest{number}", context), each.ways) for number, each in enumerate(schedules.nests)
     ]
+    together = [series_kernels(each, f"series{number}_rows", context) for number, each in enumerate(schedules.series)]
+    series = [each for each in together if each is not None]
     texts = []
-    for number, each in enumerate(made):
-        texts.append(f"// nest{number}: {each.schedule}")
-        texts += [kernel.text for kernel in each.kernels]
-    return unit([context.prelude.text, *texts], features), made
+    for what, every in (("nest", made), ("series", [each.made for each in series])):
+        for number, each in enumerate(every):
+            texts.append(f"// {what}{number}: {each.schedule}")
+            texts += [kernel.text for kernel in each.kernels]
+    return Translation(unit([context.prelude.text, *texts], features), made, series)
 
 
 def unit(functions: Iterable[str], features: Features) -> str:
@@ -55,4 +69,4 @@ def unit(functions: Iterable[str], features: Features) -> str:
 
 def opencl_text(schedules: ProgramSchedules, features: Features = PLAIN) -> str:
     """The OpenCL C of a program; a line before each nest says how it runs."""
-    return translate(schedules, features)[0]
+    return translate(schedules, features).text

@@ -10,7 +10,7 @@ from typing import assert_never
 
 from accel.ir import mentions
 from accel.ir.nodes import Nest, Program
-from accel.schedule.machine import PROCESSOR, Machine, Processor, WorkItems
+from accel.schedule.machine import Machine, Processor, WorkItems
 from accel.schedule.nodes import Kind, Schedule
 from accel.schedule.templates.blocks import Blocks, blocks
 from accel.schedule.templates.chain import chain
@@ -30,11 +30,12 @@ from accel.schedule.templates.gpu.chains import chains
 from accel.schedule.templates.gpu.folds import folds
 from accel.schedule.templates.gpu.maps import small_elements, turned_blocks
 from accel.schedule.templates.gpu.ordered_scatters import Runs
+from accel.schedule.templates.gpu.row_series import in_groups
 from accel.schedule.templates.gpu.scatters import scatters
 from accel.schedule.templates.gpu.split import split
 from accel.schedule.templates.row_groups import row_groups
 from accel.schedule.templates.rows import carried_rows, copied_rows, merged_rows, rows
-from accel.schedule.templates.series import program_series, verify_series
+from accel.schedule.templates.series import ByRows, Row, on_processor, program_series, verify_series
 from accel.schedule.templates.short_rows import short_rows
 from accel.schedule.templates.tile import Tile, tile
 from accel.schedule.templates.ways import NestSchedules, Parts, ProgramSchedules, Way
@@ -112,17 +113,35 @@ def _in_other_orders(nest: Nest, by_rows: Schedule) -> Iterator[Way]:
 
 
 def program_schedules(program: Program, machine: Machine) -> ProgramSchedules:
-    """Those of all nests of a program, and its series, which work-items have none of."""
+    """Those of all nests of a program, and its series."""
     every = tuple(schedules(nest, machine) for nest in dict.fromkeys(mentions.nests(program)))
-    series = program_series(program, {each.nest for each in every if _is_by_rows(each)}) if machine == PROCESSOR else ()
-    return ProgramSchedules(machine, every, series, mentions.read(program))
+    found = {each.nest: _by_rows(each, machine) for each in every}
+    return ProgramSchedules(machine, every, program_series(program, found.get), mentions.read(program))
 
 
-def _is_by_rows(made: NestSchedules) -> bool:
-    """Whether rows of the nest run on threads, and no template suits it that visits more than one at a time."""
-    pieces = made.last.pieces
-    other = any(isinstance(way.finding, Tile | Blocks | Columns | ColumnScans) for way in made.ways)
-    return bool(pieces) and pieces[0].kind is Kind.PARALLEL and not other
+def _by_rows(made: NestSchedules, machine: Machine) -> Row | None:
+    """Whether rows of the nest run on threads and no template suits it that visits more than one at a time; or in groups of a
+    GPU's work-items. Other devices have no series."""
+    match machine:
+        case Processor():
+            pieces = made.last.pieces
+            other = any(isinstance(way.finding, Tile | Blocks | Columns | ColumnScans) for way in made.ways)
+            return () if pieces and pieces[0].kind is Kind.PARALLEL and not other else None
+        case WorkItems():
+            return in_groups(made.nest, machine)
+        case _:
+            assert_never(machine)
+
+
+def _by_rows_again(machine: Machine) -> ByRows:
+    """What `program_series` was told, found out from nests alone."""
+    match machine:
+        case Processor():
+            return on_processor
+        case WorkItems():
+            return lambda nest: in_groups(nest, machine)
+        case _:
+            assert_never(machine)
 
 
 def verify_schedules(made: ProgramSchedules) -> None:
@@ -131,4 +150,4 @@ def verify_schedules(made: ProgramSchedules) -> None:
         for schedule in nest.schedules:
             verify(schedule)
     for series in made.series:
-        verify_series(series)
+        verify_series(series, _by_rows_again(made.machine))

@@ -7,8 +7,8 @@ rows are series of folds and maps, which then read memory once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import assert_never
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeAlias, assert_never
 
 from accel.errors import AccelInternalError
 from accel.ir import mentions
@@ -45,20 +45,25 @@ from accel.schedule.templates.columns import columns
 from accel.schedule.templates.rows import on_threads
 from accel.schedule.templates.tile import tile
 
+Row: TypeAlias = "tuple[Extent, ...]"
+"""How long the rows of a nest are, as a product, where all nests of a series must have rows of one length; else nothing."""
 
-def program_series(program: Program, by_rows: Collection[Nest]) -> tuple[Series, ...]:
-    """All series of a program, in order, made of those of its nests that run by rows: on threads, and no template suits them
-    that visits more than one row at a time."""
+ByRows: TypeAlias = Callable[[Nest], "Row | None"]
+"""Which nests run by rows: None for those that do not."""
+
+
+def program_series(program: Program, by_rows: ByRows) -> tuple[Series, ...]:
+    """All series of a program, in order, made of those of its nests that run by rows."""
     found: list[Series] = []
     for part in mentions.programs(program):
-        draft = _Draft(by_rows.__contains__)
+        draft = _Draft(by_rows)
         for step in part.steps:
             nest = step.nest if isinstance(step, Launch) else None
             if nest is not None and draft.against(nest) is None:
                 draft.add(nest)
                 continue
             found += _series(draft.nests, program)
-            draft = _Draft(by_rows.__contains__)
+            draft = _Draft(by_rows)
             if nest is not None and draft.against(nest) is None:
                 draft.add(nest)
         found += _series(draft.nests, program)
@@ -81,9 +86,9 @@ def _series(nests: Sequence[Nest], program: Program) -> Iterator[Series]:
     yield Series(tuple(nests), extent, tuple(arrays), tuple(passed))
 
 
-def verify_series(series: Series) -> None:
+def verify_series(series: Series, by_rows: ByRows) -> None:
     """Raises `AccelInternalError` unless the nests may run together, and what is passed is made before it is read."""
-    draft, reason = _Draft(_runs_by_rows), None
+    draft, reason = _Draft(by_rows), None
     for nest in series.nests:
         reason = reason or draft.against(nest)
         draft.add(nest)
@@ -96,16 +101,20 @@ def verify_series(series: Series) -> None:
 class _Draft:
     """Nests that follow each other and may be a series."""
 
-    def __init__(self, by_rows: Callable[[Nest], bool]) -> None:
+    def __init__(self, by_rows: ByRows) -> None:
         self.nests: list[Nest] = []
         self._by_rows = by_rows
+        self._row: Row = ()
         self._made: dict[Array, bool] = {}
         self._visited: set[Array] = set()
 
     def against(self, nest: Nest) -> str | None:
         """Why a nest may not be the next one; None if it may."""
-        if not (_may_wait(nest) and self._by_rows(nest)):
+        row = self._by_rows(nest) if _may_wait(nest) else None
+        if row is None:
             return f"%{nest.label} does not run by rows"
+        if row and self._row and row != self._row:
+            return f"%{nest.label} has rows of another length"
         if self.nests and _extent(nest) != _extent(self.nests[0]):
             return f"%{nest.label} has other rows"
         for array, by_rows in rows(nest).items():
@@ -118,6 +127,7 @@ class _Draft:
     def add(self, nest: Nest) -> None:
         """The next nest."""
         found = rows(nest)
+        self._row = self._row or self._by_rows(nest) or ()
         self._made.update((output.array, found.get(output.array, False)) for output in nest.outputs)
         self._visited.update(found)
         self.nests.append(nest)
@@ -138,9 +148,10 @@ def _may_wait(nest: Nest) -> bool:
     return not any(isinstance(statement, While) for statement in inner)
 
 
-def _runs_by_rows(nest: Nest) -> bool:
-    """What `program_series` is told, found out again."""
-    return on_threads(nest) and not any(suited(nest) for suited in (tile, columns, column_scans, blocks))
+def on_processor(nest: Nest) -> Row | None:
+    """By rows as threads run them: no template suits the nest that visits more than one row at a time."""
+    alone = on_threads(nest) and not any(suited(nest) for suited in (tile, columns, column_scans, blocks))
+    return () if alone else None
 
 
 def rows(nest: Nest) -> Mapping[Array, bool]:

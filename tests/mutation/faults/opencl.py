@@ -8,6 +8,7 @@ _NESTS = "tests/opencl/test_nests.py::test_bits_are_the_references"
 _GPU_FOLDS = "tests/opencl/test_gpu_folds.py"
 _GPU_MAPS = "tests/opencl/test_gpu_maps.py"
 _GPU = "tests/opencl/test_gpu_states.py"
+_SERIES = "tests/opencl/test_gpu_series.py"
 _SCALAR = "tests/opencl/test_scalar.py::test_bits_are_the_references"
 _BACKEND = "tests/opencl/test_backend.py"
 _ERRORS = "tests/opencl/test_errors.py"
@@ -66,8 +67,8 @@ FAULTS = (
     Fault(
         "a row of a power of two of elements has twice as many lanes",
         "backends/opencl/code/kernel.py",
-        "({self.each}L << bits) < {total}) ++bits;",
-        "({self.each}L << bits) <= {total}) ++bits;",
+        "({self.each}L << {bits}) < {total}) ++{bits};",
+        "({self.each}L << {bits}) <= {total}) ++{bits};",
         (f"{_GPU_FOLDS}::test_folds_of_rows",),
     ),
     Fault(
@@ -150,8 +151,8 @@ FAULTS = (
     Fault(
         "loops that need not end do not wait for checks",
         "backends/opencl/launch.py",
-        "self._looks_first = may_not_end(made.nest)",
-        "self._looks_first = not made and may_not_end(made.nest)",
+        "self._looks_first = any(map(may_not_end, made.nests))",
+        "self._looks_first = not made and any(map(may_not_end, made.nests))",
         ("tests/opencl/test_waiting.py::test_what_comes_after_a_failure_does_no_harm",),
     ),
     Fault(
@@ -210,49 +211,77 @@ FAULTS = (
     else:""",
         """"return found;"]
     else:""",
-        (_GPU,),
+        (f"{_GPU}::test_scans_of_every_kind_in_one_loop",),
     ),
     Fault(
         "a stretch forgets the one before",
         "backends/opencl/code/shared.py",
         'lines = [f"return at > 0 ? {inside} : {vector};"]',
         'lines = [f"return at > 0 ? {inside} : before;"]',
-        (_GPU,),
+        (f"{_GPU}::test_scans_of_rows",),
     ),
     Fault(
         "a vector in local memory that is not full comes to its last lane",
         "backends/opencl/code/shared.py",
         'f"if (here == {SCAN_VECTOR}) return {whole};"',
         'f"return {whole};"',
-        (_GPU,),
+        (f"{_GPU}::test_totals_where_nothing_is_neutral",),
     ),
     Fault(
         "copies begin with what the targets hold",
         "backends/opencl/loops/gpu/copies.py",
         'writer.line(f"{copy}[at] = {neutral};")',
         'writer.line(f"{copy}[at] = 1;")',
-        (_GPU,),
+        (f"{_GPU}::test_copies_are_taken_where_they_fit",),
     ),
     Fault(
         "copies are taken that do not fit",
         "backends/opencl/loops/gpu/copies.py",
         "Choice(arrays[0].shape, limit, below=below)",
         "Choice(arrays[0].shape, limit + 1, below=below)",
-        (_GPU,),
+        (f"{_GPU}::test_targets_that_do_not_fit_have_no_copies",),
     ),
     Fault(
         "a sort has a digit too few",
         "backends/opencl/loops/gpu/runs.py",
         "Choice(targets, DIGITS**number, below=False)",
         "Choice(targets, DIGITS ** (number + 1), below=False)",
-        (_GPU,),
+        (f"{_GPU}::test_sorts_have_a_pass_for_each_digit",),
     ),
     Fault(
         "any element owns its target",
         "schedule/templates/gpu/ordered_scatters.py",
         "OneToMaybe(mine, EQUAL, (found, number), scatter.when)",
         "OneToMaybe(mine, EQUAL, (found, found), scatter.when)",
-        (_GPU,),
+        ("tests/schedule/test_split.py",),
+    ),
+    Fault(
+        "rows of a group overlap in local memory",
+        "backends/opencl/loops/gpu/row_series.py",
+        "base = (place >> bits) * (int)width;",
+        "base = (place >> bits) * (int)(width - 1);",
+        (f"{_SERIES}::test_series_in_a_loop",),
+    ),
+    Fault(
+        "what is passed takes the place of what is read later",
+        "backends/opencl/loops/gpu/row_series.py",
+        "or last > first:",
+        "or first < 0:",
+        (f"{_SERIES}::test_what_is_read_later_keeps_its_place",),
+    ),
+    Fault(
+        "nests of one kernel do not wait for each other",
+        "backends/opencl/loops/gpu/row_series.py",
+        "        self._writer.line(BOTH)\n",
+        "",
+        (f"{_SERIES}::test_nests_wait_for_each_other",),
+    ),
+    Fault(
+        "rows of a series may have any length",
+        "schedule/templates/series.py",
+        "if row and self._row and row != self._row:",
+        "if row and self._row and False:",
+        (f"{_SERIES}::test_rows_of_other_lengths_stand_in_no_series",),
     ),
     Fault(
         "fma of 16 bits forgets what its sum loses",

@@ -48,8 +48,9 @@ class Body:
 
     `types`: the C side of every state, by name. `only`: the statements to write, by identity; None is all. `stores`:
     whether memory is written. `atomic`: work-items share the destinations of scatters. `near`: what holds the element that
-    is read or written of some arrays, instead of memory. `copies`: arrays of which the group has copies in local memory, into
-    which its scatters go, by their names.
+    is read or written of some arrays, instead of memory. `rows`: where in local memory the rows of some arrays begin whose
+    number is the outermost loop's; of these no others are visited. `copies`: arrays of which the group has copies in local
+    memory, into which its scatters go, by their names.
     """
 
     writer: Writer
@@ -59,6 +60,7 @@ class Body:
     stores: bool = True
     atomic: bool = False
     near: Mapping[Array, str] = field(default_factory=dict)
+    rows: Mapping[Array, str] = field(default_factory=dict)
     copies: Mapping[Array, str] = field(default_factory=dict)
     accumulators: dict[str, Accumulator] = field(default_factory=dict)
 
@@ -190,7 +192,12 @@ class Body:
                 assert_never(statement)
 
     def _element(self, array: Array, index: Sequence[Operand]) -> str:
-        return self.near.get(array) or element(array, [operand_text(each) for each in index])
+        if array in self.near:
+            return self.near[array]
+        texts = [operand_text(each) for each in index]
+        if array in self.rows:
+            return f"{self.rows[array]}[{linear_index(array.shape[1:], texts[1:])}]"
+        return element(array, texts)
 
     def _step(self, statement: ManyToOne) -> None:
         accumulator = self.accumulators[statement.state]
@@ -208,7 +215,7 @@ class Body:
         copied = [self.copies[array] for array in statement.arrays if array in self.copies]
         if copied:
             with self.writer.block(f"if ({inside})"):
-                places = [f"{copy}[{linear_index(statement.arrays[0], index)}]" for copy in copied]
+                places = [f"{copy}[{linear_index(statement.arrays[0].shape, index)}]" for copy in copied]
                 combine_atomically(statement, places, values, self.writer, self.context, "__local")
             return
         places = [element(array, index) for array in statement.arrays]

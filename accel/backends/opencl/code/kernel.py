@@ -6,7 +6,7 @@ Sizes are `Amount`s, known once the extents of a call are: one program serves al
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -37,11 +37,11 @@ class Sharing:
         wanted = -(-elements(self.product, size) // self.each)
         return min(max(self.least, 1 << max(wanted - 1, 0).bit_length()), self.most)
 
-    def write(self, writer: Writer, total: str) -> None:
+    def write(self, writer: Writer, total: str, bits: str = "bits") -> None:
         """Bind `bits`, the logarithm of the number, which is the same for all work-items. `total`: the product, as an atom."""
         first, last = self.least.bit_length() - 1, self.most.bit_length() - 1
-        writer.line(f"int bits = {first};")
-        writer.line(f"while (bits < {last} && ({self.each}L << bits) < {total}) ++bits;")
+        writer.line(f"int {bits} = {first};")
+        writer.line(f"while ({bits} < {last} && ({self.each}L << {bits}) < {total}) ++{bits};")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +119,10 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class NestKernels:
-    """A nest in OpenCL C. `schedule` says in a word how it runs in parallel. `checked`: kernels have an error record."""
+    """A nest in OpenCL C, or those of a series. `schedule` says in a word how it runs in parallel. `checked`: kernels have an
+    error record."""
 
-    nest: Nest
+    nests: tuple[Nest, ...]
     parameters: Parameters
     temporaries: tuple[Temporary, ...]
     kernels: tuple[Kernel, ...]
@@ -129,8 +130,8 @@ class NestKernels:
     checked: bool
 
 
-_NAME = re.compile(r"\b(?:array\d+_\d+|(?:s_)?v_\w+|n\d+|nest\d+_\w+)\b")
-"""What is named after labels and numbers of nests."""
+_NAME = re.compile(r"\b(?:array\d+_\d+|(?:s_)?v_\w+|n\d+|(?:nest|series)\d+_\w+)\b")
+"""What is named after labels and numbers of nests and series."""
 
 
 def anonymous(text: str) -> str:
@@ -163,6 +164,21 @@ class _Written:
     when: Choice | None
 
 
+ERROR_PARAMETER = f"volatile __global long* {ERROR}"
+"""That of kernels that check something."""
+
+
+def fixed_group(size: int) -> str:
+    """What says, before a kernel's name, how many work-items its groups have."""
+    return f"__attribute__((reqd_work_group_size({size}, 1, 1))) "
+
+
+def kernel_text(name: str, declared: Sequence[str], body: str) -> str:
+    """A kernel with its attributes, its name and its parameters."""
+    head = f"__kernel {name}(\n    " + ",\n    ".join(declared) + ") {"
+    return "\n".join([head, body, "}"])
+
+
 class Scaffold:
     """What all kernels of one nest share while they are written. `whole`: that of the nest of which this one is a part; then
     they share the parameters, the temporary buffers and the order of kernels."""
@@ -171,7 +187,7 @@ class Scaffold:
         self.nest = nest
         self.prefix = prefix
         self.context: Context = context.of(nest) if whole is None else whole.context
-        self.parameters: Parameters = parameters(nest) if whole is None else whole.parameters
+        self.parameters: Parameters = parameters([nest]) if whole is None else whole.parameters
         self.types: Mapping[str, StateType] = {
             state.name: state_type(state, self.context) for state in mentions.states(nest)
         }
@@ -206,27 +222,26 @@ class Scaffold:
         when: Choice | None = None,
     ) -> None:
         """Add a kernel, which is launched after those that were added before."""
-        fixed = "" if group is None else f"__attribute__((reqd_work_group_size({group}, 1, 1))) "
+        fixed = "" if group is None else fixed_group(group)
         fixed += "SERIAL " if serial or self._divides else ""
         self._written.append(_Written(f"{self.prefix}_{purpose}", fixed, body, items, group, serial, when))
 
     def done(self, schedule: str) -> NestKernels:
         """What was written. Of a part that is nothing: the whole has its kernels, once all temporary buffers are known."""
         if self._is_part:
-            return NestKernels(self.nest, self.parameters, (), (), schedule, self._checked)
+            return NestKernels((self.nest,), self.parameters, (), (), schedule, self._checked)
         brought: set[str] = set()
         kernels = tuple(self._kernel(written, brought) for written in self._written)
-        return NestKernels(self.nest, self.parameters, tuple(self._temporaries), kernels, schedule, self._checked)
+        return NestKernels((self.nest,), self.parameters, tuple(self._temporaries), kernels, schedule, self._checked)
 
     def _kernel(self, written: _Written, brought: set[str]) -> Kernel:
         """With its text, unless another nest has brought it, or a kernel of this one before it."""
         declared = [
             *self.parameters.declarations,
             *(f"__global {each.c_type}* {each.name}" for each in self._temporaries),
-            *([f"volatile __global long* {ERROR}"] if self._checked else []),
+            *([ERROR_PARAMETER] if self._checked else []),
         ]
-        head = f"__kernel {written.attributes}void {written.name}(\n    " + ",\n    ".join(declared) + ") {"
-        text = "\n".join([head, written.body, "}"])
+        text = kernel_text(f"{written.attributes}void {written.name}", declared, written.body)
         name = self.context.kernels.setdefault(anonymous(text), written.name)
         if name != written.name or name in brought:
             text = ""

@@ -7,7 +7,7 @@ where something is checked, the error record. Names are made of labels and numbe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -15,7 +15,7 @@ from accel.ast.tree.types import I64
 from accel.backends.opencl.code.spelling import c_type, constant
 from accel.ir import mentions
 from accel.ir.nodes import Nest, Operand, Stream
-from accel.labelled.array import Array, Extent, SizeVariable
+from accel.labelled.array import Array, Extent, Shape, SizeVariable
 from accel.labelled.scalar import Constant
 
 ERROR = "error"
@@ -58,19 +58,19 @@ def operand_text(operand: Operand) -> str:
             assert_never(operand)
 
 
-def linear_index(array: Array, index: Sequence[str]) -> str:
-    """The row-major position of an index, given as atoms."""
+def linear_index(shape: Shape, index: Sequence[str]) -> str:
+    """The row-major position of an index, given as atoms, in something of that shape."""
     if not index:
         return "0"
     position = index[0]
-    for extent, text in zip(array.shape[1:], index[1:], strict=True):
+    for extent, text in zip(shape[1:], index[1:], strict=True):
         position = f"({position}) * {extent_text(extent)} + {text}"
     return position
 
 
 def element(array: Array, index: Sequence[str]) -> str:
     """The element in memory."""
-    return f"{array_name(array)}[{linear_index(array, index)}]"
+    return f"{array_name(array)}[{linear_index(array.shape, index)}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +94,13 @@ class Parameters:
         return f"__global {c_type(array.element)}* {restrict}{array_name(array)}"
 
 
-def parameters(nest: Nest) -> Parameters:
-    """What the nest mentions, in a stable order."""
-    arrays = sorted(mentions.arrays(nest), key=lambda array: (array.label, array.leaf))
-    aliased = frozenset(array for pair in nest.in_place for array in pair)
-    capacities = (extent for output in nest.outputs for product in output.capacity for extent in product)
-    return Parameters(tuple(arrays), aliased, variables([*mentions.extents(nest), *capacities]))
+def parameters(nests: Sequence[Nest], without: Collection[Array] = ()) -> Parameters:
+    """What the nests mention, in a stable order, but for some arrays that are no parameters."""
+    arrays = {array for nest in nests for array in mentions.arrays(nest)}.difference(without)
+    aliased = frozenset(array for nest in nests for pair in nest.in_place for array in pair)
+    extents = [extent for nest in nests for extent in mentions.extents(nest)]
+    extents += [e for nest in nests for output in nest.outputs for product in output.capacity for e in product]
+    return Parameters(tuple(sorted(arrays, key=lambda array: (array.label, array.leaf))), aliased, variables(extents))
 
 
 def variables(extents: Iterable[Extent]) -> tuple[SizeVariable, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
+from accel.backends.opencl.code.functions import Context
 from accel.backends.opencl.code.kernel import Amount, Choice, NestKernels, Scaffold
 from accel.backends.opencl.loops.flat import Flat, flat, merged_where_possible
 from accel.backends.opencl.loops.folds import blocks_of_lanes
@@ -15,6 +16,7 @@ from accel.backends.opencl.loops.gpu.few_items import few_to_an_item
 from accel.backends.opencl.loops.gpu.group_scans import chain_in_groups
 from accel.backends.opencl.loops.gpu.lane_rows import rows_in_lanes
 from accel.backends.opencl.loops.gpu.places import Places, in_temporaries
+from accel.backends.opencl.loops.gpu.row_series import SeriesKernels, rows_together
 from accel.backends.opencl.loops.gpu.runs import combine_runs
 from accel.backends.opencl.loops.gpu.turned_blocks import EDGE, extents, turned
 from accel.backends.opencl.loops.maps import one_item_per_index
@@ -23,10 +25,11 @@ from accel.backends.opencl.loops.scans import chained_blocks
 from accel.backends.opencl.loops.sequential import sequential
 from accel.errors import AccelInternalError
 from accel.labelled.meaning.order import BLOCK
-from accel.schedule.nodes import Schedule, Template
+from accel.schedule.nodes import Schedule, Series, Template
 from accel.schedule.templates.blocks import Blocks
 from accel.schedule.templates.copies import copied_scatters
 from accel.schedule.templates.gpu.ordered_scatters import Runs
+from accel.schedule.templates.gpu.row_series import in_row_groups
 from accel.schedule.templates.ways import Parts, Way
 
 LONG_ROW = 256
@@ -51,6 +54,13 @@ def kernels(scaffold: Scaffold, ways: Sequence[Way]) -> NestKernels:
             return _rows(scaffold, rows, blocks)
         case _:
             raise AccelInternalError(f"{len(ways)} ways to run a nest")
+
+
+def series_kernels(series: Series, name: str, context: Context) -> SeriesKernels | None:
+    """Those of a series; None if its rows do not fit into local memory."""
+    schedules = [in_row_groups(nest, context.features.machine) for nest in series.nests]
+    assert all(schedule is not None for schedule in schedules), "nests of a series run by rows"
+    return rows_together(series, [schedule for schedule in schedules if schedule is not None], name, context)
 
 
 def _parts(scaffold: Scaffold, found: Parts) -> NestKernels:

@@ -44,7 +44,7 @@ def folds(nest: Nest, machine: WorkItems) -> Iterator[tuple[Schedule, ...]]:
     parts = folded_parts(rows, 1)
     if parts is None or not _stands_alone(nest):
         return
-    if len(parts) == 1 and _is_down_columns(rows):
+    if len(parts) == 1 and is_down_columns(rows):
         yield (_of_columns(parts[0], rows),)
         return
     yield tuple(_of_rows(part, rows) for part in parts)
@@ -92,7 +92,7 @@ def _of_columns(part: Nest, rows: Schedule) -> Schedule:
     return named(kind(schedule, lanes, Kind.ITEM), Template.COLUMN_GROUPS)
 
 
-def _is_down_columns(rows: Schedule) -> bool:
+def is_down_columns(rows: Schedule) -> bool:
     """Whether what the folds read lies along the loop outside of them, not along their own."""
     every = loops(rows.nest)
     outside, inside = (_loops(every, rows.pieces[at].axis.depths) for at in (0, 1))
