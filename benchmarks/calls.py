@@ -160,6 +160,11 @@ def kernels() -> Iterator[Case]:
     yield Case(
         "argmax of 4000 x 1000", _bound(_compiled(A.argmax), rows), {"numpy": lambda: rows.argmax(axis=1)}, "1 x"
     )
+    for kind in (np.int32, np.int64):
+        numbers, divisor = np.random.default_rng(7).integers(-(10**9), 10**9, 100_000).astype(kind), np.array(7, kind)
+        quotients = _compiled(lambda xs, y: A.map(lambda x: x // A.the(y), xs))
+        peers = {"numpy": _bound(np.floor_divide, numbers, divisor)}
+        yield Case(f"100,000 {kind.__name__} // one number", _bound(quotients, numbers, divisor), peers)
     theirs, histogram = _numba()["hist256"], _compiled(with_accel.hist256)
     keys = np.random.default_rng(6).integers(0, 256, 1_000_000, np.int32)
     for name, given in (("random keys", keys), ("one key", keys * 0 + 7)):

@@ -148,7 +148,7 @@ FAULTS = (
     ),
     Fault(
         "a bool in memory is its lowest bit",
-        "backends/llvm/emit/memory.py",
+        "backends/llvm/text/code.py",
         "return code.emit(f\"icmp ne {bytes_} {text}, {code.splat('i8', '0')}\")",
         'return code.emit(f"trunc {bytes_} {text} to {code.type(BOOL)}")',
         ("tests/issues/test_bools_of_other_bytes.py",),
@@ -351,26 +351,5 @@ FAULTS = (
         'return code.emit(f"add i64 {words.get(first)}, {begin}")',
         'return code.emit(f"add i64 {words.get(first)}, 0")',
         ("tests/llvm/test_tile.py::test_several_chunks",),
-    ),
-    Fault(
-        "a block is remembered that is beaten",
-        "backends/llvm/loops/extremes.py",
-        "BOOL, [values[0], before]",
-        "BOOL, [before, values[0]]",
-        ("tests/llvm/test_extremes.py::test_long_vectors",),
-    ),
-    Fault(
-        "a NaN in every other vector is overlooked",
-        "backends/llvm/loops/extremes.py",
-        "{writer.every(one)}, {writer.every(other)}",
-        "{writer.every(one)}, {writer.every(one)}",
-        ("tests/llvm/test_extremes.py::test_the_first_nan_and_zeros_of_both_signs",),
-    ),
-    Fault(
-        "one of the copies that iterations take turns with is forgotten",
-        "backends/llvm/loops/targets.py",
-        "for places in made:\n            join",
-        "for places in made[1:]:\n            join",
-        ("tests/llvm/test_turns.py::test_counts",),
     ),
 )

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from accel.ast.tree.types import BOOL, I64, ScalarType
+from accel.ast.tree.types import I64, ScalarType
 from accel.backends.llvm.emit.packing import packed, set_lanes
 from accel.backends.llvm.emit.picking import any_reaches, picked_lanes, picks
 from accel.backends.llvm.emit.values import Near, Packed, Progression, Uniform, Value, Writer
 from accel.backends.llvm.machine.target import host
-from accel.backends.llvm.text.code import Code, memory_type
+from accel.backends.llvm.text.code import Code, from_memory, memory_type, to_memory
 from accel.backends.llvm.text.frame import FrameView
 from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.text.words import FAILED, FAULTS, STREAMING
@@ -166,13 +166,17 @@ class Memory:
     def read(self, array: Array, index: Sequence[Value], mask: str | None) -> Value:
         """The elements at `index`, which is in bounds; where `mask` is not set, anything."""
         writer, kind = self._writer, array.element
+        if array in self.view.frame.constants:
+            code = self.routine.code.at_entry()
+            text = code.emit(f"load {memory_type(kind)}, ptr {self.view.data(array)}, align {kind.bytes}")
+            return Uniform(from_memory(code, kind, text), kind)
         if all(writer.is_uniform(position) for position in index):
             address = self.address(array, index)
             if mask is not None and index:
                 address = self._guarded(address, mask)
             type_ = memory_type(kind)
             text = writer.scalar.emit(f"load {type_}, ptr {address}, align {kind.bytes}")
-            return Uniform(_from_memory(writer.scalar, kind, text), kind)
+            return Uniform(from_memory(writer.scalar, kind, text), kind)
         if self._is_row(index):
             text = self._load_row(kind, self.address(array, index), mask)
         elif self._is_row(index, -1):
@@ -183,7 +187,7 @@ class Memory:
             text = self._read_near(array, index, near, mask)
         else:
             text = self._gather(kind, self._addresses(array, index), mask)
-        return writer.varying(_from_memory(writer.code, kind, text), kind)
+        return writer.varying(from_memory(writer.code, kind, text), kind)
 
     def _window(self, index: Sequence[Value]) -> Near | None:
         """Where lanes of the last dimension lie close together, all in one row."""
@@ -278,11 +282,11 @@ class Memory:
         """Stores `value` at `index` where `mask` is set; past the caches where the i1 `past_caches` holds."""
         writer, kind = self._writer, array.element
         if writer.lanes == 1:
-            text = _to_memory(writer.scalar, kind, writer.one(value))
+            text = to_memory(writer.scalar, kind, writer.one(value))
             address = self.address(array, index)
             writer.scalar.line(f"store {memory_type(kind)} {text}, ptr {address}, align {kind.bytes}")
             return
-        text = _to_memory(writer.code, kind, writer.every(value))
+        text = to_memory(writer.code, kind, writer.every(value))
         if self._is_row(index):
             address = self.address(array, index)
             if mask is None and past_caches is not None:
@@ -331,7 +335,7 @@ class Memory:
 
     def pack(self, kind: ScalarType, value: Value, mask: str | None) -> str:
         """The set lanes of a value first, as in memory; None: as they stand."""
-        text = _to_memory(self._writer.code, kind, self._writer.every(value))
+        text = to_memory(self._writer.code, kind, self._writer.every(value))
         return text if mask is None else self._packed(kind, text, mask)
 
     def _packed(self, kind: ScalarType, text: str, mask: str) -> str:
@@ -361,7 +365,7 @@ class Memory:
 
     def store_vector(self, kind: ScalarType, value: Value, address: str, mask: str | None) -> None:
         """To adjacent elements from an address on, where the mask is set."""
-        self._store_row(kind, _to_memory(self._writer.code, kind, self._writer.every(value)), address, mask)
+        self._store_row(kind, to_memory(self._writer.code, kind, self._writer.every(value)), address, mask)
 
     def load_lanes(self, kind: ScalarType, addresses: str, mask: str | None) -> Value:
         """The elements at the addresses in a vector register, where the mask is set."""
@@ -369,7 +373,7 @@ class Memory:
 
     def loaded(self, kind: ScalarType, text: str) -> Value:
         """A vector register that was loaded, as elements."""
-        return self._writer.varying(_from_memory(self._writer.code, kind, text), kind)
+        return self._writer.varying(from_memory(self._writer.code, kind, text), kind)
 
     def _scatter(self, kind: ScalarType, text: str, addresses: str, mask: str | None) -> None:
         code = self._writer.code
@@ -384,17 +388,3 @@ class Memory:
 def _suffix(code: Code, kind: ScalarType) -> str:
     scalar = {"f32": "f32", "f64": "f64"}.get(kind.value, memory_type(kind))
     return f"v{code.lanes}{scalar}"
-
-
-def _from_memory(code: Code, kind: ScalarType, text: str) -> str:
-    """A bool is true unless its byte is 0."""
-    if kind is not BOOL:
-        return text
-    bytes_ = code.vector("i8")
-    return code.emit(f"icmp ne {bytes_} {text}, {code.splat('i8', '0')}")
-
-
-def _to_memory(code: Code, kind: ScalarType, text: str) -> str:
-    if kind is not BOOL:
-        return text
-    return code.emit(f"zext {code.type(BOOL)} {text} to {code.vector('i8')}")

@@ -12,6 +12,7 @@ from typing import TypeAlias, Union, assert_never
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64, ScalarType
+from accel.backends.llvm.scalar_code.division import DIVISIONS
 from accel.backends.llvm.scalar_code.scalar import operation
 from accel.backends.llvm.text.code import Code, constant_text, register_type
 from accel.labelled.array import Extent
@@ -158,7 +159,10 @@ class Writer:
             moved = self._progression(operator, arguments) or self._moved(operator, arguments)
             if moved is not None:
                 return moved
-        return Lanes(operation(self.code, operator, result, types, [self.every(a) for a in arguments]), result)
+        every = [self.every(argument) for argument in arguments]
+        if operator in DIVISIONS and result.is_integer and isinstance(arguments[1], Uniform):
+            return Lanes(DIVISIONS[operator](self.code, result, every[0], every[1], arguments[1].text), result)
+        return Lanes(operation(self.code, operator, result, types, every), result)
 
     def _progression(self, operator: Operator, arguments: Sequence[Value]) -> Value | None:
         """The result as a progression, if it is one."""

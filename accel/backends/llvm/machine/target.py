@@ -119,6 +119,11 @@ class Host:
         """Whether conversions of 16-bit floats are instructions: x86-64 has them since 2012, others have them always."""
         return not self.is_x86 or bool(self._features.get("f16c"))
 
+    @property
+    def converts_longs(self) -> bool:
+        """Whether 64-bit integers in lanes become floats and come back in an instruction: AVX-512's."""
+        return self.is_x86 and bool(self._features.get("avx512dq"))
+
     def compile(self, text: str, *, quick: bool = False) -> bytes:
         """Object code of a module's text; `quick`: without optimising. Raises `RuntimeError` for malformed text: a bug."""
         with FORKS.lock:

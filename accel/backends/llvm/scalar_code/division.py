@@ -1,29 +1,35 @@
 """LLVM text for the four integer divisions: none traps, none is undefined.
 
-In: two integers of one type. Out: quotient or remainder, 0 for a divisor of 0; the least integer over -1 wraps. x86 has
-no vector division: integers of up to 32 bits are divided as floats, where the truncated quotient is exact.
+In: two integers of one type; in lanes perhaps the scalar that all divisors are. Out: quotient or remainder, 0 for a divisor of
+0; the least integer over -1 wraps. x86 has no vector division: integers of up to 32 bits are divided as floats, where the
+truncated quotient is exact, those of 64 bits and those with one divisor by its reciprocal (`reciprocals.py`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import F32, F64, ScalarType
 from accel.backends.llvm.scalar_code.conversions import truncated
+from accel.backends.llvm.scalar_code.reciprocals import divided, multiplies
 from accel.backends.llvm.text.code import Code
 
 
-def quotient(code: Code, kind: ScalarType, x: str, y: str) -> str:
+def quotient(code: Code, kind: ScalarType, x: str, y: str, one: str | None = None) -> str:
     """Division toward zero, 0 for y = 0."""
-    return _divided(code, kind, x, y)[0]
+    return _divided(code, kind, x, y, one)[0]
 
 
-def remainder(code: Code, kind: ScalarType, x: str, y: str) -> str:
+def remainder(code: Code, kind: ScalarType, x: str, y: str, one: str | None = None) -> str:
     """x - y * quotient, 0 for y = 0."""
-    return _divided(code, kind, x, y)[1]
+    return _divided(code, kind, x, y, one)[1]
 
 
-def divide(code: Code, kind: ScalarType, x: str, y: str) -> str:
+def divide(code: Code, kind: ScalarType, x: str, y: str, one: str | None = None) -> str:
     """Division toward minus infinity, 0 for y = 0."""
-    whole, rest = _divided(code, kind, x, y)
+    whole, rest = _divided(code, kind, x, y, one)
     if kind.is_unsigned:
         return whole
     # Where the remainder's sign differs from the divisor's, the floor is one below: sext gives -1 there.
@@ -31,9 +37,9 @@ def divide(code: Code, kind: ScalarType, x: str, y: str) -> str:
     return code.emit(f"add {code.type(kind)} {whole}, {step}")
 
 
-def floor_modulo(code: Code, kind: ScalarType, x: str, y: str) -> str:
+def floor_modulo(code: Code, kind: ScalarType, x: str, y: str, one: str | None = None) -> str:
     """The remainder with the sign of y, 0 for y = 0."""
-    _, rest = _divided(code, kind, x, y)
+    _, rest = _divided(code, kind, x, y, one)
     if kind.is_unsigned:
         return rest
     type_ = code.type(kind)
@@ -41,6 +47,17 @@ def floor_modulo(code: Code, kind: ScalarType, x: str, y: str) -> str:
     return code.emit(
         f"select {code.vector('i1')} {_signs_differ(code, kind, rest, y)}, {type_} {moved}, {type_} {rest}"
     )
+
+
+Division: TypeAlias = Callable[[Code, ScalarType, str, str, "str | None"], str]
+
+DIVISIONS: Mapping[Operator, Division] = {
+    Operator.DIV: divide,
+    Operator.MOD: floor_modulo,
+    Operator.QUOT: quotient,
+    Operator.REM: remainder,
+}
+"""What divides integers: x by y. `one`: the scalar that is y in all lanes, where there is one."""
 
 
 def _known(y: str) -> int | None:
@@ -59,10 +76,12 @@ def _signs_differ(code: Code, kind: ScalarType, rest: str, y: str) -> str:
     return code.emit(f"and {code.vector('i1')} {opposite}, {inexact}")
 
 
-def _divided(code: Code, kind: ScalarType, x: str, y: str) -> tuple[str, str]:
+def _divided(code: Code, kind: ScalarType, x: str, y: str, one: str | None) -> tuple[str, str]:
     """Quotient toward zero and remainder, both 0 for y = 0."""
     if (known := _known(y)) is not None:
         return _divided_by_constant(code, kind, x, y, known)
+    if multiplies(code, kind, one):
+        return divided(code, kind, x, y, one)
     type_, bit, zero = code.type(kind), code.vector("i1"), code.literal(kind, 0)
     by_zero = code.emit(f"icmp eq {type_} {y}, {zero}")
     if kind.is_signed:

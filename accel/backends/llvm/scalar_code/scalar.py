@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from accel.ast.tree.operators import COMPARISONS, COUNTS, ELEMENTARY, SHIFTS, Operator
 from accel.ast.tree.types import BOOL, F16, F32, I16, ScalarType
 from accel.backends.llvm.scalar_code.conversions import bitcast, cast
-from accel.backends.llvm.scalar_code.division import divide, floor_modulo, quotient, remainder
+from accel.backends.llvm.scalar_code.division import DIVISIONS
 from accel.backends.llvm.scalar_code.halves import fused, narrowed, widened
 from accel.backends.llvm.scalar_code.integers import count, power, shift
 from accel.backends.llvm.scalar_code.mathematics import elementary
@@ -106,14 +106,8 @@ def _integer(code: Code, operator: Operator, kind: ScalarType, arguments: Sequen
             return code.intrinsic("abs", kind, arguments, "i1 false") if kind.is_signed else arguments[0]
         case Operator.SIGNUM:
             return _integer_signum(code, kind, arguments[0])
-        case Operator.DIV:
-            return divide(code, kind, *arguments)
-        case Operator.MOD:
-            return floor_modulo(code, kind, *arguments)
-        case Operator.QUOT:
-            return quotient(code, kind, *arguments)
-        case Operator.REM:
-            return remainder(code, kind, *arguments)
+        case Operator.DIV | Operator.MOD | Operator.QUOT | Operator.REM:
+            return DIVISIONS[operator](code, kind, arguments[0], arguments[1], None)
         case Operator.POW:
             return power(code, kind, *arguments)
         case Operator.PHILOX:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
-from accel.ast.tree.types import ScalarType
+from accel.ast.tree.types import BOOL, ScalarType
 from accel.labelled.scalar import Constant
 from accel.labelled.scalar import constant as make_constant
 
@@ -36,16 +36,30 @@ class Code:
         """An empty body whose registers are called %v0, %v1, … by the prefix `v`."""
         self.lanes = lanes
         self.lines: list[str] = []
+        self.entry: list[str] = []
+        """The lines of the function's entry block, which runs once before everything else."""
         self.declarations: dict[str, str] = {}
         self._prefix = prefix
         # One counter in a list, so that bodies that share a text share it too.
         self._count = [0]
+        self._entered: set[str] = set()
 
     def at(self, lanes: int) -> Code:
         """The same body, written with another number of lanes."""
         other = Code(lanes, self._prefix)
         other.lines, other.declarations, other._count = self.lines, self.declarations, self._count
+        other.entry, other._entered = self.entry, self._entered
         return other
+
+    def at_entry(self) -> Code:
+        """The same function, in whose entry block scalars are written."""
+        other = self.at(1)
+        other.lines = self.entry
+        return other
+
+    def is_entered(self, register: str) -> bool:
+        """Whether the entry block makes the register."""
+        return register in self._entered
 
     def fresh(self) -> str:
         """A register name that nothing has yet."""
@@ -60,6 +74,8 @@ class Code:
         """Appends an instruction and gives the register of its value."""
         register = self.fresh()
         self.lines.append(f"{register} = {text}")
+        if self.lines is self.entry:
+            self._entered.add(register)
         return register
 
     def parts(self, count: str, size: str) -> str:
@@ -123,6 +139,21 @@ def register_type(kind: ScalarType) -> str:
 def memory_type(kind: ScalarType) -> str:
     """The LLVM type of one value of `kind` in memory."""
     return "i8" if kind is ScalarType.BOOL else register_type(kind)
+
+
+def from_memory(code: Code, kind: ScalarType, text: str) -> str:
+    """What was loaded as a register: a bool is true unless its byte is 0."""
+    if kind is not BOOL:
+        return text
+    bytes_ = code.vector("i8")
+    return code.emit(f"icmp ne {bytes_} {text}, {code.splat('i8', '0')}")
+
+
+def to_memory(code: Code, kind: ScalarType, text: str) -> str:
+    """A register as memory has it: a bool as a byte."""
+    if kind is not BOOL:
+        return text
+    return code.emit(f"zext {code.type(BOOL)} {text} to {code.vector('i8')}")
 
 
 def constant_text(constant: Constant) -> str:

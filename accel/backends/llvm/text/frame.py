@@ -25,6 +25,9 @@ class Frame:
         self.arrays: Sequence[Array] = sorted(mentions.arrays(nest), key=lambda array: (array.label, array.leaf))
         variables = {extent.variable for extent in mentions.extents(nest) if extent.variable is not None}
         found = {count.variable for count in nest.counts}
+        made = {output.array for output in nest.outputs} | {array for pair in nest.in_place for array in pair}
+        self.constants = frozenset(array for array in self.arrays if not array.shape and array not in made)
+        """Arrays of one element that stays as it is while the nest runs."""
         self.sizes: Sequence[SizeVariable] = sorted(variables - found)
         self._words = STREAMING + 1
         self._size = {variable: self._take() for variable in self.sizes}

@@ -26,13 +26,12 @@ class Routine:
         self._attributes = "alwaysinline #0" if inlined else "#0"
         self._head = head
         self.code = Code(1)
-        self._entry: list[str] = []
         self._labels = 0
 
     def text(self) -> str:
         """The whole definition; the body must have ended with a terminator."""
         body = "\n".join("  " * (not line.endswith(":")) + line for line in self.code.lines)
-        entry = "\n".join("  " + line for line in self._entry)
+        entry = "\n".join("  " + line for line in self.code.entry)
         return f"define {self._head} {self._attributes} {{\nentry:\n{entry}\n  br label %start\nstart:\n{body}\n}}\n"
 
     def declaration(self) -> str:
@@ -43,9 +42,7 @@ class Routine:
 
     def enter(self, text: str) -> str:
         """An instruction of the entry block, which runs once before everything else; gives its register."""
-        register = self.code.fresh()
-        self._entry.append(f"{register} = {text}")
-        return register
+        return self.code.at_entry().emit(text)
 
     def slot(self, type_: str, count: int = 1, align: int = 8) -> str:
         """A stack slot for `count` values of an LLVM type."""

@@ -1,0 +1,109 @@
+"""Integers in lanes divided by one number, and by one each, against Python's: all of 8 bits, of others edges and random."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import accel as A
+from accel.backends.llvm.machine.target import host
+
+pytestmark = pytest.mark.llvm
+
+Host = np.ndarray[Any, np.dtype[Any]]
+KINDS = (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64)
+
+
+def divisions(x: A.Exp[Any], y: A.Exp[Any]) -> A.Exp[Any]:
+    """All four."""
+    return A.lift(A.div(x, y), A.mod(x, y), A.quot(x, y), A.rem(x, y))
+
+
+def by_one(xs: A.Acc[Any], y: A.Acc[Any]) -> A.Acc[Any]:
+    """All of an array by one number."""
+    return A.map(lambda x: divisions(x, A.the(y)), xs)
+
+
+BY_ONE: Any = A.runN(by_one, threads=1)
+BY_EACH: Any = A.runN(lambda xs, ys: A.zipWith(divisions, xs, ys), threads=1)
+BY_EACH_ROWS: Any = A.runN(lambda m, ys: A.imap(lambda ix, x: divisions(x, ys[A.indexTail(ix)]), m), threads=1)
+
+
+def quotients(x: int, y: int) -> tuple[int, int, int, int]:
+    """What Python says: floored and truncated, 0 where the divisor is 0."""
+    if y == 0:
+        return 0, 0, 0, 0
+    truncated = abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
+    return x // y, x % y, truncated, x - truncated * y
+
+
+def check(kind: Any, xs: Host, ys: Host, found: tuple[Host, ...]) -> None:
+    """Each of the four results; the least number over -1 wraps."""
+    bits, expected = 8 * np.dtype(kind).itemsize, zip(*map(quotients, xs.tolist(), ys.tolist()), strict=True)
+    for got, wanted in zip(found, expected, strict=True):
+        assert got.dtype == kind
+        assert [int(number) % 2**bits for number in got] == [number % 2**bits for number in wanted]
+
+
+def edges(kind: Any) -> Host:
+    """Numbers about powers of two, about the ends of the type, and about where doubles stop being exact."""
+    ends, near = np.iinfo(kind), range(-3, 4)
+    powers = [sign * 2**k + d for k in range(ends.bits + 1) for d in near for sign in (1, -1)]
+    inside = {number for number in [*powers, ends.min, ends.max] if ends.min <= number <= ends.max}
+    return np.array(sorted(inside), kind)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8])
+def test_all_of_8_bits(kind: Any) -> None:
+    every = np.arange(256).astype(np.uint8).view(kind)
+    for divisor in every:
+        check(kind, every, np.full(256, divisor), BY_ONE(every, divisor))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_by_one(kind: Any) -> None:
+    random, ends = np.random.default_rng(8), np.iinfo(kind)
+    special = edges(kind)
+    divisors = random.choice(special, 60)
+    for divisor in [*divisors, *(kind(number) for number in (0, 1, ends.min, ends.max, ends.max // 2))]:
+        xs = np.concatenate([special, random.integers(ends.min, ends.max, 100, kind, endpoint=True)])
+        multiples = (int(divisor) * random.integers(0, 1 << ends.bits // 2, 50).astype(object)) % 2**ends.bits
+        near = (multiples + random.integers(-1, 2, 50)) % 2**ends.bits
+        xs = np.concatenate([xs, near.astype(np.uint64).astype(kind)])
+        check(kind, xs, np.full(len(xs), divisor), BY_ONE(xs, divisor))
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.int64, np.uint64])
+def test_by_each(kind: Any) -> None:
+    random, ends = np.random.default_rng(9), np.iinfo(kind)
+    special = edges(kind)
+    xs, ys = (random.choice(special, 4000) for _ in range(2))
+    check(kind, xs, ys, BY_EACH(xs, ys))
+    xs, ys = (random.integers(ends.min, ends.max, 4000, kind, endpoint=True) for _ in range(2))
+    for shift in (0, ends.bits // 2, ends.bits - 8):
+        check(kind, xs, ys >> shift, BY_EACH(xs, ys >> kind(shift)))
+
+
+def test_a_divisor_for_each_row() -> None:
+    random = np.random.default_rng(10)
+    rows, divisors = random.integers(-1000, 1000, (6, 70)), np.array([3, 0, -7, 1, -1, 2**62])
+    found = BY_EACH_ROWS(rows, divisors)
+    check(np.int64, rows.ravel(), divisors.repeat(70), tuple(each.ravel() for each in found))
+
+
+def test_no_lane_divides() -> None:
+    """One divisor makes a reciprocal, once in the function; where the processor cannot convert 64 bits, it divides those."""
+
+    def text(kind: Any) -> str:
+        stage: str = A.explain(by_one, np.zeros(9, kind), np.array(2, kind)).stages["llvm"]
+        body, _, _ = stage.partition("define i64")
+        return body
+
+    wide = [np.int64] if host().converts_longs else []
+    for kind in (np.uint8, np.int32, *wide):
+        entry, _, rest = text(kind).partition("start:")
+        assert " fdiv " in entry
+        assert " fdiv " not in rest
+        assert "div <" not in rest
