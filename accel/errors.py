@@ -14,6 +14,7 @@ import os.path  # `pathlib` takes longer to import
 import sys
 import warnings
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from itertools import islice
 from types import CodeType, FrameType
 from typing import Self
@@ -134,16 +135,21 @@ def _written(code: CodeType, instruction: int) -> Written:
     return Written(code.co_filename, line, code.co_name, text, start, stop)
 
 
-def here() -> Where | None:
-    """The innermost frame that is the user's."""
-    frame: FrameType | None = sys._getframe(1)
+def here(skip: int = 0) -> Where | None:
+    """The innermost frame that is the user's. `skip`: how many callers of the caller are known to be accel's."""
+    frame: FrameType | None = sys._getframe(1 + skip)
     while frame is not None:
-        # Most frames are accel's, which the first characters of their files say.
-        file = frame.f_code.co_filename
-        if not file.startswith(_NOT_THE_USERS) and not (file == "<string>" and _is_generated(frame)):
-            return Where(frame.f_code, frame.f_lasti)
+        code = frame.f_code
+        if _may_be_the_users(code.co_filename) and not (code.co_filename == "<string>" and _is_generated(frame)):
+            return Where(code, frame.f_lasti)
         frame = frame.f_back
     return None
+
+
+@lru_cache(maxsize=1024)
+def _may_be_the_users(file: str) -> bool:
+    """Whether code of a file is not that of accel, NumPy or Python. Most frames are accel's, and of few files."""
+    return not file.startswith(_NOT_THE_USERS)
 
 
 def _is_generated(frame: FrameType) -> bool:

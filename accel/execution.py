@@ -27,13 +27,13 @@ from accel.ast.handles.function import apply_to_arrays
 from accel.ast.handles.literals import describe
 from accel.ast.tree import structure
 from accel.ast.tree.leaves import Leaf
-from accel.ast.tree.nodes import ArrayNode, ArrayParameter, Use
+from accel.ast.tree.nodes import ArrayNode, ArrayParameter, Key, Use
 from accel.ast.tree.types import ArrayType, ComplexType, ScalarType
 from accel.backends.direct import Direct
 from accel.backends.residence import fetched_results, kept_results
 from accel.device_array import DeviceArray
 from accel.direct import Kind, Target, direct
-from accel.errors import AccelTypeError, Where, here
+from accel.errors import AccelError, AccelTypeError, Where, here
 from accel.forms import Shaped, nodes_of
 from accel.settings import Given, Settings
 from accel.specialised import Specialised
@@ -72,7 +72,7 @@ class _Rebuilt:
     program: Program | None
 
 
-_REBUILT: Cache[tuple[structure.Key, setting.Key], _Rebuilt] = Cache(512)
+_REBUILT: Cache[tuple[Key, setting.Key], _Rebuilt] = Cache(512)
 """One per process: programs that are built again need no stage at all."""
 
 
@@ -122,14 +122,17 @@ def _results(
     known = _known(found.key, settings)
     if known is not None:
         data = [leaf for number in known.inputs for leaf in found.uses[number].data]
-        if known.program is not None:
-            load("accel.relocation")
-            from accel.relocation import Relocated
-
-            own = Relocated(known.executable, known.program, lambda: _built(nodes, (), settings).program)
-            return run(own, data)
-        with contextlib.suppress(Unusual):
+        try:
             return run(known.executable, data)
+        except Unusual:
+            pass  # what is wrong is found out by all stages
+        except AccelError as error:
+            if known.program is None:
+                raise
+            load("accel.relocation")
+            from accel.relocation import moves
+
+            raise error.moved(moves(known.program, _built(nodes, (), settings).program)) from error.__cause__
     made = _built(nodes, (), settings)
     inputs = _inputs(found, made.constants)
     _remember(found.key, settings, _Rebuilt(made.executable, inputs, made.program))
@@ -145,7 +148,7 @@ def _inputs(found: structure.Structure, constants: Sequence[Use]) -> tuple[int, 
     return tuple([numbers[use.types, *map(id, use.data)] for use in constants])
 
 
-def _known(key: structure.Key, settings: Settings) -> _Rebuilt | None:
+def _known(key: Key, settings: Settings) -> _Rebuilt | None:
     """What was found out of programs of this structure, by this process or an earlier one."""
     if settings.sizes == "actual":
         return None
@@ -161,13 +164,13 @@ def _known(key: structure.Key, settings: Settings) -> _Rebuilt | None:
     return known
 
 
-def _remember(key: structure.Key, settings: Settings, known: _Rebuilt) -> None:
+def _remember(key: Key, settings: Settings, known: _Rebuilt) -> None:
     if settings.sizes != "actual":
         with contextlib.suppress(TypeError):  # something in the program has no hash
             _REBUILT.keep((key, setting.key(settings)), known)
 
 
-def _keep(key: structure.Key, settings: Settings, inputs: tuple[int, ...], made: Built) -> None:
+def _keep(key: Key, settings: Settings, inputs: tuple[int, ...], made: Built) -> None:
     """Keeps a program for other processes."""
     if made.settled and isinstance(made.executable, Direct) and made.executable.code is not None:
         kept_programs.keep(key, settings, inputs, made.executable.code)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from accel.ast.tree.structure import Key
+from accel.ast.tree.nodes import Key
 from accel.ast.tree.types import ArrayType, MaybeType, TupleType
 from accel.settings import Settings
 from accel.support.disk import Store
@@ -97,14 +97,12 @@ def _text(part: object) -> str:
 @cache
 def _machine() -> str:
     """What machine code depends on beside the program."""
-    load("accel.backends.llvm.machine.target")
-    from accel.backends.llvm.machine.target import host
+    load("accel.backends.llvm.machine.identity")
+    from accel.backends.llvm.machine.identity import identity
 
     llvm = import_module("llvmlite").__version__
     pool = os.environ.get("ACCEL_POOL", "")
-    return (
-        f"{host().description}\nllvmlite {llvm} NumPy {np.__version__} Python {platform.python_version()} pool {pool}"
-    )
+    return f"{identity()}\nllvmlite {llvm} NumPy {np.__version__} Python {platform.python_version()} pool {pool}"
 
 
 @cache

@@ -37,7 +37,7 @@ class Relocated:
         try:
             return run()
         except AccelError as error:
-            raise error.moved(self._moves()) from error.__cause__
+            raise error.moved(moves(self._compiled, self._own())) from error.__cause__
 
     def function(
         self, otherwise: Callable[..., object], constants: Sequence[HostArray]
@@ -55,10 +55,11 @@ class Relocated:
         """See `accel.backends.protocol.Direct`: places are no part of it."""
         return self._executable.code if isinstance(self._executable, Direct) else None
 
-    def _moves(self) -> dict[Where, Where | None]:
-        """Each place of `compiled`, and the one that corresponds to it."""
-        moves: dict[Where, Where | None] = {}
-        for old, new in zip(places(self._compiled), places(self._own()), strict=True):
-            if old is not None:
-                moves.setdefault(old, new)
-        return moves
+
+def moves(compiled: Program, own: Program) -> dict[Where, Where | None]:
+    """Each place of `compiled`, and the one that corresponds to it in `own`, a program of the same text."""
+    found: dict[Where, Where | None] = {}
+    for old, new in zip(places(compiled), places(own), strict=True):
+        if old is not None:
+            found.setdefault(old, new)
+    return found

@@ -7,10 +7,12 @@ import inspect
 import pickle
 import threading
 from collections.abc import Callable
-from dataclasses import FrozenInstanceError, dataclass
+from dataclasses import FrozenInstanceError, dataclass, is_dataclass
 
+import numpy as np
 import pytest
 
+import accel as A
 from accel.ast.tree import nodes
 from accel.support.frozen import frozen, frozen_value
 
@@ -125,6 +127,19 @@ def test_the_class_looks_the_same(kind: type[Pair]) -> None:
         assert getattr(kind, name) == getattr(Known, name)
     assert kind.__qualname__ == kind.__name__
     assert inspect.signature(kind) == inspect.signature(Known)
+
+
+def test_handles_are_frozen_dataclasses() -> None:
+    """`Acc` and `Exp` have slots by hand, because their classes are generic, and the same constructor."""
+    kinds: tuple[Callable[..., object], ...] = (A.Acc, A.Exp)
+    for kind in kinds:
+        assert is_dataclass(kind)
+        with pytest.raises(TypeError, match=rf"{kind.__name__}.__init__\(\) .* argument"):
+            kind()
+    handle = A.use(np.arange(3))
+    with pytest.raises(FrozenInstanceError):
+        setattr(handle, "extents", ())  # noqa: B010  # mypy refuses the assignment
+    assert list(inspect.signature(A.Acc).parameters) == ["node", "extents"]
 
 
 def test_methods_of_the_class_stay() -> None:

@@ -18,8 +18,8 @@ from accel.ast.combinators.host.arrays import use
 from accel.ast.handles.acc import Acc
 from accel.ast.handles.function import apply_to_arrays
 from accel.ast.tree.leaves import Leaf
-from accel.ast.tree.nodes import ArrayNode, ArrayParameter, Use
-from accel.ast.tree.structure import Key, structure
+from accel.ast.tree.nodes import ArrayNode, ArrayParameter, Key, Use
+from accel.ast.tree.structure import structure
 from accel.ast.tree.types import ArrayType
 from accel.backends.choose import machine
 from accel.building import options

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from accel.backends.llvm.machine.loading import load
 from accel.backends.llvm.machine.target import host
 from accel.labelled.scalar import Constant
 from accel.rearrange.literal import ENTRY, text
@@ -32,7 +33,7 @@ class Compiled:
         self._dtype = nest.result.type.dtype
         self._first = _first(nest, magnitudes)
         code = host().compile_with_all_passes(text(nest, order, free=free, magnitudes=magnitudes))
-        self._library = host().load([code], [ENTRY], {})
+        self._library = load([code], [ENTRY], {})
         signature = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (len(arrays) + 1))
         self._call: Callable[..., None] = signature(self._library.addresses[ENTRY])
 

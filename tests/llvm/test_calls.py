@@ -19,6 +19,7 @@ from accel.ast.tree.types import F64
 from accel.backends.llvm.calls import call, compiled, write
 from accel.backends.llvm.machine import buffers as machine
 from accel.backends.llvm.machine.buffers import Buffers, buffers
+from accel.backends.llvm.machine.loading import load
 from accel.backends.llvm.machine.python_function import symbol
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES, host
 from accel.backends.llvm.threads.copy_text import LEAST
@@ -247,7 +248,7 @@ def test_each_array_that_cannot_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
     functions = machine.numpy_functions()
     name = "PyArray_NewFromDescr"
     imports = {"left": ctypes.addressof(left), "real": functions[name], "PyErr_NoMemory": symbol("PyErr_NoMemory")}
-    library = host().load([host().compile(FAILING + HOST_ATTRIBUTES)], ["failing"], imports)
+    library = load([host().compile(FAILING + HOST_ATTRIBUTES)], ["failing"], imports)
     monkeypatch.setattr(machine, "numpy_functions", lambda: {**functions, name: library.addresses["failing"]})
     own = Buffers()
     monkeypatch.setattr(call, "buffers", lambda: own)

@@ -55,12 +55,14 @@ for program in programs:
     except A.AccelError as error:
         print(type(error).__name__, error)
 others = {"accel.labelled.construction.build", "accel.ir.nodes", "accel.schedule.nodes"}
+from accel.backends.llvm.machine.system import has_images
+others |= {"llvmlite.binding"} if has_images() else set()
 print("no stages" if others.isdisjoint(sys.modules) else "stages", file=sys.stderr)
 """
 
 
 def process(program: Path, cache: Path | str, what: str = "all") -> tuple[str, str]:
-    """What a process of its own prints: results, and whether it needed the stages."""
+    """What a process of its own prints: results, and whether it needed the stages, or LLVM where code is linked without it."""
     environment = {**os.environ, "ACCEL_CACHE_DIR": str(cache), "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "1"}
     done = subprocess.run(
         [sys.executable, str(program), what], env=environment, capture_output=True, text=True, check=True

@@ -15,9 +15,10 @@ from accel.ast.handles.function import forbid_nested, trace
 from accel.ast.handles.literals import typed, untyped
 from accel.ast.handles.shapes import shape_of
 from accel.ast.handles.tuples import toIndex
-from accel.ast.tree.nodes import Function, Generate, Parameter
+from accel.ast.tree.nodes import Generate, Parameter
 from accel.ast.tree.operators import Operator
-from accel.ast.tree.types import BOOL, ArrayType, ComplexType, ScalarType, index_type
+from accel.ast.tree.structure import scalar_function
+from accel.ast.tree.types import BOOL, ComplexType, ScalarType, array_type, index_type
 from accel.errors import AccelTypeError, here
 
 
@@ -72,9 +73,9 @@ def _filled(name: str, sh: object, e: object) -> Acc[Any]:
     where = here()
     shape, extents = shape_of(name, sh, where, e)
     value = untyped(raw(e), f"the element of {name}", where)
-    function = Function((Parameter(index_type(len(extents)), where),), value)
+    function = scalar_function((Parameter(index_type(len(extents)), where),), value)
     forbid_nested(name, (shape, function), where)
-    kind = ArrayType(len(extents), value.type)
+    kind = array_type(len(extents), value.type)
     return Acc(Generate(shape, function, name, (kind,), where), extents)
 
 
@@ -84,7 +85,7 @@ def generated(name: str, sh: object, f: Callable[[Any], object]) -> Acc[Any]:
     shape, extents = shape_of(name, sh, where, f)
     function = trace(f, (index_type(len(extents)),), f"the function of {name}", where)
     forbid_nested(name, (shape, function), where)
-    kind = ArrayType(len(extents), function.body.type)
+    kind = array_type(len(extents), function.body.type)
     return Acc(Generate(shape, function, name, (kind,), where), extents)
 
 

@@ -14,8 +14,8 @@ from accel.ast.handles.checks import arrays_of
 from accel.ast.handles.exp import E, Exp
 from accel.ast.handles.extents import equal_extents
 from accel.ast.handles.function import forbid_nested, trace
-from accel.ast.tree.nodes import ArrayNode, Function, Map
-from accel.ast.tree.types import BOOL, ArrayType, index_type
+from accel.ast.tree.nodes import Function, Map
+from accel.ast.tree.types import BOOL, array_type, index_type
 from accel.errors import Where, here
 
 F = TypeVar("F")
@@ -41,26 +41,34 @@ def imap(f: Callable[[Exp[Sh], Exp[E]], Exp[F]], xs: Acc[Array[Sh, E]]) -> Acc[A
 
 def map_arrays(name: str, f: Callable[..., object], xs: Sequence[Acc[Any]], *, indexed: bool = False) -> Acc[Any]:
     """`f` at the elements of arrays of equal shape; `name` is the combinator that the user wrote."""
-    where = here()
+    where = here(skip=1)
     arrays = arrays_of(name, xs, where, (f, *xs))
     extents = equal_extents(name, arrays, where)
-    kinds = [array.type.element for array in arrays]
+    kinds = [array.node.types[0].element for array in arrays]
     if indexed:
-        kinds.insert(0, index_type(arrays[0].rank))
+        kinds.insert(0, index_type(len(extents)))
     function = trace(f, kinds, f"the function of {name}", where)
     forbid_nested(name, (function,), where)
-    return map_node(name, function, arrays, extents, indexed)
+    return map_node(name, function, arrays, extents, where, indexed=indexed)
 
 
-def map_node(name: str, function: Function, arrays: Sequence[Acc[Any]], extents: Extents, indexed: bool) -> Acc[Any]:
+def map_node(
+    name: str,
+    function: Function,
+    arrays: Sequence[Acc[Any]],
+    extents: Extents,
+    where: Where | None,
+    *,
+    indexed: bool = False,
+) -> Acc[Any]:
     """The array of these extents that a traced function makes of the arrays' elements."""
-    nodes: tuple[ArrayNode, ...] = tuple(array.node for array in arrays)
-    kind = ArrayType(arrays[0].rank, function.body.type)
-    return Acc(Map(function, nodes, indexed, name, (kind,), here()), extents)
+    nodes = tuple([array.node for array in arrays])
+    kind = array_type(len(extents), function.body.type)
+    return Acc(Map(function, nodes, indexed, name, (kind,), where), extents)
 
 
 def tested(name: str, p: Callable[..., object], array: Acc[Any], where: Where | None) -> Acc[Any]:
     """Whether the predicate `p` of the combinator `name` holds, of each element."""
     predicate = trace(p, (array.type.element,), f"the predicate of {name}", where, result=BOOL)
     forbid_nested(name, (predicate,), where)
-    return map_node(name, predicate, (array,), array.extents, indexed=False)
+    return map_node(name, predicate, (array,), array.extents, where)

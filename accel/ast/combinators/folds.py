@@ -17,7 +17,7 @@ from accel.ast.handles.exp import E, Exp, raw
 from accel.ast.handles.function import forbid_nested, trace
 from accel.ast.handles.literals import describe
 from accel.ast.tree.nodes import Direction, Fold, Scan, ScanForm
-from accel.ast.tree.types import ArrayType
+from accel.ast.tree.types import ArrayType, array_type
 from accel.errors import AccelTypeError, Where, here
 
 Ix = TypeVarTuple("Ix")
@@ -38,7 +38,7 @@ def fold(f: Callable[[Any, Any], object], z: object, xs: Acc[Any], *, dims: int 
     array([15, 51])
     """
     where = here()
-    array = inner_array("fold", xs, where, _given(f, z, xs))
+    array = inner_array("fold", xs, where, (f, z, xs))
     if not isinstance(dims, int) or isinstance(dims, bool) or not 1 <= dims <= array.rank:
         hint = f"the array has rank {array.rank}: `dims` is an int from 1 to that"
         raise AccelTypeError(
@@ -186,7 +186,7 @@ def fold_dimensions(
     function = trace(f, (element, element), f"the function of {name}", where, result=element)
     initial = None if z is UNSEEDED else seed(name, z, element, where)
     forbid_nested(name, (function, initial), where)
-    kind = ArrayType(array.rank - dimensions, element)
+    kind = array_type(len(array.extents) - dimensions, element)
     node = Fold(function, initial, array.node, dimensions, name, (kind,), where)
     return Acc(node, array.extents[:-dimensions])
 
@@ -229,9 +229,9 @@ def _scan(
     function = trace(f, (element, element), f"the function of {name}", where, result=element)
     initial = None if z is UNSEEDED else seed(name, z, element, where)
     forbid_nested(name, (function, initial), where)
-    kinds: tuple[ArrayType, ...] = (ArrayType(array.rank, element),)
+    kinds: tuple[ArrayType, ...] = (array_type(array.rank, element),)
     if form is ScanForm.TOTAL:
-        kinds = (*kinds, ArrayType(array.rank - 1, element))
+        kinds = (*kinds, array_type(array.rank - 1, element))
     return Scan(function, initial, array.node, direction, form, name, kinds, where), array
 
 

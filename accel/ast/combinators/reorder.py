@@ -20,7 +20,7 @@ from accel.ast.handles.literals import describe, typed
 from accel.ast.handles.shapes import shape_of
 from accel.ast.handles.tuples import shapeSize
 from accel.ast.tree.nodes import Backpermute, Gather, Literal, MakeTuple, Replicate, Reshape, ScalarNode, Slice
-from accel.ast.tree.types import I64, ArrayType, ScalarType, TupleType, index_type
+from accel.ast.tree.types import I64, ScalarType, TupleType, array_type, index_type
 from accel.errors import AccelIndexError, AccelShapeError, AccelTypeError, Where, here
 from accel.support.source import texts
 
@@ -90,7 +90,7 @@ def replicate(spec: object, xs: Acc[Any]) -> Acc[Any]:
     inner = iter(array.extents)
     extents = tuple(next(inner) if entry is None else _literal(entry) for entry in entries)
     require_extents(extents, where)
-    kind = ArrayType(len(entries), array.type.element)
+    kind = array_type(len(entries), array.type.element)
     return Acc(Replicate(entries, array.node, (kind,), where), extents)
 
 
@@ -116,7 +116,7 @@ def slice(xs: Acc[Any], spec: object) -> Acc[Any]:
             raise AccelIndexError(f"slice picks index {index} of dimension {axis}{bound}", where)
     pairs = zip(entries, array.extents, strict=True)
     extents = tuple(extent for entry, extent in pairs if entry is None)
-    kind = ArrayType(len(extents), array.type.element)
+    kind = array_type(len(extents), array.type.element)
     return Acc(Slice(array.node, entries, (kind,), where), extents)
 
 
@@ -145,7 +145,7 @@ def permuted(
     target = index_type(array.rank)
     function = trace(f, (index_type(len(extents)),), f"the function of {name}", where, result=target)
     forbid_nested(name, (shape, function), where)
-    kind = ArrayType(len(extents), array.type.element)
+    kind = array_type(len(extents), array.type.element)
     node = Backpermute(shape, function, array.node, shrinking, name, (kind,), where)
     return Acc(node, extents if known is None else known)
 
@@ -165,7 +165,7 @@ def gather(indices: Acc[Any], xs: Acc[Any]) -> Acc[Any]:
     where = here()
     at, array = arrays_of("gather", (indices, xs), where)
     require_indices("gather", at, array, where)
-    kind = ArrayType(at.rank, array.type.element)
+    kind = array_type(at.rank, array.type.element)
     return Acc(Gather(at.node, array.node, (kind,), where), at.extents)
 
 
@@ -189,7 +189,7 @@ def require_indices(name: str, at: Acc[Any], array: Acc[Any], where: Where | Non
 def reshaped(shape: ScalarNode, extents: Extents, array: Acc[Any], where: Where | None) -> Acc[Any]:
     """The array's elements under a shape of which these extents are known."""
     assert isinstance(shape.type, TupleType)
-    kind = ArrayType(len(shape.type.items), array.type.element)
+    kind = array_type(len(shape.type.items), array.type.element)
     return Acc(Reshape(shape, array.node, (kind,), where), extents)
 
 

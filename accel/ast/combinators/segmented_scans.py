@@ -22,7 +22,7 @@ from accel.ast.handles.literals import typed
 from accel.ast.handles.tuples import unlift_items
 from accel.ast.scalars.conversions import I, max, min
 from accel.ast.tree.nodes import Direction, ScalarNode, ScanForm, ScanSegments
-from accel.ast.tree.types import I64, ArrayType
+from accel.ast.tree.types import I64, ArrayType, array_type
 from accel.errors import here
 
 Ix = TypeVarTuple("Ix")
@@ -200,13 +200,13 @@ def _scan(
     function = trace(f, (element, element), f"the function of {name}", where, result=element)
     initial = None if z is UNSEEDED else seed(name, z, element, where)
     forbid_nested(name, (function, initial), where)
-    kinds: tuple[ArrayType, ...] = (ArrayType(array.rank, element),)
+    kinds: tuple[ArrayType, ...] = (array_type(array.rank, element),)
     longer: ScalarNode | None = None
     if form is ScanForm.EXCLUSIVE:
         results: Exp[Any] = unlift_items(name, cut.shape)[-1] + unlift_items(name, starts.shape)[0]
         longer = typed(raw(results), I64, "the number of results", where)
     if form is ScanForm.TOTAL:
-        kinds = (*kinds, ArrayType(array.rank, element))
+        kinds = (*kinds, array_type(array.rank, element))
     node = ScanSegments(
         function, initial, cut.node, starts.node, ends.node, direction, form, longer, name, kinds, where
     )

@@ -23,7 +23,7 @@ from accel.ast.handles.tuples import index_of, unlift_items
 from accel.ast.scalars.conversions import I, add
 from accel.ast.scalars.floats import fromIntegral
 from accel.ast.tree.nodes import Direction, FoldSegments
-from accel.ast.tree.types import ArrayType, ScalarType
+from accel.ast.tree.types import ScalarType, array_type
 from accel.errors import AccelTypeError, Where, here
 
 Ix = TypeVarTuple("Ix")
@@ -139,7 +139,7 @@ def _fold(
     function = trace(f, (element, element), f"the function of {name}", where, result=element)
     initial = None if z is UNSEEDED else seed(name, z, element, where)
     forbid_nested(name, (function, initial), where)
-    kind = ArrayType(array.rank, element)
+    kind = array_type(array.rank, element)
     node = FoldSegments(function, initial, array.node, starts.node, ends.node, name, (kind,), where)
     return Acc(node, (*array.extents[:-1], *starts.extents))
 

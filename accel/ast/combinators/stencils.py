@@ -22,7 +22,8 @@ from accel.ast.handles.extents import LARGEST_EXTENT, equal_extents
 from accel.ast.handles.function import apply, expect_exp, forbid_nested
 from accel.ast.handles.literals import describe
 from accel.ast.handles.tuples import cond, index_of, unlift_items
-from accel.ast.tree.nodes import Function, Index, Parameter
+from accel.ast.tree.nodes import Index, Parameter
+from accel.ast.tree.structure import scalar_function
 from accel.ast.tree.types import index_type
 from accel.errors import AccelTypeError, AccelValueError, Where, here
 
@@ -136,9 +137,9 @@ def _stencil(
     places = zip(arrays, boundaries, elements, strict=True)
     neighbourhoods = [Neighbourhood[Any, Any](name, *place, index=index) for place in places]
     what, kinds = f"the function of {name}", [each.type.element for each in arrays]
-    function = Function(parameters, expect_exp(apply(f, neighbourhoods, what, where), what, where, kinds))
+    function = scalar_function(parameters, expect_exp(apply(f, neighbourhoods, what, where), what, where, kinds))
     forbid_nested(name, (function,), where)
-    return map_node(name, function, arrays, extents, True)
+    return map_node(name, function, arrays, extents, where, indexed=True)
 
 
 def _require_offsets(name: str, offsets: Sequence[object], rank: int, where: Where | None) -> None:

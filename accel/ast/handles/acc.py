@@ -47,6 +47,7 @@ from accel.ast.tree.text import text
 from accel.ast.tree.types import ArrayType, ComplexType, ElementType, MaybeType, ScalarType, TupleType, index_type
 from accel.device_array import DeviceArray
 from accel.errors import AccelStagingError, AccelTypeError, Where, here
+from accel.support.frozen import quickly_made
 from accel.support.numpy_names import ARRAY_ATTRIBUTES, attribute_hint
 from accel.support.source import attribute_call
 
@@ -90,6 +91,7 @@ Num: TypeAlias = int | Exp[np.int64]
 """What counts: a Python int or an i64 expression."""
 
 
+@quickly_made
 @dataclass(frozen=True, eq=False, repr=False)
 class Acc(Generic[X]):
     """An array computation; `X` is `Array[shape, element]`. An `Acc` used twice is computed once.
@@ -118,7 +120,7 @@ class Acc(Generic[X]):
     @property
     def rank(self) -> int:
         """The number of dimensions."""
-        return self.type.rank
+        return self.node.types[0].rank
 
     @property
     def dtype(self) -> DType:

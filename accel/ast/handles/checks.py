@@ -10,7 +10,7 @@ import numpy as np
 from accel.ast.handles.acc import Acc
 from accel.ast.handles.exp import Exp, raw
 from accel.ast.handles.habits import reordered
-from accel.ast.handles.literals import describe, typed
+from accel.ast.handles.literals import describe, typed, usual_number
 from accel.ast.tree.nodes import ScalarNode
 from accel.ast.tree.types import ElementType
 from accel.errors import AccelTypeError, Where
@@ -23,13 +23,16 @@ def arrays_of(
 
     `given` are all arguments of the user's call, for the error that finds them in another order.
     """
-    return tuple(_array(name, value, where, given) for value in values)
+    arrays: list[Acc[Any]] = []
+    for value in values:
+        arrays.append(value if isinstance(value, Acc) else _array(name, value, where, given))
+    return tuple(arrays)
 
 
 def inner_array(name: str, value: object, where: Where | None, given: Sequence[object] = ()) -> Acc[Any]:
     """An `Acc` that has an innermost dimension for `name` to work along; `given` as for `arrays_of`."""
-    array = _array(name, value, where, given)
-    if array.rank == 0:
+    array = value if isinstance(value, Acc) else _array(name, value, where, given)
+    if not array.extents:
         raise AccelTypeError(
             f"{name} works along the innermost dimension, but the array has rank 0",
             where,
@@ -59,7 +62,8 @@ def require_same_elements(name: str, arrays: Sequence[Acc[Any]], where: Where | 
 
 def seed(name: str, value: object, kind: ElementType, where: Where | None) -> ScalarNode:
     """The seed of a fold or scan as a node of the elements' type."""
-    return typed(raw(value), kind, f"the seed of {name}", where)
+    literal = usual_number(value, kind, where)
+    return typed(raw(value), kind, f"the seed of {name}", where) if literal is None else literal
 
 
 def _array(name: str, value: object, where: Where | None, given: Sequence[object] = ()) -> Acc[Any]:

@@ -37,6 +37,7 @@ from accel.ast.tree.operators import Operator
 from accel.ast.tree.text import scalar_text
 from accel.ast.tree.types import ElementType
 from accel.errors import AccelStagingError, here
+from accel.support.frozen import quickly_made
 from accel.support.numpy_names import SCALAR_ATTRIBUTES, attribute_hint
 from accel.support.source import attribute_call
 
@@ -57,9 +58,12 @@ def raw(value: object) -> object:
 
 
 def _binary(operator: Operator, left: object, right: object, name: str) -> Exp[Any]:
-    return Exp(operations.apply(operator, raw(left), raw(right), where=here(), name=name))
+    a = left.node if isinstance(left, Exp) else raw(left)
+    b = right.node if isinstance(right, Exp) else raw(right)
+    return Exp(operations.apply(operator, a, b, where=here(skip=1), name=name))
 
 
+@quickly_made
 @dataclass(frozen=True, eq=False, repr=False)
 class Exp(Generic[E]):
     """A scalar expression of element type `E`: a NumPy scalar type, or a tuple of element types.

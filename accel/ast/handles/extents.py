@@ -24,11 +24,12 @@ one, those that are written, and those that are computed. What is concluded from
 
 def require_extents(extents: Extents, where: Where | None, hint: str | None = None) -> None:
     """Raises `AccelShapeError` if an extent is negative (then with the hint) or larger than `LARGEST_EXTENT`."""
-    known = [extent for extent in extents if extent is not None]
-    if min(known, default=0) < 0:
-        raise AccelShapeError(f"an extent is negative: {_listed(extents)}", where, hint=hint)
-    if max(known, default=0) > LARGEST_EXTENT:
-        raise AccelShapeError(f"an extent is too large: {_listed(extents)}; the largest is 2**47", where)
+    for extent in extents:
+        if extent is not None and extent < 0:
+            raise AccelShapeError(f"an extent is negative: {_listed(extents)}", where, hint=hint)
+    for extent in extents:
+        if extent is not None and extent > LARGEST_EXTENT:
+            raise AccelShapeError(f"an extent is too large: {_listed(extents)}; the largest is 2**47", where)
 
 
 def _listed(extents: Extents) -> str:
@@ -38,8 +39,13 @@ def _listed(extents: Extents) -> str:
 
 def equal_extents(name: str, arrays: Sequence[Acc[Any]], where: Where | None) -> Extents:
     """The common extents of arrays that `name` needs to be of equal shape."""
-    require_one_rank(name, arrays, where)
     first = arrays[0]
+    for array in arrays:
+        if array.extents != first.extents:
+            break
+    else:
+        return first.extents
+    require_one_rank(name, arrays, where)
     known = list(first.extents)
     givers = [first] * first.rank
     for array in arrays[1:]:

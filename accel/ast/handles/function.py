@@ -15,7 +15,8 @@ import numpy as np
 
 from accel.ast.handles.exp import NUMPY_FUNCTION, Exp
 from accel.ast.handles.literals import describe, typed
-from accel.ast.tree.nodes import Function, Parameter, ScalarNode, While
+from accel.ast.tree.nodes import Function, Literal, Parameter, ScalarNode, While
+from accel.ast.tree.structure import scalar_function
 from accel.ast.tree.types import BOOL, C64, F32, ComplexType, ElementType, ScalarType, TupleType
 from accel.ast.tree.walk import escaping, operands, postorder
 from accel.errors import NUMPY, AccelStagingError, AccelTypeError, Where
@@ -33,8 +34,8 @@ def trace(
 
     `what` names its role in errors, such as "the function of map"; `result` is the type it must give, if that is fixed.
     """
-    bound = tuple(Parameter(kind, where) for kind in parameters)
-    return Function(bound, call(function, bound, what, where, result=result))
+    bound = tuple([Parameter(kind, where) for kind in parameters])
+    return scalar_function(bound, call(function, bound, what, where, result=result))
 
 
 def call(
@@ -48,11 +49,21 @@ def call(
     """What `function` returns at these variables, of type `result` if that is fixed."""
     handles: list[Exp[Any]] = [Exp(parameter) for parameter in parameters]
     hint = None
-    if len(parameters) == 1 and isinstance(parameters[0].type, TupleType):
-        hint = "it takes one tuple: `lambda p: …`, with `p[0]` or `a, b = A.unlift(p)`"
+    if len(parameters) == 1 and not isinstance(parameters[0].type, ScalarType):
+        hint = _hint_of_tuple(parameters[0].type)
     value = apply(function, handles, what, where, hint)
-    body = expect_exp(value, what, where, [parameter.type for parameter in parameters])
-    return body if result is None else typed(body, result, f"the result of {what}", where)
+    if isinstance(value, Exp):
+        body: ScalarNode = value.node
+    else:
+        body = expect_exp(value, what, where, [parameter.type for parameter in parameters])
+    if result is None or body.type is result:
+        return body
+    return typed(body, result, f"the result of {what}", where)
+
+
+def _hint_of_tuple(kind: ElementType) -> str | None:
+    is_tuple = isinstance(kind, TupleType)
+    return "it takes one tuple: `lambda p: …`, with `p[0]` or `a, b = A.unlift(p)`" if is_tuple else None
 
 
 def apply(
@@ -64,7 +75,7 @@ def apply(
 ) -> object:
     """What the user's `function` returns. Raises `AccelTypeError` if it is not a function of that many arguments."""
     count = len(arguments)
-    if isinstance(function, Exp) or not callable(function):
+    if not callable(function):
         wanted = f"a function of {count} argument{'s' * (count != 1)}"
         raise AccelTypeError(f"{what} must be {wanted}, got {describe(function)}", where, hint=hint)
     try:
@@ -147,7 +158,15 @@ def forbid_nested(name: str, nodes: Sequence[ScalarNode | Function | None], wher
 
     Arrays that the code indexes have passed this check when they were built.
     """
-    roots = [node.body if isinstance(node, Function) else node for node in nodes if node is not None]
+    roots: list[ScalarNode] = []
+    for node in nodes:
+        if isinstance(node, Function):
+            if node.key is None:  # else it is closed
+                roots.append(node.body)
+        elif node is not None and type(node) is not Literal:
+            roots.append(node)
+    if not roots:
+        return
     bound = {parameter for node in nodes if isinstance(node, Function) for parameter in node.parameters}
     if _only_uses(roots, bound):
         return
@@ -162,7 +181,7 @@ def forbid_nested(name: str, nodes: Sequence[ScalarNode | Function | None], wher
 
 
 def _only_uses(roots: Sequence[ScalarNode], bound: Container[ScalarNode]) -> bool:
-    """Whether code has no loops, and no variables but these: the usual case, in less time than an order takes."""
+    """Whether code has no loops, and no variables but these, in less time than an order takes."""
     pending, seen = list(roots), set[ScalarNode]()
     while pending:
         node = pending.pop()

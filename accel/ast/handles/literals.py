@@ -47,7 +47,7 @@ def typed(value: object, expected: ElementType, what: str, where: Where | None) 
     Raises `AccelTypeError` if its type differs or it does not fit.
     """
     if is_node(value):
-        return _node(value, expected, what, where)
+        return value if value.type is expected else _node(value, expected, what, where)
     match expected:
         case ScalarType() | ComplexType():
             return number(value, expected, what, where)
@@ -103,6 +103,9 @@ def number(value: object, expected: ScalarType | ComplexType, what: str, where: 
         if found is not expected:
             raise _other_type(value, expected, what, where)
         return Literal(expected, value.item(), where)
+    literal = usual_number(value, expected, where)
+    if literal is not None:
+        return literal
     found = natural_type(value, what, where)
     if isinstance(found, ComplexType):
         hint = f"convert the other side: `A.cast(e, np.{found.dtype})`, or write a real number"
@@ -117,6 +120,17 @@ def number(value: object, expected: ScalarType | ComplexType, what: str, where: 
     elif not _fits_float(value, expected):
         raise AccelTypeError(f"{what}: {value!r} does not fit {expected}", where)
     return Literal(expected, float(value) if expected.is_float else value, where)
+
+
+def usual_number(value: object, expected: ElementType, where: Where | None) -> Literal | None:
+    """A Python number as a literal of a scalar type, if that is all there is to say: it is no bool, and fits."""
+    if not isinstance(expected, ScalarType):
+        return None
+    if type(value) is int and expected.is_integer:
+        return Literal(expected, value, where) if expected.minimum <= value <= expected.maximum else None
+    if (type(value) is int or type(value) is float) and expected.is_float and abs(value) <= _largest(expected):
+        return Literal(expected, float(value), where)
+    return None
 
 
 def _complex(value: object, expected: ComplexType, what: str, where: Where | None) -> MakeTuple:
@@ -208,8 +222,8 @@ def _fits_float(value: float, expected: ScalarType) -> bool:
 
 
 @cache
-def _largest(kind: ScalarType) -> int:
-    return int(np.finfo(kind.dtype.name).max)
+def _largest(kind: ScalarType) -> float:
+    return float(np.finfo(kind.dtype.name).max)
 
 
 def _advice(value: object) -> str | None:

@@ -6,16 +6,17 @@ instead. `accel/ast/handles/exp.py` and `accel/ast/scalars/conversions.py` are t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import cache
 from typing import Final
 
 import numpy as np
 
 from accel.ast.handles.complex_numbers import arithmetic
-from accel.ast.handles.literals import describe, is_node, natural_type, same_place, typed, untyped
+from accel.ast.handles.literals import describe, is_node, natural_type, same_place, typed, untyped, usual_number
 from accel.ast.handles.nothings import joined
 from accel.ast.tree.nodes import Conditional, Literal, MakeTuple, Operation, Project, ScalarNode
 from accel.ast.tree.operators import COMPARISONS, COUNTS, ELEMENTARY, PREDICATES, SHIFTS, Operator
+from accel.ast.tree.signatures import accepts, result_type
 from accel.ast.tree.types import BOOL, I64, ComplexType, ElementType, MaybeType, ScalarType, TupleType
 from accel.errors import AccelTypeError, Where
 
@@ -33,12 +34,13 @@ _INDEX_HINT = "an index is a tuple, also of one item: `ix[0]`, or `i, j = A.unli
 
 _PARTS_HINT = "of a complex number take a part first: `A.real(z)`, `A.imag(z)`, `A.magnitude(z)`"
 
-_KINDS: tuple[tuple[frozenset[Operator], str, Callable[[ScalarType], bool]], ...] = (
-    (FLOATS, "floats", lambda kind: kind.is_float),
-    (_INTEGERS, "integers", lambda kind: kind.is_integer),
-    (_INTEGERS_OR_BOOL, "integers or bools", lambda kind: not kind.is_float),
-    (_ANY_SCALAR, "numbers or bools", lambda kind: True),
+_KINDS: Final = (
+    (FLOATS, "floats"),
+    (_INTEGERS, "integers"),
+    (_INTEGERS_OR_BOOL, "integers or bools"),
+    (_ANY_SCALAR, "numbers or bools"),
 )
+"""What errors say that operators take; all others take integers or floats."""
 
 
 def apply(operator: Operator, *operands: object, where: Where | None, name: str | None = None) -> ScalarNode:
@@ -48,12 +50,15 @@ def apply(operator: Operator, *operands: object, where: Where | None, name: str 
     """
     name = name or str(operator)
     kind = common_type(name, operands, where)
-    if isinstance(kind, ComplexType):
+    if isinstance(kind, ScalarType):
+        result = _result_type(operator, kind)
+        if result is not None:
+            return Operation(operator, _of_type(kind, name, operands, where), result, where)
+    elif isinstance(kind, ComplexType):
         found = arithmetic.apply(operator, _of_type(kind, name, operands, where), where)
         if found is not None:
             return found
-    scalar = _require_scalar(operator, name, kind, where)
-    return Operation(operator, _of_type(scalar, name, operands, where), _result_type(operator, scalar), where)
+    raise _not_taken(operator, name, kind, where)
 
 
 def positive(value: object, where: Where | None) -> ScalarNode:
@@ -84,7 +89,9 @@ def floor_divide(left: object, right: object, where: Where | None) -> ScalarNode
 def shift(operator: Operator, value: object, amount: object, where: Where | None, name: str) -> Operation:
     """A shift or rotation of an integer by an i64 amount."""
     node = untyped(value, f"operand 1 of {name}", where)
-    kind = _require_scalar(operator, name, node.type, where)
+    kind = node.type
+    if not isinstance(kind, ScalarType) or not accepts(operator, kind):
+        raise _not_taken(operator, name, kind, where)
     return Operation(operator, (node, typed(amount, I64, f"the amount of {name}", where)), kind, where)
 
 
@@ -132,19 +139,27 @@ def _convert_complex(
 
 def common_type(name: str, operands: tuple[object, ...], where: Where | None) -> ElementType:
     """The type that the operands share. Python numbers have none, unless they are alone."""
-    nodes = [operand for operand in operands if is_node(operand)]
-    if not nodes:
-        kinds = [natural_type(operand, f"operand of {name}", where) for operand in operands]
-        return max(kinds, key=_strength)
-    first = nodes[0]
-    for node in nodes[1:]:
-        if node.type != first.type and MaybeType not in (type(first.type), type(node.type)):
-            places = tuple(
-                (f"the {n.type} is made here:", n.where) for n in (first, node) if not same_place(n.where, where)
-            )
-            message = f"{name} needs operands of one type, got {first.type} and {node.type}"
-            raise AccelTypeError(message, where, others=places, hint=_conversion_hint(first.type, node.type))
+    first: ScalarNode | None = None
+    for operand in operands:
+        if is_node(operand):
+            if first is None:
+                first = operand
+            elif operand.type is not first.type and not _meet(first.type, operand.type):
+                raise _unequal_types(name, first, operand, where)
+    if first is None:
+        return max([natural_type(operand, f"operand of {name}", where) for operand in operands], key=_strength)
     return first.type
+
+
+def _meet(one: ElementType, other: ElementType) -> bool:
+    """Whether operands of these types may stand side by side; of maybes that is found out later."""
+    return one == other or MaybeType in (type(one), type(other))
+
+
+def _unequal_types(name: str, first: ScalarNode, node: ScalarNode, where: Where | None) -> AccelTypeError:
+    places = tuple((f"the {n.type} is made here:", n.where) for n in (first, node) if not same_place(n.where, where))
+    message = f"{name} needs operands of one type, got {first.type} and {node.type}"
+    return AccelTypeError(message, where, others=places, hint=_conversion_hint(first.type, node.type))
 
 
 def _strength(kind: ScalarType | ComplexType) -> int:
@@ -158,7 +173,15 @@ def alike(name: str, operands: tuple[object, ...], where: Where | None) -> tuple
 
 
 def _of_type(kind: ElementType, name: str, operands: tuple[object, ...], where: Where | None) -> tuple[ScalarNode, ...]:
-    return tuple([typed(operand, kind, f"operand {i} of {name}", where) for i, operand in enumerate(operands, 1)])
+    nodes: list[ScalarNode] = []
+    for operand in operands:
+        if is_node(operand) and operand.type is kind:
+            nodes.append(operand)
+        elif (literal := usual_number(operand, kind, where)) is not None:
+            nodes.append(literal)
+        else:
+            nodes.append(typed(operand, kind, f"operand {len(nodes) + 1} of {name}", where))
+    return tuple(nodes)
 
 
 def equal(left: object, right: object, where: Where | None) -> ScalarNode:
@@ -269,24 +292,15 @@ def item(source: ScalarNode, position: object, where: Where | None) -> ScalarNod
     return project(source, int(position) % len(kind.items), where)
 
 
-def _result_type(operator: Operator, kind: ScalarType) -> ScalarType:
-    if operator in COMPARISONS or operator in PREDICATES:
-        return BOOL
-    return I64 if operator in COUNTS else kind
+@cache
+def _result_type(operator: Operator, kind: ScalarType) -> ScalarType | None:
+    """What an operator gives at a type; None if it does not take that."""
+    return result_type(operator, kind) if accepts(operator, kind) else None
 
 
-def _require_scalar(operator: Operator, name: str, kind: ElementType, where: Where | None) -> ScalarType:
-    takes, accepts = next(
-        ((words, test) for operators, words, test in _KINDS if operator in operators),
-        ("integers or floats", _is_number),
-    )
-    if isinstance(kind, ScalarType) and accepts(kind):
-        return kind
-    raise AccelTypeError(f"{name} takes {takes}, got {kind}", where, hint=_operand_hint(operator, kind))
-
-
-def _is_number(kind: ScalarType) -> bool:
-    return kind is not BOOL
+def _not_taken(operator: Operator, name: str, kind: ElementType, where: Where | None) -> AccelTypeError:
+    takes = next((words for operators, words in _KINDS if operator in operators), "integers or floats")
+    return AccelTypeError(f"{name} takes {takes}, got {kind}", where, hint=_operand_hint(operator, kind))
 
 
 def _operand_hint(operator: Operator, kind: ElementType) -> str | None:

@@ -28,9 +28,15 @@ O = TypeVar("O", bound=np.generic)  # noqa: E741  # what is ordered: of a union 
 
 def apply(operator: Operator, name: str, *operands: object) -> Exp[Any]:
     """`operator` at what the user gave to the function `name`."""
-    where = here()
-    require_elements(name, operands, where, floats=operator in operations.FLOATS)
-    return Exp(operations.apply(operator, *[raw(operand) for operand in operands], where=where, name=name))
+    where = here(skip=1)
+    nodes: list[object] = []
+    for operand in operands:
+        if isinstance(operand, Exp):
+            nodes.append(operand.node)
+        else:
+            require_elements(name, operands, where, floats=operator in operations.FLOATS)
+            nodes.append(raw(operand))
+    return Exp(operations.apply(operator, *nodes, where=where, name=name))
 
 
 def add(x: Exp[N] | N | complex, y: Exp[N] | N | complex) -> Exp[N]:

@@ -10,6 +10,7 @@ have exactly one. The two levels refer to each other: scalar code indexes arrays
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import TypeAlias, Union
 
 from accel.ast.tree.host_functions import HostFunction
@@ -111,15 +112,19 @@ class ShapeOf:
     where: Where | None
 
 
+Key: TypeAlias = tuple[Hashable, ...]
+"""What nodes are compared by: see `structure.py`."""
+
 ScalarNode: TypeAlias = Union[Literal, Parameter, Operation, MakeTuple, Project, Conditional, While, Index, ShapeOf]
 
 
 @frozen
 class Function:
-    """A scalar function: what a combinator was given, traced once on fresh parameters."""
+    """A scalar function, traced on fresh parameters. key: what it computes, if it is closed and simple (`structure.py`)."""
 
     parameters: tuple[Parameter, ...]
     body: ScalarNode
+    key: Key | None
 
 
 @frozen

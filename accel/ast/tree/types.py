@@ -6,7 +6,10 @@ remain (struct of arrays): `leaves` gives the scalars of an element in order.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
+from functools import cache
+from types import MappingProxyType
 from typing import TypeAlias, Union, assert_never
 
 import numpy as np
@@ -167,9 +170,20 @@ def leaves(element: ElementType) -> tuple[ScalarType, ...]:
             assert_never(element)
 
 
+@cache
 def index_type(rank: int) -> TupleType:
     """The type of an index, or a shape, of that rank."""
     return TupleType((I64,) * rank)
+
+
+@cache
+def _array_of_scalars(rank: int, element: ScalarType) -> ArrayType:
+    return ArrayType(rank, element)
+
+
+def array_type(rank: int, element: ElementType) -> ArrayType:
+    """The type of an array. Those of scalars are made once, and compare in no time; equal tuples may be other records."""
+    return _array_of_scalars(rank, element) if isinstance(element, ScalarType) else ArrayType(rank, element)
 
 
 _BY_DTYPE = {scalar.dtype: scalar for scalar in ScalarType}
@@ -177,12 +191,14 @@ _BY_DTYPE = {scalar.dtype: scalar for scalar in ScalarType}
 
 def scalar_type(dtype: np.dtype[np.generic]) -> ScalarType | None:
     """The scalar of a NumPy dtype in any byte order, or None where accel has none."""
-    return _BY_DTYPE.get(dtype.newbyteorder("="))
+    return _BY_DTYPE.get(dtype) or _BY_DTYPE.get(dtype.newbyteorder("="))
 
 
-_COMPLEX = {kind.dtype: kind for kind in ComplexType}
+_NUMBERS: Mapping[np.dtype[np.generic], ScalarType | ComplexType] = MappingProxyType(
+    {kind.dtype: kind for kind in (*ScalarType, *ComplexType)}
+)
 
 
 def number_type(dtype: np.dtype[np.generic]) -> ScalarType | ComplexType | None:
     """The scalar or complex number of a NumPy dtype in any byte order, or None where accel has none."""
-    return scalar_type(dtype) or _COMPLEX.get(dtype.newbyteorder("="))
+    return _NUMBERS.get(dtype) or _NUMBERS.get(dtype.newbyteorder("="))

@@ -10,7 +10,8 @@ from typing import TypeAlias
 from accel.backends.llvm.loops import schedule
 from accel.backends.llvm.loops.alternatives import Alternative, Alternatives
 from accel.backends.llvm.loops.nest import NestText
-from accel.backends.llvm.machine.target import HOST_ATTRIBUTES, Library, host
+from accel.backends.llvm.machine import loading
+from accel.backends.llvm.machine.target import HOST_ATTRIBUTES, host
 from accel.backends.llvm.states.analysis import plan
 from accel.backends.llvm.templates.choose import alternatives as chosen
 from accel.backends.llvm.templates.row_groups import RowsAtOnce
@@ -115,7 +116,7 @@ Then a Python exception is set, or a signal handler has forked, and this is the 
 class Kernels:
     """Loaded nests and series; callable as long as the library lives. `objects`: what it was linked from."""
 
-    library: Library
+    library: loading.Library
     functions: Sequence[Kernel]
     objects: tuple[bytes, ...]
 
@@ -128,6 +129,6 @@ def compiled(modules: Modules) -> tuple[bytes, ...]:
 def load(modules: Modules) -> Kernels:
     """Compiles and loads a program's nests."""
     objects = compiled(modules)
-    library = host().load(objects, sorted(set(modules.names)), pool().symbols)
+    library = loading.load(objects, sorted(set(modules.names)), pool().symbols)
     prototype = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_char_p)
     return Kernels(library, [prototype(library.addresses[name]) for name in modules.names], objects)

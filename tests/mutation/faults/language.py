@@ -63,8 +63,8 @@ FAULTS = (
     Fault(
         "operands of different types meet",
         "ast/handles/operations.py",
-        "if node.type != first.type and MaybeType not in (type(first.type), type(node.type)):",
-        "if type(node.type) is not type(first.type):",
+        "return one == other or MaybeType in (type(one), type(other))",
+        "return type(one) is type(other)",
         (_MISTAKES,),
     ),
     Fault(

@@ -117,8 +117,8 @@ FAULTS = (
     Fault(
         "extents are as large as they are computed",
         "ast/handles/extents.py",
-        "if max(known, default=0) > LARGEST_EXTENT:",
-        "if len(known) > 1 and max(known, default=0) > LARGEST_EXTENT:",
+        "if extent is not None and extent > LARGEST_EXTENT:",
+        "if extent is not None and len(extents) > 1 and extent > LARGEST_EXTENT:",
         (_EXTENTS,),
     ),
     Fault(

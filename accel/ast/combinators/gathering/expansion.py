@@ -47,7 +47,7 @@ def expand(
     array = of_rank("expand", xs, 1, where)
     sized = trace(sizeOf, (array.type.element,), "the size function of expand", where, result=I64)
     forbid_nested("expand", (sized,), where)
-    sizes = map_node("expand", sized, (array,), array.extents, indexed=False)
+    sizes = map_node("expand", sized, (array,), array.extents, where)
     starts, total = scanlTotal(add, 0, sizes)
     owners = scanl1(max, placed_once("expand", fill((_extent(sizes, total),), 0), _first(sizes, starts), where))
 

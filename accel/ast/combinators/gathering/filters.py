@@ -21,7 +21,7 @@ from accel.ast.handles.function import forbid_nested, trace
 from accel.ast.handles.tuples import fst, snd
 from accel.ast.scalars.maybes import fromJust, isJust
 from accel.ast.tree.nodes import Filter
-from accel.ast.tree.types import BOOL, I64, ArrayType, MaybeType
+from accel.ast.tree.types import BOOL, I64, MaybeType, array_type
 from accel.errors import AccelTypeError, here
 
 Ix = TypeVarTuple("Ix")
@@ -100,6 +100,6 @@ def _filtered(name: str, p: Callable[..., object], array: Acc[Any]) -> tuple[Acc
     element = array.type.element
     predicate = trace(p, (element,), f"the predicate of {name}", where, result=BOOL)
     forbid_nested(name, (predicate,), where)
-    kinds = (ArrayType(1, element), ArrayType(array.rank - 1, I64))
+    kinds = (array_type(1, element), array_type(array.rank - 1, I64))
     node = Filter(predicate, array.node, kinds, where)
     return result_of(node, 0, (None,)), result_of(node, 1, array.extents[:-1])

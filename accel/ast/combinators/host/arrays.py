@@ -17,7 +17,7 @@ from accel.ast.handles.acc import Acc
 from accel.ast.handles.extents import require_extents
 from accel.ast.tree.leaves import Leaf
 from accel.ast.tree.nodes import Use
-from accel.ast.tree.types import ArrayType, ComplexType, ElementType, RecordType, TupleType, number_type
+from accel.ast.tree.types import ComplexType, ElementType, RecordType, TupleType, array_type, number_type
 from accel.device_array import DeviceArray
 from accel.errors import AccelShapeError, AccelTypeError, Where, here
 
@@ -30,14 +30,13 @@ def use(x: object) -> Acc[Any]:
     """
     where = here()
     element, data = taken(x, where)
-    shapes = {array.shape for array in data}
-    if len(shapes) > 1:
+    shape = data[0].shape
+    if len(data) > 1 and any(array.shape != shape for array in data):
         listed = " and ".join(str(shape) for shape in dict.fromkeys(array.shape for array in data))
         hint = "arrays of different shapes enter one by one: `A.use(x), A.use(y)`"
         raise AccelShapeError(f"use of a tuple needs arrays of one shape, got {listed}", where, hint=hint)
-    (shape,) = shapes
     require_extents(shape, where)
-    return Acc(Use(data, (ArrayType(len(shape), element),), where), shape)
+    return Acc(Use(data, (array_type(len(shape), element),), where), shape)
 
 
 def taken(value: object, where: Where | None) -> tuple[ElementType, tuple[Leaf, ...]]:
@@ -45,6 +44,8 @@ def taken(value: object, where: Where | None) -> tuple[ElementType, tuple[Leaf, 
 
     Raises `AccelTypeError` for what accel does not take.
     """
+    if type(value) is np.ndarray:  # as in most calls
+        return _leaves(value, where)
     if isinstance(value, tuple):
         if not value:
             raise AccelTypeError(
@@ -75,14 +76,15 @@ def _is_masked(value: object) -> bool:
 
 # Any: a structured array and a plain one differ only in their dtype's value.
 def _leaves(array: np.ndarray[Any, np.dtype[Any]], where: Where | None) -> tuple[ElementType, tuple[HostArray, ...]]:
-    if array.dtype.names:
-        parts = [_leaves(array[name], where) for name in array.dtype.names]
+    dtype = array.dtype
+    if dtype.names:
+        parts = [_leaves(array[name], where) for name in dtype.names]
         kinds, leaves = tuple(kind for kind, _ in parts), tuple(leaf for _, data in parts for leaf in data)
-        return RecordType(kinds, array.dtype.names), leaves
-    element = number_type(array.dtype)
+        return RecordType(kinds, dtype.names), leaves
+    element = number_type(dtype)
     if element is None:
-        raise AccelTypeError(f"accel has no element type for NumPy's {array.dtype}", where, hint=_remedy(array.dtype))
-    native = array.astype(element.dtype, copy=False)
+        raise AccelTypeError(f"accel has no element type for NumPy's {dtype}", where, hint=_remedy(dtype))
+    native = array if dtype is element.dtype else array.astype(element.dtype, copy=False)
     if isinstance(element, ComplexType):
         return element, (_in_whole_elements(native.real), _in_whole_elements(native.imag))
     return element, (_in_whole_elements(native),)
@@ -91,8 +93,11 @@ def _leaves(array: np.ndarray[Any, np.dtype[Any]], where: Where | None) -> tuple
 def _in_whole_elements(array: HostArray) -> HostArray:
     """The array, or a copy if its elements do not lie one or more whole ones apart."""
     # Fields of packed records may lie anywhere; what reads arrays counts in whole elements.
-    in_place = array.flags.aligned and not any(stride % array.itemsize for stride in array.strides)
-    return array if in_place else array.copy()
+    size = array.itemsize
+    for stride in array.strides:
+        if stride % size:
+            return array.copy()
+    return array if array.flags.aligned else array.copy()
 
 
 def _remedy(dtype: np.dtype[Any]) -> str:

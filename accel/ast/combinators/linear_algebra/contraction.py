@@ -26,7 +26,7 @@ from accel.ast.handles.tuples import index_of, unlift_items
 from accel.ast.scalars.conversions import add, apply, mul
 from accel.ast.tree.nodes import Replicate, ScalarNode
 from accel.ast.tree.operators import Operator
-from accel.ast.tree.types import BOOL, ArrayType, ComplexType, ScalarType
+from accel.ast.tree.types import BOOL, ComplexType, ScalarType, array_type
 from accel.errors import AccelShapeError, AccelTypeError, Where
 from accel.support.frozen import frozen
 from accel.support.source import texts
@@ -150,7 +150,7 @@ def _lined_up(factor: Factor, axes: Sequence[str], extents: Sequence[Factor], wh
             extent, number = _extent(axis, extents)
             spec.append(extent.node)
             known.append(number)
-    kind = ArrayType(len(axes), array.type.element)
+    kind = array_type(len(axes), array.type.element)
     # It stands where the factor was made: an error about its shape is about that.
     node = Replicate(tuple(spec), array.node, (kind,), factor.array.node.where or where)
     return Factor(Acc(node, tuple(known)), tuple(axes))

@@ -20,7 +20,7 @@ from accel.ast.handles.exp import E, Exp, raw
 from accel.ast.handles.literals import typed
 from accel.ast.handles.tuples import index_of, unlift_items
 from accel.ast.tree.nodes import Literal, Sort
-from accel.ast.tree.types import I64, ArrayType, ComplexType, ElementType, ScalarType, TupleType
+from accel.ast.tree.types import I64, ComplexType, ElementType, ScalarType, TupleType, array_type
 from accel.errors import AccelTypeError, AccelValueError, Where, here
 
 Ix = TypeVarTuple("Ix")
@@ -115,7 +115,7 @@ def _has_order(element: ElementType) -> bool:
 
 
 def _places(name: str, array: Acc[Any], where: Where | None, descending: bool = False) -> Acc[Any]:
-    kind = ArrayType(array.rank, I64)
+    kind = array_type(array.rank, I64)
     return Acc(Sort(array.node, True, descending, name, (kind,), where), array.extents)
 
 

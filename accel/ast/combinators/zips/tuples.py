@@ -14,8 +14,9 @@ from accel.ast.handles.acc import Acc, Extents
 from accel.ast.handles.checks import arrays_of
 from accel.ast.handles.extents import equal_extents, intersection, require_one_rank
 from accel.ast.handles.operations import apply, project
-from accel.ast.tree.nodes import Backpermute, Function, MakeTuple, Parameter, ScalarNode
+from accel.ast.tree.nodes import Backpermute, MakeTuple, Parameter, ScalarNode
 from accel.ast.tree.operators import Operator
+from accel.ast.tree.structure import scalar_function
 from accel.ast.tree.types import TupleType, index_type
 from accel.errors import AccelTypeError, Where, here
 
@@ -237,7 +238,7 @@ def zip_arrays(name: str, xs: Sequence[Acc[Any]], trim: bool) -> Acc[Any]:
     extents = equal_extents(name, arrays, where)
     parameters = tuple(Parameter(array.type.element, where) for array in arrays)
     items = MakeTuple(parameters, TupleType(tuple(p.type for p in parameters)), where)
-    return map_node(name, Function(parameters, items), arrays, extents, indexed=False)
+    return map_node(name, scalar_function(parameters, items), arrays, extents, where)
 
 
 def _unzipped(name: str, count: int, xs: Acc[Any]) -> tuple[Acc[Any], ...]:
@@ -250,8 +251,8 @@ def _unzipped(name: str, count: int, xs: Acc[Any]) -> tuple[Acc[Any], ...]:
     results = []
     for position in range(count):
         parameter = Parameter(element, where)
-        function = Function((parameter,), project(parameter, position, where))
-        results.append(map_node(name, function, (array,), array.extents, indexed=False))
+        function = scalar_function((parameter,), project(parameter, position, where))
+        results.append(map_node(name, function, (array,), array.extents, where))
     return tuple(results)
 
 
@@ -276,5 +277,5 @@ def _part(array: Acc[Any], shape: ScalarNode, extents: Extents, where: Where | N
     if None not in extents and array.extents == extents:
         return array
     index = Parameter(index_type(array.rank), where)
-    function = Function((index,), index)
+    function = scalar_function((index,), index)
     return Acc(Backpermute(shape, function, array.node, True, "trim", (array.type,), where), extents)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from accel.backends.llvm.calls.code import CallCode
 from accel.backends.llvm.calls.names import IMPORTS, NAME, element_symbol
 from accel.backends.llvm.machine.buffers import buffers
+from accel.backends.llvm.machine.loading import Library, load
 from accel.backends.llvm.machine.python_function import python_function, symbol
-from accel.backends.llvm.machine.target import Library, host
 from accel.backends.llvm.threads.pool import pool
 
 if TYPE_CHECKING:
@@ -26,10 +26,10 @@ class Call:
         self._libraries = list(linked)
         *functions, call = code.units
         for unit in functions[len(linked) :]:
-            self._libraries.append(host().load(unit.objects, unit.exports, imports))
+            self._libraries.append(load(unit.objects, unit.exports, imports))
         for unit, library in zip(functions, self._libraries, strict=True):
             imports |= {f"{unit.prefix}{name}": library.addresses[name] for name in unit.exports}
-        self._libraries.append(host().load(call.objects, call.exports, imports))
+        self._libraries.append(load(call.objects, call.exports, imports))
 
     def function(
         self, otherwise: Callable[..., object], constants: Sequence[HostArray]

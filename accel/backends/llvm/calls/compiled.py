@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import is_
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -44,8 +45,9 @@ class Compiled:
     def __call__(self, arguments: Sequence[Leaf]) -> list[HostArray]:
         """Run: see `accel.backends.protocol.Executable`."""
         if not self._run:
-            self._run.append(self.function(_Listed(self._execute), ()))
-        return _list(self._run[0](*all_with_rows([on_host(argument, "llvm") for argument in arguments])))
+            call = self._call()[1]
+            self._run.append(call.function(_Unusual(self._execute, call), ()))
+        return _list(self._run[0](*arguments))
 
     def function(self, otherwise: Callable[..., object], constants: Sequence[HostArray]) -> Callable[..., object]:
         """See `accel.backends.protocol.Direct`."""
@@ -95,6 +97,24 @@ class _Taking:
                 message, here(), hint="there was no memory, or a signal handler forked; call without `donate`"
             )
         return found
+
+
+class _Unusual:
+    """What follows on a call that does not take its arguments: another one, if these have other rows of adjacent elements."""
+
+    def __init__(self, execute: Execute, call: Call) -> None:
+        self._listed = _Listed(execute)
+        self._call = call
+        self._again: list[Callable[..., object]] = []
+
+    def __call__(self, *arguments: Leaf) -> list[HostArray]:
+        given = [on_host(argument, "llvm") for argument in arguments]
+        rows = all_with_rows(given)
+        if all(map(is_, rows, given)):
+            return self._listed(*given)
+        if not self._again:
+            self._again.append(self._call.function(self._listed, ()))
+        return _list(self._again[0](*rows))
 
 
 class _Listed:

@@ -30,8 +30,9 @@ from accel.backends.llvm.machine.arrays_text import (
 )
 from accel.backends.llvm.machine.blocks_text import LIST_BYTES
 from accel.backends.llvm.machine.kept_objects import kept_object
+from accel.backends.llvm.machine.loading import load
 from accel.backends.llvm.machine.python_function import python_function, symbol
-from accel.backends.llvm.machine.target import HOST_ATTRIBUTES, host
+from accel.backends.llvm.machine.target import HOST_ATTRIBUTES
 from accel.errors import AccelDeviceError
 from accel.support.forks import Once
 
@@ -51,7 +52,7 @@ class Buffers:
         imports = {**numpy_functions(), **{name: symbol(name) for name in IMPORTS}}
         imports |= {"array_type": id(np.ndarray), "bytes_type": id(np.dtype(np.uint8))}
         imports |= {"blocks": ctypes.addressof(self._blocks)}
-        library = host().load([kept_object(arrays_text() + HOST_ATTRIBUTES)], EXPORTS, imports)
+        library = load([kept_object(arrays_text() + HOST_ATTRIBUTES)], EXPORTS, imports)
         self._library = library
         self.symbols: Mapping[str, int] = library.addresses
         """What compiled calls import."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from accel.backends.llvm.machine.identity import identity
 from accel.backends.llvm.machine.target import host
 from accel.support.disk import Store
 
@@ -13,7 +14,7 @@ OBJECTS = Store("objects", entries=64, size=1 << 22)
 
 def kept_object(text: str) -> bytes:
     """The object code of a module's text, compiled in a hurry if it is not on disk."""
-    key = f"{host().description}\nllvmlite {import_module('llvmlite').__version__}\n{text}".encode()
+    key = f"{identity()}\nllvmlite {import_module('llvmlite').__version__}\n{text}".encode()
     found = OBJECTS.get(key)
     if found is None:
         found = host().compile(text, quick=True)

@@ -64,6 +64,16 @@ def system() -> System:
             raise AccelValueError(f"ACCEL_POOL={other!r} is no setting", here(), hint="0 (no pool of threads) or 1")
 
 
+def is_x86() -> bool:
+    """Whether this is x86-64."""
+    return platform.machine() in ("x86_64", "AMD64")
+
+
+def has_images() -> bool:
+    """Whether LLVM writes object code here that `image.py` links, and memory is taken as `loading.py` takes it."""
+    return sys.platform.startswith("linux") and is_x86() and sys.maxsize > 1 << 32
+
+
 def processors() -> int:
     """How many processors this process may use; where the system does not say that, how many there are."""
     if hasattr(os, "sched_getaffinity"):

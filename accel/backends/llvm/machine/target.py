@@ -7,12 +7,13 @@ keeps memory at every run. llvmlite is imported when the first program is compil
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from accel.backends.llvm.machine.processor import known_processor, last_cache
+from accel.backends.llvm.machine.system import is_x86
 from accel.support.forks import FORKS, Once
 
 if TYPE_CHECKING:
@@ -31,15 +32,6 @@ class Registers:
 
     bytes: int
     count: int
-
-
-class Library:
-    """Loaded code; its addresses are valid as long as it lives."""
-
-    def __init__(self, jit: llvm.LLJIT, tracker: llvm.ResourceTracker, exports: Sequence[str]) -> None:
-        self.addresses: Mapping[str, int] = {name: tracker[name] for name in exports}
-        # Not at exit: then the process frees everything, and threads may still stand in the code.
-        weakref.finalize(self, _dispose, jit, tracker).atexit = False
 
 
 def _dispose(jit: llvm.LLJIT, tracker: llvm.ResourceTracker) -> None:
@@ -102,7 +94,7 @@ class Host:
     @property
     def is_x86(self) -> bool:
         """Whether x86-64 instructions may be named."""
-        return self._triple.startswith("x86_64")
+        return is_x86()
 
     @property
     def picks_lanes(self) -> bool:
@@ -159,8 +151,10 @@ class Host:
         module.data_layout = self._layout
         return module
 
-    def load(self, objects: Sequence[bytes], exports: Sequence[str], imports: Mapping[str, int]) -> Library:
-        """Object code made callable. `imports` are addresses of symbols; the C library's need none."""
+    def load(
+        self, objects: Sequence[bytes], exports: Sequence[str], imports: Mapping[str, int]
+    ) -> tuple[Mapping[str, int], Callable[[], None]]:
+        """Object code linked by LLVM: addresses of `exports`, and what frees it. See `loading.py`."""
         import llvmlite.binding as llvm
 
         with FORKS.lock:
@@ -172,7 +166,8 @@ class Host:
             for name in exports:
                 builder = builder.export_symbol(name)
             jit = llvm.create_lljit_compiler(self._machine)
-            return Library(jit, builder.link(jit, "accel"), exports)
+            tracker = builder.link(jit, "accel")
+            return {name: tracker[name] for name in exports}, partial(_dispose, jit, tracker)
 
 
 host = Once(Host)

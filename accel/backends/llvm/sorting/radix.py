@@ -16,6 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from accel.ast.tree.types import ScalarType
+from accel.backends.llvm.machine.loading import load
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.series import forked
 from accel.backends.llvm.sorting.radix_text import STEPS, VALUES, Word, digits, radix_text
@@ -36,7 +37,7 @@ class Radix:
     """The steps for one type of elements, loaded."""
 
     def __init__(self, kind: ScalarType, places: bool) -> None:
-        self._library = host().load([host().compile(radix_text(kind, places))], STEPS, pool().symbols)
+        self._library = load([host().compile(radix_text(kind, places))], STEPS, pool().symbols)
         prototype = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_char_p)
         self._steps: Mapping[str, Callable[[bytes], int]] = {
             name: prototype(self._library.addresses[name]) for name in STEPS

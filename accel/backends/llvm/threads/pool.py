@@ -10,9 +10,10 @@ import ctypes
 from collections.abc import Mapping
 
 from accel.backends.llvm.machine.kept_objects import kept_object
+from accel.backends.llvm.machine.loading import load
 from accel.backends.llvm.machine.python_function import symbol
-from accel.backends.llvm.machine.system import System, processors, system
-from accel.backends.llvm.machine.target import HOST_ATTRIBUTES, host
+from accel.backends.llvm.machine.system import System, is_x86, processors, system
+from accel.backends.llvm.machine.target import HOST_ATTRIBUTES
 from accel.backends.llvm.threads.copy_text import copy_text
 from accel.backends.llvm.threads.pool_text import FORKS_AT, MOST, PAGE_BYTES, pool_text
 from accel.backends.llvm.threads.run_text import alone_text
@@ -40,7 +41,7 @@ class Pool:
         self._forks.value = FORKS.generation
         imports = {"page": page, **{name: symbol(name) for name in _PYTHON}}
         code = kept_object(_text(found) + HOST_ATTRIBUTES)
-        library = host().load([code], EXPORTS, imports)
+        library = load([code], EXPORTS, imports)
         # Not even the end of the interpreter may free code that threads sleep in.
         for kept in (library, self._memory):
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))
@@ -55,7 +56,7 @@ class Pool:
 
 
 def _text(found: System) -> str:
-    run = alone_text(found) if found.futex is None else pool_text(found, found.futex, x86=host().is_x86)
+    run = alone_text(found) if found.futex is None else pool_text(found, found.futex, x86=is_x86())
     return run + copy_text()
 
 
