@@ -133,9 +133,12 @@ def _shapes(nested: object) -> object:
 
 @on_each
 def test_tuples_are_put_part_by_part(name: str) -> None:
+    def f(pairs: Any) -> Any:  # Any: of no interest here
+        return A.map(lambda pair: pair[0] * 2 + A.round(pair[1]), pairs)
+
     pair = A.put((np.arange(3), np.ones(3)), backend=name)
     assert [type(part) for part in pair] == [A.DeviceArray, A.DeviceArray]
-    total = A.runN(lambda ps: A.map(lambda p: p[0] * 2 + A.round(p[1]), ps), backend=name)
+    total = A.runN(f, backend=name)
     np.testing.assert_array_equal(total(pair).get(), [1, 3, 5])
     np.testing.assert_array_equal(total((np.arange(3), pair[1])).get(), [1, 3, 5])
     named = A.put(Pair(np.arange(3.0), np.ones(3)), backend=name)
@@ -164,27 +167,31 @@ def test_a_result_does_not_change_with_an_argument_of_the_host(name: str) -> Non
 
 @on_each
 def test_loops_fold_over_them(name: str) -> None:
-    step = A.runN(
-        lambda xs: A.awhile(lambda s: A.unit(A.the(A.sum(s)) < 1000), lambda s: A.map(lambda x: x * 2, s), xs)
-    )
+    def doubled(xs: A.Acc[A.Vector[np.float64]]) -> A.Acc[A.Vector[np.float64]]:
+        return A.awhile(lambda s: A.unit(A.the(A.sum(s)) < 1000), lambda s: A.map(lambda x: x * 2, s), xs)
+
+    step = A.runN(doubled)
     with A.using(backend=name):
         np.testing.assert_array_equal(step(A.put(np.ones(10))).get(), np.full(10, 128.0))
 
 
 @on_each
 def test_everything_that_runs_takes_them(name: str, tmp_path: Path) -> None:
+    def total(xs: A.Acc[A.Vector[np.float64]]) -> A.Acc[A.Scalar[np.float64]]:
+        return A.sum(xs)
+
     put = A.put(np.arange(6.0), backend=name)
     assert A.runAsync(A.sum(A.use(put)), backend=name, keep=True).result().get() == 15
     assert A.runAsync(A.sum(A.use(put)), backend=name).result() == 15
-    assert [found.get() for found in A.stream(A.runN(A.sum, backend=name), [put, put])] == [15, 15]
-    assert A.run1(A.sum, backend=name)(put).get() == 15
-    assert A.explain(A.sum, put, backend=name).extents
+    assert [found.get() for found in A.stream(A.runN(total, backend=name), [put, put])] == [15, 15]
+    assert A.run1(total, backend=name)(put).get() == 15
+    assert A.explain(total, put, backend=name).extents
     if name != "interpreter":
-        assert A.profile(A.sum, put, backend=name).loops
-        assert A.runN(A.sum, backend=name, rearrange="measure")(put).get() == 15
-    assert A.runN(A.sum, backend=name, sizes="actual")(put).get() == 15
+        assert A.profile(total, put, backend=name).loops
+        assert A.runN(total, backend=name, rearrange="measure")(put).get() == 15
+    assert A.runN(total, backend=name, sizes="actual")(put).get() == 15
     room = np.empty(())
-    assert A.runN(A.sum, backend=name)(put, out=room) is room
+    assert A.runN(total, backend=name)(put, out=room) is room
     assert room == 15
 
 
