@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import accel as A
+from accel.ast.meaning.rounding import FUSED
+from accel.ast.tree.types import F32, F64, scalar_type
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.loops.alternatives import Alternative
 from accel.backends.llvm.loops.nest import NestText
@@ -20,6 +22,7 @@ from accel.explanation.explain import subject
 from accel.ir import mentions
 from accel.ir.meaning.interpret import interpret
 from accel.ir.nodes import Program
+from accel.labelled.meaning.order import fold_in_lanes, lanes
 from accel.schedule.templates.tile import Tile, tile
 from accel.schedule.templates.ways import Finding
 from accel.settings import Settings
@@ -136,12 +139,56 @@ def test_batches() -> None:
 def test_batches_of_few_elements(
     count: int, dtype: str, registers: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Powers of two up to 16 are read where they lie, others are packed."""
+    """Powers of two up to 64, or 32 of 8 bytes, are read where they lie, others are packed."""
     monkeypatch.setattr(Host, "registers", property(lambda _: Registers(*registers)))
     for rows, columns in ((1, 1), (5, 9), (2, 37)):
         x, y = numbers((3, rows, count), dtype), numbers((3, count, columns), dtype, 1)
         check(lambda x, y: A.matmul(x, y), x, y, threads=2)
         check(lambda x, y: A.matmul(x, y), x[::-2], y[::2])
+
+
+def defined(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The product as docs/order.md defines it, for all elements of the result at once."""
+    kind = scalar_type(a.dtype)
+    assert kind is not None
+    fused = np.frompyfunc(FUSED[kind], 3, 1) if kind in (F32, F64) else lambda x, y, z: x * y + z
+    found = fold_in_lanes(
+        [(a[..., :, k, None], b[..., None, k, :]) for k in range(a.shape[-1])],
+        lambda pair: pair[0] * pair[1],
+        lambda lane, pair: np.asarray(fused(*pair, lane), a.dtype),
+        lambda left, right: left + right,
+        lanes([kind]),
+    )
+    return np.asarray(a.dtype.type(0) + found)
+
+
+@pytest.mark.parametrize("threads", one_in(2, [1, 3]))
+@pytest.mark.parametrize("dtype", one_in(4, ["float32", "float16", "int8", "int64", "float64", "uint16", "uint32"]))
+def test_products_of_all_extents_are_what_the_order_defines(dtype: str, threads: int) -> None:
+    def multiplied(x: Rows, y: Rows) -> Rows:
+        return A.matmul(x, y)
+
+    for batch in ((3,), ()):
+        x, y = numbers((*batch, 2, 3), dtype), numbers((*batch, 3, 4), dtype, 1)
+        run = compiled(LLVMBackend(threads, tiled), program(multiplied, x, y))
+        for count in (*range(1, 66), 127, 128, 129):
+            rows, columns = 1 + count % 7, 1 + 5 * count % 37
+            x, y = numbers((*batch, rows, count), dtype), numbers((*batch, count, columns), dtype, 1)
+            (found,) = run([x, y])
+            assert found.tobytes() == defined(x, y).tobytes(), (batch, rows, count, columns)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("count", one_in(2, [64, 32, 16, 4]))
+def test_batches_whose_last_tile_begins_where_others_end(count: int, dtype: str) -> None:
+    def biased(x: Rows, y: Rows, c: Rows) -> Rows:
+        return A.zipWith(A.add, A.matmul(x, y), c)
+
+    for rows, columns in ((5, 19), (3, 33), (9, 16)):
+        x, y = numbers((24, rows, count), dtype), numbers((24, count, columns), dtype, 1)
+        c = numbers((24, rows, columns), dtype, 2)
+        expected = defined(x, y) + c
+        assert A.runN(biased, backend="llvm")(x, y, c).tobytes() == expected.tobytes()
 
 
 def test_batches_of_few_elements_with_what_is_fused() -> None:

@@ -15,9 +15,16 @@ FAULTS = (
     Fault(
         "elements of small folds of a batch join in the order of their numbers",
         "backends/llvm/templates/tile/direct.py",
-        'Uniform(str(int(f"{place:0{bits}b}"[::-1], 2)), I64)',
-        "Uniform(str(place), I64)",
+        'number = int(f"{place:0{bits}b}"[::-1], 2)',
+        "number = place",
         ("tests/llvm/test_tile.py::test_batches_of_few_elements",),
+    ),
+    Fault(
+        "the whole tile begins a lane without elements",
+        "backends/llvm/templates/tile/kernel.py",
+        "{code.emit(f'icmp eq i64 {self._least}, 0')}",
+        "false",
+        ("tests/llvm/test_tile.py::test_products_of_all_extents_are_what_the_order_defines",),
     ),
     Fault(
         "a lane goes on with what stood in its row before",

@@ -14,7 +14,7 @@ from accel.backends.llvm.emit.values import Uniform, Value, Writer
 from accel.backends.llvm.templates.tile.layout import Layout, Parameters, Word
 from accel.backends.llvm.text.frame import Frame, FrameView
 from accel.backends.llvm.text.routine import Routine
-from accel.ir.nodes import Read, Stream
+from accel.ir.nodes import Read, Stream, Write
 from accel.schedule.templates.tile import Side, Tile
 
 LINE = 64
@@ -36,6 +36,33 @@ def asking(name: str, layout: Layout, side: Side, extent: Word, frame: Frame) ->
     batch = words.batch(layout.tile)
     with routine.count("0", extents[across]) as row, routine.count("0", extents[along], LINE // size) as element:
         ask(memory, layout.tile, side, {**batch, across: Uniform(row, I64), along: Uniform(element, I64)})
+    code.line("ret void")
+    memory.close()
+    return routine
+
+
+def asking_for_results(name: str, layout: Layout, frame: Frame) -> Routine:
+    """`@<name>(frame, parameters, row, rows, column)`: asks for where the results of a tile go, so that it comes while the tile
+    is computed."""
+    routine = Routine(f"void @{name}(ptr %frame, ptr %parameters, i64 %row, i64 %rows, i64 %column)")
+    code, tile = routine.code, layout.tile
+    memory = Memory(FrameView(routine, frame), Writer(code, 1), "ret void", None)
+    batch = Parameters(routine, "%parameters").batch(tile)
+    row_index, column_index = tile.rows.loop.index, tile.columns.loop.index
+    names = {*batch, row_index.name, column_index.name}
+    code.declare("void", "llvm.prefetch.p0", "ptr, i32, i32, i32")
+    with routine.count("0", "%rows") as row:
+        here = Uniform(code.emit(f"add i64 %row, {row}"), I64)
+        made: dict[str, Value] = {**batch, row_index.name: here, column_index.name: Uniform("%column", I64)}
+        for write in tile.results:
+            if not isinstance(write, Write) or write.index[-1:] != (column_index,):
+                continue
+            if not all(isinstance(operand, Stream) and operand.name in names for operand in write.index):
+                continue
+            address = memory.address(write.array, Streams(memory, dict(made)).values(write.index))
+            for line in range(0, layout.columns * write.array.element.bytes, LINE):
+                place = code.emit(f"getelementptr i8, ptr {address}, i64 {line}")
+                code.line(f"call void @llvm.prefetch.p0(ptr {place}, i32 1, i32 3, i32 1)")
     code.line("ret void")
     memory.close()
     return routine

@@ -16,9 +16,9 @@ from accel.ast.tree.types import I64
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.loops.schedule import CHUNK_WORK
 from accel.backends.llvm.machine.target import host
-from accel.backends.llvm.templates.tile.ahead import asking
+from accel.backends.llvm.templates.tile.ahead import asking, asking_for_results
 from accel.backends.llvm.templates.tile.batch import is_small, put_batch, some_of_batch
-from accel.backends.llvm.templates.tile.direct import Direct, can_be_direct, is_direct, some_directly
+from accel.backends.llvm.templates.tile.direct import Direct, can_be_direct, is_direct
 from accel.backends.llvm.templates.tile.kernel import Kernel
 from accel.backends.llvm.templates.tile.layout import Panel, Parameters, Word, layout
 from accel.backends.llvm.templates.tile.memory import taken
@@ -159,18 +159,18 @@ class Tiles:
             for word, value in ((Word.ROW, "0"), (Word.ROWS, rows), (Word.COLUMN, "0"), (Word.COLUMNS, columns)):
                 words.put(word, value)
             self._block(words, "0", "1", count, tables)
-            self._small(levels, count)
+            self._small(levels, count, columns)
             routine.jump(after)
             routine.place(after)
         self._free(levels)
 
-    def _small(self, levels: Levels, count: str) -> None:
+    def _small(self, levels: Levels, count: str, columns: str) -> None:
         """A batch of small nests, each by one thread: packed, or where they lie."""
         routine = levels.routine
         packed, direct, after = routine.label(), routine.label(), routine.label()
         functions = {packed: "batch"}
         if can_be_direct(self._tile):
-            routine.branch(is_direct(routine.code, count), direct, packed)
+            routine.branch(is_direct(routine.code, self._layout, count, columns), direct, packed)
             functions[direct] = "directly"
         else:
             routine.jump(packed)
@@ -274,6 +274,7 @@ class Tiles:
             Kernel(f"{name}_kernel", self._layout, frame).write(),
             joined(f"{name}_join", self._layout, frame),
             Finish(f"{name}_finish", self._layout, frame).write(),
+            asking_for_results(f"{name}_ask_results", self._layout, frame),
             self._some_chunks(),
             *(self._wrapper(function) for function in ("pack_rows", "pack_columns", "chunks")),
         ]
@@ -286,8 +287,7 @@ class Tiles:
                 text.routines.append(asking(f"{name}_{function}", self._layout, side, word, frame))
         if can_be_direct(self._tile):
             text.routines += [
-                Direct(f"{name}_direct", self._layout, frame).write(),
-                some_directly(name, self._layout, self._words, frame),
+                Direct(name, self._layout, self._words, frame).write(),
                 self._wrapper("directly"),
             ]
 
@@ -348,6 +348,9 @@ class Tiles:
             )
         )
         pointers = ", ".join(f"ptr {pointer}" for pointer in (*packs, counter, out))
+        code.line(
+            f"call void @{self._name}_ask_results(ptr %frame, ptr %parameters, i64 {row}, i64 {rows}, i64 {column})"
+        )
         code.line(f"call void @{self._name}_kernel(ptr %frame, ptr %parameters, {pointers}, i64 {rows}, i64 {columns})")
         last = code.emit(f"icmp ne i64 {words.get(Word.LAST)}, 0")
         alone = code.emit(f"and i1 {last}, {code.emit(f'icmp eq i64 {words.get(Word.BLOCK)}, 0')}")

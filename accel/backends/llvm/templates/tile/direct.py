@@ -1,13 +1,13 @@
 """Batches of small nests without packs: of a fold of few elements a tile reads both sides where they lie.
 
-A fold that has at most one element for each lane of docs/order.md is a tree of all its elements. Its tile takes them in the
-order of the lanes' reversed bits, so that they join as they come. To pack matrices of 4 x 4 took ten times as long as to
-multiply them.
+A fold that has at most one element for each lane of docs/order.md is a tree of all its elements. Its tile, some rows times one
+vector of columns, takes them in the order of the lanes' reversed bits, so that they join as they come, and all that waits stays
+in registers. To pack matrices of 4 x 4 took ten times as long as to multiply them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from accel.ast.tree.types import I64
@@ -15,25 +15,35 @@ from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Statements, Step, Streams
 from accel.backends.llvm.emit.values import Progression, Uniform, Value, Writer
+from accel.backends.llvm.machine.target import host
+from accel.backends.llvm.templates.tile.ahead import matrices
 from accel.backends.llvm.templates.tile.batch import put_batch
 from accel.backends.llvm.templates.tile.layout import Layout, Parameters, Strip, Word
 from accel.backends.llvm.templates.tile.packs import no_step
-from accel.backends.llvm.templates.tile.strips import Accumulators
+from accel.backends.llvm.templates.tile.results import finish
+from accel.backends.llvm.templates.tile.strips import Accumulators, load, saved
 from accel.backends.llvm.text.code import Code
 from accel.backends.llvm.text.frame import Frame, FrameView
 from accel.backends.llvm.text.routine import Routine
-from accel.ir.nodes import LoopBody, ManyToOne, OneToOne, Read
+from accel.ir.nodes import LoopBody, ManyToOne, OneToOne, Read, Write
 from accel.labelled.meaning.products import steps as element_steps
 from accel.schedule.templates.tile import Side, Tile
 
 COUNTS = (4, 8, 16)
 """How many elements a fold may have. There is code for each."""
 
+MORE_COUNTS = (32, 64)
+"""How many more it may have where both sides are matrices as they lie in memory, and there is a whole vector of columns. What
+else a side does is done once for each row, or column, where it is packed, and here for each tile."""
+
 ROWS = 4
-"""Rows of a tile, which read a vector of columns together."""
+"""Rows of a tile, which read a vector of columns together; fewer where there are few registers."""
 
 Leaves: TypeAlias = Mapping[str, Sequence[Value]]
 """A vector of each leaf of each state, by name."""
+
+Elements: TypeAlias = Callable[[int, "str | None"], dict[str, Value]]
+"""What a side gives for the element of this number, where the mask is set."""
 
 
 def can_be_direct(tile: Tile) -> bool:
@@ -43,74 +53,123 @@ def can_be_direct(tile: Tile) -> bool:
     return bool(tile.batch) and plain and tile.order_lanes > 1 and not tile.columns.along_fold
 
 
-def is_direct(code: Code, count: str) -> str:
-    """Whether there is code for folds of so many elements."""
-    known = "false"
-    for each in COUNTS:
-        known = code.emit(f"or i1 {known}, {code.emit(f'icmp eq i64 {count}, {each}')}")
+def is_direct(code: Code, layout: Layout, count: str, columns: str) -> str:
+    """Whether there is code for folds of so many elements, with so many columns."""
+    known, wide = "false", code.emit(f"icmp sge i64 {columns}, {layout.lanes}")
+    for each in _counts(layout.tile):
+        here = code.emit(f"icmp eq i64 {count}, {each}")
+        known = code.emit(f"or i1 {known}, {here if each in COUNTS else code.emit(f'and i1 {here}, {wide}')}")
     return known
 
 
-class Direct:
-    """`@<name>(frame, parameters, out, row, height, column, width)`: a tile from this row and column on.
+def _counts(tile: Tile) -> Sequence[int]:
+    """Those of a whole vector of columns."""
+    are_matrices = all(_matrix(tile, side) is not None for side in (tile.rows, tile.columns))
+    counts = (*COUNTS, *MORE_COUNTS) if are_matrices else COUNTS
+    return [count for count in counts if count <= tile.order_lanes]
 
-    height and width: how many rows and columns of it there are. What stands beyond them in `out` is anything.
+
+def _matrix(tile: Tile, side: Side) -> Read | None:
+    """All that the side does, if that is to read a matrix."""
+    found = matrices(tile, side)
+    return found[0] if len(side.statements) == len(side.streams) == len(found) == 1 else None
+
+
+class Direct:
+    """`@<name>_directly(frame, parameters, low, high)`: some of a batch, tile by tile.
+
+    size: the words of the parameters.
     """
 
-    def __init__(self, name: str, layout: Layout, frame: Frame) -> None:
-        where = "i64 %row, i64 %height, i64 %column, i64 %width"
-        self.routine = Routine(f"void @{name}(ptr %frame, ptr %parameters, ptr noalias %out, {where})")
+    def __init__(self, name: str, layout: Layout, size: int, frame: Frame) -> None:
+        self.routine = Routine(f"void @{name}_directly(ptr %frame, ptr %parameters, i64 %low, i64 %high)")
         self._layout = layout
+        self._size = size
         self._writer = Writer(self.routine.code, layout.lanes)
         self._memory = Memory(FrameView(self.routine, frame), self._writer, "ret void", None)
+        self._scalars = self._memory.with_writer(Writer(self.routine.code, 1))
         self._functions = Functions(self._writer, self._memory)
         self._states = {state.name: state for state in layout.states}
         self._firsts = {
             state.name: element_steps(state.merge, state.monoid, state.types, state.products).first
             for state in layout.states
         }
-        words = Parameters(self.routine, "%parameters")
-        self._count = words.get(Word.COUNT)
-        self._batch = words.batch(layout.tile)
+        self._rows = _rows(layout)
+        strip = Strip(self._rows, 1, 1)
+        self._accumulators = Accumulators(self.routine, self._writer, self._functions, layout, strip)
+        self._batch: dict[str, Value] = {}
 
     def write(self) -> Routine:
         """The whole function."""
-        routine, code = self.routine, self.routine.code
-        for count in COUNTS:
-            with routine.when(code.emit(f"icmp eq i64 {self._count}, {count}")):
-                self._tile(count)
+        routine, code, tile = self.routine, self.routine.code, self._layout.tile
+        given, words = Parameters(routine, "%parameters"), Parameters(routine, routine.slot("i64", self._size))
+        count, rows, columns = (given.get(word) for word in (Word.COUNT, Word.ROWS, Word.COLUMNS))
+        streams = Streams(self._scalars, {})
+        extents = [self._writer.one(streams.value(loop.extent)) for loop in tile.batch]
+        with routine.count("%low", "%high") as number:
+            put_batch(words, number, extents)
+            self._batch = words.batch(tile)
+            with (
+                routine.count("0", rows, self._rows) as row,
+                routine.count("0", columns, self._layout.lanes) as column,
+            ):
+                self._tile(count, (row, rows), (column, columns))
         code.line("ret void")
         self._memory.close()
         return routine
 
-    def _tile(self, count: int) -> None:
-        """The tile, of which each element folds `count` elements: vector after vector."""
-        routine, code, layout = self.routine, self.routine.code, self._layout
-        strip = Strip(min(ROWS, layout.rows), 1, 1)
-        accumulators = Accumulators(routine, self._writer, self._functions, layout, strip)
-        last = code.emit("sub i64 %height, 1")
-        # A row that is not there is the last one once more.
-        there = [routine.least(str(number), last) for number in range(strip.rows)]
-        rows = [Uniform(code.emit(f"add i64 %row, {number}"), I64) for number in there]
-        with routine.count("0", code.parts("%width", str(layout.lanes))) as vector:
-            first = code.emit(f"mul i64 {vector}, {layout.lanes}")
-            columns = Progression(code.emit(f"add i64 %column, {first}"), 1)
-            mask = self._writer.first_lanes(code.emit(f"sub i64 %width, {first}"))
-            for number, folded in enumerate(self._folded(count, rows, columns, mask)):
-                for state in layout.states:
-                    accumulators.put(state, 0, number, 0, folded[state.name])
-            accumulators.save("%out", "0", vector)
+    def _tile(self, count: str, row: tuple[str, str], column: tuple[str, str]) -> None:
+        """The tile from a row and a column on, of so many each."""
+        routine, code, lanes = self.routine, self.routine.code, self._layout.lanes
+        first, last = row[0], code.emit(f"sub i64 {row[1]}, 1")
+        # A row that is not there is the last one once more, and the last vector of columns ends with the last column: what is
+        # there twice is written twice.
+        numbers = [code.emit(f"add i64 {first}, {number}") for number in range(self._rows)]
+        rows = [Uniform(routine.least(number, last), I64) for number in numbers]
+        wide = code.emit(f"icmp sge i64 {column[1]}, {lanes}")
+        latest = routine.least(column[0], code.emit(f"sub i64 {column[1]}, {lanes}"))
+        begin = code.emit(f"select i1 {wide}, i64 {latest}, i64 {column[0]}")
+        columns = Progression(begin, 1)
+        mask = self._writer.first_lanes(code.emit(f"sub i64 {column[1]}, {begin}"))
+        self._fold(count, rows, columns, wide, mask)
+        if _only_writes(self._layout.tile):
+            for number, index in enumerate(rows):
+                folded = {state.name: self._accumulators.get(state, 0, number, 0) for state in self._layout.states}
+                self._results(folded, index, columns, mask)
+            return
+        out = routine.slot(f"[{self._layout.bytes} x i8]", align=64)
+        self._accumulators.save(out, "0", "0")
+        high = routine.least(code.emit(f"sub i64 {row[1]}, {first}"), str(self._rows))
+        with routine.count("0", high) as there:
+            self._results(self._saved(out, there), Uniform(code.emit(f"add i64 {first}, {there}"), I64), columns, mask)
 
-    def _folded(self, count: int, rows: Sequence[Uniform], columns: Progression, mask: str) -> list[Leaves]:
+    def _fold(self, count: str, rows: Sequence[Uniform], columns: Progression, wide: str, mask: str) -> None:
+        """All elements, into the accumulators; without a mask where there is a whole vector of columns: on Intel's processors
+        a load under one takes the place of a sum."""
+        routine, code, tile = self.routine, self.routine.code, self._layout.tile
+        of_rows = [self._elements(tile.rows, row) for row in rows]
+        of_columns = self._elements(tile.columns, columns)
+        whole, part, after = routine.label(), routine.label(), routine.label()
+        routine.branch(wide, whole, part)
+        for label, counts, there in ((whole, _counts(tile), None), (part, COUNTS, mask)):
+            routine.place(label)
+            for each in counts:
+                with routine.when(code.emit(f"icmp eq i64 {count}, {each}")):
+                    for number, folded in enumerate(self._folded(each, of_rows, of_columns, there)):
+                        for state in self._layout.states:
+                            self._accumulators.put(state, 0, number, 0, folded[state.name])
+            routine.jump(after)
+        routine.place(after)
+
+    def _folded(self, count: int, of_rows: Sequence[Elements], of_columns: Elements, mask: str | None) -> list[Leaves]:
         """What the fold comes to for each row: elements join as they come."""
-        waiting: list[list[Leaves]] = [[] for _ in rows]
+        waiting: list[list[Leaves]] = [[] for _ in of_rows]
         bits = count.bit_length() - 1
         for place in range(count):
-            fold = Uniform(str(int(f"{place:0{bits}b}"[::-1], 2)), I64)
-            of_columns = self._computed(self._layout.tile.columns, columns, fold, mask)
-            for row, held in zip(rows, waiting, strict=True):
-                of_row = self._computed(self._layout.tile.rows, row, fold, None)
-                held.append(self._first({**of_row, **of_columns}))
+            number = int(f"{place:0{bits}b}"[::-1], 2)
+            columns = of_columns(number, mask)
+            for row, held in zip(of_rows, waiting, strict=True):
+                held.append(self._first({**row(number, None), **columns}))
                 left = place
                 while left % 2:
                     later, earlier, left = held.pop(), held.pop(), left // 2
@@ -119,6 +178,25 @@ class Direct:
 
     def _merged(self, name: str, left: Leaves, right: Leaves) -> Sequence[Value]:
         return self._functions.apply(self._states[name].merge, [*left[name], *right[name]], None)
+
+    def _elements(self, side: Side, index: Uniform | Progression) -> Elements:
+        """What the side gives where its loop's index is `index`."""
+        read = _matrix(self._layout.tile, side)
+        if read is None:
+            return lambda number, mask: self._computed(side, index, Uniform(str(number), I64), mask)
+        memory = self._memory if isinstance(index, Progression) else self._scalars
+        matrix, fold = read, self._layout.tile.fold.index
+        made = {**self._batch, side.loop.index.name: index, fold.name: Uniform("0", I64)}
+        start = self._memory.address(matrix.array, Streams(self._memory, made).values(matrix.index))
+        stride = self._memory.view.stride(matrix.array, matrix.index.index(fold))
+
+        def element(number: int, mask: str | None) -> dict[str, Value]:
+            code, kind = self.routine.code, matrix.array.element
+            offset = str(int(stride) * number) if stride.isdecimal() else code.emit(f"mul i64 {stride}, {number}")
+            address = code.emit(f"getelementptr i8, ptr {start}, i64 {offset}")
+            return {matrix.out.name: memory.load_vector(kind, address, mask)}
+
+        return element
 
     def _computed(self, side: Side, index: Value, fold: Value, mask: str | None) -> dict[str, Value]:
         """The side's streams where its loop's index is `index` and the fold's is `fold`."""
@@ -146,31 +224,38 @@ class Direct:
             statements.masked(statement, None)
         return found
 
+    def _saved(self, out: str, row: str) -> Leaves:
+        """What a row has come to, from memory."""
+        code, layout = self.routine.code, self._layout
+        found = dict[str, Sequence[Value]]()
+        for state, first, vector, offsets in saved(layout, layout.whole):
+            if first == vector == 0:
+                addresses = []
+                for final, offset in zip(state.finals, offsets, strict=True):
+                    begin = code.emit(f"mul i64 {row}, {layout.columns * final.type.bytes}")
+                    place = code.emit(f"add i64 {begin}, {offset}")
+                    addresses.append(code.emit(f"getelementptr i8, ptr {out}, i64 {place}"))
+                found[state.name] = load(self._writer, state, addresses, self.routine)
+        return found
 
-def some_directly(name: str, layout: Layout, size: int, frame: Frame) -> Routine:
-    """`@<name>_directly(frame, parameters, low, high)`: some of a batch, tile by tile.
+    def _results(self, folded: Leaves, index: Uniform, columns: Progression, mask: str | None) -> None:
+        """What follows of what a row of the tile comes to."""
+        tile = self._layout.tile
+        made: dict[str, Value] = {**self._batch, tile.rows.loop.index.name: index}
+        made[tile.columns.loop.index.name] = columns
+        finish(self._memory, self._writer, tile, made, folded, mask)
 
-    size: the words of the parameters.
-    """
-    routine = Routine(f"void @{name}_directly(ptr %frame, ptr %parameters, i64 %low, i64 %high)", hot=False)
-    code, given = routine.code, Parameters(routine, "%parameters")
-    words = Parameters(routine, routine.slot("i64", size))
-    for word in range(int(Word.BATCH)):
-        words.put(word, given.get(word))
-    streams = Streams(Memory(FrameView(routine, frame), Writer(code, 1), "ret void", None), {})
-    extents = [Writer(code, 1).one(streams.value(loop.extent)) for loop in layout.tile.batch]
-    out = routine.slot(f"[{layout.bytes} x i8]", align=64)
-    rows, columns = given.get(Word.ROWS), given.get(Word.COLUMNS)
-    with routine.count("%low", "%high") as number:
-        put_batch(words, number, extents)
-        high = min(ROWS, layout.rows)
-        with routine.count("0", columns, layout.columns) as column, routine.count("0", rows, high) as row:
-            height, width = (
-                routine.least(code.emit(f"sub i64 {extent}, {begin}"), str(most))
-                for extent, begin, most in ((rows, row, high), (columns, column, layout.columns))
-            )
-            where = f"ptr {out}, i64 {row}, i64 {height}, i64 {column}, i64 {width}"
-            for function in ("direct", "finish"):
-                code.line(f"call void @{name}_{function}(ptr %frame, ptr {words.pointer}, {where})")
-    code.line("ret void")
-    return routine
+
+def _only_writes(tile: Tile) -> bool:
+    """Whether results do nothing but write what is folded, so that they may be written out for each row."""
+    return not tile.around and all(isinstance(statement, Write) for statement in tile.results)
+
+
+def _rows(layout: Layout) -> int:
+    """Rows of a tile: as many, a power of two, as have all that waits in registers, with a vector of columns and a product."""
+    leaves = sum(len(state.finals) for state in layout.states)
+    waiting = _counts(layout.tile)[-1].bit_length() - 1
+    rows = min(ROWS, layout.rows)
+    while rows > 1 and rows * waiting * leaves + 2 > host().registers.count:
+        rows //= 2
+    return rows

@@ -24,8 +24,12 @@ from accel.backends.llvm.text.routine import Routine
 from accel.ir.nodes import LoopBody, ManyToOne
 from accel.labelled.meaning.products import steps as element_steps
 
-FEW = 2
-"""Steps of a lane, for each lane of a strip, up to which strips are faster than the whole tile."""
+EVEN = 4
+"""Steps of lanes from which it hardly matters for strips that some lanes have one more."""
+
+AHEAD = 64
+"""Positions of a panel that are asked for before they are read: the second cache gives panels as fast as they are read only if
+it is asked, and they may have left it."""
 
 Sides: TypeAlias = tuple[Positions, Positions]
 """Rows and columns of a strip."""
@@ -92,7 +96,12 @@ class Kernel:
     def _are_short(self) -> str:
         """Whether lanes are short, or at most half of the tile is there, and there are enough lanes for a strip."""
         code, layout, strip = self.routine.code, self._layout, self._layout.short
-        few = code.emit(f"icmp sle i64 {self._least}, {FEW * strip.lanes}")
+        few = code.emit(f"icmp sle i64 {self._least}, {layout.few}")
+        even = code.emit(f"icmp eq i64 {self._longer}, 0")
+        even = code.emit(f"or i1 {even}, {code.emit(f'icmp sge i64 {self._least}, {EVEN}')}")
+        few = code.emit(f"and i1 {few}, {even}")
+        # The whole tile has no way to begin a lane without elements.
+        few = code.emit(f"or i1 {few}, {code.emit(f'icmp eq i64 {self._least}, 0')}")
         high, wide = code.parts("%height", str(strip.rows)), code.parts(self._vectors, str(strip.vectors))
         strips = -(-layout.rows // strip.rows) * (layout.vectors // strip.vectors)
         half = code.emit(f"icmp sle i64 {code.emit(f'mul i64 {high}, {wide}')}, {strips // 2}")
@@ -188,6 +197,9 @@ class Kernel:
         """One element of a lane, for all rows and vectors; `first`: it is what the lane begins with."""
         strip = accumulators.strip
         of_columns = [self._column(sides[1], where[1], vector) for vector in range(strip.vectors)]
+        if strip.lanes == 1:
+            for side, position in zip(sides, where, strict=True):
+                side.ask(position, AHEAD)
         for row in range(strip.rows):
             of_row = self._row(sides[0], where[0], row)
             for vector, of_column in enumerate(of_columns):

@@ -25,6 +25,10 @@ MANY_REGISTERS = 32
 vector (AArch64): then a strip is narrow and high, else low and wide."""
 
 
+FEW_STEPS = (8, 3)
+"""Steps of a lane up to which strips of several lanes are faster than the whole tile: with few registers, and with many."""
+
+
 class Word(IntEnum):
     """Words of a block of parameters; the indices of the loops around follow."""
 
@@ -107,7 +111,7 @@ class Strip:
 class Layout:
     """How a nest is tiled on this machine: `lanes` columns to a vector, `vectors` of them and `rows` to a tile.
 
-    short: the strips of a tile whose lanes have few elements. single: those of one whose lanes have one element each.
+    short: the strips of a tile whose lanes have at most `few` elements. single: those of one whose lanes have one element each.
     """
 
     tile: Tile
@@ -117,6 +121,7 @@ class Layout:
     column_panel: Panel
     short: Strip
     single: Strip
+    few: int
 
     @property
     def rows(self) -> int:
@@ -159,7 +164,8 @@ def layout(tile: Tile, registers: Registers) -> Layout:
     rows, vectors = min(_shapes(tile, registers, len(leaves)), key=lambda shape: sum(shape) / (shape[0] * shape[1]))
     panels = _panel(tile.rows, rows), _panel(tile.columns, lanes * vectors)
     short, single = _short(rows, vectors, registers), _single(tile, rows, registers, len(leaves))
-    return Layout(tile, lanes, vectors, *panels, short, single)
+    few = FEW_STEPS[registers.count >= MANY_REGISTERS]
+    return Layout(tile, lanes, vectors, *panels, short, single, few)
 
 
 def _short(rows: int, vectors: int, registers: Registers) -> Strip:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
@@ -12,6 +14,7 @@ from accel.backends.llvm.templates.tile.packs import no_step
 from accel.backends.llvm.templates.tile.strips import load, saved, store
 from accel.backends.llvm.text.frame import Frame, FrameView
 from accel.backends.llvm.text.routine import Routine
+from accel.schedule.templates.tile import Tile
 
 
 def joined(name: str, layout: Layout, frame: Frame) -> Routine:
@@ -79,7 +82,6 @@ class Finish:
         self._layout = layout
         self._writer = Writer(self.routine.code, layout.lanes)
         self._memory = Memory(FrameView(self.routine, frame), self._writer, "ret void", None)
-        self._functions = Functions(self._writer, self._memory)
 
     def write(self) -> Routine:
         """The whole function."""
@@ -104,20 +106,36 @@ class Finish:
         code = self.routine.code
         element = code.emit(f"add i64 {start}, {column}")
         index = Progression(code.emit(f"add i64 %column, {column}"), 1)
-        streams = Streams(self._memory, {**made, self._layout.tile.columns.loop.index.name: index})
-        statements = Statements(self._writer, self._memory, streams, no_step)
-        for statement in self._layout.tile.around:
-            statements.masked(statement, mask)
+        made = {**made, self._layout.tile.columns.loop.index.name: index}
         places = saved(self._layout, self._layout.whole)
         begins = {state.name: offsets for state, row, vector, offsets in places if row == vector == 0}
+        folded = dict[str, Sequence[Value]]()
         for state in self._layout.states:
             addresses = []
             for final, begin in zip(state.finals, begins[state.name], strict=True):
                 offset = code.emit(f"add i64 {code.emit(f'mul i64 {element}, {final.type.bytes}')}, {begin}")
                 addresses.append(code.emit(f"getelementptr i8, ptr %tile, i64 {offset}"))
-            values = load(self._writer, state, addresses, self.routine)
-            if state.initial is not None:
-                values = self._functions.apply(state.merge, [*streams.values(state.initial), *values], None)
-            streams.bind(state.finals, values)
-        for statement in self._layout.tile.results:
-            statements.masked(statement, mask)
+            folded[state.name] = load(self._writer, state, addresses, self.routine)
+        finish(self._memory, self._writer, self._layout.tile, made, folded, mask)
+
+
+def finish(
+    memory: Memory,
+    writer: Writer,
+    tile: Tile,
+    made: Mapping[str, Value],
+    folded: Mapping[str, Sequence[Value]],
+    mask: str | None,
+) -> None:
+    """What depends on the results, for one vector of a row; folded: what each state comes to without its seed."""
+    streams, functions = Streams(memory, dict(made)), Functions(writer, memory)
+    statements = Statements(writer, memory, streams, no_step)
+    for statement in tile.around:
+        statements.masked(statement, mask)
+    for state in tile.fold.states:
+        values = folded[state.name]
+        if state.initial is not None:
+            values = functions.apply(state.merge, [*streams.values(state.initial), *values], None)
+        streams.bind(state.finals, values)
+    for statement in tile.results:
+        statements.masked(statement, mask)

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.values import Fixed, Value, Writer
+from accel.backends.llvm.templates.tile.ahead import LINE
 from accel.backends.llvm.templates.tile.layout import Layout, Panel, Strip
 from accel.backends.llvm.text.routine import Routine
 from accel.ir.nodes import State, Stream
@@ -35,6 +36,15 @@ class Positions:
     def beyond(self, where: Where, places: str) -> Where:
         """So many positions on."""
         return {size: self._moved(pointer, places, self._panel.bytes) for size, pointer in where.items()}
+
+    def ask(self, where: Where, places: int) -> None:
+        """Asks for what stands so many positions on, which there need not be."""
+        code = self._routine.code
+        code.declare("void", "llvm.prefetch.p0", "ptr, i32, i32, i32")
+        pointer = next(iter(where.values()))
+        for line in range(0, self._panel.bytes, LINE):
+            address = self._moved(pointer, str(places * self._panel.bytes + line), 1)
+            code.line(f"call void @llvm.prefetch.p0(ptr {address}, i32 0, i32 3, i32 1)")
 
     def streams(self, where: Where, begin: int) -> list[tuple[Stream, str]]:
         """Where the row or column `begin`, counted from the first, has its streams."""
