@@ -72,7 +72,7 @@ def test_targets_that_do_not_fit_have_no_copies(kind: type[np.number[Any]], targ
     planned, _ = loops("greedy", counted(kind, targets)(use(np.zeros(9, np.int64))))
     every = translate(program_schedules(planned, WorkItems(gpu=True)), replace(PLAIN, gpu=True)).nests
     (made,) = (each for each in every if any("copies" in kernel.name for kernel in each.kernels))
-    launched = [k.name.rpartition("_")[2] for k in made.kernels if k.when is not None and k.when.holds(lambda _: 9)]
+    launched = [k.name.rpartition("_")[2] for k in made.kernels if k.when and k.runs(lambda _: 9)]
     assert launched == (["copies"] if fit else ["map"])
 
 
@@ -204,8 +204,8 @@ def test_sorts_have_a_pass_for_each_digit(targets: int) -> None:
     program = with_targets(lambda new, old: new + old, np.float32, targets, True)
     planned, _ = loops("greedy", program(use(np.zeros(9, np.int64)), use(np.zeros(9, np.int64))))
     every = translate(program_schedules(planned, WorkItems(gpu=True)), replace(PLAIN, gpu=True)).nests
-    moves = [kernel.when for made in every for kernel in made.kernels if kernel.name.endswith("_move")]
-    passes = sum(when is not None and when.holds(lambda _: 9) for when in moves)
+    moves = [kernel for made in every for kernel in made.kernels if kernel.name.endswith("_move")]
+    passes = sum(kernel.runs(lambda _: 9) for kernel in moves)
     assert DIGITS**passes > targets
     assert DIGITS ** (passes - 1) <= max(targets, 1)
 

@@ -200,7 +200,7 @@ def _buffer(held: Held | None) -> pyopencl.Buffer:
 
 def _items(kernel: Kernel, size: Callable[[SizeVariable], int]) -> _Items | None:
     items = kernel.items.value(size)
-    if items == 0 or (kernel.when is not None and not kernel.when.holds(size)):
+    if items == 0 or not kernel.runs(size):
         return None
     group = kernel.group or (SERIAL_GROUP if kernel.serial and items < GROUP * SERIAL_GROUP else GROUP)
     return (-(-items // group) * group,), (group,)

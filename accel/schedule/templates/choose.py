@@ -30,6 +30,7 @@ from accel.schedule.templates.gpu.chains import chains
 from accel.schedule.templates.gpu.folds import folds
 from accel.schedule.templates.gpu.maps import small_elements, turned_blocks
 from accel.schedule.templates.gpu.ordered_scatters import Runs
+from accel.schedule.templates.gpu.product_tiles import by_item_tiles, suited
 from accel.schedule.templates.gpu.row_series import in_groups
 from accel.schedule.templates.gpu.scatters import scatters
 from accel.schedule.templates.gpu.split import split
@@ -72,6 +73,8 @@ def _in_work_items(nest: Nest, machine: WorkItems) -> Iterator[Way]:
     """Each way as one schedule, or as those of slices of the nest; on a GPU by groups, where they serve, and so that
     neighbours read neighbours where that can be."""
     if machine.gpu:
+        if (in_tiles := suited(nest)) is not None:
+            yield Way((by_item_tiles(nest, in_tiles),), in_tiles)
         for template in (folds, chains, scatters):
             if in_groups := tuple(template(nest, machine)):
                 yield from map(Way, in_groups)

@@ -8,6 +8,7 @@ _NESTS = "tests/opencl/test_nests.py::test_bits_are_the_references"
 _GPU_FOLDS = "tests/opencl/test_gpu_folds.py"
 _GPU_MAPS = "tests/opencl/test_gpu_maps.py"
 _GPU = "tests/opencl/test_gpu_states.py"
+_PRODUCTS = "tests/opencl/test_gpu_products.py"
 _SERIES = "tests/opencl/test_gpu_series.py"
 _SCALAR = "tests/opencl/test_scalar.py::test_bits_are_the_references"
 _BACKEND = "tests/opencl/test_backend.py"
@@ -282,6 +283,20 @@ FAULTS = (
         "if row and self._row and row != self._row:",
         "if row and self._row and False:",
         (f"{_SERIES}::test_rows_of_other_lengths_stand_in_no_series",),
+    ),
+    Fault(
+        "lanes of a tile join in the wrong order",
+        "backends/opencl/loops/gpu/product_tiles.py",
+        'f"half{bit} * {1 << bit}"',
+        'f"half{bit} * {self._found.order_lanes >> bit + 1}"',
+        (f"{_PRODUCTS}::test_more_than_products",),
+    ),
+    Fault(
+        "a tile's last elements of a lane are left out",
+        "backends/opencl/loops/gpu/product_tiles.py",
+        "(total - from + {lanes - 1}) / {lanes});",
+        "(total - from) / {lanes});",
+        (f"{_PRODUCTS}::test_more_than_products",),
     ),
     Fault(
         "fma of 16 bits forgets what its sum loses",

@@ -106,7 +106,7 @@ class Kernel:
     """One launch; without text if an equal nest has brought the kernel already.
 
     `items` work-items do something; `group` is the size of work-groups, None if any will do. `serial`: each work-item walks
-    through many elements, so that neighbours are far apart in memory. `when`: None is always.
+    through many elements, so that neighbours are far apart in memory. `when`: all of these hold. `unless`: not all of these.
     """
 
     name: str
@@ -114,7 +114,14 @@ class Kernel:
     items: Amount
     group: int | None = None
     serial: bool = False
-    when: Choice | None = None
+    when: tuple[Choice, ...] = ()
+    unless: tuple[Choice, ...] = ()
+
+    def runs(self, size: Callable[[SizeVariable], int]) -> bool:
+        """Whether it is launched in a call of these sizes."""
+        return all(each.holds(size) for each in self.when) and not (
+            self.unless and all(each.holds(size) for each in self.unless)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +168,8 @@ class _Written:
     items: Amount
     group: int | None
     serial: bool
-    when: Choice | None
+    when: tuple[Choice, ...]
+    unless: tuple[Choice, ...]
 
 
 ERROR_PARAMETER = f"volatile __global long* {ERROR}"
@@ -194,6 +202,7 @@ class Scaffold:
         self._temporaries: list[Temporary] = [] if whole is None else whole._temporaries
         self._written: list[_Written] = [] if whole is None else whole._written
         self._is_part = whole is not None
+        self.unless: tuple[Choice, ...] = ()
         self._divides = _divides_in_loops(nest)
         self._checked: bool = has_checks(nest) if whole is None else whole._checked
 
@@ -219,12 +228,15 @@ class Scaffold:
         items: Amount,
         group: int | None = None,
         serial: bool = False,
-        when: Choice | None = None,
+        when: Choice | tuple[Choice, ...] | None = None,
     ) -> None:
         """Add a kernel, which is launched after those that were added before."""
+        where = when if isinstance(when, tuple) else () if when is None else (when,)
         fixed = "" if group is None else fixed_group(group)
         fixed += "SERIAL " if serial or self._divides else ""
-        self._written.append(_Written(f"{self.prefix}_{purpose}", fixed, body, items, group, serial, when))
+        self._written.append(
+            _Written(f"{self.prefix}_{purpose}", fixed, body, items, group, serial, where, self.unless)
+        )
 
     def done(self, schedule: str) -> NestKernels:
         """What was written. Of a part that is nothing: the whole has its kernels, once all temporary buffers are known."""
@@ -246,4 +258,4 @@ class Scaffold:
         if name != written.name or name in brought:
             text = ""
         brought.add(name)
-        return Kernel(name, text, written.items, written.group, written.serial, written.when)
+        return Kernel(name, text, written.items, written.group, written.serial, written.when, written.unless)

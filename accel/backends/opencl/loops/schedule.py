@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import assert_never
 
 from accel.backends.opencl.code.functions import Context
@@ -16,6 +17,7 @@ from accel.backends.opencl.loops.gpu.few_items import few_to_an_item
 from accel.backends.opencl.loops.gpu.group_scans import chain_in_groups
 from accel.backends.opencl.loops.gpu.lane_rows import rows_in_lanes
 from accel.backends.opencl.loops.gpu.places import Places, in_temporaries
+from accel.backends.opencl.loops.gpu.product_tiles import product_tiles, suits
 from accel.backends.opencl.loops.gpu.row_series import SeriesKernels, rows_together
 from accel.backends.opencl.loops.gpu.runs import combine_runs
 from accel.backends.opencl.loops.gpu.turned_blocks import EDGE, extents, turned
@@ -30,6 +32,7 @@ from accel.schedule.templates.blocks import Blocks
 from accel.schedule.templates.copies import copied_scatters
 from accel.schedule.templates.gpu.ordered_scatters import Runs
 from accel.schedule.templates.gpu.row_series import in_row_groups
+from accel.schedule.templates.tile import Tile
 from accel.schedule.templates.ways import Parts, Way
 
 LONG_ROW = 256
@@ -41,6 +44,8 @@ def kernels(scaffold: Scaffold, ways: Sequence[Way]) -> NestKernels:
     match ways:
         case [Way(finding=Parts() as found)]:
             return _parts(scaffold, found)
+        case [Way(_, Tile() as found), *others]:
+            return _tiles(scaffold, found, others)
         case [Way(schedules)]:
             return _only(scaffold, schedules)
         case [Way(_, Blocks() as found), Way(schedules)]:
@@ -54,6 +59,14 @@ def kernels(scaffold: Scaffold, ways: Sequence[Way]) -> NestKernels:
             return _rows(scaffold, rows, blocks)
         case _:
             raise AccelInternalError(f"{len(ways)} ways to run a nest")
+
+
+def _tiles(scaffold: Scaffold, found: Tile, others: Sequence[Way]) -> NestKernels:
+    """Tiles where these serve; else one of the other ways."""
+    where = suits(found)
+    product_tiles(scaffold, found, where)
+    scaffold.unless = where
+    return replace(kernels(scaffold, others), schedule="tiles of a product in work-groups if it is large")
 
 
 def series_kernels(series: Series, name: str, context: Context) -> SeriesKernels | None:
@@ -100,7 +113,7 @@ def _only(scaffold: Scaffold, schedules: Sequence[Schedule]) -> NestKernels:
         case (
             Template.ROWS | Template.MERGED | Template.COLUMNS | Template.COLUMN_SCANS | Template.BLOCKS
             | Template.SHORT_ROWS | Template.ROW_GROUPS | Template.TILE | Template.COPIES | Template.LANE_ROWS
-            | Template.TURNED_BLOCKS
+            | Template.TURNED_BLOCKS | Template.ITEM_TILES
         ):  # fmt: skip
             raise AccelInternalError(f"no kernels run nests as {first.template.value}")
         case _:
