@@ -33,7 +33,7 @@ from accel.backends.linear import (
 from accel.errors import AccelError, AccelMemoryError, Where, here
 from accel.ir.copies import Copy
 from accel.ir.divisions import MOST_ROWS, divides
-from accel.ir.nodes import HostCall, HostSizes, Launch, Output, Require, Sort, View
+from accel.ir.nodes import HostCall, HostSizes, Launch, Nest, Output, Require, Sort, View
 from accel.labelled.array import Shape
 from accel.labelled.meaning import faults
 from accel.labelled.meaning.evaluate import evaluate
@@ -65,6 +65,29 @@ def _capacity(output: Output, slots: Slots) -> ShapeOf:
         return shape_of(tuple(product[0] for product in output.capacity), slots)
     dimensions = [shape_of(product, slots) for product in output.capacity]
     return lambda sizes: tuple([prod(dimension(sizes)) for dimension in dimensions])
+
+
+_Room: TypeAlias = tuple[Sequence[tuple[int, ...]], bool]
+"""The shapes of what a nest makes, and whether it has something to do."""
+
+
+def _room(nest: Nest, slots: Slots, rows: int) -> Callable[[list[int]], _Room]:
+    """The room that a nest needs; `rows`: so many without elements it visits. What loops ask for again is computed once."""
+    capacities = [_capacity(output, slots) for output in nest.outputs]
+    factors = [extent.variable for output in nest.outputs for product in output.capacity for extent in product]
+    mentioned = sorted({slots.size(variable) for variable in factors if variable is not None})
+    last: tuple[list[int] | None, _Room] = None, ((), False)
+
+    def room(sizes: list[int]) -> _Room:
+        nonlocal last
+        own, (known, found) = [sizes[slot] for slot in mentioned], last
+        if own != known:
+            shapes = [capacity(sizes) for capacity in capacities]
+            busy = any(0 not in shape or prod(shape[:-1]) <= rows for shape in shapes)
+            last = own, (found := (shapes, bool(nest.in_place) or busy))
+        return found
+
+    return room
 
 
 def _held(buffer: B | None) -> B:
@@ -99,18 +122,16 @@ def _scalar(device: Device[B], buffers: list[B | None], slot: int, element: Scal
 
 def _launch(step: Launch, device: Device[B], slots: Slots, around: Around) -> list[Instruction[B]]:
     nest = step.nest
-    fresh = [(slots.array(o.array), o.array.element, _capacity(o, slots), o.where) for o in nest.outputs]
+    fresh = [(slots.array(o.array), o.array.element, o.where) for o in nest.outputs]
+    room = _room(nest, slots, MOST_ROWS if divides(nest) else -1)
     shared = [(slots.array(old), slots.array(new)) for old, new in nest.in_place]
     run, allocate = around(device, nest, slots, device.launcher(nest, slots)), device.allocate
-    rows = MOST_ROWS if divides(nest) else -1
 
     def instruction(buffers: list[B | None], sizes: list[int]) -> None:
         for old, new in shared:
             buffers[new] = buffers[old]
-        has_work = bool(shared)
-        for slot, element, shape, where in fresh:
-            extents = shape(sizes)
-            has_work = has_work or 0 not in extents or prod(extents[:-1]) <= rows
+        shapes, has_work = room(sizes)
+        for (slot, element, where), extents in zip(fresh, shapes, strict=True):
             try:
                 buffers[slot] = allocate(element, extents)
             except (MemoryError, ValueError) as error:  # NumPy's ValueError: more than an address can count
@@ -120,7 +141,7 @@ def _launch(step: Launch, device: Device[B], slots: Slots, around: Around) -> li
         try:
             run(buffers, sizes)
         except MemoryError as error:
-            raise AccelMemoryError(str(error), fresh[0][3] if fresh else here()) from error
+            raise AccelMemoryError(str(error), fresh[0][2] if fresh else here()) from error
 
     code: list[Instruction[B]] = [instruction]
     if nest.counts:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -49,6 +49,14 @@ if TYPE_CHECKING:
 def memory(number: int) -> Memory:
     """The memory of the device with that number. Every backend on the device has the same: arrays of one are the others'."""
     return Memory(device(number), number)
+
+
+@lru_cache(maxsize=1024)
+def _bytes(element: ScalarType, shape: tuple[int, ...]) -> int:
+    """How many an array has; programs ask for the same again and again. Raises `MemoryError` if NumPy could not hold it."""
+    if faults.is_too_large(element, shape):
+        raise MemoryError("NumPy could not hold the array")
+    return prod(shape) * element.bytes
 
 
 class OpenCLBackend:
@@ -127,9 +135,7 @@ class _Kernels:
         self._waits = waits
 
     def allocate(self, element: ScalarType, shape: tuple[int, ...]) -> Held:
-        if faults.is_too_large(element, shape):
-            raise MemoryError("NumPy could not hold the array")
-        return self._memory.take(prod(shape) * element.bytes)
+        return self._memory.take(_bytes(element, shape))
 
     def upload(self, leaf: Leaf) -> Held:
         if isinstance(leaf, np.ndarray):

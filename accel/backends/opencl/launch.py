@@ -49,10 +49,11 @@ _Items: TypeAlias = tuple[tuple[int], tuple[int]]
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """How a nest is launched at some extents: bytes of its temporaries, and the work-items of its kernels, None if there are
-    none. Loops and repeated calls ask for the same."""
+    """How a nest is launched at some extents: those that it is told, bytes of its temporaries, and the work-items of its
+    kernels, None if there are none. Loops and repeated calls ask for the same."""
 
     extents: tuple[int, ...]
+    sizes: tuple[np.int64, ...]
     temporaries: tuple[int, ...]
     kernels: tuple[_Items | None, ...]
 
@@ -114,7 +115,7 @@ class _Launcher:
         self._build = build
         self._arrays = [slots.array(array) for array in made.parameters.arrays]
         self._sizes = [slots.size(variable) for variable in made.parameters.sizes]
-        self._plan = _Plan((-1,), (), ())
+        self._plan = _Plan((-1,), (), (), ())
         self._waits = waits
         self._looks_first = any(map(may_not_end, made.nests))
         # Kernel objects that no call uses. They hold arguments between being told them and being enqueued, so each call has
@@ -126,9 +127,10 @@ class _Launcher:
         if self._looks_first and (earlier := buffers[RECORD]) is not None:
             self._records.look(earlier)
             buffers[RECORD] = None
-        given: list[KernelArgument] = [_buffer(buffers[slot]) for slot in self._arrays]
-        given += [np.int64(sizes[slot]) for slot in self._sizes]
         plan = self._planned(sizes)
+        given: list[KernelArgument] = [held.buffer for slot in self._arrays if (held := buffers[slot]) is not None]
+        assert len(given) == len(self._arrays), "a nest is launched without one of its arrays: a bug in accel"
+        given += plan.sizes
         temporaries = [memory.take(size) for size in plan.temporaries]
         arguments = [*given, *[each.buffer for each in temporaries]]
         record = None
@@ -154,7 +156,9 @@ class _Launcher:
         if plan.extents != extents:
             size = self._size(sizes)
             temporaries = tuple([each.bytes * each.count.value(size) for each in self._made.temporaries])
-            self._plan = plan = _Plan(extents, temporaries, tuple([_items(each, size) for each in self._made.kernels]))
+            told = tuple([np.int64(sizes[slot]) for slot in self._sizes])
+            items = tuple([_items(each, size) for each in self._made.kernels])
+            self._plan = plan = _Plan(extents, told, temporaries, items)
         return plan
 
     def _taken(self) -> list[pyopencl.Kernel]:
@@ -191,11 +195,6 @@ def _kernel(program: pyopencl.Program, kernel: Kernel, made: NestKernels) -> pyo
     types = [*[None] * len(made.parameters.arrays), *[I64.dtype] * len(made.parameters.sizes), *[None] * buffers]
     found.set_arg_types(types)
     return found
-
-
-def _buffer(held: Held | None) -> pyopencl.Buffer:
-    assert held is not None, "a nest is launched without one of its arrays: a bug in accel"
-    return held.buffer
 
 
 def _items(kernel: Kernel, size: Callable[[SizeVariable], int]) -> _Items | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import count
 from math import prod
 from typing import TYPE_CHECKING, TypeVar
@@ -42,6 +43,11 @@ FAR = 128
 """As many results may wait in the queue, and half as many at least, before their caller does."""
 
 
+FEW = 64
+"""Small buffers of one size that are kept for reuse without a look at what else is."""
+
+
+@lru_cache(maxsize=1024)
 def size_class(size: int) -> int:
     """The least of the sizes that buffers have: steps of an eighth, so that similar sizes share buffers."""
     size = max(size, LEAST)
@@ -87,6 +93,7 @@ class Memory:
         shared = pyopencl.mem_flags.ALLOC_HOST_PTR if self.unified else 0
         self._flags = pyopencl.mem_flags.READ_WRITE | shared
         self._total = int(device.global_mem_size)
+        self._small = self._total >> 14
         self._free: dict[int, list[pyopencl.Buffer]] = {}
         self._used: dict[int, int] = {}
         self._calls = count()
@@ -124,9 +131,10 @@ class Memory:
         """A buffer of at least `size` bytes with any contents. Raises `MemoryError`."""
         check_process(self.generation)
         rounded = size_class(size)
-        if (free := self._free.get(rounded)) is not None:
-            with contextlib.suppress(IndexError):  # it is empty
-                return self._held(free.pop(), rounded)
+        try:
+            return self._held(self._free[rounded].pop(), rounded)
+        except LookupError:  # there is none
+            pass
         try:
             return self._held(self._new(rounded), rounded)
         except MemoryError:
@@ -147,9 +155,16 @@ class Memory:
             raise MemoryError(f"{self.name} has no {size} bytes left: {error}") from error
 
     def give(self, buffer: pyopencl.Buffer, size: int) -> None:
-        """Take a buffer back, for reuse up to a quarter of the device's memory."""
+        """Take a buffer back, for reuse up to a quarter of the device's memory.
+
+        A few small ones are kept in any case: to count costs more than they do. There are eight sizes in an octave, so all
+        these together are less than 1,024 times the largest of them, a sixteenth of the memory.
+        """
         self._used.pop(id(buffer), None)
-        if self._unused + size <= self._total // 4:
+        free = self._free.get(size)
+        if free is not None and size <= self._small and len(free) < FEW:
+            free.append(buffer)
+        elif self._unused + size <= self._total // 4 - self._total // 16:
             self._free.setdefault(size, []).append(buffer)
 
     def empty(self) -> None:
