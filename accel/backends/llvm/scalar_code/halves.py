@@ -14,6 +14,8 @@ from accel.ast.tree.types import F16, F32, F64, I16, I32, I64, ScalarType
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.text.code import FUNCTION_ATTRIBUTES, Code
 
+_FROM_DOUBLE = "__truncdfhf2"
+
 
 def widened(code: Code, x: str) -> str:
     """The 32-bit float of the same value; NaN stays NaN."""
@@ -27,8 +29,22 @@ def narrowed(code: Code, x: str) -> str:
     """The 16-bit float nearest to one of 32 bits, ties to even."""
     if not host().has_halves:
         return _inlined(code, "narrowed", ("i16", "float"), _narrowed, x)
+    if _FROM_DOUBLE not in code.declarations:
+        code.declarations[_FROM_DOUBLE] = _from_double()
+    return _truncated(code, x)
+
+
+def _truncated(code: Code, x: str) -> str:
     half = code.emit(f"fptrunc {code.type(F32)} {x} to {code.vector('half')}")
     return code.emit(f"bitcast {code.vector('half')} {half} to {code.type(F16)}")
+
+
+def _from_double() -> str:
+    """The function that LLVM calls where it finds out that a float of 64 bits loses nothing in 32, and leaves that step out."""
+    body = Code(1)
+    half = body.emit(f"bitcast i16 {_truncated(body, _to_odd(body, '%x'))} to half")
+    lines = "\n".join("  " + line for line in body.lines)
+    return f"define weak_odr half @{_FROM_DOUBLE}(double %x) {FUNCTION_ATTRIBUTES} {{\n{lines}\n  ret half {half}\n}}"
 
 
 def narrowed_double(code: Code, x: str) -> str:
@@ -37,6 +53,11 @@ def narrowed_double(code: Code, x: str) -> str:
     What 32 bits would lose is remembered in their last bit before they are rounded to 16 (rounding to odd), so that the second
     rounding sees no tie that is none.
     """
+    return narrowed(code, _to_odd(code, x))
+
+
+def _to_odd(code: Code, x: str) -> str:
+    """A float of 64 bits in 32, rounded to odd."""
     whole, lost = code.type(I64), (1 << 29) - 1
     bits = code.emit(f"bitcast {code.type(F64)} {x} to {whole}")
     more = code.emit(f"and {whole} {bits}, {code.literal(I64, lost)}")
@@ -44,7 +65,7 @@ def narrowed_double(code: Code, x: str) -> str:
     either = code.emit(f"or {whole} {bits}, {carried}")
     odd = code.emit(f"and {whole} {either}, {code.literal(I64, ~lost)}")
     exact = code.emit(f"bitcast {whole} {odd} to {code.type(F64)}")
-    return narrowed(code, code.emit(f"fptrunc {code.type(F64)} {exact} to {code.type(F32)}"))
+    return code.emit(f"fptrunc {code.type(F64)} {exact} to {code.type(F32)}")
 
 
 def narrowed_integer(code: Code, kind: ScalarType, x: str) -> str:
