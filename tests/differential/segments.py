@@ -11,6 +11,9 @@ from tests.differential.reductions import check_combiner
 from tests.differential.scalars import function_text
 from tests.differential.world import World
 
+LONG = 150
+"""So long an array is divided into many segments now and then."""
+
 FOLDS = ("foldSeg", "fold1Seg", "foldSegOffsets", "fold1SegOffsets")
 SCANS = tuple(
     f"{form.format(end)}Seg" for form in ("scan{}", "scan{}1", "scan{}Total", "prescan{}", "postscan{}") for end in "lr"
@@ -72,6 +75,8 @@ def propose_segments(world: World) -> Node | None:
     draw, name = world.draw, world.draw.pick(world.draw.pick((FOLDS, SCANS)))
     extent, element = array[1].dims[-1].value, array[1].element
     count, factor, most = draw.below(9), draw.below(1 + max(1, extent // 8)), draw.pick((1, 2, 3, 5, 1 + extent))
+    if extent > LONG and draw.below(2):  # many short ones, which backends take some at a time
+        count, factor, most = draw.below(LONG), 1 + draw.below(7), draw.pick((2, 3, 4, 5, 8))
     functions = [world.combiner(element), *([] if "1" in name else [world.value(element)])]
     return Node(
         Segments(name),

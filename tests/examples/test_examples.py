@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,6 +21,7 @@ from examples import black_scholes, canny, dotp, kmeans, life, multigrid, normal
 from tests.marks import one_in, slow
 
 ROOT = Path(__file__).parents[2]
+Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @pytest.mark.opencl
@@ -128,6 +131,45 @@ def test_a_generation_is_scipy_s() -> None:
     board = life.inputs(12, 9)
     count = convolve2d(board.astype(np.int64), np.ones((3, 3), np.int64), mode="same", boundary="wrap") - board
     np.testing.assert_array_equal(A.runN(life.generation)(board), (count == 3) | board & (count == 2))
+
+
+def around(x: Floats, weights: tuple[float, ...]) -> Floats:
+    """A sum over the 27 points around each, on a torus."""
+    places = [place for place in itertools.product((-1, 0, 1), repeat=3) if weights[sum(map(abs, place))]]
+    return sum([np.roll(x, place, (0, 1, 2)) * weights[sum(map(abs, place))] for place in places], np.zeros_like(x))
+
+
+def multigrid_numpy(v: Floats, cycles: int) -> float:
+    """The norm of the residual after some V-cycles, written from NPB's description."""
+
+    def finer(coarse: Floats) -> Floats:
+        spread = np.zeros([2 * extent for extent in coarse.shape])
+        spread[1::2, 1::2, 1::2] = coarse
+        return around(spread, (1, 1 / 2, 1 / 4, 1 / 8))
+
+    u = np.zeros_like(v)
+    for _ in range(cycles):
+        residuals: list[Floats] = [v - around(u, multigrid.POISSON)]
+        while len(residuals[-1]) > 2:
+            residuals.append(around(residuals[-1], multigrid.RESTRICTION)[1::2, 1::2, 1::2])
+        correction = around(residuals.pop(), multigrid.SMOOTHER)
+        while residuals:
+            right = residuals.pop()
+            more = finer(correction)
+            if not residuals:
+                more, right = u + more, v
+            correction = more + around(right - around(more, multigrid.POISSON), multigrid.SMOOTHER)
+        u = correction
+    last = v - around(u, multigrid.POISSON)
+    return float(np.sqrt(np.mean(last * last)))
+
+
+@pytest.mark.parametrize(("n", "cycles"), [(4, 3), (8, 2), *one_in(2, [(16, 3), (32, 6)])])
+@pytest.mark.parametrize("backend", ["llvm", pytest.param("opencl", marks=pytest.mark.opencl)])
+def test_multigrid_at_sizes_of_no_class(backend: str, n: int, cycles: int) -> None:
+    v = np.random.default_rng(n).standard_normal((n, n, n))
+    norm = A.runN(lambda v: multigrid.multigrid(v, n, cycles), backend=backend)(v)
+    np.testing.assert_allclose(norm, multigrid_numpy(v, cycles), rtol=1e-11)
 
 
 def test_random_numbers_of_multigrid_follow_each_other() -> None:
