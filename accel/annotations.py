@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, get_args, get_origin, get_type_hints
 
 from accel.ast.handles.acc import Acc, Array
@@ -13,9 +12,10 @@ from accel.ast.tree.types import ArrayType, ComplexType, ElementType, ScalarType
 from accel.errors import AccelTypeError, here
 from accel.structure import Nested
 from accel.support import source
+from accel.support.frozen import frozen_value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Demand:
     """A rank and an element type; None where the annotation leaves it open (a type variable, or no annotation)."""
 

@@ -7,7 +7,6 @@ the next, the last one to what takes anything.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from accel.ast.tree.types import ArrayType, ElementType, RecordType, ScalarType, TupleType
 from accel.backends.direct import Direct
 from accel.structure import Nested
+from accel.support.frozen import frozen
 
 if TYPE_CHECKING:
     from accel.ast.tree.leaves import Leaf
@@ -24,7 +24,7 @@ Kind: TypeAlias = tuple[np.dtype[np.generic], int]
 """An array's dtype and rank."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Target:
     """What is called: an executable, the arrays that it is given beside the caller's, and how results come back.
 

@@ -12,7 +12,6 @@ import functools
 import itertools
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeVar, Unpack, overload
 
 import numpy as np
@@ -41,6 +40,7 @@ from accel.structure import Nested, flatten, records_of
 from accel.support import source
 from accel.support.cache import Cache
 from accel.support.forks import load
+from accel.support.frozen import frozen
 
 if TYPE_CHECKING:
     from accel.backends.protocol import Executable, HostArray
@@ -60,7 +60,7 @@ def require_program(a: object) -> None:
     nodes_of(a, "what is run")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Rebuilt:
     """What `run` does for programs of one structure. `inputs`: the numbers of the arrays that the program takes, in order.
 
@@ -301,7 +301,8 @@ class RunN(Generic[P, R]):
             load("accel.building")
             from accel.building import compiled
 
-            found = replace(found, executable=compiled(found.built().program, settings, data)[0])
+            executable = compiled(found.built().program, settings, data)[0]
+            found = Specialised(executable, found.built, found.constants, found.result, found.where)
         if keep or any(isinstance(part, DeviceArray) for part in flatten(args)):
             return found.keep(data, settings.backend)
         as_given = all(type(a) is np.ndarray and h.data[0] is a for a, h in zip(args, hosts, strict=True))

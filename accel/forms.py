@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from accel.ast.handles.acc import Acc
@@ -14,9 +13,10 @@ from accel.ast.tree.types import ArrayType
 from accel.device_array import device_arrays
 from accel.errors import AccelTypeError, here
 from accel.structure import Nested, element_arrays
+from accel.support.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shaped:
     """The types of its arrays, nested as they are."""
 

@@ -109,9 +109,13 @@ def _machine() -> str:
 def _accel() -> str:
     """The files of accel as they are now, so that another version finds its own programs only."""
     root = os.path.dirname(__file__)
-    digest = hashlib.blake2b(digest_size=16)
-    found = [f"{folder}/{file}" for folder, _, files in os.walk(root) for file in files if file.endswith(".py")]
-    for path in sorted(found):
-        status = os.stat(path)
-        digest.update(f"{path[len(root) :]} {status.st_size} {status.st_mtime_ns}\n".encode())
-    return digest.hexdigest()
+    found, folders = list[str](), [root]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.name.endswith(".py"):
+                    status = entry.stat()
+                    found.append(f"{entry.path[len(root) :]} {status.st_size} {status.st_mtime_ns}")
+                elif entry.name != "__pycache__" and entry.is_dir():
+                    folders.append(entry.path)
+    return hashlib.blake2b("\n".join(sorted(found)).encode(), digest_size=16).hexdigest()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from accel.ast.tree.leaves import Leaf
@@ -11,6 +10,7 @@ from accel.backends.direct import Direct
 from accel.backends.residence import fetched_results, kept_results
 from accel.errors import AccelError, Where, here
 from accel.forms import Shaped
+from accel.support.frozen import frozen
 
 if TYPE_CHECKING:
     from accel.backends.protocol import Executable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 L = TypeVar("L")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Specialised:
     """A `runN` function for arguments of certain ranks and dtypes.
 

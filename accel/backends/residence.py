@@ -7,7 +7,6 @@ results there; everywhere else that memory is the host's.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
@@ -15,12 +14,13 @@ import numpy as np
 from accel.ast.tree.host_functions import HostArray
 from accel.ast.tree.leaves import Leaf, Resident, read_only
 from accel.errors import AccelDeviceError, here
+from accel.support.frozen import frozen_value
 
 if TYPE_CHECKING:
     from accel.backends.protocol import Executable
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class DeviceMemory:
     """Bytes of a device's memory that this process has.
 

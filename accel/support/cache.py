@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import count
 from typing import Generic, TypeVar
 
@@ -18,10 +17,12 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-@dataclass(slots=True)
 class _Entry(Generic[V]):
-    value: V
-    used: int
+    __slots__ = ("used", "value")
+
+    def __init__(self, value: V, used: int) -> None:
+        self.value = value
+        self.used = used
 
 
 class _Thread(threading.local):

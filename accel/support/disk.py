@@ -19,11 +19,11 @@ import stat
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
 from accel.support.forks import load
+from accel.support.frozen import frozen_value
 
 _LOG = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ def directory() -> Path | None:
     return found if found.is_absolute() else None  # without a home there is none
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Size:
     """What a store holds."""
 

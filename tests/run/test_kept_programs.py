@@ -114,7 +114,7 @@ def test_other_contents_are_refused(content: bytes) -> None:
 
 
 def test_code_comes_back() -> None:
-    code = CallCode((Unit((b"ab\n", b""), ("one",), "extent_"), Unit((b"\x00c",), ("call",))), (F32, I64))
+    code = CallCode((Unit((b"ab\n", b""), ("one",), "extent_"), Unit((b"\x00c",), ("call",), "")), (F32, I64))
     assert loads(dumps(code)) == code
 
 

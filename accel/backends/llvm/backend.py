@@ -85,7 +85,7 @@ class LLVMBackend:
             return execution
         named = {nest: (name, frame) for nest, name, frame in zip(every, modules.names, frames, strict=False)}
         named_series = list(zip(modules.names[len(every) :], series, strict=True))
-        unit = Unit(kernels.objects, tuple(dict.fromkeys(modules.names)))
+        unit = Unit(kernels.objects, tuple(dict.fromkeys(modules.names)), prefix="")
 
         def make() -> tuple[CallCode, Call]:
             code = call_code(program, unit, named, named_series, self._threads)

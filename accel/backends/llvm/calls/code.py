@@ -7,21 +7,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from accel.ast.tree.types import ScalarType
+from accel.support.frozen import frozen_value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Unit:
     """Object code that is linked together, and the functions of it that later units call, with `prefix` before their names."""
 
     objects: tuple[bytes, ...]
     exports: tuple[str, ...]
-    prefix: str = ""
+    prefix: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class CallCode:
     """Units in the order in which they are linked, the call last; the element types whose NumPy descriptors it imports."""
 

@@ -44,7 +44,7 @@ def call_code(
     extents = extent_nests(items)
     units, names = _compiled(list(extents.values()))
     written = call_text(program, items, Functions({**nests, **names}, series, threads, extents, taken))
-    call = Unit((host().compile(written.text, quick=True),), (NAME,))
+    call = Unit((host().compile(written.text, quick=True),), (NAME,), prefix="")
     return CallCode((kernels, *units, call), tuple(written.elements))
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+
+from accel.support.frozen import frozen
 
 _IDENTITY = b"\x7fELF\x02\x01\x01"
 """64 bits, little-endian."""
@@ -40,7 +40,7 @@ class Unlinkable(Exception):
     """An object file of another kind than is linked here."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Image:
     """code: all bytes. symbols: where in it those stand that are seen from outside.
 
@@ -52,7 +52,8 @@ class Image:
     table: Mapping[int, int | str]
 
 
-class _Section(NamedTuple):
+@frozen
+class _Section:
     name: int
     kind: int
     flags: int
@@ -65,7 +66,7 @@ class _Section(NamedTuple):
     entry: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _File:
     """An object file. places: where in the image its sections stand, if they are loaded.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from accel.support.frozen import frozen_value
 
 _AMD = "znver"
 """What LLVM's names of AMD's processors since 2017 begin with."""
@@ -14,7 +15,7 @@ _MOST_CACHED = 32 << 20
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Processor:
     """Facts of a processor.
 

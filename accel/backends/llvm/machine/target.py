@@ -8,13 +8,13 @@ keeps memory at every run. llvmlite is imported when the first program is compil
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from accel.backends.llvm.machine.processor import known_processor, last_cache
 from accel.backends.llvm.machine.system import is_x86
 from accel.support.forks import FORKS, Once
+from accel.support.frozen import frozen_value
 
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
@@ -26,7 +26,7 @@ HOST_ATTRIBUTES = 'attributes #0 = { nounwind "prefer-vector-width"="512" "min-l
 _ONE_BY_ONE = ",+prefer-no-gather,+prefer-no-scatter"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_value
 class Registers:
     """A processor's vector registers: the bytes of one, and how many there are."""
 
