@@ -48,11 +48,8 @@ COSTLY = {*FOLDERS["llvm"], *FOLDERS["opencl"], *FOLDERS["solver"], "schedule"}
 QUICK = 16
 """One case of so many of a family there is quick."""
 
-KEPT = 4
-"""Of the slow cases of a family there, by their names one of so many is not long."""
-
-MARKED_KEPT = 16
-"""The same of cases that are marked as slow where they stand."""
+KEPT = 16
+"""Of the slow cases of families, by their names one of so many is not long."""
 
 VALUES = {"llvm": "llvm", "opencl": "opencl", "cbc": "solver", "highs": "solver", "gurobi": "solver"}
 """The marks of those whose parameters have such a value."""
@@ -88,7 +85,7 @@ def families(items: Iterable[pytest.Function]) -> None:
         if hasattr(item, "callspec") and _folder(item) in COSTLY:
             if seen[name] % QUICK and item.get_closest_marker("slow") is None:
                 item.add_marker(slow)
-                if _is_left_out(item, KEPT):
+                if _is_left_out(item):
                     item.add_marker(long)
             seen[name] += 1
 
@@ -98,7 +95,7 @@ def needs(item: pytest.Function) -> Iterator[str]:
     folder = _folder(item)
     if item.get_closest_marker("long") is not None:
         yield "slow"
-    elif item.get_closest_marker("slow") is not None and _is_left_out(item, MARKED_KEPT):
+    elif item.get_closest_marker("slow") is not None and _is_left_out(item):
         yield "long"
     yield from (mark for mark, folders in FOLDERS.items() if folder in folders)
     given = item.callspec.params.values() if hasattr(item, "callspec") else ()
@@ -112,9 +109,9 @@ def _folder(item: pytest.Function) -> str:
     return item.path.relative_to(Path(__file__).parent).parts[0]
 
 
-def _is_left_out(item: pytest.Function, kept: int) -> bool:
+def _is_left_out(item: pytest.Function) -> bool:
     """Whether a plain `pytest` leaves out a slow case of a family, of which it takes one in so many: by its name."""
-    return hasattr(item, "callspec") and crc32(item.name.encode()) % kept != 0
+    return hasattr(item, "callspec") and crc32(item.name.encode()) % KEPT != 0
 
 
 def hold(item: pytest.Item, patch: pytest.MonkeyPatch) -> None:

@@ -202,7 +202,10 @@ def test_memory_stays_flat() -> None:
 
 
 def test_threads_call_at_once() -> None:
-    run = A.runN(lambda xs, ys: (A.zipWith(A.add, xs, ys), A.iterate(3, lambda s: A.map(lambda x: x + 1, s), xs)))
+    def f(xs: A.Acc[A.Vector[np.float64]], ys: A.Acc[A.Vector[np.float64]]) -> Any:  # Any: both results
+        return A.zipWith(A.add, xs, ys), A.iterate(3, lambda s: A.map(lambda x: x + 1, s), xs)
+
+    run = A.runN(f)
     large = np.ones(50_000)
     wrong: list[object] = []
 
@@ -345,7 +348,10 @@ def test_strided_arguments_are_copied_for_the_call(monkeypatch: pytest.MonkeyPat
     def never(*_: object) -> list[np.ndarray[Any, Any]]:
         raise AssertionError("not the compiled call")
 
-    halved = A.runN(lambda xs: A.iterate(3, lambda s: A.map(lambda x: x * 0.5, s), xs))
+    def eighth(xs: A.Acc[A.Vector[np.float64]]) -> A.Acc[A.Vector[np.float64]]:
+        return A.iterate(3, lambda s: A.map(lambda x: x * 0.5, s), xs)
+
+    halved = A.runN(eighth)
     halved(XS)
     monkeypatch.setattr(compiled._Listed, "__call__", never)
     misaligned = np.frombuffer(b"_" + XS.tobytes(), np.uint8)[1:].view(np.float64)

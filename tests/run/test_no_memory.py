@@ -13,7 +13,7 @@ import pytest
 
 import accel as A
 from accel.ast.tree.types import ScalarType
-from accel.backends.llvm.calls.compiled import Compiled
+from accel.backends.llvm.calls.call import Call
 from accel.backends.llvm.machine.buffers import Buffers
 from accel.backends.opencl.machine.memory import Held, Memory
 from accel.backends.protocol import HostArray
@@ -60,7 +60,7 @@ class Failing:
 @pytest.mark.solver
 def test_each_array_of_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the executor takes them."""
-    monkeypatch.setattr(Compiled, "function", lambda self, otherwise, constants: otherwise)
+    monkeypatch.setattr(Call, "function", lambda self, otherwise, constants: otherwise)
     failing, take = Failing(), Buffers.take
 
     def counted(self: Buffers, element: ScalarType, shape: tuple[int, ...]) -> HostArray:
