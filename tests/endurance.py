@@ -1,6 +1,6 @@
 """Deep programs, many calls, many programs, processes that are killed: `python -m tests.endurance --help`.
 
-With `--calls 1000000 --rebuilt 100000 --programs 100000 --kills 1000` it takes about an hour on two cores.
+With `--rebuilt 100000 --programs 100000 --recalled 100000 --kills 1000` it takes about an hour on two cores.
 """
 
 from __future__ import annotations
@@ -15,12 +15,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 
 import accel as A
+from tests.endurance_programs import check
 
 
 def resident() -> int:
@@ -65,20 +67,46 @@ def programs(count: int, warm: int = 600) -> int:
 
     warm: as many as caches hold, which run before.
     """
-
-    def one(number: int) -> None:
-        xs = A.use(np.arange(8, dtype=np.float64))
-        ys = A.scanl1(A.add, A.map(lambda x: x * (number + 0.5), xs))
-        assert float(A.run(A.fold(A.max, 0, ys))) == 28 * (number + 0.5)
-
     for number in range(warm):
-        one(number)
+        check(number)
     gc.collect()
     before = resident()
     for number in range(warm, warm + count):
-        one(number)
+        check(number)
+        _report(number - warm + 1, before)
     gc.collect()
     return resident() - before
+
+
+def recalled(count: int, kept: int = 1_000) -> int:
+    """Run programs that often that an earlier process has compiled; how many bytes that left behind.
+
+    kept: how many these are, in turn: more than a process remembers, so that each is taken from disk and linked again.
+    """
+    child = os.fork()
+    if not child:
+        for number in range(kept):
+            check(number)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0, "the process that compiles has died"
+    for number in range(kept):
+        check(number)
+    gc.collect()
+    before = resident()
+    for number in range(count):
+        check(number % kept)
+        _report(number + 1, before)
+    gc.collect()
+    assert "accel.building" not in sys.modules, "a program was compiled again"
+    return resident() - before
+
+
+def _report(done: int, before: int) -> None:
+    """Says every thousand programs how much more memory there is than at first, and in how many pieces."""
+    if done % 1_000 == 0:
+        gc.collect()
+        pieces = len(Path("/proc/self/maps").read_text(encoding="utf-8").splitlines())
+        print(f"{done:9,} programs, {(resident() - before) // 1024:,} KB more, {pieces} mappings", flush=True)
 
 
 def rebuilt(count: int) -> int:
@@ -158,34 +186,66 @@ def _read(numbers: list[int]) -> None:
     assert not found.stderr, found.stderr
 
 
+PARTS: Mapping[str, tuple[int, int, str]] = {
+    "deep": (10_000, 0, "maps in a chain"),
+    "callers": (10_000, 0, "calls of each of 16 threads"),
+    "kills": (100, 0, "processes that are killed as they write"),
+    "calls": (1_000_000, 1 << 20, "calls of one function"),
+    "rebuilt": (10_000, 4 << 20, "times that one program is built again"),
+    "programs": (5_000, 16 << 20, "programs that differ, each compiled"),
+    "recalled": (5_000, 4 << 20, "programs that are taken from disk"),
+}
+"""What is done, each in a process of its own: how often, and how many bytes it may leave behind."""
+
+
+def part(name: str, count: int) -> int:
+    """Does one part; how many bytes that left behind."""
+    match name:
+        case "deep":
+            chain(count)
+            doubled(60)
+        case "callers":
+            at_once(count)
+        case "kills":
+            with tempfile.TemporaryDirectory() as directory:
+                kills(count, Path(directory))
+        case "calls":
+            return calls(count)
+        case "rebuilt":
+            return rebuilt(count)
+        case "programs":
+            return programs(count)
+        case "recalled":
+            return recalled(count)
+    return 0
+
+
 def main() -> int:
-    """Do it all; the exit status is 1 if memory grew."""
+    """Do it all; the exit status is 1 if memory grew, or a process died."""
     parser = argparse.ArgumentParser(prog="python -m tests.endurance", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--calls", type=int, default=1_000_000, help="of one function (1,000,000)")
-    parser.add_argument("--rebuilt", type=int, default=10_000, help="times that one program is built again (10,000)")
-    parser.add_argument("--programs", type=int, default=5_000, help="that differ (5,000)")
-    parser.add_argument("--kills", type=int, default=100, help="processes that are killed as they write (100)")
-    wanted = parser.parse_args()
-    begin = time.monotonic()
-
-    def says(what: str) -> None:
-        print(f"{time.monotonic() - begin:6.0f} s  {what}", flush=True)
-
-    chain(10_000)
-    doubled(60)
-    says("deep programs ran")
-    at_once(10_000)
-    says("16 threads called 10,000 times each")
+    for name, (count, _, what) in PARTS.items():
+        parser.add_argument(f"--{name}", type=int, default=count, help=f"{what} ({count:,}); 0: not at all")
+    parser.add_argument("--part", choices=PARTS, help="do this one only, in this process")
+    wanted = vars(parser.parse_args())
+    if wanted["part"] is not None:
+        left = part(wanted["part"], wanted[wanted["part"]])
+        print(f"{left:,} bytes more than before", flush=True)
+        return int(left > PARTS[wanted["part"]][1])
+    begin, outcome = time.monotonic(), 0
     with tempfile.TemporaryDirectory() as directory:
-        kills(wanted.kills, Path(directory))
-    says(f"{wanted.kills:,} processes were killed")
-    by_calls = calls(wanted.calls)
-    says(f"{wanted.calls:,} calls left {by_calls:,} bytes")
-    by_rebuilding = rebuilt(wanted.rebuilt)
-    says(f"{wanted.rebuilt:,} times the same program left {by_rebuilding:,} bytes")
-    by_programs = programs(wanted.programs)
-    says(f"{wanted.programs:,} programs left {by_programs:,} bytes")
-    return int(by_calls > 1 << 20 or by_rebuilding > 4 << 20 or by_programs > 64 << 20)
+        for name, (_, _, what) in PARTS.items():
+            if wanted[name]:
+                print(f"{time.monotonic() - begin:6.0f} s  {wanted[name]:,} {what}", flush=True)
+                command = [sys.executable, "-X", "faulthandler", "-m", "tests.endurance", "--part", name]
+                run = subprocess.run(
+                    [*command, f"--{name}", str(wanted[name])],
+                    env={**os.environ, "ACCEL_CACHE_DIR": f"{directory}/{name}"},
+                    check=False,
+                )
+                if run.returncode:
+                    outcome = 1
+                    print(f"{time.monotonic() - begin:6.0f} s  FAILED with status {run.returncode}", flush=True)
+    return outcome
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import pytest
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import F32, F64, I64
 from accel.backends.llvm.backend import LLVMBackend
+from accel.backends.llvm.machine.target import host
 from accel.backends.protocol import Executable, compiled
 from accel.ir.nodes import For, Level, LoopDirection, ManyToOne, OneToOne, Program, State, Stream, Write
 from accel.labelled.algebra import monoid_of
@@ -127,3 +128,20 @@ def test_dropped_programs_leave_nothing_behind() -> None:
     gc.collect()
     # A program's code alone would be some 20 KB.
     assert resident_kilobytes() - before < 200 * 5
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
+def test_constants_of_compiled_programs_leave_nothing_behind() -> None:
+    """LLVM keeps each constant for as long as the context of its module."""
+
+    def one(number: int) -> None:
+        sums = "\n".join(f"  %x{i + 1} = fadd double %x{i}, {number}.{i:04}e3" for i in range(500))
+        host().compile(f"define double @f(double %x0) {{\n{sums}\n  ret double %x500\n}}", quick=True)
+
+    for number in range(10):
+        one(number)
+    before = resident_kilobytes()
+    for number in range(10, 110):
+        one(number)
+    # So many constants are some 8 MB.
+    assert resident_kilobytes() - before < 2_000

@@ -31,9 +31,16 @@ FAULTS = (
     Fault(
         "a fork waits for no compiler",
         "backends/llvm/machine/target.py",
-        "with FORKS.lock:\n            module = self._module(text)\n            try:\n                if quick:",
-        "if text:\n            module = self._module(text)\n            try:\n                if quick:",
+        "with FORKS.lock, self._module(text) as module:\n            if quick:",
+        "with self._module(text) as module:\n            if quick:",
         ("tests/llvm/test_fork.py",),
+    ),
+    Fault(
+        "all modules' constants stay in one context",
+        "backends/llvm/machine/target.py",
+        "llvm.parse_assembly(text, context)",
+        "llvm.parse_assembly(text)",
+        ("tests/llvm/test_pool.py",),
     ),
     Fault(
         "a cache has no bound",

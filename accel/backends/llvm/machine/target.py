@@ -7,7 +7,8 @@ keeps memory at every run. llvmlite is imported when the first program is compil
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -118,38 +119,39 @@ class Host:
 
     def compile(self, text: str, *, quick: bool = False) -> bytes:
         """Object code of a module's text; `quick`: without optimising. Raises `RuntimeError` for malformed text: a bug."""
-        with FORKS.lock:
-            module = self._module(text)
-            try:
-                if quick:
-                    return self._quick_machine.emit_object(module)
-                self._passes.run(module, self._builder)
-                return self._machine.emit_object(module)
-            finally:
-                module.close()
+        with FORKS.lock, self._module(text) as module:
+            if quick:
+                return self._quick_machine.emit_object(module)
+            self._passes.run(module, self._builder)
+            return self._machine.emit_object(module)
 
     def compile_with_all_passes(self, text: str) -> bytes:
         """Object code of a module's text as LLVM's own pipeline makes it at -O3: its vectoriser decides. For scalar loops."""
         import llvmlite.binding as llvm
 
-        with FORKS.lock:
-            module = self._module(text)
-            try:
-                tuning = llvm.create_pipeline_tuning_options(speed_level=3)
-                tuning.loop_vectorization = tuning.loop_unrolling = tuning.slp_vectorization = True
-                builder = llvm.create_pass_builder(self._machine, tuning)
-                builder.getModulePassManager().run(module, builder)
-                return self._machine.emit_object(module)
-            finally:
-                module.close()
+        with FORKS.lock, self._module(text) as module:
+            tuning = llvm.create_pipeline_tuning_options(speed_level=3)
+            tuning.loop_vectorization = tuning.loop_unrolling = tuning.slp_vectorization = True
+            builder = llvm.create_pass_builder(self._machine, tuning)
+            builder.getModulePassManager().run(module, builder)
+            return self._machine.emit_object(module)
 
-    def _module(self, text: str) -> llvm.ModuleRef:
+    @contextmanager
+    def _module(self, text: str) -> Iterator[llvm.ModuleRef]:
+        """The module, in a context of its own: constants and types stay in a context for as long as it lives."""
         import llvmlite.binding as llvm
 
-        module = llvm.parse_assembly(text)
-        module.triple = self._triple
-        module.data_layout = self._layout
-        return module
+        context = llvm.create_context()
+        try:
+            module = llvm.parse_assembly(text, context)
+            try:
+                module.triple = self._triple
+                module.data_layout = self._layout
+                yield module
+            finally:
+                module.close()
+        finally:
+            context.close()
 
     def load(
         self, objects: Sequence[bytes], exports: Sequence[str], imports: Mapping[str, int]
