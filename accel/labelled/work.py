@@ -9,18 +9,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import assert_never
 
-from accel.ast.tree.operators import DEAR
+from accel.ast.tree.operators import DEAR, Operator
 from accel.labelled.scalar import Compute, If, Load, Statement, While
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One column: most operators are 1; `elementary` are `exp`, `sin` and the like, and random numbers; `loop` is without what
-    stands in it."""
+    """One column: most operators are 1; `elementary` are `exp`, `sin` and the like, and random numbers; `division` of floats,
+    as is the square root; `loop` is without what stands in it."""
 
     elementary: int
     load: int = 1
     loop: int = 1
+    division: int = 1
 
 
 OPERATIONS = Work(elementary=8)
@@ -33,7 +34,14 @@ SPECULATED = Work(elementary=10, load=4)
 """What it costs to compute a branch that is not taken, where a load may miss the caches."""
 
 INSTRUCTIONS = Work(elementary=20, load=4, loop=40)
-"""About how many machine instructions run, by which the llvm backend unrolls loops and shares them among threads."""
+"""About how many machine instructions run, by which the llvm backend unrolls loops."""
+
+TIME = Work(elementary=20, load=4, loop=40, division=16)
+"""How long it takes, in the time of an addition, by which the llvm backend shares loops among threads."""
+
+
+_DIVISIONS = frozenset({Operator.DIV, Operator.MOD, Operator.SQRT})
+"""Operators that take many instructions' time, of floats."""
 
 
 def work(statements: Iterable[Statement], column: Work) -> int:
@@ -43,8 +51,10 @@ def work(statements: Iterable[Statement], column: Work) -> int:
 
 def _one(statement: Statement, column: Work) -> int:
     match statement:
-        case Compute(_, operator):
-            return column.elementary if operator in DEAR else 1
+        case Compute(out, operator):
+            if operator in DEAR:
+                return column.elementary
+            return column.division if operator in _DIVISIONS and out.type.is_float else 1
         case Load():
             return column.load
         case If():

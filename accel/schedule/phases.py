@@ -91,11 +91,11 @@ def phases(nest: Nest, loop: For) -> tuple[Phase, ...]:
     return () if guarded or waits or not 0 < len(kept) <= MOST_KEPT else made
 
 
-def reads_at_data(nest: Nest) -> bool:
-    """Whether it reads arrays at indices that are data."""
+def read_at_data(nest: Nest) -> list[LoopBody]:
+    """The statements that read arrays at indices that are data."""
     statements = tuple(mentions.statements(nest))
     data = _data(statements)
-    return any(_loud(statement, nest, data) is Loud.RANDOM for statement in statements)
+    return [statement for statement in statements if _loud(statement, nest, data) is Loud.RANDOM]
 
 
 def _stateful(statements: Sequence[LoopBody]) -> frozenset[str]:

@@ -27,7 +27,7 @@ from accel.schedule.nodes import Series, Template
 from accel.schedule.templates.rows import rows
 from accel.schedule.templates.ways import NestSchedules
 
-_HEADER = "declare i64 @accel_run(ptr, ptr, i64, i64, i64)\n"
+_HEADER = "declare i64 @accel_run(ptr, ptr, i64, i64, i64, double)\n"
 
 
 @dataclass(frozen=True, slots=True)

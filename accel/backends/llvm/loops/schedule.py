@@ -10,35 +10,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from accel.backends.llvm.loops.alternatives import Alternative
+from accel.backends.llvm.loops.durations import ALONE, CHUNK_TIME, nanoseconds
 from accel.backends.llvm.loops.flat import Flat
 from accel.backends.llvm.loops.nest import Levels, NestText, body, place_records
 from accel.backends.llvm.loops.partials import absorb_partials, partial_words, store_partials
 from accel.backends.llvm.machine.target import host
-from accel.backends.llvm.states.analysis import weight
 from accel.backends.llvm.text.frame import Frame
 from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.text.words import CHUNK, FAILED, FAULTS, PARTIALS, RECORDS, STREAMING, THREADS
 from accel.ir import mentions
 from accel.ir.nodes import For, Write
-from accel.labelled.array import Array, Extent, SizeVariable
+from accel.labelled.array import Array, SizeVariable
 from accel.labelled.meaning.order import BLOCK
-from accel.labelled.scalar import Constant
-from accel.schedule.phases import reads_at_data
+from accel.schedule.phases import read_at_data
 
-SMALL = 131072.0
-"""Instructions (as `analysis.weight` counts) below which a nest is one call on the calling thread, holding the GIL."""
-
-CHUNK_WORK = 65536.0
-"""The least instructions of a chunk."""
-
-IN_ORDER_WORK = 32 * CHUNK_WORK
-"""The same where one thread runs all chunks: it only looks for interrupts between them. Loops may have copies of what they
-scatter into for each chunk (`targets.py`)."""
+IN_ORDER = 25 * CHUNK_TIME
+"""The least nanoseconds of a chunk where one thread runs all: it only looks for interrupts between them. Loops may have copies
+of what they scatter into for each chunk (`targets.py`)."""
 
 MOST_CHUNKS = 256
-
-SCALAR_FACTOR = 8
-"""How much slower scalar code is, in the units of `weight`."""
 
 BLOCK_HEAD = 2
 """Words of a block of arguments before the arrays: participants, and where a recording nest writes what failed."""
@@ -131,28 +121,27 @@ def _rows(text: NestText, levels: Levels, loop: For, records: str) -> None:
     loops, parallel = text.plan.flat, text.plan.parallel
     innermost = (loops[-1] if loops else loop).body.loop is None
     if loops is None:
-        extent, work = levels.extent(loop), work_of(text, levels, [loop])
+        extent = levels.extent(loop)
         text.routines.append(body(text, loop))
     else:
         flat = Flat(text, loops)
-        extent, work = flat.positions(levels), work_of(text, levels, loops)
+        extent = flat.positions(levels)
         text.routines.append(flat.body())
     note_streaming(text, levels, extent, innermost)
-    total = code.emit(f"fmul double {code.emit(f'sitofp i64 {extent} to double')}, {work}")
+    time = nanoseconds(text, levels, loops or [loop], extent)
     small, large, after = routine.label(), routine.label(), routine.label()
-    routine.branch(code.emit(f"fcmp olt double {total}, {SMALL:e}"), small, large)
+    routine.branch(code.emit(f"fcmp olt double {time}, {ALONE:e}"), small, large)
     routine.place(small)
     code.line(f"call void @{text.name}_body(ptr %frame, ptr {records}, i64 0, i64 {extent})")
     routine.jump(after)
     routine.place(large)
     blocks = innermost or any(not state.monoid.exact for state in loop.states)
-    light = CHUNK_WORK if parallel else IN_ORDER_WORK
-    chunk = chunk_of(routine, BLOCK if blocks else 1, extent, work, light=light)
+    chunk = chunk_of(routine, BLOCK if blocks else 1, extent, time, light=CHUNK_TIME if parallel else IN_ORDER)
     if parallel:
-        _in_parallel(text, levels, loop, extent, chunk)
+        _in_parallel(text, levels, loop, extent, chunk, time)
     else:
         text.routines.append(_next_chunk(text))
-        run_chunks(levels, f"{text.name}_chunk", extent, chunk, "1")
+        run_chunks(levels, f"{text.name}_chunk", extent, chunk, "1", time)
     routine.jump(after)
     routine.place(after)
 
@@ -164,7 +153,7 @@ def note_streaming(text: NestText, levels: Levels, extent: str, is_flat: bool) -
     writes = [s for s in mentions.statements(text.nest) if isinstance(s, Write)]
     counts = (
         is_flat
-        and not reads_at_data(text.nest)
+        and not read_at_data(text.nest)
         and not (processor.keeps_stores and any(write.array in text.read for write in writes))
     )
     written = sum(write.array.element.bytes for write in writes) if counts else 0
@@ -173,9 +162,9 @@ def note_streaming(text: NestText, levels: Levels, extent: str, is_flat: bool) -
     levels.routine.store("i64", code.emit(f"zext i1 {large} to i64"), levels.view.address(STREAMING))
 
 
-def run_chunks(levels: Levels, function: str, extent: str, chunk: int | str, threads: str) -> None:
+def run_chunks(levels: Levels, function: str, extent: str, chunk: int | str, threads: str, time: str) -> None:
     """All chunks of a function of a frame, the first and the last iteration; leaves the function if the user interrupted."""
-    leave_if_interrupted(levels.routine, levels.routine.run_chunks(function, "%frame", extent, chunk, threads))
+    leave_if_interrupted(levels.routine, levels.routine.run_chunks(function, "%frame", extent, chunk, threads, time))
 
 
 def leave_if_interrupted(routine: Routine, stopped: str) -> None:
@@ -183,39 +172,23 @@ def leave_if_interrupted(routine: Routine, stopped: str) -> None:
     routine.leave(routine.code.emit(f"icmp ne i64 {stopped}, 0"), "i64 2")
 
 
-def work_of(text: NestText, levels: Levels, outermost: Sequence[For]) -> str:
-    """Instructions of one iteration of the outermost loops: a double."""
-    code = levels.routine.code
-    work = _work_of_iteration(text)
-    for level in mentions.levels(text.nest):
-        if level.loop is None or level.loop in outermost:
-            continue
-        extent = level.loop.extent
-        # What an outer iteration finds out is not known here: some number.
-        inner = levels.writer.one(levels.streams.value(extent)) if isinstance(extent, Extent | Constant) else "64"
-        work = code.emit(f"fmul double {work}, {code.emit(f'sitofp i64 {inner} to double')}")
-    return work
-
-
-def _work_of_iteration(text: NestText) -> str:
-    """Instructions of one iteration of the innermost loop: a double."""
-    factor = 1 if text.plan.vector is not None else SCALAR_FACTOR
-    return f"{float(weight(text.nest) * factor):e}"
-
-
 def chunk_of(
-    routine: Routine, least: int, extent: str, work: str, most: int = MOST_CHUNKS, light: float = CHUNK_WORK
+    routine: Routine, least: int, extent: str, time: str, most: int = MOST_CHUNKS, light: float = CHUNK_TIME
 ) -> str:
-    """`least` iterations times a power of two: not less work than `light`, and at most `most` chunks."""
+    """`least` iterations times a power of two: not less nanoseconds than `light`, and at most `most` chunks.
+
+    `time`: the nanoseconds of all iterations, a double.
+    """
     code = routine.code
     slot = routine.slot("i64")
     routine.store("i64", str(least), slot)
+    each = code.emit(f"fdiv double {time}, {code.emit(f'sitofp i64 {extent} to double')}")
     head, grow, done = routine.label(), routine.label(), routine.label()
     routine.jump(head)
     routine.place(head)
     chunk = routine.load("i64", slot)
-    work_of_chunk = code.emit(f"fmul double {code.emit(f'sitofp i64 {chunk} to double')}, {work}")
-    short = code.emit(f"fcmp olt double {work_of_chunk}, {light:e}")
+    time_of_chunk = code.emit(f"fmul double {code.emit(f'sitofp i64 {chunk} to double')}, {each}")
+    short = code.emit(f"fcmp olt double {time_of_chunk}, {light:e}")
     many = code.emit(f"icmp sgt i64 {code.emit(f'sdiv i64 {extent}, {chunk}')}, {most - 1}")
     more = code.emit(f"icmp slt i64 {chunk}, {extent}")
     routine.branch(code.emit(f"and i1 {more}, {code.emit(f'or i1 {short}, {many}')}"), grow, done)
@@ -226,14 +199,15 @@ def chunk_of(
     return chunk
 
 
-def _in_parallel(text: NestText, levels: Levels, loop: For, extent: str, chunk: str) -> None:
+def _in_parallel(text: NestText, levels: Levels, loop: For, extent: str, chunk: str, time: str) -> None:
     """Chunks on all threads; then their partial results join the caller's records in order."""
     routine = levels.routine
     text.routines.append(_partial_chunk(text, loop))
     partials = routine.slot("i64", max(1, partial_words(text, loop.states) * MOST_CHUNKS))
     routine.store("ptr", partials, levels.view.address(PARTIALS))
     routine.store("i64", chunk, levels.view.address(CHUNK))
-    run_chunks(levels, f"{text.name}_chunk", extent, chunk, routine.load("i64", levels.view.address(THREADS)))
+    threads = routine.load("i64", levels.view.address(THREADS))
+    run_chunks(levels, f"{text.name}_chunk", extent, chunk, threads, time)
     absorb_partials(text, levels, loop.states, partials, extent, chunk)
 
 

@@ -59,15 +59,16 @@ def radix_text(kind: ScalarType, places: bool) -> str:
     """The module for rows of elements of `kind`. `places`: whether these are moved, and not the elements made again."""
     bodies = (_encode(kind, places), _count(kind), _move(kind, places), _decode(kind))
     functions = [_step(name, body) for name, body in zip(STEPS, bodies, strict=True)]
-    return "\n".join(["declare i64 @accel_run(ptr, ptr, i64, i64, i64)", *functions, HOST_ATTRIBUTES])
+    return "\n".join(["declare i64 @accel_run(ptr, ptr, i64, i64, i64, double)", *functions, HOST_ATTRIBUTES])
 
 
 def _step(name: str, body: str) -> str:
     """A step's function, and what it runs for some of the chunks."""
     return f"""
 define i64 @{name}(ptr %frame) #0 {{
-{_words(Word.THREADS, Word.CHUNKS)}
-  %outcome = call i64 @accel_run(ptr @{name}_chunks, ptr %frame, i64 %chunks, i64 1, i64 %threads)
+{_words(Word.THREADS, Word.CHUNKS, Word.COUNT)}
+  %time = sitofp i64 %count to double ; about a nanosecond each
+  %outcome = call i64 @accel_run(ptr @{name}_chunks, ptr %frame, i64 %chunks, i64 1, i64 %threads, double %time)
   ret i64 %outcome
 }}
 

@@ -29,7 +29,7 @@ from accel.ir.nodes import (
 from accel.labelled import scalar
 from accel.labelled.meaning.order import SCAN_VECTOR, lanes
 from accel.labelled.scalar import constant
-from accel.labelled.work import INSTRUCTIONS, work
+from accel.labelled.work import INSTRUCTIONS, Work, work
 from accel.schedule.axes import loops
 from accel.schedule.legality import any_order
 from accel.schedule.nodes import Accumulation, Kind, Margin, Schedule
@@ -224,20 +224,20 @@ def _narrow(statement: scalar.Statement) -> bool:
     )
 
 
-def _weight(statement: LoopBody) -> int:
+def _weight(statement: LoopBody, column: Work = INSTRUCTIONS) -> int:
     """About how many machine instructions a statement takes."""
     match statement:
         case OneToOne(function=function) | OneToMaybe(function=function) | Scatter(combine=function):
-            return work(mentions.function_statements(function), INSTRUCTIONS)
+            return work(mentions.function_statements(function), column)
         case ManyToOne() | Within() | Remap() | Read() | Write():
             return 1
         case _:
             assert_never(statement)
 
 
-def weight(nest: Nest) -> int:
+def weight(nest: Nest, column: Work = INSTRUCTIONS) -> int:
     """About how many machine instructions an iteration of the innermost loop takes."""
-    return 1 + sum(map(_weight, mentions.statements(nest)))
+    return 1 + sum(_weight(statement, column) for statement in mentions.statements(nest))
 
 
 def counts_lanes(state: State, step: ManyToOne) -> bool:

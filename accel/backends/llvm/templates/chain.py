@@ -18,16 +18,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from accel.backends.llvm.loops.durations import ALONE, CHUNK_TIME, nanoseconds
 from accel.backends.llvm.loops.nest import Levels, NestText, body, place_records
 from accel.backends.llvm.loops.partials import absorb_partials, partial_words, store_partials
 from accel.backends.llvm.loops.schedule import (
-    CHUNK_WORK,
-    SMALL,
     chunk_of,
     leave_if_failed,
     leave_if_interrupted,
     note_streaming,
-    work_of,
 )
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.states.analysis import plan, weight
@@ -40,8 +38,8 @@ from accel.ir.nodes import For, State
 from accel.labelled.meaning.order import BLOCK
 from accel.schedule.templates.chain import Chain
 
-LEAST = 4 * SMALL
-"""Instructions below which a nest runs as rows."""
+LEAST = 4 * ALONE
+"""Nanoseconds below which a nest runs as rows."""
 
 MOST_LINKS = 2048
 """More chunks than `schedule.py` has, so that what a chunk reads stays in a core's cache until it is read again."""
@@ -59,16 +57,16 @@ _CLAIMS, _CHUNKS, _EXTENT = "chain claims", "chain chunks", "chain extent"
 _CARRIES, _PATIENCE, _PIECES = "chain carries", "chain patience", "chain pieces"
 """Words of the frame: which chunks are taken, how many there are, iterations; the table; how often to look for one; pieces."""
 
-PATIENCE = 1 / 32
-"""How often to look for an entry, by the instructions of a chunk: about as long as a chunk or two take."""
+PATIENCE = 1 / 2
+"""How often to look for an entry, by the nanoseconds of a chunk: longer than a chunk takes."""
 
 
 def chained(
-    text: NestText, found: Chain, least: float = LEAST, light: float = CHUNK_WORK, patience: float = PATIENCE
+    text: NestText, found: Chain, least: float = LEAST, light: float = CHUNK_TIME, patience: float = PATIENCE
 ) -> ChainedLoop:
-    """The nest's chain; for launches of at least `least` instructions, in chunks of at least `light`.
+    """The nest's chain; for launches of at least `least` nanoseconds, in chunks of at least `light`.
 
-    `patience`: looks for each instruction of a chunk.
+    `patience`: looks for each nanosecond of a chunk.
     """
     totals = NestText(f"{text.name}_totals", found.totals.nest, plan(found.totals), None, text.frame)
     return ChainedLoop(text, totals, found, (least, light, patience))
@@ -100,9 +98,8 @@ class ChainedLoop:
         """More than one thread, and enough work."""
         code = levels.routine.code
         extent = levels.extent(self._loop)
-        work = work_of(self._text, levels, [self._loop])
-        total = code.emit(f"fmul double {code.emit(f'sitofp i64 {extent} to double')}, {work}")
-        large = code.emit(f"fcmp oge double {total}, {self._least:e}")
+        time = nanoseconds(self._text, levels, [self._loop], extent)
+        large = code.emit(f"fcmp oge double {time}, {self._least:e}")
         several = code.emit(f"icmp sgt i64 {levels.view.word(THREADS)}, 1")
         return code.emit(f"and i1 {large}, {several}")
 
@@ -126,7 +123,8 @@ class ChainedLoop:
         least = BLOCK if innermost or self._in_order else 1
         least = PIECE_BLOCKS * BLOCK if self._pieces else least
         most = MOST_PIECES if self._pieces else MOST_LINKS
-        chunk = chunk_of(levels.routine, least, extent, work_of(text, levels, [loop]), most, self._light)
+        time = nanoseconds(text, levels, [loop], extent)
+        chunk = chunk_of(levels.routine, least, extent, time, most, self._light)
         partials = routine.slot("i64", max(1, partial_words(text, self._folds) * MOST_LINKS))
         routine.store("ptr", partials, view.address(PARTIALS))
         less = code.emit(f"sub i64 {extent}, 1")
@@ -137,7 +135,7 @@ class ChainedLoop:
         self._begin_neutral(levels)
         none = {name: self._none_before(routine) for name in self._pieces}
         self._fill_entry(levels, {**levels.pointers, **none}, carries)
-        looks = code.emit(f"fmul double {self._work_of(levels, chunk)}, {self._patience:e}")
+        looks = code.emit(f"fmul double {nanoseconds(text, levels, [loop], chunk)}, {self._patience:e}")
         patience = code.emit(f"fptosi double {looks} to i64")
         words = {_CLAIMS: "0", _CHUNKS: chunks, _EXTENT: extent, _PATIENCE: patience}
         for word, value in words.items():
@@ -145,7 +143,7 @@ class ChainedLoop:
         routine.store("ptr", carries, self._word(levels, _CARRIES))
         routine.store("i64", chunk, view.address(CHUNK))
         pieces = self._room_for_pieces(levels, chunk, chunks, extent)
-        stopped = routine.run_chunks(f"{text.name}_link", "%frame", chunks, 1, view.word(THREADS))
+        stopped = routine.run_chunks(f"{text.name}_link", "%frame", chunks, 1, view.word(THREADS), time)
         failed = code.emit(f"icmp ne i64 {routine.load('i64', view.address(FAILED))}, 0")
         over = code.emit(f"or i1 {code.emit(f'icmp ne i64 {stopped}, 0')}, {failed}")
         with routine.when(code.emit(f"xor i1 {over}, true")):
@@ -194,12 +192,6 @@ class ChainedLoop:
                 with routine.when(absent):
                     routine.store("i64", "1", pointer)
                     self._text.records[state.name].store(routine, [constant_text(each) for each in neutral], pointer, 1)
-
-    def _work_of(self, levels: Levels, chunk: str) -> str:
-        code = levels.routine.code
-        return code.emit(
-            f"fmul double {code.emit(f'sitofp i64 {chunk} to double')}, {work_of(self._text, levels, [self._loop])}"
-        )
 
     # Entries of the table of carries.
 

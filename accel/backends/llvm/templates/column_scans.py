@@ -11,8 +11,8 @@ from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Streams
 from accel.backends.llvm.emit.values import Writer
 from accel.backends.llvm.loops import schedule
+from accel.backends.llvm.loops.durations import ALONE, duration
 from accel.backends.llvm.loops.nest import Levels, NestText
-from accel.backends.llvm.states.analysis import weight
 from accel.backends.llvm.templates.strips.accumulators import Strip
 from accel.backends.llvm.templates.strips.scans import ScanText
 from accel.backends.llvm.text.frame import FrameView
@@ -68,9 +68,8 @@ class ScanStrips:
         rows = code.emit(f"mul i64 {outer}, {levels.own_extent(self._columns.scanned)}")
         elements = code.emit(f"mul i64 {rows}, {columns}")
         schedule.note_streaming(self._text, levels, elements, is_flat=True)
-        work = float(weight(self._text.nest))
-        total = code.emit(f"fmul double {code.emit(f'sitofp i64 {elements} to double')}, {work:e}")
-        small = code.emit(f"fcmp olt double {total}, {schedule.SMALL:e}")
+        time = duration(self._text).of(code, code.emit(f"sitofp i64 {elements} to double"))
+        small = code.emit(f"fcmp olt double {time}, {ALONE:e}")
         threads = routine.load("i64", levels.view.address(THREADS))
         units = self._cut(levels, columns, outer, code.emit(f"select i1 {small}, i64 1, i64 {threads}"))
         alone, several, after = routine.label(), routine.label(), routine.label()
@@ -79,8 +78,7 @@ class ScanStrips:
         code.line(f"call void @{self._name}(ptr %frame, i64 0, i64 {units})")
         routine.jump(after)
         routine.place(several)
-        work_of_unit = code.emit(f"fdiv double {total}, {code.emit(f'sitofp i64 {units} to double')}")
-        schedule.run_chunks(levels, self._name, units, schedule.chunk_of(routine, 1, units, work_of_unit), threads)
+        schedule.run_chunks(levels, self._name, units, schedule.chunk_of(routine, 1, units, time), threads, time)
         routine.jump(after)
         routine.place(after)
 

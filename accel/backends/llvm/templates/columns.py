@@ -14,6 +14,7 @@ from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Streams
 from accel.backends.llvm.emit.values import Writer
 from accel.backends.llvm.loops import schedule
+from accel.backends.llvm.loops.durations import ALONE, duration
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.states.analysis import weight
 from accel.backends.llvm.templates.strips.accumulators import Strip, partial_bytes
@@ -119,8 +120,8 @@ class ColumnStrips:
         for loop in (*self._columns.outer, *self._columns.folds):
             extent = code.emit(f"sitofp i64 {levels.own_extent(loop)} to double")
             elements = code.emit(f"fmul double {elements}, {extent}")
-        total = code.emit(f"fmul double {elements}, {float(weight(self._text.nest)):e}")
-        small = code.emit(f"fcmp olt double {total}, {schedule.SMALL:e}")
+        time = duration(self._text).of(code, elements)
+        small = code.emit(f"fcmp olt double {time}, {ALONE:e}")
         read = [s.array.element.bytes for s in inside(self._columns.last.body) if isinstance(s, Read)]
         size = code.emit(f"fmul double {elements}, {float(max(read, default=0)):e}")
         far = code.emit(f"fcmp ogt double {size}, {NEAR_BYTES:e}")
@@ -135,10 +136,9 @@ class ColumnStrips:
         code.line(f"call void @{self._name}(ptr %frame, i64 0, i64 {units})")
         routine.jump(joined)
         routine.place(several)
-        work_of_unit = code.emit(f"fdiv double {total}, {code.emit(f'sitofp i64 {units} to double')}")
-        chunk = schedule.chunk_of(levels.routine, 1, units, work_of_unit)
+        chunk = schedule.chunk_of(levels.routine, 1, units, time)
         threads = routine.load("i64", levels.view.address(THREADS))
-        schedule.run_chunks(levels, self._name, units, chunk, threads)
+        schedule.run_chunks(levels, self._name, units, chunk, threads, time)
         routine.jump(joined)
         routine.place(joined)
         with routine.when(code.emit(f"icmp sgt i64 {parts}, 1")):

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from accel.backends.llvm.loops.durations import CHUNK_TIME, nanoseconds
 from accel.backends.llvm.loops.flat import Flat
 from accel.backends.llvm.loops.nest import Levels, NestText, place_records
 from accel.backends.llvm.loops.partials import absorb_partials, partial_words, store_partials
 from accel.backends.llvm.loops.schedule import (
-    CHUNK_WORK,
     MOST_CHUNKS,
     chunk_of,
     leave_if_failed,
     leave_if_interrupted,
     note_streaming,
-    work_of,
 )
 from accel.backends.llvm.loops.targets import elements, fill, join, lies_together
 from accel.backends.llvm.templates.chain import LEAST
@@ -41,12 +40,12 @@ _COPIES, _EXTENT = "copies", "copies extent"
 
 _LINE = 64
 
-LIGHT = 8 * CHUNK_WORK
-"""The least instructions of a chunk, within which iterations take turns with copies of their own (`loops/targets.py`)."""
+LIGHT = 8 * CHUNK_TIME
+"""The least nanoseconds of a chunk, within which iterations take turns with copies of their own (`loops/targets.py`)."""
 
 
 def copied(text: NestText, found: Copies, least: float = LEAST, light: float = LIGHT) -> CopiedTargets:
-    """The nest with copies of what it scatters into; for launches of at least `least` instructions, in chunks of at least
+    """The nest with copies of what it scatters into; for launches of at least `least` nanoseconds, in chunks of at least
     `light`."""
     loop = text.nest.body.loop
     assert loop is not None
@@ -74,8 +73,8 @@ class CopiedTargets:
     def _extent(self, levels: Levels) -> str:
         return levels.extent(self._loop) if self._loops is None else Flat(self._text, self._loops).positions(levels)
 
-    def _work(self, levels: Levels) -> str:
-        return work_of(self._text, levels, self._loops or [self._loop])
+    def _time(self, levels: Levels, extent: str) -> str:
+        return nanoseconds(self._text, levels, self._loops or [self._loop], extent)
 
     def applies(self, levels: Levels) -> str:
         """More than one thread, enough work, and few targets that lie together."""
@@ -87,8 +86,7 @@ class CopiedTargets:
             nonlocal result
             result = code.emit(f"and i1 {result}, {code.emit(condition)}")
 
-        total = code.emit(f"fmul double {code.emit(f'sitofp i64 {extent} to double')}, {self._work(levels)}")
-        needs(f"fcmp oge double {total}, {self._least:e}")
+        needs(f"fcmp oge double {self._time(levels, extent)}, {self._least:e}")
         _, size = self._layout(levels)
         needs(f"icmp sle i64 {size}, {MOST_BYTES}")
         share = code.emit(f"sdiv i64 {extent}, {code.emit(f'mul i64 {threads}, {FILLS}')}")
@@ -134,7 +132,8 @@ class CopiedTargets:
         innermost = (self._loops or [loop])[-1].body.loop is None
         note_streaming(text, levels, extent, innermost)
         blocks = innermost or any(not state.monoid.exact for state in loop.states)
-        chunk = chunk_of(levels.routine, BLOCK if blocks else 1, extent, self._work(levels), MOST_CHUNKS, self._light)
+        time = self._time(levels, extent)
+        chunk = chunk_of(levels.routine, BLOCK if blocks else 1, extent, time, MOST_CHUNKS, self._light)
         partials = routine.slot("i64", max(1, partial_words(text, loop.states) * MOST_CHUNKS))
         routine.store("ptr", partials, view.address(PARTIALS))
         routine.store("i64", chunk, view.address(CHUNK))
@@ -147,7 +146,7 @@ class CopiedTargets:
             records = view.word(RECORDS, "ptr")
             code.line(f"call void @{text.name}_body(ptr %frame, ptr {records}, i64 0, i64 {extent})")
         routine.store("ptr", copies, view.address(text.frame.stream(_COPIES)))
-        stopped = routine.run_chunks(f"{text.name}_copy", "%frame", extent, chunk, threads)
+        stopped = routine.run_chunks(f"{text.name}_copy", "%frame", extent, chunk, threads, time)
         failed = code.emit(f"icmp ne i64 {routine.load('i64', view.address(FAILED))}, 0")
         over = code.emit(f"or i1 {code.emit(f'icmp ne i64 {stopped}, 0')}, {failed}")
         with routine.when(code.emit(f"xor i1 {over}, true")):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from accel.backends.llvm.loops.durations import ALONE, CHUNK_TIME, duration
 from accel.backends.llvm.loops.nest import Levels, NestText
-from accel.backends.llvm.loops.schedule import CHUNK_WORK, SMALL, note_streaming, run_chunks
-from accel.backends.llvm.states.analysis import weight
+from accel.backends.llvm.loops.schedule import note_streaming, run_chunks
 from accel.backends.llvm.text.words import THREADS
 
 
@@ -15,16 +15,16 @@ def launch(text: NestText, levels: Levels, function: str, parts: str, elements: 
     """
     routine, code = levels.routine, levels.routine.code
     note_streaming(text, levels, elements, is_flat=True)
-    work = float(weight(text.nest))
-    total = code.emit(f"fmul double {code.emit(f'sitofp i64 {elements} to double')}, {work:e}")
+    each = duration(text)
+    time = each.of(code, code.emit(f"sitofp i64 {elements} to double"))
     few, many, after = routine.label(), routine.label(), routine.label()
-    routine.branch(code.emit(f"fcmp olt double {total}, {SMALL:e}"), few, many)
+    routine.branch(code.emit(f"fcmp olt double {time}, {ALONE:e}"), few, many)
     routine.place(few)
     code.line(f"call void @{function}(ptr %frame, i64 0, i64 {parts})")
     routine.jump(after)
     routine.place(many)
-    chunk = max(1, round(CHUNK_WORK / (size * work)))
+    chunk = max(1, round(CHUNK_TIME / (size * each.least)))
     threads = routine.load("i64", levels.view.address(THREADS))
-    run_chunks(levels, function, parts, chunk, threads)
+    run_chunks(levels, function, parts, chunk, threads, time)
     routine.jump(after)
     routine.place(after)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from accel.backends.llvm.loops import schedule
 from accel.backends.llvm.loops.alternatives import Alternative
+from accel.backends.llvm.loops.durations import ALONE, nanoseconds
 from accel.backends.llvm.loops.flat import Flat
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.text.routine import WORD, Routine
@@ -60,10 +61,10 @@ class SeriesText:
         return [*prepared, self._chunk(), self._entry()]
 
     def _prepare(self, number: int) -> Routine:
-        """`@<name>_prepare<number>(frame, work)`: what runs before the rows of a nest. Gives how many iterations of its body a
-        row is, and its instructions; -1 if another template suits it better, or something failed."""
+        """`@<name>_prepare<number>(frame, time)`: what runs before the rows of a nest. Gives how many iterations of its body a
+        row is, and the nanoseconds of all rows; -1 if another template suits it better, or something failed."""
         text = self._members[number].text
-        routine = Routine(f"i64 @{self.name}_prepare{number}(ptr %frame, ptr %work)", hot=False)
+        routine = Routine(f"i64 @{self.name}_prepare{number}(ptr %frame, ptr %time)", hot=False)
         levels, code, loop = Levels(text, routine, "ret i64 -1"), routine.code, text.nest.body.loop
         assert loop is not None
         levels.statements(text.nest.body.before)
@@ -71,14 +72,13 @@ class SeriesText:
         for alternative in self._members[number].alternatives:
             self._leave_if(routine, alternative.applies(levels))
         loops, iterations, total = text.plan.flat, "1", levels.extent(loop)
-        work = schedule.work_of(text, levels, loops or [loop])
         if loops is not None:
             positions = Flat(text, loops).positions(levels)
             iterations, total = code.emit(f"sdiv i64 {positions}, {total}"), positions
-            work = code.emit(f"fmul double {work}, {code.emit(f'sitofp i64 {iterations} to double')}")
+        time = nanoseconds(text, levels, loops or [loop], total)
         innermost = (loops[-1] if loops else loop).body.loop is None
         schedule.note_streaming(text, levels, total, innermost and not self._is_read_later(number))
-        routine.store("double", work, "%work")
+        routine.store("double", time, "%time")
         failed = routine.load("i64", levels.view.address(FAILED))
         self._leave_if(routine, code.emit(f"icmp ne i64 {failed}, 0"))
         code.line(f"ret i64 {iterations}")
@@ -172,33 +172,32 @@ class SeriesText:
         code, count = routine.code, len(self._members)
         arrays = {array: HEAD + number for number, array in enumerate(self.arrays)}
         sizes = {variable: HEAD + len(arrays) + number for number, variable in enumerate(self.sizes)}
-        own, work_of = routine.slot("i64", FRAMES + 2 * count), routine.slot("double")
+        own, time_of = routine.slot("i64", FRAMES + 2 * count), routine.slot("double")
         total = "0.0"
         for number, member in enumerate(self._members):
             frame = routine.slot("i64", member.text.frame.words)
             schedule.fill_frame(routine, member.text.frame, frame, arrays, sizes)
-            iterations = code.emit(f"call i64 @{self.name}_prepare{number}(ptr {frame}, ptr {work_of})")
+            iterations = code.emit(f"call i64 @{self.name}_prepare{number}(ptr {frame}, ptr {time_of})")
             routine.leave(code.emit(f"icmp slt i64 {iterations}, 0"), f"i64 {UNSUITED}")
             routine.store("ptr", frame, routine.offset(own, FRAMES + 2 * number))
             routine.store("i64", iterations, routine.offset(own, FRAMES + 2 * number + 1))
-            total = code.emit(f"fadd double {total}, {routine.load('double', work_of)}")
+            total = code.emit(f"fadd double {total}, {routine.load('double', time_of)}")
         self._run(routine, own, total)
         return routine
 
-    def _run(self, routine: Routine, own: str, work: str) -> None:
+    def _run(self, routine: Routine, own: str, time: str) -> None:
         code = routine.code
         threads, _, rows, at_once = (routine.load("i64", routine.offset("%block", number)) for number in range(HEAD))
         for number, value in ((FAILED, "0"), (AT_ONCE, at_once), (PLACES, "0")):
             routine.store("i64", value, routine.offset(own, number))
-        whole = code.emit(f"fmul double {work}, {code.emit(f'sitofp i64 {rows} to double')}")
         small, large, after = routine.label(), routine.label(), routine.label()
-        routine.branch(code.emit(f"fcmp olt double {whole}, {schedule.SMALL:e}"), small, large)
+        routine.branch(code.emit(f"fcmp olt double {time}, {ALONE:e}"), small, large)
         routine.place(small)
         code.line(f"call void @{self.name}_chunk(ptr {own}, i64 0, i64 {rows})")
         routine.jump(after)
         routine.place(large)
-        chunk = schedule.chunk_of(routine, 1, rows, work)
-        stopped = routine.run_chunks(f"{self.name}_chunk", own, rows, chunk, threads)
+        chunk = schedule.chunk_of(routine, 1, rows, time)
+        stopped = routine.run_chunks(f"{self.name}_chunk", own, rows, chunk, threads, time)
         routine.leave(code.emit(f"icmp ne i64 {stopped}, 0"), f"i64 {INTERRUPTED}")
         routine.jump(after)
         routine.place(after)

@@ -108,10 +108,13 @@ class Routine:
         with self.leaving(condition, value):
             pass
 
-    def run_chunks(self, function: str, frame: str, count: str, chunk: int | str, threads: str) -> str:
-        """Calls `@function(frame, low, high)` for `count` iterations in chunks on several threads: not 0 if interrupted."""
+    def run_chunks(self, function: str, frame: str, count: str, chunk: int | str, threads: str, time: str) -> str:
+        """Calls `@function(frame, low, high)` for `count` iterations in chunks on several threads: not 0 if interrupted.
+
+        `time`: about how many nanoseconds all take on one thread, a double.
+        """
         return self.code.emit(
-            f"call i64 @accel_run(ptr @{function}, ptr {frame}, i64 {count}, i64 {chunk}, i64 {threads})"
+            f"call i64 @accel_run(ptr @{function}, ptr {frame}, i64 {count}, i64 {chunk}, i64 {threads}, double {time})"
         )
 
     @contextmanager

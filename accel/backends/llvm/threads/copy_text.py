@@ -10,6 +10,9 @@ PART = 1 << 20
 LEAST = 4 * PART
 """Bytes below which one thread copies all, at once."""
 
+NANOSECONDS = 1 / 16
+"""That a byte takes."""
+
 _TARGET, _SOURCE, _BYTES, _WORDS = range(THREADS + 1, THREADS + 5)
 
 
@@ -59,7 +62,9 @@ parts:
   %less = sub i64 %bytes, 1
   %before = sdiv i64 %less, {PART}
   %count = add i64 %before, 1
-  %outcome = call i64 @accel_run(ptr @copy_parts, ptr %frame, i64 %count, i64 1, i64 %threads)
+  %size = sitofp i64 %bytes to double
+  %time = fmul double %size, {NANOSECONDS:e}
+  %outcome = call i64 @accel_run(ptr @copy_parts, ptr %frame, i64 %count, i64 1, i64 %threads, double %time)
   ret i64 %outcome
 }}
 """

@@ -11,7 +11,7 @@ interrupted, without an exception.
 
 The page: 0 epoch (i32) | 64 state (i64) | 128 busy (i32) | 192 function, frame, chunk, participants | 256 sleepers (i32) |
 320 workers started (i64) | 384 when a loop last looked for signals (i64) | 392 how many forks lie before this process (i64) |
-1024 + 64 t: next and end of participant t's range.
+400 when a job ended last (i64) | 1024 + 64 t: next and end of participant t's range.
 """
 
 from __future__ import annotations
@@ -21,16 +21,30 @@ from accel.backends.llvm.text.words import FAILED
 from accel.backends.llvm.threads.run_text import run_text
 from accel.backends.llvm.threads.signals_text import signals_text
 
+MONOTONIC = 1
+"""Linux's clock of nanoseconds, which never goes back."""
+
 MOST = 256
 """Participants that the page has room for."""
 
 FORKS_AT = 392
 """Where the page says how many forks lie before this process."""
 
+ENDED_AT = 400
+"""Where it says when a job ended last."""
+
 PAGE_BYTES = 1024 + 64 * MOST
 
 SPINS = 8000
 """Pauses that a worker makes before it sleeps: about 0.2 ms, so that back-to-back kernels find it awake."""
+
+SOON = 200_000
+"""Nanoseconds after the end of a job in which another one may wake workers, however short it is: as long as they would have
+stayed awake. Jobs that come one after the other are worth it."""
+
+LONG = 200_000.0
+"""Nanoseconds of a job that wakes workers whenever it comes. To wake one takes the caller some microseconds, and 25 to 60 until
+it works; on virtual machines, where it may begin on the caller's own processor, a millisecond."""
 
 
 def pool_text(system: System, futex: int, *, x86: bool) -> str:
@@ -45,6 +59,17 @@ def pool_text(system: System, futex: int, *, x86: bool) -> str:
 {declare}
 declare i64 @syscall(i64, ...)
 declare i32 @sched_yield()
+
+define internal i64 @nanoseconds() #0 {{
+  %time = alloca [2 x i64]
+  %failed = call i32 @clock_gettime(i32 {MONOTONIC}, ptr %time)
+  %seconds = load i64, ptr %time
+  %rest = getelementptr i64, ptr %time, i64 1
+  %nanoseconds = load i64, ptr %rest
+  %a = mul i64 %seconds, 1000000000
+  %b = add i64 %a, %nanoseconds
+  ret i64 %b
+}}
 declare i32 @pthread_create(ptr, ptr, ptr, ptr)
 declare i32 @pthread_sigmask(i32, ptr, ptr)
 {signals_text(system)}
@@ -187,7 +212,7 @@ done:
   ret i64 %count
 }}
 
-define internal i1 @together(ptr %function, ptr %frame, i64 %n, i64 %chunk, i64 %wanted, ptr %python) #0 {{
+define internal i1 @together(ptr %function, ptr %frame, i64 %n, i64 %chunk, i64 %wanted, double %time, ptr %python) #0 {{
 entry:
   %busyp = getelementptr i8, ptr @page, i64 128
   %busy = atomicrmw xchg ptr %busyp, i32 1 acquire
@@ -239,7 +264,17 @@ open:
   %sleepersp = getelementptr i8, ptr @page, i64 256
   %sleepers = load atomic i32, ptr %sleepersp seq_cst, align 4
   %asleep = icmp sgt i32 %sleepers, 0
-  br i1 %asleep, label %wake, label %work
+  br i1 %asleep, label %drowsy, label %work
+drowsy:
+  %enough = fcmp oge double %time, {LONG:e}
+  br i1 %enough, label %wake, label %row
+row:
+  %begun = call i64 @nanoseconds()
+  %endedp = getelementptr i8, ptr @page, i64 {ENDED_AT}
+  %ended = load i64, ptr %endedp
+  %gone = sub i64 %begun, %ended
+  %soon = icmp slt i64 %gone, {SOON}
+  br i1 %soon, label %wake, label %work
 wake:
   %w = call i64 (i64, ...) @syscall(i64 {futex}, ptr @page, i64 129, i32 2147483647)
   br label %work
@@ -294,6 +329,9 @@ done:
   %still = icmp eq i64 %forks2, %forks
   br i1 %still, label %free_it, label %forked
 free_it:
+  %now = call i64 @nanoseconds()
+  %nowp = getelementptr i8, ptr @page, i64 {ENDED_AT}
+  store i64 %now, ptr %nowp
   store atomic i32 0, ptr %busyp release, align 4
   ret i1 %stop
 }}

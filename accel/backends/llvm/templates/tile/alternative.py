@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from accel.ast.tree.types import I64
+from accel.backends.llvm.loops.durations import ALONE, CHUNK_TIME, duration
 from accel.backends.llvm.loops.nest import Levels, NestText
-from accel.backends.llvm.loops.schedule import CHUNK_WORK
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.templates.tile.ahead import asking, asking_for_results
 from accel.backends.llvm.templates.tile.batch import is_small, put_batch, some_of_batch
@@ -62,6 +62,7 @@ class Tiles:
         self._sizes = Sizes(self._layout)
         self._name = f"{text.name}_tile"
         self._memory = ""
+        self._time = ""
         self._words = int(Word.BATCH) + len(tile.batch)
 
     # At launch.
@@ -73,7 +74,7 @@ class Tiles:
         enough = code.emit(f"icmp sge i64 {count}, 1")
         for extent, least in zip((rows, columns), self._least_shape(), strict=True):
             enough = code.emit(f"and i1 {enough}, {code.emit(f'icmp sge i64 {extent}, {least}')}")
-        work = _product(code, [rows, columns, count, *(levels.own_extent(loop) for loop in self._tile.batch)])
+        work = self._steps(levels, rows, columns, count)
         enough = code.emit(f"and i1 {enough}, {code.emit(f'fcmp oge double {work}, {self._least:e}')}")
         for loop in self._tile.batch:
             some = code.emit(f"icmp sgt i64 {levels.own_extent(loop)}, 0")
@@ -93,6 +94,11 @@ class Tiles:
             routine.store("i1", code.emit(f"icmp ne ptr {memory}, null"), result)
         return routine.load("i1", result)
 
+    def _steps(self, levels: Levels, rows: str, columns: str, count: str) -> str:
+        """Of all folds: a double."""
+        batch = [levels.own_extent(loop) for loop in self._tile.batch]
+        return _product(levels.routine.code, [rows, columns, count, *batch])
+
     def _least_shape(self) -> tuple[int, int]:
         """Rows and columns below which code by rows serves as well: a tile, if that reads memory along the fold; else half."""
         if self._least <= 1:
@@ -108,6 +114,9 @@ class Tiles:
         self._add_functions()
         routine, code = levels.routine, levels.routine.code
         rows, columns, count = self._extents(levels)
+        self._time = self._time_of(code, self._steps(levels, rows, columns, count))
+        with routine.when(code.emit(f"fcmp olt double {self._time}, {ALONE:e}")):
+            routine.store("i64", "1", levels.view.address(THREADS))
         words = Parameters(routine, routine.slot("i64", self._words))
         tables = [routine.slot("i32", BLOCK + SLACK) for _ in range(2)]
         levels.view.keep(_PARAMETERS.name, I64, code.emit(f"ptrtoint ptr {words.pointer} to i64"))
@@ -184,8 +193,13 @@ class Tiles:
         """How many of a batch make a chunk: at least as much work as is worth handing out."""
         code = levels.routine.code
         work = _product(code, list(self._extents(levels)))
-        more = code.emit(f"fdiv double {CHUNK_WORK:e}, {work}")
+        more = code.emit(f"fdiv double {CHUNK_TIME:e}, {self._time_of(code, work)}")
         return code.emit(f"add i64 {code.emit(f'fptosi double {more} to i64')}, 1")
+
+    def _time_of(self, code: Code, steps: str) -> str:
+        """About the nanoseconds of so many steps, doubles: without bytes, and without half of the instructions, since what is
+        read for one row or column is there for others."""
+        return code.emit(f"fmul double {steps}, {duration(self._text).instructions / 2:e}")
 
     def _block(self, words: Parameters, block: str, blocks: str, count: str, tables: list[str]) -> None:
         """What is said of one block of elements."""
@@ -231,7 +245,8 @@ class Tiles:
         """Runs a function on all threads; frees the memory and leaves if the user interrupted."""
         routine, code = levels.routine, levels.routine.code
         threads = routine.load("i64", levels.view.address(THREADS))
-        stopped = routine.run_chunks(f"{self._name}_{function}_shared", "%frame", count, chunk, threads)
+        name = f"{self._name}_{function}_shared"
+        stopped = routine.run_chunks(name, "%frame", count, chunk, threads, self._time)
         with routine.leaving(code.emit(f"icmp ne i64 {stopped}, 0"), "i64 2"):
             self._free(levels)
 

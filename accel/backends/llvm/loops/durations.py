@@ -1,0 +1,114 @@
+"""How long a nest takes on one thread, as an estimate in nanoseconds: by that it is shared among threads, or is not.
+
+An iteration takes as long as its instructions or as its bytes, whichever is longer: instructions in vectors as wide as
+registers, bytes from the level of memory where all that the nest visits has room. In: a nest's text. Out: numbers, and LLVM
+text of doubles. docs/llvm.md has the estimates beside what was measured. No result depends on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from accel.backends.llvm.loops.nest import Levels, NestText
+from accel.backends.llvm.machine.target import host
+from accel.backends.llvm.states.analysis import REGISTER_BYTES, weight
+from accel.backends.llvm.text.code import Code
+from accel.ir import mentions
+from accel.ir.nodes import For, ManyToOne, Nest, Read, Scatter, Write
+from accel.labelled.array import Extent
+from accel.labelled.scalar import Constant
+from accel.labelled.work import TIME
+from accel.schedule.phases import read_at_data
+
+ALONE = 5_000.0
+"""Nanoseconds below which a nest is one call on the calling thread, holding the GIL."""
+
+CHUNK_TIME = 2_000.0
+"""The least nanoseconds of a chunk."""
+
+INSTRUCTION = 0.25
+"""Nanoseconds of an instruction, as `work` counts them, on vectors of 64 bytes in registers that are as wide."""
+
+SCALAR_INSTRUCTION = 0.15
+"""The same on one element."""
+
+SCAN_STEPS = 4
+"""Instructions of a scan in an order, beyond one."""
+
+NEAR_BYTES = 1 << 20
+"""Of all that a nest visits: so much stays in a core's own caches."""
+
+NEAR, FAR = 64.0, 25.0
+"""Bytes a nanosecond from a core's own caches, and from what is further away."""
+
+LINE = 64
+"""Bytes that come with an element at an index that is data."""
+
+SOME = "64"
+"""Iterations of a loop whose extent is found out by the loops around it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """Of an iteration of the innermost loop: the nanoseconds of its instructions, and the bytes that it moves."""
+
+    instructions: float
+    bytes: float
+
+    @property
+    def least(self) -> float:
+        """Its nanoseconds, with all bytes near."""
+        return max(self.instructions, self.bytes / NEAR)
+
+    def of(self, code: Code, iterations: str) -> str:
+        """The nanoseconds of so many iterations; both are doubles."""
+        computing = code.emit(f"fmul double {iterations}, {self.instructions:e}")
+        if self.bytes <= self.instructions * FAR:
+            return computing
+        moved = code.emit(f"fmul double {iterations}, {self.bytes:e}")
+        near = code.emit(f"fcmp ole double {moved}, {NEAR_BYTES:e}")
+        each = code.emit(f"select i1 {near}, double {1 / NEAR:e}, double {1 / FAR:e}")
+        moving = code.emit(f"fmul double {moved}, {each}")
+        longer = code.emit(f"fcmp ogt double {moving}, {computing}")
+        return code.emit(f"select i1 {longer}, double {moving}, double {computing}")
+
+
+def duration(text: NestText) -> Duration:
+    """Of an iteration of the nest's innermost loop."""
+    nest, vector = text.nest, text.plan.vector
+    scans = {state.name for state in mentions.states(nest) if state.running and not state.monoid.exact}
+    steps = sum(isinstance(s, ManyToOne) and s.state in scans for s in mentions.statements(nest))
+    instructions = weight(nest, TIME) + SCAN_STEPS * steps
+    if vector is None:
+        each = SCALAR_INSTRUCTION
+    else:
+        each = INSTRUCTION * max(1.0, REGISTER_BYTES / host().registers.bytes) / vector.lanes
+    return Duration(instructions * each, float(_bytes(nest)))
+
+
+def _bytes(nest: Nest) -> int:
+    """That an iteration of the innermost loop moves."""
+    *_, innermost = mentions.levels(nest)
+    at_data = {id(statement) for statement in read_at_data(nest)}
+    total = 0
+    for statement in (*innermost.before, *innermost.after):
+        if id(statement) in at_data or isinstance(statement, Scatter):
+            total += LINE
+        elif isinstance(statement, Read | Write):
+            total += statement.array.element.bytes
+    return total
+
+
+def nanoseconds(text: NestText, levels: Levels, outermost: Sequence[For], extent: str) -> str:
+    """Of `extent` iterations, an i64, of the outermost loops: a double."""
+    code = levels.routine.code
+    iterations = code.emit(f"sitofp i64 {extent} to double")
+    for level in mentions.levels(text.nest):
+        if level.loop is None or level.loop in outermost:
+            continue
+        inner = level.loop.extent
+        # What an outer iteration finds out is not known here: some number.
+        known = levels.writer.one(levels.streams.value(inner)) if isinstance(inner, Extent | Constant) else SOME
+        iterations = code.emit(f"fmul double {iterations}, {code.emit(f'sitofp i64 {known} to double')}")
+    return duration(text).of(code, iterations)
