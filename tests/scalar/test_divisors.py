@@ -1,4 +1,8 @@
-"""Integers in lanes divided by one number, and by one each, against Python's: all of 8 bits, of others edges and random."""
+"""Numbers in lanes divided by one number, and by one each.
+
+Integers against Python's: all of 8 bits, of others edges and random. Floats against NumPy's, bit for bit: quotients nearest to
+the middle between two floats, those at the ends of the type, and random ones.
+"""
 
 from __future__ import annotations
 
@@ -107,3 +111,66 @@ def test_no_lane_divides() -> None:
         assert " fdiv " in entry
         assert " fdiv " not in rest
         assert "div <" not in rest
+
+
+FLOATS_BY_ONE: Any = A.runN(lambda xs, y: A.map(lambda x: x / A.the(y), xs), threads=1)
+
+
+def same_quotients(xs: Host, y: float, found: Host) -> None:
+    with np.errstate(all="ignore"):
+        expected = xs / y
+    number = ~np.isnan(expected)
+    assert np.array_equal(expected.view(np.int64)[number], found.view(np.int64)[number])
+    assert np.isnan(found[~number]).all()
+
+
+def hardest(divisor: int, random: np.random.Generator) -> Host:
+    """Integers of 53 bits whose quotients by an odd one are nearest to the middle between two floats: an odd number M of 54
+    bits, over 2^54, where the divisor times M is a multiple of 2^54 and little more or less."""
+    found = []
+    for rest in (sign * odd for odd in range(1, 40, 2) for sign in (1, -1)):
+        middle = rest * pow(divisor, -1, 1 << 54) % (1 << 54)
+        found.append((middle * divisor - rest) >> 54)
+    near = [divisor + offset for offset in range(-20, 20)]
+    return np.array([x for x in [*found, *near, *random.integers(1 << 52, 1 << 53, 20).tolist()] if x < 1 << 53], float)
+
+
+def test_quotients_nearest_to_where_rounding_turns() -> None:
+    random = np.random.default_rng(12)
+    divisors = [int(number) | 1 for number in random.integers(1 << 52, 1 << 53, 400)]
+    for divisor in [*divisors, (1 << 53) - 1, (1 << 52) + 1, *range(3, 60, 2)]:
+        xs = hardest(divisor, random)
+        for scale, small in ((1.0, 1.0), (-(2.0**-50), 2.0**-640), (2.0**240, 2.0**600), (2.0**-340, 2.0**-1060)):
+            ys = xs * small
+            same_quotients(ys, divisor * scale, FLOATS_BY_ONE(ys, np.array(divisor * scale)))
+
+
+def test_quotients_at_the_ends_of_the_type() -> None:
+    random = np.random.default_rng(12)
+    powers = [sign * 2.0**power for power in range(-1022, 1024, 37) for sign in (1, -1)]
+    bounds = [power * (1 + step * 2**-52) for power in powers for step in (0, 1, 5)]
+    bounds += [(1 + random.random()) * 2.0**power for power in range(-1022, 1024, 3)]
+    least = [number * 5e-324 for number in (1, 2, 3, 12345, 2**52 - 1, 2**52 + 1)]
+    xs = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, np.finfo(np.float64).max, *least, *bounds])
+    # One by one, too: then nobody else in the lanes has all of them divide.
+    each = np.repeat(xs, 16)
+    for y in [*xs[:200], *((1 + random.random()) * 2.0**power for power in range(-330, 330, 5))]:
+        same_quotients(xs, y, FLOATS_BY_ONE(xs, np.array(y)))
+        same_quotients(each, y, FLOATS_BY_ONE(each, np.array(y)))
+
+
+@pytest.mark.parametrize("divisor", [3.7, -0.1, 1e300, 0.0, 8.0, float("inf")])
+def test_floats_by_a_constant(divisor: float) -> None:
+    random = np.random.default_rng(13)
+    xs = random.standard_normal(2000) * 10.0 ** random.integers(-300, 300, 2000)
+    xs[::7] = random.choice([0.0, -0.0], len(xs[::7]))
+    same_quotients(xs, divisor, A.runN(lambda ys: A.map(lambda y: y / divisor, ys), threads=1)(xs))
+
+
+def test_floats_are_multiplied() -> None:
+    """No lane divides but in the function for what is near the ends of the type."""
+    if not host().has_fma:
+        pytest.skip("without the instruction all divide")
+    text = A.explain(lambda xs, y: A.map(lambda x: x / A.the(y), xs), np.ones(9), np.ones(())).stages["llvm"]
+    assert text.count("= fdiv <8 x double>") == 1
+    assert "call <8 x double> @quotient.v8f64" in text

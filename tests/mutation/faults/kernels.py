@@ -1,10 +1,52 @@
-"""Faults of the backend `llvm`: where extremes stand, copies that iterations take turns with, reciprocals."""
+"""Faults of the backend `llvm`: extremes, copies that iterations take turns with, reciprocals, how long nests take."""
 
 from __future__ import annotations
 
 from tests.mutation.fault import Fault
 
 FAULTS = (
+    Fault(
+        "a quotient by a reciprocal is not corrected by what is left",
+        "backends/llvm/scalar_code/quotients.py",
+        '[rest, "%z", q]',
+        '[rest, "%w", q]',
+        ("tests/scalar/test_divisors.py",),
+    ),
+    Fault(
+        "quotients of zeros by a reciprocal have no sign",
+        "backends/llvm/scalar_code/quotients.py",
+        "{bits}, {sign}",
+        "{bits}, {bits}",
+        ("tests/scalar/test_divisors.py",),
+    ),
+    Fault(
+        "numbers near the least one are divided by multiplying",
+        "backends/llvm/scalar_code/quotients.py",
+        "LEAST_EXPONENT, MOST_EXPONENT = -600, 700",
+        "LEAST_EXPONENT, MOST_EXPONENT = -1022, 700",
+        ("tests/scalar/test_divisors.py",),
+    ),
+    Fault(
+        "a nest takes as long as the shorter of its instructions and its bytes",
+        "backends/llvm/loops/durations.py",
+        "fcmp ogt double {moving}, {computing}",
+        "fcmp olt double {moving}, {computing}",
+        ("tests/llvm/test_durations.py",),
+    ),
+    Fault(
+        "an element at an index that is data comes alone",
+        "backends/llvm/loops/durations.py",
+        "if id(statement) in at_data or isinstance(statement, Scatter):",
+        "if isinstance(statement, Scatter):",
+        ("tests/llvm/test_durations.py",),
+    ),
+    Fault(
+        "short jobs wake workers only if they come late",
+        "backends/llvm/threads/pool_text.py",
+        "icmp slt i64 %gone, {SOON}",
+        "icmp sge i64 %gone, {SOON}",
+        ("tests/llvm/test_durations.py",),
+    ),
     Fault(
         "a block is remembered that is beaten",
         "backends/llvm/loops/extremes.py",

@@ -13,27 +13,6 @@ _SCALAR = "tests/scalar/test_llvm.py::test_bits_are_the_references"
 
 FAULTS = (
     Fault(
-        "a nest takes as long as the shorter of its instructions and its bytes",
-        "backends/llvm/loops/durations.py",
-        "fcmp ogt double {moving}, {computing}",
-        "fcmp olt double {moving}, {computing}",
-        ("tests/llvm/test_durations.py",),
-    ),
-    Fault(
-        "an element at an index that is data comes alone",
-        "backends/llvm/loops/durations.py",
-        "if id(statement) in at_data or isinstance(statement, Scatter):",
-        "if isinstance(statement, Scatter):",
-        ("tests/llvm/test_durations.py",),
-    ),
-    Fault(
-        "short jobs wake workers only if they come late",
-        "backends/llvm/threads/pool_text.py",
-        "icmp slt i64 %gone, {SOON}",
-        "icmp sge i64 %gone, {SOON}",
-        ("tests/llvm/test_durations.py",),
-    ),
-    Fault(
         "two symbols have one address",
         "backends/llvm/machine/image.py",
         "table.setdefault(target, len(table))",

@@ -13,6 +13,7 @@ from typing import TypeAlias, Union, assert_never
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64, ScalarType
 from accel.backends.llvm.scalar_code.division import DIVISIONS
+from accel.backends.llvm.scalar_code.quotients import by_constant, by_register
 from accel.backends.llvm.scalar_code.scalar import operation
 from accel.backends.llvm.text.code import Code, constant_text, register_type
 from accel.labelled.array import Extent
@@ -162,7 +163,21 @@ class Writer:
         every = [self.every(argument) for argument in arguments]
         if operator in DIVISIONS and result.is_integer and isinstance(arguments[1], Uniform):
             return Lanes(DIVISIONS[operator](self.code, result, every[0], every[1], arguments[1].text), result)
+        if operator is Operator.DIV and result.is_float:
+            quotient = self._quotient(result, every, arguments[1])
+            if quotient is not None:
+                return Lanes(quotient, result)
         return Lanes(operation(self.code, operator, result, types, every), result)
+
+    def _quotient(self, kind: ScalarType, every: Sequence[str], divisor: Value) -> str | None:
+        """The quotient of floats in lanes where no lane need divide; `every`: both in lanes."""
+        match divisor:
+            case Fixed(constant):
+                return by_constant(self.code, kind, every[0], constant)
+            case Uniform(text):
+                return by_register(self.code, kind, every[0], every[1], text)
+            case _:
+                return None
 
     def _progression(self, operator: Operator, arguments: Sequence[Value]) -> Value | None:
         """The result as a progression, if it is one."""
