@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypeAlias
 
 from accel.ast.combinators.host.arrays import use
 from accel.errors import AccelShapeError
-from accel.support.choices import STRATEGIES, Duplicate, Strategy
+from accel.support.choices import STRATEGIES
 from tests.differential.data import HostArray, inputs
 from tests.differential.generate import generate
 from tests.differential.oracle.run import outcomes
@@ -28,6 +29,7 @@ from tests.differential.subjects import (
     reference,
     shared,
 )
+from tests.differential.trials import Device, Trial, Trials, Way, thorough
 
 
 def loaded(program: Program) -> Function:
@@ -38,25 +40,14 @@ def loaded(program: Program) -> Function:
     return names["program"]
 
 
-def drawn(seed: int) -> tuple[Strategy, ...]:
-    """The strategies for one seed: the default, none, and each of the others in turn."""
-    others = [strategy for strategy in STRATEGIES if strategy not in ("ilp", "none")]
-    return ("ilp", "none", others[seed % len(others)])
-
-
-def rule(seed: int) -> Duplicate:
-    """Which work may be recomputed: more often anything than nothing."""
-    return (True, "gathers", True, False)[seed % 4]
-
-
-def failing(program: Program, seed: int, opencl: bool = False) -> list[str]:
+def failing(program: Program, trial: Trial, device: Device | None = None) -> list[str]:
     """What breaks the rule; a program that cannot even be built breaks it too."""
     function, arrays = loaded(program), inputs(program)
     try:
-        given = replace(case(function, arrays), strategies=drawn(seed), duplicate=rule(seed))
+        given = replace(case(function, arrays), trial=trial)
     except Exception as error:  # whatever else the front end raises on a well-typed program is a bug
         return [] if _is_right(error, function, arrays) else [f"building: {type(error).__name__}: {error}"]
-    return failures(given, opencl)
+    return failures(given, device)
 
 
 def _is_right(error: Exception, function: Function, arrays: Sequence[HostArray]) -> bool:
@@ -64,37 +55,44 @@ def _is_right(error: Exception, function: Function, arrays: Sequence[HostArray])
     return isinstance(error, AccelShapeError) and isinstance(next(outcomes(function, arrays)), Fault)
 
 
-def complaint(seed: int, program: Program, opencl: bool = False) -> str:
+def complaint(seed: int, program: Program, trial: Trial, device: Device | None = None) -> str:
     """A shrunk program that can be run, and what fails in it."""
-    smallest = shrink(program, lambda candidate: bool(failing(candidate, seed, opencl)))
-    messages = "\n".join(f"# {line}" for message in failing(smallest, seed, opencl) for line in message.splitlines())
-    head = f"# seed {seed}, shrunk from {len(program.nodes)} to {len(smallest.nodes)} nodes:"
+    smallest = shrink(program, lambda candidate: bool(failing(candidate, trial, device)))
+    found = failing(smallest, trial, device)
+    messages = "\n".join(f"# {line}" for message in found for line in message.splitlines())
+    head = f"# seed {seed}, shrunk from {len(program.nodes)} to {len(smallest.nodes)} nodes, {trial}:"
     return f"{head}\n{messages}\n{file_source(smallest)}"
 
 
-def check(seeds: Sequence[int]) -> Iterator[str]:
+def check(seeds: Sequence[int], trials: Trials = thorough) -> Iterator[str]:
     """One complaint per failing seed, with the interpreters and llvm."""
     for seed in seeds:
-        program = generate(seed)
-        if failing(program, seed):
-            yield complaint(seed, program)
+        program, trial = generate(seed), trials(seed)
+        if failing(program, trial):
+            yield complaint(seed, program, trial)
 
 
-def check_opencl(seeds: Sequence[int], strategies: Sequence[Strategy]) -> Iterator[str]:
+def check_opencl(
+    seeds: Sequence[int], strategies: Sequence[Way], trials: Trials = thorough, device: Device = "opencl"
+) -> Iterator[str]:
     """One complaint per failing seed on OpenCL. Those that succeed are one build; one by one only if that fails.
 
     Where there are elementary functions, strategies are compared with each other: at least two.
     """
     programs = [(seed, generate(seed)) for seed in seeds]
-    together = [(loaded(program), inputs(program)) for _, program in programs]
-    sound, elementary, raising = _sorted(together)
+    sound, elementary, raising = _sorted([(loaded(program), inputs(program)) for _, program in programs])
     others = [strategy for strategy in STRATEGIES if strategy not in strategies]
     several = [*strategies, *others][: max(2, len(strategies))]
-    if _agree(sound, strategies, True) and _agree(elementary, several, False) and _survive(raising):
+    if (
+        _agree(sound, strategies, device, True)
+        and _agree(elementary, several, device, False)
+        and _survive(raising, device)
+    ):
         return
     for seed, program in programs:
-        if failing(program, seed, opencl=True):
-            yield complaint(seed, program, opencl=True)
+        trial = trials(seed)
+        if failing(program, trial, device):
+            yield complaint(seed, program, trial, device)
 
 
 Given: TypeAlias = tuple[Function, list[HostArray]]
@@ -119,7 +117,7 @@ def _sorted(together: Sequence[Given]) -> tuple[list[Given], list[Given], list[G
     return sound, elementary, raising
 
 
-def _agree(together: Sequence[Given], strategies: Sequence[Strategy], to_reference: bool) -> bool:
+def _agree(together: Sequence[Given], strategies: Sequence[Way], device: Device, to_reference: bool) -> bool:
     """Whether the strategies give one result for these programs as one: the reference's, or that of the first strategy."""
     if not together:
         return True
@@ -127,7 +125,7 @@ def _agree(together: Sequence[Given], strategies: Sequence[Strategy], to_referen
     expected = reference(joined) if to_reference else None
     for strategy in strategies:
         try:
-            found = attempt(lambda strategy=strategy: on_opencl(joined, strategy))  # type: ignore[misc]
+            found = attempt(partial(on_opencl, joined, strategy, device))
         except Exception:  # found again for one program alone
             return False
         expected = expected or found
@@ -136,12 +134,12 @@ def _agree(together: Sequence[Given], strategies: Sequence[Strategy], to_referen
     return True
 
 
-def _survive(together: Sequence[Given]) -> bool:
+def _survive(together: Sequence[Given], device: Device) -> bool:
     """Whether nothing but accel's errors comes out of programs in which the reference fails, each alone."""
     for number, (function, arrays) in enumerate(together):
         given, strategy = case(function, arrays), STRATEGIES[number % len(STRATEGIES)]
         try:
-            outcome = attempt(lambda given=given, strategy=strategy: on_opencl(given, strategy))  # type: ignore[misc]
+            outcome = attempt(partial(on_opencl, given, strategy, device))
         except Exception:  # found again below, with its message
             return False
         if given.is_refused and not isinstance(outcome.error, AccelShapeError):

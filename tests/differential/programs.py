@@ -259,17 +259,22 @@ def check_functions(node: Node, types: Types) -> None:
 def infer(program: Program) -> list[tuple[ArrayType, ...]]:
     """The types of all nodes; raises `IllTyped`."""
     found: list[tuple[ArrayType, ...]] = []
+    for node in program.nodes:
+        found.append(inferred(found, node))
+    require(not any(found[ref.node][ref.result].is_hollow for ref in program.outputs))
+    return found
+
+
+def inferred(found: Sequence[tuple[ArrayType, ...]], node: Node) -> tuple[ArrayType, ...]:
+    """The types of a node behind those whose types are `found`; raises `IllTyped`."""
 
     def types(ref: Ref) -> ArrayType:
         return found[ref.node][ref.result]
 
-    for node in program.nodes:
-        check_functions(node, types)
-        inferred = node.operation.infer(node, types)
-        require(all(dim.value >= 0 for array in inferred for dim in array.dims))
-        found.append(tuple(_rigid(array, len(found)) for array in inferred))
-    require(not any(types(ref).is_hollow for ref in program.outputs))
-    return found
+    check_functions(node, types)
+    arrays = node.operation.infer(node, types)
+    require(all(dim.value >= 0 for array in arrays for dim in array.dims))
+    return tuple(_rigid(array, len(found)) for array in arrays)
 
 
 NEW = -1

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import partial
+from functools import cache, partial
 from itertools import combinations
 from typing import TypeAlias
 
@@ -21,30 +21,29 @@ from accel.ast.combinators.host.arrays import use
 from accel.ast.tree.leaves import to_host
 from accel.ast.tree.operators import ELEMENTARY
 from accel.backends import protocol
-from accel.backends.choose import backend
+from accel.backends.choose import AnyBackend, backend
 from accel.backends.interpreter.backend import InterpreterBackend
-from accel.compile import Stages, stages
+from accel.backends.protocol import Backend
 from accel.errors import AccelError, AccelInternalError, AccelShapeError
 from accel.fusedast.interpret import interpret as interpret_fused
-from accel.ilp.problem.options import Options
 from accel.ir.meaning.interpret import interpret as interpret_loops
 from accel.labelled.construction.build import build
 from accel.labelled.meaning.interpret import interpret as interpret_labelled
 from accel.labelled.nodes import Program
 from accel.labelled.scalar import Compute
-from accel.support.choices import STRATEGIES, Duplicate, Strategy
 from tests.differential.data import HostArray
 from tests.differential.oracle.arrays import LARGEST_EXTENT
 from tests.differential.oracle.run import is_refused, outcomes
 from tests.differential.oracle.values import Fault
 from tests.differential.programs import MOST_ELEMENTS
-
-THREADS = (2, 1, 3)
-"""How many threads run the first, second and third strategy on small data, where threads make no difference."""
+from tests.differential.trials import EVERYTHING, Device, Planned, Trial, Way, planned
 
 LARGE = 4096
 """From here on an array is cut into blocks; every number of threads is tried."""
 
+
+COMPILED = ("llvm", "opencl", "gpu")
+"""What makes code, and may round elementary functions in its own way."""
 
 Run: TypeAlias = Callable[[], list[HostArray]]
 Function: TypeAlias = Callable[..., tuple[A.Acc[object], ...]]
@@ -52,15 +51,14 @@ Function: TypeAlias = Callable[..., tuple[A.Acc[object], ...]]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A program with its arguments, one per leaf, the strategies by which it is planned, and which work may be recomputed.
+    """A program with its arguments, one per leaf, and what it runs through.
 
     `function` is what built it, of one array per parameter, if it was built by one.
     """
 
     program: Program
     arguments: list[HostArray]
-    strategies: tuple[Strategy, ...] = STRATEGIES
-    duplicate: Duplicate = True
+    trial: Trial = EVERYTHING
     function: Function | None = None
     given: Sequence[HostArray] = ()
 
@@ -161,17 +159,15 @@ def has_elementary(tree: object) -> bool:
     return False
 
 
-def interpreters(given: Case, staged: Stages, strategy: Strategy) -> Iterator[tuple[str, Run]]:
+def interpreters(given: Case, made: Planned, way: Way) -> Iterator[tuple[str, Run]]:
     """The evaluators of the stages after planning."""
-    yield f"fusedast {strategy}", lambda: interpret_fused(staged.fused, given.arguments)
-    yield f"ir {strategy}", lambda: interpret_loops(staged.loops, given.arguments)
+    yield f"fusedast {way}", lambda: interpret_fused(made.fused, given.arguments)
+    yield f"ir {way}", lambda: interpret_loops(made.loops, given.arguments)
 
 
-def compiled(given: Case, staged: Stages, name: str, threads: int, again: bool = False) -> list[HostArray]:
+def compiled(given: Case, made: Planned, target: Backend, again: bool = False) -> list[HostArray]:
     """The results on a backend; `again`: of the second call, which may be another code than the first."""
-    target = backend(name, threads)
-    assert not isinstance(target, InterpreterBackend), "the reference runs by itself"
-    run = protocol.compiled(target, staged.loops)
+    run = protocol.compiled(target, made.loops)
     if again:
         attempt(lambda: run(given.arguments))
     return run(given.arguments)
@@ -179,11 +175,34 @@ def compiled(given: Case, staged: Stages, name: str, threads: int, again: bool =
 
 def subjects(given: Case) -> Iterator[tuple[str, Run]]:
     """All that must agree with the reference, by name; OpenCL apart, whose builds are slow."""
-    for number, strategy in enumerate(given.strategies):
-        staged = stages(given.program, Options(strategy=strategy, duplicate=given.duplicate))
-        yield from interpreters(given, staged, strategy)
-        for threads in (1, 2, 3) if given.is_large else (THREADS[number % len(THREADS)],):
-            yield f"llvm {strategy} {threads}", partial(compiled, given, staged, "llvm", threads, again=not number)
+    trial = given.trial
+    for number, way in enumerate(trial.ways):
+        made = planned(given.program, way, trial)
+        if trial.interpreted:
+            yield from interpreters(given, made, way)
+        again = trial.again and not number
+        for threads in (1, 2, 3) if given.is_large else (trial.threads[number % len(trial.threads)],):
+            yield f"llvm {way} {threads}", partial(compiled, given, made, on_llvm(threads), again)
+
+
+def on_llvm(threads: int) -> Backend:
+    """The backend for that many threads."""
+    return _compiling(backend("llvm", threads))
+
+
+@cache
+def on_device(device: Device) -> Backend:
+    """The backend for an OpenCL device."""
+    if device == "opencl":
+        return _compiling(backend("opencl", 0))
+    from tests.opencl.platforms import ROWS, as_gpu  # looks for devices
+
+    return as_gpu(sorted(ROWS)[0])
+
+
+def _compiling(target: AnyBackend) -> Backend:
+    assert not isinstance(target, InterpreterBackend), "the reference runs by itself"
+    return target
 
 
 def reference(given: Case) -> Outcome:
@@ -205,10 +224,10 @@ def unlike_numpy(given: Case, expected: Outcome) -> str | None:
     return message
 
 
-def refusals(given: Case, opencl: bool) -> list[str]:
+def refusals(given: Case, device: Device | None) -> list[str]:
     """Everything that takes an argument whose extents are too large."""
     found = []
-    runs = [("labelled", lambda: interpret_labelled(given.program, given.arguments)), *_runs(given, opencl)]
+    runs = [("labelled", lambda: interpret_labelled(given.program, given.arguments)), *_runs(given, device)]
     for name, run in runs:
         try:
             outcome = attempt(run)
@@ -231,46 +250,48 @@ def shared(results: Sequence[HostArray], arguments: Sequence[HostArray]) -> str 
     return None
 
 
-def _runs(given: Case, opencl: bool) -> list[tuple[str, Run]]:
+def _runs(given: Case, device: Device | None) -> list[tuple[str, Run]]:
     runs = list(subjects(given))
-    if opencl and (given.is_refused or not given.is_hollow):
-        runs += [(f"opencl {strategy}", lambda s=strategy: on_opencl(given, s)) for strategy in given.strategies]  # type: ignore[misc]
+    if device is not None and (given.is_refused or not given.is_hollow):
+        runs += [(f"{device} {way}", partial(on_opencl, given, way, device)) for way in given.trial.ways]
     return runs
 
 
-def failures(given: Case, opencl: bool = False) -> list[str]:
+def failures(given: Case, device: Device | None = None) -> list[str]:
     """Every subject that breaks the rule, and how."""
     if given.is_refused:
-        return refusals(given, opencl)
+        return refusals(given, device)
     expected = reference(given)
     found = []
     message = unlike_numpy(given, expected)
     if message is not None:
         found.append(f"labelled: {message} by NumPy")
     elementary = has_elementary(given.program)
+    if elementary:  # code is compared with other code
+        given = replace(given, trial=given.trial.of_two())
     first: dict[str, Outcome] = {}
-    for name, run in _runs(given, opencl):
+    for name, run in _runs(given, device):
         try:
             outcome = attempt(run)
         except Exception as error:  # a bug of any kind is what we look for
             found.append(f"{name}: {type(error).__name__}: {error}")
             continue
         family = name.split()[0]
-        against = first.setdefault(family, outcome) if elementary and family in ("llvm", "opencl") else expected
+        against = first.setdefault(family, outcome) if elementary and family in COMPILED else expected
         message = difference(against, outcome)
-        if message is None and family in ("llvm", "opencl"):
+        if message is None and family in COMPILED:
             message = shared(outcome.arrays, given.arguments)
         if message is not None:
             found.append(f"{name}: {message}")
     return found
 
 
-def on_opencl(given: Case, strategy: Strategy) -> list[HostArray]:
+def on_opencl(given: Case, way: Way, device: Device) -> list[HostArray]:
     """The results on the default OpenCL device."""
-    return compiled(given, stages(given.program, Options(strategy=strategy, duplicate=given.duplicate)), "opencl", 0)
+    return compiled(given, planned(given.program, way, given.trial), on_device(device))
 
 
 def report(function: Function, arrays: Sequence[HostArray]) -> None:
     """Print what differs: what a printed program calls."""
-    for message in failures(case(function, arrays), opencl=True) or ["everything agrees"]:
+    for message in failures(case(function, arrays), "opencl") or ["everything agrees"]:
         print(message)

@@ -9,16 +9,12 @@ import numpy as np
 import pytest
 
 from accel.ast.tree.types import BOOL, I64
-from accel.backends.protocol import compiled
-from accel.compile import stages
-from accel.ilp.problem.options import Options
 from accel.ir.meaning.interpret import interpret
 from accel.ir.nodes import Program as Loops
 from accel.ir.text import text
-from accel.support.choices import STRATEGIES, Strategy
-from tests.differential import check as checks
+from accel.support.choices import STRATEGIES
 from tests.differential import subjects
-from tests.differential.check import check, check_opencl, drawn, loaded
+from tests.differential.check import check, check_opencl, loaded
 from tests.differential.data import HostArray, inputs
 from tests.differential.elementwise import Input, Map
 from tests.differential.generate import generate
@@ -26,9 +22,9 @@ from tests.differential.programs import Apply, Function, Literal, Node, Program,
 from tests.differential.reductions import Fold
 from tests.differential.shrink import cost, shrink
 from tests.differential.source import file_source, function_source
-from tests.differential.subjects import Case, case, failures
+from tests.differential.subjects import case, failures
+from tests.differential.trials import Trial, thorough
 from tests.marks import one_in, require_device, slow
-from tests.opencl.platforms import ROWS, as_gpu
 
 PROGRAMS = 500
 CHUNK = 25
@@ -58,19 +54,11 @@ def test_opencl_agrees_with_the_reference(first: int) -> None:
 
 @pytest.mark.opencl
 @pytest.mark.parametrize("first", one_in(20, range(0, PROGRAMS, CHUNK), kept=5))
-def test_opencl_as_on_a_gpu_agrees_with_the_reference(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_opencl_as_on_a_gpu_agrees_with_the_reference(first: int) -> None:
     """The schedules of GPUs, on a device that need not be one."""
     require_device()
-    on = as_gpu(sorted(ROWS)[0])
-
-    def on_gpu(given: Case, strategy: Strategy) -> list[HostArray]:
-        planned = stages(given.program, Options(strategy=strategy, duplicate=given.duplicate)).loops
-        return compiled(on, planned)(given.arguments)
-
-    for module in (checks, subjects):
-        monkeypatch.setattr(module, "on_opencl", on_gpu)
     strategy = STRATEGIES[first // CHUNK % len(STRATEGIES)]
-    complaint = next(check_opencl(range(first, first + CHUNK), [strategy]), None)
+    complaint = next(check_opencl(range(first, first + CHUNK), [strategy], device="gpu"), None)
     assert complaint is None, complaint
 
 
@@ -82,7 +70,7 @@ def test_all_strategies_agree_on_some(seed: int) -> None:
 
 
 def test_every_strategy_has_its_turn() -> None:
-    assert {strategy for seed in range(6) for strategy in drawn(seed)} == set(STRATEGIES)
+    assert {strategy for seed in range(6) for strategy in thorough(seed).ways} == set(STRATEGIES)
 
 
 @pytest.mark.slow
@@ -137,8 +125,7 @@ def test_a_planted_mistake_is_found_and_shrunk(monkeypatch: pytest.MonkeyPatch) 
         return results
 
     monkeypatch.setattr(subjects, "interpret_loops", wrong)
-    monkeypatch.setattr(checks, "drawn", lambda seed: ("ilp",))
-    seed, complaint = next((seed, found) for seed in range(500) for found in check([seed]))
+    seed, complaint = next((seed, found) for seed in range(500) for found in check([seed], lambda _: Trial(("ilp",))))
     assert f"# seed {seed}, shrunk from " in complaint
     assert "# ir ilp: result 0 differs at " in complaint
     assert complaint.count("\n    t") <= 2

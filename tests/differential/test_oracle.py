@@ -30,6 +30,7 @@ from tests.differential.oracle.values import Fault
 from tests.differential.programs import Node, Program, Ref, extents, infer
 from tests.differential.sizes import HUGE, REFUSED
 from tests.differential.subjects import Case, case, failures, shared
+from tests.differential.trials import thorough
 from tests.guard_pages import guarded_copy
 from tests.marks import slow
 
@@ -109,7 +110,7 @@ def test_extents_that_are_too_large_are_refused(extent: int, layout: int) -> Non
     plain = Node(Input(), numbers=(1, 0, 3), element=(I64,))
     program = Program((plain, huge), (Ref(0),))
     assert infer(program)
-    assert failing(program, 0) == []
+    assert failing(program, thorough(0)) == []
     with pytest.raises(A.AccelShapeError):
         use(inputs(program)[1])
 
@@ -139,7 +140,8 @@ def test_guarded_programs() -> None:
         "tests.differential",
         "--here",
         "--guard",
-        "--no-opencl",
+        "--opencl",
+        "0",
         "--seed",
         "3",
         "--count",
@@ -169,8 +171,8 @@ def test_the_guard_is_noticed(seed: int, layout: int) -> None:
 def test_a_fault_tells_its_seed() -> None:
     """The process ends, and has said where it was."""
     code = (
-        "import ctypes; from tests.differential import __main__ as run;"
-        "run.check = lambda seeds: ctypes.string_at(1, 1); run.faulthandler.enable(); run.work(7, 1, False, True)"
+        "import ctypes; from tests.differential import campaign;"
+        "campaign.check = lambda seeds, trials: ctypes.string_at(1, 1); campaign.work(7, 1, campaign.Options(opencl=0))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode < 0

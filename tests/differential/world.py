@@ -15,7 +15,7 @@ from tests.differential.scalars import Scope, expression, function, parameter
 class World:
     """The state of one generation. `extents` are the sizes that this program likes; `scalars` its element
     types. A `faulty` one may index out of bounds and fold empty rows without a seed. `sizes` are arrays of huge extents,
-    with elements or without."""
+    with elements or without; `types` those of all nodes."""
 
     draw: Draw
     scalars: list[ScalarType]
@@ -25,6 +25,7 @@ class World:
     limit: int
     arrays: list[tuple[Ref, ArrayType]] = field(default_factory=list)
     sizes: list[tuple[Ref, ArrayType]] = field(default_factory=list)
+    types: list[tuple[ArrayType, ...]] = field(default_factory=list)
 
     def scope(self) -> Scope:
         """What scalar functions may mention here: a few arrays to load from."""
