@@ -42,7 +42,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Map:
-    """`map`, `imap`, `zipWith`, `izipWith`, and those of 3 to 9 arrays. numbers: 1 if the function takes the index."""
+    """`map`, `imap`, `zipWith`, `izipWith`, those of 3 to 9 arrays; `nzip`. numbers: 1 if the function takes the index."""
 
     name: str = "map"
 
@@ -58,6 +58,7 @@ class Map:
     def source(self, node: Node) -> str:
         count = len(node.arguments)
         plain = "map" if count == 1 else "zipWith" if count == 2 else f"zipWith{count}"
+        plain = self.name if self.name == "nzip" else plain
         arguments = ", ".join(map(name_of, node.arguments))
         return f"A.{'i' * node.numbers[0]}{plain}({function_text(node.functions[0], name_of)}, {arguments})"
 
@@ -72,11 +73,12 @@ def propose_map(world: World) -> Node | None:
         other = world.array(lambda array: array.dims == first[1].dims)
         arrays.append(other or first)
     parameters = [(name, parameter(name, array.element)) for name, (_, array) in zip(PARAMETERS, arrays, strict=False)]
-    indexed = int(world.draw.chance(20))
+    name = "nzip" if world.draw.chance(5) else "map"
+    indexed = int(name == "map" and world.draw.chance(20))
     if indexed:
         parameters.insert(0, ("ix", index_parameter("ix", first[1].rank)))
     element = world.element()
-    return Node(Map(), tuple(ref for ref, _ in arrays), (world.function(parameters, element),), (indexed,), element)
+    return Node(Map(name), tuple(ref for ref, _ in arrays), (world.function(parameters, element),), (indexed,), element)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,7 @@ class Generate:
 def propose_generate(world: World) -> Node | None:
     """Of a new shape or that of another array."""
     like = world.array(lambda array: True) if world.draw.chance(50) else None
-    numbers = () if like else tuple(world.extent() for _ in range(world.draw.pick((0, 1, 1, 1, 2, 2, 3))))
+    numbers = () if like else world.extents_of(world.draw.pick((0, 1, 1, 1, 1, 2, 2, 2, 3, 4 + world.draw.below(5))))
     rank = like[1].rank if like else len(numbers)
     element = world.element()
     function = world.function([("ix", index_parameter("ix", rank))], element)
@@ -191,7 +193,7 @@ class Indexed:
         return (ArrayType((I64, *array.element), array.dims),)
 
     def source(self, node: Node) -> str:
-        return f"A.map(lambda p: A.lift(A.indexHead(p[0]), p[1]), A.indexed({name_of(node.arguments[0])}))"
+        return f"A.map(lambda p: A.lift(A.indexHead(A.fst(p)), A.snd(p)), A.indexed({name_of(node.arguments[0])}))"
 
 
 def propose_indexed(world: World) -> Node | None:
@@ -237,21 +239,23 @@ class Compute:
 
 @dataclass(frozen=True, slots=True)
 class OnTheHost:
-    """`atrace`, and `foreign_acc` of what does nothing."""
+    """`atrace`; `foreign_acc` of what does nothing; `assert_` of what holds, or, with a function, of that."""
 
     name: str = "atrace"
 
     def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
         require(not types(node.arguments[0]).is_hollow)
+        require(all(check(function, (BOOL,), []) for function in node.functions))
         return (types(node.arguments[0]),)
 
     def source(self, node: Node) -> str:
         array = name_of(node.arguments[0])
-        return (
-            f"A.atrace('traced', {array})"
-            if self.name == "atrace"
-            else f"A.foreign_acc(lambda x: x, lambda x: x, {array})"
-        )
+        if self.name == "assert_":
+            tests = [function_text(function, name_of) for function in node.functions]
+            return f"A.assert_({tests[0] if tests else f'A.size({array}) < {1 << 50}'}, 'asked', {array})"
+        if self.name == "atrace":
+            return f"A.atrace('traced', {array})"
+        return f"A.foreign_acc(lambda x: x, lambda x: x, {array})"
 
 
 def propose_on_the_host(world: World) -> Node | None:
@@ -259,7 +263,9 @@ def propose_on_the_host(world: World) -> Node | None:
     array = world.array(lambda array: not array.is_hollow)
     if array is None:
         return None
-    return Node(OnTheHost("atrace" if world.draw.chance(50) else "foreign_acc"), (array[0],))
+    name = world.draw.pick(("atrace", "foreign_acc", "assert_", "assert_"))
+    tests = (world.value((BOOL,)),) if name == "assert_" and world.faulty else ()
+    return Node(OnTheHost(name), (array[0],), tests)
 
 
 def propose_compute(world: World) -> Node | None:

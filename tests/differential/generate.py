@@ -8,12 +8,14 @@ from typing import TypeAlias
 
 from accel.ast.tree.types import BOOL, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64
 from tests.differential import (
+    asking,
     complex_numbers,
     control,
     elementwise,
     joining,
     keeping,
     movement,
+    products,
     random_numbers,
     reductions,
     segments,
@@ -70,6 +72,11 @@ PROPOSALS: tuple[tuple[int, Proposal], ...] = (
     (1, control.propose_acond),
     (2, control.propose_awhile),
     (1, control.propose_pairs),
+    (4, products.propose_product),
+    (1, products.propose_rnz),
+    (1, asking.propose_question),
+    (1, asking.propose_row_fold),
+    (1, asking.propose_places),
     (2, sizes.propose_cut),
     (2, sizes.propose_sized),
 )
@@ -117,11 +124,8 @@ def generate(seed: int) -> Program:
     world = new_world(draw)
     nodes: list[Node] = []
     for _ in range(1 + draw.below(3)):
-        numbers = (
-            draw.below(1 << 16),
-            draw.below(5),
-            *(world.extent() for _ in range(draw.pick((0, 1, 1, 1, 1, 2, 2, 3)))),
-        )
+        rank = draw.pick((0, 1, 1, 1, 1, 2, 2, 2, 3, 4 + draw.below(5)))
+        numbers = (draw.below(1 << 16), draw.below(5), *world.extents_of(rank))
         add(world, nodes, Node(elementwise.Input(), numbers=numbers, element=(draw.pick(world.scalars),)))
     if draw.chance(15):
         for _ in range(1 + draw.below(2)):

@@ -14,19 +14,25 @@ from tests.differential.world import World, dims
 ORDERS = (
     *("reverse", "transpose", "take", "drop", "flatten", "init", "tail"),
     *("reverseOn", "transposeOn", "takeOn", "dropOn", "initOn", "tailOn", "slit", "slitOn"),
+    *("flip", "flattenOn", "subdivide"),
 )
+OF_AN_AXIS = ("flip", "subdivide")
+"""What takes an axis beside those whose names say so."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reorder:
-    """`reverse`, `transpose`, `flatten`, and the family of `take`. numbers: an axis, then what the operation takes."""
+    """`reverse`, `transpose`, `flatten`, the family of `take`, [Ber]'s views. numbers: an axis, then what the operation takes.
+
+    `flattenOn` is `flatten` with an axis.
+    """
 
     name: str
 
     def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
         array = types(node.arguments[0])
         axis, *numbers = node.numbers
-        own = self.name.endswith("On")
+        own = self.name.endswith("On") or self.name in OF_AN_AXIS
         require(array.rank > 0 and axis < array.rank and (own or axis == 0))
         at = axis if own else array.rank - 1
         extent = array.dims[at]
@@ -34,12 +40,20 @@ class Reorder:
             case "reverse":
                 require(own or array.rank == 1)
                 return (array,)
-            case "transpose":
+            case "transpose" | "flip":
                 other = numbers[0] if own else 1
                 require(other < array.rank and (own or array.rank == 2))
                 exchanged = {axis: array.dims[other], other: array.dims[axis]}
                 shape = tuple(exchanged.get(number, dim) for number, dim in enumerate(array.dims))
                 return (ArrayType(array.element, shape),)
+            case "flatten" if own:
+                require(at + 1 < array.rank and array.is_known and not array.is_huge)
+                both = Dim(array.dims[at].value * array.dims[at + 1].value)
+                return (ArrayType(array.element, (*array.dims[:at], both, *array.dims[at + 2 :])),)
+            case "subdivide":
+                require(extent.rigid is None and numbers[0] > 0 and extent.value % numbers[0] == 0 and array.rank < 8)
+                parts = (Dim(extent.value // numbers[0]), Dim(numbers[0]))
+                return (ArrayType(array.element, (*array.dims[:at], *parts, *array.dims[at + 1 :])),)
             case "flatten":
                 require(array.is_known or array.rank == 1)
                 return (array,) if array.rank == 1 else (ArrayType(array.element, dims(array.size)),)
@@ -54,8 +68,10 @@ class Reorder:
         return (ArrayType(array.element, shape),)
 
     def source(self, node: Node) -> str:
-        numbers = node.numbers if self.name.endswith("On") else node.numbers[1:]
-        return f"A.{self.name}({', '.join([*map(str, numbers), name_of(node.arguments[0])])})"
+        own = self.name.endswith("On") or self.name in OF_AN_AXIS
+        name = "flatten" if self.name == "flattenOn" else self.name
+        numbers = node.numbers if own else node.numbers[1:]
+        return f"A.{name}({', '.join([*map(str, numbers), name_of(node.arguments[0])])})"
 
 
 def propose_reorder(world: World) -> Node | None:
@@ -65,10 +81,14 @@ def propose_reorder(world: World) -> Node | None:
     array = world.array(lambda array: array.rank > 0 and rank in (None, array.rank))
     if array is None:
         return None
-    axis = world.draw.below(array[1].rank) if name.endswith("On") else 0
+    own = name.endswith("On") or name in OF_AN_AXIS
+    axis = world.draw.below(array[1].rank) if own else 0
     plain = name.removesuffix("On")
-    if plain == "transpose":
-        more: tuple[int, ...] = (world.draw.below(array[1].rank),) if name.endswith("On") else ()
+    if plain in ("transpose", "flip"):
+        more: tuple[int, ...] = (world.draw.below(array[1].rank),) if own else ()
+    elif name == "subdivide":
+        extent = array[1].dims[axis].value
+        more = (world.draw.pick([block for block in range(1, min(extent, 70) + 1) if extent % block == 0] or [1]),)
     else:
         more = tuple(world.extent() - 1 for _ in range({"take": 1, "drop": 1, "slit": 2}.get(plain, 0)))
     return Node(Reorder(name), (array[0],), numbers=(axis, *more))
@@ -92,7 +112,7 @@ class Replicate:
 
     def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
         array = types(node.arguments[0])
-        require(node.numbers.count(ALL) == array.rank and 0 < len(node.numbers) <= 4)
+        require(node.numbers.count(ALL) == array.rank and 0 < len(node.numbers) <= 8)
         own = iter(array.dims)
         return (ArrayType(array.element, tuple(next(own) if n == ALL else Dim(n) for n in node.numbers)),)
 
@@ -102,12 +122,12 @@ class Replicate:
 
 def propose_replicate(world: World) -> Node | None:
     """One or two new dimensions anywhere."""
-    array = world.array(lambda array: array.rank < 3)
+    array = world.array(lambda array: array.rank < 7)
     if array is None:
         return None
     numbers = [ALL] * array[1].rank
     for _ in range(world.draw.pick((1, 1, 2))):
-        numbers.insert(world.draw.below(len(numbers) + 1), world.extent())
+        numbers.insert(world.draw.below(len(numbers) + 1), world.extents_of(array[1].rank + 1)[0])
     return Node(Replicate(), (array[0],), numbers=tuple(numbers))
 
 

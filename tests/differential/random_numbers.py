@@ -10,11 +10,15 @@ from tests.differential.programs import ArrayType, Node, Types
 from tests.differential.world import World, dims
 
 KINDS = (("bits", U64), ("uniform", F64), ("uniform", F32), ("integers", I64))
+ELEMENTARY = (("normal", F64), ("normal", F32))
 
 
 @dataclass(frozen=True, slots=True)
 class Random:
-    """`random.bits`, `uniform` and `integers`. numbers: a seed, whether the key is one of two made of it, then the extents."""
+    """`random.bits`, `uniform`, `normal` and `integers`.
+
+    numbers: a seed, whether the key is one of two made of it, then the extents.
+    """
 
     name: str
 
@@ -26,13 +30,13 @@ class Random:
         key = f"A.random.key({seed})"
         if made:
             key = f"A.random.split({key}, 2)[1]"
-        given = {"bits": "", "uniform": f", np.{node.element[0].dtype.name}", "integers": f", {-seed}, {seed + 5}"}
-        return f"A.random.{self.name}({key}, {shape_text(tuple(extents))}{given[self.name]})"
+        given = {"bits": "", "integers": f", {-seed}, {seed + 5}"}.get(self.name, f", np.{node.element[0].dtype.name}")
+        return f"A.random.{self.name}({key}, {shape_text(tuple(extents))}{given})"
 
 
 def propose_random(world: World) -> Node | None:
     """Of rank 0 to 3."""
-    name, kind = world.draw.pick(KINDS)
-    extents = (world.extent() for _ in range(world.draw.pick((0, 1, 1, 2, 3))))
+    name, kind = world.draw.pick(KINDS + ELEMENTARY if world.elementary else KINDS)
+    extents = world.extents_of(world.draw.pick((0, 1, 1, 2, 3, 5)))
     numbers = (world.draw.below(1 << 40), world.draw.below(2), *extents)
     return Node(Random(name), (), (), numbers, (kind,))

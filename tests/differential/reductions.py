@@ -72,6 +72,7 @@ def propose_fold(world: World) -> Node | None:
 
 
 REDUCTIONS = ("sum", "product", "minimum", "maximum", "all", "any", "argmin", "argmax")
+OF_BOOLS = ("and_", "or_")
 UNSEEDED = ("minimum", "maximum", "argmin", "argmax")
 
 
@@ -87,7 +88,7 @@ class Reduction:
         if self.name in ("all", "any"):
             require(check(node.functions[0], (BOOL,), [parameter("p", array.element)]))
             return (ArrayType((BOOL,), array.dims[:-1]),)
-        require(len(array.element) == 1 and array.element[0] is not BOOL)
+        require(len(array.element) == 1 and (array.element[0] is BOOL) == (self.name in OF_BOOLS))
         if self.name in UNSEEDED and not node.numbers[0]:
             require(array.dims[-1].rigid is None and array.dims[-1].value > 0)
         return (ArrayType((I64,) if self.name.startswith("arg") else array.element, array.dims[:-1]),)
@@ -101,7 +102,7 @@ def propose_reduction(world: World) -> Node | None:
     array = world.array(lambda array: array.rank > 0)
     if array is None:
         return None
-    name = world.draw.pick(REDUCTIONS)
+    name = world.draw.pick((*OF_BOOLS, "all", "any") if array[1].element == (BOOL,) else REDUCTIONS)
     functions = (world.function([("p", parameter("p", array[1].element))], (BOOL,)),) if name in ("all", "any") else ()
     return Node(Reduction(name), (array[0],), functions, (int(world.faulty),))
 

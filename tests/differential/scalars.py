@@ -91,7 +91,8 @@ def literal(draw: Draw, kind: ScalarType) -> Literal:
 def _numeric(kind: ScalarType) -> list[Signature]:
     infix: list[Signature] = [(f"({{}} {symbol} {{}})", (kind, kind)) for symbol in ("+", "-", "*")]
     named: list[Signature] = [(f"A.{name}({{}}, {{}})", (kind, kind)) for name in ("min", "max")]
-    unary: list[Signature] = [(f"A.{name}({{}})", (kind,)) for name in ("abs", "signum")]
+    named += [(f"A.{name}({{}}, {{}})", (kind, kind)) for name in ("add", "sub", "mul")]
+    unary: list[Signature] = [(f"A.{name}({{}})", (kind,)) for name in ("abs", "signum", "neg")]
     return [*infix, *named, *unary, ("(-{})", (kind,))]
 
 
@@ -112,7 +113,7 @@ def _float_operators(kind: ScalarType, elementary: bool) -> list[Signature]:
 def _integer_operators(kind: ScalarType, others: Sequence[ScalarType]) -> list[Signature]:
     infix: list[Signature] = [(f"({{}} {symbol} {{}})", (kind, kind)) for symbol in ("//", "%", "&", "|", "^")]
     named: list[Signature] = [
-        (f"A.{name}({{}}, {{}})", (kind, kind)) for name in ("quot", "rem", "div", "mod", "pow", "gcd", "lcm")
+        (f"A.{name}({{}}, {{}})", (kind, kind)) for name in ("quot", "rem", "div", "mod", "pow", "gcd", "lcm", "xor")
     ]
     amounts: list[Signature] = [
         (f"A.{name}({{}}, {{}})", (kind, I64))
@@ -135,6 +136,7 @@ def _bool_operators(others: Sequence[ScalarType]) -> list[Signature]:
     for other in others:
         if other is not BOOL:
             found += [(f"({{}} {symbol} {{}})", (other, other)) for symbol in ("==", "!=", "<", "<=", ">", ">=")]
+            found += [(f"A.{name}({{}}, {{}})", (other, other)) for name in ("eq", "ne", "lt", "le", "gt", "ge")]
         if other.is_float:
             found += [("A.isNaN({})", (other,)), ("A.isInfinite({})", (other,))]
         if other.is_integer:
@@ -147,6 +149,8 @@ def operators(kind: ScalarType, scope: Scope) -> list[Signature]:
     """Templates whose result is `kind`, with the types of their arguments."""
     choice: list[Signature] = [("A.cond({}, {}, {})", (BOOL, kind, kind)), ("A.select({}, {}, {})", (BOOL, kind, kind))]
     asked = scope.scalars[0] if scope.scalars else kind
+    choice += [("A.fst(A.lift({}, {}))", (kind, asked)), ("A.snd(A.lift({}, {}))", (asked, kind))]
+    choice.append(("A.fromJust(A.cond({}, A.just({}), A.just({})))", (BOOL, kind, kind)))
     choice.append(("A.match({}, ({}, {}), (lambda _: {}, {}), {})", (asked, asked, kind, BOOL, kind, kind)))
     if kind is BOOL:
         maybes: list[Signature] = [

@@ -10,6 +10,9 @@ from tests.differential.draw import Draw
 from tests.differential.programs import Apply, ArrayType, Dim, Element, Function, Ref, Variable
 from tests.differential.scalars import Scope, expression, function, parameter
 
+TINY = (1, 1, 2, 2, 3, 0)
+"""Extents of arrays of many dimensions."""
+
 
 @dataclass
 class World:
@@ -42,6 +45,10 @@ class World:
     def extent(self) -> int:
         """One of the program's sizes."""
         return self.draw.pick(self.extents)
+
+    def extents_of(self, rank: int) -> tuple[int, ...]:
+        """The program's sizes, as many; small ones where they are many."""
+        return tuple(self.extent() if rank <= 3 else self.draw.pick(TINY) for _ in range(rank))
 
     def element(self) -> Element:
         """A result type: mostly one scalar."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from math import prod
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from tests.differential.oracle import arrays, joining, keeping, movement, reductions, scalars
 from tests.differential.oracle.arrays import Array, Function, Shape, known, mapped
 from tests.differential.oracle.complex_numbers import COMPLEX, of_two
+from tests.differential.oracle.products import products
 from tests.differential.oracle.random_numbers import RANDOM
 from tests.differential.oracle.reductions import Orders, Scan
 from tests.differential.oracle.scalar_names import SCALAR_NAMES
@@ -19,6 +20,8 @@ from tests.differential.oracle.segments import fold_segments, scan_segments, sum
 from tests.differential.oracle.sorting import SORTING
 from tests.differential.oracle.stencils import Boundaries, stencil
 from tests.differential.oracle.values import (
+    BOOL,
+    Fault,
     Tree,
     Tuple,
     Value,
@@ -160,6 +163,28 @@ def _same(array: Array) -> Array:
     return array
 
 
+def _linear(array: Array, position: object) -> Tree:
+    flat = known(lambda: (prod(array.extents),), lambda: array.element, "linearIndex")
+    return flat.at(arrays.index_parts(position))
+
+
+def _row_fold(f: Function, seed: object, ix: Tuple, array: Array) -> Tree:
+    """A row of the array, from left to right, for every index."""
+    found = arrays.tree(seed) if isinstance(seed, (Value, Tuple)) else _typed(seed, array)
+    for position in range(array.extents[-1]):
+        found = arrays.tree(f(found, array.at([*arrays.index_parts(ix), integer(position)])))
+    return found
+
+
+def _asserted(condition: Value, message: str, array: Array) -> Array:
+    def make() -> tuple[Shape, Callable[[], Tree]]:
+        if not one(condition):
+            raise Fault(message)
+        return array.extents, lambda: array.element
+
+    return Array(make, "assert_")
+
+
 _ARITIES = {count: "" if count == 2 else str(count) for count in range(2, 10)}
 _MAKING: dict[str, object] = {
     **{f"zipWith{number}": _mapped for number in _ARITIES.values()},
@@ -174,6 +199,11 @@ _MAKING: dict[str, object] = {
     "unit": lambda value: _fill((), value),
     "enumFromN": _ones,
     "enumFromStepN": movement.enumerated,
+    "nzip": _mapped,
+    "linearIndex": _linear,
+    "null": lambda array: number(prod(array.extents) == 0, BOOL),
+    "sfoldl": _row_fold,
+    "assert_": _asserted,
     "compute": _same,
     "atrace": lambda message, array: array,
     "foreign_acc": lambda function, fallback, array: fallback(array),
@@ -205,8 +235,32 @@ def _cut(axis: int, array: Array, last: bool) -> Array:
     return movement.sliced(array, axis % len(array.extents), bounds, "init")
 
 
-def _flatten(array: Array) -> Array:
-    return known(lambda: (prod(array.extents),), lambda: array.element, "flatten")
+def _flatten(*given: Any) -> Array:
+    """All dimensions as one, or that of an axis and the next."""
+    if len(given) == 1:
+        (array,) = given
+        return known(lambda: (prod(array.extents),), lambda: array.element, "flatten")
+    axis, array = given
+    return _reshaped(array, axis, 2, lambda extents: (prod(extents),))
+
+
+def _reshaped(array: Array, axis: int, count: int, change: Callable[[Shape], Shape]) -> Array:
+    """The same elements with some dimensions changed."""
+
+    def extents() -> Shape:
+        before = array.extents
+        return (*before[:axis], *change(before[axis : axis + count]), *before[axis + count :])
+
+    return known(extents, lambda: array.element, "reshape")
+
+
+def _subdivided(axis: int, block: int, array: Array) -> Array:
+    def parts(extents: Shape) -> Shape:
+        if block <= 0 or extents[0] % block:
+            raise Fault("subdivide: no such blocks")
+        return (extents[0] // block, block)
+
+    return _reshaped(array, axis, 1, parts)
 
 
 _MOVING: dict[str, object] = {
@@ -225,7 +279,9 @@ _MOVING: dict[str, object] = {
     "initOn": lambda axis, array: _cut(axis, array, True),
     "tail": lambda array: _cut(-1, array, False),
     "tailOn": lambda axis, array: _cut(axis, array, False),
+    "flip": _transposed,
     "flatten": _flatten,
+    "subdivide": _subdivided,
     "reshape": movement.reshape,
     "replicate": movement.replicate,
     "slice": movement.slice_,
@@ -289,6 +345,12 @@ def _folding(orders: Orders) -> dict[str, object]:
         "maximum": named("max", None),
         "argmin": partial(reductions.position, np.argmin),
         "argmax": partial(reductions.position, np.argmax),
+        "and_": named("and", True),
+        "or_": named("or", False),
+        "rnz": lambda f, g, *parts, seed=None: (
+            unseeded(1)(f, _mapped(g, *parts)) if seed is None else seeded(f, seed, _mapped(g, *parts))
+        ),
+        **products(orders),
         "all": tested("and", True),
         "any": tested("or", False),
         "filter": reductions.filter_,

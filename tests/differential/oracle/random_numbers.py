@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tests.differential.oracle.arrays import Array, extents_of, known
-from tests.differential.oracle.values import Data, Value
+from tests.differential.oracle.values import Data, Fault, Value
 
 CHILDREN = 1 << 61
 """The counter before the first that makes keys."""
@@ -44,5 +44,16 @@ def _integers(key: int, shape: object, low: int, high: int) -> Array:
     return _made(shape, np.array([low + (word * (high - low) >> 64) for word in words], np.int64))
 
 
-RANDOM = SimpleNamespace(key=lambda seed: seed, split=_split, bits=_bits, uniform=_uniform, integers=_integers)
+def _normal(key: int, shape: object, dtype: Any) -> Array:  # Any: as for `_uniform`
+    """None: NumPy has other normal numbers (docs/random.md)."""
+
+    def elements() -> Value:
+        raise Fault("normal")
+
+    return known(lambda: extents_of(shape), elements, "normal")
+
+
+RANDOM = SimpleNamespace(
+    key=lambda seed: seed, split=_split, bits=_bits, uniform=_uniform, integers=_integers, normal=_normal
+)
 """The functions by their names."""

@@ -16,7 +16,7 @@ ELEMENTARY = (
 )
 PLAIN = (
     *("add", "sub", "mul", "div", "quot", "rem", "mod", "abs", "signum", "min", "max"),
-    *("sqrt", "copysign", "isNaN", "isInfinite"),
+    *("sqrt", "copysign", "isNaN", "isInfinite", "neg", "eq", "ne", "lt", "le", "gt", "ge", "xor"),
 )
 
 
@@ -62,6 +62,28 @@ def _parts(value: Tuple) -> tuple[Tree, ...]:
     return tuple(value)
 
 
+def _product(extents: Tuple) -> Value:
+    found = integer(1)
+    for extent in extents:
+        found = found * extent
+    return found
+
+
+def _to_index(extents: Tuple, ix: Tuple) -> Value:
+    found = integer(0)
+    for extent, part in zip(extents, ix, strict=True):
+        found = found * extent + part
+    return found
+
+
+def _from_index(extents: Tuple, position: Value) -> Tuple:
+    parts: list[Tree] = []
+    for extent in reversed(extents[1:]):
+        parts.insert(0, position % extent)
+        position = position // extent
+    return Tuple([position, *parts])
+
+
 def _match(x: Value, *cases: tuple[object, Tree] | Tree) -> Tree:
     found: object = cases[-1]
     for pattern, value in reversed(cases[:-1]):  # type: ignore[misc]  # all but the last are pairs
@@ -98,11 +120,19 @@ SCALARS: dict[str, object] = {
     "isNothing": lambda m: ~m.flag,
     "fromMaybe": scalars.from_maybe,
     "maybe": lambda default, f, m: scalars.from_maybe(default, m, f),
+    "fromJust": lambda m: m.item,
+    "fst": lambda pair: pair[0],
+    "snd": lambda pair: pair[1],
     "lift": _lift,
     "unlift": _parts,
     "index": _index,
     "unindex": _parts,
     "indexHead": lambda ix: ix[-1],
+    "indexTail": lambda ix: Tuple(ix[:-1]),
+    "shapeSize": lambda ix: _product(ix),
+    "intersect": lambda ix, other: Tuple(scalars.operate("min", *both) for both in zip(ix, other, strict=True)),
+    "toIndex": _to_index,
+    "fromIndex": _from_index,
 }
 
 
