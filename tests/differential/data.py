@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from typing import TypeAlias
+from functools import cache
+from typing import Any, TypeAlias
 
 import numpy as np
 
+import accel as A
 from accel.ast.tree.types import ScalarType
 from tests.differential.elementwise import HOLLOW, Input
 from tests.differential.programs import Program
@@ -58,6 +60,15 @@ def laid_out(values: HostArray, layout: int) -> HostArray:
         case 3:
             return np.repeat(values, 2, axis=-1)[..., ::2]
     return values
+
+
+@cache
+def record(*kinds: str) -> type[A.Record]:
+    """A class of records with fields `x0`, `x1`, … of these types."""
+    # Any: annotations that are made here.
+    field: Any = A.Field
+    fields = {f"x{number}": field[ScalarType(kind).dtype.type] for number, kind in enumerate(kinds)}
+    return type("Fields", (A.Record,), {"__annotations__": fields, "__module__": __name__})
 
 
 def inputs(program: Program) -> list[HostArray]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from accel.ast.tree.types import BOOL, I64
+from tests.differential.forms import Form, form_of
 from tests.differential.programs import ArrayType, Dim, Node, Ref, Types, require
 from tests.differential.scalars import check, function_text, index_parameter, parameter
 from tests.differential.world import World, dims
@@ -118,6 +119,7 @@ class Unzip:
     def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
         array = types(node.arguments[0])
         require(len(array.element) == node.results and 2 <= node.results <= 9)
+        require(form_of(array.element) is Form.PLAIN)
         return tuple(ArrayType((leaf,), array.dims) for leaf in array.element)
 
     def source(self, node: Node) -> str:
@@ -126,7 +128,7 @@ class Unzip:
 
 def propose_unzip(world: World) -> Node | None:
     """An array of tuples."""
-    array = world.array(lambda array: 2 <= len(array.element) <= 9)
+    array = world.array(lambda array: 2 <= len(array.element) <= 9 and form_of(array.element) is Form.PLAIN)
     return None if array is None else Node(Unzip(), (array[0],), results=len(array[1].element))
 
 

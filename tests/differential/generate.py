@@ -72,7 +72,7 @@ PROPOSALS: tuple[tuple[int, Proposal], ...] = (
     (1, control.propose_acond),
     (2, control.propose_awhile),
     (1, control.propose_pairs),
-    (4, products.propose_product),
+    (5, products.propose_product),
     (1, products.propose_rnz),
     (1, asking.propose_question),
     (1, asking.propose_row_fold),
@@ -98,7 +98,9 @@ def new_world(draw: Draw) -> World:
     extents = [draw.pick(SMALL[1:] if draw.chance(85) else SMALL) for _ in range(1 + draw.below(2))]
     if large:
         extents = [draw.pick(LARGE), 1, 2]
-    return World(draw, scalars, extents, draw.chance(12), draw.chance(10), 20_000 if large else 2_000)
+    return World(
+        draw, scalars, extents, draw.chance(12), draw.chance(10), 20_000 if large else 2_000, 50 * draw.chance(30)
+    )
 
 
 def add(world: World, nodes: list[Node], node: Node) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from tests.differential.forms import form_of
 from tests.differential.programs import ArrayType, Program, infer
 from tests.differential.source import function_source
 
@@ -28,7 +29,7 @@ def kinds(array: ArrayType) -> Iterator[str]:
     """What an array is like: its scalars, whether they are several, its rank, whether it is empty or huge."""
     yield from {leaf.value for leaf in array.element}
     if len(array.element) > 1:
-        yield f"tuple of {len(array.element)}"
+        yield form_of(array.element).value
     yield f"rank {array.rank}"
     if array.is_known and array.size == 0:
         yield "empty"

@@ -37,6 +37,7 @@ FORMS = (
 )
 """How a product is written, and what it is by NumPy's subscripts."""
 
+TRIES = 5
 MOST = 1 << 14
 """The most products that are computed."""
 
@@ -67,8 +68,12 @@ class Product:
 
 
 def propose_product(world: World) -> Node | None:
-    """Arrays whose ranks and extents fit the subscripts."""
-    number = world.draw.below(len(FORMS))
+    """Arrays whose ranks and extents fit the subscripts of one of a few forms."""
+    tried = (_arguments(world, world.draw.below(len(FORMS))) for _ in range(TRIES))
+    return next((node for node in tried if node is not None), None)
+
+
+def _arguments(world: World, number: int) -> Node | None:
     arguments, extents, element = [], dict[str, Dim](), None
     for axes in FORMS[number][1].split("->")[0].split(","):
         array = world.array(partial(_fits, axes, extents, element))

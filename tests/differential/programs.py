@@ -8,9 +8,10 @@ from enum import Enum
 from typing import Protocol, TypeAlias, Union
 
 from accel.ast.tree.types import I64, ScalarType
+from tests.differential.forms import Form
 
 Element: TypeAlias = tuple[ScalarType, ...]
-"""The leaves of an element type; one leaf is a plain scalar, more are a tuple."""
+"""The leaves of an element type; one leaf is a plain scalar, more are a tuple, or what `forms.py` says."""
 
 
 class IllTyped(Exception):
@@ -159,11 +160,11 @@ Expression: TypeAlias = Union[Literal, Variable, Apply, Load, Extent, Loop]
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A scalar function: names of parameters, and one expression per leaf of the result. `index`: it gives an index."""
+    """A scalar function: names of parameters, one expression per leaf of the result, and what the result is."""
 
     parameters: tuple[str, ...]
     results: tuple[Expression, ...]
-    index: bool = False
+    form: Form = Form.PLAIN
 
 
 class Operation(Protocol):
@@ -318,7 +319,7 @@ def rename(node: Node, renumber: Callable[[Ref], Ref]) -> Node:
                 return Loop(name, count, inside(initial), inside(body), kind)
 
     functions = tuple(
-        Function(function.parameters, tuple(inside(result) for result in function.results), function.index)
+        Function(function.parameters, tuple(inside(result) for result in function.results), function.form)
         for function in node.functions
     )
     arguments = tuple(renumber(ref) for ref in node.arguments)

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from accel.ast.tree.types import BOOL, F16, F32, F64, I64, ScalarType
 from tests.differential.draw import Draw
+from tests.differential.forms import Form, form_of, made, parts, zero
 from tests.differential.programs import (
     Apply,
     ArrayType,
@@ -223,7 +224,7 @@ def load(draw: Draw, kind: ScalarType, scope: Scope, fuel: int) -> Load | None:
         (ref, leaf if len(array.element) > 1 else None, array.rank)
         for ref, array in scope.arrays
         for leaf, scalar in enumerate(array.element)
-        if scalar is kind and (guarded or (array.is_known and array.size > 0))
+        if scalar is kind and form_of(array.element) is Form.PLAIN and (guarded or (array.is_known and array.size > 0))
     ]
     if not fitting:
         return None
@@ -245,9 +246,7 @@ def loop(draw: Draw, kind: ScalarType, scope: Scope, fuel: int) -> Loop:
 
 def parameter(name: str, element: Element) -> tuple[Variable, ...]:
     """The leaves of a function's parameter."""
-    if len(element) == 1:
-        return (Variable(name, element[0]),)
-    return tuple(Variable(f"{name}[{leaf}]", kind) for leaf, kind in enumerate(element))
+    return tuple(Variable(text, kind) for text, kind in zip(parts(name, element), element, strict=True))
 
 
 def index_parameter(name: str, rank: int) -> tuple[Variable, ...]:
@@ -261,7 +260,8 @@ def function(
     """A random function of these parameters."""
     variables = tuple(variable for _, leaves in parameters for variable in leaves)
     inner = replace(scope, variables=(*scope.variables, *variables))
-    return Function(tuple(name for name, _ in parameters), tuple(expression(draw, kind, inner) for kind in result))
+    results = tuple(expression(draw, kind, inner) for kind in result)
+    return Function(tuple(name for name, _ in parameters), results, form_of(result))
 
 
 def constant_text(value: Literal) -> str:
@@ -306,17 +306,13 @@ def load_text(load: Load, name: Callable[[Ref], str]) -> str:
         wrapped = (f"{part} % {extent}" for part, extent in zip(index, extents, strict=True))
         return f"{array}[{', '.join(wrapped)}]{item}"
     tests = " & ".join(f"({i} >= 0) & ({i} < {n})" for i, n in zip(index, extents, strict=True))
-    zero = Literal(load.type, 0.0 if load.type.is_float else False if load.type is BOOL else 0)
-    return f"A.cond({tests}, {array}[{', '.join(index)}]{item}, {constant_text(zero)})"
+    return f"A.cond({tests}, {array}[{', '.join(index)}]{item}, {zero(load.type)})"
 
 
 def function_text(function: Function, name: Callable[[Ref], str]) -> str:
     """A function as a lambda; without parameters, its result."""
     results = [text(result, name) for result in function.results]
-    if function.index:
-        body = f"A.index({', '.join(results)})"
-    else:
-        body = results[0] if len(results) == 1 else f"A.lift({', '.join(results)})"
+    body = made(function.form, [result.type for result in function.results], results)
     return f"lambda {', '.join(function.parameters)}: {body}" if function.parameters else body
 
 
@@ -332,7 +328,7 @@ def check(function: Function, result: Element, types: Sequence[tuple[Variable, .
             return bound(value.initial, inner) and bound(value.body, own)
         return all(bound(part, inner) for part in _parts(value))
 
-    right = tuple(value.type for value in function.results) == result
+    right = tuple(value.type for value in function.results) == tuple(result) and function.form is form_of(result)
     return right and all(bound(value, frozenset()) for value in function.results)
 
 

@@ -123,7 +123,7 @@ def simpler_functions(program: Program) -> Iterator[Program]:
             for position, result in enumerate(function.results):
                 for simpler in simplified(result):
                     results = (*function.results[:position], simpler, *function.results[position + 1 :])
-                    changed = Function(function.parameters, results, function.index)
+                    changed = Function(function.parameters, results, function.form)
                     functions = (*node.functions[:which], changed, *node.functions[which + 1 :])
                     nodes = (*program.nodes[:number], replace(node, functions=functions), *program.nodes[number + 1 :])
                     yield live(Program(nodes, program.outputs))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from accel.ast.tree.types import I64
 from tests.differential.elementwise import name_of
+from tests.differential.forms import Form, form_of
 from tests.differential.programs import ArrayType, Dim, Node, Types, require
 from tests.differential.scalars import check, function_text, parameter
 from tests.differential.world import World
@@ -20,6 +21,7 @@ class Sorting:
     def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
         array = types(node.arguments[0])
         require(array.rank > 0 and not array.has_many_rows)
+        require(bool(node.functions) or form_of(array.element) is Form.PLAIN)
         for function in node.functions:
             require(check(function, node.element, [parameter("p", array.element)]))
         return (ArrayType((I64,), array.dims) if self.name == "argsort" else array,)
@@ -37,7 +39,7 @@ def propose_sort(world: World) -> Node | None:
     name = world.draw.pick(("sort", "argsort", "sortBy"))
     if name != "sortBy":
         return Node(Sorting(name), (array[0],))
-    element = world.element()
+    element = world.plain()
     key = world.function([("p", parameter("p", array[1].element))], element)
     return Node(Sorting(name), (array[0],), (key,), (), element)
 
@@ -50,7 +52,7 @@ class TopK:
 
     def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
         array, (k,) = types(node.arguments[0]), node.numbers
-        require(array.rank > 0 and not array.has_many_rows)
+        require(array.rank > 0 and not array.has_many_rows and form_of(array.element) is Form.PLAIN)
         require(array.dims[-1].rigid is None and 0 <= k <= array.dims[-1].value)
         shape = (*array.dims[:-1], Dim(k))
         return (ArrayType(array.element, shape), ArrayType((I64,), shape))
@@ -76,7 +78,7 @@ class Search:
 
     def infer(self, node: Node, types: Types) -> tuple[ArrayType, ...]:
         table, array = (types(ref) for ref in node.arguments)
-        require(table.rank == 1 and table.element == array.element)
+        require(table.rank == 1 and table.element == array.element and form_of(array.element) is Form.PLAIN)
         return (ArrayType((I64,), array.dims),)
 
     def source(self, node: Node) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tests.differential.elementwise import name_of
 from tests.differential.programs import ArrayType, Element, Node, Types, Variable, require
-from tests.differential.scalars import check, function_text, index_parameter
+from tests.differential.scalars import check, function_text, index_parameter, parameter
 from tests.differential.world import World
 
 BOUNDARIES = ("clamp", "mirror", "wrap", "constant", "function")
@@ -16,10 +16,10 @@ NAMES = ("n", "m")
 
 def sites(name: str, element: Element, offsets: tuple[int, ...], rank: int) -> tuple[Variable, ...]:
     """The neighbours at some offsets, one after the other, as variables."""
-    found = []
+    found: list[Variable] = []
     for first in range(0, len(offsets), rank):
         text = f"{name}({', '.join(map(str, offsets[first : first + rank]))})"
-        found += [Variable(f"{text}[{leaf}]" if len(element) > 1 else text, kind) for leaf, kind in enumerate(element)]
+        found += parameter(text, element)
     return tuple(found)
 
 

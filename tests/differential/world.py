@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from accel.ast.tree.types import BOOL, ScalarType
+from accel.ast.tree.types import BOOL, F32, F64, ScalarType
 from tests.differential.draw import Draw
+from tests.differential.forms import Form, Formed, form_of
 from tests.differential.programs import Apply, ArrayType, Dim, Element, Function, Ref, Variable
 from tests.differential.scalars import Scope, expression, function, parameter
 
@@ -17,7 +18,8 @@ TINY = (1, 1, 2, 2, 3, 0)
 @dataclass
 class World:
     """The state of one generation. `extents` are the sizes that this program likes; `scalars` its element
-    types. A `faulty` one may index out of bounds and fold empty rows without a seed. `sizes` are arrays of huge extents,
+    types. A `faulty` one may index out of bounds and fold empty rows without a seed. In one of `formed`
+    percent of cases a new element is no plain scalar or tuple. `sizes` are arrays of huge extents,
     with elements or without; `types` those of all nodes."""
 
     draw: Draw
@@ -26,6 +28,7 @@ class World:
     elementary: bool
     faulty: bool
     limit: int
+    formed: int = 0
     arrays: list[tuple[Ref, ArrayType]] = field(default_factory=list)
     sizes: list[tuple[Ref, ArrayType]] = field(default_factory=list)
     types: list[tuple[ArrayType, ...]] = field(default_factory=list)
@@ -52,6 +55,12 @@ class World:
 
     def element(self) -> Element:
         """A result type: mostly one scalar."""
+        if self.draw.chance(self.formed):
+            return formed_element(self.draw, self.scalars)
+        return self.plain()
+
+    def plain(self) -> Element:
+        """A scalar, or a tuple of scalars."""
         count = self.draw.pick((1, 1, 1, 1, 2, 3))
         return tuple(self.draw.pick(self.scalars) for _ in range(count))
 
@@ -68,6 +77,19 @@ class World:
         return combiner(self.draw, element, self.scope())
 
 
+def formed_element(draw: Draw, scalars: list[ScalarType]) -> Element:
+    """A complex number where its parts are among the scalars, a record, a maybe, or a tuple with a tuple in it."""
+    parts = [kind for kind in scalars if kind in (F32, F64)]
+    form = draw.pick((Form.COMPLEX, Form.COMPLEX, Form.RECORD, Form.MAYBE, Form.NESTED))
+    match form:
+        case Form.COMPLEX:
+            part = draw.pick(parts or [F32, F64])
+            return Formed(form, (part, part))
+        case Form.MAYBE:
+            return Formed(form, (BOOL, draw.pick(scalars)))
+    return Formed(form, [draw.pick(scalars) for _ in range(2 + draw.below(2) if form is Form.RECORD else 3)])
+
+
 INFIX = ("({} + {})", "({} * {})")
 CHOOSE = ("A.min({}, {})", "A.max({}, {})")
 BITS = ("({} & {})", "({} | {})", "({} ^ {})")
@@ -79,12 +101,13 @@ def combiner(draw: Draw, element: Element, scope: Scope) -> Function:
     style = draw.below(10)
     if style == 0:
         inner = Scope((*left, *right), (), scope.scalars, False)
-        return Function(("a", "b"), tuple(expression(draw, kind, inner, 3) for kind in element))
+        return Function(("a", "b"), tuple(expression(draw, kind, inner, 3) for kind in element), form_of(element))
     if style == 1:
-        return Function(("a", "b"), draw.pick((left, right)))
+        return Function(("a", "b"), draw.pick((left, right)), form_of(element))
     templates = [("({} - {})",) if style == 2 and x.type is not BOOL else _operators(x.type) for x in left]
     leaves = zip(templates, left, right, strict=True)
-    return Function(("a", "b"), tuple(Apply(draw.pick(options), (x, y), x.type) for options, x, y in leaves))
+    results = tuple(Apply(draw.pick(options), (x, y), x.type) for options, x, y in leaves)
+    return Function(("a", "b"), results, form_of(element))
 
 
 def _operators(kind: ScalarType) -> tuple[str, ...]:

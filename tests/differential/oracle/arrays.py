@@ -13,7 +13,7 @@ from tests.differential.oracle.values import (
     INT64,
     Data,
     Fault,
-    Maybe,
+    Nothing,
     Tree,
     Tuple,
     Value,
@@ -154,7 +154,7 @@ def generated(shape: object, f: Function, what: str) -> Array:
 
 def tree(value: object) -> Tree:
     """What a function gave, as an element."""
-    assert isinstance(value, (Value, Tuple, Maybe)), f"a function gave {value!r}"
+    assert isinstance(value, (Value, Tuple, Nothing)), f"a function gave {value!r}"
     return value
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from tests.differential.oracle.arrays import Array, Function, Shape, index_parts, known, tree
 from tests.differential.oracle.folding import Combine
 from tests.differential.oracle.movement import scattered
-from tests.differential.oracle.values import Fault, Maybe, Tree, Tuple, Value, choose
+from tests.differential.oracle.values import Fault, Maybe, Nothing, Tree, Tuple, Value, choose
 
 
 def concatenated(axis: int, first: Array, second: Array) -> Array:
@@ -32,7 +32,7 @@ def concatenated(axis: int, first: Array, second: Array) -> Array:
 def _joined(axis: int, first: Array, one: Tree, second: Array, other: Tree) -> Tree:
     if isinstance(one, Tuple):
         assert isinstance(other, Tuple)
-        return Tuple(_joined(axis, first, a, second, b) for a, b in zip(one, other, strict=True))
+        return type(one)(_joined(axis, first, a, second, b) for a, b in zip(one, other, strict=True))
     assert isinstance(one, Value)
     assert isinstance(other, Value)
     data, bad = [], []
@@ -64,7 +64,7 @@ def scatter_if(to: Array, mask: Array, p: Function, defaults: Array, values: Arr
             raise Fault("scatterIf: shapes differ")
         flag = tree(p(mask.element))
         assert isinstance(flag, Value)
-        target = Maybe(flag, to.element)
+        target = Maybe((flag, to.element))
         return scattered(lambda new, old: new, defaults, target, values.element, prod(values.extents))
 
     return known(lambda: defaults.extents, elements, "scatterIf")
@@ -80,9 +80,9 @@ def permute_with(combine: Combine, defaults: Array, pairs: Array) -> Array:
 
 
 def _placed(combine: Combine, defaults: Array, pair: object, count: int) -> Tree:
-    assert isinstance(pair, Maybe)
-    if pair.item is None:
+    if isinstance(pair, Nothing):
         return defaults.element
+    assert isinstance(pair, Maybe)
     assert isinstance(pair.item, Tuple)
     place, value = pair.item
-    return scattered(combine, defaults, Maybe(pair.flag, place), value, count)
+    return scattered(combine, defaults, Maybe((pair.flag, place)), value, count)

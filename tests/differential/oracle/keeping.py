@@ -54,7 +54,6 @@ def justs(array: Array) -> tuple[Array, Array]:
     """The values that there are."""
     maybe = array.element
     assert isinstance(maybe, Maybe)
-    assert maybe.item is not None
     mask, values = maybe.flag, maybe.item
     return compact(
         known(lambda: array.extents, lambda: _all(mask, array.extents), "justs"),
@@ -86,10 +85,12 @@ def update(array: Array, view: tuple[slice, ...], values: Array) -> Array:
     """A part replaced."""
 
     def elements() -> Tree:
-        rows = np.arange(array.extents[0])[view[0]]
+        rows = range(array.extents[0])[view[0]]
         if (len(rows), *array.extents[1:]) != values.extents:
             raise Fault("update: shapes differ")
-        return _with_rows(array.element, rows, values.element, array.extents)
+        if not prod(values.extents):
+            return array.element
+        return _with_rows(array.element, np.array(rows), values.element, array.extents)
 
     return known(lambda: array.extents, elements, "update")
 
@@ -97,7 +98,7 @@ def update(array: Array, view: tuple[slice, ...], values: Array) -> Array:
 def _with_rows(held: Tree, at: Data, new: Tree, extents: Shape) -> Tree:
     if isinstance(held, Tuple):
         assert isinstance(new, Tuple)
-        return Tuple(_with_rows(one, at, other, extents) for one, other in zip(held, new, strict=True))
+        return type(held)(_with_rows(one, at, other, extents) for one, other in zip(held, new, strict=True))
     assert isinstance(held, Value)
     demanded(new, (len(at) * prod(extents[1:]),), "update")
     assert isinstance(new, Value)

@@ -26,6 +26,7 @@ from tests.differential.oracle.values import (
     Data,
     Fault,
     Maybe,
+    Nothing,
     Tree,
     Tuple,
     Value,
@@ -149,6 +150,8 @@ def permute(combine: Combine, defaults: Array, f: Function, array: Array) -> Arr
 
     def elements() -> Tree:
         target = f(every_index(array.extents))
+        if isinstance(target, Nothing):
+            return defaults.element
         assert isinstance(target, Maybe)
         return scattered(combine, defaults, target, array.element, prod(array.extents))
 
@@ -161,7 +164,7 @@ def scatter_with(combine: Combine, defaults: Array, pairs: Array) -> Array:
     def elements() -> Tree:
         pair = pairs.element
         assert isinstance(pair, Tuple)
-        everywhere = Maybe(number(True, BOOL), pair[0])
+        everywhere = Maybe((number(True, BOOL), pair[0]))
         return scattered(combine, defaults, everywhere, pair[1], prod(pairs.extents))
 
     return known(lambda: defaults.extents, elements, "scatterWith")
@@ -173,7 +176,7 @@ def scatter(indices: Array, defaults: Array, values: Array) -> Array:
     def elements() -> Tree:
         if indices.extents != values.extents:
             raise Fault("scatter: shapes differ")
-        everywhere = Maybe(number(True, BOOL), indices.element)
+        everywhere = Maybe((number(True, BOOL), indices.element))
         return scattered(lambda new, old: new, defaults, everywhere, values.element, prod(values.extents))
 
     return known(lambda: defaults.extents, elements, "scatter")
@@ -184,7 +187,7 @@ def scattered(combine: Combine, defaults: Array, target: Maybe, new: Tree, count
     flag = demanded(target.flag, (count,), "the target")
     assert isinstance(flag, Value)
     sources = np.flatnonzero(flag.data)
-    if target.item is None or not sources.size:
+    if not sources.size:
         return defaults.element
     index = [_chosen(part, count, sources) for part in index_parts(target.item)]
     places, outside = row_major(index, defaults.extents)
@@ -215,7 +218,7 @@ def _turns(places: Data) -> list[Data]:
 def _replaced(held: Tree, at: Data, values: Tree) -> Tree:
     if isinstance(held, Tuple):
         assert isinstance(values, Tuple)
-        return Tuple(_replaced(item, at, value) for item, value in zip(held, values, strict=True))
+        return type(held)(_replaced(item, at, value) for item, value in zip(held, values, strict=True))
     assert isinstance(held, Value)
     assert isinstance(values, Value)
     data = held.data.copy()

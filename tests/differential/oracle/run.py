@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, product
-from types import FunctionType
+from operator import itemgetter
+from types import FunctionType, SimpleNamespace
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from tests.differential.oracle import arrays
 from tests.differential.oracle.arrays import LARGEST_EXTENT, Array
 from tests.differential.oracle.language import Language
 from tests.differential.oracle.reductions import Orders
-from tests.differential.oracle.values import Data, Fault, leaves
+from tests.differential.oracle.values import Data, Fault, Tree, Tuple, leaves
 
 VARIANTS = 64
 """The most combinations of orders of folds that are tried."""
@@ -39,11 +40,21 @@ def outcomes(function: Callable[..., object], arguments: Sequence[Data]) -> Iter
 def _attempt(function: Callable[..., object], arguments: Sequence[Data], orders: Orders) -> list[Data] | Fault:
     assert isinstance(function, FunctionType)
     # The same code as accel runs, with another language behind its names.
-    program = FunctionType(function.__code__, {"A": Language(orders), "np": np})
+    program = FunctionType(function.__code__, {"A": Language(orders), "np": np, "record": record})
     try:
         return results(program, arguments)
     except Fault as fault:
         return fault
+
+
+def record(*kinds: str) -> SimpleNamespace:
+    """A class of records: a tuple, whose items have names."""
+    return _Record(**{f"x{number}": itemgetter(number) for number in range(len(kinds))})
+
+
+class _Record(SimpleNamespace):
+    def __call__(self, *items: Tree) -> Tree:
+        return Tuple(items)
 
 
 def results(program: Callable[..., Sequence[Array]], arguments: Sequence[Data]) -> list[Data]:

@@ -8,7 +8,20 @@ from functools import partial
 import numpy as np
 
 from tests.differential.oracle import functions, scalars
-from tests.differential.oracle.values import BOOL, INT64, Maybe, Tree, Tuple, Value, alike, choose, integer, number, one
+from tests.differential.oracle.values import (
+    BOOL,
+    INT64,
+    Maybe,
+    Nothing,
+    Tree,
+    Tuple,
+    Value,
+    alike,
+    choose,
+    integer,
+    number,
+    one,
+)
 
 ELEMENTARY = (
     *("exp", "expm1", "log", "log1p", "log2", "log10", "cbrt", "erf", "erfc", "atan2", "hypot"),
@@ -114,8 +127,8 @@ SCALARS: dict[str, object] = {
     "lcm": _multiple,
     "even": _even,
     "odd": lambda x: ~_even(x),
-    "just": lambda item: Maybe(number(True, BOOL), item),
-    "nothing": lambda: Maybe(number(False, BOOL), None),
+    "just": lambda item: Maybe((number(True, BOOL), item)),
+    "nothing": Nothing,
     "isJust": lambda m: m.flag,
     "isNothing": lambda m: ~m.flag,
     "fromMaybe": scalars.from_maybe,

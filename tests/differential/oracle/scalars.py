@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tests.differential.oracle import functions
-from tests.differential.oracle.values import BOOL, INT64, Data, Maybe, Tree, Value, alike, choose, each, either
+from tests.differential.oracle.values import BOOL, INT64, Data, Maybe, Nothing, Tree, Value, alike, choose, each, either
 
 
 def operate(name: str, *operands: object) -> Value:
@@ -252,6 +252,6 @@ def while_(condition: Callable[[Tree], Value], step: Callable[[Tree], Tree], sta
     return each(lambda leaf: Value(leaf.data, either(leaf.bad, failed), leaf.form), state)
 
 
-def from_maybe(default: Tree, m: Maybe, f: Callable[[Tree], Tree] = lambda item: item) -> Tree:
+def from_maybe(default: Tree, m: Maybe | Nothing, f: Callable[[Tree], Tree] = lambda item: item) -> Tree:
     """A function of what a maybe holds, the default where it holds nothing."""
-    return default if m.item is None else choose(m.flag, f(m.item), default)
+    return default if isinstance(m, Nothing) else choose(m.flag, f(m.item), default)

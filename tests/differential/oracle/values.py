@@ -103,14 +103,10 @@ class Value:
     __hash__ = None  # type: ignore[assignment]  # equality gives a value
 
 
-class Maybe:
-    """Perhaps an element: a flag, and the element where the flag holds; none at all for `nothing()`."""
+class Nothing:
+    """`nothing()`: no element, of any type."""
 
-    __slots__ = ("flag", "item")
-
-    def __init__(self, flag: Value, item: Tree | None) -> None:
-        self.flag = flag
-        self.item = item
+    __slots__ = ()
 
 
 class Tuple(tuple["Tree", ...]):
@@ -123,7 +119,23 @@ class Complex(Tuple):
     __slots__ = ()
 
 
-Tree: TypeAlias = Union[Value, Tuple, Maybe]
+class Maybe(Tuple):
+    """Perhaps an element: a flag, and an element, which counts where the flag holds."""
+
+    __slots__ = ()
+
+    @property
+    def flag(self) -> Value:
+        found = self[0]
+        assert isinstance(found, Value)
+        return found
+
+    @property
+    def item(self) -> Tree:
+        return self[1]
+
+
+Tree: TypeAlias = Union[Value, Tuple, Nothing]
 """An element of any type."""
 
 
@@ -172,13 +184,18 @@ def choose(condition: Value, then: Tree, orelse: Tree) -> Tree:
             return Value(np.where(condition.data, then.data, orelse.data), either(condition.bad, bad), _no_form(then))
         case Tuple(), Tuple():
             return type(then)(choose(condition, one, other) for one, other in zip(then, orelse, strict=True))
-        case Maybe(), Maybe():
-            flag = choose(condition, then.flag, orelse.flag)
-            assert isinstance(flag, Value)
-            if then.item is None or orelse.item is None:
-                return Maybe(flag, then.item or orelse.item)
-            return Maybe(flag, choose(condition, then.item, orelse.item))
+        case Maybe(), Nothing():
+            return choose(condition, then, each(_absent, then))
+        case Nothing(), Maybe():
+            return choose(condition, each(_absent, orelse), orelse)
+        case Nothing(), Nothing():
+            return then
     raise AssertionError("the branches have two types")
+
+
+def _absent(leaf: Value) -> Value:
+    """What stands in a maybe that holds nothing: zero, and false."""
+    return Value(np.zeros((), leaf.dtype), False, leaf.form)
 
 
 def _no_form(value: Value) -> object:
@@ -192,8 +209,8 @@ def each(change: Callable[[Value], Value], tree: Tree) -> Tree:
             return change(tree)
         case Tuple():
             return type(tree)(each(change, item) for item in tree)
-        case Maybe(flag=flag, item=item):
-            return Maybe(change(flag), None if item is None else each(change, item))
+        case Nothing():
+            return tree
         case _:
             assert_never(tree)
 
@@ -205,8 +222,8 @@ def leaves(tree: Tree) -> list[Value]:
             return [tree]
         case Tuple():
             return [leaf for item in tree for leaf in leaves(item)]
-        case Maybe(flag=flag, item=item):
-            return [flag, *([] if item is None else leaves(item))]
+        case Nothing():
+            return []
         case _:
             assert_never(tree)
 
