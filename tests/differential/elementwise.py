@@ -70,7 +70,7 @@ def propose_map(world: World) -> Node | None:
     if first is None:
         return None
     arrays = [first]
-    for _ in range(world.draw.pick((0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 4, 8))):
+    for _ in range(world.draw.pick((0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 3, 4, 5, 6, 7, 8))):
         other = world.array(lambda array: array.dims == first[1].dims)
         arrays.append(other or first)
     parameters = [(name, parameter(name, array.element)) for name, (_, array) in zip(PARAMETERS, arrays, strict=False)]
@@ -105,7 +105,7 @@ def propose_zip(world: World) -> Node | None:
         return None
     others = [
         world.array(lambda array: array.dims == first[1].dims and len(array.element) == 1) or first
-        for _ in range(world.draw.pick((1, 1, 1, 2, 2, 5, 8)))
+        for _ in range(world.draw.pick((1, 1, 1, 1, 2, 2, 3, 4, 5, 6, 7, 8)))
     ]
     return Node(Zip(), (first[0], *(ref for ref, _ in others)))
 

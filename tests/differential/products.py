@@ -38,7 +38,7 @@ FORMS = (
 """How a product is written, and what it is by NumPy's subscripts."""
 
 TRIES = 5
-MOST = 1 << 14
+MOST = 1 << 13
 """The most products that are computed."""
 
 

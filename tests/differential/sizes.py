@@ -23,7 +23,7 @@ def huge_input(draw: Draw) -> Node:
 
     Elements of one byte: NumPy has no array whose bytes, without the empty dimension, are more than an int64 counts.
     """
-    refused = draw.chance(8)
+    refused = draw.chance(16)
     extent = draw.pick(REFUSED if refused else HUGE)
     element, seed = (draw.pick((BOOL, I8, U8)),), draw.below(1 << 16)
     if draw.chance(40):

@@ -18,9 +18,11 @@ from accel.fusedast.verify import verify as verify_fused
 from accel.ilp.legality.checker import refusal
 from accel.ilp.problem.build import build
 from accel.ilp.problem.clustering import Clustering, Plan
+from accel.ilp.problem.cost import Weights
 from accel.ilp.problem.decode import clustering
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Options
+from accel.ilp.problem.price import Prices
 from accel.ir import nodes as ir
 from accel.ir.lowering.lower import lower
 from accel.ir.verify import verify as verify_loops
@@ -29,6 +31,7 @@ from accel.labelled.nodes import Program
 from accel.labelled.operations import parts
 from accel.labelled.passes.absorb import absorb
 from accel.support.choices import STRATEGIES, Duplicate, Strategy
+from benchmarks.clusterings import TooManyError, clusterings
 
 Way: TypeAlias = Strategy | Literal["random"]
 """How a program is planned: by a strategy, or by a clustering that is merged at random."""
@@ -102,11 +105,33 @@ def planned(program: Program, way: Way, trial: Trial) -> Planned:
     # Recomputation of other kinds follows from costs, which a random plan does not look at.
     duplicate: Duplicate = "gathers" if trial.duplicate is True else trial.duplicate
     given = absorb(program)
-    fused = fuse(given, _random_plan(given, Random(trial.seed), duplicate))
+    return _realised(given, _random_plan(given, Random(trial.seed), duplicate))
+
+
+def every_plan(program: Program, most: int) -> list[Planned]:
+    """The program under each legal clustering; under none if it has more than `most`, or programs inside of it."""
+    given = absorb(program)
+    graph = build(given, count_passes=False)
+    if any(parts(binding.operation) for binding in given.bindings):
+        return []
+    prices = Prices(graph, Options().what_costs, Weights(graph, {}))
+    try:
+        found = clusterings(graph, prices, most)
+    except TooManyError:
+        return []
+    return [_realised(given, _plan(each)) for each in found]
+
+
+def _realised(program: Program, plan: Plan) -> Planned:
+    fused = fuse(program, plan)
     verify_fused(fused)
     loops = lower(fused)
     verify_loops(loops)
     return Planned(fused, loops)
+
+
+def _plan(found: Clustering, inner: tuple[tuple[Label, tuple[Plan, Plan]], ...] = ()) -> Plan:
+    return Plan(found, inner, "random", "none", None, (), (), False, 0.0)
 
 
 def _random_plan(program: Program, random: Random, duplicate: Duplicate) -> Plan:
@@ -117,8 +142,7 @@ def _random_plan(program: Program, random: Random, duplicate: Duplicate) -> Plan
         for label, programs in nested
         if programs
     )
-    found = random_clustering(build(program, count_passes=False), random, duplicate)
-    return Plan(found, inner, "random", "none", None, (), (), False, 0.0)
+    return _plan(random_clustering(build(program, count_passes=False), random, duplicate), inner)
 
 
 def random_clustering(graph: Graph, random: Random, duplicate: Duplicate) -> Clustering:
