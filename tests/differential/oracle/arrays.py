@@ -20,6 +20,7 @@ from tests.differential.oracle.values import (
     demanded,
     either,
     integer,
+    number,
     one,
     picked,
 )
@@ -224,3 +225,11 @@ def flat(element: Tree) -> Tree:
         return type(element)(map(flat, element))
     assert isinstance(element, Value)
     return Value(element.data.reshape(-1))
+
+
+def typed(seed: object, array: Array) -> Tree:
+    """A seed; a plain Python number has the elements' type."""
+    if isinstance(seed, (Value, Tuple)):
+        return seed
+    assert isinstance(array.element, Value)
+    return number(one(seed), array.element.dtype)

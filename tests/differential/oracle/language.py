@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from tests.differential.oracle import arrays, joining, keeping, movement, reductions, scalars
-from tests.differential.oracle.arrays import Array, Function, Shape, known, mapped
+from tests.differential.oracle import arrays, asking, joining, keeping, movement, reductions, scalars
+from tests.differential.oracle.arrays import Array, Function, Shape, known, mapped, typed
 from tests.differential.oracle.complex_numbers import COMPLEX, of_two
 from tests.differential.oracle.products import products
 from tests.differential.oracle.random_numbers import RANDOM
@@ -163,28 +163,6 @@ def _same(array: Array) -> Array:
     return array
 
 
-def _linear(array: Array, position: object) -> Tree:
-    flat = known(lambda: (prod(array.extents),), lambda: array.element, "linearIndex")
-    return flat.at(arrays.index_parts(position))
-
-
-def _row_fold(f: Function, seed: object, ix: Tuple, array: Array) -> Tree:
-    """A row of the array, from left to right, for every index."""
-    found = arrays.tree(seed) if isinstance(seed, (Value, Tuple)) else _typed(seed, array)
-    for position in range(array.extents[-1]):
-        found = arrays.tree(f(found, array.at([*arrays.index_parts(ix), integer(position)])))
-    return found
-
-
-def _asserted(condition: Value, message: str, array: Array) -> Array:
-    def make() -> tuple[Shape, Callable[[], Tree]]:
-        if not one(condition):
-            raise Fault(message)
-        return array.extents, lambda: array.element
-
-    return Array(make, "assert_")
-
-
 _ARITIES = {count: "" if count == 2 else str(count) for count in range(2, 10)}
 _MAKING: dict[str, object] = {
     **{f"zipWith{number}": _mapped for number in _ARITIES.values()},
@@ -200,10 +178,10 @@ _MAKING: dict[str, object] = {
     "enumFromN": _ones,
     "enumFromStepN": movement.enumerated,
     "nzip": _mapped,
-    "linearIndex": _linear,
+    "linearIndex": asking.linear,
     "null": lambda array: number(prod(array.extents) == 0, BOOL),
-    "sfoldl": _row_fold,
-    "assert_": _asserted,
+    "sfoldl": asking.row_fold,
+    "assert_": asking.asserted,
     "compute": _same,
     "atrace": lambda message, array: array,
     "foreign_acc": lambda function, fallback, array: fallback(array),
@@ -306,7 +284,7 @@ _MOVING: dict[str, object] = {
 
 def _folding(orders: Orders) -> dict[str, object]:
     def seeded(f: Function, seed: object, array: Array, dims: int | None = 1) -> Array:
-        return reductions.fold(orders, f, _typed(seed, array), array, dims)
+        return reductions.fold(orders, f, typed(seed, array), array, dims)
 
     def unseeded(dims: int | None) -> Callable[[Function, Array], Array]:
         return lambda f, array: reductions.fold(orders, f, None, array, dims)
@@ -315,14 +293,14 @@ def _folding(orders: Orders) -> dict[str, object]:
         f = partial(scalars.operate, operator)
         if seed is None:
             return lambda array: reductions.fold(orders, f, None, array)
-        return lambda array: reductions.fold(orders, f, _typed(seed, array), array)
+        return lambda array: reductions.fold(orders, f, typed(seed, array), array)
 
     def tested(operator: str, seed: bool) -> Callable[[Function, Array], Array]:
         return lambda f, array: named(operator, seed)(_mapped(f, array))
 
     def segments(offsets: Callable[[Array], list[int]]) -> tuple[object, object]:
         def with_seed(f: Function, seed: object, array: Array, descriptor: Array) -> Array:
-            return fold_segments(orders, f, _typed(seed, array), array, lambda: offsets(descriptor))
+            return fold_segments(orders, f, typed(seed, array), array, lambda: offsets(descriptor))
 
         def without(f: Function, array: Array, descriptor: Array) -> Array:
             return fold_segments(orders, f, None, array, lambda: offsets(descriptor))
@@ -364,14 +342,6 @@ def _folding(orders: Orders) -> dict[str, object]:
     }
 
 
-def _typed(seed: object, array: Array) -> Tree:
-    """A seed; a plain Python number has the elements' type."""
-    if isinstance(seed, (Value, Tuple)):
-        return seed
-    assert isinstance(array.element, Value)
-    return number(one(seed), array.element.dtype)
-
-
 def _scanning(from_right: bool) -> dict[str, object]:
     end = "r" if from_right else "l"
 
@@ -386,7 +356,7 @@ def _scanning(from_right: bool) -> dict[str, object]:
         form: Callable[[Function, Tree | None, Array], Sequence[Array]],
     ) -> Callable[[Function, object, Array, Array], list[Array]]:
         return lambda f, seed, array, lengths: scan_segments(
-            lambda part: form(f, None if seed is None else _typed(seed, part), part), array, lambda: summed(lengths)
+            lambda part: form(f, None if seed is None else typed(seed, part), part), array, lambda: summed(lengths)
         )
 
     longer = segmented(lambda f, seed, part: [Scan(f, seed, part, from_right).longer()])
