@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tests.mutation.copied import Copy, Outcome
 from tests.mutation.fault import Fault
-from tests.mutation.table import chosen
+from tests.mutation.table import chosen, listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +99,11 @@ def main() -> int:
     )
     parser.add_argument("--jobs", type=int, default=1, help="how many faults at once")
     parser.add_argument("--limit", type=float, default=120, help="seconds for the tests of one fault")
-    parser.add_argument("--list", action="store_true", help="only say which faults there are")
+    parser.add_argument("--list", action="store_true", help="only say which faults there are, and how many")
     given = parser.parse_args()
     pairs = [(stage, fault) for stage, faults in chosen(given.only).items() for fault in faults]
     if given.list:
-        for stage, fault in pairs:
-            print(f"{stage:12} {fault.name:60} accel/{fault.file}")
+        print(*listed(chosen(given.only)), sep="\n")
         return 0
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(given.jobs) as threads:
         copies = _Copies(Path(folder), given.jobs, given.limit)

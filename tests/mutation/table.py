@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from tests.mutation.fault import Fault
 from tests.mutation.faults import (
@@ -51,3 +51,13 @@ def chosen(words: list[str]) -> dict[str, tuple[Fault, ...]]:
         )
         for stage, faults in STAGES.items()
     }
+
+
+def listed(stages: Mapping[str, tuple[Fault, ...]]) -> Iterator[str]:
+    """A line for each fault, then one for each stage: how many it has, and how many of them are argued to be equivalent."""
+    for stage, faults in stages.items():
+        yield from (f"{stage:12} {fault.name:60} accel/{fault.file}" for fault in faults)
+    yield f"\n{'stage':12} {'faults':>6} {'argued':>6}"
+    for stage, faults in stages.items():
+        if faults:
+            yield f"{stage:12} {len(faults):6} {sum(bool(fault.equivalent) for fault in faults):6}"
