@@ -9,6 +9,7 @@ import pytest
 
 from accel.backends.opencl.backend import OpenCLBackend
 from accel.backends.opencl.machine.devices import devices
+from accel.backends.opencl.machine.features import Features
 from accel.support.distribution import pip_install
 
 ROWS = {row.platform: number for number, row in reversed(list(enumerate(devices())))}
@@ -37,5 +38,10 @@ def fresh(platform: str) -> OpenCLBackend:
 def as_gpu(platform: str) -> OpenCLBackend:
     """The same, taken for a GPU."""
     on = fresh(platform)
-    on.features = replace(on.features, gpu=True)
+    on.features = gpu_features(on)
     return on
+
+
+def gpu_features(on: OpenCLBackend) -> Features:
+    """Those of a backend's device, were it a GPU."""
+    return replace(on.features, gpu=True)

@@ -109,9 +109,10 @@ class Shared:
             return
         writer.line(f"if ({here} > 0) {self.vectors}[lane] = {made.name}_scan_vector({own}, {here}{passed});")
         self._follow(writer, present)
+        writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
 
     def sum(self, writer: Writer, present: str) -> None:
-        """Only find what the block comes to."""
+        """Only find what the block comes to: work-item 0 knows it then, while others may be ahead."""
         made = self.made
         own = f"{self.elements} + lane * {PITCH}"
         here = writer.fresh("here")
@@ -137,7 +138,6 @@ class Shared:
                 writer.line(f"{self.total} = {first}{merged};")
             # Where nothing follows, what is asked for before the next element stands here.
             writer.line(f"if (vectors == 0) {self.vectors}[0] = {self.total};")
-        writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
 
     def _reach(self, writer: Writer) -> None:
         """All work-items go through the vectors, twice as far each time: of exact states."""

@@ -29,6 +29,11 @@ MOST_STATEMENTS = 64
 """Scalar operations of a map that is still bound by memory; each is written once for every element of a work-item."""
 
 
+MOST_ACROSS_BYTES = 24
+"""Of what a map reads across for one element: a group has blocks of 32 by 33 of these in local memory, of which OpenCL promises
+32 KB."""
+
+
 def small_elements(nest: Nest) -> Schedule | None:
     """A few neighbouring elements in each work-item, where the arrays that lie as the loops run have small elements."""
     every = [level.loop for level in mentions.levels(nest) if level.loop is not None]
@@ -65,7 +70,7 @@ def turned_blocks(nest: Nest) -> Blocks | None:
     found = blocks(nest)
     if found is None or len(found.axes) != 1 or not _is_outside_pure(nest):
         return None
-    return found
+    return found if sum(each.read.out.type.bytes for each in found.across) <= MOST_ACROSS_BYTES else None
 
 
 def _is_outside_pure(nest: Nest) -> bool:

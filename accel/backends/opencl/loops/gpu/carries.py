@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from accel.backends.opencl.code.body import Body
 from accel.backends.opencl.code.kernel import Amount, Choice, Scaffold
-from accel.backends.opencl.code.shared import Shared
+from accel.backends.opencl.code.shared import PITCH, Shared
 from accel.backends.opencl.code.states import StateType
 from accel.backends.opencl.code.writer import ZEROS, Writer
 from accel.backends.opencl.loops.flat import Flat
@@ -21,10 +21,13 @@ from accel.ir.slices import needed_for
 from accel.labelled.meaning.order import BLOCK, SCAN_VECTOR
 
 ITEMS = 128
-"""Work-items that carry totals through the blocks of a row."""
+"""Work-items that carry totals through the blocks of a row, at most."""
 
 STAGED_BYTES = 16 * 1024
 """Of local memory that totals take."""
+
+SCANNED_BYTES = 24 * 1024
+"""Of local memory that totals take which a group scans, with what their vectors come to. OpenCL promises 32 KB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +52,11 @@ def carry(
     kind = scaffold.types[state.name]
     body = Body(Writer(), scaffold.context, dict(scaffold.types), only=needed_for(scaffold.nest, [state]))
     writer = body.writer
-    scanned = Shared(kind, 0, ITEMS, scaffold.context) if state.monoid.exact else None
-    size = SCAN_VECTOR * ITEMS
-    while kind.bytes * size > STAGED_BYTES and size > 1 and scanned is None:
-        size //= 2
+    items = _most(ITEMS, kind.bytes * (PITCH + 1), SCANNED_BYTES) if state.monoid.exact else ITEMS
+    scanned = Shared(kind, 0, items, scaffold.context) if state.monoid.exact else None
+    size = SCAN_VECTOR * items
+    if scanned is None:
+        size = _most(size, kind.bytes, STAGED_BYTES)
     _declare(writer, kind, scanned, size)
     writer.line("const int lane = get_local_id(0);")
     writer.line("const long row = get_group_id(0);")
@@ -66,12 +70,18 @@ def carry(
     with writer.block(f"for (long base = 0; base < blocks; base += {size})"):
         writer.line(f"const int count = (int)min({size}L, blocks - base);")
         if scanned is not None:
-            _scan(writer, scanned, ends, carries.before, size)
+            _scan(writer, scanned, ends, carries.before)
         else:
             _follow(writer, kind, ends, carries.before)
     writer.line(f"if (lane == 0) {carries.final}[row] = {scanned.before if scanned is not None else 'value'};")
-    items = Amount(rows.extents, factor=ITEMS)
-    scaffold.kernel(purpose, writer.text, items, group=ITEMS, when=when)
+    scaffold.kernel(purpose, writer.text, Amount(rows.extents, factor=items), group=items, when=when)
+
+
+def _most(limit: int, each: int, total: int) -> int:
+    """The greatest of `limit`, its half, its quarter, …, of which each takes so many of the `total` bytes; at least 1."""
+    while each * limit > total and limit > 1:
+        limit //= 2
+    return limit
 
 
 def _declare(writer: Writer, kind: StateType, scanned: Shared | None, size: int) -> None:
@@ -102,15 +112,16 @@ def _follow(writer: Writer, kind: StateType, ends: Partials, before: Partials) -
     writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
 
 
-def _scan(writer: Writer, scanned: Shared, ends: Partials, before: Partials, size: int) -> None:
+def _scan(writer: Writer, scanned: Shared, ends: Partials, before: Partials) -> None:
     """The group scans totals; what is neutral counts as a value before all others, too."""
-    with writer.block(f"for (int at = lane; at < {size}; at += {ITEMS})"):
+    items = scanned.items
+    with writer.block(f"for (int at = lane; at < {SCAN_VECTOR * items}; at += {items})"):
         scanned.clear(writer, "at")
         with writer.block(f"if (at < count && {ends.some}[first + base + at])"):
             scanned.put(writer, "at", f"{ends.values}[first + base + at]")
     writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
     scanned.scan(writer, "count")
-    with writer.block(f"for (int at = lane; at < count; at += {ITEMS})"):
+    with writer.block(f"for (int at = lane; at < count; at += {items})"):
         writer.line(f"{before.values}[first + base + at] = {scanned.ahead('at')};")
         writer.line(f"{before.some}[first + base + at] = 1;")
     scanned.leave(writer)

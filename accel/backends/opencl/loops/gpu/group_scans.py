@@ -192,7 +192,8 @@ class _GroupChain:
                 body.level(flat.body)
         for present in block.presents(left):
             present.end(writer)
-        writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+        if left:
+            writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
 
 
 class _Block:
@@ -291,7 +292,8 @@ class _Block:
         for name, shared in self.shared.items():
             if name not in {state.name for state in summed}:
                 shared.leave(self._writer)
-        self._writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+        if self.shared or self.lanes:
+            self._writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
 
     def end(self, body: Body, summed: Sequence[State], ends: Mapping[str, Partials]) -> None:
         """Join lanes, and leave what the block comes to."""

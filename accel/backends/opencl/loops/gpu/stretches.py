@@ -155,7 +155,9 @@ class LaneFold:
 
 
 def join_values(writer: Writer, folds: Sequence[tuple[JoinedFold, Accumulator]]) -> None:
-    """Leave the work-items' own values of exact folds as lanes."""
+    """Leave the work-items' own values of exact folds as lanes, for all to see."""
+    if not folds:
+        return
     for fold, accumulator in folds:
         writer.line(f"{fold.at.values}[lane] = {accumulator.variable};")
         writer.line(f"{fold.at.some}[lane] = {accumulator.counted};")
