@@ -98,6 +98,13 @@ class Device(Protocol[B]):
         """The first element. With a record, in the same wait what `look` does."""
         ...
 
+    def fetch(self, buffer: B, value: bool | None) -> None:
+        """The host will ask for the first element of the buffer, a bool, which is `value`, if that is known: begin to fetch it.
+
+        Nobody writes to the buffer in between.
+        """
+        ...
+
     def look(self, record: B) -> None:
         """Raises `sites.Failed` if a check has failed of a nest that was launched with this record. Waits for them.
 

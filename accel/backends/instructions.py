@@ -16,6 +16,7 @@ from typing import TypeAlias, TypeVar, assert_never
 
 from accel.ast.handles.extents import require_extents
 from accel.ast.tree.types import ScalarType
+from accel.backends.conditions import conditions, fetched
 from accel.backends.device import RECORD, Around, Device, LooksAtExtents, Slots, nothing_around
 from accel.backends.linear import (
     Assign,
@@ -338,7 +339,7 @@ def instructions(
     ends: dict[Part, int] = {}
     parts = {part.start: part for part in series_parts(items, device.series)}
     last = {part.end: part for part in parts.values()}
-    alone = around is nothing_around
+    alone, asked = around is nothing_around, conditions(items)
     moved, copied = (moves(items), copies(items)) if alone else ({}, {})
     for position, item in enumerate(items):
         if position in last:
@@ -353,6 +354,7 @@ def instructions(
                 code.append(_copy(copied[position], launch, slots))
             case Launch():
                 code += _launch(item, device, slots, around)
+                code += fetched(item, asked, device, slots)
             case View():
                 code.append(_view(item, device, slots))
             case Sort():

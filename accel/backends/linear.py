@@ -168,7 +168,7 @@ def _shared(item: Item) -> list[tuple[Array, Array]]:
             return []
 
 
-def _closure(some: Iterable[Array], pairs: Sequence[tuple[Array, Array]]) -> set[Array]:
+def closure(some: Iterable[Array], pairs: Sequence[tuple[Array, Array]]) -> set[Array]:
     """Arrays, and those that may have the buffers of some of them: the first ones of pairs."""
     found = set(some)
     before = 0
@@ -181,7 +181,7 @@ def _closure(some: Iterable[Array], pairs: Sequence[tuple[Array, Array]]) -> set
 def viewed(items: Sequence[Item]) -> set[Array]:
     """Arrays whose memory may be that of an array with another shape."""
     views = [array for item in items if isinstance(item, View) for array in (*item.arrays, *item.sources)]
-    return _closure(views, [pair for item in items for pair in _shared(item)])
+    return closure(views, [pair for item in items for pair in _shared(item)])
 
 
 def arrays(items: Iterable[Item]) -> frozenset[Array]:

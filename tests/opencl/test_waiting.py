@@ -12,12 +12,16 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.backends.opencl.machine.memory import Held
+from accel.ast.tree.types import ScalarType
+from accel.backends.conditions import value_of
+from accel.backends.opencl.machine.memory import Held, Memory
+from accel.backends.opencl.machine.records import Records
 from accel.backends.opencl.program import PLAIN, opencl_text
 from accel.backends.protocol import compiled
+from accel.ir.nodes import Launch, Repeat
 from accel.schedule.templates.choose import program_schedules
 from tests.opencl.check import loops, same
-from tests.opencl.platforms import backend, each_platform
+from tests.opencl.platforms import backend, each_platform, fresh
 from tests.opencl.test_errors import N, bad_indices
 
 Ints = A.Acc[A.Vector[np.int64]]
@@ -102,7 +106,7 @@ def test_twenty_stencils_in_a_loop_read_a_byte_a_turn(platform: str, copies: lis
     copies.clear()
     executable(arguments)
     read = [size for way, size in copies if way == "read"]
-    assert read == [1] * 21 + [8000]
+    assert read == [1] * 20 + [8000], "that there is a first turn is known"
 
 
 @each_platform
@@ -270,3 +274,53 @@ def test_a_loop_scatters_into_its_state_in_place(platform: str, monkeypatch: pyt
     same(executable(arguments), [wanted])
     assert sum(size >= given.nbytes for size in taken) <= 2
     np.testing.assert_array_equal(given, np.arange(1000))
+
+
+@each_platform
+def test_a_condition_is_fetched_before_the_turn_is_done(platform: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of a loop that counts: its copy is enqueued before the stencil, and nothing else makes the host wait."""
+    pyopencl = pytest.importorskip("pyopencl")
+    seen: list[str] = []
+    launch, copy = pyopencl.Kernel.__call__, pyopencl.enqueue_copy
+
+    def launching(kernel: Any, *given: Any) -> Any:  # Any: pyopencl's
+        seen.append("kernel")
+        return launch(kernel, *given)
+
+    def copying(queue: Any, to: Any, source: Any, **given: Any) -> Any:
+        seen.append("waits" if given.get("is_blocking", True) else "fetches")
+        return copy(queue, to, source, **given)
+
+    planned, arguments = loops("greedy", (blurred(A.use(np.arange(1000.0))),))
+    executable = compiled(backend(platform), planned)
+    wanted = executable(arguments)
+    monkeypatch.setattr(pyopencl.Kernel, "__call__", launching)
+    monkeypatch.setattr(pyopencl, "enqueue_copy", copying)
+    same(executable(arguments), wanted)
+    turns = "".join(each[0] for each in seen if each != "waits")
+    assert turns.endswith("kfk" * 20)
+    assert [each for each in seen if each == "waits"][1:] == [], "but for the result"
+
+
+@each_platform
+def test_fetched_conditions_lie_where_a_device_with_its_own_memory_reaches(platform: str) -> None:
+    on = fresh(platform)
+    on.memory = Memory(on.device, unified=False)
+    on.records = Records(on.memory)
+    held = [on.memory.filled(np.array([each])) for each in (True, False, True)]
+    for each in held:
+        on.records.fetch(each, None)
+    assert [on.records.scalar(each, ScalarType.BOOL, None) for each in held] == [True, False, True]
+    planned, arguments = loops("greedy", (blurred(A.use(np.arange(1000.0))),))
+    same(compiled(on, planned)(arguments), compiled(backend(platform), planned)(arguments))
+
+
+def test_what_depends_on_nothing_is_known() -> None:
+    planned, _ = loops("greedy", (blurred(A.use(np.arange(10.0))),))
+    nests = [step.nest for step in planned.steps if isinstance(step, Launch)]
+    made = {output.array.element: (nest, output.array) for nest in nests for output in nest.outputs}
+    assert value_of(*made[ScalarType.BOOL]) is True
+    (repeat,) = (step for step in planned.steps if isinstance(step, Repeat))
+    inner = [step.nest for step in repeat.body.steps if isinstance(step, Launch)]
+    flags = [(nest, o.array) for nest in inner for o in nest.outputs if o.array.element is ScalarType.BOOL]
+    assert [value_of(*each) for each in flags] == [None]

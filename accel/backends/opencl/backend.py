@@ -158,6 +158,9 @@ class _Kernels:
     def scalar(self, buffer: Held, element: ScalarType, record: Held | None = None) -> bool | int | float:
         return self._backend.records.scalar(buffer, element, record)
 
+    def fetch(self, buffer: Held, value: bool | None) -> None:
+        self._backend.records.fetch(buffer, value)
+
     def look(self, record: Held) -> None:
         self._backend.records.look(record)
 

@@ -55,13 +55,36 @@ def size_class(size: int) -> int:
     return -(-size // step) * step
 
 
+class Fetched:
+    """One byte on its way to the host, which is there when the `copy` is done. It goes to one of `words`, which gets it back:
+    copies come in order, so another one may use it from then on."""
+
+    __slots__ = ("_words", "copy", "host")
+
+    def __init__(self, words: list[HostArray], enqueue: Callable[[HostArray], pyopencl.Event]) -> None:
+        self._words = words
+        self.host = _word(words)
+        self.copy = enqueue(self.host)
+
+    def __del__(self) -> None:
+        self._words.append(self.host)
+
+
+def _word(words: list[HostArray]) -> HostArray:
+    try:
+        return words.pop()
+    except IndexError:  # another thread was quicker
+        return np.empty(1, np.uint8)
+
+
 class Held:
     """A buffer in use. It goes back to its memory when nothing refers to it any more, or for good if it lies in a host array.
 
-    borrowed: that array is the caller's, who may write to it.
+    borrowed: that array is the caller's, who may write to it. known: what the first element is, if the host knows or has begun
+    to fetch it.
     """
 
-    __slots__ = ("_memory", "borrowed", "buffer", "size")
+    __slots__ = ("_memory", "borrowed", "buffer", "known", "size")
 
     def __init__(self, memory: Memory | None, buffer: pyopencl.Buffer, size: int, borrowed: bool = False) -> None:
         """`size`: the bytes that the buffer has."""
@@ -69,6 +92,7 @@ class Held:
         self.buffer = buffer
         self.size = size
         self.borrowed = borrowed
+        self.known: bool | Fetched | None = None
 
     def __del__(self) -> None:
         if self._memory is not None:
@@ -238,6 +262,24 @@ class Memory:
 
         self.enqueued("a copy to it", enqueue)
         return held
+
+    def fetch(self, held: Held) -> Fetched:
+        """Begin to fetch the first byte of a buffer. The device begins with what was enqueued so far."""
+        import pyopencl
+
+        words = [np.empty(1, np.uint8)] if self._staging is None else self._staging.words
+
+        def enqueue(host: HostArray) -> pyopencl.Event:
+            copy = pyopencl.enqueue_copy(self.queue, host, held.buffer, is_blocking=False)
+            self.queue.flush()
+            return copy
+
+        return Fetched(words, lambda host: self.enqueued("a copy from it", lambda: enqueue(host)))
+
+    def arrived(self, fetched: Fetched) -> int:
+        """The byte, once it is there."""
+        self.enqueued("a copy from it", fetched.copy.wait)
+        return int(fetched.host[0])
 
     def settled(self, held: Held, size: int) -> Held:
         """A buffer with the same first `size` bytes, to be kept: a copy of what the caller may write to, or of little in a

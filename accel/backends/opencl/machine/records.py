@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from accel.ast.tree.types import I64, ScalarType
-from accel.backends.opencl.machine.memory import Held, Memory
+from accel.backends.opencl.machine.memory import Fetched, Held, Memory
 from accel.backends.sites import Failed
 
 WORDS = 16
@@ -40,10 +40,21 @@ class Records:
         """What stands in the record, once all that was launched is done."""
         return [int(number) for number in self.memory.download(record, I64, (WORDS,))]
 
+    def fetch(self, buffer: Held, value: bool | None) -> None:
+        """Remember what the first element of the buffer is, or begin to fetch it."""
+        buffer.known = self.memory.fetch(buffer) if value is None else value
+
+    def _known(self, known: bool | Fetched) -> bool:
+        return known if isinstance(known, bool) else bool(self.memory.arrived(known))
+
     def scalar(self, buffer: Held, element: ScalarType, record: Held | None) -> bool | int | float:
         """The first element of a buffer; with a record, and in one wait, what `look` does."""
         import pyopencl
 
+        if buffer.known is not None:
+            if record is not None:
+                self.look(record)
+            return self._known(buffer.known)
         if record is None:
             value: bool | int | float = self.memory.download(buffer, element, ()).item()
             return value

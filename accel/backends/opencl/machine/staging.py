@@ -23,6 +23,12 @@ PIECE = 32 << 20
 PAIRS = 2
 """Of pieces, at most: as many copies are staged at once."""
 
+WORDS = 64
+"""Bytes that are fetched at once, as far as they are made at a time."""
+
+WORD = 64
+"""How far these are apart: no two lie in one line of a cache."""
+
 
 @dataclass(slots=True)
 class _Piece:
@@ -51,6 +57,8 @@ class Staging:
         self._down = pyopencl.CommandQueue(context, device)
         self._idle: list[tuple[_Piece, _Piece]] = []
         self._unmade = [None] * PAIRS
+        self._pinned: list[_Piece] = []
+        self._words: list[HostArray] = []
 
     def upload(self, target: pyopencl.Buffer, data: HostArray) -> None:
         """Copy all bytes of a contiguous array; it may be changed afterwards. Kernels that are enqueued later find them."""
@@ -100,6 +108,15 @@ class Staging:
                 plain[start : start + PIECE] = piece.host[: min(PIECE, plain.size - start)]
         self._idle.append(pair)
 
+    @property
+    def words(self) -> list[HostArray]:
+        """Bytes that the device reaches by itself; who takes one brings it back."""
+        if not self._words:
+            piece = self._piece(WORDS * WORD)
+            self._pinned.append(piece)
+            self._words += [piece.host[at : at + 1] for at in range(0, WORDS * WORD, WORD)]
+        return self._words
+
     def _mark(self) -> list[pyopencl.Event]:
         """The end of what was enqueued so far, for another queue to wait for."""
         import pyopencl
@@ -117,15 +134,15 @@ class Staging:
             self._unmade.pop()
         except IndexError:  # others use all that there are
             return None
-        return self._piece(), self._piece()
+        return self._piece(PIECE), self._piece(PIECE)
 
-    def _piece(self) -> _Piece:
+    def _piece(self, size: int) -> _Piece:
         import pyopencl
 
         flags = pyopencl.mem_flags
-        buffer = pyopencl.Buffer(self._context, flags.READ_WRITE | flags.ALLOC_HOST_PTR, PIECE)
+        buffer = pyopencl.Buffer(self._context, flags.READ_WRITE | flags.ALLOC_HOST_PTR, size)
         access = pyopencl.map_flags.READ | pyopencl.map_flags.WRITE
         host, _ = pyopencl.enqueue_map_buffer(
-            self._up, buffer, access, 0, (PIECE,), np.dtype(np.uint8), is_blocking=True
+            self._up, buffer, access, 0, (size,), np.dtype(np.uint8), is_blocking=True
         )
         return _Piece(buffer, host)
