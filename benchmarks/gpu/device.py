@@ -67,8 +67,8 @@ def _launches() -> Iterator[list[pyopencl.Event]]:
     events: list[pyopencl.Event] = []
     original = pyopencl.Kernel.__call__
 
-    def launched(kernel: pyopencl.Kernel, *given: object) -> pyopencl.Event:
-        event: pyopencl.Event = original(kernel, *given)  # type: ignore[arg-type]  # what the caller gave
+    def launched(kernel: pyopencl.Kernel, *given: object, **named: object) -> pyopencl.Event:
+        event: pyopencl.Event = original(kernel, *given, **named)  # type: ignore[arg-type]  # what the caller gave
         events.append(event)
         return event
 

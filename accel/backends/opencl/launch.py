@@ -19,6 +19,7 @@ from accel.backends.device import RECORD, Launcher, SeriesLauncher, Slots
 from accel.backends.instructions import shape_of
 from accel.backends.opencl.code.checks import may_not_end
 from accel.backends.opencl.code.kernel import Kernel, NestKernels
+from accel.backends.opencl.code.work import work
 from accel.backends.opencl.loops.gpu.row_series import SeriesKernels
 from accel.backends.opencl.loops.sequential import diagnosis
 from accel.backends.opencl.machine.features import Features
@@ -43,19 +44,19 @@ KernelArgument: TypeAlias = "pyopencl.Buffer | np.int64"
 
 Build: TypeAlias = "Callable[[str], pyopencl.Program]"
 
-_Items: TypeAlias = tuple[tuple[int], tuple[int]]
-"""Work-items: all of them, and those of a group."""
+_Items: TypeAlias = tuple[tuple[int], tuple[int], tuple[int]]
+"""Work-items of a launch: how many, those of a group, and the number of the first."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
     """How a nest is launched at some extents: those that it is told, bytes of its temporaries, and the work-items of its
-    kernels, None if there are none. Loops and repeated calls ask for the same."""
+    kernels, in one launch or several; none if there are none. Loops and repeated calls ask for the same."""
 
     extents: tuple[int, ...]
     sizes: tuple[np.int64, ...]
     temporaries: tuple[int, ...]
-    kernels: tuple[_Items | None, ...]
+    kernels: tuple[tuple[_Items, ...], ...]
 
 
 def launcher(
@@ -117,6 +118,7 @@ class _Launcher:
         self._sizes = [slots.size(variable) for variable in made.parameters.sizes]
         self._plan = _Plan((-1,), (), (), ())
         self._waits = waits
+        self._work = work(made.nests)
         self._looks_first = any(map(may_not_end, made.nests))
         # Kernel objects that no call uses. They hold arguments between being told them and being enqueued, so each call has
         # its own, also that of a signal handler in the middle of another.
@@ -138,8 +140,8 @@ class _Launcher:
             record = buffers[RECORD] or self._records.take()
             arguments.append(record.buffer)
         kernels = self._taken()
-        for kernel, items in zip(kernels, plan.kernels, strict=True):
-            if items is not None:
+        for kernel, launches in zip(kernels, plan.kernels, strict=True):
+            for items in launches:
                 self._enqueue(kernel, items, arguments)
         self._idle.append(kernels)
         if not self._waits:
@@ -157,9 +159,15 @@ class _Launcher:
             size = self._size(sizes)
             temporaries = tuple([each.bytes * each.count.value(size) for each in self._made.temporaries])
             told = tuple([np.int64(sizes[slot]) for slot in self._sizes])
-            items = tuple([_items(each, size) for each in self._made.kernels])
+            pieces = self._pieces(size)
+            items = tuple([_launches(each, size, pieces) for each in self._made.kernels])
             self._plan = plan = _Plan(extents, told, temporaries, items)
         return plan
+
+    def _pieces(self, size: Callable[[SizeVariable], int]) -> int:
+        """In how many launches a kernel runs that can be divided: in so many that none does more than it may."""
+        most = self._features.most
+        return 1 if most is None else max(-(-self._work.value(size) // most), 1)
 
     def _taken(self) -> list[pyopencl.Kernel]:
         try:
@@ -170,8 +178,12 @@ class _Launcher:
             return calmly(lambda: [_kernel(program, each, self._made) for each in self._made.kernels])
 
     def _enqueue(self, kernel: pyopencl.Kernel, items: _Items, arguments: list[KernelArgument]) -> None:
-        queue = self._memory.queue
-        self._memory.enqueued("a loop nest", lambda: kernel(queue, *items, *arguments))
+        queue, (count, group, first) = self._memory.queue, items
+        if first == (0,):
+            self._memory.enqueued("a loop nest", lambda: kernel(queue, count, group, *arguments))
+            return
+        self._memory.enqueued("its work", queue.flush)  # so drivers do not take several launches for one piece of work
+        self._memory.enqueued("a loop nest", lambda: kernel(queue, count, group, *arguments, global_offset=first))
 
     def _diagnose(self, given: list[KernelArgument], size: Callable[[SizeVariable], int]) -> AccelError | None:
         """Run the nest again in sequence and without stores; the first check that fails is the error. None if none does."""
@@ -181,7 +193,7 @@ class _Launcher:
         program = self._build(unit([helpers, kernel.text], self._features))
         compiled = calmly(lambda: _kernel(program, kernel, made))
         record = self._records.take()
-        self._enqueue(compiled, ((1,), (1,)), [*given, record.buffer])
+        self._enqueue(compiled, ((1,), (1,), (0,)), [*given, record.buffer])
         number, *index = self._records.read(record)
         return None if number == 0 else fault(sites[number - 1], index, size)
 
@@ -197,9 +209,13 @@ def _kernel(program: pyopencl.Program, kernel: Kernel, made: NestKernels) -> pyo
     return found
 
 
-def _items(kernel: Kernel, size: Callable[[SizeVariable], int]) -> _Items | None:
+def _launches(kernel: Kernel, size: Callable[[SizeVariable], int], pieces: int) -> tuple[_Items, ...]:
+    """Those of a kernel: one, or `pieces` of about the same size if it can be divided."""
     items = kernel.items.value(size)
     if items == 0 or not kernel.runs(size):
-        return None
+        return ()
     group = kernel.group or (SERIAL_GROUP if kernel.serial and items < GROUP * SERIAL_GROUP else GROUP)
-    return (-(-items // group) * group,), (group,)
+    groups = -(-items // group)
+    each = -(-groups // pieces) if kernel.divisible else groups
+    starts = range(0, groups, each)
+    return tuple([((min(each, groups - start) * group,), (group,), (start * group,)) for start in starts])

@@ -19,8 +19,8 @@ PLAIN = Features(fp64=True, rounded_division=True, atomics64=True)
 
 _INTEL = """#ifdef cl_intel_vec_len_hint
 #define SERIAL __attribute__((intel_vec_len_hint(1)))
-#define ONES(type) ((type)(get_global_offset(0) - 1))
-#define UNSEEN(type, x) ((x) ^ (type)get_global_offset(0))
+#define ONES(type) ((type)(get_global_offset(2) - 1))
+#define UNSEEN(type, x) ((x) ^ (type)get_global_offset(2))
 #else
 #define SERIAL
 #define ONES(type) ((type)-1)
@@ -29,8 +29,9 @@ _INTEL = """#ifdef cl_intel_vec_len_hint
 """What Intel's compiler for CPUs must be told. SERIAL stands before kernels whose work-items walk far apart: it would make
 vectors of neighbours, and only gathers. It stands before kernels with a `while` loop that divides integers, too: making vectors
 of some of those, it ends the process (2026.2). Where it makes no vectors, minima and maxima of 32 and 64 bits come out wrong
-beside complements (also `-1 - x`) on processors with AVX-512. ONES are all bits, and UNSEEN is a number, behind an offset that
-is 0, which it cannot know: so it sees neither a complement nor, in `a < UNSEEN(b) ? a : b`, a minimum."""
+beside complements (also `-1 - x`) on processors with AVX-512. ONES are all bits, and UNSEEN is a number, behind the offset in a
+dimension that no launch has: it is 0, which it cannot know, so it sees neither a complement nor, in `a < UNSEEN(b) ? a : b`, a
+minimum."""
 
 
 @dataclass(frozen=True, slots=True)

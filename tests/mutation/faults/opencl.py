@@ -17,6 +17,20 @@ _ERRORS = "tests/opencl/test_errors.py"
 
 FAULTS = (
     Fault(
+        "the second piece of a launch begins one group late",
+        "backends/opencl/launch.py",
+        "(start * group,)) for start in starts",
+        "((start + (start > 0)) * group,)) for start in starts",
+        ("tests/opencl/test_pieces.py",),
+    ),
+    Fault(
+        "kernels that know their group are divided",
+        "backends/opencl/code/kernel.py",
+        "(?:group_id|num_groups|global_size)",
+        "(?:global_size)",
+        ("tests/opencl/test_pieces.py",),
+    ),
+    Fault(
         "what is known of a loop's first turn is its opposite",
         "backends/conditions.py",
         "return None if found is None else bool(found)",

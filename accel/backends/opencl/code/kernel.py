@@ -107,6 +107,7 @@ class Kernel:
 
     `items` work-items do something; `group` is the size of work-groups, None if any will do. `serial`: each work-item walks
     through many elements, so that neighbours are far apart in memory. `when`: all of these hold. `unless`: not all of these.
+    `divisible`: groups may be launched some at a time.
     """
 
     name: str
@@ -116,6 +117,7 @@ class Kernel:
     serial: bool = False
     when: tuple[Choice, ...] = ()
     unless: tuple[Choice, ...] = ()
+    divisible: bool = False
 
     def runs(self, size: Callable[[SizeVariable], int]) -> bool:
         """Whether it is launched in a call of these sizes."""
@@ -185,6 +187,12 @@ def kernel_text(name: str, declared: Sequence[str], body: str) -> str:
     """A kernel with its attributes, its name and its parameters."""
     head = f"__kernel {name}(\n    " + ",\n    ".join(declared) + ") {"
     return "\n".join([head, body, "}"])
+
+
+def divisible(body: str) -> bool:
+    """Whether work-items of a kernel are told apart by nothing but their numbers among all: OpenCL counts groups from 0 in each
+    launch, work-items from where it begins."""
+    return re.search(r"\bget_(?:group_id|num_groups|global_size)\b", body) is None
 
 
 class Scaffold:
@@ -258,4 +266,13 @@ class Scaffold:
         if name != written.name or name in brought:
             text = ""
         brought.add(name)
-        return Kernel(name, text, written.items, written.group, written.serial, written.when, written.unless)
+        return Kernel(
+            name,
+            text,
+            written.items,
+            written.group,
+            written.serial,
+            written.when,
+            written.unless,
+            divisible(written.body),
+        )

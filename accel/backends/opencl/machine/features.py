@@ -17,14 +17,21 @@ if TYPE_CHECKING:
     import pyopencl
 
 
+MOST_OPERATIONS = 1 << 31
+"""Of a launch on a GPU: a slow one takes a tenth of a second. Drivers end kernels that take some seconds on a GPU that a screen
+hangs on, and nothing is drawn in the meantime."""
+
+
 @dataclass(frozen=True, slots=True)
 class Features:
-    """`rounded_division`: the device offers correctly rounded f32 division and square root. `gpu`: work-items are cheap."""
+    """`rounded_division`: the device offers correctly rounded f32 division and square root. `gpu`: work-items are cheap.
+    `most`: scalar operations of a launch, as far as it can be divided; None if nobody minds how long a kernel takes."""
 
     fp64: bool
     rounded_division: bool
     atomics64: bool
     gpu: bool = False
+    most: int | None = None
 
     @property
     def machine(self) -> WorkItems:
@@ -44,11 +51,13 @@ def features(device: pyopencl.Device) -> Features:
 
     rounded = pyopencl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT
     extensions = device.extensions.split()
+    gpu = bool(device.type & pyopencl.device_type.GPU)
     return Features(
         fp64=has_fp64(device),
         rounded_division=bool(device.single_fp_config & rounded),
         atomics64="cl_khr_int64_base_atomics" in extensions and "cl_khr_int64_extended_atomics" in extensions,
-        gpu=bool(device.type & pyopencl.device_type.GPU),
+        gpu=gpu,
+        most=MOST_OPERATIONS if gpu else None,
     )
 
 

@@ -21,6 +21,7 @@ from accel.backends.opencl.code.kernel import (
     NestKernels,
     Sharing,
     anonymous,
+    divisible,
     fixed_group,
     kernel_text,
 )
@@ -182,7 +183,8 @@ class _Series:
         declared = [*found.declarations, *([ERROR_PARAMETER] if checked else [])]
         text = kernel_text(f"{fixed_group(GROUP)}void {name}", declared, writer.text)
         known = self._contexts[0].kernels.setdefault(anonymous(text), name)
-        kernel = Kernel(known, text if known == name else "", Amount(rows=(series.extent,), times=items), GROUP)
+        amount = Amount(rows=(series.extent,), times=items)
+        kernel = Kernel(known, text if known == name else "", amount, GROUP, divisible=divisible(writer.text))
         made = NestKernels(series.nests, found, (), (kernel,), "some rows in a work-group, by all nests", checked)
         return SeriesKernels(series, made, local, row, longest)
 

@@ -1,0 +1,60 @@
+"""How much a launch does, at most: scalar operations, counted without knowing the device.
+
+In: the nests of a launch. Out: a number once the extents of a call are known. Loops whose length is found out on the way, and
+scalar loops, count as a fixed number of iterations; an elementary function is one operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from accel.backends.opencl.code.kernel import elements
+from accel.ir import mentions
+from accel.ir.nodes import LoopBody, Nest, OneToMaybe, OneToOne, Scatter, Within
+from accel.labelled.array import Extent, SizeVariable
+from accel.labelled.scalar import Constant, While
+
+UNKNOWN = 64
+"""Iterations of a loop of which nobody knows how many it has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """For each level of a nest its operations, and the extents of the loops around it."""
+
+    levels: tuple[tuple[int, tuple[Extent, ...]], ...]
+
+    def value(self, size: Callable[[SizeVariable], int]) -> int:
+        """The operations of a launch, with the extents of a call."""
+        return sum(operations * elements(around, size) for operations, around in self.levels)
+
+
+def work(nests: Sequence[Nest]) -> Work:
+    """That of some nests."""
+    found: list[tuple[int, tuple[Extent, ...]]] = []
+    for nest in nests:
+        around: tuple[Extent, ...] = ()
+        for level in mentions.levels(nest):
+            found.append((sum(map(_operations, (*level.before, *level.after))), around))
+            if level.loop is not None:
+                match level.loop.extent:
+                    case Extent() as extent:
+                        around = (*around, extent)
+                    case Constant(value=value):
+                        around = (*around, Extent(None, int(value)))
+                    case _:
+                        around = (*around, Extent(None, UNKNOWN))
+    return Work(tuple(found))
+
+
+def _operations(statement: LoopBody) -> int:
+    """One for what it is, and one for each statement of its function."""
+    match statement:
+        case OneToOne() | OneToMaybe() | Within():
+            inner = list(mentions.function_statements(statement.function))
+        case Scatter():
+            inner = list(mentions.function_statements(statement.combine))
+        case _:
+            inner = []
+    return (1 + len(inner)) * (UNKNOWN if any(isinstance(each, While) for each in inner) else 1)

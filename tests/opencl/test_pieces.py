@@ -1,0 +1,76 @@
+"""Kernels that take too long for a device which draws a screen as well, launched piece by piece: the bits of the reference."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import accel as A
+from accel.backends.opencl.backend import OpenCLBackend
+from accel.backends.opencl.code.kernel import divisible
+from accel.backends.opencl.code.work import UNKNOWN, work
+from accel.backends.protocol import compiled
+from tests.marks import one_in
+from tests.opencl.check import loops, on_device, same
+from tests.opencl.platforms import each_platform, fresh
+from tests.opencl.programs import ALL
+
+
+def in_pieces(platform: str, most: int, *, gpu: bool) -> OpenCLBackend:
+    """A device whose launches do no more operations than that, as far as they can be divided."""
+    on = fresh(platform)
+    on.features = replace(on.features, gpu=gpu, most=most)
+    return on
+
+
+@each_platform
+@pytest.mark.parametrize("name", one_in(12, ALL, kept=3))
+@pytest.mark.parametrize("gpu", [False, True])
+def test_bits_are_the_references(platform: str, gpu: bool, name: str) -> None:
+    on_device(in_pieces(platform, 1000, gpu=gpu), name)
+
+
+@each_platform
+def test_pieces_are_all_work_items_once(platform: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pyopencl = pytest.importorskip("pyopencl")
+    seen: list[tuple[int, int]] = []
+    original = pyopencl.Kernel.__call__
+
+    def launching(kernel: Any, queue: Any, count: Any, group: Any, *given: Any, global_offset: Any = (0,)) -> Any:
+        seen.append((global_offset[0], count[0]))
+        return original(kernel, queue, count, group, *given, global_offset=global_offset)
+
+    monkeypatch.setattr(pyopencl.Kernel, "__call__", launching)
+    data = np.arange(10_000, dtype=np.float32)
+    planned, arguments = loops("greedy", [A.map(lambda x: x * 2 + 1, A.use(data))])
+    same(compiled(in_pieces(platform, 8000, gpu=False), planned)(arguments), [data * 2 + 1])
+    assert len(seen) > 3
+    ends = [start + count for start, count in seen]
+    assert [start for start, _ in seen] == [0, *ends[:-1]]
+    assert ends[-1] == 10_240, "groups of 256"
+    seen.clear()
+    same(compiled(fresh(platform), planned)(arguments), [data * 2 + 1])
+    assert seen == [(0, 10_240)], "a CPU is in no hurry"
+
+
+def test_work_is_counted_with_the_extents_of_a_call() -> None:
+    """A loop whose length nobody knows is some iterations."""
+
+    def program(xs: A.Acc[Any]) -> A.Acc[Any]:
+        return A.map(lambda x: A.while_(lambda y: y < 1000, lambda y: y * 2 + 1, x), xs)
+
+    planned, _ = loops("greedy", [program(A.use(np.arange(1.0, 9.0)))])
+    (nest,) = (step.nest for step in planned.steps if hasattr(step, "nest"))
+    found = work([nest])
+    few, many = (found.value(lambda _, count=count: count) for count in (10, 1000))  # type: ignore[misc]  # a default
+    assert few >= 10 * UNKNOWN
+    assert 90 * few < many <= 100 * few
+
+
+def test_kernels_that_know_their_group_are_not_divided() -> None:
+    assert divisible("const long item = get_global_id(0);")
+    assert not divisible("const long place = get_group_id(0);")
+    assert not divisible("for (long item = get_global_id(0); item < n; item += get_global_size(0))")
