@@ -111,7 +111,12 @@ class Kernel:
         global_work_size: tuple[int, ...],
         local_work_size: tuple[int, ...] | None,
         *arguments: KernelArgument,
+        global_offset: tuple[int, ...] | None = ...,
     ) -> Event: ...
+    def get_work_group_info(self, which: int, device: Device) -> int: ...
+
+class kernel_work_group_info:
+    LOCAL_MEM_SIZE: int
 
 class program_info:
     BINARIES: int
@@ -143,6 +148,7 @@ def enqueue_copy(
     is_blocking: bool = ...,
     wait_for: Sequence[Event] | None = ...,
 ) -> Event: ...
+def enqueue_fill_buffer(queue: CommandQueue, mem: Buffer, pattern: np.generic, offset: int, size: int) -> Event: ...
 def enqueue_map_buffer(
     queue: CommandQueue,
     buf: Buffer,

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import accel as A
+from accel.ast.combinators.host.arrays import use
 from accel.backends.protocol import HostArray, compiled
 from accel.ir.meaning.interpret import interpret
 from tests.marks import one_in
@@ -92,7 +93,7 @@ CASES: dict[str, Case] = {
 def runs(name: str, on: Iterable[Any]) -> None:  # Any: `Strict`, which is there where pyopencl is
     """Twice on each device, so that memory is used again."""
     function, data = CASES[name]
-    made = function(*map(A.use, data))
+    made = function(*map(use, data))
     planned, arguments = loops("greedy", made if isinstance(made, tuple) and not isinstance(made, A.Acc) else (made,))
     wanted = interpret(planned, arguments)
     for each in on:

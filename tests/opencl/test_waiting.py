@@ -288,7 +288,8 @@ def test_a_condition_is_fetched_before_the_turn_is_done(platform: str, monkeypat
         return launch(kernel, *given)
 
     def copying(queue: Any, to: Any, source: Any, **given: Any) -> Any:
-        seen.append("waits" if given.get("is_blocking", True) else "fetches")
+        if isinstance(to, np.ndarray):
+            seen.append("waits" if given.get("is_blocking", True) else "fetches")
         return copy(queue, to, source, **given)
 
     planned, arguments = loops("greedy", (blurred(A.use(np.arange(1000.0))),))
@@ -299,7 +300,7 @@ def test_a_condition_is_fetched_before_the_turn_is_done(platform: str, monkeypat
     same(executable(arguments), wanted)
     turns = "".join(each[0] for each in seen if each != "waits")
     assert turns.endswith("kfk" * 20)
-    assert [each for each in seen if each == "waits"][1:] == [], "but for the result"
+    assert seen.count("waits") == 1, "for the result"
 
 
 @each_platform

@@ -73,7 +73,7 @@ class Fetched:
 def _word(words: list[HostArray]) -> HostArray:
     try:
         return words.pop()
-    except IndexError:  # another thread was quicker
+    except IndexError:  # there are none, or another thread was quicker
         return np.empty(1, np.uint8)
 
 
@@ -267,7 +267,7 @@ class Memory:
         """Begin to fetch the first byte of a buffer. The device begins with what was enqueued so far."""
         import pyopencl
 
-        words = [np.empty(1, np.uint8)] if self._staging is None else self._staging.words
+        words: list[HostArray] = [] if self._staging is None else self._staging.words
 
         def enqueue(host: HostArray) -> pyopencl.Event:
             copy = pyopencl.enqueue_copy(self.queue, host, held.buffer, is_blocking=False)
