@@ -45,7 +45,7 @@ CHUNK_ROWS, CHUNK_COLUMNS = 20, 8
 CHUNKS_OF_THREAD = 4
 
 SLACK = 64
-"""Entries behind a table of places, for a vector that begins in it."""
+"""Room behind a table of places for as many entries as a vector has lanes."""
 
 _PARAMETERS = Stream("tile: parameters", I64)
 """A word of the frame. No stream of a nest has a space."""
@@ -121,9 +121,8 @@ class Tiles:
         tables = [routine.slot("i32", BLOCK + SLACK) for _ in range(2)]
         levels.view.keep(_PARAMETERS.name, I64, code.emit(f"ptrtoint ptr {words.pointer} to i64"))
         memory = routine.load("ptr", self._memory)
-        start = code.emit(
-            f"call ptr @llvm.ptrmask.p0.i64(ptr {code.emit(f'getelementptr i8, ptr {memory}, i64 63')}, i64 -64)"
-        )
+        behind = code.emit(f"getelementptr i8, ptr {memory}, i64 63")
+        start = code.emit(f"call ptr @llvm.ptrmask.p0.i64(ptr {behind}, i64 -64)")
         code.declare("ptr", "llvm.ptrmask.p0.i64", "ptr, i64")
         for word, size in (
             (Word.ROW_PACK, self._sizes.row_bytes(code, rows, count)),
@@ -138,7 +137,8 @@ class Tiles:
             tables, (routine.least(count, str(BLOCK)), self._sizes.rest(code, count)), strict=True
         ):
             log, steps = self._sizes.lanes(code, length)
-            code.line(f"call void @{self._name}_places(ptr {table}, i64 {length}, i64 {log}, i64 {steps})")
+            arguments = f"ptr {table}, i64 {length}, i64 {log}, i64 {steps}, i64 {self._layout.lanes}"
+            code.line(f"call void @{self._name}_places({arguments})")
         small, after = routine.label(), routine.label()
         if self._tile.batch:
             parts = routine.label()
@@ -375,9 +375,9 @@ class Tiles:
             number = code.emit(f"add i64 {code.emit(f'mul i64 {panels[0]}, {column_panels}')}, {panels[1]}")
             offset = code.emit(f"mul i64 {number}, {shape.bytes}")
             place = code.emit(f"getelementptr i8, ptr {words.pack(Word.LEVELS)}, i64 {offset}")
-            code.line(
-                f"call void @{self._name}_join(ptr %frame, ptr %parameters, ptr {out}, ptr {place}, i64 {distance})"
-            )
+            code.declare("void", f"{self._name}_join", "ptr, ptr, ptr, ptr, i64")
+            arguments = f"ptr %frame, ptr %parameters, ptr {out}, ptr {place}, i64 {distance}"
+            code.line(f"call void @{self._name}_join({arguments})")
         with routine.when(last):
             code.line(
                 f"call void @{self._name}_finish(ptr %frame, ptr %parameters, ptr {out}, "

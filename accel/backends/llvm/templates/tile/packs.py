@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from accel.ast.tree.types import I64, ScalarType
 from accel.backends.llvm.emit.memory import Memory
@@ -18,16 +19,21 @@ from accel.ir.nodes import ManyToOne
 
 
 def places(name: str) -> Routine:
-    """Fills a table: where in a panel each of `count` elements stands, by lanes with reversed bits, then by steps."""
-    routine = Routine(f"void @{name}(ptr %table, i64 %count, i64 %log, i64 %steps)")
+    """Fills a table: where in a panel each of `count` elements stands, by lanes with reversed bits, then by steps.
+
+    `more` entries follow, all with the place of the last element.
+    """
+    routine = Routine(f"void @{name}(ptr %table, i64 %count, i64 %log, i64 %steps, i64 %more)", hot=False)
     code = routine.code
     one = code.emit("shl i64 1, %log")
     mask = code.emit(f"sub i64 {one}, 1")
-    with routine.count("0", "%count") as element:
+    last = code.emit("sub i64 %count, 1")
+    with routine.count("0", code.emit("add i64 %count, %more")) as entry:
+        element = routine.least(entry, last)
         lane = reversed_lane(routine, code.emit(f"and i64 {element}, {mask}"), "%log")
         step = code.emit(f"lshr i64 {element}, %log")
         place = code.emit(f"add i64 {code.emit(f'mul i64 {lane}, %steps')}, {step}")
-        address = code.emit(f"getelementptr i32, ptr %table, i64 {element}")
+        address = code.emit(f"getelementptr i32, ptr %table, i64 {entry}")
         routine.store("i32", code.emit(f"trunc i64 {place} to i32"), address)
     code.line("ret void")
     return routine
@@ -85,32 +91,37 @@ class Packing:
         routine, code = self.routine, self.routine.code
         whole, part, after = routine.label(), routine.label(), routine.label()
         routine.branch(code.emit(f"icmp eq i64 {valid}, {self._panel.room}"), whole, part)
-        for label, count in ((whole, None), (part, valid)):
+        for label, there in ((whole, None), (part, valid)):
             routine.place(label)
-            self._elements_across(here, first, count)
+            with (
+                self._element(here) as (target, fold),
+                routine.count("0", str(self._panel.width), self._layout.lanes) as begin,
+            ):
+                self._vector(target, first, begin, fold, there)
             routine.jump(after)
         routine.place(after)
 
-    def _elements_across(self, here: str, first: str, valid: str | None) -> None:
-        routine, code, lanes = self.routine, self.routine.code, self._layout.lanes
-        begins = range(0, self._panel.width, lanes)
-        masks = [
-            None if valid is None else self._writer.first_lanes(code.emit(f"sub i64 {valid}, {begin}"))
-            for begin in begins
-        ]
-        room = None if self._panel.room >= lanes else self._writer.first_lanes(str(self._panel.room))
-        with routine.count("0", self._count) as element:
-            target = self._place(here, element)
-            fold = Uniform(code.emit(f"add i64 {self._start}, {element}"), I64)
-            behind = code.emit(f"add i64 {fold.text}, {ROWS_AHEAD}")
-            for begin in range(0, self._panel.width, self._line) if valid is None else ():
-                self._ask(code.emit(f"add i64 {first}, {begin}"), behind)
-            for begin, mask in zip(begins, masks, strict=True):
-                made = self._computed(Progression(code.emit(f"add i64 {first}, {begin}"), 1), fold, mask)
-                for stream, offset, value in zip(self._panel.side.streams, self._panel.offsets, made, strict=True):
-                    at = offset + begin * stream.type.bytes
-                    address = code.emit(f"getelementptr i8, ptr {target}, i64 {at}")
-                    self._memory.store_vector(stream.type, value, address, room)
+    @contextmanager
+    def _element(self, here: str) -> Iterator[tuple[str, Uniform]]:
+        """Each element of the fold: where in the panel it stands, and its index."""
+        with self.routine.count("0", self._count) as element:
+            yield self._place(here, element), Uniform(self.routine.code.emit(f"add i64 {self._start}, {element}"), I64)
+
+    def _vector(self, target: str, first: str, begin: str, fold: Uniform, there: str | None) -> None:
+        """A vector of rows, or columns, from this one of the panel on, of which so many are there."""
+        code, panel, lanes = self.routine.code, self._panel, self._layout.lanes
+        index, mask = code.emit(f"add i64 {first}, {begin}"), None
+        if there is not None:
+            mask = self._writer.first_lanes(code.emit(f"sub i64 {there}, {begin}"))
+        behind = code.emit(f"add i64 {fold.text}, {ROWS_AHEAD}")
+        for column in range(0, min(lanes, panel.width), self._line):
+            self._ask(code.emit(f"add i64 {index}, {column}"), behind)
+        room = None if panel.room >= lanes else self._writer.first_lanes(str(panel.room))
+        made = self._computed(Progression(index, 1), fold, mask)
+        for stream, offset, value in zip(panel.side.streams, panel.offsets, made, strict=True):
+            at = code.emit(f"add i64 {code.emit(f'mul i64 {begin}, {stream.type.bytes}')}, {offset}")
+            address = code.emit(f"getelementptr i8, ptr {target}, i64 {at}")
+            self._memory.store_vector(stream.type, value, address, room)
 
     def _place(self, here: str, element: str) -> str:
         """Where in a panel the element of the fold stands."""
@@ -120,56 +131,67 @@ class Packing:
         return code.emit(f"getelementptr i8, ptr {here}, i64 {offset}")
 
     def _along_fold(self, here: str, first: str, valid: str) -> None:
-        """Some rows, or columns, at once, elements in lanes, transposed in registers."""
+        """Vectors of elements of some rows, or columns, at once, transposed in registers."""
         routine, code, lanes = self.routine, self.routine.code, self._layout.lanes
-        whole = code.emit(f"and i64 {self._count}, {-lanes}")
-        with routine.count("0", whole, lanes) as element:
-            self._squares(here, first, valid, element, None)
-        rest = code.emit(f"sub i64 {self._count}, {whole}")
-        with routine.when(code.emit(f"icmp sgt i64 {rest}, 0")):
-            self._squares(here, first, valid, whole, rest)
-
-    def _squares(self, here: str, first: str, valid: str, element: str, rest: str | None) -> None:
-        """A vector of elements, or its first `rest`, of all rows of the panel."""
-        code, lanes = self.routine.code, self._layout.lanes
         side = min(self._panel.room, lanes)
-        mask = None if rest is None else self._writer.first_lanes(rest)
-        start = Progression(code.emit(f"add i64 {self._start}, {element}"), 1)
-        targets = [self._target(here, element, lane) for lane in range(lanes)]
         last = code.emit(f"sub i64 {valid}, 1")
-        for group in range(0, self._panel.width, side):
-            made = []
-            for row in range(group, group + side):
-                # Where there is no such row its place takes the last one's.
-                there = code.emit(f"add i64 {first}, {self.routine.least(str(row), last)}")
-                if rest is None:
-                    self._ask(there, code.emit(f"add i64 {start.base}, {LINES_AHEAD * self._line}"))
-                made.append(self._computed(Uniform(there, I64), start, mask))
-            for number, (stream, offset) in enumerate(zip(self._panel.side.streams, self._panel.offsets, strict=True)):
-                rows = [self._writer.every(values[number]) for values in made]
-                self._square(stream.type, rows, targets, offset + group * stream.type.bytes, rest)
+        latest = code.emit(f"sub i64 {self._count}, {lanes}")
+        whole = code.emit(f"icmp sge i64 {latest}, 0")
+        buffers = [
+            routine.slot(f"[{side} x {self._vector_type(stream.type)}]", align=64)
+            for stream in self._panel.side.streams
+        ]
+        with routine.count("0", self._count, lanes) as position:
+            # The last vector begins earlier rather than end behind the elements.
+            element = code.emit(f"select i1 {whole}, i64 {routine.least(position, latest)}, i64 0")
+            with routine.count("0", str(self._panel.width), side) as group:
+                with routine.count("0", str(side)) as row:
+                    # Where there is no such row its place takes the last one's.
+                    there = routine.least(code.emit(f"add i64 {group}, {row}"), last)
+                    self._row(code.emit(f"add i64 {first}, {there}"), element, whole, row, buffers)
+                targets = [self._place(here, code.emit(f"add i64 {element}, {lane}")) for lane in range(lanes)]
+                for stream, offset, buffer in zip(self._panel.side.streams, self._panel.offsets, buffers, strict=True):
+                    begin = code.emit(f"add i64 {code.emit(f'mul i64 {group}, {stream.type.bytes}')}, {offset}")
+                    self._square(stream.type, buffer, targets, begin)
 
-    def _target(self, here: str, element: str, lane: int) -> str:
-        return self._place(here, self.routine.code.emit(f"add i64 {element}, {lane}"))
+    def _row(self, index: str, element: str, whole: str, row: str, buffers: Sequence[str]) -> None:
+        """A vector of a row's elements, into the buffers: from `element` on, or all there are."""
+        routine, code = self.routine, self.routine.code
+        start = code.emit(f"add i64 {self._start}, {element}")
+        self._ask(index, code.emit(f"add i64 {start}, {LINES_AHEAD * self._line}"))
+        vector, part, after = routine.label(), routine.label(), routine.label()
+        routine.branch(whole, vector, part)
+        for label, count in ((vector, None), (part, self._count)):
+            routine.place(label)
+            mask = None if count is None else self._writer.first_lanes(count)
+            made = self._computed(Uniform(index, I64), Progression(start, 1), mask)
+            for stream, buffer, value in zip(self._panel.side.streams, buffers, made, strict=True):
+                type_ = self._vector_type(stream.type)
+                address = code.emit(f"getelementptr {type_}, ptr {buffer}, i64 {row}")
+                routine.store(type_, self._writer.every(value), address)
+            routine.jump(after)
+        routine.place(after)
 
-    def _square(
-        self, kind: ScalarType, rows: Sequence[str], targets: Sequence[str], offset: int, rest: str | None
-    ) -> None:
-        """Stores one element of all rows at each target."""
-        routine, code, lanes, side = self.routine, self.routine.code, self._layout.lanes, len(rows)
-        type_, piece = self._writer.code.vector(memory_type(kind)), f"<{side} x {memory_type(kind)}>"
+    def _square(self, kind: ScalarType, buffer: str, targets: Sequence[str], begin: str) -> None:
+        """Stores one element of all rows at each target.
+
+        Behind the last element the table of places has that one's again, so that it is what is stored last there.
+        """
+        routine, code, lanes = self.routine, self.routine.code, self._layout.lanes
+        side, type_ = min(self._panel.room, lanes), self._vector_type(kind)
+        rows = [
+            routine.load(type_, code.emit(f"getelementptr {type_}, ptr {buffer}, i64 {row}")) for row in range(side)
+        ]
         turned = interleaved(code, type_, lanes, rows)
-        for lane, target in enumerate(targets):
-            vector = turned[lane % side]
+        for lane, target in reversed([*enumerate(targets)]):
             part = range(lane - lane % side, lane - lane % side + side)
+            vector = turned[lane % side]
             text = vector if side == lanes else shuffled(code, type_, vector, "poison", part)
-            address = code.emit(f"getelementptr i8, ptr {target}, i64 {offset}")
-            store = f"store {piece} {text}, ptr {address}, align {kind.bytes}"
-            if rest is None:
-                code.line(store)
-                continue
-            with routine.when(code.emit(f"icmp sgt i64 {rest}, {lane}")):
-                code.line(store)
+            address = code.emit(f"getelementptr i8, ptr {target}, i64 {begin}")
+            code.line(f"store <{side} x {memory_type(kind)}> {text}, ptr {address}, align {kind.bytes}")
+
+    def _vector_type(self, kind: ScalarType) -> str:
+        return self._writer.code.vector(memory_type(kind))
 
     def _ask(self, index: str, fold: str) -> None:
         """Asks for what is read where the side's loop and the fold's are there."""

@@ -23,7 +23,7 @@ def joined(name: str, layout: Layout, frame: Frame) -> Routine:
     What waits stands at `place`, level by level `distance` bytes on. After the last block all that waits joins into the tile.
     """
     routine = Routine(
-        f"void @{name}(ptr %frame, ptr %parameters, ptr noalias %tile, ptr noalias %place, i64 %distance)"
+        f"void @{name}(ptr %frame, ptr %parameters, ptr noalias %tile, ptr noalias %place, i64 %distance)", hot=False
     )
     code, words = routine.code, Parameters(routine, "%parameters")
     writer = Writer(code, layout.lanes)
