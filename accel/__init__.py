@@ -37,7 +37,7 @@ from accel.ast.scalars.bits import (
     shiftR, testBit, xor,
 )
 from accel.ast.combinators.boundary import Boundary, boundary
-from accel.ast.combinators.control import compute
+from accel.ast.combinators.control import awhile, compute, iterate
 from accel.ast.combinators.host.calls import atrace, foreign_acc
 from accel.ast.combinators.elementwise import imap, map
 from accel.ast.handles.exp import Exp
@@ -58,8 +58,8 @@ from accel.ast.combinators.gathering.extremes import argmax, argmin
 from accel.ast.combinators.gathering.expansion import expand
 from accel.ast.combinators.gathering.filters import compact, filter, justs, partition
 from accel.ast.combinators.overloads import (
-    acond, awhile, backpermute, enumFromN, enumFromStepN, fill, fold, foldAll, foldSeg, foldSegOffsets, generate,
-    index, iterate, lift, nzip, postscanl, postscanlSeg, postscanr, postscanrSeg, prescanl, prescanlSeg, prescanr,
+    acond, backpermute, enumFromN, enumFromStepN, fill, fold, foldAll, foldSeg, foldSegOffsets, generate,
+    index, lift, nzip, postscanl, postscanlSeg, postscanr, postscanrSeg, prescanl, prescanlSeg, prescanr,
     prescanrSeg, replicate, reshape, rnz, scanl, scanlSeg, scanlTotal, scanlTotalSeg, scanr, scanrSeg, scanrTotal,
     scanrTotalSeg, slice, unindex, unit, unlift, use,
 )
@@ -89,9 +89,9 @@ from accel.ast.combinators.zips.arities import (
 from accel.ast.scalars.conversions import (
     abs, add, div, eq, even, gcd, ge, gt, lcm, le, lt, max, min, mod, mul, ne, neg, odd, pow, quot, rem, signum, sub,
 )
-from accel.ast.combinators.control import assert_
+from accel.ast.combinators.control import assert_, iiterate
 from accel.errors import AccelAssertionError
-from accel.ast.combinators.overloads import iiterate, match, sfoldl
+from accel.ast.combinators.overloads import match, sfoldl
 from accel.ast.handles.elements import Maybe
 from accel.ast.handles.records import Field, Record
 from accel.ast.scalars.maybes import fromJust, fromMaybe, isJust, isNothing, just, maybe, nothing

@@ -169,7 +169,11 @@ def kills(count: int, directory: Path) -> None:
 def numbered(number: int) -> None:
     """Run a program that no other number has."""
     xs = np.arange(8.0)
-    run = A.runN(lambda ys: A.scanl1(A.add, A.map(lambda y: y * (number + 0.5), ys)))
+
+    def sums(ys: A.Acc[A.Vector[np.float64]]) -> A.Acc[A.Vector[np.float64]]:
+        return A.scanl1(A.add, A.map(lambda y: y * (number + 0.5), ys))
+
+    run = A.runN(sums)
     np.testing.assert_array_equal(run(xs), np.cumsum(xs) * (number + 0.5))
 
 

@@ -10,14 +10,18 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import cache
 from types import MappingProxyType
+from typing import TypeAlias
 
 import numpy as np
 
 import accel as A
-from accel.backends.protocol import HostArray
 from accel.ilp.plan import search
 from accel.ilp.problem.options import Options
 from tests.ilp.random_graphs import draw
+
+FloatArray: TypeAlias = np.ndarray[tuple[int], np.dtype[np.float64]]
+Floats: TypeAlias = A.Acc[A.Vector[np.float64]]
+Ints: TypeAlias = A.Acc[A.Vector[np.int64]]
 
 
 def compiled(number: int, backend: str = "llvm") -> None:
@@ -31,12 +35,17 @@ def solved(number: int) -> None:
     assert search(draw(number % 40, 30), Options()).proved
 
 
+def _near_zero(xs: Floats) -> Floats:
+    return A.map(lambda x: A.sqrt(x * x + 1) - x, xs)
+
+
+def _counted(xs: Ints) -> Ints:
+    return A.map(lambda x: A.while_(lambda i: i < x, lambda i: i + 1, A.constant(0, np.int64)), xs)
+
+
 @cache
-def _kernel(threads: int, backend: str = "llvm") -> Callable[[HostArray], HostArray]:
-    kernel: Callable[[HostArray], HostArray] = A.runN(
-        lambda xs: A.map(lambda x: A.sqrt(x * x + 1) - x, xs), threads=threads, backend=backend
-    )
-    return kernel
+def _kernel(threads: int, backend: str = "llvm") -> Callable[[FloatArray], FloatArray]:
+    return A.runN(_near_zero, threads=threads, backend=backend)
 
 
 def ran(number: int, elements: int = 300_000) -> None:
@@ -48,9 +57,7 @@ def ran(number: int, elements: int = 300_000) -> None:
 def ran_long(number: int, turns_each: int = 2000) -> None:
     """A kernel that lets Python look for signals several times."""
     turns = np.full(1 << 16, turns_each + number % 7)
-    step = A.runN(
-        lambda xs: A.map(lambda x: A.while_(lambda i: i < x, lambda i: i + 1, A.constant(0, np.int64)), xs), threads=2
-    )
+    step = A.runN(_counted, threads=2)
     assert (step(turns) == turns).all()
 
 

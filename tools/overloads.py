@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 TARGET = Path(__file__).parents[1] / "accel" / "ast" / "combinators" / "overloads.pyi"
 ITEMS = 5
-"""The most items of a tuple of arrays, arrays of a state."""
+"""The most items of a tuple of arrays, also of a branch of `acond`, arrays of `nzip`, cases of `match`."""
 LIFTED = 9
 """The most items of a tuple that `lift` makes and `unlift` takes apart."""
 RANKS = 5
@@ -231,11 +231,6 @@ def scalars() -> Signatures:
     return {"lift": lifts, "unlift": unlifts, "index": indices, "unindex": unindices}
 
 
-def structures() -> list[str]:
-    """The types of states of arrays: one, and tuples of 2, 3, …"""
-    return ["Acc[A1]"] + [items([f"Acc[{a}]" for a in numbered("A", n)]) for n in range(2, ITEMS + 1)]
-
-
 _MORE = f"*xs: {array('Any')}"
 
 
@@ -261,24 +256,10 @@ def zips() -> Signatures:
 
 
 def control() -> Signatures:
-    """`acond`, `awhile`, `iterate`, `iiterate`, `sfoldl`, `match`."""
-    acond = [f"(c: Exp[np.bool_], a: {s}, b: {s}) -> {s}" for s in structures()]
-    awhile = [
-        f"(cond: Callable[[{s}], Acc[Scalar[np.bool_]]], step: Callable[[{s}], {s}], init: {s}) -> {s}"
-        for s in structures()
-    ]
-    iterate = [f"(n: Num, f: Callable[[{s}], {s}], x: {s}) -> {s}" for s in ["Exp[E]", *structures()]]
-    numbered_turns = [
-        f"(n: Num, f: Callable[[Exp[np.int64], {s}], {s}], x: {s}) -> {s}" for s in ["Exp[E]", *structures()]
-    ]
-    return {
-        "acond": acond,
-        "awhile": awhile,
-        "iterate": iterate,
-        "iiterate": numbered_turns,
-        "sfoldl": scalar_folds(),
-        "match": matches(),
-    }
+    """`acond`, `sfoldl`, `match`. Of one signature over all structures mypy would let the branches of `acond` differ."""
+    structures = ["Acc[A1]"] + [items([f"Acc[{a}]" for a in numbered("A", n)]) for n in range(2, ITEMS + 1)]
+    acond = [f"(c: Exp[np.bool_], a: {s}, b: {s}) -> {s}" for s in structures]
+    return {"acond": acond, "sfoldl": scalar_folds(), "match": matches()}
 
 
 def matches() -> list[str]:

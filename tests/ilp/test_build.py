@@ -102,12 +102,12 @@ def test_a_long_chain_is_one_loop_up_to_the_limit_of_scalar_operations() -> None
 
 
 @slow
-def test_ten_thousand_operations_are_clustered() -> None:
+def test_thousands_of_operations_are_clustered() -> None:
     """In pieces of a thousand, as the labelled stage cuts them; from labels to clusters in little more than linear time."""
     s = Sketch()
     s.use("ys")
     s.use("v0")
-    for k in range(10_000):
+    for k in range(4000):
         s.map(f"v{k + 1}", [f"v{k}", "ys"] if k % 3 == 0 else f"v{k}", force=k % 1000 == 999)
     answer = plan_graph(s.finish())
-    assert sum(len(cluster.labels) > 1 for cluster in answer.clustering.clusters) == 10
+    assert sum(len(cluster.labels) > 1 for cluster in answer.clustering.clusters) == 4

@@ -170,12 +170,12 @@ def test_a_reader_in_which_elements_are_read_often_loads_them(counted: Counted) 
     def product(ix: AnyExp) -> AnyExp:
         i, j = corners(ix)[:2]
         start = A.lift(A.constant(0, np.int64), A.constant(0, np.int64))
-        more = A.while_(
-            lambda s: A.fst(s) < m,
-            lambda s: A.lift(A.fst(s) + 1, A.snd(s) + ys[A.index(i, A.fst(s))] * ys[A.index(j, A.fst(s))]),
-            start,
-        )
-        return A.snd(more)
+
+        def added(s: AnyExp) -> AnyExp:
+            k = A.fst(s)
+            return A.lift(k + 1, A.snd(s) + ys[A.index(i, k)] * ys[A.index(j, k)])
+
+        return A.snd(A.while_(lambda s: A.fst(s) < m, added, start))
 
     assert counted(A.generate(A.index(n, n), product)) == 24
 

@@ -113,7 +113,11 @@ def test_a_program_survives_a_launch_without_memory(platform: str, monkeypatch: 
         return original(kernel, *arguments)
 
     monkeypatch.setattr(pyopencl.Kernel, "__call__", refusing)
-    program = A.runN(lambda xs: A.map(lambda x: x * A.the(A.sum(xs)), xs), backend=on.memory.place)
+
+    def scaled(xs: A.Acc[A.Vector[np.int64]]) -> A.Acc[A.Vector[np.int64]]:
+        return A.map(lambda x: x * A.the(A.sum(xs)), xs)
+
+    program = A.runN(scaled, backend=on.memory.place)
     np.testing.assert_array_equal(program(np.arange(1000)), np.arange(1000) * 499500)
     assert met
     assert on.memory.use.unused < 1 << 21

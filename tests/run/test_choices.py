@@ -94,8 +94,14 @@ def test_what_is_no_case_is_refused() -> None:
 def test_sfoldl_goes_from_left_to_right(backend: Any) -> None:
     rows = np.random.default_rng(3).normal(size=(67, 19)).astype(np.float32)
     xs = A.use(rows)
-    differences = A.generate((67,), lambda ix: A.sfoldl(lambda a, x: a * np.float32(0.5) - x, 1, ix, xs))
-    counts = A.generate((67,), lambda ix: A.sfoldl(lambda n, x: n + A.boolToInt(x > 0), A.constant(0), ix, xs))
+
+    def difference(ix: AnyExp) -> AnyExp:
+        return A.sfoldl(lambda a, x: a * np.float32(0.5) - x, 1, ix, xs)
+
+    def count(ix: AnyExp) -> AnyExp:
+        return A.sfoldl(lambda n, x: n + A.boolToInt(x > 0), A.constant(0), ix, xs)
+
+    differences, counts = A.generate((67,), difference), A.generate((67,), count)
     found, positive = A.run((differences, counts), backend=backend)
     expected = np.ones(67, np.float32)
     for column in rows.T:
@@ -107,7 +113,11 @@ def test_sfoldl_goes_from_left_to_right(backend: Any) -> None:
 def test_sfoldl_of_other_ranks() -> None:
     v, cube = A.use(np.arange(5)), A.use(np.arange(24).reshape(2, 3, 4))
     same(A.run(A.unit(A.sfoldl(A.sub, 0, (), v)), backend="interpreter"), -10)
-    whole = A.generate((2, 3), lambda ix: A.sfoldl(A.add, 0, (ix[0], ix[1]), cube))
+
+    def folded(ix: AnyExp) -> AnyExp:
+        return A.sfoldl(A.add, 0, (ix[0], ix[1]), cube)
+
+    whole = A.generate((2, 3), folded)
     same(A.run(whole, backend="interpreter"), np.arange(24).reshape(2, 3, 4).sum(2))
     pairs = A.sfoldl(lambda a, p: A.lift(p[1], a[0]), A.lift(0, -1), (), A.indexed(v))
     assert A.run(A.unit(pairs), backend="interpreter") == (4, 3)

@@ -188,20 +188,18 @@ def test_signum_keeps_the_direction(kind: Any, backend: str) -> None:
 def test_conversions_and_literals(backend: Any) -> None:
     single = np.array([1 + 2j, -3j], np.complex64)
     integers = A.use(np.array([1, -2]))
-    found: Any = A.run(
-        (
-            A.map(lambda z: A.cast(z, np.complex128) * 1j + 2, A.use(single)),
-            A.map(lambda n: A.cast(n, np.complex64), integers),
-            A.map(lambda n: A.mkComplex(A.toFloating(n, np.float32), 0.5), integers),
-            A.fill((2,), 1 - 1j),
-            A.map(lambda n: A.cond(n > 0, A.constant(2j, np.complex64), 3), integers),
-            A.map(lambda n: A.cis(A.toFloating(n, np.float64)), integers),
-            A.map(lambda z: (2 - z) / (1j * z), A.use(single)),
-            A.enumFromStepN((3,), A.constant(1j), A.constant(1 + 1j)),
-            A.map(lambda z: A.match(z, (1 + 2j, 1), (..., 2), 3), A.use(single)),
-        ),
-        backend=backend,
+    programs: Any = (
+        A.map(lambda z: A.cast(z, np.complex128) * 1j + 2, A.use(single)),
+        A.map(lambda n: A.cast(n, np.complex64), integers),
+        A.map(lambda n: A.mkComplex(A.toFloating(n, np.float32), 0.5), integers),
+        A.fill((2,), 1 - 1j),
+        A.map(lambda n: A.cond(n > 0, A.constant(2j, np.complex64), 3), integers),
+        A.map(lambda n: A.cis(A.toFloating(n, np.float64)), integers),
+        A.map(lambda z: (2 - z) / (1j * z), A.use(single)),
+        A.enumFromStepN((3,), A.constant(1j), A.constant(1 + 1j)),
+        A.map(lambda z: A.match(z, (1 + 2j, 1), (..., 2), 3), A.use(single)),
     )
+    found: Any = A.run(programs, backend=backend)
     expected = (
         single.astype(np.complex128) * 1j + 2,
         np.array([1, -2], np.complex64),
@@ -228,29 +226,27 @@ def test_combinators(kind: Any, backend: str) -> None:
     scattered = np.zeros(3, kind)
     np.add.at(scattered, targets, rows[0])
     padded = np.pad(rows[1], 1, constant_values=1j)
-    found: Any = A.run(
-        (
-            A.sum(xs),
-            A.product(xs),
-            A.fold(lambda x, y: x + y + x * y, 1j, xs),
-            A.scanl(A.add, 1j, xs),
-            A.scanr1(A.mul, xs),
-            A.gather(A.use(targets), A.slice(xs, (0, A.All))),
-            A.permute(
-                A.add, A.fill((3,), A.constant(0, kind)), lambda i: A.just(A.index(A.use(targets)[i])), A.use(rows[0])
-            ),
-            A.stencil(lambda n: n(-1) + n(0) * 2j + n(1), A.boundary.constant(kind(1j)), A.use(rows[1])),
-            A.matmul(xs, A.transpose(xs)),
-            A.dot(A.use(rows[0]), A.use(rows[1])),
-            A.einsum("ij,ij->i", xs, xs),
-            A.filter(lambda z: A.real(z) > 0, A.use(rows[2]))[0],
-            A.transpose(A.reverse(xs)),
-            A.iterate(3, lambda ys: A.map(lambda z: z * z, ys), xs),
-            A.sortBy(A.magnitude, A.use(rows[3])),
-            A.foldSeg(A.add, 0, A.use(rows[3]), A.use(np.array([2, 0, 4]))),
+    programs: Any = (
+        A.sum(xs),
+        A.product(xs),
+        A.fold(lambda x, y: x + y + x * y, 1j, xs),
+        A.scanl(A.add, 1j, xs),
+        A.scanr1(A.mul, xs),
+        A.gather(A.use(targets), A.slice(xs, (0, A.All))),
+        A.permute(
+            A.add, A.fill((3,), A.constant(0, kind)), lambda i: A.just(A.index(A.use(targets)[i])), A.use(rows[0])
         ),
-        backend=backend,
+        A.stencil(lambda n: n(-1) + n(0) * 2j + n(1), A.boundary.constant(kind(1j)), A.use(rows[1])),
+        A.matmul(xs, A.transpose(xs)),
+        A.dot(A.use(rows[0]), A.use(rows[1])),
+        A.einsum("ij,ij->i", xs, xs),
+        A.filter(lambda z: A.real(z) > 0, A.use(rows[2]))[0],
+        A.transpose(A.reverse(xs)),
+        A.iterate(3, lambda ys: A.map(lambda z: z * z, ys), xs),
+        A.sortBy(A.magnitude, A.use(rows[3])),
+        A.foldSeg(A.add, 0, A.use(rows[3]), A.use(np.array([2, 0, 4]))),
     )
+    found: Any = A.run(programs, backend=backend)
     squared = rows ** kind(8)
     expected = (
         rows.sum(1),

@@ -46,9 +46,12 @@ def test_arrays_in_any_order() -> None:
 def test_numbers_that_are_equal_but_not_the_same() -> None:
     xs = np.array([-0.0])
     for _ in range(3):
-        assert np.signbit(A.run(A.map(lambda x: x + -0.0, A.use(xs))))[0]
-        assert not np.signbit(A.run(A.map(lambda x: x + 0.0, A.use(xs))))[0]
-        assert np.isnan(A.run(A.map(lambda x: x + np.nan, A.use(xs))))[0]
+        kept = A.map(lambda x: x + -0.0, A.use(xs))
+        lost = A.map(lambda x: x + 0.0, A.use(xs))
+        unknown = A.map(lambda x: x + np.nan, A.use(xs))
+        assert np.signbit(A.run(kept)[0])
+        assert not np.signbit(A.run(lost)[0])
+        assert np.isnan(A.run(unknown)[0])
 
 
 def test_errors_name_the_lines_of_the_program_that_runs() -> None:

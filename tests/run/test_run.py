@@ -43,7 +43,8 @@ def test_nested_tuples_come_back_as_nested_tuples(backend: str) -> None:
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_results_are_fresh_and_contiguous(backend: str) -> None:
     x = np.arange(12.0).reshape(3, 4)
-    same, twice, again = A.run((A.use(x), A.map(lambda e: e * 2, A.use(x)), A.use(x)), backend=backend)
+    doubled = A.map(lambda e: e * 2, A.use(x))
+    same, twice, again = A.run((A.use(x), doubled, A.use(x)), backend=backend)
     same[:] = -1
     again[:] = -2
     assert x[0, 1] == 1
@@ -64,7 +65,8 @@ def test_any_strides_and_byte_order_go_in(backend: str, view: object) -> None:
     assert callable(view)
     x = view(np.arange(60.0).reshape(6, 10))
     x.flags.writeable = False
-    result, sums = A.run((A.map(lambda e: e + 1, A.use(x)), A.fold(A.add, 0, A.use(x))), backend=backend)
+    added, summed = A.map(lambda e: e + 1, A.use(x)), A.fold(A.add, 0, A.use(x))
+    result, sums = A.run((added, summed), backend=backend)
     np.testing.assert_array_equal(result, x + 1)
     np.testing.assert_array_equal(sums, x.sum(axis=-1))
 

@@ -146,7 +146,8 @@ def test_lengths_are_added_up_in_the_loop_over_segments(backend: str) -> None:
     counts = np.arange(9000) * 7 % 4
     xs = elements(int(counts.sum()))
     assert A.explain(sums, xs, counts).loops == 1
-    expected = A.run(A.foldSegOffsets(A.add, 0, A.use(xs), A.use(np.cumsum([0, *counts]))), backend="interpreter")
+    offsets: A.Acc[A.Vector[np.int64]] = A.use(np.cumsum([0, *counts]))
+    expected = A.run(A.foldSegOffsets(A.add, 0, A.use(xs), offsets), backend="interpreter")
     for threads in (1, 2, 3) if backend == "llvm" else (1,):
         found, times = A.run(sums(A.use(xs), A.use(counts)), backend=backend, threads=threads)
         same(found, expected)

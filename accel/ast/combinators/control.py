@@ -1,7 +1,7 @@
 """Control over array computations: `acond`, `awhile`, `iterate`, `iiterate`, `compute`, `assert_`.
 
-In: handles, or (nested) tuples of them, called a structure here. Out: the same structure. Tuples are typed for each length
-in `overloads.pyi`.
+In: handles, or (nested) tuples of them, called a structure here. Out: the same structure. Loops have one signature
+over all structures: mypy checks a lambda once for each overload of what it is passed to, and the lambdas within it again.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from accel.ast.combinators.construct import unit
 from accel.ast.combinators.elementwise import map_arrays
 from accel.ast.combinators.prelude import the
-from accel.ast.handles.acc import Acc, Array, Extents, Sh, result_of
+from accel.ast.handles.acc import Acc, Array, Extents, Num, Scalar, Sh, result_of
 from accel.ast.handles.checks import arrays_of
 from accel.ast.handles.exp import E, Exp, raw
 from accel.ast.handles.function import apply, forbid_nested
@@ -28,6 +28,10 @@ S = TypeVar("S")
 
 Structure: TypeAlias = Union[Acc[Any], tuple["Structure", ...]]
 """An array computation, or a nested tuple of them."""
+
+# Any: tuples within tuples. A bound that names itself, as `Structure` does, makes mypy 2.4 crash where a lambda folds rows.
+State = TypeVar("State", bound=Union[Acc[Any], tuple[Union[Acc[Any], tuple[Any, ...]], ...]])
+Value = TypeVar("Value", bound=Union[Exp[Any], Acc[Any], tuple[Union[Acc[Any], tuple[Any, ...]], ...]])
 
 
 def flatten_structure(what: str, value: object, where: Where | None) -> tuple[Acc[Any], ...]:
@@ -102,9 +106,7 @@ def acond(c: object, a: object, b: object) -> Any:  # Any: the structure's type,
     return rebuild_structure(a, results)
 
 
-def awhile(
-    cond: Callable[[Any], object], step: Callable[[Any], object], init: object
-) -> Any:  # Any: the structure's type, as `init`'s
+def awhile(cond: Callable[[State], Acc[Scalar[np.bool_]]], step: Callable[[State], State], init: State) -> State:
     """From the arrays `init`, `step` applied as long as `cond` of them holds. A state of several arrays is one tuple.
 
     >>> below = lambda xs: A.map(lambda s: s < 100, A.sum(xs))
@@ -125,20 +127,24 @@ def awhile(
         raise AccelTypeError(f"awhile's step gets {given} and must return as much, got {made}", where, hint=hint)
     kinds = _common_types("awhile's start and step", initial, body, where)
     node = Awhile(parameters, condition.node, tuple(x.node for x in body), tuple(x.node for x in initial), kinds, where)
-    return rebuild_structure(init, [result_of(node, i, (None,) * kind.rank) for i, kind in enumerate(kinds)])
+    last: State = rebuild_structure(init, [result_of(node, i, (None,) * kind.rank) for i, kind in enumerate(kinds)])
+    return last
 
 
-def iterate(n: object, f: Callable[[Any], object], x: object) -> Any:  # Any: an Exp, or the structure's type, as `x`'s
+def iterate(n: Num, f: Callable[[Value], Value], x: Value) -> Value:
     """`f` applied `n` times to a scalar or to arrays; not at all if `n` is negative.
 
     >>> A.run(A.iterate(3, lambda xs: A.map(lambda x: x * 2, xs), A.use(np.arange(5))))
     array([ 0,  8, 16, 24, 32])
     """
     where = here()
-    return _iterated("iterate", n, lambda turn, value: apply(f, [value], "the function of iterate", where), x, where)
+    last: Value = _iterated(
+        "iterate", n, lambda turn, value: apply(f, [value], "the function of iterate", where), x, where
+    )
+    return last
 
 
-def iiterate(n: object, f: Callable[[Any, Any], object], x: object) -> Any:  # Any: as for `iterate`
+def iiterate(n: Num, f: Callable[[Exp[np.int64], Value], Value], x: Value) -> Value:
     """`iterate` whose function gets the number of the turn first: `f(i, x)`, `i` an `Exp[np.int64]` that counts from 0.
 
     Of a scalar, or of arrays, whose shapes may change from turn to turn. Raises `AccelTypeError` unless `f` gives
@@ -150,21 +156,23 @@ def iiterate(n: object, f: Callable[[Any, Any], object], x: object) -> Any:  # A
     where = here()
     what = "the function of iiterate"
     hint = "it takes the number of the turn and the value: `lambda i, x: …`"
-    return _iterated("iiterate", n, lambda turn, value: apply(f, [turn, value], what, where, hint), x, where)
+    last: Value = _iterated("iiterate", n, lambda turn, value: apply(f, [turn, value], what, where, hint), x, where)
+    return last
 
 
 def _iterated(
     name: str, n: object, once: Callable[[Exp[np.int64], object], object], x: object, where: Where | None
-) -> Any:  # Any: as for `iterate`
+) -> Any:  # Any: `x`'s type
     """A loop that counts down: what is reported knows it by that (`accel/explanation/naming/turns.py`)."""
     count: Exp[np.int64] = Exp(typed(raw(n), I64, "the number of iterations", where))
     if isinstance(x, Acc) or (isinstance(x, tuple) and x):
         turns = unit(count)
         number = count if isinstance(count.node, Literal) else the(turns)
+        start: Any = (turns, x)  # Any: `x`'s type, which has been looked at above
         _, result = awhile(
             lambda s: map_arrays("iterate", lambda i: i > 0, (s[0],)),
             lambda s: (map_arrays("iterate", lambda i: i - 1, (s[0],)), once(number - the(s[0]), s[1])),
-            (turns, x),
+            start,
         )
         return result
     scalar: Exp[Any] = Exp(untyped(raw(x), f"the start of {name}", where))

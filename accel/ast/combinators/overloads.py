@@ -9,7 +9,7 @@ from __future__ import annotations
 # fmt: off
 # isort: off
 from accel.ast.combinators.construct import enumFromN, enumFromStepN, fill, generate, unit
-from accel.ast.combinators.control import acond, awhile, iiterate, iterate
+from accel.ast.combinators.control import acond
 from accel.ast.combinators.folds import (
     fold, foldAll, postscanl, postscanr, prescanl, prescanr, scanl, scanlTotal, scanr, scanrTotal,
 )
@@ -27,10 +27,9 @@ from accel.ast.scalars.matching import match
 # fmt: on
 
 __all__ = [
-    "acond", "awhile", "backpermute", "enumFromN", "enumFromStepN", "fill", "fold", "foldAll", "foldSeg",
+    "acond", "backpermute", "enumFromN", "enumFromStepN", "fill", "fold", "foldAll", "foldSeg",
     "foldSegOffsets", "generate",
-    "iiterate",
-    "index", "iterate", "lift",
+    "index", "lift",
     "match",
     "nzip", "postscanl", "postscanlSeg", "postscanr",
     "postscanrSeg", "prescanl", "prescanlSeg", "prescanr", "prescanrSeg", "replicate", "reshape", "rnz", "scanl",

@@ -15,7 +15,6 @@ from accel.device_array import DeviceArray
 
 __all__ = [
     "acond",
-    "awhile",
     "backpermute",
     "enumFromN",
     "enumFromStepN",
@@ -25,9 +24,7 @@ __all__ = [
     "foldSeg",
     "foldSegOffsets",
     "generate",
-    "iiterate",
     "index",
-    "iterate",
     "lift",
     "match",
     "nzip",
@@ -1691,93 +1688,6 @@ def acond(
     c: Exp[np.bool_],
     a: tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]],
     b: tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]],
-) -> tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]]: ...
-@overload
-def awhile(
-    cond: Callable[[Acc[A1]], Acc[Scalar[np.bool_]]], step: Callable[[Acc[A1]], Acc[A1]], init: Acc[A1]
-) -> Acc[A1]: ...
-@overload
-def awhile(
-    cond: Callable[[tuple[Acc[A1], Acc[A2]]], Acc[Scalar[np.bool_]]],
-    step: Callable[[tuple[Acc[A1], Acc[A2]]], tuple[Acc[A1], Acc[A2]]],
-    init: tuple[Acc[A1], Acc[A2]],
-) -> tuple[Acc[A1], Acc[A2]]: ...
-@overload
-def awhile(
-    cond: Callable[[tuple[Acc[A1], Acc[A2], Acc[A3]]], Acc[Scalar[np.bool_]]],
-    step: Callable[[tuple[Acc[A1], Acc[A2], Acc[A3]]], tuple[Acc[A1], Acc[A2], Acc[A3]]],
-    init: tuple[Acc[A1], Acc[A2], Acc[A3]],
-) -> tuple[Acc[A1], Acc[A2], Acc[A3]]: ...
-@overload
-def awhile(
-    cond: Callable[[tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4]]], Acc[Scalar[np.bool_]]],
-    step: Callable[[tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4]]], tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4]]],
-    init: tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4]],
-) -> tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4]]: ...
-@overload
-def awhile(
-    cond: Callable[[tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]]], Acc[Scalar[np.bool_]]],
-    step: Callable[
-        [tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]]], tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]]
-    ],
-    init: tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]],
-) -> tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]]: ...
-@overload
-def iterate(n: Num, f: Callable[[Exp[E]], Exp[E]], x: Exp[E]) -> Exp[E]: ...
-@overload
-def iterate(n: Num, f: Callable[[Acc[A1]], Acc[A1]], x: Acc[A1]) -> Acc[A1]: ...
-@overload
-def iterate(
-    n: Num, f: Callable[[tuple[Acc[A1], Acc[A2]]], tuple[Acc[A1], Acc[A2]]], x: tuple[Acc[A1], Acc[A2]]
-) -> tuple[Acc[A1], Acc[A2]]: ...
-@overload
-def iterate(
-    n: Num,
-    f: Callable[[tuple[Acc[A1], Acc[A2], Acc[A3]]], tuple[Acc[A1], Acc[A2], Acc[A3]]],
-    x: tuple[Acc[A1], Acc[A2], Acc[A3]],
-) -> tuple[Acc[A1], Acc[A2], Acc[A3]]: ...
-@overload
-def iterate(
-    n: Num,
-    f: Callable[[tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4]]], tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4]]],
-    x: tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4]],
-) -> tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4]]: ...
-@overload
-def iterate(
-    n: Num,
-    f: Callable[
-        [tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]]], tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]]
-    ],
-    x: tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]],
-) -> tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]]: ...
-@overload
-def iiterate(n: Num, f: Callable[[Exp[np.int64], Exp[E]], Exp[E]], x: Exp[E]) -> Exp[E]: ...
-@overload
-def iiterate(n: Num, f: Callable[[Exp[np.int64], Acc[A1]], Acc[A1]], x: Acc[A1]) -> Acc[A1]: ...
-@overload
-def iiterate(
-    n: Num, f: Callable[[Exp[np.int64], tuple[Acc[A1], Acc[A2]]], tuple[Acc[A1], Acc[A2]]], x: tuple[Acc[A1], Acc[A2]]
-) -> tuple[Acc[A1], Acc[A2]]: ...
-@overload
-def iiterate(
-    n: Num,
-    f: Callable[[Exp[np.int64], tuple[Acc[A1], Acc[A2], Acc[A3]]], tuple[Acc[A1], Acc[A2], Acc[A3]]],
-    x: tuple[Acc[A1], Acc[A2], Acc[A3]],
-) -> tuple[Acc[A1], Acc[A2], Acc[A3]]: ...
-@overload
-def iiterate(
-    n: Num,
-    f: Callable[[Exp[np.int64], tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4]]], tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4]]],
-    x: tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4]],
-) -> tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4]]: ...
-@overload
-def iiterate(
-    n: Num,
-    f: Callable[
-        [Exp[np.int64], tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]]],
-        tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]],
-    ],
-    x: tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]],
 ) -> tuple[Acc[A1], Acc[A2], Acc[A3], Acc[A4], Acc[A5]]: ...
 @overload
 def sfoldl(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -216,7 +217,7 @@ def hull(xs: Column, ys: Column) -> tuple[Single, Single, Column, Column]:
 
 def tool(variant: str) -> Tool:
     """accel, with its own pool of threads and of memory."""
-    programs = (
+    programs: tuple[Callable[..., Any], ...] = (  # Any: mypy would look for what their types have in common
         dot, saxpy, mapchain, blackscholes, normalise2, normfilter, singleloop, gather, hist256, hist1e6, prefixsum,
         compact, softmax, jacobi1, jacobi20, mandelbrot, nbody, matmul, rowcol, meanvar, hull,
     )  # fmt: skip

@@ -68,6 +68,8 @@ def loops(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f8]], n: A.Exp[i8]) -> None:
     assert_type(A.iiterate(3, lambda i, x: A.take(i, x), v), A.Acc[A.Vector[f4]])
     both = A.iiterate(3, lambda i, s: (A.take(i, s[0]), s[1]), (v, m))
     assert_type(both, tuple[A.Acc[A.Vector[f4]], A.Acc[A.Matrix[np.float64]]])
+    nested = A.awhile(lambda s: A.map(lambda x: x < 3, A.sum(s[0])), lambda s: (s[0], (s[1][0], s[0])), (v, (m, v)))
+    assert_type(nested, tuple[A.Acc[A.Vector[f4]], tuple[A.Acc[A.Matrix[np.float64]], A.Acc[A.Vector[f4]]]])
 
 
 def folds_of_dimensions(m: A.Acc[A.Matrix[f4]], c: A.Acc[A.Array[A.DIM3, f8]]) -> None:

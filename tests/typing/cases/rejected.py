@@ -112,7 +112,8 @@ def repeated(x: A.Exp[f4], v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f4]]) -> No
     A.while_(lambda y: y, lambda y: y, x)  # E: Incompatible return value type
     A.while_(lambda y: y < 1, lambda y: y < 1, x)  # E: Incompatible return value type
     A.iterate(3, lambda xs: A.fold(A.add, 0, xs), m)  # E: Argument 3 to "fold" has incompatible type
-    A.iterate(3.5, lambda xs: xs, m)  # E: No overload variant of "iterate"
+    A.iterate(3, lambda s: (s[1], s[0]), (v, m))  # E: Incompatible return value type
+    A.iterate(3.5, lambda xs: xs, m)  # E: Argument 1 to "iterate" has incompatible type "float"
     A.zipWith3(lambda p, q, r: p, v, v, m)  # E: Cannot infer value of type parameter "Sh" of "zipWith3"
     A.scanl(A.lt, 0, v)  # E: Argument 1 to "scanl" has incompatible type
     A.fold1(A.lt, v)  # E: Argument 1 to "fold1" has incompatible type
