@@ -16,12 +16,10 @@ import numpy as np
 import pyopencl
 
 from accel.backends.opencl.backend import OpenCLBackend
+from accel.backends.opencl.machine.devices import LOCAL_BYTES
 from accel.backends.opencl.machine.memory import Held, Memory
 from accel.backends.opencl.machine.records import Records
 from tests.opencl.platforms import ROWS, gpu_features
-
-LOCAL_BYTES: Final = 32 * 1024
-"""Of local memory that every device has."""
 
 _NUMBERS: Final = """
 #define get_group_id(d) (get_num_groups(d) - 1 - get_group_id(d))

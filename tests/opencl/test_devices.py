@@ -6,12 +6,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from accel.backends.opencl.machine import devices as module
 from accel.backends.opencl.machine import vendors
-from accel.backends.opencl.machine.devices import device, devices
+from accel.backends.opencl.machine.devices import device, devices, require_groups
 from accel.errors import AccelDeviceError
 from tests.opencl.platforms import MISSING
 
@@ -51,6 +53,15 @@ def test_a_number_too_large_names_the_devices() -> None:
         device(99)
     known = ", ".join(f"opencl:{number} is {row.name}" for number, row in enumerate(rows))
     assert str(error.value) == f"there is no OpenCL device number 99\n  hint: {known}"
+
+
+@pytest.mark.parametrize(("size", "memory"), [(128, 1 << 16), (1024, 1 << 14)])
+def test_a_device_with_small_groups_is_refused(size: int, memory: int) -> None:
+    small: Any = SimpleNamespace(
+        name="toy", max_work_group_size=size, local_mem_size=memory
+    )  # Any: stands for a device
+    with pytest.raises(AccelDeviceError, match=f"toy has groups of {size} work-items and {memory} bytes"):
+        require_groups(small)
 
 
 def test_without_pyopencl_it_says_what_to_install() -> None:

@@ -23,7 +23,7 @@ from accel.backends.opencl.code.kernel import NestKernels
 from accel.backends.opencl.launch import launcher, series_launcher
 from accel.backends.opencl.machine.binaries import built
 from accel.backends.opencl.machine.buffer_array import BufferArray
-from accel.backends.opencl.machine.devices import check_process, device
+from accel.backends.opencl.machine.devices import check_process, device, require_groups
 from accel.backends.opencl.machine.features import Features, features, uses_f64
 from accel.backends.opencl.machine.memory import Held, Memory
 from accel.backends.opencl.machine.records import Records
@@ -65,6 +65,7 @@ class OpenCLBackend:
     def __init__(self, number: int | None = None) -> None:
         self.name = "opencl" if number is None else f"opencl:{number}"
         self.device = device(number or 0)
+        require_groups(self.device)
         self.features: Features = features(self.device)
         self.memory = memory(number or 0)
         self.records = Records(self.memory)

@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 _HINT = f"python -m {pip_install('opencl')} brings a CPU device; a GPU's driver brings the GPU"
 
 
+GROUP_ITEMS = 256
+"""Work-items of a group at most."""
+
+LOCAL_BYTES = 32 * 1024
+"""Of local memory that a group takes at most: OpenCL promises so much of every device that is not for embedded systems."""
+
+
 @dataclass(frozen=True, slots=True)
 class DeviceRow:
     """One OpenCL device as `accel.devices()` shows it; `backend` is what to write after `backend=`."""
@@ -66,6 +73,17 @@ def check_process(generation: int) -> None:
             "this process was forked from one that had used OpenCL, and OpenCL's drivers do not survive that",
             here(),
             hint="start it another way, by multiprocessing.get_context('spawn') for instance, or use backend='llvm'",
+        )
+
+
+def require_groups(device: pyopencl.Device) -> None:
+    """Raises `AccelDeviceError` for a device with less room for groups of work-items than kernels take."""
+    size, memory = int(device.max_work_group_size), int(device.local_mem_size)
+    if size < GROUP_ITEMS or memory < LOCAL_BYTES:
+        raise AccelDeviceError(
+            f"{device.name.strip()} has groups of {size} work-items and {memory} bytes of local memory for each, and accel "
+            f"takes up to {GROUP_ITEMS} and {LOCAL_BYTES}",
+            hint="use another device or backend: accel.devices() lists them",
         )
 
 
