@@ -93,6 +93,54 @@ def test_the_element_and_its_place() -> None:
         assert greatest.tobytes() == A.run(A.maximum(A.use(given)), backend="interpreter").tobytes()
 
 
+BOTH: Any = A.runN(lambda xs: (A.maximum(xs), A.argmax(xs), A.minimum(xs), A.argmin(xs)), threads=1)
+
+
+@pytest.mark.parametrize("columns", [1, 3, 15, 16, 33, 63, 95, 96, 131])
+@pytest.mark.parametrize("kind", [np.int8, np.uint32, np.int64, np.float16, np.float32, np.float64])
+def test_rows_of_any_length_with_their_extremes(kind: Any, columns: int) -> None:
+    """Ties, NaNs, zeros of both signs, and nothing but the worst of the type; folds by the same operators beside the places."""
+    random = np.random.default_rng(columns)
+    rows = random.integers(0, 9, (77, columns)).astype(kind)
+    if np.issubdtype(kind, np.floating):
+        rows[:20] -= 4
+        rows[20:40] = np.where(random.random((20, columns)) < 0.5, -0.0, 0.0)
+        rows[40:44] = [[-np.inf], [np.inf], [np.nan], [-np.nan]]
+        rows[44:54][random.random((10, columns)) < 0.1] = np.nan
+    else:
+        rows[:2] = [[np.iinfo(kind).min], [np.iinfo(kind).max]]
+    given = guarded_copy(True, rows)
+    greatest, first_greatest, least, first_least = BOTH(given)
+    assert np.array_equal(first_greatest, np.argmax(rows, -1))
+    assert np.array_equal(first_greatest, GREATEST(given))
+    assert np.array_equal(first_least, np.argmin(rows, -1))
+    assert np.array_equal(first_least, LEAST(given))
+    assert np.array_equal(greatest, rows.max(-1), equal_nan=True)
+    assert np.array_equal(least, rows.min(-1), equal_nan=True)
+    alone = A.run((A.maximum(A.use(rows)), A.minimum(A.use(rows))), backend="interpreter")
+    for found, meant in zip((greatest, least), alone, strict=True):
+        assert np.array_equal(np.signbit(found[20:40]), np.signbit(meant[20:40]))
+
+
+def test_which_folds_an_extreme_serves() -> None:
+    """Of the same elements by the same operator, and no others."""
+
+    def served(program: Any) -> list[list[int]]:
+        loops = subject(program, [np.ones(7)], changed({})).staged.loops
+        found = [
+            extremes(nest, level.loop) for nest in nests(loops) for level in levels(nest) if level.loop is not None
+        ]
+        return [
+            [len(each.alone.states) if each.alone else 0 for each in some.found] for some in found if some is not None
+        ]
+
+    assert served(lambda xs: (A.argmax(xs), A.maximum(xs))) == [[1]]
+    assert served(lambda xs: (A.argmax(xs), A.fold(A.max, 3.0, xs), A.maximum(xs))) == [[2]]
+    assert served(lambda xs: (A.argmax(xs), A.minimum(xs), A.sum(xs))) == [[0]]
+    assert served(lambda xs: (A.argmax(xs), A.maximum(A.map(lambda x: x * x, xs)))) == [[0]]
+    assert sorted(served(lambda xs: (A.argmin(xs), A.argmax(xs), A.minimum(xs)))[0]) == [0, 1]
+
+
 def test_what_is_made_in_the_loop() -> None:
     xs = np.random.default_rng(4).normal(size=(30, 700)).astype(np.float32)
     found = A.run(A.argmin(A.map(lambda x: A.truncate(x * 10, np.int32), A.use(xs))))

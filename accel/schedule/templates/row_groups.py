@@ -23,6 +23,7 @@ from accel.ir.nodes import (
     Stream,
     Write,
 )
+from accel.ir.places import asked, finds_place
 from accel.labelled.meaning.order import lanes
 from accel.labelled.scalar import Function, Load
 from accel.schedule.legality import straight
@@ -49,7 +50,10 @@ class RowGroups:
 
 
 def row_groups(nest: Nest) -> RowGroups | None:
-    """The nest by groups of rows, if its innermost loop folds what is adjacent along it, and those around only repeat that."""
+    """The nest by groups of rows, if its innermost loop folds what is adjacent along it, and those around only repeat that.
+
+    Where an extreme stands is found faster by looking for it, in a row or in short rows side by side.
+    """
     loops = [level.loop for level in mentions.levels(nest) if level.loop is not None]
     if len(loops) < 2 or nest.counts or nest.in_place or nest.body.before or nest.body.after:
         return None
@@ -70,6 +74,9 @@ def row_groups(nest: Nest) -> RowGroups | None:
     if not all(isinstance(s, OneToOne | Remap | Read | Write) and s.when is None for s in outside.after):
         return None
     if any(map(_loads, mentions.functions(nest))) or not _runs_along(outside, fold):
+        return None
+    others = asked(nest)
+    if any(isinstance(s, ManyToOne) and finds_place(s, fold, others) for s in mentions.statements(nest)):
         return None
     own = dependent([around[-1].index.name], outside)
     return RowGroups(tuple(around), between, fold, any(_is_shared(s, own) for s in (*inside.before, *inside.after)))

@@ -22,6 +22,7 @@ from accel.ir.nodes import (
     State,
     Write,
 )
+from accel.ir.places import asked, finds_place
 from accel.labelled.array import Extent
 from accel.labelled.meaning.order import lanes
 from accel.labelled.scalar import Constant
@@ -32,13 +33,17 @@ from accel.schedule.templates.blocks import Across, left_over, reads_across
 LONGEST = 255
 """Elements of the longest row that is folded so where one row alone would be scalar code."""
 
+LONGEST_SEARCH = 95
+"""The same where only the place of an extreme is wanted: along a row, it would be looked for once the extreme is known."""
+
 
 @dataclass(frozen=True, slots=True)
 class ShortRows:
     """How a nest folds short rows.
 
     loops: those around the fold, outermost first; lanes run along the last one. before, after: the statements around the fold.
-    steps: those of the fold's loop once the tiles of `across` are full.
+    steps: those of the fold's loop once the tiles of `across` are full. places: the states that find only where an extreme
+    stands.
     """
 
     loops: tuple[For, ...]
@@ -47,6 +52,7 @@ class ShortRows:
     before: tuple[LoopBody, ...]
     steps: tuple[LoopBody, ...]
     after: tuple[LoopBody, ...]
+    places: frozenset[str]
 
     @property
     def lanes(self) -> For:
@@ -60,7 +66,8 @@ class ShortRows:
         states = self.fold.states
         if not all(state.monoid.exact or state.monoid.commutes for state in states):
             return LONGEST
-        return min(lanes(state.types) for state in states) - 1
+        search = bool(self.places)
+        return min(LONGEST_SEARCH if search and s.monoid.exact else lanes(s.types) - 1 for s in states)
 
 
 def short_rows(nest: Nest) -> ShortRows | None:
@@ -85,7 +92,9 @@ def short_rows(nest: Nest) -> ShortRows | None:
     if not across:
         return None
     remaining = left_over(inside, across)
-    return ShortRows(tuple(loops[:-1]), fold, tuple(across), outer.body.before, remaining, outer.body.after)
+    others = asked(nest)
+    places = frozenset(s.state for s in inside if isinstance(s, ManyToOne) and finds_place(s, fold, others))
+    return ShortRows(tuple(loops[:-1]), fold, tuple(across), outer.body.before, remaining, outer.body.after, places)
 
 
 def _is_plain(loop: For) -> bool:

@@ -3,28 +3,31 @@
 In: an innermost loop that does nothing but fold, also pairs of an element and the loop's own index by such a function
 (`Monoid.extreme`), where nobody asks for the element. Out: the loop in vectors, in blocks. Of a block only the extreme is
 found, in registers; if it beats that of all blocks before, the block is remembered. In the end one block, which a cache still
-holds if there are few, is looked through for the first element that is the extreme. What else the loop folds runs in turn with
-that, some thousand iterations at a time.
+holds if there are few, is looked through for the first element that is the extreme. A fold of the elements alone by the same
+operator has the same extreme, and runs only if that is zero. What else the loop folds runs in turn with that, some thousand
+iterations at a time.
 
 -0.0 and 0.0 are equal here. With a NaN nothing behind its block counts any more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeAlias
 
 from accel.ast.tree.operators import Operator
-from accel.ast.tree.types import BOOL, F16, F32, I8, I64, ScalarType
+from accel.ast.tree.types import BOOL, I64
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Statements, Streams
 from accel.backends.llvm.emit.values import Fixed, Lanes, Progression, Uniform, Value, Writer
 from accel.backends.llvm.loops.hits import first_hit
 from accel.backends.llvm.loops.searches import REGISTER_BYTES, is_harmless, no_step
 from accel.backends.llvm.states.records import Record
-from accel.ir import flow, mentions
-from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, Nest, Operand, Read
+from accel.backends.llvm.states.row_places import compared_as
+from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, Nest, Operand, Read, State
+from accel.ir.places import asked, finds_place
 from accel.labelled.meaning.order import BLOCK
 from accel.labelled.scalar import constant
 
@@ -42,18 +45,20 @@ AHEAD = 4096
 
 LINE = 64
 
-_KEYS: Mapping[ScalarType, ScalarType] = {F16: F32, BOOL: I8}
-"""Types that are compared as others, which have their order."""
+Kept: TypeAlias = tuple[Record, str]
+"""The record of a state, and where it stands."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extreme:
-    """What is looked for. For each look `before` runs; `beats` is GT for the greatest, LT for the least."""
+    """What is looked for. For each look `before` runs; `beats` is GT for the greatest, LT for the least. `alone`: a loop of
+    the folds of the elements alone by the same operator; None if there are none."""
 
     state: str
     before: tuple[LoopBody, ...]
     element: Operand
     beats: Operator
+    alone: For | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,31 +78,41 @@ def extremes(nest: Nest, loop: For) -> Extremes | None:
         return None
     if set(steps) != {state.name for state in loop.states} or any(state.running for state in loop.states):
         return None
-    asked = {stream for statement in mentions.statements(nest) for stream in flow.needed(statement)}
-    found: list[Extreme] = []
-    for state in loop.states:
-        step = steps[state.name]
-        if state.monoid.extreme is None or state.when is not None or step.when is not None:
-            continue
-        element, place = step.values
-        if place == loop.index and state.finals[0] not in asked:
-            beats = Operator.GT if state.monoid.extreme is Operator.MAX else Operator.LT
-            found.append(Extreme(state.name, others, element, beats))
-    left = tuple(state for state in loop.states if state.name not in {each.state for each in found})
-    kept = tuple(s for s in statements if not isinstance(s, ManyToOne) or s.state in {state.name for state in left})
-    rest = replace(loop, states=left, body=replace(loop.body, before=kept, after=())) if left else None
+    read, found, done = asked(nest), list[Extreme](), set[str]()
+    for step in steps.values():
+        if finds_place(step, loop, read):
+            (sought,), element = [state for state in loop.states if state.name == step.state], step.values[0]
+            operator = sought.monoid.extreme
+            same = [s for s in loop.states if s.name not in done and _folds(s, steps[s.name], operator, element)]
+            beats = Operator.GT if operator is Operator.MAX else Operator.LT
+            found.append(Extreme(step.state, others, element, beats, _of_states(loop, same)))
+            done |= {step.state, *(state.name for state in same)}
+    rest = _of_states(loop, [state for state in loop.states if state.name not in done])
     return Extremes(tuple(found), rest) if found else None
 
 
-class ExtremeLoop:
-    """The text of one such loop, of one function. `record`: that of its fold, at `pointer`."""
+def _folds(state: State, step: ManyToOne, operator: Operator | None, element: Operand) -> bool:
+    """Whether a state is a fold of an element alone by an operator."""
+    always = state.when is None and step.when is None and not state.products
+    return always and state.monoid.operators == (operator,) and step.values == (element,)
 
-    def __init__(
-        self, memory: Memory, streams: Streams, loop: For, found: Extreme, record: Record, pointer: str
-    ) -> None:
+
+def _of_states(loop: For, states: Sequence[State]) -> For | None:
+    """The loop with some of its states alone; None if these are none."""
+    names = {state.name for state in states}
+    kept = [s for s in (*loop.body.before, *loop.body.after) if not isinstance(s, ManyToOne) or s.state in names]
+    return (
+        replace(loop, states=tuple(states), body=replace(loop.body, before=tuple(kept), after=())) if states else None
+    )
+
+
+class ExtremeLoop:
+    """The text of one such loop, of one function. `kept`: the records of all states, by their names."""
+
+    def __init__(self, memory: Memory, streams: Streams, loop: For, found: Extreme, kept: Mapping[str, Kept]) -> None:
         self._routine, self._outer, self._loop, self._found = memory.routine, streams, loop, found
-        self._record, self._pointer = record, pointer
-        self._kind = _KEYS.get(record.state.types[0], record.state.types[0])
+        self._kept, self._own = kept, kept[found.state]
+        self._kind = compared_as(self._own[0].state.types[0])
         widths = [s.array.element.bytes for s in found.before if isinstance(s, Read)]
         self._writer = Writer(self._routine.code, REGISTER_BYTES // max(self._kind.bytes, *widths, 1))
         self._memory = memory.with_writer(self._writer)
@@ -107,8 +122,8 @@ class ExtremeLoop:
         worst, best = ends if found.beats is Operator.GT else reversed(ends)
         self._worst, self._ends = constant(self._kind, worst), constant(self._kind, best)
 
-    def write(self, low: str, high: str) -> None:
-        """Iterations low .. high-1."""
+    def write(self, low: str, high: str, fold: Callable[[For], None]) -> None:
+        """Iterations low .. high-1. fold: writes another loop of these."""
         routine, code = self._routine, self._routine.code
         with routine.when(code.emit(f"icmp slt i64 {low}, {high}")):
             best, block, hit = routine.slot(self._scalar), routine.slot("i64"), routine.slot("i64")
@@ -118,9 +133,33 @@ class ExtremeLoop:
             value = Uniform(routine.load(self._scalar, best), self._kind)
             routine.store("i64", low, hit)
             first_hit(routine, self._writer, partial(self._is_best, value), block, high, hit)
-            one = Writer(code, 1)
-            element = one.operator(Operator.CAST, self._record.state.types[0], [value])
-            self._record.step(routine, self._pointer, [one.one(element), routine.load("i64", hit)])
+            one, (record, pointer) = Writer(code, 1), self._own
+            element = one.one(one.operator(Operator.CAST, record.state.types[0], [value]))
+            record.step(routine, pointer, [element, routine.load("i64", hit)])
+            if self._found.alone is not None:
+                self._fold_alone(self._found.alone, value, element, fold)
+
+    def _fold_alone(self, loop: For, value: Value, element: str, fold: Callable[[For], None]) -> None:
+        """Steps the folds of the elements alone: by the extreme, or, as zeros have signs, by all elements if that is zero."""
+        routine, code = self._routine, self._routine.code
+        if not self._kind.is_float:
+            self._step_alone(loop, element)
+            return
+        zero, other, after = (routine.label() for _ in range(3))
+        is_zero = Writer(code, 1).operator(Operator.EQ, BOOL, [value, Fixed(constant(self._kind, 0.0))])
+        routine.branch(Writer(code, 1).one(is_zero), zero, other)
+        routine.place(zero)
+        fold(loop)
+        routine.jump(after)
+        routine.place(other)
+        self._step_alone(loop, element)
+        routine.jump(after)
+        routine.place(after)
+
+    def _step_alone(self, loop: For, element: str) -> None:
+        for state in loop.states:
+            record, pointer = self._kept[state.name]
+            record.step(self._routine, pointer, [element])
 
     def _blocks(self, low: str, high: str, best: str, block: str) -> None:
         """The best of all elements, NaN if there is one, and where its block begins."""

@@ -153,11 +153,15 @@ class Levels:
         alone = sought.rest is None and len(sought.found) == 1
         with nullcontext(low) if alone else self.routine.count(low, high, TOGETHER) as start:
             end = high if alone else self.routine.least(self.routine.code.emit(f"add i64 {start}, {TOGETHER}"), high)
+            kept = {state.name: (self._text.records[state.name], self.pointers[state.name]) for state in loop.states}
+
+            def fold(part: For) -> None:
+                self._vectors(part, plan).write(start, end, extent)
+
             for each in sought.found:
-                record, pointer = self._text.records[each.state], self.pointers[each.state]
-                ExtremeLoop(self.memory, self.streams, loop, each, record, pointer).write(start, end)
+                ExtremeLoop(self.memory, self.streams, loop, each, kept).write(start, end, fold)
             if sought.rest is not None:
-                self._vectors(sought.rest, plan).write(start, end, extent)
+                fold(sought.rest)
 
     @contextmanager
     def parts(self, loop: For) -> Iterator[Part]:

@@ -12,6 +12,7 @@ from accel.backends.llvm.emit.values import Progression, Uniform, Value, Writer
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.loops.schedule import leave_if_failed
 from accel.backends.llvm.states.row_folds import RowFold
+from accel.backends.llvm.states.row_places import RowPlace
 from accel.backends.llvm.templates.launch import launch
 from accel.backends.llvm.templates.tiles import Piece, Tile
 from accel.backends.llvm.text.routine import Routine
@@ -104,7 +105,9 @@ class _Folds:
         self._memory = levels.memory.with_writer(self._writer)
         self._functions = Functions(self._writer, self._memory)
         self._folds = {
-            state.name: RowFold(levels.routine, self._writer, self._functions, state, rows.longest)
+            state.name: RowPlace(levels.routine, self._writer, state)
+            if state.name in rows.places
+            else RowFold(levels.routine, self._writer, self._functions, state, rows.longest)
             for state in rows.fold.states
         }
 
