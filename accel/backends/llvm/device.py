@@ -21,7 +21,7 @@ from accel.backends.llvm.machine.buffers import buffers
 from accel.backends.llvm.machine.rows import with_rows
 from accel.backends.llvm.module import Kernel, Kernels, load, recording_text
 from accel.backends.llvm.series import Together, forked
-from accel.backends.llvm.sorting import radix
+from accel.backends.llvm.sorting import radix, selection
 from accel.backends.llvm.text.frame import Frame
 from accel.backends.protocol import HostArray
 from accel.backends.residence import on_host
@@ -106,11 +106,15 @@ class CPU:
         descending: bool,
         first: int | None,
     ) -> HostArray:
-        """Long rows by radix, others by NumPy; so are elements that NumPy sorts in vectors faster than these threads do."""
+        """Long rows by radix, others by NumPy; so are elements that NumPy sorts in vectors faster than these threads do. A few
+        first places are selected."""
         result = self._buffers.take(ScalarType.I64 if places else keys[0][1], shape)
         given = [(self.view(key, shape), kind) for key, kind in keys]
         in_vectors = not places and self._threads <= VECTOR_SORTS and keys[0][1].bytes in vector_sorts()
-        if radix.suits(shape) and not in_vectors and not are_few(shape, first):
+        if first is not None and selection.suits(shape, first):
+            ((key, kind),) = given
+            selection.select_into(result, key, kind, descending, first, self._threads)
+        elif radix.suits(shape) and not in_vectors and not are_few(shape, first):
             radix.radix_sort(result, given, places, descending, self._threads, self._buffers.take)
         else:
             sort_into(result, [key for key, _ in given], places, descending, first)

@@ -1,1 +1,1 @@
-"""Sorting by machine code: the text of a radix sort, and what runs it."""
+"""Sorting by machine code: the texts of a radix sort and of a selection, and what runs them."""

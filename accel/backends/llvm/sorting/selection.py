@@ -1,0 +1,67 @@
+"""Where the first few elements of each row stand: rows are read once, and nothing else is made.
+
+In: one array, whose rows are adjacent. Out: places as i64, at the beginning of each row of the result.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Mapping
+from functools import partial
+from math import prod
+from types import MappingProxyType
+
+from accel.ast.tree.types import ScalarType
+from accel.backends.llvm.machine.loading import load
+from accel.backends.llvm.machine.target import host
+from accel.backends.llvm.series import forked
+from accel.backends.llvm.sorting.kept import MOST
+from accel.backends.llvm.sorting.selection_text import Word, selection_text
+from accel.backends.llvm.threads.pool import pool
+from accel.backends.protocol import HostArray
+from accel.backends.sorting import are_few
+from accel.support.forks import Once
+
+CHUNK = 1 << 15
+"""Elements of rows that a thread takes at once."""
+
+
+class Selection:
+    """The function for one type of elements and one order, loaded."""
+
+    def __init__(self, kind: ScalarType, descending: bool) -> None:
+        self._library = load([host().compile(selection_text(kind, descending))], ["select"], pool().symbols)
+        self._select = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_char_p)(self._library.addresses["select"])
+
+    def run(self, words: Mapping[Word, int]) -> None:
+        """Runs it. Raises what a signal handler raises."""
+        if self._select(struct.pack(f"{len(Word)}q", *(words[word] for word in Word))):
+            raise forked()
+
+
+_SELECTION: Mapping[tuple[ScalarType, bool], Once[Selection]] = MappingProxyType(
+    {(kind, down): Once(partial(Selection, kind, down)) for kind in ScalarType for down in (False, True)}
+)
+
+
+def suits(shape: tuple[int, ...], first: int | None) -> bool:
+    """Whether so few elements of each row are asked for."""
+    return first is not None and first <= MOST and are_few(shape, first)
+
+
+def select_into(
+    result: HostArray, source: HostArray, kind: ScalarType, descending: bool, first: int, threads: int
+) -> None:
+    """Fill the first places of each row of `result`. Rows suit this (`suits`), and follow each other in memory."""
+    length = result.shape[-1]
+    words = {
+        Word.THREADS: threads,
+        Word.ROWS: prod(result.shape[:-1]),
+        Word.SOURCE: source.ctypes.data,
+        Word.RESULT: result.ctypes.data,
+        Word.COUNT: length,
+        Word.FIRST: first,
+        Word.CHUNK: max(1, CHUNK // length),
+    }
+    _SELECTION[kind, descending]().run(words)
