@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 
 import accel as A
 from tools import reference
+from tools.accelerate_names import OTHERWISE, OURS
+from tools.reference_costs import COSTS_AND_ERRORS
 
 PAGE = reference.TARGET.read_text(encoding="utf-8")
 
@@ -26,6 +29,23 @@ def test_every_function_has_an_example() -> None:
     without = [name for name in A.__all__ if callable(getattr(A, name)) and not isinstance(getattr(A, name), type)]
     without = [name for name in without if ">>> " not in (getattr(A, name).__doc__ or "") and name not in PLAIN]
     assert not without
+
+
+def test_every_function_says_what_accelerate_calls_it_and_stands_where_costs_and_errors_are_said() -> None:
+    functions = [name for name in A.__all__ if inspect.isroutine(getattr(A, name)) and name not in PLAIN]
+    assert {reference.section_of(name) for name in functions} <= COSTS_AND_ERRORS.keys()
+    assert [name for name in functions if "Accelerate" not in reference.entry(name)] == []
+    assert OTHERWISE.keys() <= set(A.__all__)
+    assert set(A.__all__) >= OURS
+
+
+def test_signatures_say_the_types_that_mypy_knows() -> None:
+    assert "xs: Acc[Array[tuple[*Ix, int], E]]" in reference.parameters("foldSeg")
+    assert (
+        reference.parameters("generate") == "generate(sh: Exp[Sh], f: Callable[[Exp[Sh]], Exp[E]]) -> Acc[Array[Sh, E]]"
+    )
+    assert reference.parameters("index") == "index(i1: Num, i2: Num, /) -> Exp[tuple[int, int]]"
+    assert "x9: Acc[Array[Sh, E9]]" in reference.parameters("zipWith9")
 
 
 PLAIN = {"DIM0", "DIM1", "DIM2", "DIM3", "DIM4", "DIM5", "Matrix", "Num", "Scalar", "Segments", "Vector"}
