@@ -35,6 +35,12 @@ WRONG: dict[str, tuple[type[A.AccelError], Callable[[], object]]] = {
     "toIndex of floats": (A.AccelTypeError, lambda: A.toIndex(A.lift(1.5, 2.5), A.lift(0.5, 1.5))),
     "shapeSize of floats": (A.AccelTypeError, lambda: A.shapeSize(A.lift(1.5, 2.5))),
     "unindex of floats": (A.AccelTypeError, lambda: A.unindex(A.lift(1.5, 2.5))),
+    "shape of a tuple": (A.AccelTypeError, lambda: A.shape((2, 3))),  # type: ignore[arg-type]  # wrong on purpose
+    "size of an array of the host": (A.AccelTypeError, lambda: A.size(array)),
+    "null of a list": (A.AccelTypeError, lambda: A.null([])),  # type: ignore[arg-type]  # wrong on purpose
+    "linearIndex of an array of the host": (A.AccelTypeError, lambda: A.linearIndex(array, 0)),
+    "linearIndex of an Exp": (A.AccelTypeError, lambda: A.linearIndex(pair, 0)),
+    "a record of no class": (A.AccelTypeError, lambda: A.Record(pair)),
     "an item by name": (A.AccelTypeError, lambda: pair["a"]),
     "a slice of a tuple": (A.AccelTypeError, lambda: pair[0:1]),
     "assignment to an array": (A.AccelTypeError, assign),
@@ -68,3 +74,12 @@ def test_digits_that_are_no_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACCEL_THREADS", "²")
     with pytest.raises(A.AccelValueError, match="ACCEL_THREADS='²' is no number of threads"):
         A.run(vector)
+
+
+def test_advice_for_narrow_indices_does_not_exchange_them_in_silence() -> None:
+    """Indices of i32 into numbers of i64: exchanged, the program would run and give something else."""
+    narrow: Any = A.use(np.array([1, 0], np.int32))
+    with pytest.raises(
+        A.AccelTypeError, match=r"hint: convert them: .*fromIntegral.*; if the second array has the indices"
+    ):
+        A.gather(narrow, A.use(np.array([7, 8])))

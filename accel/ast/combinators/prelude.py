@@ -14,7 +14,7 @@ from accel.ast.combinators.elementwise import map_arrays
 from accel.ast.combinators.folds import UNSEEDED, fold_array
 from accel.ast.handles import operations
 from accel.ast.handles.acc import Acc, Array, Num, Scalar, Sh, Vector
-from accel.ast.handles.checks import of_rank
+from accel.ast.handles.checks import arrays_of, of_rank
 from accel.ast.handles.exp import E, Exp, raw
 from accel.ast.handles.habits import advised, of_a_test, of_one_array
 from accel.ast.handles.tuples import fromIndex, indexHead, lift_items, shapeSize
@@ -135,7 +135,8 @@ def shape(xs: Acc[Array[Sh, E]]) -> Exp[Sh]:
     >>> A.run(A.unit(A.indexHead(A.shape(A.use(np.zeros((2, 3)))))))
     array(3)
     """
-    return xs.shape
+    (array,) = arrays_of("shape", (xs,), here())
+    return array.shape
 
 
 def size(xs: Acc[Array[Sh, E]]) -> Exp[np.int64]:
@@ -144,7 +145,8 @@ def size(xs: Acc[Array[Sh, E]]) -> Exp[np.int64]:
     >>> A.run(A.unit(A.size(A.use(np.zeros((2, 3))))))
     array(6)
     """
-    return shapeSize(xs.shape)
+    (array,) = arrays_of("size", (xs,), here())
+    return shapeSize(array.shape)
 
 
 def length(xs: Acc[Vector[E]]) -> Exp[np.int64]:
@@ -162,7 +164,8 @@ def null(xs: Acc[Array[Sh, E]]) -> Exp[np.bool_]:
     >>> A.run(A.unit(A.null(A.use(np.zeros(4)))))
     array(False)
     """
-    return size(xs) == 0
+    (array,) = arrays_of("null", (xs,), here())
+    return shapeSize(array.shape) == 0
 
 
 def linearIndex(xs: Acc[Array[Sh, E]], position: Num) -> Exp[E]:
@@ -171,7 +174,8 @@ def linearIndex(xs: Acc[Array[Sh, E]], position: Num) -> Exp[E]:
     >>> A.run(A.unit(A.linearIndex(A.use(np.arange(6).reshape(2, 3)), 4)))
     array(4)
     """
-    return xs[fromIndex(xs.shape, position)]
+    (array,) = arrays_of("linearIndex", (xs,), here())
+    return array[fromIndex(array.shape, position)]
 
 
 def indexed(xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, tuple[Sh, E]]]:

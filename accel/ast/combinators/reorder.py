@@ -175,12 +175,15 @@ def require_indices(name: str, at: Acc[Any], array: Acc[Any], where: Where | Non
     if element == index_type(array.rank) or (element is I64 and array.rank == 1):
         return
     due = "i64" if array.rank == 1 else str(index_type(array.rank))
-    hint = None
+    hint, swapped = None, None
     if name == "gather" and (array.type.element is I64 or array.type.element == index_type(array.rank)):
         source, places = texts("gather", where, ("xs", "indices"))
-        hint = f"the indices come first: write `A.gather({places}, {source})`"
-    elif array.rank == 1 and isinstance(element, ScalarType) and element.is_integer:
+        swapped = f"write `A.gather({places}, {source})`"
+        hint = f"the indices come first: {swapped}"
+    if array.rank == 1 and isinstance(element, ScalarType) and element.is_integer:
         hint = "convert them: `A.map(lambda i: A.fromIntegral(i, np.int64), indices)`"
+        if swapped is not None:  # either of the two may be meant as the indices
+            hint += f"; if the second array has the indices, {swapped}"
     raise AccelTypeError(
         f"{name} from an array of rank {array.rank} needs indices of type {due}, got {element}", where, hint=hint
     )

@@ -125,6 +125,9 @@ class Record(_Constructed):
         def __new__(cls, *values: object, **named: object) -> Exp[Any]:
             """The record of these values."""
             where = here()
+            if cls is Record:
+                hint = "write `class P(A.Record):` with its fields, then `P(…)`"
+                raise AccelTypeError("a Record without fields cannot be made", where, hint=hint)
             kind = cls._type()
             given = _given(cls.__name__, kind.record, values, named, where)
             parts = []

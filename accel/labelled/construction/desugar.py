@@ -95,8 +95,18 @@ def scalar_array(root: ScalarNode, name: str, scope: Scope, where: Where | None)
 def _one(
     scope: Scope, operation: nodes.Operation, node: Simple, shape: Shape, after: tuple[Label, ...] = ()
 ) -> tuple[Value]:
-    arrays = scope.emit(operation, typed(node, shape), node.where, after)
-    return (Value(arrays, shape, node.where),)
+    return (Value(_emit(scope, operation, typed(node, shape), node, after), shape, node.where),)
+
+
+def _emit(
+    scope: Scope,
+    operation: nodes.Operation,
+    types: Sequence[tuple[ScalarType, Shape]],
+    node: Simple,
+    after: tuple[Label, ...] = (),
+) -> Leaves:
+    """The arrays that an operation makes. Where elements are `()` there is none, and nothing to do."""
+    return scope.emit(operation, types, node.where, after) if types else ()
 
 
 def _map(node: ast.Map, scope: Scope) -> tuple[Value]:
@@ -197,7 +207,7 @@ def _scan_segments(node: ast.ScanSegments, scope: Scope) -> tuple[Value, ...]:
     types = typed(node, shape)
     if node.form is ScanForm.TOTAL:
         types += typed(node, starts.shape, 1)
-    arrays, count = scope.emit(scan, types, node.where, after), len(source.leaves)
+    arrays, count = _emit(scope, scan, types, node, after), len(source.leaves)
     values = [Value(arrays[:count], shape, node.where)]
     if node.form is ScanForm.TOTAL:
         values.append(Value(arrays[count:], starts.shape, node.where))
@@ -232,7 +242,7 @@ def _scan(node: ast.Scan, scope: Scope) -> tuple[Value, ...]:
     if node.form is ScanForm.TOTAL:
         types += typed(node, tuple(outer), 1)
     scan = nodes.Scan(combine, seed, source.leaves, node.direction, node.form, UNKNOWN, node.name)
-    arrays, count = scope.emit(scan, types, node.where), len(source.leaves)
+    arrays, count = _emit(scope, scan, types, node), len(source.leaves)
     values = [Value(arrays[:count], shape, node.where)]
     if node.form is ScanForm.TOTAL:
         values.append(Value(arrays[count:], tuple(outer), node.where))
@@ -242,9 +252,15 @@ def _scan(node: ast.Scan, scope: Scope) -> tuple[Value, ...]:
 def _filter(node: ast.Filter, scope: Scope) -> tuple[Value, ...]:
     source = scope.value(node.array)
     kept: Shape = (Extent(scope.rigid(), 0),)
-    types = [*typed(node, kept), (I64, source.shape[:-1])]
-    arrays = scope.emit(nodes.Filter(scope.function(node.predicate), source.leaves), types, node.where)
-    return Value(arrays[:-1], kept, node.where), Value(arrays[-1:], source.shape[:-1], node.where)
+    types, predicate, inputs = typed(node, kept), scope.function(node.predicate), source.leaves
+    if not inputs:  # elements are `()`: numbers take their places, so that there is something to count
+        types, predicate = [(I64, kept)], _with_parameters(predicate, 1)
+        index = tuple([Variable(axis, I64) for axis in range(len(source.shape))])
+        number = nodes.Generate(Function(index, Block((), (constant(I64, 0),))), "filter")
+        inputs = scope.emit(number, [(I64, source.shape)], node.where)
+    filtered = nodes.Filter(predicate, inputs)
+    arrays = scope.emit(filtered, [*types, (I64, source.shape[:-1])], node.where)
+    return Value(arrays[: len(source.leaves)], kept, node.where), Value(arrays[-1:], source.shape[:-1], node.where)
 
 
 def _replicate(node: ast.Replicate, spec: Sequence[ScalarNode | None], source: Value, scope: Scope) -> tuple[Value]:

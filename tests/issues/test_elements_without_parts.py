@@ -1,0 +1,55 @@
+"""Arrays of `()` have a shape and no data: every operation takes them, and what is counted of them is right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import accel as A
+
+XS = np.arange(5)
+# Any: tuples without items have no type parameters that mypy could follow.
+UNITS: Any = A.fill((3, 2), A.lift())
+LINE: Any = A.map(lambda _: A.lift(), A.use(XS))
+
+
+def _first(p: Any, _: Any) -> Any:
+    return p
+
+
+SHAPED: dict[str, tuple[Callable[[], Any], tuple[int, ...]]] = {
+    "unit": (lambda: A.unit(A.lift()), ()),
+    "fill": (lambda: UNITS, (3, 2)),
+    "map": (lambda: LINE, (5,)),
+    "fold": (lambda: A.fold(_first, A.lift(), UNITS), (3,)),
+    "foldSeg": (lambda: A.foldSeg(_first, A.lift(), LINE, A.use(np.array([2, 3]))), (2,)),
+    "scanl": (lambda: A.scanl(_first, A.lift(), UNITS), (3, 3)),
+    "scanl1Seg": (lambda: A.scanl1Seg(_first, LINE, A.use(np.array([2, 3]))), (5,)),
+    "scanrTotal": (lambda: A.scanrTotal(_first, A.lift(), UNITS)[1], (3,)),
+    "gather": (lambda: A.gather(A.use(np.array([4, 0])), LINE), (2,)),
+    "append": (lambda: A.append(LINE, LINE), (10,)),
+    "permute": (lambda: A.permute(_first, LINE, lambda ix: A.just(ix), LINE), (5,)),
+    "compute": (lambda: A.compute(UNITS), (3, 2)),
+    "iterate": (lambda: A.iterate(2, lambda x: A.drop(1, x), LINE), (3,)),
+    "filter": (lambda: A.filter(lambda _: A.constant(True), UNITS)[0], (6,)),
+    "filter of nothing": (lambda: A.filter(lambda _: A.constant(False), UNITS)[0], (0,)),
+}
+
+
+@pytest.mark.parametrize("backend", ["interpreter", "llvm"])
+@pytest.mark.parametrize("name", SHAPED)
+def test_it_has_its_shape(name: str, backend: str) -> None:
+    program, shape = SHAPED[name]
+    array = program()
+    sizes = A.run(tuple(A.unit(array.shape[axis]) for axis in range(len(shape))), backend=backend)
+    assert tuple(int(size) for size in sizes) == shape
+    assert A.run(array, backend=backend) == ()
+
+
+@pytest.mark.parametrize("backend", ["interpreter", "llvm"])
+def test_a_filter_counts_them(backend: str) -> None:
+    counts = A.run(A.filter(lambda _: A.constant(True), UNITS)[1], backend=backend)
+    assert counts.tolist() == [2, 2, 2]
