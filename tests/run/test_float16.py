@@ -203,7 +203,8 @@ def test_products_of_matrices(threads: int, backend: str) -> None:
 
 def test_records_have_fields_of_16_bits() -> None:
     points = np.array([(1.5, 2, 0.1), (2.5, 3, np.inf)], [("x", "<f2"), ("n", "<i8"), ("y", ">f2")])
-    found = A.run(A.map(lambda p: A.lift(p[0] * 2, p[1] + 1, p[2]), A.use(points)), backend="llvm")
+    changed = A.map(lambda p: A.lift(p[0] * 2, p[1] + 1, p[2]), A.use(points))
+    found = A.run(changed, backend="llvm")
     assert np.asarray(found[0]).dtype == np.float16
     np.testing.assert_array_equal(found[0], np.array([3, 5], np.float16))
     np.testing.assert_array_equal(found[2], np.array([0.1, np.inf], np.float16))

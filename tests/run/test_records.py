@@ -51,7 +51,8 @@ def test_named_tuples(backend: Any) -> None:
     assert isinstance(turned, Pair)
     np.testing.assert_array_equal(turned.left, PAIR.left[::-1])
     np.testing.assert_array_equal(turned.right, PAIR.right[::-1])
-    swapped = A.run(A.map(lambda p: A.lift(p[1], p[0]), pairs), backend=backend)
+    swap = A.map(lambda p: A.lift(p[1], p[0]), pairs)
+    swapped = A.run(swap, backend=backend)
     assert type(swapped) is tuple
 
 
@@ -135,7 +136,8 @@ def test_a_compiled_function_gives_what_each_call_gave() -> None:
 
 
 def test_empty_and_of_rank_0() -> None:
-    found: Any = A.run((A.use(POINTS[:0]), A.unit(A.use(POINTS)[1])), backend="interpreter")
+    programs: Any = A.use(POINTS[:0]), A.unit(A.use(POINTS)[1])
+    found = A.run(programs, backend="interpreter")
     assert found[0].shape == (0,)
     assert found[1].shape == ()
     assert found[1] == POINTS[1]
