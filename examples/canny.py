@@ -1,7 +1,9 @@
 """Canny's edge detector on a real photograph: blur, gradient, non-maximum suppression, thresholds, hysteresis.
 
 Neighbours are reached with `backpermute` (the blur), by indexing in `generate` (the gradient) and in `imap` (the
-suppression). Hysteresis grows the strong edges along the weak ones until nothing changes: an `awhile`.
+suppression). Hysteresis grows the strong edges along the weak ones until nothing changes: an `awhile`. The text of
+NumPy and SciPy is half as long, since slices say there what neighbours are, and SciPy has the last step as a
+function.
 """
 
 from __future__ import annotations

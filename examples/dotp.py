@@ -1,7 +1,7 @@
 """The dot product: the same program on the CPU and on an OpenCL device.
 
 `zipWith` would write an array of products for `fold` to read again; fused, both are one loop that writes nothing but
-the sum.
+the sum. NumPy's text is a line as well.
 """
 
 from __future__ import annotations

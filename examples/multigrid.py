@@ -1,8 +1,9 @@
 """The multigrid benchmark MG of NAS: `python -m examples.multigrid --class A`.
 
-Four V-cycles for Poisson's equation on a torus, with ten positive and ten negative charges where NPB's generator of random
-numbers (`vranlc`) gives its greatest and its least ones. Each operator is a stencil, or reads another grid at computed places;
-the norm of the residual (`norm2u3`) is compared with that of the benchmark. [D. Bailey et al., The NAS Parallel Benchmarks]
+Four V-cycles for Poisson's equation on a torus, with ten positive and ten negative charges where NPB's generator of
+random numbers (`vranlc`) gives its greatest and its least ones. Each operator is a stencil, or reads another grid at
+computed places; the norm of the residual (`norm2u3`) is compared with that of the benchmark. [D. Bailey et al., The
+NAS Parallel Benchmarks] There is no text in NumPy beside it: it is held against the benchmark's own norms.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Two ways to normalise a column of a real table, which share all they can: five or six array operations in two loops.
 
-`normalise2` is the running example of van Balen's thesis [vB20, Figure 4], `normalise2_filter` the program by Robinson
-that it comes from [Rob, section 1.1]. No array is written but the results: the sums, the scan and the filter share the
-first loop, which reads the column once; both divisions share the second.
+`normalise2` is the running example of van Balen's thesis [vB20, Figure 4], `normalise2_filter` the program by
+Robinson that it comes from [Rob, section 1.1]. No array is written but the results: the sums, the scan and the filter
+share the first loop, which reads the column once; both divisions share the second. NumPy's text is a line or three
+shorter, and makes an array of each of its terms.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """PageRank on a real graph and on a generated one of a million edges.
 
 A step gathers every edge's share from its source and adds it to its target: a `gather`, a `zip` and a `scatterWith`
-in one loop over the edges. `awhile` repeats the step until the ranks settle.
+in one loop over the edges. `awhile` repeats the step until the ranks settle. SciPy's text is half as long, since
+there a step is the product of a sparse matrix and a vector.
 """
 
 from __future__ import annotations

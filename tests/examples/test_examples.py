@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -194,3 +196,10 @@ def test_a_constant_stays_one_on_every_grid_of_multigrid(n: int) -> None:
 def test_class_w_of_multigrid(capsys: pytest.CaptureFixture[str]) -> None:
     multigrid.main(["--class", "W"])
     assert "class W: the residual's norm is 6.4673293753" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
+def test_each_says_how_long_it_is_beside_what_it_is_held_against(path: Path) -> None:
+    head = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    assert path.stem == "__init__" or re.search(r"NumPy|SciPy", " ".join(head.split("\n")[1:]))
+    assert path.stem == "__init__" or re.search(r"\b(text|lines)\b", head, re.IGNORECASE)
