@@ -31,6 +31,23 @@ def test_products(kind: ScalarType, order: LoopDirection) -> None:
             assert result.tobytes() == np.multiply(left, right).tobytes()
 
 
+@pytest.mark.parametrize("kind", [F32, F64])
+@pytest.mark.parametrize("operator", [Operator.MIN, Operator.MAX])
+def test_extremes_of_zeros_and_nans_in_lanes(operator: Operator, kind: ScalarType) -> None:
+    """NumPy's, but that of two zeros the negative one is the lesser."""
+    ends = np.array([0.0, -0.0, 1, -1, 5e-324, np.inf, -np.inf, np.nan, -np.nan], kind.dtype)
+    left, right = (np.tile(side.ravel(), 3) for side in np.meshgrid(ends, ends))
+    program = nests.mapped(nests.binary(operator, kind), [Array(k, 0, kind, (nests.N,)) for k in range(2)], kind)
+    (result,) = nests.run(program, [left, right], 1)
+    signs = np.logical_or if operator is Operator.MIN else np.logical_and
+    expected = (np.minimum if operator is Operator.MIN else np.maximum)(left, right)
+    zero = (left == 0) & (right == 0)
+    expected[zero] = np.where(signs(np.signbit(left), np.signbit(right)), -0.0, 0.0)[zero]
+    there = ~np.isnan(expected)
+    assert (np.isnan(result) == ~there).all()
+    assert result[there].tobytes() == expected[there].tobytes()
+
+
 @slow
 def test_large_results_are_stored_past_the_caches() -> None:
     inputs = [Array(k, 0, F32, (nests.N,)) for k in range(2)]

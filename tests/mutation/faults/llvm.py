@@ -13,6 +13,13 @@ _SCALAR = "tests/scalar/test_llvm.py::test_bits_are_the_references"
 
 FAULTS = (
     Fault(
+        "of a NaN and a number the lesser is no NaN",
+        "backends/llvm/scalar_code/scalar.py",
+        "f'or {bits} {both[0]}, {both[1]}'",
+        "f'and {bits} {both[0]}, {both[1]}'",
+        ("tests/llvm/test_elementwise.py::test_extremes_of_zeros_and_nans_in_lanes",),
+    ),
+    Fault(
         "two symbols have one address",
         "backends/llvm/machine/image.py",
         "table.setdefault(target, len(table))",

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from accel.ast.tree.operators import COMPARISONS, COUNTS, ELEMENTARY, SHIFTS, Operator
 from accel.ast.tree.types import BOOL, F16, F32, I16, ScalarType
+from accel.backends.llvm.machine.system import is_x86
 from accel.backends.llvm.scalar_code.conversions import bitcast, cast
 from accel.backends.llvm.scalar_code.division import DIVISIONS
 from accel.backends.llvm.scalar_code.halves import fused, narrowed, widened
@@ -171,6 +172,8 @@ def _float(code: Code, operator: Operator, kind: ScalarType, arguments: Sequence
     """An operator on floats."""
     if operator in _FLOAT_INSTRUCTIONS:
         return code.emit(f"{_FLOAT_INSTRUCTIONS[operator]} {code.type(kind)} {arguments[0]}, {arguments[1]}")
+    if operator is Operator.MIN and code.lanes > 1 and is_x86():
+        return _lesser(code, kind, *arguments)
     if operator in _FLOAT_INTRINSICS:
         return code.intrinsic(_FLOAT_INTRINSICS[operator], kind, arguments)
     if operator in ELEMENTARY:
@@ -191,6 +194,21 @@ def _float(code: Code, operator: Operator, kind: ScalarType, arguments: Sequence
             return _float_modulo(code, kind, *arguments)
         case _:
             raise AccelInternalError(f"no operator {operator} on {kind}")
+
+
+def _lesser(code: Code, kind: ScalarType, x: str, y: str) -> str:
+    """The lesser of both, a NaN if one is a NaN, and -0.0 rather than 0.0, by x86-64's instruction.
+
+    That gives its second operand unless the first is less. So in one order or the other it gives a NaN, and a negative zero,
+    if there is one, and else the same in both: the bits of both together are the result.
+    """
+    type_, bits = code.type(kind), code.vector(f"i{kind.bits}")
+    both = []
+    for first, second in ((x, y), (y, x)):
+        less = code.emit(f"fcmp olt {type_} {first}, {second}")
+        lesser = code.emit(f"select {code.vector('i1')} {less}, {type_} {first}, {type_} {second}")
+        both.append(code.emit(f"bitcast {type_} {lesser} to {bits}"))
+    return code.emit(f"bitcast {bits} {code.emit(f'or {bits} {both[0]}, {both[1]}')} to {type_}")
 
 
 def _float_signum(code: Code, kind: ScalarType, x: str) -> str:
