@@ -29,8 +29,8 @@ BATCH = 20
 TAIL = 12
 """Lines of what a process said last: where it stood in Python when it crashed."""
 
-PATIENCE = 300
-"""Seconds that one program, or one batch on OpenCL, may take: who takes longer hangs."""
+PATIENCE = 1800
+"""Seconds that one program, or one batch on OpenCL, may take, on a machine that may be busy: who takes longer hangs."""
 
 FAILED = 3
 """The exit status of a process that found failures; others mean that it crashed."""
