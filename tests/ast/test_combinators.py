@@ -193,6 +193,10 @@ def test_sizes_and_elements() -> None:
     check(A.unit(A.shapeSize(A.intersect(ms.shape, A.index(5, 2)))), np.int64(6))
     check(A.unit(A.toIndex(ms.shape, A.index(2, 1))), np.int64(9))
     check(A.unit(A.indexHead(A.fromIndex(ms.shape, 9))), np.int64(1))
+    # A shape is a Python tuple as well, of numbers and expressions.
+    check(A.unit(A.toIndex((3, A.constant(4)), (2, 1))), np.ravel_multi_index((2, 1), (3, 4)))
+    check(A.unit(A.indexHead(A.fromIndex((3, 4), 9))), np.unravel_index(9, (3, 4))[1])
+    check(A.unit(A.shapeSize(A.intersect((2, 5), ms.shape))), np.int64(8))
 
 
 def test_control() -> None:

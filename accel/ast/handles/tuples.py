@@ -1,6 +1,7 @@
 """Tuples, indices and choices among scalars.
 
-In: `Exp`s and numbers. Out: `Exp`s. A bare Python tuple is never an expression: `lift` makes one, `unlift` takes it apart.
+In: `Exp`s and numbers. Out: `Exp`s. A bare Python tuple is never an expression, but where a shape is due: `lift` makes one,
+`unlift` takes it apart.
 `lift`, `unlift`, `index` and `unindex` are typed for each number of items in `accel/ast/combinators/overloads.pyi`.
 """
 
@@ -135,10 +136,10 @@ def indexTail(ix: Exp[tuple[*Ix, int]]) -> Exp[tuple[*Ix]]:
     return index_of(_some_items("indexTail", ix)[:-1])
 
 
-def toIndex(sh: Exp[Sh], ix: Exp[Sh]) -> Exp[np.int64]:
+def toIndex(sh: Exp[Sh] | Sh, ix: Exp[Sh] | Sh) -> Exp[np.int64]:
     """The position of index `ix` in the row-major order of shape `sh`.
 
-    >>> A.run(A.unit(A.toIndex(A.index(2, 3), A.index(1, 2))))
+    >>> A.run(A.unit(A.toIndex((2, 3), A.index(1, 2))))
     array(5)
     """
     position: Exp[np.int64] = Exp(Literal(I64, 0, here()))
@@ -147,14 +148,14 @@ def toIndex(sh: Exp[Sh], ix: Exp[Sh]) -> Exp[np.int64]:
     return position
 
 
-def fromIndex(sh: Exp[Sh], position: Num) -> Exp[Sh]:
+def fromIndex(sh: Exp[Sh] | Sh, position: Num) -> Exp[Sh]:
     """The index at `position` in the row-major order of shape `sh`; the inverse of `toIndex`.
 
-    >>> A.run(A.unit(A.indexHead(A.fromIndex(A.index(2, 3), 4))))
+    >>> A.run(A.unit(A.indexHead(A.fromIndex((2, 3), 4))))
     array(1)
     """
     rest: Exp[np.int64] = Exp(typed(raw(position), I64, "the position of fromIndex", here()))
-    extents = index_items("fromIndex", sh)
+    extents = _shape_items("fromIndex", sh)
     coordinates: list[Exp[np.int64]] = []
     for axis in reversed(range(len(extents))):
         coordinates.append(rest if axis == 0 else _remainder(rest, extents[axis]))
@@ -162,10 +163,10 @@ def fromIndex(sh: Exp[Sh], position: Num) -> Exp[Sh]:
     return index_of(coordinates[::-1])
 
 
-def intersect(a: Exp[Sh], b: Exp[Sh]) -> Exp[Sh]:
+def intersect(a: Exp[Sh] | Sh, b: Exp[Sh] | Sh) -> Exp[Sh]:
     """The largest shape that fits into both.
 
-    >>> A.run(A.unit(A.shapeSize(A.intersect(A.index(2, 5), A.index(3, 4)))))
+    >>> A.run(A.unit(A.shapeSize(A.intersect((2, 5), (3, 4)))))
     array(8)
     """
     where = here()
@@ -173,13 +174,13 @@ def intersect(a: Exp[Sh], b: Exp[Sh]) -> Exp[Sh]:
     return index_of([Exp(operations.apply(Operator.MIN, x.node, y.node, where=where)) for x, y in pairs])
 
 
-def shapeSize(sh: Exp[Sh]) -> Exp[np.int64]:
+def shapeSize(sh: Exp[Sh] | Sh) -> Exp[np.int64]:
     """The number of elements of a shape.
 
-    >>> A.run(A.unit(A.shapeSize(A.index(2, 3))))
+    >>> A.run(A.unit(A.shapeSize((2, 3))))
     array(6)
     """
-    extents = index_items("shapeSize", sh)
+    extents = _shape_items("shapeSize", sh)
     size: Exp[np.int64] = extents[0] if extents else Exp(Literal(I64, 1, here()))
     for extent in extents[1:]:
         size = size * extent
@@ -323,9 +324,14 @@ def _some_items(name: str, ix: object) -> tuple[Exp[np.int64], ...]:
     return items
 
 
+def _shape_items(name: str, sh: object) -> tuple[Exp[np.int64], ...]:
+    """The extents of a shape, or the coordinates of an index: an expression of a tuple, or a Python tuple of them."""
+    return index_items(name, index_of(sh) if isinstance(sh, tuple) else sh)
+
+
 def _item_pairs(name: str, a: object, b: object) -> Iterator[tuple[Exp[np.int64], Exp[np.int64]]]:
     """The coordinates of two indices of one rank, side by side."""
-    left, right = index_items(name, a), index_items(name, b)
+    left, right = _shape_items(name, a), _shape_items(name, b)
     if len(left) != len(right):
         raise AccelTypeError(f"{name} takes indices of one rank, got {len(left)} and {len(right)}", here())
     return zip(left, right, strict=True)
