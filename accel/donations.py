@@ -16,7 +16,7 @@ from accel.ast.handles.literals import describe
 from accel.ast.tree.host_functions import HostArray
 from accel.backends.llvm.machine.blocks_text import PAGE
 from accel.errors import AccelTypeError, AccelValueError, here
-from accel.outputs import checked, stored
+from accel.outputs import checked, rooms, stored
 
 Require: TypeAlias = Callable[[Sequence[HostArray]], None]
 """Raises what is wrong with arrays that a function holds."""
@@ -25,14 +25,17 @@ Require: TypeAlias = Callable[[Sequence[HostArray]], None]
 def called(
     function: Callable[..., object],
     donating: Callable[[Sequence[object], Sequence[int], Require], object],
+    into: Callable[[Sequence[object], Sequence[HostArray], object], object],
     arguments: Sequence[object],
+    /,
     out: object = None,
     donate: Sequence[int] = (),
     **others: object,
 ) -> object:
     """Call a compiled function with arrays for its results, with arguments whose memory these may take, or both.
 
-    `donating` calls it with arguments of these numbers to be taken, once `require` has judged what it holds.
+    `donating` calls it with arguments of these numbers to be taken, once `require` has judged what it holds, and `into` with
+    the arrays in `out`, to which results may be written.
     `out`: see `accel.outputs`. `donate`: numbers of arguments. Each is a C-contiguous, aligned, writable NumPy array with
     memory of its own, or a result of accel's, and shares it with no other array of the call. After the call nothing is known
     of its elements: it may share memory with a result, and be written to with that. Raises `AccelTypeError`,
@@ -63,7 +66,12 @@ def called(
             if any(np.may_share_memory(array, each) for each in held):
                 raise _shared(number, "an array that the function holds")
 
-    results = donating(arguments, numbers, require) if numbers else function(*arguments)
+    if numbers:
+        results = donating(arguments, numbers, require)
+    elif out is not None and (given_rooms := rooms(out)):
+        results = into(arguments, given_rooms, out)
+    else:
+        results = function(*arguments)
     return results if out is None else stored(results, out)
 
 

@@ -253,7 +253,7 @@ class RunN(Generic[P, R]):
             load("accel.donations")
             from accel.donations import called
 
-            return called(self, self.donating, args, **kwargs)  # type: ignore[return-value]  # R by construction
+            return called(self, self.donating, self.into, args, **kwargs)  # type: ignore[return-value]  # R by construction
         return self._general(*args)  # type: ignore[return-value]  # R is what the traced function stands for
 
     def donating(
@@ -270,6 +270,15 @@ class RunN(Generic[P, R]):
         firsts = list(itertools.accumulate((len(host.data) for host in hosts), initial=0))
         given = frozenset(firsts[n] for n in numbers if len(hosts[n].data) == 1 and hosts[n].data[0] is args[n])
         return found.run([*_leaves(hosts), *found.constants], given)
+
+    def into(self, args: Sequence[object], rooms: Sequence[HostArray], out: object) -> object:
+        """Run on these arguments; results may be written to the arrays that `out` consists of. See `accel.outputs`."""
+        hosts, found, settings = self._prepared(args)
+        held = [constant for constant in found.constants if isinstance(constant, np.ndarray)]
+        shared = any(np.may_share_memory(room, each) for room in rooms for each in held)
+        if shared or settings.sizes == "actual" or any(isinstance(part, DeviceArray) for part in flatten(args)):
+            return self._general(*args)
+        return found.into([*_leaves(hosts), *found.constants], rooms, out)
 
     def _prepared(self, args: Sequence[object]) -> tuple[list[Use], Specialised, Settings]:
         """The arguments as `use` takes them, and what runs them under the settings in force."""

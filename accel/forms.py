@@ -12,7 +12,7 @@ from accel.ast.tree.nodes import ArrayNode
 from accel.ast.tree.types import ArrayType
 from accel.device_array import device_arrays
 from accel.errors import AccelTypeError, here
-from accel.structure import Nested, element_arrays
+from accel.structure import Nested, element_arrays, has_leaves
 from accel.support.frozen import frozen
 
 
@@ -26,6 +26,10 @@ class Shaped:
         """Program results, one per leaf, as the user expects them."""
         return _assembled(self.form, iter(arrays))
 
+    def is_nested_as(self, given: object) -> bool:
+        """Whether nested tuples have an array for each leaf, where results are assembled of these."""
+        return _is_nested_as(self.form, given)
+
     def left_there(self, leaves: Sequence[Leaf], place: str) -> object:
         """The same of results that stay where the backend of that name runs programs."""
         return _left_there(self.form, iter(leaves), place)
@@ -36,6 +40,14 @@ def _assembled(form: Nested[ArrayType], arrays: Iterator[HostArray]) -> object:
     if isinstance(form, tuple):
         return tuple([_assembled(part, arrays) for part in form])
     return element_arrays(form.element, arrays)
+
+
+def _is_nested_as(form: Nested[ArrayType], given: object) -> bool:
+    if not isinstance(form, tuple):
+        return has_leaves(form.element, given)
+    if not isinstance(given, tuple) or len(given) != len(form):
+        return False
+    return all(_is_nested_as(part, each) for part, each in zip(form, given, strict=True))
 
 
 def _left_there(form: Nested[ArrayType], leaves: Iterator[Leaf], place: str) -> object:

@@ -1,8 +1,10 @@
 """Results of a `runN` function in arrays that the caller gives: `f(x, y, out=r)`.
 
-Each array has the dtype and shape of its result, any strides, and shares no memory with arguments or other results. The results
-are computed in memory of accel's own and copied, which costs a pass over them. Everything is checked before the first element
-is written, so that an array keeps what it held if anything is wrong.
+Each array has the dtype and shape of its result, any strides, and shares no memory with arguments or other results. On `llvm`
+large results are written there where the last loops of a program make them all, in which nothing can fail any more, and the
+arrays are C-contiguous; others are computed in memory of accel's own and copied, which costs a pass over them. Everything is
+checked before the first element is written, so that an array keeps what it held if anything is wrong; but an interrupt or a
+lack of memory may leave it written in part.
 
 >>> import accel as A, numpy as np
 >>> double, room = A.runN(lambda xs: A.map(lambda x: x * 2, xs)), np.empty(3, np.int64)
@@ -20,6 +22,16 @@ import numpy as np
 from accel.ast.handles.literals import describe
 from accel.ast.tree.host_functions import HostArray
 from accel.errors import AccelError, AccelShapeError, AccelTypeError, AccelValueError, here
+
+LARGE = 1 << 20
+"""Bytes of all results from which on it is worth it to write them where they are to be."""
+
+
+def rooms(out: object) -> list[HostArray]:
+    """The arrays in their order, if kernels can write to them and they are large; none otherwise."""
+    given = [array for array, _ in _leaves(out, "out")]
+    able = all(type(array) is np.ndarray and array.flags.c_contiguous and array.flags.aligned for array in given)
+    return given if able and sum(array.nbytes for array in given) >= LARGE else []
 
 
 def checked(out: object, arguments: Sequence[object]) -> None:
@@ -51,7 +63,8 @@ def stored(results: object, out: object) -> object:
             message = f"{name} has shape {array.shape}, the result {result.shape}"
             raise AccelShapeError(message, here())
     for result, array, _ in pairs:
-        np.copyto(array, result)
+        if not np.may_share_memory(array, result):  # it was written there
+            np.copyto(array, result)
     return out
 
 

@@ -50,6 +50,11 @@ class Relocated:
         taking = self._executable.taking(given) if isinstance(self._executable, Direct) else None
         return None if taking is None else Relocated(taking, self._compiled, self._own)
 
+    def into(self, count: int) -> Callable[[Sequence[Leaf]], list[HostArray]] | None:
+        """See `accel.backends.direct.Direct`."""
+        into = self._executable.into(count) if isinstance(self._executable, Direct) else None
+        return None if into is None else Relocated(into, self._compiled, self._own)
+
     @property
     def code(self) -> Callable[[], bytes] | None:
         """See `accel.backends.protocol.Direct`: places are no part of it."""

@@ -13,7 +13,7 @@ from accel.forms import Shaped
 from accel.support.frozen import frozen
 
 if TYPE_CHECKING:
-    from accel.backends.protocol import Executable
+    from accel.backends.protocol import Executable, HostArray
     from accel.building import Built
 
 L = TypeVar("L")
@@ -41,6 +41,14 @@ class Specialised:
         built = self.built().executable if given else None
         taking = built.taking(given) if isinstance(built, Direct) else None
         return self.result.assemble(self._run(fetched_results, taking or self.executable, arguments))
+
+    def into(self, arguments: Sequence[Leaf], rooms: Sequence[HostArray], out: object) -> object:
+        """The same; results may be written to these arrays, which `out` consists of, if it is nested as they are."""
+        built = self.built().executable
+        into = built.into(len(rooms)) if isinstance(built, Direct) else None
+        if into is None or not self.result.is_nested_as(out):
+            return self.run(arguments)
+        return self.result.assemble(self._run(fetched_results, into, [*arguments, *rooms]))
 
     def keep(self, arguments: Sequence[Leaf], place: str) -> object:
         """The same, but the results stay on the device of the backend of that name."""

@@ -52,6 +52,25 @@ def element_arrays(element: ElementType, leaves: Iterator[HostArray]) -> Nested[
             assert_never(element)
 
 
+def has_leaves(element: ElementType, given: object) -> bool:
+    """Whether nested tuples have an array for each leaf of an element; a record is not made of its leaves."""
+    match element:
+        case ScalarType():
+            return not isinstance(given, tuple)
+        case RecordType() | ComplexType():
+            return False
+        case TupleType(items):
+            if not isinstance(given, tuple) or len(given) != len(items):
+                return False
+            return all(has_leaves(item, each) for item, each in zip(items, given, strict=True))
+        case MaybeType(value):
+            if not isinstance(given, tuple) or len(given) != 2:
+                return False
+            return not isinstance(given[0], tuple) and has_leaves(value, given[1])
+        case _:
+            assert_never(element)
+
+
 def _complex(element: ComplexType, real: HostArray, imaginary: HostArray) -> HostArray:
     found = np.empty(real.shape, element.dtype)
     found.real[...], found.imag[...] = real, imaginary

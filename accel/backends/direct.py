@@ -36,6 +36,15 @@ class Direct(Protocol):
         """
         ...
 
+    def into(self, count: int) -> Callable[[Sequence[Leaf]], list[HostArray]] | None:
+        """The program, called with all its arrays, and then one for each of `count` results, which may be written to.
+
+        These are C-contiguous, aligned, writable, and share memory with no other array of the call. A result lies in its array
+        only if all do, and all are of the right types and shapes; else nothing is written. None if none ever does, or there
+        are not so many.
+        """
+        ...
+
     @property
     def code(self) -> Callable[[], bytes] | None:
         """What gives all that another process of this machine needs to run the program (`accel/kept_programs.py`)."""

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import accel as A
+from accel import outputs
 
 BACKENDS = ["interpreter", "llvm", pytest.param("opencl", marks=pytest.mark.opencl)]
 XS = np.arange(6, dtype=np.float32)
+
+
+@pytest.fixture(autouse=True, params=["copied", "written there"])
+def least_bytes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small results, too, are written where they are to be, if they can."""
+    if request.param == "written there":
+        monkeypatch.setattr(outputs, "LARGE", 0)
 
 
 def doubled(xs: A.Acc[A.Vector[np.float32]]) -> A.Acc[A.Vector[np.float32]]:
@@ -101,5 +110,96 @@ def test_nothing_is_written_if_the_last_of_several_is_wrong_or_the_program_fails
 
 def test_other_names_are_refused() -> None:
     function: Any = A.runN(doubled)
-    with pytest.raises(A.AccelTypeError, match="by position; by name it takes `out` and `donate`, or `keep` alone"):
-        function(XS, into=np.empty(6, np.float32))
+    for name in ("into", "function", "room"):
+        with pytest.raises(A.AccelTypeError, match="by position; by name it takes `out` and `donate`, or `keep` alone"):
+            function(XS, **{name: np.empty(6, np.float32)})
+
+
+WRITTEN: dict[str, Callable[..., Any]] = {
+    "a map": lambda m: A.map(lambda x: x * 2 + 1, m),
+    "sums of rows": lambda m: A.fold(A.add, 0, m),
+    "sums of columns": lambda m: A.fold(A.add, 0, A.transpose(m)),
+    "a sum": lambda m: A.sum(A.sum(m)),
+    "a transpose": A.transpose,
+    "a scan": lambda m: A.scanl(A.add, 0, m),
+    "a product": lambda m: A.matmul(m, A.transpose(m)),
+    "three": lambda m: (A.map(lambda x: x + 1, m), A.fold(A.add, 0, m), A.transpose(m)),
+    "what another loop has made": lambda m: A.map(lambda x: x / A.the(A.sum(A.sum(m))), m),
+}
+COPIED: dict[str, Callable[..., Any]] = {
+    "a filter": lambda m: A.filter(lambda x: x > 0, A.flatten(m))[0],
+    "an argument": lambda m: m,
+    "the same twice": lambda m: (A.map(lambda x: x + 1, m), A.map(lambda x: x + 1, m)),
+    "a gather, which may fail": lambda m: A.gather(A.map(lambda x: A.cast(x, np.int64), A.flatten(m)), A.flatten(m)),
+    "after a loop": lambda m: A.iterate(3, lambda t: A.map(lambda x: x + 1, t), m),
+    "two scans of rows, one after the other": lambda m: A.scanl(A.add, 0, A.scanr(A.add, 0, m)),
+    "a scatter": lambda m: A.permute(A.add, m, lambda ix: A.just(A.index(ix[1], ix[0])), m),
+}
+
+
+def like(results: Any) -> Any:
+    """Arrays for such results."""
+    return tuple(map(like, results)) if isinstance(results, tuple) else np.full_like(results, 77)
+
+
+def same(found: Any, expected: Any) -> bool:
+    if isinstance(expected, tuple):
+        return all(map(same, found, expected))
+    return bool(found.tobytes() == expected.tobytes())
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_written_where_they_are_to_be(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outputs, "LARGE", 0)
+    monkeypatch.setattr(np, "copyto", None)
+    for shape in ((5, 5), (40, 40), (1, 1)):
+        m = np.random.default_rng(3).random(shape)
+        function: Any = A.runN(WRITTEN[name])
+        expected = function(m)
+        room = like(expected)
+        assert function(m, out=room) is room
+        assert same(room, expected)
+
+
+@pytest.mark.parametrize("name", COPIED)
+def test_copied_to_where_they_are_to_be(name: str) -> None:
+    m = np.arange(16.0).reshape(4, 4) % 7
+    function: Any = A.runN(COPIED[name])
+    expected = function(m)
+    room = like(expected)
+    assert function(m, out=room) is room
+    assert same(room, expected)
+
+
+def test_nothing_is_written_where_a_second_shape_is_wrong() -> None:
+    function: Any = A.runN(WRITTEN["three"])
+    m = np.ones((4, 4))
+    rooms = np.full((4, 4), 7.0), np.full(5, 7.0), np.full((4, 4), 7.0)
+    with pytest.raises(A.AccelShapeError, match=r"out\[1\] has shape \(5,\), the result \(4,\)"):
+        function(m, out=rooms)
+    assert all((room == 7).all() for room in rooms)
+
+
+def test_nothing_is_written_where_a_check_fails() -> None:
+    function: Any = A.runN(lambda i, xs: A.map(lambda x: x + 1, A.gather(i, xs)))
+    room = np.full(6, 7, np.float32)
+    with pytest.raises(A.AccelIndexError):
+        function(np.array([0, 1, 2, 3, 4, 6]), XS, out=room)
+    assert (room == 7).all()
+
+
+def test_an_array_that_the_function_holds_may_be_written_at_last() -> None:
+    held = np.arange(6, dtype=np.float32)
+    function: Any = A.runN(lambda xs: A.zipWith(A.add, xs, A.reverse(A.use(held))))
+    first = function(XS)
+    held.flags.writeable = True
+    assert same(function(XS, out=held), first)
+
+
+def test_a_part_of_a_larger_array() -> None:
+    memory = np.full(40, 7, np.float32)
+    function = A.runN(doubled)
+    function(XS, out=memory[10:16])
+    assert np.array_equal(memory[10:16], XS * 2)
+    assert (memory[:10] == 7).all()
+    assert (memory[16:] == 7).all()

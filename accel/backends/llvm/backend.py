@@ -9,7 +9,7 @@ from accel.backends.linear import linear
 from accel.backends.llvm.calls.call import Call
 from accel.backends.llvm.calls.code import CallCode, Unit
 from accel.backends.llvm.calls.compiled import Compiled
-from accel.backends.llvm.calls.taken import taken
+from accel.backends.llvm.calls.taken import rooms, taken
 from accel.backends.llvm.calls.write import call_code
 from accel.backends.llvm.device import CPU
 from accel.backends.llvm.loops.alternatives import Alternatives
@@ -98,7 +98,15 @@ class LLVMBackend:
                 return None
             return Call(call_code(program, unit, named, named_series, self._threads, found), [kernels.library])
 
-        return Compiled(execution, make, take)
+        def write() -> tuple[Call, int] | None:
+            found = rooms(program, linear(program), together)
+            if not found:
+                return None
+            given = [found[result] for result in program.results]
+            code = call_code(program, unit, named, named_series, self._threads, found, given)
+            return Call(code, [kernels.library]), len(given)
+
+        return Compiled(execution, make, take, write)
 
 
 def llvm_text(schedules: ProgramSchedules) -> str:

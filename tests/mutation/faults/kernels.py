@@ -6,6 +6,20 @@ from tests.mutation.fault import Fault
 
 FAULTS = (
     Fault(
+        "results are written where the first of several arrays has the right shape",
+        "backends/llvm/calls/items.py",
+        "for room in rooms:",
+        "for room in rooms[:1]:",
+        ("tests/run/test_outputs.py::test_nothing_is_written_where_a_second_shape_is_wrong",),
+    ),
+    Fault(
+        "results are written before a check that may fail",
+        "backends/llvm/calls/taken.py",
+        "for item in items[_start(items, series) :]",
+        "for item in items",
+        ("tests/run/test_outputs.py::test_nothing_is_written_where_a_check_fails",),
+    ),
+    Fault(
         "a quotient by a reciprocal is not corrected by what is left",
         "backends/llvm/scalar_code/quotients.py",
         '[rest, "%z", q]',

@@ -57,7 +57,7 @@ class CallText:
 def call_text(program: Program, items: Sequence[Item], functions: Functions) -> CallText:
     """The module, for a program that is this list of items."""
     writer = Writer()
-    given = leaves(program)
+    given = [*leaves(program), *functions.rooms]
     for leaf in given:
         writer.slots.array(leaf)  # the first places, in order
     _arguments(writer, program, given)

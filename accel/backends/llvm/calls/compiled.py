@@ -30,14 +30,18 @@ class Compiled:
         execute: Execute,
         make: Callable[[], tuple[CallCode, Call]],
         take: Callable[[frozenset[int]], Call | None] = lambda given: None,
+        write: Callable[[], tuple[Call, int] | None] = lambda: None,
     ) -> None:
         """`make` compiles the call, which takes some milliseconds; it is done when the call is first asked for.
 
-        `take` compiles one whose results may take the memory of arrays; None if none can.
+        `take` compiles one whose results may take the memory of arrays; None if none can. `write`: one that is also given
+        arrays for its results, and how many.
         """
         self._execute = execute
         self._make = make
         self._take = take
+        self._write = write
+        self._into: list[tuple[Execute | None, int]] = []
         self._taking: dict[frozenset[int], Execute | None] = {}
         self._made: list[tuple[CallCode, Call]] = []
         self._run: list[Callable[..., object]] = []
@@ -59,6 +63,15 @@ class Compiled:
             call = self._take(given)
             self._taking[given] = None if call is None else _Taking(call.function(_Listed(self._execute), ()))
         return self._taking[given]
+
+    def into(self, count: int) -> Execute | None:
+        """See `accel.backends.direct.Direct`."""
+        if not self._into:
+            call, results = self._write() or (None, 0)
+            otherwise = _Listed(self._execute, results)
+            self._into.append((None if call is None else _Taking(call.function(otherwise, ())), results))
+        function, results = self._into[0]
+        return function if results == count else None
 
     def code(self) -> bytes:
         """All that another process needs to run the program: see `recalled`."""
@@ -84,7 +97,7 @@ def _list(found: object) -> list[HostArray]:
 
 
 class _Taking:
-    """A call whose results take the memory of arrays that it was given."""
+    """A call whose results take the memory of arrays that it was given, or are written to arrays of the caller's."""
 
     def __init__(self, function: Callable[..., object]) -> None:
         self._function = function
@@ -92,9 +105,9 @@ class _Taking:
     def __call__(self, arguments: Sequence[Leaf]) -> list[HostArray]:
         found = _list(self._function(*all_with_rows([on_host(argument, "llvm") for argument in arguments])))
         if not found:
-            message = "a call could not be finished, and had written to a donated argument before"
+            message = "a call could not be finished, and had written to a donated argument or to `out` before"
             raise AccelDeviceError(
-                message, here(), hint="there was no memory, or a signal handler forked; call without `donate`"
+                message, here(), hint="there was no memory, or a signal handler forked; call without `donate` and `out`"
             )
         return found
 
@@ -118,13 +131,14 @@ class _Unusual:
 
 
 class _Listed:
-    """The executor as a function of its arrays. Its list says that it was not the compiled call."""
+    """The executor as a function of its arrays, but the last few. Its list says that it was not the compiled call."""
 
-    def __init__(self, execute: Execute) -> None:
+    def __init__(self, execute: Execute, others: int = 0) -> None:
         self._execute = execute
+        self._others = others
 
     def __call__(self, *arguments: Leaf) -> list[HostArray]:
-        return self._execute(arguments)
+        return self._execute(arguments[: len(arguments) - self._others])
 
 
 def recalled(content: bytes, execute: Execute) -> Compiled:

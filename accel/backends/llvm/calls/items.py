@@ -9,7 +9,7 @@ from typing import assert_never
 from accel.ast.handles.extents import LARGEST_EXTENT
 from accel.backends.linear import Assign, Drop, Enter, Item, Jump, JumpUnless, Mark, Part, copies, moves, series_parts
 from accel.backends.llvm.calls.writer import FAIL, Writer
-from accel.backends.llvm.machine.arrays_text import DATA
+from accel.backends.llvm.machine.arrays_text import DATA, EXTENTS
 from accel.backends.llvm.series import ENOUGH_ROWS, LONGEST_BYTES, Together
 from accel.backends.llvm.templates.series import DONE, INTERRUPTED
 from accel.backends.llvm.text.frame import Frame
@@ -24,7 +24,8 @@ from accel.labelled.array import Array, Shape
 class Functions:
     """Compiled functions by their symbols: of each nest, with its frame, and of series. `threads` work on each.
 
-    `extents`: the nests among them that compute extents. `taken`: results, and the arguments whose memory they take.
+    `extents`: the nests among them that compute extents. `taken`: results, and the arguments whose memory they take. `rooms`:
+    those of these arguments that are there for that alone; results are written to all of them, or to none.
     """
 
     nests: Mapping[Nest, tuple[str, Frame]]
@@ -32,6 +33,7 @@ class Functions:
     threads: int
     extents: Mapping[HostSizes, Nest]
     taken: Mapping[Array, Array]
+    rooms: Sequence[Array] = ()
 
 
 def write_items(writer: Writer, functions: Functions, items: Sequence[Item]) -> None:
@@ -94,7 +96,7 @@ def _launch(writer: Writer, functions: Functions, nest: Nest) -> None:
     routine, code = writer.routine, writer.code
     for old, new in nest.in_place:
         writer.share(new, writer.buffer(old))
-    work = [_allocate(writer, output, functions.taken.get(output.array)) for output in nest.outputs]
+    work = [_allocate(writer, functions, output) for output in nest.outputs]
     if nest.in_place or "1" in work:
         _run(writer, functions, nest)
     else:
@@ -127,15 +129,19 @@ def _copy(writer: Writer, functions: Functions, nest: Nest, copy: Copy) -> None:
     routine.place(after)
 
 
-def _allocate(writer: Writer, output: Output, given: Array | None) -> str:
+def _allocate(writer: Writer, functions: Functions, output: Output) -> str:
     """Takes memory for what a nest makes, or that of an argument; gives how many elements there is room for."""
     capacity = [writer.room(dimension) for dimension in output.capacity]
     elements = writer.product(capacity)
+    given = functions.taken.get(output.array)
     if given is None:
         _set_fresh(writer, output.array, capacity)
         return elements
     routine = writer.routine
-    fits = writer.code.emit(f"icmp eq i64 {elements}, {writer.product(writer.shape(given.shape))}")
+    if given in functions.rooms:
+        fits = _all_fit(writer, functions.rooms)
+    else:
+        fits = writer.code.emit(f"icmp eq i64 {elements}, {writer.product(writer.shape(given.shape))}")
     take, fresh, after = routine.label(), routine.label(), routine.label()
     routine.branch(fits, take, fresh)
     routine.place(take)
@@ -147,6 +153,17 @@ def _allocate(writer: Writer, output: Output, given: Array | None) -> str:
     routine.jump(after)
     routine.place(after)
     return elements
+
+
+def _all_fit(writer: Writer, rooms: Sequence[Array]) -> str:
+    """Whether these arguments have the extents of the results that they are for."""
+    routine, code, fits = writer.routine, writer.code, "true"
+    for room in rooms:
+        extents = writer.data(writer.buffer(room), EXTENTS)
+        for axis, wanted in enumerate(writer.shape(room.shape)):
+            same = code.emit(f"icmp eq i64 {routine.load('i64', routine.offset(extents, axis))}, {wanted}")
+            fits = code.emit(f"and i1 {fits}, {same}")
+    return fits
 
 
 def _set_fresh(writer: Writer, array: Array, extents: Sequence[str]) -> None:

@@ -1,4 +1,5 @@
-"""Which results of a program may take the memory of arguments that the caller gives away: `donate=` of a `runN` function.
+"""Which results of a program may take the memory of arguments that the caller gives away: `donate=` of a `runN` function. And
+whether all of them may be written to arrays of the caller's: `out=`.
 
 A result takes memory only in the last part of a program, in which nothing can fail any more: whoever begins again, to say what
 is wrong, needs the arguments as they were. There it takes that of an argument which no later launch reads; the launch that
@@ -8,6 +9,7 @@ makes the result may read it, if it does so element by element, each before the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 
 from accel.backends.linear import Drop, Item, arrays, series_parts
 from accel.ir import mentions
@@ -51,6 +53,22 @@ def taken(
                 found[output.array] = best
                 free.remove(best)
     return found
+
+
+def rooms(program: Program, items: Sequence[Item], series: Iterable[Series]) -> Mapping[Array, Array]:
+    """Results, and for each one an array that is its room, behind a program's arguments: all of them, or none.
+
+    Then all are made in the last part of the program, when their extents are known.
+    """
+    launches = [item for item in items[_start(items, series) :] if isinstance(item, Launch)]
+    outputs = {output.array: output for item in launches for output in item.nest.outputs}
+    late = {count.variable for item in launches for count in item.nest.counts}
+    shared = _shared(items)
+    for result in program.results:
+        known = result in outputs and _is_whole_result(outputs[result], program)
+        if not known or result in shared or any(extent.variable in late for extent in result.shape):
+            return {}
+    return {result: replace(result, label=-2 - number) for number, result in enumerate(program.results)}
 
 
 def _shared(items: Sequence[Item]) -> Set[Array]:

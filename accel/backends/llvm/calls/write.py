@@ -35,15 +35,17 @@ def call_code(
     series: Sequence[tuple[str, Together]],
     threads: int,
     taken: Mapping[Array, Array] = MappingProxyType({}),
+    rooms: Sequence[Array] = (),
 ) -> CallCode:
     """The code. `nests` and `series`: with their symbols in `kernels`, the first unit. `threads` work on each.
 
-    `taken`: results, and the arguments whose memory they take (`taken.py`).
+    `taken`: results, and the arguments whose memory they take (`taken.py`). `rooms`: those of these that stand behind the
+    program's own.
     """
     items = linear(program)
     extents = extent_nests(items)
     units, names = _compiled(list(extents.values()))
-    written = call_text(program, items, Functions({**nests, **names}, series, threads, extents, taken))
+    written = call_text(program, items, Functions({**nests, **names}, series, threads, extents, taken, rooms))
     call = Unit((host().compile(written.text, quick=True),), (NAME,), prefix="")
     return CallCode((kernels, *units, call), tuple(written.elements))
 
