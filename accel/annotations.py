@@ -36,16 +36,20 @@ ANYTHING = Demand(None, None)
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
+def parameters_of(function: Callable[..., object]) -> list[inspect.Parameter] | None:
+    """The parameters of a function; None for builtins that do not tell them."""
+    try:
+        return list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return None
+
+
 def demands(function: Callable[..., object]) -> list[Demand]:
     """One demand per positional parameter that is annotated; annotations that Python cannot resolve demand nothing."""
     hints = _hints(function)
-    try:
-        parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        return []  # builtins without a signature
     if hints is None:
         return []
-    named = (name for name, one in parameters.items() if one.kind in _POSITIONAL)
+    named = (one.name for one in parameters_of(function) or () if one.kind in _POSITIONAL)
     return [_demand(hints.get(name)) for name in named]
 
 

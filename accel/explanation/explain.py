@@ -13,7 +13,7 @@ from types import CodeType, MappingProxyType
 from typing import Any, TypeAlias, Unpack
 
 from accel import settings as setting
-from accel.annotations import demands
+from accel.annotations import demands, parameters_of
 from accel.ast.combinators.host.arrays import use
 from accel.ast.handles.acc import Acc
 from accel.ast.handles.function import apply_to_arrays
@@ -218,10 +218,15 @@ def _parameters(function: Callable[..., object], arrays: Sequence[object]) -> tu
         leaves = [leaf for node in used if isinstance(node, Use) for leaf in node.data]
         return [node.types[0] for node in used], leaves
     kinds = []
-    for name, demand in zip(inspect.signature(function).parameters, demands(function), strict=False):
+    called = getattr(function, "__name__", "function")
+    parameters = parameters_of(function)
+    if parameters is None:
+        message = f"{called} does not say what parameters it has"
+        raise AccelTypeError(message, here(), hint=f"give arrays: explain({called}, …)")
+    for parameter, demand in zip(parameters, demands(function), strict=False):
         if demand.rank is None or demand.element is None:
-            hint = f"annotate it, or give arrays: explain({getattr(function, '__name__', 'function')}, …)"
-            raise AccelTypeError(f"the type of the parameter {name} is not known", here(), hint=hint)
+            hint = f"annotate it, or give arrays: explain({called}, …)"
+            raise AccelTypeError(f"the type of the parameter {parameter.name} is not known", here(), hint=hint)
         kinds.append(ArrayType(demand.rank, demand.element))
     return kinds, None if kinds else []
 
@@ -229,11 +234,7 @@ def _parameters(function: Callable[..., object], arrays: Sequence[object]) -> tu
 def _names(function: Callable[..., object], count: int) -> list[str]:
     """What a function calls its first `count` parameters, `xs[0]` and `xs[1]` of `*xs`; nothing without a signature."""
     found: list[str] = []
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):  # a builtin
-        return []
-    for parameter in parameters:
+    for parameter in parameters_of(function) or ():
         several = parameter.kind is inspect.Parameter.VAR_POSITIONAL
         found += (
             [f"{parameter.name}[{number}]" for number in range(count - len(found))] if several else [parameter.name]

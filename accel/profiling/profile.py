@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from inspect import signature
 from typing import Unpack
 
 from accel import settings as setting
+from accel.annotations import parameters_of
 from accel.backends.choose import backend
 from accel.backends.interpreter.backend import InterpreterBackend
 from accel.backends.protocol import Backend
@@ -43,7 +43,7 @@ def profile(program: object, *arrays: object, **given: Unpack[Given]) -> Profile
 
 
 def _require_arrays(program: object, arrays: tuple[object, ...]) -> None:
-    if arrays or not callable(program) or not signature(program).parameters:
+    if arrays or not callable(program) or parameters_of(program) == []:
         return
     hint = f"write profile({getattr(program, '__name__', 'function')}, …)"
     raise AccelTypeError("a function is profiled with the arrays that it is to run on", here(), hint=hint)
