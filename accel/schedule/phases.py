@@ -192,18 +192,20 @@ def _placed(statements: Sequence[LoopBody], free: Set[int], loud: Mapping[int, L
     """
     makers = {stream.name: id(s) for s in statements for stream in flow.made(s)}
     placed: dict[int, int] = {}
+    made_in: dict[int, int] = {}  # the phase from which on a statement's streams are there, of free ones as well
     has: dict[int, list[Loud]] = {}
     for statement in statements:
-        if id(statement) in free:
-            continue
         needs = [makers[stream.name] for stream in flow.needed(statement) if stream.name in makers]
-        phase = max((placed[maker] for maker in needs if maker in placed), default=0)
+        phase = max((made_in[maker] for maker in needs if maker in made_in), default=0)
+        if id(statement) in free:
+            made_in[id(statement)] = phase
+            continue
         own = loud.get(id(statement))
         if own is not None:
             while any(map(own.disturbs, has.get(phase, ()))):
                 phase += 1
             has.setdefault(phase, []).append(own)
-        placed[id(statement)] = phase
+        placed[id(statement)] = made_in[id(statement)] = phase
     return placed
 
 
