@@ -6,6 +6,8 @@ the stack held.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 import accel as A
@@ -20,8 +22,9 @@ def _next(i: A.Exp[np.int64]) -> A.Exp[np.int64]:
 
 def test_coordinates_of_dear_numbers() -> None:
     data = np.arange(np.prod(EXTENTS)).reshape(EXTENTS)
-    xs = A.use(data)
-    line = A.backpermute((600,), lambda ix: A.index(*[ix[0] % extent for extent in A.unlift(xs.shape)]), xs)
+    xs: Any = A.use(data)  # Any: mypy knows ranks up to 5
+    coordinates: Any = A.unlift(xs.shape)
+    line: Any = A.backpermute((600,), lambda ix: A.index(*[ix[0] % extent for extent in coordinates]), xs)
     found = A.run(A.backpermute((300,), lambda ix: A.index(_next(ix[0])), line))
     at = np.arange(300) + 1
     assert np.array_equal(found, data[tuple(at % extent for extent in EXTENTS)])
