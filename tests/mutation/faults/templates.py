@@ -179,9 +179,16 @@ FAULTS = (
     Fault(
         "a phase begins before what it needs is kept",
         "schedule/phases.py",
-        "phase = max((placed[maker] for maker in needs if maker in placed), default=0)",
-        "phase = max((placed[maker] for maker in needs[:1] if maker in placed), default=0)",
+        "phase = max((made_in[maker] for maker in needs if maker in made_in), default=0)",
+        "phase = max((made_in[maker] for maker in needs[:1] if maker in made_in), default=0)",
         ("tests/llvm/test_phases.py::test_bits",),
+    ),
+    Fault(
+        "what is cheap is there in every phase, whatever it needs",
+        "schedule/phases.py",
+        "            made_in[id(statement)] = phase\n            continue",
+        "            continue",
+        ("tests/issues/test_reads_after_dear_indices.py",),
     ),
     Fault(
         "chunks of a scan that is not exact come to one total",
