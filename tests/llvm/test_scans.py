@@ -11,7 +11,7 @@ from accel.ir.nodes import LoopDirection
 from tests.llvm import nests
 from tests.marks import one_in
 
-SIZES = (0, 1, 2, 7, 8, 9, 31, 64, 100, 4095, 4096, 4097, 9000)
+SIZES = (0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 64, 100, 4095, 4096, 4097, 9000)
 
 
 @pytest.mark.parametrize("kind", one_in(5, [F32, F64, I32, I64, U8], kept=2))
@@ -73,7 +73,7 @@ def test_blocks_behind_a_prefix(leaves: int) -> None:
     """Blocks in which no step is made: at the end of a loop, and all of them."""
     merge = nests.binary(Operator.ADD, F32) if leaves == 1 else nests.first_of_pairs(F32)
     program = nests.scan(F32, merge, leaves, exact=False, seeded=True, guard="prefix", exclusive=True)
-    for size, steps in ((9000, 0), (9000, 1), (9000, 4096), (9000, 4097), (1, 0), (4097, 4096)):
+    for size, steps in ((9000, 0), (9000, 1), (9000, 12), (9000, 4096), (9000, 4097), (1, 0), (4097, 4096)):
         arguments = [nests.numbers(F32, size, k) for k in range(leaves)]
         nests.agrees(program, [*arguments, nests.numbers(BOOL, steps, 0)], (1,))
 

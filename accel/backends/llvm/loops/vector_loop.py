@@ -26,7 +26,7 @@ from accel.backends.llvm.text.code import memory_type
 from accel.ir import flow
 from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, Stream, Within, Write
 from accel.labelled.array import Array
-from accel.labelled.meaning.order import BLOCK
+from accel.labelled.meaning.order import BLOCK, SCAN_VECTOR
 from accel.schedule.legality import any_order
 from accel.schedule.phases import STRIP, Phase
 
@@ -75,7 +75,7 @@ class VectorLoop:
         self._memory = outer.with_writer(self._writer)
         self._outer = streams
         self._scalar = Functions(Writer(self._routine.code, 1), outer)
-        self._tools = Tools(self._routine, self._writer, Functions(self._writer, self._memory))
+        self._tools = self._tools_of(self._writer, self._memory)
         self._statements: list[LoopBody] = [*loop.body.before, *loop.body.after]
         whole = PhasePlan(Phase(tuple(self._statements), (), ()), plan.lanes, plan.unroll)
         self._phases = plan.phases or (whole,)
@@ -102,7 +102,13 @@ class VectorLoop:
             return Position(tools, record, pointer, bool(step.after))
         if any_order(state):
             return ExactScan(tools, record, pointer)
-        return OrderedScan(tools, record, pointer) if is_read(step) else ScanTotal(tools, record, pointer, self._scalar)
+        if self._plan.lanes == SCAN_VECTOR and not is_read(step):
+            return ScanTotal(tools, record, pointer, self._scalar)
+        part = Writer(self._routine.code, SCAN_VECTOR)
+        return OrderedScan(tools, self._tools_of(part, self._memory.with_writer(part)), record, pointer)
+
+    def _tools_of(self, writer: Writer, memory: Memory) -> Tools:
+        return Tools(self._routine, writer, Functions(writer, memory))
 
     @contextmanager
     def runs(self) -> Iterator[Part]:

@@ -41,6 +41,9 @@ HEAVY = 40
 
 REGISTER_BYTES = 64
 
+MOST_PARTS = 2
+"""Vectors of the order of scans that are scanned side by side, at most."""
+
 BYTE_LANES = 64
 """Lanes of loops that scan bytes and do nothing wider."""
 
@@ -141,9 +144,9 @@ def _vector_plan(nest: Nest, loop: For, kept: Mapping[str, Accumulation], phases
     scanned = [step for step in steps if states[step.state].running and not any_order(states[step.state])]
     scans, read = bool(scanned), any(map(is_read, scanned))
     folds = [states[name] for name, kind in kinds.items() if kind is Accumulation.BLOCKS]
-    width = (
-        SCAN_VECTOR if scans else BYTE_LANES if _scans_bytes(statements, states) else _lanes(statements, states, loop)
-    )
+    width = BYTE_LANES if _scans_bytes(statements, states) else _lanes(statements, states, loop)
+    if scans:
+        width = _scan_lanes([states[step.state] for step in scanned], width) if read else SCAN_VECTOR
     group = max([lanes([final.type for final in state.finals]) for state in folds], default=0)
     unroll = group // width or (4 if steps and width < BYTE_LANES else 2)
     if scans and not read and not folds:
@@ -153,6 +156,12 @@ def _vector_plan(nest: Nest, loop: For, kept: Mapping[str, Accumulation], phases
     staged = frozenset(name for name, kind in kinds.items() if kind is Accumulation.STAGED)
     parts = tuple(_phase_plan(phase, loop, states, width, unroll) for phase in phases)
     return VectorPlan(width, unroll, scans or bool(folds), prefixes, staged, parts)
+
+
+def _scan_lanes(scans: Sequence[State], most: int) -> int:
+    """One vector of the order of scans, or two where a register holds them."""
+    widest = max(final.type.bytes for state in scans for final in state.finals)
+    return min(most, MOST_PARTS * SCAN_VECTOR, REGISTER_BYTES // widest)
 
 
 def _phase_plan(phase: Phase, loop: For, states: Mapping[str, State], width: int, unroll: int) -> PhasePlan:

@@ -1,8 +1,8 @@
 """Running states in vector code: positions of filters, and scans in the order of `order.scan`.
 
-Inside of a vector lanes take in their neighbours 1, 2, 4, … to the left, by rotation and selection. What came before the
-vector is a carry, the same in all lanes, so that from vector to vector only one merge waits for the other. Exact scans
-are in `exact_scans.py`.
+Inside of a vector of the order lanes take in their neighbours 1, 2, 4, … to the left, by rotation and selection. What came
+before the vector is a carry, the same in all lanes, so that from vector to vector only one merge waits for the other. The lanes
+may be two vectors of the order, side by side: its parts. Exact scans are in `exact_scans.py`.
 """
 
 from __future__ import annotations
@@ -57,16 +57,18 @@ class Position(Accumulator):
 
 
 class OrderedScan(Accumulator):
-    """The order of `order.scan`: result = block carry + (vector carry + local), lanes = the order's vector."""
+    """The order of `order.scan`: result = block carry + (vector carry + local). Each part of the lanes is a vector of it."""
 
-    def __init__(self, tools: Tools, record: Record, pointer: str) -> None:
-        assert tools.writer.lanes == SCAN_VECTOR
+    def __init__(self, tools: Tools, part: Tools, record: Record, pointer: str) -> None:
+        """`part`: the tools of lanes that are one vector of the order."""
+        assert tools.writer.lanes % SCAN_VECTOR == 0
+        assert part.writer.lanes == SCAN_VECTOR
         self._tools = tools
+        self._part = part
         self._record = record
         self._pointer = pointer
-        found = record.state.monoid.neutral
-        self._neutral: list[Value] | None = None if found is None else [Fixed(element) for element in found]
-        self._vector, self._block, self._last = tools.slots(record), tools.slots(record), tools.slots(record)
+        self._neutral = _neutral(record)
+        self._vector, self._block, self._last = part.slots(record), tools.slots(record), tools.slots(record)
         self._has_block = tools.routine.slot("i1")
 
     def begin(self) -> None:
@@ -83,24 +85,14 @@ class OrderedScan(Accumulator):
     def begin_block(self) -> None:
         """No vector carry."""
         if self._neutral is not None:
-            self._tools.store(self._record, self._neutral, self._vector)
+            self._part.store(self._record, self._neutral, self._vector)
 
     def step(self, values: Sequence[Value], mask: str | None, unit: Unit) -> tuple[Sequence[Value], Sequence[Value]]:
         """The state before and after each lane."""
         tools, record = self._tools, self._record
         if mask is not None and self._neutral is not None:
             values = tools.select(mask, values, self._neutral)
-        local = scanned(tools, record, values)
-        carry = tools.load(record, self._vector)
-        top = last_lane(tools, record, local)
-        in_block = tools.merge(record, carry, local)
-        following = tools.merge(record, carry, top)
-        total = in_block
-        if self._neutral is None:
-            first = tools.writer.splat(tools.routine.code.emit(f"icmp eq i64 {unit.position}, {unit.start}"), "i1")
-            total = in_block = tools.select(first, local, in_block)
-            following = tools.select(first, top, following)
-        tools.store(record, following, self._vector)
+        in_block = self._in_block(scanned(tools, record, values), unit)
         total = tools.merge(record, tools.load(record, self._block), in_block)
         before_last = tools.load(record, self._last)
         if self._neutral is None:
@@ -112,12 +104,37 @@ class OrderedScan(Accumulator):
         tools.store(record, total, self._last)
         return delayed(tools, record, before_last, total), total
 
+    def _in_block(self, local: list[Value], unit: Unit) -> list[Value]:
+        """What the block came to, given the scan of each part by itself; the carry goes on behind the last part."""
+        tools, part, record = self._tools, self._part, self._record
+        carries = [part.load(record, self._vector)]
+        for top in _parts(tools, record, _lasts(tools, record, local)):
+            following = part.merge(record, carries[-1], top)
+            if self._neutral is None and len(carries) == 1:
+                following = part.select(self._is_first(part, unit), top, following)
+            carries.append(following)
+        part.store(record, carries.pop(), self._vector)
+        in_block = tools.merge(record, _joined(part, record, carries), local)
+        if self._neutral is not None:
+            return in_block
+        return tools.select(self._is_first(tools, unit), local, in_block)
+
+    def _is_first(self, tools: Tools, unit: Unit) -> str:
+        """The mask of the lanes of the block's first part, if they are among these."""
+        code, lanes = tools.routine.code, tools.writer.lanes
+        first = tools.writer.splat(code.emit(f"icmp eq i64 {unit.position}, {unit.start}"), "i1")
+        if lanes == SCAN_VECTOR:
+            return first
+        inside = ", ".join(f"i1 {str(lane < SCAN_VECTOR).lower()}" for lane in range(lanes))
+        return code.emit(f"and <{lanes} x i1> {first}, <{inside}>")
+
     def _flat(self, mask: str, total: list[Value], before: list[Value]) -> list[Value]:
         """Behind the lanes of the mask, which are the first ones, the last of them; if there is none, what was before."""
         tools = self._tools
         count = set_lanes(tools.writer.code, mask)
-        place = tools.routine.code.emit(f"add i64 {count}, {SCAN_VECTOR - 1}")
-        lane = tools.routine.code.emit(f"and i64 {place}, {SCAN_VECTOR - 1}")
+        last = tools.writer.lanes - 1
+        place = tools.routine.code.emit(f"add i64 {count}, {last}")
+        lane = tools.routine.code.emit(f"and i64 {place}, {last}")
         some = tools.writer.splat(tools.routine.code.emit(f"icmp ne i64 {count}, 0"), "i1")
         chosen = tools.select(some, total, before)
         flat: list[Value] = [
@@ -129,14 +146,14 @@ class OrderedScan(Accumulator):
         """What the block came to is the next one's carry."""
         tools, record = self._tools, self._record
         with tools.routine.when(tools.routine.code.emit(f"icmp slt i64 {start}, {end}")):
-            tools.store(record, last_lane(tools, record, tools.load(record, self._last)), self._block)
+            tools.store(record, _last(tools, record, tools.load(record, self._last)), self._block)
             tools.routine.store("i1", "true", self._has_block)
 
     def end(self) -> None:
         """The record has what all blocks came to, if there were elements or an initial value."""
         tools, record = self._tools, self._record
         with tools.routine.when(tools.routine.load("i1", self._has_block)):
-            leaves = tools.lane(record, tools.load(record, self._last), SCAN_VECTOR - 1)
+            leaves = tools.lane(record, tools.load(record, self._last), tools.writer.lanes - 1)
             tools.routine.store("i64", "1", self._pointer)
             record.store(tools.routine, leaves, self._pointer, 1)
 
@@ -183,24 +200,14 @@ class ScanTotal(Accumulator):
 
     def _totals(self, vectors: Sequence[list[Value]]) -> list[Value]:
         """Lane l: the total of vector l. Halves of a register keep to themselves as long as they can."""
+        tools, record = self._tools, self._record
         for even, odd in (_PAIRS, _PAIRS, _HALVES):
             vectors = [
-                self._tools.merge(self._record, self._picked(left, right, even), self._picked(left, right, odd))
+                tools.merge(record, _picked(tools, record, even, left, right), _picked(tools, record, odd, left, right))
                 for left, right in zip(vectors[::2], vectors[1::2], strict=True)
             ]
         (totals,) = vectors
         return totals
-
-    def _picked(self, left: Sequence[Value], right: Sequence[Value], order: Sequence[int]) -> list[Value]:
-        """Lanes of two vectors, numbered through."""
-        writer = self._tools.writer
-        mask = f"<{SCAN_VECTOR} x i32> <{', '.join(f'i32 {lane}' for lane in order)}>"
-        return [
-            Lanes(
-                writer.code.emit(f"shufflevector {type_} {writer.every(a)}, {type_} {writer.every(b)}, {mask}"), a.type
-            )
-            for a, b, type_ in zip(left, right, self._tools.vector_types(self._record), strict=True)
-        ]
 
     def _some(self, values: Sequence[Value], mask: str | None) -> None:
         """A vector by itself, as `OrderedScan` has it."""
@@ -223,26 +230,58 @@ _PAIRS = (0, 2, 8, 10, 4, 6, 12, 14), (1, 3, 9, 11, 5, 7, 13, 15)
 _HALVES = (0, 1, 2, 3, 8, 9, 10, 11), (4, 5, 6, 7, 12, 13, 14, 15)
 
 
+def _neutral(record: Record) -> list[Value] | None:
+    """The neutral element, if there is one."""
+    found = record.state.monoid.neutral
+    return None if found is None else [Fixed(element) for element in found]
+
+
 def scanned(tools: Tools, record: Record, values: Sequence[Value]) -> list[Value]:
-    """The inclusive scan of each vector by itself, in steps of 1, 2, 4, …."""
-    writer, distance = tools.writer, 1
+    """The inclusive scan of each part by itself, in steps of 1, 2, 4, …: lanes that have no such neighbour stay as they are,
+    or take in the neutral element, which changes none and saves a selection."""
+    lanes, distance, neutral = range(tools.writer.lanes), 1, _neutral(record)
     current = list(values)
-    while distance < writer.lanes:
-        neighbours = tools.rotated(record, current, writer.lanes - distance)
-        merged = tools.merge(record, neighbours, current)
-        lanes = ", ".join(f"i1 {str(lane >= distance).lower()}" for lane in range(writer.lanes))
-        current = tools.select(f"<{lanes}>", merged, current)
+    while distance < SCAN_VECTOR:
+        behind = [lane - distance if lane % SCAN_VECTOR >= distance else len(lanes) for lane in lanes]
+        merged = tools.merge(record, _picked(tools, record, behind, current, neutral or current), current)
+        if neutral is None:
+            takes = ", ".join(f"i1 {str(lane % SCAN_VECTOR >= distance).lower()}" for lane in lanes)
+            merged = tools.select(f"<{takes}>", merged, current)
+        current = merged
         distance *= 2
     return current
 
 
-def last_lane(tools: Tools, record: Record, values: Sequence[Value]) -> list[Value]:
+def _lasts(tools: Tools, record: Record, values: Sequence[Value]) -> list[Value]:
+    """The last lane of each part in all its lanes."""
+    return _picked(tools, record, [lane | (SCAN_VECTOR - 1) for lane in range(tools.writer.lanes)], values)
+
+
+def _last(tools: Tools, record: Record, values: Sequence[Value]) -> list[Value]:
     """The last lane's value in every lane."""
-    writer = tools.writer
-    last = f"<{writer.lanes} x i32> splat (i32 {writer.lanes - 1})"
-    found: list[Value] = []
-    for value, type_ in zip(values, tools.vector_types(record), strict=True):
-        text = f"shufflevector {type_} {writer.every(value)}, {type_} poison, {last}"
+    return _picked(tools, record, [tools.writer.lanes - 1] * tools.writer.lanes, values)
+
+
+def _parts(tools: Tools, record: Record, values: Sequence[Value]) -> list[list[Value]]:
+    """Each part, as a vector."""
+    begins = range(0, tools.writer.lanes, SCAN_VECTOR)
+    return [_picked(tools, record, range(begin, begin + SCAN_VECTOR), values) for begin in begins]
+
+
+def _joined(part: Tools, record: Record, parts: Sequence[list[Value]]) -> list[Value]:
+    """One or two parts side by side."""
+    return parts[0] if len(parts) == 1 else _picked(part, record, range(len(parts) * SCAN_VECTOR), *parts)
+
+
+def _picked(
+    tools: Tools, record: Record, order: Sequence[int], values: Sequence[Value], others: Sequence[Value] | None = None
+) -> list[Value]:
+    """The lanes of these numbers, those of `others` being numbered on."""
+    writer, found = tools.writer, list[Value]()
+    mask = f"<{len(order)} x i32> <{', '.join(f'i32 {lane}' for lane in order)}>"
+    for place, (value, type_) in enumerate(zip(values, tools.vector_types(record), strict=True)):
+        other = "poison" if others is None else writer.every(others[place])
+        text = f"shufflevector {type_} {writer.every(value)}, {type_} {other}, {mask}"
         found.append(Lanes(writer.code.emit(text), value.type))
     return found
 
