@@ -1,71 +1,106 @@
-"""A `runN` function called with arrays of the same types and ranks as before: the fewest steps to its kernels.
+"""A `runN` function called with arrays of the same kinds as before: the fewest steps to its kernels.
 
-Each combination of types has a function of its own. They form a chain: one that does not take what it is given passes it to
-the next, the last one to what takes anything.
+Kinds are dtypes and ranks. Plain arrays of numbers are read by compiled code (`Direct.function`), a function for each
+combination of kinds. These form a chain: one that does not take what it is given passes it to the next, the last one to what
+takes anything. That finds in a table what else came before: tuples of arrays, structured arrays, complex numbers, rows with
+gaps, byte-swapped arrays, and programs that have no compiled call.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from operator import is_
+from typing import TYPE_CHECKING, TypeAlias, Union
 
 import numpy as np
 
 from accel.ast.tree.types import ArrayType, ElementType, RecordType, ScalarType, TupleType
 from accel.backends.direct import Direct
+from accel.specialised import Specialised
 from accel.structure import Nested
-from accel.support.frozen import frozen
 
 if TYPE_CHECKING:
     from accel.ast.tree.leaves import Leaf
-    from accel.backends.protocol import Executable
 
-Kind: TypeAlias = tuple[np.dtype[np.generic], int]
-"""An array's dtype and rank."""
+Kind: TypeAlias = Union[tuple[np.dtype[np.generic], int], tuple["Kind", ...]]
+"""An array's dtype and rank, or those of a tuple's."""
 
+_MOST = 8
+"""Combinations of kinds that are known at a time."""
 
-@frozen
-class Target:
-    """What is called: an executable, the arrays that it is given beside the caller's, and how results come back.
-
-    `run` does it for arrays of these kinds, and gives what the user gets.
-    """
-
-    executable: Executable
-    constants: tuple[Leaf, ...]
-    form: Nested[ArrayType]
-    kinds: tuple[Kind, ...]
-    run: Callable[[Sequence[Leaf]], object]
+_MOST_SETTINGS = 4
+"""Blocks of settings that ways are kept for."""
 
 
-def direct(target: Target, otherwise: Callable[..., object]) -> Callable[..., object]:
-    """The function for arrays of the target's kinds, which passes everything else to `otherwise`."""
-    if isinstance(target.executable, Direct) and _is_flat(target.form):
-        constants = [constant for constant in target.constants if isinstance(constant, np.ndarray)]
-        # What lies on a device is for the executable to refuse.
-        alike = len(constants) == len(target.constants)
-        function = target.executable.function(otherwise, constants) if alike else None
-        if function is not None:
-            return function
-    return _Compared(target, otherwise)
+def kinds_of(arguments: Sequence[object]) -> tuple[Kind, ...] | None:
+    """The kinds of NumPy's arrays and of tuples of them; None if there is anything else."""
+    kinds: list[Kind] = []
+    for argument in arguments:
+        if type(argument) is np.ndarray:
+            kinds.append((argument.dtype, argument.ndim))
+        elif type(argument) is tuple:
+            inner = kinds_of(argument)
+            if inner is None:
+                return None
+            kinds.append(inner)
+        else:
+            return None
+    return tuple(kinds)
 
 
-class _Compared:
-    """Compares what it is given in Python."""
+class Ways:
+    """The short ways of one function under some settings."""
 
-    def __init__(self, target: Target, otherwise: Callable[..., object]) -> None:
-        self._kinds = target.kinds
-        self._constants = target.constants
-        self._run = target.run
-        self._otherwise = otherwise
+    def __init__(self, settings: object, general: Callable[..., object]) -> None:
+        """`settings`: the innermost ones that these ways are for. `general` takes anything, and asks `find`."""
+        self.settings = settings
+        self.chain = general
+        self._general = general
+        self._known: dict[tuple[Kind, ...], Specialised] = {}
+        self._compiled: set[tuple[Kind, ...]] = set()
 
-    def __call__(self, *arguments: Leaf) -> object:
-        if len(arguments) != len(self._kinds):
-            return self._otherwise(*arguments)
-        for argument, (dtype, rank) in zip(arguments, self._kinds, strict=True):
-            if type(argument) is not np.ndarray or argument.dtype is not dtype or argument.ndim != rank:
-                return self._otherwise(*arguments)
-        return self._run((*arguments, *self._constants))
+    def find(self, kinds: tuple[Kind, ...]) -> Specialised | None:
+        """What was run for arguments of these kinds."""
+        return self._known.get(kinds)
+
+    def remember(self, kinds: tuple[Kind, ...], found: Specialised) -> None:
+        """This is run for arguments of these kinds."""
+        if len(self._known) >= _MOST:
+            self._known, self._compiled, self.chain = {}, set(), self._general
+        self._known[kinds] = found
+
+    def shorten(self, kinds: tuple[Kind, ...], found: Specialised) -> None:
+        """Plain arrays of these kinds, which came before, get a function of their own, where the program has one."""
+        if kinds not in self._compiled:
+            self._compiled.add(kinds)
+            self.chain = _function(found, self.chain) or self.chain
+
+
+def ways_under(
+    settings: object, kept: tuple[Ways, ...], general: Callable[[], Callable[..., object]]
+) -> tuple[Ways, ...]:
+    """The ways under these settings, made if there are none, and behind them others that were kept."""
+    if kept and kept[0].settings is settings:
+        return kept
+    found = next((ways for ways in kept if ways.settings is settings), None) or Ways(settings, general())
+    return (found, *[ways for ways in kept if ways is not found][: _MOST_SETTINGS - 1])
+
+
+def _function(found: Specialised, otherwise: Callable[..., object]) -> Callable[..., object] | None:
+    """The function for arrays of one leaf each, which passes what it does not take to `otherwise`."""
+    if not isinstance(found.executable, Direct) or not _is_flat(found.result.form):
+        return None
+    constants: list[np.ndarray[tuple[int, ...], np.dtype[np.generic]]] = []
+    for constant in found.constants:
+        if not isinstance(constant, np.ndarray):
+            return None  # what lies on a device is for the executable to refuse
+        constants.append(constant)
+    return found.executable.function(otherwise, constants)
+
+
+def are_plain(arguments: Sequence[object], leaves: Sequence[Leaf]) -> bool:
+    """Whether the arguments are their own leaves."""
+    return len(arguments) == len(leaves) and all(map(is_, arguments, leaves))
 
 
 def _is_flat(form: Nested[ArrayType]) -> bool:

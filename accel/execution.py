@@ -31,7 +31,7 @@ from accel.ast.tree.types import ArrayType, ComplexType, ScalarType
 from accel.backends.direct import Direct
 from accel.backends.residence import fetched_results, kept_results
 from accel.device_array import DeviceArray
-from accel.direct import Kind, Target, direct
+from accel.direct import Ways, are_plain, kinds_of, ways_under
 from accel.errors import AccelError, AccelTypeError, Where, here
 from accel.forms import Shaped, nodes_of
 from accel.settings import Given, Settings
@@ -50,9 +50,6 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 L = TypeVar("L")
-
-_MOST_DIRECT = 8
-"""Combinations of types for which a function has a direct way at a time."""
 
 
 def require_program(a: object) -> None:
@@ -212,11 +209,8 @@ class RunN(Generic[P, R]):
         self._specialised: Cache[tuple[setting.Key, tuple[Nested[ArrayType], ...], tuple[object, ...]], Specialised] = (
             Cache(64)
         )
-        self._under: object = self
-        """The innermost settings that `_direct` is for; the function itself stands for none."""
-        self._direct: Callable[..., object] = _General(self)
-        self._met: list[tuple[Specialised, bool]] = []
-        """What was called under these settings, and whether `_direct` knows it."""
+        self._ways: tuple[Ways, ...] = ()
+        """Those under the settings of the last call, then those under others of late."""
 
     def __copy__(self) -> Self:
         return self
@@ -243,10 +237,11 @@ class RunN(Generic[P, R]):
         out: an array for the result, or a tuple of them for several, to be returned with the results in it (`outputs.py`).
         donate: the numbers of arguments whose memory results may take (`donations.py`).
         """
-        # The usual call: plain arrays of types and ranks that came before, under the same settings. What else it may be the
-        # functions of the chain find out, which end with `_general`.
-        if not kwargs and self._under is setting.innermost():
-            return self._direct(*args)  # type: ignore[return-value]  # R by construction
+        # The usual call: plain arrays of kinds that came before, under the same settings. What else it may be the functions of
+        # the chain find out, which end with `_general`.
+        ways = self._ways
+        if ways and not kwargs and ways[0].settings is setting.innermost():
+            return ways[0].chain(*args)  # type: ignore[return-value]  # R by construction
         if kwargs.keys() == {"keep"}:
             return self._general(*args, keep=bool(kwargs["keep"]))  # type: ignore[return-value]  # as the overloads say
         if kwargs:
@@ -304,6 +299,15 @@ class RunN(Generic[P, R]):
         return hosts, found, settings
 
     def _general(self, *args: object, keep: bool = False) -> object:
+        kinds = None if keep else kinds_of(args)
+        self._ways = under = ways_under(setting.innermost(), self._ways, lambda: _General(self))
+        ways = under[0]
+        known = None if kinds is None else ways.find(kinds)
+        if kinds is not None and known is not None:
+            leaves = _leaves([_host(argument) for argument in args])
+            if are_plain(args, leaves):
+                ways.shorten(kinds, known)
+            return known.run([*leaves, *known.constants])
         hosts, found, settings = self._prepared(args)
         data = [*_leaves(hosts), *found.constants]
         if settings.sizes == "actual":
@@ -314,24 +318,9 @@ class RunN(Generic[P, R]):
             found = Specialised(executable, found.built, found.constants, found.result, found.where)
         if keep or any(isinstance(part, DeviceArray) for part in flatten(args)):
             return found.keep(data, settings.backend)
-        as_given = all(type(a) is np.ndarray and h.data[0] is a for a, h in zip(args, hosts, strict=True))
-        if as_given and settings.sizes != "actual":
-            self._remember(found, tuple((host.data[0].dtype, host.data[0].ndim) for host in hosts))
+        if kinds is not None and settings.sizes != "actual":
+            ways.remember(kinds, found)
         return found.run(data)
-
-    def _remember(self, found: Specialised, kinds: tuple[Kind, ...]) -> None:
-        """What is called for the second time under the same settings gets a function of its own."""
-        if self._under is not setting.innermost() or len(self._met) > _MOST_DIRECT:
-            self._met, self._direct = [], _General(self)
-        self._under = setting.innermost()
-        for number, (each, is_direct) in enumerate(self._met):
-            if each is found:
-                if not is_direct:
-                    self._met[number] = found, True
-                    target = Target(found.executable, found.constants, found.result.form, kinds, found.run)
-                    self._direct = direct(target, self._direct)
-                return
-        self._met.append((found, False))
 
     def _check(self, types: Sequence[ArrayType]) -> None:
         for number, (kind, demand) in enumerate(zip(types, self._demands, strict=False)):

@@ -16,6 +16,7 @@ from functools import cache
 from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack, get_args
 
 from accel.errors import AccelValueError, here
+from accel.support.cache import Cache
 from accel.support.choices import (
     CHOICES,
     DUPLICATE,
@@ -155,8 +156,20 @@ def current() -> Settings:
 
 
 def innermost() -> Settings | None:
-    """The settings of the innermost `using` block, if there is one: cheap to ask and to compare by identity."""
+    """The settings of the innermost `using` block, if there is one: cheap to ask and to compare by identity.
+
+    Blocks with equal settings have the same object, unless a cost function is among them.
+    """
     return _CURRENT.get()
+
+
+_SAME: Cache[Settings, Settings] = Cache(64)
+
+
+def _same(settings: Settings) -> Settings:
+    """One object for equal settings, so that whoever compares them by identity finds those of an earlier block again."""
+    # A cost function of the user's may die.
+    return _SAME.get(settings, lambda: settings) if isinstance(settings.cost, str) else settings
 
 
 def changed(given: Given) -> Settings:
@@ -195,7 +208,7 @@ def using(**given: Unpack[Given]) -> Iterator[Settings]:
     ...     A.run(A.sum(A.use(np.arange(4))))
     array(6)
     """
-    token = _CURRENT.set(changed(given))
+    token = _CURRENT.set(_same(changed(given)))
     try:
         yield current()
     finally:

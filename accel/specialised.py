@@ -38,9 +38,12 @@ class Specialised:
 
         `given`: which arguments' memory results may take.
         """
-        built = self.built().executable if given else None
-        taking = built.taking(given) if isinstance(built, Direct) else None
-        return self.result.assemble(self._run(fetched_results, taking or self.executable, arguments))
+        executable = (self._taking(given) if given else None) or self.executable
+        return self.result.assemble(self._run(fetched_results, executable, arguments))
+
+    def _taking(self, given: frozenset[int]) -> Executable | None:
+        built = self.built().executable
+        return built.taking(given) if isinstance(built, Direct) else None
 
     def into(self, arguments: Sequence[Leaf], rooms: Sequence[HostArray], out: object) -> object:
         """The same; results may be written to these arrays, which `out` consists of, if it is nested as they are."""

@@ -89,12 +89,23 @@ def calls() -> Iterator[Case]:
     three = _compiled(lambda xs, ys, zs: A.zipWith3(lambda x, y, z: x * y + z, xs, ys, zs))
     yield Case("map of 3 arrays of 4", _bound(three, small, small, small), {}, "1")
     yield Case("two dots of 4, of two dtypes in turn", lambda: (dot(small, small), dot(double, double)), {}, "3")
+    pairs = _compiled(lambda ps: A.map(lambda p: A.fst(p) * A.snd(p), ps))
+    doubled = _compiled(lambda zs: A.map(lambda z: z + z, zs))
+    yield Case("map of a tuple of 2 arrays of 4", lambda: pairs((small, small)), {})
+    yield Case("map of 4 complex numbers", _bound(doubled, small.astype(np.complex64)), {})
+    yield Case("map of every second of 8 elements", _bound(doubled, np.ones(8, np.float32)[::2]), {})
+    yield Case("map of 4 in a block of settings", lambda: _under_settings(doubled, small), {})
     xs, ys = (np.random.default_rng(seed).random(100_000, np.float32) for seed in (1, 2))
     for name, arrays in (("dot", (xs, ys)), ("saxpy", (xs, ys)), ("mapchain", (xs,)), ("meanvar", (xs,))):
         others: dict[str, Run] = {"numba": _bound(theirs[name], *arrays)}
         if name == "dot":
             others["numpy"] = _bound(np.dot, *arrays)
         yield Case(f"{name} of 100,000", _bound(_compiled(getattr(with_accel, name)), *arrays), others, "1.25 x")
+
+
+def _under_settings(function: Callable[..., object], xs: np.ndarray[tuple[int], np.dtype[np.float32]]) -> object:
+    with A.using(threads=1, products="rounded"):
+        return function(xs)
 
 
 def rebuilt() -> Iterator[Case]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 import accel as A
-from accel.direct import _Compared
-from accel.execution import RunN
+from accel import settings
 
 XS = np.random.default_rng(7).random(1000)
 YS = np.random.default_rng(8).random(1000)
@@ -63,13 +62,76 @@ def test_settings_of_the_moment_count() -> None:
         assert run(XS, YS) == run(XS, YS)
 
 
-def test_other_backends_have_a_way_in_python() -> None:
-    run = A.runN(dot, backend="interpreter")
-    results = {run(XS[:9], YS[:9]).tobytes() for _ in range(4)}
-    assert len(results) == 1
-    held: object = run  # type checkers know it by another class
-    assert isinstance(held, RunN)
-    assert isinstance(held._direct, _Compared)
+class Counted:
+    """A function that counts how often it is traced, and notes under which settings."""
+
+    def __init__(self) -> None:
+        self.traced: list[settings.Settings] = []
+
+    def __call__(self, xs: A.Acc[Any]) -> A.Acc[Any]:
+        self.traced.append(settings.current())
+        return A.map(lambda x: x + x, xs)
+
+
+def test_settings_in_turn() -> None:
+    """Under each block that comes again a function is what it was there; it is traced once for each."""
+    traced = Counted()
+    run = A.runN(traced)
+    for _ in range(4):
+        for backend in ("interpreter", "llvm"):
+            with A.using(backend=backend, threads=1):
+                assert run(XS).tolist() == (XS + XS).tolist()
+        assert run(XS).tolist() == (XS + XS).tolist()
+    assert [found.backend for found in traced.traced] == ["interpreter", "llvm", "llvm"]
+
+
+def test_equal_settings_are_one_object() -> None:
+    with A.using(threads=3, strategy="greedy"):
+        first = settings.innermost()
+    with A.using(strategy="greedy"), A.using(threads=3):
+        assert settings.innermost() is first
+
+
+@pytest.mark.parametrize("backend", ["interpreter", "llvm"])
+def test_what_is_taken_to_pieces(backend: str) -> None:
+    """Tuples, structured arrays, complex numbers, rows with gaps and other byte orders, each in turn with the others."""
+    run = A.runN(lambda xs: A.map(lambda x: x + x, xs), backend=backend)
+    pairs = A.runN(lambda xs: A.map(lambda p: A.fst(p) - A.snd(p), xs), backend=backend)
+    gaps, turned, swapped = XS[:40:2], XS[19::-1], XS[:20].astype(">f8")
+    complexes = (XS[:20] + 1j * YS[:20]).astype(np.complex128)
+    records = np.array(list(zip(XS[:20], YS[:20], strict=True)), [("left", "f8"), ("right", "f8")])
+    for _ in range(4):
+        for each in (gaps, turned, swapped, complexes, complexes[::3], XS[:20]):
+            found = run(each)
+            assert found.dtype == each.dtype.newbyteorder("=")
+            assert found.tolist() == (each + each).tolist()
+        for pair in ((XS[:20], YS[:20]), records, records[::2], (XS[:20].astype(np.float64), gaps)):
+            left, right = pair if isinstance(pair, tuple) else (pair["left"], pair["right"])
+            assert pairs(pair).tolist() == (left - right).tolist()
+
+
+def test_wrong_tuples_after_right_ones() -> None:
+    pairs = A.runN(lambda xs: A.map(lambda p: A.fst(p) - A.snd(p), xs))
+    for _ in range(3):
+        pairs((XS, YS))
+    for wrong in ((XS, YS[:9]), (XS, MATRIX), (XS,), (XS, YS.astype(np.int8)), (XS, "text"), XS, ((XS, YS), XS)):
+        with pytest.raises(A.AccelError, match=r"test_direct\.py"):
+            pairs(wrong)
+    assert pairs((XS, YS)).tolist() == (XS - YS).tolist()
+
+
+def test_a_named_tuple_gives_its_own_type_back() -> None:
+    """After a tuple of the same arrays, which gives a tuple."""
+
+    class Both(NamedTuple):
+        left: np.ndarray[Any, Any]
+        right: np.ndarray[Any, Any]
+
+    run = A.runN(lambda xs: A.reverse(xs))
+    for _ in range(3):
+        assert type(run((XS, YS))) is tuple
+        assert type(run(Both(XS, YS))) is Both
+        assert isinstance(run(np.zeros(3, [("left", "f8"), ("right", "f8")])), np.ndarray)
 
 
 @pytest.mark.parametrize("backend", ["interpreter", "llvm"])
