@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import assert_never
 
+from accel.errors import AccelInternalError
 from accel.ir import flow, mentions
 from accel.ir.nodes import (
     For,
@@ -88,7 +89,46 @@ def phases(nest: Nest, loop: For) -> tuple[Phase, ...]:
     guards = [s.when for s in statements if any(stream in kept for stream in flow.made(s))]
     guarded = any(guard is not None and guard.name not in prefixes for guard in guards)
     waits = _stateful(statements) & {stream.name for stream in kept}
-    return () if guarded or waits or not 0 < len(kept) <= MOST_KEPT else made
+    if guarded or waits or not 0 < len(kept) <= MOST_KEPT:
+        return ()
+    verify(made, statements)
+    return made
+
+
+def verify(made: Sequence[Phase], statements: Sequence[LoopBody]) -> None:
+    """Raises `AccelInternalError` unless phases do what a loop's statements do, one after the other.
+
+    1. Each statement stands in a phase, and one that may not be repeated in one only; phases keep their order.
+    2. Each stream that a statement needs comes from outside the loop, or is made before it in its phase, or loaded there.
+    3. What a phase loads, an earlier one keeps; what it keeps, it makes.
+    """
+    inside = {stream for statement in statements for stream in flow.made(statement)}
+    order = {id(statement): number for number, statement in enumerate(statements)}
+    kept: set[Stream] = set()
+    met: list[int] = []
+    for phase in made:
+        found = set(phase.loads)
+        if not found <= kept:
+            raise _wrong("a phase loads what none before it keeps", made)
+        for statement in phase.statements:
+            if any(stream in inside and stream not in found for stream in flow.needed(statement)):
+                raise _wrong("a phase has a statement before what it needs", made)
+            found.update(flow.made(statement))
+        numbers = [order[id(statement)] for statement in phase.statements]
+        if numbers != sorted(numbers):
+            raise _wrong("a phase has statements in another order", made)
+        if not found.issuperset(phase.keeps):
+            raise _wrong("a phase keeps what it does not make", made)
+        kept.update(phase.keeps)
+        met += numbers
+    once = [number for number, statement in enumerate(statements) if not is_repeatable(statement)]
+    if set(met) != set(order.values()) or any(met.count(number) != 1 for number in once):
+        raise _wrong("phases do not run each statement once", made)
+
+
+def _wrong(what: str, made: Sequence[Phase]) -> AccelInternalError:
+    listed = [f"phase {number}: {statement}" for number, phase in enumerate(made) for statement in phase.statements]
+    return AccelInternalError("\n".join([f"{what}:", *listed]))
 
 
 def read_at_data(nest: Nest) -> list[LoopBody]:
