@@ -43,6 +43,7 @@ class Template(Enum):
     COLUMN_GROUPS = "groups of columns"
     FEW_ITEMS = "some to a work-item"
     TURNED_BLOCKS = "turned blocks"
+    PATCHES = "patches"
     ITEM_TILES = "tiles in work-items"
     LITERAL = "literal"
 

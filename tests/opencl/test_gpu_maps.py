@@ -128,6 +128,76 @@ def test_indices_of_several_loops(platform: str) -> None:
     check(platform, lambda: A.reverseOn(1, A.generate((3, 50, 7), places)), (), expected[:, ::-1].copy())
 
 
+PATCHES = [
+    (5, 64),
+    (4, 256),
+    (3, 257),
+    (9, 600),
+    (1, 63),
+    (0, 100),
+    (100, 0),
+    (2, 3, 100),
+    (3, 5, 2, 70),
+    (0, 3, 64),
+    (2, 0, 64),
+]
+
+
+@each_platform
+@pytest.mark.parametrize("shape", one_in(4, map(pytest.param, PATCHES), kept=4))
+def test_patches(platform: str, shape: tuple[int, ...]) -> None:
+    """One number for each row, one for each column, one for each of the outermost dimension."""
+    random = np.random.default_rng(6)
+    xs, columns, outer = (random.normal(size=n).astype(np.float32) for n in (shape, shape[-1:], shape[:1]))
+
+    def function(xs: Handle, columns: Handle, outer: Handle) -> Handle:
+        def mapped(ix: Any, x: Any) -> Any:  # Any: an index, a number
+            every = A.unindex(ix)
+            return x * columns[every[-1]] + outer[every[0]] * A.toFloating(every[-2], np.float32)
+
+        return A.imap(mapped, xs)
+
+    row = np.arange(shape[-2], dtype=np.float32)[:, None]
+    expected = xs * columns + outer.reshape(-1, *[1] * (len(shape) - 1)) * row
+    assert templates(function, xs, columns, outer) == [Template.PATCHES, Template.ITEMS]
+    check(platform, function, (xs, columns, outer), expected)
+
+
+@each_platform
+def test_patches_of_loops_that_run_downwards(platform: str) -> None:
+    data = np.random.default_rng(7).normal(size=(6, 300)).astype(np.float32)
+
+    def function(xs: Handle) -> Handle:
+        rows = A.scanl1(A.add, A.reverseOn(0, xs))
+        return A.imap(lambda ix, x: x + A.toFloating(A.unindex(ix)[0], np.float32), A.reverseOn(1, rows))
+
+    expected = A.run(function(A.use(data)), backend="interpreter")
+    check(platform, function, (data,), expected)
+
+
+@each_platform
+def test_patches_whose_columns_are_several_loops(platform: str) -> None:
+    """Two inner dimensions lie as they run, so they are the columns."""
+    xs = np.random.default_rng(8).normal(size=(7, 11, 13)).astype(np.float32)
+    outer = np.arange(7, dtype=np.float32)
+
+    def function(xs: Handle, outer: Handle) -> Handle:
+        return A.zipWith(A.mul, xs, A.replicate((A.All, 11, 13), outer))
+
+    (nest,) = programs.lowered(function, xs, outer).nests
+    first, _ = schedules(nest, GPU).schedules
+    assert first.template is Template.PATCHES
+    assert [len(axis.loops) for axis in first.axes] == [1, 2]
+    check(platform, function, (xs, outer), xs * outer[:, None, None])
+
+
+def test_what_has_no_patches() -> None:
+    """Arrays that lie as the loops run; rows with loops inside."""
+    data = np.ones((8, 100), np.float32)
+    assert templates(lambda xs: A.map(lambda x: x + 1, xs), data) == [Template.ITEMS]
+    assert Template.PATCHES not in templates(lambda xs: A.scanl(A.add, 0, xs), data)
+
+
 def test_blocks_want_both_sides() -> None:
     sides = Extent(None, EDGE // 2), Extent(None, 1000)
     assert Choice(sides, EDGE // 2, below=False, least=True).holds(lambda _: 0)

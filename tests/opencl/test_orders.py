@@ -75,6 +75,10 @@ CASES: dict[str, Case] = {
     "columns": (lambda xs: A.sum(A.transpose(xs)), (floats(20_000, 40),)),
     "softmax": (PROGRAMS["softmax"], (floats(9, 300),)),
     "transpose": (turned, (floats(100, 70),)),
+    "stencil": (
+        lambda xs: A.stencil(lambda n: n(0, 0) - n(-1, 1) + n(1, 0), A.boundary.clamp, xs),
+        (floats(9, 600),),
+    ),
     "transposes": (turned, tuple(floats(64, 50 + n).astype(np.float64)[:, :50] for n in range(7))),
     "scan": (lambda xs: A.scanl1(A.add, xs), (floats(30_000),)),
     "scan of integers": (lambda xs: A.scanl1(A.add, xs), (integers(9, 30_000),)),

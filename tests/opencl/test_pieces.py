@@ -10,9 +10,10 @@ import pytest
 
 import accel as A
 from accel.backends.opencl.backend import OpenCLBackend
-from accel.backends.opencl.code.kernel import divisible
+from accel.backends.opencl.code.kernel import GROUP_NUMBER, divisible
 from accel.backends.opencl.code.work import UNKNOWN, work
 from accel.backends.protocol import compiled
+from accel.ir.meaning.interpret import interpret
 from tests.marks import one_in
 from tests.opencl.check import loops, on_device, same
 from tests.opencl.platforms import each_platform, fresh
@@ -31,6 +32,17 @@ def in_pieces(platform: str, most: int, *, gpu: bool) -> OpenCLBackend:
 @pytest.mark.parametrize("gpu", [False, True])
 def test_bits_are_the_references(platform: str, gpu: bool, name: str) -> None:
     on_device(in_pieces(platform, 1000, gpu=gpu), name)
+
+
+@each_platform
+@pytest.mark.parametrize(
+    "function", [A.transpose, lambda xs: A.stencil(lambda n: n(1, 0) - n(0, 1), A.boundary.wrap, xs)]
+)
+def test_groups_are_counted_through_all_pieces(platform: str, function: Any) -> None:
+    """Those that turn blocks, and those of patches, of which two begin each row."""
+    data = np.random.default_rng(1).normal(size=(70, 300)).astype(np.float32)
+    planned, arguments = loops("greedy", [A.compute(function(A.use(data)))])
+    same(compiled(in_pieces(platform, 1000, gpu=True), planned)(arguments), interpret(planned, arguments))
 
 
 @each_platform
@@ -73,4 +85,5 @@ def test_work_is_counted_with_the_extents_of_a_call() -> None:
 def test_kernels_that_know_their_group_are_not_divided() -> None:
     assert divisible("const long item = get_global_id(0);")
     assert not divisible("const long place = get_group_id(0);")
+    assert divisible(f"const long patch = {GROUP_NUMBER};")
     assert not divisible("for (long item = get_global_id(0); item < n; item += get_global_size(0))")

@@ -28,7 +28,7 @@ from accel.schedule.templates.derive import (
 )
 from accel.schedule.templates.gpu.chains import chains
 from accel.schedule.templates.gpu.folds import folds
-from accel.schedule.templates.gpu.maps import small_elements, turned_blocks
+from accel.schedule.templates.gpu.maps import patches, small_elements, turned_blocks
 from accel.schedule.templates.gpu.ordered_scatters import Runs
 from accel.schedule.templates.gpu.product_tiles import by_item_tiles, suited
 from accel.schedule.templates.gpu.row_series import in_groups
@@ -84,6 +84,8 @@ def _in_work_items(nest: Nest, machine: WorkItems) -> Iterator[Way]:
             return
         if (turned := turned_blocks(nest)) is not None:
             yield Way((by_turned_blocks(nest, turned),), turned)
+        elif (patched := patches(nest)) is not None:
+            yield Way((patched,))
     yield from map(Way, by_work_items(nest, machine))
 
 

@@ -189,10 +189,14 @@ def kernel_text(name: str, declared: Sequence[str], body: str) -> str:
     return "\n".join([head, body, "}"])
 
 
+GROUP_NUMBER = "get_global_offset(0) / get_local_size(0) + get_group_id(0)"
+"""The number of a work-item's group among those of all launches of a kernel. Compilers see that it is the same in the group."""
+
+
 def divisible(body: str) -> bool:
     """Whether work-items of a kernel are told apart by nothing but their numbers among all: OpenCL counts groups from 0 in each
     launch, work-items from where it begins."""
-    return re.search(r"\bget_(?:group_id|num_groups|global_size)\b", body) is None
+    return re.search(r"\bget_(?:group_id|num_groups|global_size)\b", body.replace(GROUP_NUMBER, "")) is None
 
 
 class Scaffold:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from accel.backends.opencl.code.body import Body
 from accel.backends.opencl.code.naming import extent_text, stream_name
+from accel.backends.opencl.code.writer import Writer
 from accel.errors import AccelInternalError
 from accel.ir.nodes import For, Level, LoopDirection, Nest, Operand
 from accel.ir.positions import merging, needed_inside
@@ -46,13 +47,17 @@ class Flat:
 
     def enter(self, body: Body, item: str) -> None:
         """Bind the loops' indices for iteration `item`, and write the pure statements between the loops."""
+        self.bind(body, item)
+        for loop in self.loops[:-1]:
+            body.statements(loop.body.before)
+
+    def bind(self, body: Body, item: str) -> None:
+        """Bind the loops' indices alone."""
         if self.merged:
             for loop in self.loops:
                 body.writer.line(f"const long {stream_name(loop.index)} = {item if loop is self.loops[-1] else 0};")
         else:
             _indices(body, self.loops, self.extents, item)
-        for loop in self.loops[:-1]:
-            body.statements(loop.body.before)
 
 
 def flat(nest: Nest, axis: Axis) -> Flat:
@@ -92,17 +97,24 @@ static long remainder_of(long left, long right) {
 maps take for all else."""
 
 
+def divided(body: Body, left: str, right: str) -> tuple[str, str]:
+    """The quotient of two numbers that are not negative, and what remains."""
+    if not body.context.features.gpu:
+        return f"{left} / {right}", f"{left} % {right}"
+    body.context.prelude.function("quotient", _DIVISIONS)
+    return f"quotient({left}, {right})", f"remainder_of({left}, {right})"
+
+
 def _indices(body: Body, loops: Sequence[For], extents: Sequence[Extent], item: str) -> None:
-    rest, writer, gpu = item, body.writer, body.context.features.gpu
-    if gpu and len(loops) > 1:
-        body.context.prelude.function("quotient", _DIVISIONS)
-    for position in range(len(loops) - 1, -1, -1):
-        loop, extent = loops[position], extent_text(extents[position])
-        inner = f"remainder_of({rest}, {extent})" if gpu else f"{rest} % {extent}"
-        count = rest if position == 0 else inner
-        index = count if loop.direction is LoopDirection.UP else f"{extent} - 1 - {count}"
-        writer.line(f"const long {stream_name(loop.index)} = {index};")
-        if position:
-            fresh = writer.fresh("rest")
-            writer.line(f"const long {fresh} = {f'quotient({rest}, {extent})' if gpu else f'{rest} / {extent}'};")
-            rest = fresh
+    rest, writer = item, body.writer
+    for position in range(len(loops) - 1, 0, -1):
+        quotient, remainder = divided(body, rest, extent_text(extents[position]))
+        _index(writer, loops[position], extents[position], remainder)
+        rest = writer.fresh("rest")
+        writer.line(f"const long {rest} = {quotient};")
+    _index(writer, loops[0], extents[0], rest)
+
+
+def _index(writer: Writer, loop: For, extent: Extent, count: str) -> None:
+    index = count if loop.direction is LoopDirection.UP else f"{extent_text(extent)} - 1 - {count}"
+    writer.line(f"const long {stream_name(loop.index)} = {index};")

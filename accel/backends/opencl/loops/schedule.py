@@ -16,6 +16,7 @@ from accel.backends.opencl.loops.gpu.copies import into_copies
 from accel.backends.opencl.loops.gpu.few_items import few_to_an_item
 from accel.backends.opencl.loops.gpu.group_scans import chain_in_groups
 from accel.backends.opencl.loops.gpu.lane_rows import rows_in_lanes
+from accel.backends.opencl.loops.gpu.patches import Patches, in_patches
 from accel.backends.opencl.loops.gpu.places import Places, in_temporaries
 from accel.backends.opencl.loops.gpu.product_tiles import product_tiles, suits
 from accel.backends.opencl.loops.gpu.row_series import SeriesKernels, rows_together
@@ -30,6 +31,7 @@ from accel.labelled.meaning.order import BLOCK
 from accel.schedule.nodes import Schedule, Series, Template
 from accel.schedule.templates.blocks import Blocks
 from accel.schedule.templates.copies import copied_scatters
+from accel.schedule.templates.gpu.maps import PATCH_COLUMNS
 from accel.schedule.templates.gpu.ordered_scatters import Runs
 from accel.schedule.templates.gpu.row_series import in_row_groups
 from accel.schedule.templates.tile import Tile
@@ -53,6 +55,8 @@ def kernels(scaffold: Scaffold, ways: Sequence[Way]) -> NestKernels:
         case [Way(schedules), Way()] if schedules[0].template is Template.COPIES:
             axis = schedules[0].pieces[0].axis
             return into_copies(scaffold, flat(scaffold.nest, axis), copied_scatters(scaffold.nest))
+        case [Way(patched), Way(items)] if patched[0].template is Template.PATCHES:
+            return _patches(scaffold, patched[0], items[0])
         case [Way(groups), Way()] if groups[0].template is Template.GROUP_CHAIN:
             return _scanned_rows(scaffold, groups[0])
         case [Way(rows), Way(blocks)]:
@@ -113,7 +117,7 @@ def _only(scaffold: Scaffold, schedules: Sequence[Schedule]) -> NestKernels:
         case (
             Template.ROWS | Template.MERGED | Template.COLUMNS | Template.COLUMN_SCANS | Template.BLOCKS
             | Template.SHORT_ROWS | Template.ROW_GROUPS | Template.TILE | Template.COPIES | Template.LANE_ROWS
-            | Template.TURNED_BLOCKS | Template.ITEM_TILES
+            | Template.TURNED_BLOCKS | Template.ITEM_TILES | Template.PATCHES
         ):  # fmt: skip
             raise AccelInternalError(f"no kernels run nests as {first.template.value}")
         case _:
@@ -124,6 +128,15 @@ def _shared_out(scaffold: Scaffold, schedule: Schedule) -> Flat:
     """The loops that work-items share out; on a GPU without divisions where arrays lie as they run."""
     found = flat(scaffold.nest, schedule.pieces[0].axis)
     return merged_where_possible(found, scaffold.nest) if scaffold.context.features.gpu else found
+
+
+def _patches(scaffold: Scaffold, schedule: Schedule, items: Schedule) -> NestKernels:
+    """Patches where columns are enough for a quarter of a group; else a work-item per index."""
+    found = Patches(scaffold.nest, schedule)
+    large, small = (Choice(found.columns.extents, PATCH_COLUMNS // 4, below) for below in (False, True))
+    in_patches(scaffold, found, large)
+    one_item_per_index(scaffold, _shared_out(scaffold, items), small)
+    return scaffold.done("a work-group for a patch of rows and columns if these are many, else one work-item per index")
 
 
 def _turned(scaffold: Scaffold, found: Blocks, items: Sequence[Schedule]) -> NestKernels:

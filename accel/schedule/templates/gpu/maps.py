@@ -1,4 +1,5 @@
-"""Maps as GPUs want them: small elements four to a work-item, and transposes by blocks that a group turns in local memory.
+"""Maps as GPUs want them: small elements four to a work-item, transposes by blocks that a group turns in local memory, and
+patches of what several loops visit.
 
 In: a nest. Out: its schedule by one of these templates, or None. Each fetch of a GPU brings 128 bytes to 32 neighbours: bytes
 would be a quarter of that, and the elements of a column would take 32 fetches.
@@ -8,14 +9,14 @@ from __future__ import annotations
 
 from accel.ir import mentions
 from accel.ir.mentions import function_statements
-from accel.ir.nodes import LoopDirection, Nest, OneToOne, Read, Write
+from accel.ir.nodes import LoopDirection, Nest, OneToOne, Read, Stream, Write
 from accel.ir.positions import accesses, merging
 from accel.labelled.array import Array
 from accel.labelled.scalar import While
 from accel.schedule.axes import loops
 from accel.schedule.legality import is_repeatable
 from accel.schedule.nodes import Kind, Role, Schedule, Template
-from accel.schedule.rules import kind, named, original, subdivide
+from accel.schedule.rules import flatten, flip, kind, named, original, subdivide
 from accel.schedule.templates.blocks import Blocks, blocks
 from accel.schedule.templates.work_items import flattened
 
@@ -24,6 +25,13 @@ FEW = 4
 
 SMALL = 2
 """Bytes of a small element."""
+
+PATCH_ROWS = 4
+"""Rows of a patch, which a work-item visits one after the other: it finds out once where they begin, and rows that neighbours
+in a stencil read are in caches. With more, arrays of a million elements would not fill a GPU."""
+
+PATCH_COLUMNS = 256
+"""Columns of a patch: one for each work-item of a group."""
 
 MOST_STATEMENTS = 64
 """Scalar operations of a map that is still bound by memory; each is written once for every element of a work-item."""
@@ -63,6 +71,33 @@ def neighbours(nest: Nest) -> frozenset[Array]:
     for array, index in accesses(nest):
         every[array] = every[array] and index == indices
     return frozenset(array for array, own in every.items() if own)
+
+
+def patches(nest: Nest) -> Schedule | None:
+    """A group for some columns of some rows, where several loops would be found by divisions in each work-item."""
+    every = loops(nest)
+    whole = flattened(original(nest), 0)
+    if len(whole.pieces) != 1 or whole.pieces[0].axis.role is not Role.MAP:
+        return None
+    if any(isinstance(loop.extent, Stream) for loop in every) or not _is_outside_pure(nest):
+        return None
+    if (columns := _columns(nest)) == 0:
+        return None
+    schedule = original(nest)
+    for _ in every[columns + 1 :]:
+        schedule = flatten(schedule, columns)
+    schedule = flip(subdivide(subdivide(schedule, columns, PATCH_COLUMNS), columns - 1, PATCH_ROWS), columns)
+    for at in range(columns + 1):
+        schedule = kind(schedule, at, Kind.PARALLEL)
+    return named(kind(schedule, columns + 2, Kind.ITEM), Template.PATCHES)
+
+
+def _columns(nest: Nest) -> int:
+    """The first of the loops that are the columns: the innermost one, with those around it that merge with it."""
+    every = loops(nest)
+    first = merging(nest, every)
+    upwards = all(loop.direction is LoopDirection.UP for loop in every[first:])
+    return first if upwards else len(every) - 1
 
 
 def turned_blocks(nest: Nest) -> Blocks | None:

@@ -24,8 +24,12 @@ MOST_BYTES = 32 * 1024
 GROUP = 256
 """Work-items that share a copy."""
 
-EACH = 16
-"""Iterations of a work-item, at least: so many groups are there that each has them, but no more than `MOST_GROUPS`."""
+NEIGHBOURS = 4
+"""Iterations that a work-item takes at a time: GPUs fetch 16 bytes for each best, and CPUs what lies together."""
+
+EACH = 32
+"""Iterations of a work-item, at least: so many groups are there that each has them, but no more than `MOST_GROUPS`. Beside
+fewer, a group would be busy with its copy."""
 
 MOST_GROUPS = 1024
 """Enough to fill any device; each group combines its copy once."""
@@ -59,10 +63,12 @@ def _kernel(body: Body, scaffold: Scaffold, flat: Flat, scatters: Sequence[Scatt
                 writer.line(f"{copy}[at] = {neutral};")
     writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
     run_once(body, scaffold.nest, "get_global_id(0) == 0")
-    # The items of a group are contiguous, all those of the launch a stride apart.
-    with writer.block(f"for (long item = get_global_id(0); item < {flat.total}; item += get_global_size(0))"):
-        flat.enter(body, "item")
-        body.level(flat.body)
+    every = f"{NEIGHBOURS} * get_global_size(0)"
+    with writer.block(f"for (long first = {NEIGHBOURS} * get_global_id(0); first < {flat.total}; first += {every})"):
+        writer.line(f"const long end = min(first + {NEIGHBOURS}, {flat.total});")
+        with writer.block("for (long item = first; item < end; ++item)"):
+            flat.enter(body, "item")
+            body.level(flat.body)
     writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
     with writer.block(f"for (long at = get_local_id(0); at < targets; at += {GROUP})"):
         for scatter in scatters:

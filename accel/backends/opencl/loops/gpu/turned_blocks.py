@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from accel.backends.opencl.code.body import Body
-from accel.backends.opencl.code.kernel import Amount, Choice, Scaffold
+from accel.backends.opencl.code.kernel import GROUP_NUMBER, Amount, Choice, Scaffold
 from accel.backends.opencl.code.naming import extent_text, stream_name
 from accel.backends.opencl.code.spelling import c_type
 from accel.backends.opencl.code.writer import Writer
-from accel.backends.opencl.loops.flat import known
+from accel.backends.opencl.loops.flat import divided, known
 from accel.backends.opencl.loops.gpu.places import GROUP, WAIT
 from accel.ir.nodes import For
 from accel.labelled.array import Extent
@@ -34,14 +34,15 @@ def turned(scaffold: Scaffold, found: Blocks, when: Choice) -> None:
         # A row more than there are keeps columns out of one bank of local memory.
         writer.line(f"__local {c_type(across.read.out.type)} block{number}[{EDGE * (EDGE + 1)}];")
     writer.line(f"const int along = get_local_id(0) % {EDGE}, down = get_local_id(0) / {EDGE};")
-    writer.line(f"long group = get_global_id(0) / {GROUP};")
+    writer.line(f"long group = {GROUP_NUMBER};")
     for name, loop in (("lanes", lanes), ("axis", axis)):
-        parts = f"(({_count(loop)} + {EDGE - 1}) / {EDGE})"
-        writer.line(f"const long {name} = group % {parts} * {EDGE};")
-        writer.line(f"group /= {parts};")
+        rest, place = divided(body, "group", f"(({_count(loop)} + {EDGE - 1}) / {EDGE})")
+        writer.line(f"const long {name} = {place} * {EDGE};")
+        writer.line(f"group = {rest};")
     for loop in reversed(others):
-        writer.line(f"const long {stream_name(loop.index)} = group % {_count(loop)};")
-        writer.line(f"group /= {_count(loop)};")
+        rest, index = divided(body, "group", _count(loop))
+        writer.line(f"const long {stream_name(loop.index)} = {index};")
+        writer.line(f"group = {rest};")
     body.statements(scaffold.nest.body.before)
     for number, across in enumerate(found.across):
         with _within(body, (axis, "axis + along"), (lanes, "lanes + k")):

@@ -1,0 +1,51 @@
+"""Maps of several loops by patches: a group has some columns of a few rows, one column for each work-item.
+
+Which patch that is takes divisions, but they are the group's, and serve all its rows: within a row neighbours differ by one,
+which compilers for CPUs see, too. Where arrays lie as all loops run there is nothing to divide, and there are no patches.
+"""
+
+from __future__ import annotations
+
+from accel.backends.opencl.code.body import Body
+from accel.backends.opencl.code.kernel import GROUP_NUMBER, Amount, Choice, Scaffold
+from accel.backends.opencl.code.writer import Writer
+from accel.backends.opencl.loops.flat import Flat, divided, flat, merged_where_possible
+from accel.ir.nodes import Nest
+from accel.schedule.nodes import Schedule
+from accel.schedule.templates.gpu.maps import PATCH_COLUMNS, PATCH_ROWS
+
+
+class Patches:
+    """The loops of a nest in patches: `columns`, `rows`, and the `others` around them, if any."""
+
+    def __init__(self, nest: Nest, schedule: Schedule) -> None:
+        *others, rows, columns = (flat(nest, axis) for axis in schedule.axes)
+        self.rows: Flat = rows
+        self.columns: Flat = merged_where_possible(columns, nest)
+        self.others: Flat = Flat(
+            tuple(loop for each in others for loop in each.loops), tuple(e for each in others for e in each.extents)
+        )
+
+
+def in_patches(scaffold: Scaffold, found: Patches, when: Choice) -> None:
+    """Add the kernel."""
+    body = Body(Writer(), scaffold.context, dict(scaffold.types), atomic=True)
+    writer, rows, columns, others = body.writer, found.rows, found.columns, found.others
+    writer.line(f"const long patch = {GROUP_NUMBER};")
+    body.statements(scaffold.nest.body.before)
+    rest, across = divided(body, "patch", f"(({columns.total} + {PATCH_COLUMNS - 1}) / {PATCH_COLUMNS})")
+    writer.line(f"const long above = {rest}, column = {across} * {PATCH_COLUMNS} + get_local_id(0);")
+    rest, down = divided(body, "above", f"(({rows.total} + {PATCH_ROWS - 1}) / {PATCH_ROWS})")
+    writer.line(f"const long outside = {rest}, begin = {down} * {PATCH_ROWS};")
+    writer.line(f"const long end = min(begin + {PATCH_ROWS}, {rows.total});")
+    with writer.block(f"if (column < {columns.total})"), writer.block("for (long row = begin; row < end; ++row)"):
+        if others.loops:
+            others.bind(body, "outside")
+        rows.bind(body, "row")
+        columns.bind(body, "column")
+        for loop in (*others.loops, *rows.loops, *columns.loops[:-1]):
+            body.statements(loop.body.before)
+        body.level(columns.body)
+    parts = (Amount(rows.extents, PATCH_ROWS), Amount(columns.extents, PATCH_COLUMNS))
+    items = Amount(rows=others.extents, factor=PATCH_COLUMNS, times=parts)
+    scaffold.kernel("patches", writer.text, items, group=PATCH_COLUMNS, when=when)
