@@ -23,7 +23,7 @@ def signature(binding: Binding, traversal: Traversal) -> Signature:
     made = None if isinstance(binding.operation, Scatter) else traversal
     described = describe(binding.operation)
     placed = described.placed(binding.arrays)
-    own = Traversal(binding.label, False) if Flag.WHOLE in described.flags else None
+    own = Traversal(binding.label, False)
     outputs = frozenset(Port(array, own if array in placed else made) for array in binding.arrays)
     return Signature(frozenset(_inputs(binding, traversal)), outputs)
 
@@ -31,7 +31,7 @@ def signature(binding: Binding, traversal: Traversal) -> Signature:
 def visits_all(binding: Binding, traversal: Traversal | None) -> bool:
     """Whether an order is that of this operation, and visits each element of what it stores."""
     ordered = traversal is not None and traversal.gather == binding.label
-    return ordered and Flag.WHOLE in describe(binding.operation).flags
+    return ordered and Flag.PLACES in describe(binding.operation).flags
 
 
 def _inputs(binding: Binding, traversal: Traversal) -> Iterator[Port]:

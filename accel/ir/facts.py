@@ -118,9 +118,16 @@ def _placed(nest: Nest) -> list[tuple[tuple[Extent, ...], LoopBody]]:
 
 
 def _divided(nest: Nest) -> Mapping[str, Extent]:
-    """What segments divide, by the streams that say how long each is."""
+    """What segments divide, by the streams that say how long each is, or how often the loop of an exclusive scan runs."""
     checks = [each for each in statements(nest) if isinstance(each, Remap) and each.segments is not None]
-    return {each.outs[-1].name: Extent(each.bounds[0].variable, each.bounds[0].offset - 1) for each in checks}
+    found = {each.outs[-1].name: Extent(each.bounds[0].variable, each.bounds[0].offset - 1) for each in checks}
+    for each in statements(nest):
+        match each:
+            case OneToOne(outs=(out,), arguments=(Stream(name), Constant())) if name in found:
+                found[out.name] = found[name]
+            case _:
+                pass
+    return found
 
 
 def _inside(extents: tuple[Extent, ...], loop: For, divided: Mapping[str, Extent]) -> tuple[Extent, ...]:
@@ -174,11 +181,8 @@ class _Walk:
                 )
             case Within(out, index, count=count):
                 depth = self._indices[index.name]
-                self._shorter[out.name] = (
-                    *extents[:depth],
-                    count if isinstance(count, Extent) else extents[depth],
-                    *extents[depth + 1 :],
-                )
+                fewer = (*extents[:depth], count, *extents[depth + 1 :]) if isinstance(count, Extent) else extents
+                self._shorter[out.name] = fewer
             case Remap() | ManyToOne() | Write():
                 pass
             case _:

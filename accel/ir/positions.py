@@ -38,12 +38,12 @@ def merging(nest: Nest, loops: Sequence[For]) -> int:
 
 
 def needed_inside(loop: For) -> Iterator[For]:
-    """The loops without whose iterations a loop with states does nothing: those directly inside of each other in it.
+    """The loops without whose iterations a loop does nothing: those directly inside of each other in it.
 
     So it need not run at all where one of them has no iterations, however many it has itself.
     """
     outer = loop
-    while loop.states and not outer.body.before and not outer.body.after and outer.body.loop is not None:
+    while not outer.body.before and not outer.body.after and outer.body.loop is not None:
         outer = outer.body.loop
         if not isinstance(outer.extent, Extent | Constant) or any(not _may_be_empty(state) for state in outer.states):
             return

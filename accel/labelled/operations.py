@@ -94,9 +94,8 @@ class Flag(Enum):
     ORDERED = "ordered"
     """A fold whose sides may not change places."""
     PLACES = "places"
-    """Its first results, one for each source, are stored at other indices than those of its loops."""
-    WHOLE = "whole"
-    """What it places there is one element for each that it reads, at the same index: what runs so visits all of memory."""
+    """Its first results, one for each source, are made in its own order: stored at other indices than those of its loops.
+    In that order all elements of its sources are visited, and all that it places."""
     SHRINKING = "shrinking"
     """A gather, or fold of segments, that is known to visit at most as many elements as each source."""
 
@@ -130,7 +129,7 @@ class Described(NamedTuple):
         return tuple([array for array, _ in self.reads])
 
     def placed(self, arrays: tuple[Array, ...]) -> tuple[Array, ...]:
-        """Those of its arrays that are stored at other indices than those of its loops."""
+        """Those of its arrays that are made in its own order."""
         count = len(self.functions[0].body.results) if Flag.PLACES in self.flags else 0
         return arrays[:count]
 
@@ -152,7 +151,6 @@ _INEXACT = frozenset({Flag.INEXACT})
 _ORDERED = frozenset({Flag.ORDERED})
 _SHRINKING = frozenset({Flag.SHRINKING})
 _PLACES = frozenset({Flag.PLACES})
-_WHOLE = frozenset({Flag.WHOLE})
 _BACKWARD = frozenset({Flag.BACKWARD})
 _CHOOSES = frozenset({Flag.CHOOSES_SHAPE})
 
@@ -202,7 +200,7 @@ def describe(operation: Operation) -> Described:
             reads = _as(Role.STREAM, (starts, ends)) + _as(Role.SOURCE, inputs)
             functions, turns = _combining(combine, initial), (*starts.shape, operation.length)
             flags = _of_segments(operation) | _PLACES
-            flags = flags | (_CHOOSES if operation.form is ScanForm.EXCLUSIVE else _WHOLE)
+            flags = flags | _CHOOSES if operation.form is ScanForm.EXCLUSIVE else flags
             flags = flags | _BACKWARD if operation.direction is Direction.RIGHT else flags
             return Described(Kind.SEGMENTS, operation.name, reads, functions, flags, turns)
         case Scan(combine, initial, inputs):

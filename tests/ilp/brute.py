@@ -53,7 +53,7 @@ def _orders(graph: Graph, labels: tuple[Label, ...], unpushed: frozenset[Label])
                 Traversal(edge.consumer, False) if edge.role is Role.SOURCE else orders[edge.consumer]
                 for array in graph.node[label].arrays
                 for edge in graph.readers[array]
-                if edge.consumer in orders and not (graph.node[label].whole and graph.node[label].places(array))
+                if edge.consumer in orders and not graph.node[label].places(array)
             }
             for order in (FORWARD, BACKWARD, *gathers):
                 if wanted <= {order} and (order.gather is None or label not in unpushed):

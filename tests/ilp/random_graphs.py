@@ -161,7 +161,8 @@ class _Drawing:
         starts, ends = self.random.choice(self.described)
         if self.shape(source).split()[:-1] == self.shape(starts).split()[:-1] and not {starts, ends} & {source}:
             self.sketch.segments(name, starts, ends, [source], result=result, placed=self.random.random() < 0.5,
-                                 backward=self.random.random() < 0.3, whole=self.random.random() < 0.8)  # fmt: skip
+                                 backward=self.random.random() < 0.3,
+                                 longer="" if self.random.random() < 0.7 else f"l{len(self.described)}")  # fmt: skip
 
     def scatter(self, name: str, result: bool) -> None:
         """A scatter into something that nobody reads later."""

@@ -122,15 +122,17 @@ class Sketch:
 
     def segments(
         self, name: str, starts: str, ends: str, source: Names, *, result: bool = False, placed: bool = False,
-        backward: bool = False, whole: bool = True,
+        backward: bool = False, longer: str = "",
     ) -> None:  # fmt: skip
-        """Segments reduced, or if `placed` scanned. Starts and ends have the outer dimensions of the sources."""
+        """Segments reduced, or if `placed` scanned. Starts and ends have the outer dimensions of the sources. `longer`: the
+        inner extent of what an exclusive scan makes."""
         (first,), (last,), sources = self.read(starts), self.read(ends), self.read(source)
-        length = segment_length(first, last, sources[0].shape[-1], placed and not whole, placed and backward)
+        length = segment_length(first, last, sources[0].shape[-1], placed and bool(longer), placed and backward)
         visited = (*first.shape, Extent(length, 0))
         template = Node(0, Kind.SEGMENTS, (), visited, name, shrinking=True, exact=False, backward=placed and backward,
-                        placed=len(sources) * placed, whole=placed and whole)  # fmt: skip
-        shapes = [sources[0].shape if placed else first.shape] * len(sources)
+                        placed=len(sources) * placed)  # fmt: skip
+        made = (*sources[0].shape[:-1], self.extent(longer)) if longer else sources[0].shape
+        shapes = [made if placed else first.shape] * len(sources)
         self.add(name, Kind.SEGMENTS, shapes, visited, stream=(starts, ends), source=source,
                  result=result, node=template, elements=[a.element for a in sources])  # fmt: skip
 

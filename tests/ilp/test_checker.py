@@ -196,7 +196,7 @@ def test_segments() -> None:
 
 
 def test_what_follows_a_scan_of_segments() -> None:
-    """It is stored in that order, which visits all; fused arrays of that shape lead there, and none from an exclusive scan."""
+    """It is stored in that order, which visits all; fused arrays lead there, of the shape of what is scanned or made."""
     s = Sketch()
     s.use("xs")
     s.use("ys")
@@ -216,8 +216,12 @@ def test_what_follows_a_scan_of_segments() -> None:
     s.segments("down", "starts", "ends", "ys", placed=True, backward=True)
     s.map("after", "down")
     s.scatter("mixed", "after", "turned")
-    s.segments("longer", "starts", "ends", "ys", placed=True, whole=False)
+    s.map("before", "ys")
+    s.segments("longer", "starts", "ends", "before", placed=True, longer="k")
     s.map("later", "longer")
+    s.map("beside", ["later", "longer"])
+    s.map("own", "before")
+    s.map("other", "ys")
     for legal in (
         "running:0 shares:running",
         "made:running running:0",
@@ -226,6 +230,8 @@ def test_what_follows_a_scan_of_segments() -> None:
         "running:0 shares:running counted:running",
         "running:0 shares:running alone:running picked:running",
         "down:0 after:down",
+        "before:longer longer:0 later:longer beside:longer",
+        "before:longer longer:0 later:longer own:longer",
     ):
         assert (why(s, legal) is None) == ("alone" not in legal)
     assert "no fused array leads" in str(why(s, "running:0 shares:running alone:running"))
@@ -234,7 +240,9 @@ def test_what_follows_a_scan_of_segments() -> None:
     assert "makes other elements" in str(why(s, "running:0 short:running"))
     assert "cannot be pushed" in str(why(s, "down:0 after:down mixed:down"))
     assert "another cluster" in str(why(s, "shares:running again:running"))
-    assert why(s, "longer:0 later:longer") is not None
+    assert "makes other elements" in str(why(s, "longer:0 later:longer short:longer"))
+    assert "no fused array leads" in str(why(s, "before:longer longer:0 other:longer"))
+    assert "no rule fuses" in str(why(s, "longer:0 later:0"))
 
 
 def test_work() -> None:

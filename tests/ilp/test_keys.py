@@ -71,7 +71,7 @@ def test_every_field_of_a_graph_is_in_its_key() -> None:
     """A field that is added to a node, an edge or a graph must be added to `graph_key`, and here."""
     assert {field.name for field in fields(Node)} == {
         "label", "kind", "arrays", "iteration", "name", "backward", "exclusive", "exact", "shrinking", "operations", "loops",
-        "filtered", "random", "placed", "whole",
+        "filtered", "random", "placed",
     }  # fmt: skip
     assert {field.name for field in fields(Edge)} == {"array", "consumer", "role", "sites", "inside", "passes"}
     assert {field.name for field in fields(Graph)} == {"nodes", "edges", "before", "results"}

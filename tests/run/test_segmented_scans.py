@@ -190,6 +190,14 @@ FOLLOWING: dict[str, Callable[[Vector, Vector, Vector], object]] = {
         lambda ix: A.just(A.index(A.unindex(ix)[0] % 7)),
         A.scanl1Seg(A.add, xs, lengths),
     ),
+    "a map of one result more": lambda xs, ys, lengths: A.map(lambda x: x * 2, A.scanlSeg(A.add, 0.5, xs, lengths)),
+    "maps from the right": lambda xs, ys, lengths: both(A.map(lambda x: x * 2, A.scanrSeg(A.add, 0.5, xs, lengths))),
+    "an index of one result more": lambda xs, ys, lengths: A.imap(
+        lambda ix, x: x + ys[A.unindex(ix)[0] % A.length(ys)], A.scanlSeg(A.add, 0.5, xs, lengths)
+    ),
+    "a gather by one result more": lambda xs, ys, lengths: A.gather(
+        A.scanlSeg(A.add, 1, A.map(lambda x: A.truncate(x * 0, np.int64) + 1, xs), lengths), ys
+    ),
 }
 
 

@@ -58,7 +58,7 @@ def graph_key(graph: Graph, sizes: Mapping[SizeVariable, int] | None) -> Canonic
     for node in graph.nodes:
         found += (
             node.kind.value, node.name, node.backward, node.exclusive, node.exact, node.shrinking, node.operations,
-            node.loops, len(node.arrays), node.random, node.placed, node.whole,
+            node.loops, len(node.arrays), node.random, node.placed,
         )  # fmt: skip
         found.append(-1 if node.filtered is None else number.setdefault(node.filtered, len(number)))
         _extents(node.iteration, number, found)

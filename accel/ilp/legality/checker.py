@@ -43,10 +43,10 @@ def _input(edge: Edge, traversal: Traversal) -> tuple[Array, Traversal | None]:
 
 def _output(graph: Graph, node: Node, array: Array, traversal: Traversal) -> tuple[Array, Traversal | None]:
     """Scatters make their results in no order; so do backward scans of matrices their totals. Scans of segments make theirs in
-    their own order, if that visits all."""
+    their own order."""
     outer = node.kind is Kind.SCAN and len(array.shape) < len(node.iteration)
     if node.places(array):
-        return (array, Traversal(node.label, False) if node.whole else None)
+        return (array, Traversal(node.label, False))
     unordered = node.kind in (Kind.SCATTER, Kind.BARRIER) or (outer and node.backward and bool(array.shape))
     return (array, None if unordered else traversal)
 
@@ -133,11 +133,11 @@ def _fed_only(graph: Graph, node: Node, traversals: Mapping[Label, Traversal]) -
 
 
 def _misshapen(graph: Graph, node: Node, segments: Label) -> Refusal | None:
-    """D5: the order of a scan of segments visits what has the shape of its sources."""
+    """D5: the order of a scan of segments visits what has the shape of its sources or results."""
     shape = node.arrays[0].shape if node.kind is Kind.FOLD else node.iteration
-    if shape == graph.shape_of_sources(segments):
+    if shape in graph.shapes_in_order(segments):
         return None
-    return Refusal(Rule.D5, (node.label, segments), "{0} makes other elements than {1} scans")
+    return Refusal(Rule.D5, (node.label, segments), "{0} makes other elements than {1} scans or makes")
 
 
 def _unled(graph: Graph, traversals: Mapping[Label, Traversal]) -> Refusal | None:

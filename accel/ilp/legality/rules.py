@@ -40,7 +40,7 @@ def may_fuse(graph: Graph, edge: Edge) -> bool:
     if Kind.BARRIER in (maker.kind, reader.kind) or maker.kind is Kind.SCATTER:
         return False
     if maker.places(edge.array):
-        return maker.whole and edge.role is Role.STREAM and may_follow(graph, reader, maker.label)
+        return edge.role is Role.STREAM and may_follow(graph, reader, maker.label)
     is_total = maker.kind is Kind.SCAN and len(edge.array.shape) < len(maker.iteration)
     if is_total and maker.backward and edge.array.shape:
         return False  # outer dimensions are visited forward
@@ -50,15 +50,15 @@ def may_fuse(graph: Graph, edge: Edge) -> bool:
 
 
 def may_follow(graph: Graph, node: Node, segments: Label) -> bool:
-    """Whether `node` may run in the order of a scan of segments in which all elements are visited, looking at nothing else."""
-    shape = graph.shape_of_sources(segments)
+    """Whether `node` may run in the order of a scan of segments, looking at nothing else."""
+    shapes = graph.shapes_in_order(segments)
     match node.kind:
         case Kind.GENERATE | Kind.MAP | Kind.GATHER:
-            return node.iteration == shape
+            return node.iteration in shapes
         case Kind.FOLD:
-            return node.arrays[0].shape == shape
+            return node.arrays[0].shape in shapes
         case Kind.SCATTER:
-            return node.iteration == shape and not graph.node[segments].backward
+            return node.iteration in shapes and not graph.node[segments].backward
         case Kind.SCAN | Kind.FILTER | Kind.SEGMENTS | Kind.BARRIER:
             return False
         case _:

@@ -40,7 +40,7 @@ def fused_accesses(graph: Graph, traversals: Mapping[Label, Traversal]) -> int:
     for label, traversal in traversals.items():
         node = graph.node[label]
         for array in node.arrays:
-            made = Traversal(label, False) if node.whole and node.places(array) else traversal
+            made = Traversal(label, False) if node.places(array) else traversal
             accesses[array, made] = accesses.get((array, made), 0) + 1
         for edge in graph.inputs[label]:
             if edge.role in ORDERED:

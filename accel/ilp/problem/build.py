@@ -108,7 +108,7 @@ def _node(binding: Binding, described: Described, scalars: Scalars) -> Node:
         shrinking=Flag.SHRINKING in flags, operations=scalars.operations if described.functions else 1,
         loops=scalars.loops, filtered=shape[0].variable if kind is Kind.FILTER else None,
         random=kind is Kind.GATHER and any(role is Role.STREAM for _, role in described.reads),
-        placed=len(described.placed(arrays)), whole=Flag.WHOLE in flags,
+        placed=len(described.placed(arrays)),
     )  # fmt: skip
 
 

@@ -41,13 +41,16 @@ class Node:
     random: bool = False
     """A gather at indices that are data."""
     placed: int = 0
-    """How many of its arrays, the first ones, are made in no order: stored at other indices than those of its loops."""
+    """How many of its arrays, the first ones, are made in its own order, in which it reads as gathers do, but visits all
+    elements: those of scans of segments."""
 
-    whole: bool = False
-    """Of a scan of segments: these arrays are made in its own order, as gathers read, but in which all elements are visited."""
+    @property
+    def whole(self) -> bool:
+        """Whether others may run in its order whoever reads what they make, since that visits all."""
+        return self.placed > 0
 
     def places(self, array: Array) -> bool:
-        """Whether an array of this operation is made in no order, or in the operation's own."""
+        """Whether an array of this operation is made in the operation's own order."""
         return array in self.arrays[: self.placed]
 
 
@@ -145,13 +148,16 @@ class Graph:
         """The scans of segments in whose order others may run, whoever reads what they make."""
         return tuple(node.label for node in self.nodes if node.whole)
 
-    def shape_of_sources(self, gather: Label) -> Shape:
-        """The shape of what gather `gather` gathers from."""
-        return next(edge.array.shape for edge in self.inputs[gather] if edge.role is Role.SOURCE)
+    def shapes_in_order(self, gather: Label) -> tuple[Shape, Shape]:
+        """The shape of what gather `gather` gathers from, and of what it makes in its own order: from that an exclusive scan of
+        segments makes more."""
+        source = next(edge.array.shape for edge in self.inputs[gather] if edge.role is Role.SOURCE)
+        node = self.node[gather]
+        return source, node.arrays[0].shape if node.whole else source
 
     def rank_of_sources(self, gather: Label) -> int:
-        """Its rank."""
-        return len(self.shape_of_sources(gather))
+        """The rank of what gather `gather` gathers from."""
+        return len(self.shapes_in_order(gather)[0])
 
     def is_growing(self, gather: Label) -> bool:
         """Whether gather `gather` may be larger than its source: what is pushed to it may be done more than once."""

@@ -32,7 +32,7 @@ def assign(graph: Graph, labels: Collection[Label], backward: Container[Label] |
                     continue
                 if edge.role not in ORDERED:
                     return None
-                if node.whole and node.places(array):
+                if node.places(array):
                     continue  # whoever reads it is led
                 wanted.add(Traversal(edge.consumer, False) if edge.role is Role.SOURCE else traversals[edge.consumer])
         if len(wanted) > 1:

@@ -9,13 +9,15 @@ are lowered apart agree on it, and their nests can be put together statement by 
   loop the index is `i - 1`, under `i >= 1`, so that the last result of a right scan, its seed, comes first.
 * What a filter makes lives at the filter's own point, at the running position, under the filter's guard.
 * Arrays at the order of gather l live at the gather's own point, at the mapped index; further dimensions (a fold's
-  input) get loops below it.
+  input) get loops below it. At the order of an exclusive scan of segments, arrays of its results' shape live where these are
+  stored, those of its sources' shape at the mapped index, under the guard of iterations that have an element.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, I64
@@ -82,6 +84,16 @@ class _Base:
 _ROOT = _Base(0, 0, (), None, ())
 
 
+@dataclass(frozen=True, slots=True)
+class _Results:
+    """The family of what has the shape of what an exclusive scan of segments makes, at its order."""
+
+    label: Label
+
+
+_Family: TypeAlias = Label | _Results | SizeVariable
+
+
 _A, _B, _DIFFERENCE = Variable(0, I64), Variable(1, I64), Variable(2, I64)
 _MINUS = Function((_A, _B), Block((Compute(_DIFFERENCE, Operator.SUB, (_A, _B)),), (_DIFFERENCE,)))
 
@@ -108,8 +120,8 @@ class Frame:
                 self._filters[variable] = (binding, traversal)
             elif kind in GATHERS:
                 self._gathers[binding.label] = (binding, traversal)
-        self._depths: dict[Label | SizeVariable | None, tuple[int, int]] = {None: (0, 0)}
-        self._bases: dict[Label | SizeVariable | None, _Base] = {None: _ROOT}
+        self._depths: dict[_Family | None, tuple[int, int]] = {None: (0, 0)}
+        self._bases: dict[_Family | None, _Base] = {None: _ROOT}
         self._points: dict[tuple[Shape, Traversal], Point] = {}
         self._guards: dict[tuple[Guard, int, Extent], tuple[Stream, LoopBody]] = {}
         self.loops: tuple[Loop, ...] = ()
@@ -139,28 +151,32 @@ class Frame:
                 pending += reversed(_input_shape(inner[0]))
         return tuple(done)
 
-    # Families: what shares a base. None is the root; a label a gather's order; a size variable what its filter makes.
+    # Families: what shares a base. None is the root; a label a gather's order, where that does not make other elements than it
+    # reads; a size variable what its filter makes.
 
-    def _family(self, shape: Shape, traversal: Traversal) -> Label | SizeVariable | None:
+    def _family(self, shape: Shape, traversal: Traversal) -> _Family | None:
         if traversal.gather is not None:
-            return traversal.gather
+            found = self._gathers.get(traversal.gather)
+            is_result = found is not None and _is_longer(found[0]) and found[0].arrays[0].shape == shape
+            return _Results(traversal.gather) if is_result else traversal.gather
         if shape and shape[0].variable is not None and shape[0].variable in self._filters:
             if shape[0].offset:
                 raise AccelInternalError(f"a scan to {extent_text(shape[0])} has more elements than its filter's nest")
             return shape[0].variable
         return None
 
-    def _owner(self, family: Label | SizeVariable) -> tuple[Binding, Traversal]:
-        found = self._filters.get(family) if isinstance(family, SizeVariable) else self._gathers.get(family)
+    def _owner(self, family: _Family) -> tuple[Binding, Traversal]:
+        if isinstance(family, SizeVariable):
+            found = self._filters.get(family)
+        else:
+            found = self._gathers.get(family.label if isinstance(family, _Results) else family)
         if found is None:
             raise AccelInternalError(f"gather {family}, at whose order an array is read, is not in the cluster")
         return found
 
-    def _chain(
-        self, family: Label | SizeVariable | None, known: Container[Label | SizeVariable | None]
-    ) -> list[Label | SizeVariable]:
+    def _chain(self, family: _Family | None, known: Container[_Family | None]) -> list[_Family]:
         """`family` and those that it lives in, innermost first, up to one that is known."""
-        chain: list[Label | SizeVariable] = []
+        chain: list[_Family] = []
         while family not in known:
             assert family is not None
             chain.append(family)
@@ -170,7 +186,7 @@ class Frame:
                 raise AccelInternalError(f"the orders of {chain} depend on each other")
         return chain
 
-    def _family_depth(self, family: Label | SizeVariable | None) -> tuple[int, int]:
+    def _family_depth(self, family: _Family | None) -> tuple[int, int]:
         for each in reversed(self._chain(family, self._depths)):
             binding, traversal = self._owner(each)
             rank = 1 if isinstance(each, SizeVariable) else len(_input_shape(binding))
@@ -179,18 +195,19 @@ class Frame:
             self._depths[each] = (rank, outer + len(host) - outer_rank)
         return self._depths[family]
 
-    def _base(self, family: Label | SizeVariable | None) -> _Base:
+    def _base(self, family: _Family | None) -> _Base:
         for each in reversed(self._chain(family, self._bases)):
             binding, traversal = self._owner(each)
             at = self.point(_host_shape(binding), traversal)
             if isinstance(each, SizeVariable):
                 label = binding.label
                 self._bases[each] = _Base(1, at.depth, (names.position(label),), names.kept(label), ())
+            elif isinstance(each, _Results):
+                index = names.place(binding.arrays[0], each.label)
+                self._bases[each] = _Base(len(index), at.depth, index, at.guard, at.needs)
             else:
-                index, guard = names.mapped_index(_inputs(binding)[0], each), at.guard
-                length = _host_shape(binding)[-1].variable if _host_shape(binding) else None
-                if isinstance(length, SegmentLength) and length.longer:
-                    guard = names.kept(each)
+                index = names.mapped_index(_inputs(binding)[0], each)
+                guard = names.kept(each) if _is_longer(binding) else at.guard
                 self._bases[each] = _Base(len(index), at.depth, index, guard, at.needs)
         return self._bases[family]
 
@@ -257,6 +274,13 @@ class Frame:
         shift = loop.extent.offset - extent.offset
         out = Stream(f"{loop.index.name}_{shift}", I64)
         return out, [(level + 1, OneToOne((out,), _MINUS, (loop.index, constant(I64, shift))))]
+
+
+def _is_longer(binding: Binding) -> bool:
+    """Whether it is an exclusive scan of segments, whose loop runs once more than there are elements."""
+    shape = _host_shape(binding)
+    length = shape[-1].variable if shape else None
+    return isinstance(length, SegmentLength) and length.longer
 
 
 def _inputs(binding: Binding) -> tuple[Array, ...]:

@@ -45,6 +45,11 @@ def kept(label: Label) -> Stream:
     return Stream(f"keep{label}", BOOL)
 
 
+def place(array: Array, label: Label) -> tuple[Stream, ...]:
+    """The index at which exclusive scan `label` of segments stores `array`."""
+    return index(f"w{label}", len(array.shape))
+
+
 def segment(length: SegmentLength) -> tuple[Stream, Stream, Stream]:
     """Where a segment begins, where it ends and how long it is, once that is found to be a segment. A loop that runs once more
     than that has a stream of its own: `turns`."""

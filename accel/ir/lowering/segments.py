@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from accel.ast.tree.nodes import ScanForm
 from accel.ast.tree.operators import Operator
-from accel.ast.tree.types import BOOL, I64
+from accel.ast.tree.types import I64
 from accel.ilp.problem.clustering import Traversal
 from accel.ir.lowering import names
 from accel.ir.lowering.draft import Draft, draft
@@ -18,7 +18,7 @@ from accel.ir.lowering.frame import Frame, Point
 from accel.ir.lowering.names import element, elements
 from accel.ir.lowering.reductions import seeded, visiting
 from accel.ir.lowering.streams import Placed, reads, writes
-from accel.ir.nodes import Guard, ManyToOne, OneToMaybe, OneToOne, Operand, Remap, State, Stream, Write
+from accel.ir.nodes import Guard, ManyToOne, OneToOne, Operand, Remap, State, Stream, Within, Write
 from accel.labelled.array import Extent, SegmentLength
 from accel.labelled.nodes import Binding, FoldSegments, ScanSegments
 from accel.labelled.scalar import Block, Compute, Function, Variable, constant
@@ -26,9 +26,6 @@ from accel.labelled.scalar import Block, Compute, Function, Variable, constant
 _A, _B, _C = Variable(0, I64), Variable(1, I64), Variable(2, I64)
 _MINUS = Function((_A, _B), Block((Compute(_C, Operator.SUB, (_A, _B)),), (_C,)))
 _PLUS = Function((_A, _B), Block((Compute(_C, Operator.ADD, (_A, _B)),), (_C,)))
-_HOLDS = Variable(2, BOOL)
-_LESS = Function((_A, _B), Block((Compute(_HOLDS, Operator.LT, (_A, _B)),), (_HOLDS,)))
-_AT_LEAST = Function((_A, _B), Block((Compute(_HOLDS, Operator.GE, (_A, _B)),), (_HOLDS,)))
 
 
 def lower_fold_segments(binding: Binding, operation: FoldSegments, traversal: Traversal, frame: Frame) -> Draft:
@@ -144,13 +141,11 @@ def _one_more(
     length = _length(operation)
     first, _, count = names.segment(length)
     *rows, segment, turn = inner.index
-    place = names.index(f"w{binding.label}", len(inner.index) - 1)
+    place = names.place(binding.arrays[0], binding.label)
     turns, one, keep = names.turns(length), constant(I64, 1), names.kept(binding.label)
-    there = OneToMaybe(keep, _LESS, (turn, count), inner.guard)
-    if length.backward:
-        there = OneToMaybe(keep, _AT_LEAST, (turn, one), inner.guard)
+    assert isinstance(turn, Stream), "the loop over a segment has an index"
     return [
         (outer.depth, OneToOne((turns,), _PLUS, (count, one), outer.guard)),
-        (inner.depth, there),
+        (inner.depth, Within(keep, turn, 1 if length.backward else 0, count, inner.guard)),
         (inner.depth, _behind(place, rows, [first, segment, turn], inner.guard)),
     ], place
