@@ -94,6 +94,21 @@ def test_lanes_of_all_lengths(count: int, registers: tuple[int, int], monkeypatc
         check(product, numbers((rows, count), "float32"), numbers((count, columns), "float32", 1))
 
 
+@pytest.mark.parametrize("registers", [(32, 16), (64, 32)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_lanes_without_elements_leave_others_as_they_are(
+    dtype: str, registers: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What would be computed there is no number, which no sum forgets."""
+    monkeypatch.setattr(Host, "registers", property(lambda _: Registers(*registers)))
+
+    def ratios(x: Rows, y: Rows) -> Rows:
+        return A.fold(A.add, 0, pairs(lambda p, q: p / q, x, y))
+
+    for count in (9, 23, 33, 50, 63, 70):
+        check(ratios, numbers((7, count), dtype), numbers((19, count), dtype, 1))
+
+
 @pytest.mark.parametrize("count", [4095, 4096, 4097, 8192, 3 * 4096 + 65])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_blocks_of_the_order_join(count: int, threads: int) -> None:

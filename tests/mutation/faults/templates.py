@@ -29,9 +29,16 @@ FAULTS = (
     Fault(
         "the whole tile begins a lane without elements",
         "backends/llvm/templates/tile/kernel.py",
-        "{code.emit(f'icmp eq i64 {self._least}, 0')}",
-        "false",
+        '("slt", UNEVEN[0])',
+        '("slt", 0)',
         ("tests/llvm/test_tile.py::test_products_of_all_extents_are_what_the_order_defines",),
+    ),
+    Fault(
+        "what stands where a lane has no element joins the lane before",
+        "backends/llvm/templates/tile/kernel.py",
+        "rest, mask = lane, there.get(lane)",
+        "rest, mask = lane, None",
+        ("tests/llvm/test_tile.py::test_lanes_without_elements_leave_others_as_they_are",),
     ),
     Fault(
         "a lane goes on with what stood in its row before",

@@ -7,7 +7,7 @@ docs/order.md in any case, element by element.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias
 
@@ -24,8 +24,9 @@ from accel.backends.llvm.text.routine import Routine
 from accel.ir.nodes import LoopBody, ManyToOne
 from accel.labelled.meaning.products import steps as element_steps
 
-EVEN = 4
-"""Steps of lanes from which it hardly matters for strips that some lanes have one more."""
+UNEVEN = (2, 3)
+"""Steps of lanes, some of which have one more, that are faster one after the other: shorter ones join too often for that, and
+for longer ones it hardly matters."""
 
 AHEAD = 64
 """Positions of a panel that are asked for before they are read: the second cache gives panels as fast as they are read only if
@@ -33,6 +34,9 @@ it is asked, and they may have left it."""
 
 Sides: TypeAlias = tuple[Positions, Positions]
 """Rows and columns of a strip."""
+
+Write: TypeAlias = Callable[[Accumulators, Sides, str], None]
+"""Writes the code of some lanes, from this turn on, into the accumulators."""
 
 Leaves: TypeAlias = Mapping[str, Sequence[Value]]
 """A vector of each leaf of each state, by name."""
@@ -66,17 +70,20 @@ class Kernel:
     def write(self) -> Routine:
         """The whole function."""
         routine, layout = self.routine, self._layout
-        single, several, short, long, after = (routine.label() for _ in range(5))
+        single, even, uneven, several, short, long, after = (routine.label() for _ in range(7))
         routine.branch(self._are_single(), single, several)
+        routine.place(single)
+        routine.branch(routine.code.emit(f"icmp eq i64 {self._longer}, 0"), even, uneven)
         routine.place(several)
         routine.branch(self._are_short(), short, long)
-        for label, strip, write in (
-            (single, layout.single, self._single),
+        for label, strip, begin in (
+            (even, layout.single, self._single),
+            (uneven, layout.single, self._uneven),
             (short, layout.short, self._short),
             (long, layout.whole, self._long),
         ):
             routine.place(label)
-            self._strips(strip, write)
+            self._strips(strip, begin())
             routine.jump(after)
         routine.place(after)
         routine.code.line("ret void")
@@ -86,29 +93,28 @@ class Kernel:
     # How the lanes run.
 
     def _are_single(self) -> str:
-        """Whether each lane has one element, and there are enough of them for a strip."""
+        """Whether no lane has more than one element, and there are enough of them for a strip."""
         code = self.routine.code
         one = code.emit(f"icmp eq i64 {self._most}, 1")
-        every = code.emit(f"icmp eq i64 {self._longer}, 0")
         enough = code.emit(f"icmp sge i64 {self._lanes}, {self._layout.single.lanes}")
-        return code.emit(f"and i1 {enough}, {code.emit(f'and i1 {one}, {every}')}")
+        return code.emit(f"and i1 {enough}, {one}")
 
     def _are_short(self) -> str:
         """Whether lanes are short, or at most half of the tile is there, and there are enough lanes for a strip."""
         code, layout, strip = self.routine.code, self._layout, self._layout.short
         few = code.emit(f"icmp sle i64 {self._least}, {layout.few}")
         even = code.emit(f"icmp eq i64 {self._longer}, 0")
-        even = code.emit(f"or i1 {even}, {code.emit(f'icmp sge i64 {self._least}, {EVEN}')}")
-        few = code.emit(f"and i1 {few}, {even}")
         # The whole tile has no way to begin a lane without elements.
-        few = code.emit(f"or i1 {few}, {code.emit(f'icmp eq i64 {self._least}, 0')}")
+        for relation, least in (("slt", UNEVEN[0]), ("sgt", UNEVEN[1])):
+            even = code.emit(f"or i1 {even}, {code.emit(f'icmp {relation} i64 {self._least}, {least}')}")
+        few = code.emit(f"and i1 {few}, {even}")
         high, wide = code.parts("%height", str(strip.rows)), code.parts(self._vectors, str(strip.vectors))
         strips = -(-layout.rows // strip.rows) * (layout.vectors // strip.vectors)
         half = code.emit(f"icmp sle i64 {code.emit(f'mul i64 {high}, {wide}')}, {strips // 2}")
         enough = code.emit(f"icmp sge i64 {self._lanes}, {strip.lanes}")
         return code.emit(f"and i1 {enough}, {code.emit(f'or i1 {few}, {half}')}")
 
-    def _strips(self, strip: Strip, write: Callable[[Accumulators, Sides, str], None]) -> None:
+    def _strips(self, strip: Strip, write: Write) -> None:
         """Those of the tile that are there; of each all lanes, of which `write` computes as many as a strip has."""
         routine, code, layout = self.routine, self.routine.code, self._layout
         accumulators = Accumulators(routine, self._writer, self._functions, layout, strip)
@@ -133,30 +139,70 @@ class Kernel:
         with self.routine.count("0", there, size) as begin:
             yield begin if whole % size == 0 else self.routine.least(begin, str(whole - size))
 
-    def _long(self, accumulators: Accumulators, sides: Sides, turn: str) -> None:
+    def _long(self) -> Write:
         """One lane, which has an element at least."""
         code = self.routine.code
-        longer = self._is_longer(reversed_lane(self.routine, turn, self._log))
-        steps = code.emit(f"add i64 {self._least}, {code.emit(f'zext i1 {longer} to i64')}")
-        place = code.emit(f"mul i64 {turn}, {self._most}")
-        self._step(accumulators, 0, sides, _at(sides, place), first=True)
-        self._steps(accumulators, 1, sides, code.emit(f"add i64 {place}, 1"), ("1", steps))
 
-    def _short(self, accumulators: Accumulators, sides: Sides, turn: str) -> None:
+        def write(accumulators: Accumulators, sides: Sides, turn: str) -> None:
+            number = reversed_lane(self.routine, turn, self._log)
+            longer = code.emit(f"icmp slt i64 {number}, {self._longer}")
+            steps = code.emit(f"add i64 {self._least}, {code.emit(f'zext i1 {longer} to i64')}")
+            place = code.emit(f"mul i64 {turn}, {self._most}")
+            self._step(accumulators, 0, sides, _at(sides, place), first=True)
+            self._steps(accumulators, 1, sides, code.emit(f"add i64 {place}, 1"), ("1", steps))
+
+        return write
+
+    def _short(self) -> Write:
         """Some lanes: the steps that all have, then that which some have more."""
         routine, code, lanes = self.routine, self.routine.code, self._layout.short.lanes
-        accumulators.begin()
-        self._steps(accumulators, lanes, sides, code.emit(f"mul i64 {turn}, {self._most}"), ("0", self._least))
-        with routine.when(code.emit(f"icmp ne i64 {self._longer}, 0")):
-            for lane in range(lanes):
-                number = code.emit(f"add i64 {turn}, {lane}")
-                with routine.when(self._is_longer(reversed_lane(routine, number, self._log))):
-                    place = code.emit(f"add i64 {code.emit(f'mul i64 {number}, {self._most}')}, {self._least}")
-                    self._step(accumulators, lane, sides, _at(sides, place))
-        accumulators.join_lanes()
+        bounds = self._bounds(range(lanes))
 
-    def _single(self, accumulators: Accumulators, sides: Sides, turn: str) -> None:
+        def write(accumulators: Accumulators, sides: Sides, turn: str) -> None:
+            accumulators.begin()
+            self._steps(accumulators, lanes, sides, code.emit(f"mul i64 {turn}, {self._most}"), ("0", self._least))
+            with routine.when(code.emit(f"icmp ne i64 {self._longer}, 0")):
+                first = reversed_lane(routine, turn, self._log)
+                for lane, bound in bounds.items():
+                    with routine.when(code.emit(f"icmp slt i64 {first}, {bound}")):
+                        number = code.emit(f"add i64 {turn}, {lane}")
+                        place = code.emit(f"add i64 {code.emit(f'mul i64 {number}, {self._most}')}, {self._least}")
+                        self._step(accumulators, lane, sides, _at(sides, place))
+            accumulators.join_lanes()
+
+        return write
+
+    def _bounds(self, lanes: Iterable[int]) -> dict[int, str]:
+        """For turns that many lanes after a first one: below which lane that first one's is if theirs has an element more."""
+        code, log = self.routine.code, self._log
+        # The lane of a turn is the first one's, and as much more wherever that is.
+        return {
+            lane: code.emit(f"sub i64 {self._longer}, {reversed_lane(self.routine, str(lane), log)}") for lane in lanes
+        }
+
+    def _single(self) -> Write:
         """The only elements of some lanes, joined as they come."""
+        return lambda accumulators, sides, turn: self._join_single(accumulators, sides, turn, {})
+
+    def _uneven(self) -> Write:
+        """The same where lanes in the second half have none: those of odd turns, each of which joins the one before it."""
+        bounds = self._bounds(range(1, self._layout.single.lanes, 2))
+        in_lanes = {lane: self._in_lanes(bound) for lane, bound in bounds.items()}
+
+        def write(accumulators: Accumulators, sides: Sides, turn: str) -> None:
+            code = self._writer.code
+            first, kind = self._in_lanes(reversed_lane(self.routine, turn, self._log)), code.vector("i32")
+            there = {lane: code.emit(f"icmp slt {kind} {first}, {bound}") for lane, bound in in_lanes.items()}
+            self._join_single(accumulators, sides, turn, there)
+
+        return write
+
+    def _in_lanes(self, number: str) -> str:
+        """A small number in every lane, in 32 bits."""
+        return self._writer.splat(self.routine.code.emit(f"trunc i64 {number} to i32"), "i32")
+
+    def _join_single(self, accumulators: Accumulators, sides: Sides, turn: str, there: Mapping[int, str]) -> None:
+        """there: masks that say whether a lane has an element, by its number, of those that may have none."""
         layout, strip = self._layout, self._layout.single
         rows, columns = ([side.beyond(side.at(turn), str(lane)) for lane in range(strip.lanes)] for side in sides)
         of_columns = [self._column(sides[1], where, 0) for where in columns]
@@ -164,19 +210,20 @@ class Kernel:
             waiting: list[Leaves] = []
             for lane, (where, of_column) in enumerate(zip(rows, of_columns, strict=True)):
                 waiting.append(self._first({**self._row(sides[0], where, row), **of_column}))
-                rest = lane
+                rest, mask = lane, there.get(lane)
                 while rest % 2:
                     right, left, rest = waiting.pop(), waiting.pop(), rest // 2
-                    waiting.append({name: self._merged(name, left, right) for name in right})
+                    waiting.append({name: self._merged(name, left, right, mask) for name in right})
+                    mask = None
             for state in layout.states:
                 accumulators.put(state, 0, row, 0, waiting[0][state.name])
 
-    def _merged(self, name: str, left: Leaves, right: Leaves) -> list[Value]:
-        return self._functions.apply(self._states[name].merge, [*left[name], *right[name]], None)
-
-    def _is_longer(self, lane: str) -> str:
-        """Whether a lane has an element more than others."""
-        return self.routine.code.emit(f"icmp slt i64 {lane}, {self._longer}")
+    def _merged(self, name: str, left: Leaves, right: Leaves, mask: str | None) -> list[Value]:
+        """Both joined, where the mask is set (None: everywhere), else the left one."""
+        merged = self._functions.apply(self._states[name].merge, [*left[name], *right[name]], None)
+        if mask is None:
+            return merged
+        return [self._writer.select(mask, *values) for values in zip(merged, left[name], strict=True)]
 
     # Elements.
 

@@ -82,9 +82,20 @@ class Packing:
                 self._along_fold(here, first, valid)
             else:
                 self._across(here, first, valid)
+            self._fill(here, log, steps)
         code.line("ret void")
         self._memory.close()
         return routine
+
+    def _fill(self, here: str, log: str, steps: str) -> None:
+        """Zeros for lanes without elements, where others have one: a tile takes all of them, and leaves out what they give."""
+        routine, code = self.routine, self.routine.code
+        single = code.emit(f"icmp eq i64 {steps}, 1")
+        lanes = code.emit(f"select i1 {single}, i64 {code.emit(f'shl i64 1, {log}')}, i64 {self._count}")
+        with routine.count(self._count, lanes) as lane:
+            offset = code.emit(f"mul i64 {reversed_lane(routine, lane, log)}, {self._panel.bytes}")
+            address = code.emit(f"getelementptr i8, ptr {here}, i64 {offset}")
+            code.line(f"store <{self._panel.bytes} x i8> zeroinitializer, ptr {address}, align 1")
 
     def _across(self, here: str, first: str, valid: str) -> None:
         """Element after element, rows or columns in lanes: all of a whole panel, else those that there are."""
