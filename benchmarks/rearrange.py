@@ -1,10 +1,11 @@
-"""[Ber]'s tables and figures on this machine: `python -m benchmarks.rearrange table1|table2|fig4|…|matvec|blas|products`.
+"""[Ber]'s tables and figures, and products beside BLAS: `python -m benchmarks.rearrange table1|fig4|…|matvec|blas|products|…`.
 
 Each order of loops of a product of matrices is run as it stands, its result checked, and timed: least processor time of
 several rounds, one thread. Beside it stand the paper's time where it prints one, and the model's. Then the ranks:
 Spearman's correlation of measured and printed times, and of measured and predicted ones; and what `A.matmul` takes, which
-is how accel itself runs the product. `blas` compares that with NumPy's, `products` those of many shapes: for that set
-`OPENBLAS_NUM_THREADS=1`.
+is how accel itself runs the product. `blas` compares that with NumPy's, `products`, `large` and `batches` those of many shapes:
+for that set `OPENBLAS_NUM_THREADS=1`, and on AMD's processors with AVX-512 `OPENBLAS_CORETYPE=SkylakeX`, since OpenBLAS takes
+its code for AVX2 there.
 
 `--size 1024 --block 16 --type f64` are the paper's. Other programs on the machine disturb the caches; rounds are
 interleaved.
@@ -115,17 +116,6 @@ def report(found: Sequence[A.Rearrangement], seconds: Sequence[float], printed: 
     return lines
 
 
-def least(action: Callable[[], Any], rounds: int = 7) -> float:
-    """The least time of some calls by the clock, after one that compiles; of fewer if they are long."""
-    action()
-    taken: list[float] = []
-    while not taken or (len(taken) < rounds and sum(taken) < 2):
-        start = time.perf_counter()
-        action()
-        taken.append(time.perf_counter() - start)
-    return min(taken)
-
-
 def data(size: int, dtype: str) -> tuple[Any, Any]:
     """Two square matrices."""
     random = np.random.default_rng(18)
@@ -134,8 +124,8 @@ def data(size: int, dtype: str) -> tuple[Any, Any]:
 
 def own(a: Any, b: Any) -> float:
     """Seconds of `A.matmul` as accel runs it, one thread."""
-    product = A.runN(lambda x, y: A.matmul(x, y), threads=1)
-    return least(lambda: product(a, b))
+    (seconds,) = in_turn([A.runN(lambda x, y: A.matmul(x, y), threads=1)], a, b)
+    return seconds
 
 
 def tables(experiment: Experiment, size: int, block: int, dtype: str, rounds: int) -> list[str]:
@@ -168,33 +158,69 @@ def matvec(size: int, block: int, dtype: str, rounds: int) -> list[str]:
 def blas(size: int, dtype: str) -> list[str]:
     """The product as accel runs it, beside NumPy's."""
     a, b = data(size, dtype)
-    mine, theirs = own(a, b), least(lambda: a @ b)
+    mine, theirs = in_turn([A.runN(lambda x, y: A.matmul(x, y), threads=1), np.matmul], a, b)
     return [f"A.matmul {mine * 1e3:.2f} ms on one thread, NumPy {theirs * 1e3:.2f} ms: {theirs / mine:.2f}"]
 
 
-SHAPES: Final[tuple[tuple[int, int, int, int], ...]] = (
-    *((1, n, n, n) for n in (64, 128, 256, 512, 1024, 2048)),
-    (1, 2048, 64, 2048),
-    (512, 64, 64, 64),
-    (1024, 32, 32, 32),
-    (2048, 16, 16, 16),
+@dataclass(frozen=True, slots=True)
+class Product:
+    """Batch, rows, elements that are summed, columns; which of the factors is stored transposed."""
+
+    batch: int
+    rows: int
+    count: int
+    columns: int
+    transposed: tuple[bool, bool] = (False, False)
+
+    def __str__(self) -> str:
+        batch = f"{self.batch} of " if self.batch > 1 else ""
+        factors = [name + "^T" * turned for name, turned in zip("AB", self.transposed, strict=True)]
+        return f"{batch}{self.rows} x {self.count} x {self.columns}{', ' + ' '.join(factors) if any(self.transposed) else ''}"
+
+    def arguments(self, dtype: str) -> list[Any]:
+        """The factors, as they are stored."""
+        random, found = np.random.default_rng(18), []
+        shapes = ((self.rows, self.count), (self.count, self.columns))
+        for shape, turned in zip(shapes, self.transposed, strict=True):
+            batch = () if self.batch == 1 else (self.batch,)
+            found.append(random.random((*batch, *(shape[::-1] if turned else shape))).astype(dtype))
+        return found
+
+    def own(self, x: Any, y: Any) -> Any:
+        """The product as accel's program."""
+        left, right = self.transposed
+        return A.matmul(A.transpose(x) if left else x, A.transpose(y) if right else y)
+
+    def numpy(self, x: Any, y: Any) -> Any:
+        """The product by NumPy."""
+        left, right = self.transposed
+        return np.matmul(x.T if left else x, y.T if right else y)
+
+
+PRODUCTS: Final[Mapping[str, Sequence[Product]]] = MappingProxyType(
+    {
+        "products": (
+            *(Product(1, n, n, n) for n in (64, 128, 256, 512, 1000, 1024, 1537, 2048)),
+            *(Product(1, 1024, 1024, 1024, turned) for turned in ((True, False), (False, True), (True, True))),
+            Product(1, 4096, 64, 4096),
+            Product(1, 500, 50, 500),
+        ),
+        "large": (Product(1, 4096, 4096, 4096),),
+        "batches": tuple(Product(2**23 // n**3, n, n, n) for n in (4, 8, 16, 32, 64)),
+    }
 )
-"""Batch, rows, elements that are summed, columns."""
+"""By the word on the command line."""
 
 
-def products(dtype: str) -> list[str]:
+def products(shapes: Sequence[Product], dtype: str) -> list[str]:
     """Products of many shapes beside NumPy's: least processor time of both, in turn, one thread."""
-    random = np.random.default_rng(18)
-    lines = [f"{'batch, rows, sum, columns':28} {'GFlop/s':>8} {'NumPy':>8} {'of NumPy':>9}"]
-    for batch, rows, count, columns in SHAPES:
-        a, b = (random.random((batch, *shape)).astype(dtype) for shape in ((rows, count), (count, columns)))
-        if batch == 1:
-            a, b = a[0], b[0]
-        mine, theirs = in_turn([A.runN(lambda x, y: A.matmul(x, y), threads=1), np.matmul], a, b)
-        work = 2e-9 * batch * rows * count * columns
-        name = f"{f'{batch} of ' if batch > 1 else ''}{rows} x {count} x {columns}"
-        lines.append(f"{name:28} {work / mine:8.1f} {work / theirs:8.1f} {theirs / mine:9.2f}")
-    return lines
+    lines, ratios = [f"{'batch, rows, sum, columns':32} {'GFlop/s':>8} {'NumPy':>8} {'of NumPy':>9}"], []
+    for shape in shapes:
+        mine, theirs = in_turn([A.runN(shape.own, threads=1), shape.numpy], *shape.arguments(dtype))
+        work = 2e-9 * shape.batch * shape.rows * shape.count * shape.columns
+        lines.append(f"{shape!s:32} {work / mine:8.1f} {work / theirs:8.1f} {theirs / mine:9.2f}")
+        ratios.append(theirs / mine)
+    return [*lines, f"geometric mean {np.exp(np.mean(np.log(ratios))):.2f}"]
 
 
 def in_turn(actions: Sequence[Callable[..., Any]], *arguments: Any) -> list[float]:
@@ -203,7 +229,7 @@ def in_turn(actions: Sequence[Callable[..., Any]], *arguments: Any) -> list[floa
     for action in actions:
         action(*arguments)
     begin, rounds = time.perf_counter(), 0
-    while rounds < 7 or (rounds < 1000 and time.perf_counter() - begin < 1):
+    while rounds < 3 or (rounds < 1000 and time.perf_counter() - begin < 1):
         for at, action in enumerate(actions):
             start = time.process_time()
             action(*arguments)
@@ -215,7 +241,7 @@ def in_turn(actions: Sequence[Callable[..., Any]], *arguments: Any) -> list[floa
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.rearrange", description=__doc__)
-    parser.add_argument("what", choices=[*EXPERIMENTS, "matvec", "blas", "products"])
+    parser.add_argument("what", choices=[*EXPERIMENTS, *PRODUCTS, "matvec", "blas"])
     parser.add_argument("--size", type=int, default=1024)
     parser.add_argument("--block", type=int, default=16)
     parser.add_argument("--type", choices=["f64", "f32"], default="f64")
@@ -226,8 +252,8 @@ def main() -> None:
         lines = matvec(given.size, given.block, dtype, given.rounds)
     elif given.what == "blas":
         lines = blas(given.size, dtype)
-    elif given.what == "products":
-        lines = products(dtype)
+    elif given.what in PRODUCTS:
+        lines = products(PRODUCTS[given.what], dtype)
     else:
         lines = tables(EXPERIMENTS[given.what], given.size, given.block, dtype, given.rounds)
     print("\n".join(lines))
