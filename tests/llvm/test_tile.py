@@ -242,6 +242,57 @@ def test_distances_and_least_sums() -> None:
     check(lambda x, y: A.fold1(A.min, pairs(A.add, x, y)), a, b)
 
 
+ODD = [np.nan, -0.0, np.inf, -np.inf]
+
+
+@pytest.mark.parametrize("registers", [(32, 16), (64, 32)])
+@pytest.mark.parametrize("side", [0, 1])
+def test_extremes_where_one_number_is_odd(
+    side: int, registers: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever it stands, and whichever way the sides are packed; all of the other side are 0.0, or what shows it."""
+    monkeypatch.setattr(Host, "registers", property(lambda _: Registers(*registers)))
+
+    def nearest(x: Rows, y: Rows) -> Rows:
+        return A.fold1(A.min, pairs(A.add, x, y))
+
+    def farthest(x: Rows, y: Rows) -> Rows:
+        return A.fold1(A.max, pairs(A.add, A.transpose(x), A.transpose(y)))
+
+    def largest_difference(x: Rows, y: Rows) -> Rows:
+        return A.fold(A.max, 0, pairs(lambda p, q: A.abs(p - q), x, A.transpose(y)))
+
+    cases = ((nearest, (7, 21), (19, 21)), (farthest, (21, 7), (21, 19)), (largest_difference, (7, 21), (21, 19)))
+    for function, *shapes in cases:
+        given = [np.zeros(shape, "float32") for shape in shapes]
+        run, loops = compiled(LLVMBackend(2, tiled), program(function, *given)), program(function, *given)
+        for odd in ODD:
+            for place in (0, given[side].size // 2, given[side].size - 1):
+                arrays = [each.copy() for each in given]
+                arrays[side].flat[place] = odd
+                for meets in (0.0, -odd if np.isinf(odd) else odd):
+                    arrays[1 - side].fill(meets)
+                    ((found,), (expected,)) = run(arrays), interpret(loops, arrays)
+                    np.testing.assert_array_equal(found, expected)
+                    there = ~np.isnan(expected)
+                    assert found[there].tobytes() == np.ascontiguousarray(expected)[there].tobytes()
+
+
+def test_extremes_in_batches_of_which_one_is_odd() -> None:
+    def nearest(x: Rows, y: Rows) -> Rows:
+        n, m = A.shape(x)[1], A.shape(y)[1]
+        columns = A.replicate((A.All, n, A.All, A.All), y)
+        return A.fold1(A.min, A.zipWith(A.add, A.replicate((A.All, A.All, m, A.All), x), columns))
+
+    x, y = np.zeros((5, 7, 33), "float32"), np.zeros((5, 18, 33), "float32")
+    x[2, 3, 5], x[3, 1, 1], y[3, 1, 1] = np.nan, -0.0, -0.0
+    (found,) = compiled(LLVMBackend(2, tiled), program(nearest, x, y))([x, y])
+    assert np.isnan(found[2, 3]).all()
+    assert np.isnan(found).sum() == 18
+    assert np.signbit(found[3, 1, 1])
+    assert np.signbit(found[~np.isnan(found)]).sum() == 1
+
+
 def test_several_folds_at_once() -> None:
     a, b = numbers((14, 37), "float32"), numbers((21, 37), "float32", 1)
 

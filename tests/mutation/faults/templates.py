@@ -41,6 +41,20 @@ FAULTS = (
         ("tests/llvm/test_tile.py::test_lanes_without_elements_leave_others_as_they_are",),
     ),
     Fault(
+        "a negative zero is packed that nobody sees",
+        "backends/llvm/templates/tile/odd.py",
+        "{unlike}, {zero}",
+        "{unlike}, {unlike}",
+        ("tests/llvm/test_tile.py::test_extremes_where_one_number_is_odd",),
+    ),
+    Fault(
+        "the sum of two infinities is a number",
+        "backends/llvm/templates/tile/plain.py",
+        "({Odd.NAN} if opposite else NONE)",
+        "NONE",
+        ("tests/llvm/test_plain.py::test_two_numbers",),
+    ),
+    Fault(
         "a lane goes on with what stood in its row before",
         _FOLDS_OF_STRIPS,
         'self._together_at(rows, first, together, code.emit(f"icmp eq i64 {first}, {rows.start}"))',

@@ -124,6 +124,7 @@ class Tiles:
         behind = code.emit(f"getelementptr i8, ptr {memory}, i64 63")
         start = code.emit(f"call ptr @llvm.ptrmask.p0.i64(ptr {behind}, i64 -64)")
         code.declare("ptr", "llvm.ptrmask.p0.i64", "ptr, i64")
+        words.put(Word.ODD, "0")
         for word, size in (
             (Word.ROW_PACK, self._sizes.row_bytes(code, rows, count)),
             (Word.COLUMN_PACK, self._sizes.column_bytes(code, columns, count)),
@@ -152,12 +153,10 @@ class Tiles:
             with routine.count("0", rows, part_rows) as row:
                 words.put(Word.ROW, row)
                 words.put(Word.ROWS, routine.least(code.emit(f"sub i64 {rows}, {row}"), part_rows))
-                again = code.emit(
-                    f"and i1 {code.emit(f'icmp sgt i64 {row}, 0')}, {code.emit(f'xor i1 {several}, true')}"
-                )
+                new = code.emit(f"or i1 {code.emit(f'icmp eq i64 {row}, 0')}, {several}")
                 with routine.count("0", blocks) as block:
                     self._block(words, block, blocks, count, tables)
-                    with routine.when(code.emit(f"xor i1 {again}, true")):
+                    with routine.when(new):
                         panels = code.parts(words.get(Word.COLUMNS), str(self._layout.columns))
                         self._shared(levels, "pack_columns", panels, 1)
                     self._shared(levels, "pack_rows", code.parts(words.get(Word.ROWS), str(self._layout.rows)), 4)

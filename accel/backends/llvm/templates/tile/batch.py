@@ -52,6 +52,7 @@ def some_of_batch(name: str, layout: Layout, size: int, frame: Frame) -> Routine
     with routine.count("%low", "%high") as number:
         for depth in range(len(extents)):
             words.put(Word.BATCH + depth, following.get(Word.BATCH + depth))
+        words.put(Word.ODD, "0")
         for function, count in (("pack_columns", column_panels), ("pack_rows", row_panels)):
             code.line(f"call void @{name}_{function}(ptr %frame, ptr {words.pointer}, i64 0, i64 {count})")
         # What the packs of the next one read comes while this one is computed.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TypeAlias
 
 from accel.backends.llvm.emit.functions import Functions
@@ -23,6 +24,7 @@ from accel.backends.llvm.text.frame import Frame, FrameView
 from accel.backends.llvm.text.routine import Routine
 from accel.ir.nodes import LoopBody, ManyToOne
 from accel.labelled.meaning.products import steps as element_steps
+from accel.labelled.scalar import Function
 
 UNEVEN = (2, 3)
 """Steps of lanes, some of which have one more, that are faster one after the other: shorter ones join too often for that, and
@@ -37,6 +39,9 @@ Sides: TypeAlias = tuple[Positions, Positions]
 
 Write: TypeAlias = Callable[[Accumulators, Sides, str], None]
 """Writes the code of some lanes, from this turn on, into the accumulators."""
+
+Take: TypeAlias = Callable[[Accumulators, tuple[int, int, int], dict[str, Value]], None]
+"""Writes what an element does to the accumulators of a lane, a row and a vector."""
 
 Leaves: TypeAlias = Mapping[str, Sequence[Value]]
 """A vector of each leaf of each state, by name."""
@@ -56,9 +61,11 @@ class Kernel:
         self._memory = Memory(FrameView(self.routine, frame), self._writer, "ret void", None)
         self._functions = Functions(self._writer, self._memory)
         self._states = {state.name: state for state in layout.states}
-        self._elements = {
+        elements = {
             state.name: element_steps(state.merge, state.monoid, state.types, state.products) for state in layout.states
         }
+        self._firsts = {name: steps.first for name, steps in elements.items()}
+        self._following = {name: steps.following for name, steps in elements.items()}
         code, words = self.routine.code, Parameters(self.routine, "%parameters")
         self._log, self._most = words.get(Word.LOG), words.get(Word.STEPS)
         self._lanes = code.emit(f"shl i64 1, {self._log}")
@@ -69,28 +76,35 @@ class Kernel:
 
     def write(self) -> Routine:
         """The whole function."""
-        routine, layout = self.routine, self._layout
-        single, even, uneven, several, short, long, after = (routine.label() for _ in range(7))
-        routine.branch(self._are_single(), single, several)
-        routine.place(single)
-        routine.branch(routine.code.emit(f"icmp eq i64 {self._longer}, 0"), even, uneven)
-        routine.place(several)
-        routine.branch(self._are_short(), short, long)
-        for label, strip, begin in (
-            (even, layout.single, self._single),
-            (uneven, layout.single, self._uneven),
-            (short, layout.short, self._short),
-            (long, layout.whole, self._long),
-        ):
-            routine.place(label)
+        routine, after = self.routine, self.routine.label()
+        for condition, strip, begin in self._ways():
+            here, others = routine.label(), routine.label()
+            routine.branch(condition, here, others)
+            routine.place(here)
             self._strips(strip, begin())
             routine.jump(after)
+            routine.place(others)
+        self._strips(self._layout.whole, self._long(self._following))
+        routine.jump(after)
         routine.place(after)
         routine.code.line("ret void")
         self._memory.close()
         return routine
 
     # How the lanes run.
+
+    def _ways(self) -> Iterator[tuple[str, Strip, Callable[[], Write]]]:
+        """When which strips run otherwise than one lane after the other for the whole tile, the first that holds."""
+        code, layout = self.routine.code, self._layout
+        if layout.tile.order_lanes > 1:
+            single = self._are_single()
+            even = code.emit(f"icmp eq i64 {self._longer}, 0")
+            yield code.emit(f"and i1 {single}, {even}"), layout.single, self._single
+            yield single, layout.single, self._uneven
+            yield self._are_short(), layout.short, self._short
+        elif layout.plain is not None:
+            plain = code.emit(f"icmp eq i64 {Parameters(self.routine, '%parameters').get(Word.ODD)}, 0")
+            yield plain, layout.whole, partial(self._long, layout.plain.merges)
 
     def _are_single(self) -> str:
         """Whether no lane has more than one element, and there are enough of them for a strip."""
@@ -139,7 +153,7 @@ class Kernel:
         with self.routine.count("0", there, size) as begin:
             yield begin if whole % size == 0 else self.routine.least(begin, str(whole - size))
 
-    def _long(self) -> Write:
+    def _long(self, following: Mapping[str, Function]) -> Write:
         """One lane, which has an element at least."""
         code = self.routine.code
 
@@ -148,26 +162,28 @@ class Kernel:
             longer = code.emit(f"icmp slt i64 {number}, {self._longer}")
             steps = code.emit(f"add i64 {self._least}, {code.emit(f'zext i1 {longer} to i64')}")
             place = code.emit(f"mul i64 {turn}, {self._most}")
-            self._step(accumulators, 0, sides, _at(sides, place), first=True)
-            self._steps(accumulators, 1, sides, code.emit(f"add i64 {place}, 1"), ("1", steps))
+            self._step(accumulators, 0, sides, _at(sides, place), self._begun)
+            bounds, go_on = ("1", steps), partial(self._gone_on, following)
+            self._steps(accumulators, 1, sides, code.emit(f"add i64 {place}, 1"), bounds, go_on)
 
         return write
 
     def _short(self) -> Write:
         """Some lanes: the steps that all have, then that which some have more."""
         routine, code, lanes = self.routine, self.routine.code, self._layout.short.lanes
-        bounds = self._bounds(range(lanes))
+        longer, go_on = self._bounds(range(lanes)), partial(self._gone_on, self._following)
 
         def write(accumulators: Accumulators, sides: Sides, turn: str) -> None:
             accumulators.begin()
-            self._steps(accumulators, lanes, sides, code.emit(f"mul i64 {turn}, {self._most}"), ("0", self._least))
+            place, bounds = code.emit(f"mul i64 {turn}, {self._most}"), ("0", self._least)
+            self._steps(accumulators, lanes, sides, place, bounds, go_on)
             with routine.when(code.emit(f"icmp ne i64 {self._longer}, 0")):
                 first = reversed_lane(routine, turn, self._log)
-                for lane, bound in bounds.items():
+                for lane, bound in longer.items():
                     with routine.when(code.emit(f"icmp slt i64 {first}, {bound}")):
                         number = code.emit(f"add i64 {turn}, {lane}")
                         place = code.emit(f"add i64 {code.emit(f'mul i64 {number}, {self._most}')}, {self._least}")
-                        self._step(accumulators, lane, sides, _at(sides, place))
+                        self._step(accumulators, lane, sides, _at(sides, place), go_on)
             accumulators.join_lanes()
 
         return write
@@ -227,7 +243,15 @@ class Kernel:
 
     # Elements.
 
-    def _steps(self, accumulators: Accumulators, lanes: int, sides: Sides, place: str, bounds: tuple[str, str]) -> None:
+    def _steps(
+        self,
+        accumulators: Accumulators,
+        lanes: int,
+        sides: Sides,
+        place: str,
+        bounds: tuple[str, str],
+        take: Take,
+    ) -> None:
         """Steps of lanes that follow each other, the first of which is at `place`."""
         routine, code = self.routine, self.routine.code
         walks = [Walk(routine, side, where) for side, where in zip(sides, _at(sides, place), strict=True)]
@@ -236,12 +260,10 @@ class Kernel:
             for lane in range(lanes):
                 apart = code.emit(f"mul i64 {self._most}, {lane}") if lane else "0"
                 there = [side.beyond(where, apart) for side, where in zip(sides, here, strict=True)]
-                self._step(accumulators, lane, sides, there)
+                self._step(accumulators, lane, sides, there, take)
 
-    def _step(
-        self, accumulators: Accumulators, lane: int, sides: Sides, where: Sequence[Where], first: bool = False
-    ) -> None:
-        """One element of a lane, for all rows and vectors; `first`: it is what the lane begins with."""
+    def _step(self, accumulators: Accumulators, lane: int, sides: Sides, where: Sequence[Where], take: Take) -> None:
+        """One element of a lane, for all rows and vectors."""
         strip = accumulators.strip
         of_columns = [self._column(sides[1], where[1], vector) for vector in range(strip.vectors)]
         if strip.lanes == 1:
@@ -250,12 +272,12 @@ class Kernel:
         for row in range(strip.rows):
             of_row = self._row(sides[0], where[0], row)
             for vector, of_column in enumerate(of_columns):
-                made = {**of_row, **of_column}
-                if first:
-                    for name, values in self._first(made).items():
-                        accumulators.put(self._states[name], lane, row, vector, values)
-                else:
-                    self._following(accumulators, (lane, row, vector), made)
+                take(accumulators, (lane, row, vector), {**of_row, **of_column})
+
+    def _begun(self, accumulators: Accumulators, at: tuple[int, int, int], made: dict[str, Value]) -> None:
+        """The lane begins with this element."""
+        for name, values in self._first(made).items():
+            accumulators.put(self._states[name], *at, values)
 
     def _first(self, made: dict[str, Value]) -> Leaves:
         """What a lane that begins with this element begins with, for each state."""
@@ -264,22 +286,27 @@ class Kernel:
         def step(
             statement: ManyToOne, values: Sequence[Value], mask: str | None
         ) -> tuple[Sequence[Value], Sequence[Value]]:
-            found[statement.state] = self._functions.apply(self._elements[statement.state].first, values, None)
+            found[statement.state] = self._functions.apply(self._firsts[statement.state], values, None)
             return (), ()
 
         self._write(made, step)
         return found
 
-    def _following(self, accumulators: Accumulators, at: tuple[int, int, int], made: dict[str, Value]) -> None:
-        """What a lane comes to with this element."""
+    def _gone_on(
+        self,
+        following: Mapping[str, Function],
+        accumulators: Accumulators,
+        at: tuple[int, int, int],
+        made: dict[str, Value],
+    ) -> None:
+        """The lane goes on with this element."""
 
         def step(
             statement: ManyToOne, values: Sequence[Value], mask: str | None
         ) -> tuple[Sequence[Value], Sequence[Value]]:
             state = self._states[statement.state]
-            following = self._elements[statement.state].following
             held = accumulators.get(state, *at)
-            accumulators.put(state, *at, self._functions.apply(following, [*held, *values], None))
+            accumulators.put(state, *at, self._functions.apply(following[state.name], [*held, *values], None))
             return (), ()
 
         self._write(made, step)

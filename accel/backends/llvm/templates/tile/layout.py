@@ -13,6 +13,7 @@ from enum import IntEnum, auto
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.values import Uniform, Value
 from accel.backends.llvm.machine.target import Registers
+from accel.backends.llvm.templates.tile.plain import Plain, plain
 from accel.backends.llvm.text.routine import Routine
 from accel.ir.nodes import State, Stream
 from accel.schedule.templates.tile import Side, Tile
@@ -55,6 +56,8 @@ class Word(IntEnum):
     CHUNK_ROWS = auto()
     """Panels of rows in a chunk."""
     CHUNK_COLUMNS = auto()
+    ODD = auto()
+    """Whether something was packed that is not plain (`odd.py`)."""
     BATCH = auto()
 
 
@@ -111,6 +114,7 @@ class Strip:
 class Layout:
     """How a nest is tiled on this machine: `lanes` columns to a vector, `vectors` of them and `rows` to a tile.
 
+    plain: how folds join where packs are plain, if that is faster.
     short: the strips of a tile whose lanes have at most `few` elements. single: those of one whose lanes have one element each.
     """
 
@@ -122,6 +126,7 @@ class Layout:
     short: Strip
     single: Strip
     few: int
+    plain: Plain | None
 
     @property
     def rows(self) -> int:
@@ -165,7 +170,7 @@ def layout(tile: Tile, registers: Registers) -> Layout:
     panels = _panel(tile.rows, rows), _panel(tile.columns, lanes * vectors)
     short, single = _short(rows, vectors, registers), _single(tile, rows, registers, len(leaves))
     few = FEW_STEPS[registers.count >= MANY_REGISTERS]
-    return Layout(tile, lanes, vectors, *panels, short, single, few)
+    return Layout(tile, lanes, vectors, *panels, short, single, few, plain(tile))
 
 
 def _short(rows: int, vectors: int, registers: Registers) -> Strip:

@@ -12,6 +12,7 @@ from accel.backends.llvm.emit.transpose import interleaved, shuffled
 from accel.backends.llvm.emit.values import Progression, Uniform, Value, Writer
 from accel.backends.llvm.templates.tile.ahead import LINE, LINES_AHEAD, ROWS_AHEAD, ask, matrices
 from accel.backends.llvm.templates.tile.layout import Layout, Panel, Parameters, Word
+from accel.backends.llvm.templates.tile.odd import OddFloats
 from accel.backends.llvm.text.code import memory_type
 from accel.backends.llvm.text.frame import Frame, FrameView
 from accel.backends.llvm.text.routine import Routine
@@ -65,6 +66,7 @@ class Packing:
         self._batch = self._parameters.batch(layout.tile)
         self._places = self._parameters.pack(Word.PLACES)
         self._start, self._count = self._parameters.get(Word.FIRST), self._parameters.get(Word.COUNT)
+        self._odd = OddFloats(self.routine, self._writer, layout.plain.allowed if layout.plain else None)
         sizes = [read.array.element.bytes for read in matrices(layout.tile, panel.side)]
         self._line = LINE // max(sizes, default=LINE)
 
@@ -83,6 +85,7 @@ class Packing:
             else:
                 self._across(here, first, valid)
             self._fill(here, log, steps)
+        self._odd.close(self._parameters)
         code.line("ret void")
         self._memory.close()
         return routine
@@ -132,6 +135,7 @@ class Packing:
         for stream, offset, value in zip(panel.side.streams, panel.offsets, made, strict=True):
             at = code.emit(f"add i64 {code.emit(f'mul i64 {begin}, {stream.type.bytes}')}, {offset}")
             address = code.emit(f"getelementptr i8, ptr {target}, i64 {at}")
+            self._odd.look(stream.type, self._writer.every(value), mask)
             self._memory.store_vector(stream.type, value, address, room)
 
     def _place(self, here: str, element: str) -> str:
@@ -170,16 +174,18 @@ class Packing:
         routine, code = self.routine, self.routine.code
         start = code.emit(f"add i64 {self._start}, {element}")
         self._ask(index, code.emit(f"add i64 {start}, {LINES_AHEAD * self._line}"))
-        vector, part, after = routine.label(), routine.label(), routine.label()
-        routine.branch(whole, vector, part)
-        for label, count in ((vector, None), (part, self._count)):
+        every, part, after = routine.label(), routine.label(), routine.label()
+        routine.branch(whole, every, part)
+        for label, count in ((every, None), (part, self._count)):
             routine.place(label)
             mask = None if count is None else self._writer.first_lanes(count)
             made = self._computed(Uniform(index, I64), Progression(start, 1), mask)
             for stream, buffer, value in zip(self._panel.side.streams, buffers, made, strict=True):
                 type_ = self._vector_type(stream.type)
                 address = code.emit(f"getelementptr {type_}, ptr {buffer}, i64 {row}")
-                routine.store(type_, self._writer.every(value), address)
+                vector = self._writer.every(value)
+                self._odd.look(stream.type, vector, mask)
+                routine.store(type_, vector, address)
             routine.jump(after)
         routine.place(after)
 
