@@ -37,6 +37,20 @@ FAULTS = (
         (f"{_SCANS}::test_segments_of_few_elements_are_scanned_in_one_row",),
     ),
     Fault(
+        "the last segment that is put off is not folded",
+        "backends/llvm/loops/put_off.py",
+        'routine.load("i64", table), str(MOST))',
+        'routine.load("i64", table), str(MOST - 1))',
+        ("tests/llvm/test_long_segments.py::test_more_than_are_put_off",),
+    ),
+    Fault(
+        "what an exclusive scan makes is used where its elements are",
+        "ir/lowering/frame.py",
+        "return _Results(traversal.gather) if is_result else traversal.gather",
+        "return traversal.gather",
+        (f"{_SCANS}::test_what_goes_through_the_elements_in_order_shares_the_loop",),
+    ),
+    Fault(
         "loops inside of a chain are part of its totals",
         "ir/slices.py",
         "and holds_any(level.loop, found)",

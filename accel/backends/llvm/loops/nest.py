@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence, Set
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 
 from accel.ast.tree.types import I64
@@ -16,6 +16,7 @@ from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Statements, Streams
 from accel.backends.llvm.emit.values import Uniform, Value, Writer
 from accel.backends.llvm.loops.extremes import TOGETHER, ExtremeLoop, Extremes, extremes
+from accel.backends.llvm.loops.put_off import put_off
 from accel.backends.llvm.loops.searches import SearchLoop, search
 from accel.backends.llvm.loops.targets import Turns, taken_in_turns
 from accel.backends.llvm.loops.vector_loop import Part, VectorLoop
@@ -57,6 +58,7 @@ class NestText:
         self.read = read
         self.frame = frame or Frame(nest)
         self.routines: list[Routine] = []
+        self.put_off = put_off(nest) if sites is None and plan.vector is not None else None
         self.records = {
             state.name: Record(f"{name}_{number}", state, plan.kinds[state.name], self.frame, sites)
             for number, state in enumerate(mentions.states(nest))
@@ -242,9 +244,17 @@ class Levels:
                 index = self.routine.code.emit(f"sub i64 {top}, {turn}")
             self.streams.made[loop.index.name] = Uniform(index, I64)
             self.statements(loop.body.before)
-            if inner is not None:
-                self.inner(inner, row)
-            self.statements(loop.body.after)
+            with self._unless_long(loop):
+                if inner is not None:
+                    self.inner(inner, row)
+                self.statements(loop.body.after)
+
+    def _unless_long(self, loop: For) -> AbstractContextManager[None]:
+        """Around what follows the beginning of an iteration: it runs unless that is a segment that is put off."""
+        found = self._text.put_off
+        if found is None or loop != found.loop:
+            return nullcontext()
+        return found.unless_long(self.view, self.streams, self.writer, self.own_extent(found.inner))
 
     @contextmanager
     def _between_short(self, loop: For, low: str, high: str) -> Iterator[str]:
@@ -363,9 +373,9 @@ def _stepped(loop: For) -> list[str]:
     return [s.state for s in (*loop.body.before, *loop.body.after) if isinstance(s, ManyToOne)]
 
 
-def body(text: NestText, loop: For) -> Routine:
-    """`@<name>_body`: some iterations of the outermost loop; streams of the level around it are in the frame."""
-    routine = Routine(f"void @{text.name}_body(ptr %frame, ptr %records, i64 %low, i64 %high)")
+def body(text: NestText, loop: For, name: str) -> Routine:
+    """`@<name>_body`: some iterations of a loop; streams of the levels around it are in the frame."""
+    routine = Routine(f"void @{name}_body(ptr %frame, ptr %records, i64 %low, i64 %high)")
     levels = Levels(text, routine, "ret void")
     place_records(text, levels, loop, "%records")
     with levels.in_slots(loop):

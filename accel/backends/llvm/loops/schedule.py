@@ -1,23 +1,23 @@
 """Which thread runs which iterations of a nest's outermost loop: the calling one, or all threads of the pool, chunk by chunk.
 
-A chunk is a power of two of iterations, of whole blocks of 4096 where the loop folds in order; every chunk's result is a
-partial result that the caller joins in order, so that results have the same bits whatever the number of threads. Loops
-with running states or scatters go through the chunks in order on one thread. Small problems are one call.
+A chunk is a power of two of iterations, of whole blocks of 4096 where the loop folds in order. Loops with running states or
+scatters go through the chunks in order on one thread. Small problems are one call.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from accel.backends.llvm.loops import long_segments
 from accel.backends.llvm.loops.alternatives import Alternative
+from accel.backends.llvm.loops.chunks import chunk_of, in_parallel, leave_if_failed, run_chunks
 from accel.backends.llvm.loops.durations import ALONE, CHUNK_TIME, nanoseconds
 from accel.backends.llvm.loops.flat import Flat
 from accel.backends.llvm.loops.nest import Levels, NestText, body, place_records
-from accel.backends.llvm.loops.partials import absorb_partials, partial_words, store_partials
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.text.frame import Frame
 from accel.backends.llvm.text.routine import Routine
-from accel.backends.llvm.text.words import CHUNK, FAILED, FAULTS, PARTIALS, RECORDS, STREAMING, THREADS
+from accel.backends.llvm.text.words import FAILED, FAULTS, LATER, RECORDS, STREAMING, THREADS
 from accel.ir import mentions
 from accel.ir.nodes import For, Write
 from accel.labelled.array import Array, SizeVariable
@@ -27,8 +27,6 @@ from accel.schedule.phases import read_at_data
 IN_ORDER = 25 * CHUNK_TIME
 """The least nanoseconds of a chunk where one thread runs all: it only looks for interrupts between them. Loops may have copies
 of what they scatter into for each chunk (`targets.py`)."""
-
-MOST_CHUNKS = 256
 
 BLOCK_HEAD = 2
 """Words of a block of arguments before the arrays: participants, and where a recording nest writes what failed."""
@@ -79,6 +77,7 @@ def fill_frame(
     put(FAILED, "i64", "0")
     put(THREADS, "i64", argument(0))
     put(FAULTS, "ptr", argument(1, "ptr"))
+    put(LATER, "ptr", "null")
     for array in frame.arrays:
         header = argument(arrays[array], "ptr")
         put(frame.data(array), "ptr", routine.load("ptr", routine.offset(header, 2)))
@@ -99,6 +98,7 @@ def _outermost(text: NestText, levels: Levels, loop: For, alternatives: Sequence
         levels.reset(state, levels.pointers[state.name])
     levels.keep_streams()
     routine.store("ptr", records, levels.view.address(RECORDS))
+    long_segments.begin(text, levels)
     if alternatives:
         after = routine.label()
         for alternative in alternatives:
@@ -113,6 +113,7 @@ def _outermost(text: NestText, levels: Levels, loop: For, alternatives: Sequence
         _rows(text, levels, loop, records)
     failed = routine.load("i64", levels.view.address(FAILED))
     routine.leave(code.emit(f"icmp ne i64 {failed}, 0"), "i64 1")
+    long_segments.finish(text, levels)
 
 
 def _rows(text: NestText, levels: Levels, loop: For, records: str) -> None:
@@ -122,7 +123,7 @@ def _rows(text: NestText, levels: Levels, loop: For, records: str) -> None:
     innermost = (loops[-1] if loops else loop).body.loop is None
     if loops is None:
         extent = levels.extent(loop)
-        text.routines.append(body(text, loop))
+        text.routines.append(body(text, loop, text.name))
     else:
         flat = Flat(text, loops)
         extent = flat.positions(levels)
@@ -138,7 +139,7 @@ def _rows(text: NestText, levels: Levels, loop: For, records: str) -> None:
     blocks = innermost or any(not state.monoid.exact for state in loop.states)
     chunk = chunk_of(routine, BLOCK if blocks else 1, extent, time, light=CHUNK_TIME if parallel else IN_ORDER)
     if parallel:
-        _in_parallel(text, levels, loop, extent, chunk, time)
+        in_parallel(text, levels, loop, text.name, extent, chunk, time)
     else:
         text.routines.append(_next_chunk(text))
         run_chunks(levels, f"{text.name}_chunk", extent, chunk, "1", time)
@@ -162,73 +163,6 @@ def note_streaming(text: NestText, levels: Levels, extent: str, is_flat: bool) -
     levels.routine.store("i64", code.emit(f"zext i1 {large} to i64"), levels.view.address(STREAMING))
 
 
-def run_chunks(levels: Levels, function: str, extent: str, chunk: int | str, threads: str, time: str) -> None:
-    """All chunks of a function of a frame, the first and the last iteration; leaves the function if the user interrupted."""
-    leave_if_interrupted(levels.routine, levels.routine.run_chunks(function, "%frame", extent, chunk, threads, time))
-
-
-def leave_if_interrupted(routine: Routine, stopped: str) -> None:
-    """Ends the launch where what ran the chunks, or a function around that, said that the user interrupted."""
-    routine.leave(routine.code.emit(f"icmp ne i64 {stopped}, 0"), "i64 2")
-
-
-def chunk_of(
-    routine: Routine, least: int, extent: str, time: str, most: int = MOST_CHUNKS, light: float = CHUNK_TIME
-) -> str:
-    """`least` iterations times a power of two: not less nanoseconds than `light`, and at most `most` chunks.
-
-    `time`: the nanoseconds of all iterations, a double.
-    """
-    code = routine.code
-    slot = routine.slot("i64")
-    routine.store("i64", str(least), slot)
-    each = code.emit(f"fdiv double {time}, {code.emit(f'sitofp i64 {extent} to double')}")
-    head, grow, done = routine.label(), routine.label(), routine.label()
-    routine.jump(head)
-    routine.place(head)
-    chunk = routine.load("i64", slot)
-    time_of_chunk = code.emit(f"fmul double {code.emit(f'sitofp i64 {chunk} to double')}, {each}")
-    short = code.emit(f"fcmp olt double {time_of_chunk}, {light:e}")
-    many = code.emit(f"icmp sgt i64 {code.emit(f'sdiv i64 {extent}, {chunk}')}, {most - 1}")
-    more = code.emit(f"icmp slt i64 {chunk}, {extent}")
-    routine.branch(code.emit(f"and i1 {more}, {code.emit(f'or i1 {short}, {many}')}"), grow, done)
-    routine.place(grow)
-    routine.store("i64", code.emit(f"shl i64 {chunk}, 1"), slot)
-    routine.jump(head)
-    routine.place(done)
-    return chunk
-
-
-def _in_parallel(text: NestText, levels: Levels, loop: For, extent: str, chunk: str, time: str) -> None:
-    """Chunks on all threads; then their partial results join the caller's records in order."""
-    routine = levels.routine
-    text.routines.append(_partial_chunk(text, loop))
-    partials = routine.slot("i64", max(1, partial_words(text, loop.states) * MOST_CHUNKS))
-    routine.store("ptr", partials, levels.view.address(PARTIALS))
-    routine.store("i64", chunk, levels.view.address(CHUNK))
-    threads = routine.load("i64", levels.view.address(THREADS))
-    run_chunks(levels, f"{text.name}_chunk", extent, chunk, threads, time)
-    absorb_partials(text, levels, loop.states, partials, extent, chunk)
-
-
-def _partial_chunk(text: NestText, loop: For) -> Routine:
-    """`@<name>_chunk` of a parallel loop: a chunk with records of its own, then its results to its partials."""
-    routine = Routine(f"void @{text.name}_chunk(ptr %frame, i64 %low, i64 %high)", hot=False)
-    levels = Levels(text, routine, "ret void")
-    code, view = routine.code, levels.view
-    leave_if_failed(levels)
-    records = routine.slot("i64", max(1, sum(text.records[state.name].words for state in loop.states)))
-    place_records(text, levels, loop, records)
-    for state in loop.states:
-        text.records[state.name].reset(routine, levels.pointers[state.name], None)
-    code.line(f"call void @{text.name}_body(ptr %frame, ptr {records}, i64 %low, i64 %high)")
-    if loop.states:
-        store_partials(text, levels, loop.states, code.emit(f"sdiv i64 %low, {view.word(CHUNK)}"))
-    code.line("ret void")
-    levels.memory.close()
-    return routine
-
-
 def _next_chunk(text: NestText) -> Routine:
     """`@<name>_chunk` of a loop that runs in order: the caller's records go on."""
     routine = Routine(f"void @{text.name}_chunk(ptr %frame, i64 %low, i64 %high)", hot=False)
@@ -238,10 +172,3 @@ def _next_chunk(text: NestText) -> Routine:
     routine.code.line(f"call void @{text.name}_body(ptr %frame, ptr {records}, i64 %low, i64 %high)")
     routine.code.line("ret void")
     return routine
-
-
-def leave_if_failed(levels: Levels) -> None:
-    """Leaves a chunk's function if another chunk has failed, or the user has interrupted."""
-    routine = levels.routine
-    failed = routine.load("i64", levels.view.address(FAILED))
-    routine.leave(routine.code.emit(f"icmp ne i64 {failed}, 0"), "void")

@@ -14,8 +14,8 @@ from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.statements import Statements, Streams
 from accel.backends.llvm.emit.transpose import rows_at_once
 from accel.backends.llvm.emit.values import Progression, Uniform, Value, Writer
+from accel.backends.llvm.loops.chunks import leave_if_failed
 from accel.backends.llvm.loops.nest import Levels, NestText
-from accel.backends.llvm.loops.schedule import leave_if_failed
 from accel.backends.llvm.templates.launch import launch
 from accel.backends.llvm.templates.tiles import Piece, Tile, iterations
 from accel.backends.llvm.text.routine import Routine

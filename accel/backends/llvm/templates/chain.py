@@ -18,15 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from accel.backends.llvm.loops.chunks import chunk_of, leave_if_failed, leave_if_interrupted
 from accel.backends.llvm.loops.durations import ALONE, CHUNK_TIME, nanoseconds
 from accel.backends.llvm.loops.nest import Levels, NestText, body, place_records
 from accel.backends.llvm.loops.partials import absorb_partials, partial_words, store_partials
-from accel.backends.llvm.loops.schedule import (
-    chunk_of,
-    leave_if_failed,
-    leave_if_interrupted,
-    note_streaming,
-)
+from accel.backends.llvm.loops.schedule import note_streaming
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.states.analysis import plan, weight
 from accel.backends.llvm.states.pieces import Pieces, chunk_places, chunk_words
@@ -42,7 +38,7 @@ LEAST = 4 * ALONE
 """Nanoseconds below which a nest runs as rows."""
 
 MOST_LINKS = 2048
-"""More chunks than `schedule.py` has, so that what a chunk reads stays in a core's cache until it is read again."""
+"""More chunks than `chunks.py` has, so that what a chunk reads stays in a core's cache until it is read again."""
 
 PIECE_BLOCKS = 16
 """Blocks of a chunk that leaves a piece, at least: the caller takes in two tiles of each."""
@@ -105,7 +101,7 @@ class ChainedLoop:
 
     def run(self, levels: Levels) -> None:
         """Calls `@<name>_chain`, so that no other launch has its table on the stack."""
-        self._totals.routines.append(body(self._totals, self._totals_loop))
+        self._totals.routines.append(body(self._totals, self._totals_loop, self._totals.name))
         self._totals.add_records()
         self._text.routines += [*self._totals.routines, self._link(), self._launch()]
         stopped = levels.routine.code.emit(f"call i64 @{self._text.name}_chain(ptr %frame)")

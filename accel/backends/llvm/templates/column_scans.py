@@ -10,9 +10,10 @@ from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Streams
 from accel.backends.llvm.emit.values import Writer
-from accel.backends.llvm.loops import schedule
+from accel.backends.llvm.loops.chunks import chunk_of, run_chunks
 from accel.backends.llvm.loops.durations import ALONE, duration
 from accel.backends.llvm.loops.nest import Levels, NestText
+from accel.backends.llvm.loops.schedule import note_streaming
 from accel.backends.llvm.templates.strips.accumulators import Strip
 from accel.backends.llvm.templates.strips.scans import ScanText
 from accel.backends.llvm.text.frame import FrameView
@@ -67,7 +68,7 @@ class ScanStrips:
             outer = code.emit(f"mul i64 {outer}, {levels.own_extent(loop)}")
         rows = code.emit(f"mul i64 {outer}, {levels.own_extent(self._columns.scanned)}")
         elements = code.emit(f"mul i64 {rows}, {columns}")
-        schedule.note_streaming(self._text, levels, elements, is_flat=True)
+        note_streaming(self._text, levels, elements, is_flat=True)
         time = duration(self._text).of(code, code.emit(f"sitofp i64 {elements} to double"))
         small = code.emit(f"fcmp olt double {time}, {ALONE:e}")
         threads = routine.load("i64", levels.view.address(THREADS))
@@ -78,7 +79,7 @@ class ScanStrips:
         code.line(f"call void @{self._name}(ptr %frame, i64 0, i64 {units})")
         routine.jump(after)
         routine.place(several)
-        schedule.run_chunks(levels, self._name, units, schedule.chunk_of(routine, 1, units, time), threads, time)
+        run_chunks(levels, self._name, units, chunk_of(routine, 1, units, time), threads, time)
         routine.jump(after)
         routine.place(after)
 

@@ -13,7 +13,7 @@ from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Streams
 from accel.backends.llvm.emit.values import Writer
-from accel.backends.llvm.loops import schedule
+from accel.backends.llvm.loops.chunks import chunk_of, run_chunks
 from accel.backends.llvm.loops.durations import ALONE, duration
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.states.analysis import weight
@@ -136,9 +136,9 @@ class ColumnStrips:
         code.line(f"call void @{self._name}(ptr %frame, i64 0, i64 {units})")
         routine.jump(joined)
         routine.place(several)
-        chunk = schedule.chunk_of(levels.routine, 1, units, time)
+        chunk = chunk_of(levels.routine, 1, units, time)
         threads = routine.load("i64", levels.view.address(THREADS))
-        schedule.run_chunks(levels, self._name, units, chunk, threads, time)
+        run_chunks(levels, self._name, units, chunk, threads, time)
         routine.jump(joined)
         routine.place(joined)
         with routine.when(code.emit(f"icmp sgt i64 {parts}, 1")):

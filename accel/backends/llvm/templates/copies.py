@@ -9,17 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from accel.backends.llvm.loops.chunks import MOST_CHUNKS, chunk_of, leave_if_failed, leave_if_interrupted
 from accel.backends.llvm.loops.durations import CHUNK_TIME, nanoseconds
 from accel.backends.llvm.loops.flat import Flat
 from accel.backends.llvm.loops.nest import Levels, NestText, place_records
 from accel.backends.llvm.loops.partials import absorb_partials, partial_words, store_partials
-from accel.backends.llvm.loops.schedule import (
-    MOST_CHUNKS,
-    chunk_of,
-    leave_if_failed,
-    leave_if_interrupted,
-    note_streaming,
-)
+from accel.backends.llvm.loops.schedule import note_streaming
 from accel.backends.llvm.loops.targets import elements, fill, join, lies_together
 from accel.backends.llvm.templates.chain import LEAST
 from accel.backends.llvm.text.routine import WORD, Routine

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from accel.backends.llvm.loops.chunks import run_chunks
 from accel.backends.llvm.loops.durations import ALONE, CHUNK_TIME, duration
 from accel.backends.llvm.loops.nest import Levels, NestText
-from accel.backends.llvm.loops.schedule import note_streaming, run_chunks
+from accel.backends.llvm.loops.schedule import note_streaming
 from accel.backends.llvm.text.words import THREADS
 
 

@@ -13,8 +13,8 @@ from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.statements import Statements, Streams
 from accel.backends.llvm.emit.values import Fixed, Lanes, Progression, Uniform, Value, Writer
+from accel.backends.llvm.loops.chunks import leave_if_failed
 from accel.backends.llvm.loops.nest import Levels, NestText
-from accel.backends.llvm.loops.schedule import leave_if_failed
 from accel.backends.llvm.templates.launch import launch
 from accel.backends.llvm.templates.strips.accumulators import Strip, StripFold
 from accel.backends.llvm.templates.strips.statements import no_step

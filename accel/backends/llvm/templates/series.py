@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from accel.backends.llvm.loops import schedule
 from accel.backends.llvm.loops.alternatives import Alternative
+from accel.backends.llvm.loops.chunks import chunk_of
 from accel.backends.llvm.loops.durations import ALONE, nanoseconds
 from accel.backends.llvm.loops.flat import Flat
 from accel.backends.llvm.loops.nest import Levels, NestText
@@ -196,7 +197,7 @@ class SeriesText:
         code.line(f"call void @{self.name}_chunk(ptr {own}, i64 0, i64 {rows})")
         routine.jump(after)
         routine.place(large)
-        chunk = schedule.chunk_of(routine, 1, rows, time)
+        chunk = chunk_of(routine, 1, rows, time)
         stopped = routine.run_chunks(f"{self.name}_chunk", own, rows, chunk, threads, time)
         routine.leave(code.emit(f"icmp ne i64 {stopped}, 0"), f"i64 {INTERRUPTED}")
         routine.jump(after)

@@ -9,8 +9,8 @@ from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.statements import Statements, Streams
 from accel.backends.llvm.emit.transpose import rows_at_once
 from accel.backends.llvm.emit.values import Progression, Uniform, Value, Writer
+from accel.backends.llvm.loops.chunks import leave_if_failed
 from accel.backends.llvm.loops.nest import Levels, NestText
-from accel.backends.llvm.loops.schedule import leave_if_failed
 from accel.backends.llvm.states.row_folds import RowFold
 from accel.backends.llvm.states.row_places import RowPlace
 from accel.backends.llvm.templates.launch import launch
