@@ -103,6 +103,35 @@ def test_few_of_long_rows_are_found_without_the_others(backend: Any, kind: str) 
                 same(lowest, np.take_along_axis(each, first, -1))
 
 
+@pytest.mark.llvm
+@pytest.mark.parametrize("backend", BACKENDS[1:])
+@pytest.mark.parametrize("kind", ["float32", "int8", "int64", "float64"])
+@pytest.mark.parametrize("order", ["random", "rising", "falling", "ties", "one value", "late", "NaNs"])
+def test_many_of_a_long_row(backend: Any, kind: str, order: str) -> None:
+    """A sample of the row bounds what is wanted, whatever the row's order is; if it does not, the bound is found without."""
+    numbers = np.random.default_rng(1).permutation(2**16 + 37)
+    made = {
+        "random": numbers,
+        "rising": np.sort(numbers),
+        "falling": -np.sort(numbers),
+        "ties": numbers % 5,
+        "one value": numbers * 0,
+        "late": np.where(np.arange(len(numbers)) % 64 == 32, -1, numbers),  # none of the greatest is in the sample
+        "NaNs": np.where(numbers % 300 == 0, np.nan, numbers) if kind.startswith("f") else numbers // 9,
+    }[order]
+    xs = np.stack([made, made[::-1]]).astype(kind)
+    length = xs.shape[-1]
+    best = length - 1 - np.argsort(xs[..., ::-1], -1, kind="stable")[..., ::-1]
+    least = np.argsort(xs, -1, kind="stable")
+    for count in (33, 1000):
+        (values, places), first = A.run(
+            (A.topK(count, A.use(xs)), A.take(count, A.argsort(A.use(xs)))), backend=backend
+        )
+        same(places, best[..., :count])
+        same(values, np.take_along_axis(xs, places, -1))
+        same(first, least[..., :count])
+
+
 def test_what_else_reads_a_sort_reads_all_of_it() -> None:
     xs = np.random.default_rng(0).permutation(100)
     order = np.argsort(xs)
