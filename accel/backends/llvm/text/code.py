@@ -83,6 +83,14 @@ class Code:
         more = self.emit(f"add i64 {count}, {self.emit(f'sub i64 {size}, 1')}")
         return self.emit(f"sdiv i64 {more}, {size}")
 
+    def hidden(self, pointer: str) -> str:
+        """The same pointer, of which LLVM does not see how it moves from one turn of a loop to the next.
+
+        It would weigh all ways to address what stands at some distance from it, which for tens of distances takes much of the
+        time to compile, and finds nothing better than the distances.
+        """
+        return self.emit(f'call ptr asm "", "=r,0"(ptr {pointer})')
+
     def vector(self, scalar: str) -> str:
         """The LLVM type of `lanes` values of an LLVM scalar type."""
         return scalar if self.lanes == 1 else f"<{self.lanes} x {scalar}>"

@@ -332,19 +332,11 @@ class Tiles:
             last_row = routine.least(code.emit(f"add i64 {row}, {high}"), row_panels)
             last_column = routine.least(code.emit(f"add i64 {column}, {wide}"), column_panels)
             with routine.count(column, last_column) as j, routine.count(row, last_row) as i:
-                self._one_tile(routine, words, (i, j), row_panels, column_panels, (counter, out))
+                self._one_tile(routine, words, (i, j), (counter, out))
         code.line("ret void")
         return routine
 
-    def _one_tile(
-        self,
-        routine: Routine,
-        words: Parameters,
-        panels: tuple[str, str],
-        row_panels: str,
-        column_panels: str,
-        memory: tuple[str, str],
-    ) -> None:
+    def _one_tile(self, routine: Routine, words: Parameters, panels: tuple[str, str], memory: tuple[str, str]) -> None:
         code, shape, (counter, out) = routine.code, self._layout, memory
         positions = code.emit(f"shl i64 {words.get(Word.STEPS)}, {words.get(Word.LOG)}")
         packs = []
@@ -369,13 +361,8 @@ class Tiles:
         last = code.emit(f"icmp ne i64 {words.get(Word.LAST)}, 0")
         alone = code.emit(f"and i1 {last}, {code.emit(f'icmp eq i64 {words.get(Word.BLOCK)}, 0')}")
         with routine.when(code.emit(f"xor i1 {alone}, true")):
-            tiles = code.emit(f"mul i64 {row_panels}, {column_panels}")
-            distance = code.emit(f"mul i64 {tiles}, {shape.bytes}")
-            number = code.emit(f"add i64 {code.emit(f'mul i64 {panels[0]}, {column_panels}')}, {panels[1]}")
-            offset = code.emit(f"mul i64 {number}, {shape.bytes}")
-            place = code.emit(f"getelementptr i8, ptr {words.pack(Word.LEVELS)}, i64 {offset}")
-            code.declare("void", f"{self._name}_join", "ptr, ptr, ptr, ptr, i64")
-            arguments = f"ptr %frame, ptr %parameters, ptr {out}, ptr {place}, i64 {distance}"
+            code.declare("void", f"{self._name}_join", "ptr, ptr, ptr, i64, i64")
+            arguments = f"ptr %frame, ptr %parameters, ptr {out}, i64 {panels[0]}, i64 {panels[1]}"
             code.line(f"call void @{self._name}_join({arguments})")
         with routine.when(last):
             code.line(

@@ -254,7 +254,8 @@ class Kernel:
     ) -> None:
         """Steps of lanes that follow each other, the first of which is at `place`."""
         routine, code = self.routine, self.routine.code
-        walks = [Walk(routine, side, where) for side, where in zip(sides, _at(sides, place), strict=True)]
+        starts = zip(sides, _at(sides, place), strict=True)
+        walks = [Walk(routine, side, where, hides=lanes == 1) for side, where in starts]
         with routine.count(*bounds):
             here = [walk.next() for walk in walks]
             for lane in range(lanes):

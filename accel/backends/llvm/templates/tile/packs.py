@@ -101,19 +101,26 @@ class Packing:
             code.line(f"store <{self._panel.bytes} x i8> zeroinitializer, ptr {address}, align 1")
 
     def _across(self, here: str, first: str, valid: str) -> None:
-        """Element after element, rows or columns in lanes: all of a whole panel, else those that there are."""
-        routine, code = self.routine, self.routine.code
+        """Element after element, rows or columns in lanes: all of a panel that fills its room, else those that there are."""
+        if self._panel.width < self._panel.room:
+            self._elements(here, first, valid)
+            return
+        routine = self.routine
         whole, part, after = routine.label(), routine.label(), routine.label()
-        routine.branch(code.emit(f"icmp eq i64 {valid}, {self._panel.room}"), whole, part)
+        routine.branch(routine.code.emit(f"icmp eq i64 {valid}, {self._panel.room}"), whole, part)
         for label, there in ((whole, None), (part, valid)):
             routine.place(label)
-            with (
-                self._element(here) as (target, fold),
-                routine.count("0", str(self._panel.width), self._layout.lanes) as begin,
-            ):
-                self._vector(target, first, begin, fold, there)
+            self._elements(here, first, there)
             routine.jump(after)
         routine.place(after)
+
+    def _elements(self, here: str, first: str, there: str | None) -> None:
+        """All elements of the fold, of so many rows or columns; of all without a mask."""
+        with (
+            self._element(here) as (target, fold),
+            self.routine.count("0", str(self._panel.width), self._layout.lanes) as begin,
+        ):
+            self._vector(target, first, begin, fold, there)
 
     @contextmanager
     def _element(self, here: str) -> Iterator[tuple[str, Uniform]]:

@@ -18,21 +18,27 @@ from accel.schedule.templates.tile import Tile
 
 
 def joined(name: str, layout: Layout, frame: Frame) -> Routine:
-    """`@<name>(frame, parameters, tile, place, distance)`: the tile's block joins those before it.
+    """`@<name>(frame, parameters, tile, i, j)`: the block of the tile of these panels joins those before it.
 
-    What waits stands at `place`, level by level `distance` bytes on. After the last block all that waits joins into the tile.
+    What waits stands in levels, which have a place for each tile. After the last block all that waits joins into the tile.
     """
-    routine = Routine(
-        f"void @{name}(ptr %frame, ptr %parameters, ptr noalias %tile, ptr noalias %place, i64 %distance)", hot=False
-    )
+    routine = Routine(f"void @{name}(ptr %frame, ptr %parameters, ptr noalias %tile, i64 %i, i64 %j)", hot=False)
     code, words = routine.code, Parameters(routine, "%parameters")
+    row_panels, column_panels = (
+        code.parts(words.get(word), str(width))
+        for word, width in ((Word.ROWS, layout.rows), (Word.COLUMNS, layout.columns))
+    )
+    distance = code.emit(f"mul i64 {code.emit(f'mul i64 {row_panels}, {column_panels}')}, {layout.bytes}")
+    number = code.emit(f"add i64 {code.emit(f'mul i64 %i, {column_panels}')}, %j")
+    offset = code.emit(f"mul i64 {number}, {layout.bytes}")
+    first = code.emit(f"getelementptr i8, ptr {words.pack(Word.LEVELS)}, i64 {offset}")
     writer = Writer(code, layout.lanes)
     memory = Memory(FrameView(routine, frame), writer, "ret void", None)
     functions = Functions(writer, memory)
     last = code.emit(f"icmp ne i64 {words.get(Word.LAST)}, 0")
     rest, level, waits = routine.slot("i64"), routine.slot("ptr"), routine.slot("i1")
     routine.store("i64", words.get(Word.BLOCK), rest)
-    routine.store("ptr", "%place", level)
+    routine.store("ptr", first, level)
     routine.store("i1", "true", waits)
     head, look, join, skip, wait, after = (routine.label() for _ in range(6))
     routine.jump(head)
@@ -57,7 +63,7 @@ def joined(name: str, layout: Layout, frame: Frame) -> Routine:
     routine.jump(skip)
     routine.place(skip)
     routine.store("i64", code.emit(f"lshr i64 {bits}, 1"), rest)
-    routine.store("ptr", code.emit(f"getelementptr i8, ptr {place}, i64 %distance"), level)
+    routine.store("ptr", code.emit(f"getelementptr i8, ptr {place}, i64 {distance}"), level)
     routine.jump(head)
     routine.place(wait)
     with routine.when(code.emit(f"xor i1 {last}, true")):

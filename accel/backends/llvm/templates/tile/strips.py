@@ -65,15 +65,19 @@ class Positions:
 class Walk:
     """A position that moves on."""
 
-    def __init__(self, routine: Routine, positions: Positions, where: Where) -> None:
+    def __init__(self, routine: Routine, positions: Positions, where: Where, *, hides: bool) -> None:
+        """`hides`: all that is read at the position is addressed by it alone."""
         self._routine = routine
         self._positions = positions
+        self._hides = hides
         self._slots = {size: routine.slot("ptr") for size in where}
         self._go(where)
 
     def next(self) -> Where:
         """The position, which moves on by one."""
         here = {size: self._routine.load("ptr", slot) for size, slot in self._slots.items()}
+        if self._hides:
+            here = {size: self._routine.code.hidden(pointer) for size, pointer in here.items()}
         self._go(self._positions.beyond(here, "1"))
         return here
 
