@@ -8,7 +8,7 @@ from functools import partial
 from typing import TypeAlias
 
 from accel.ast.combinators.host.arrays import use
-from accel.errors import AccelShapeError
+from accel.errors import AccelIndexError, AccelShapeError
 from accel.support.choices import STRATEGIES
 from tests.differential.data import HostArray, inputs
 from tests.differential.generate import generate
@@ -51,8 +51,8 @@ def failing(program: Program, trial: Trial, device: Device | None = None) -> lis
 
 
 def _is_right(error: Exception, function: Function, arrays: Sequence[HostArray]) -> bool:
-    """Whether a program may fail when it is built: for extents that are known then and cannot be."""
-    return isinstance(error, AccelShapeError) and isinstance(next(outcomes(function, arrays)), Fault)
+    """Whether a program may fail when it is built: for extents that are known then and cannot be, and places beyond them."""
+    return isinstance(error, AccelShapeError | AccelIndexError) and isinstance(next(outcomes(function, arrays)), Fault)
 
 
 def complaint(seed: int, program: Program, trial: Trial, device: Device | None = None) -> str:
