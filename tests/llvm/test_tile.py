@@ -14,7 +14,8 @@ from accel.ast.tree.types import F32, F64, scalar_type
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.loops.alternatives import Alternative
 from accel.backends.llvm.loops.nest import NestText
-from accel.backends.llvm.machine.target import Host, Registers
+from accel.backends.llvm.machine.processor import Processor
+from accel.backends.llvm.machine.target import Host, Registers, host
 from accel.backends.llvm.templates.tile.alternative import Tiles
 from accel.backends.protocol import compiled
 from accel.errors import AccelIndexError
@@ -232,8 +233,13 @@ def test_batches_that_share_a_side() -> None:
     check(shared, numbers((4, 7, 40), "float32"), numbers((40, 19), "float32", 1), threads=2)
 
 
-def test_distances_and_least_sums() -> None:
-    a, b = numbers((14, 37), "float64"), numbers((21, 37), "float64", 1)
+@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize(("dtype", "count"), [("float64", 37), ("float32", 37), ("float32", 130)])
+def test_distances_and_least_sums(dtype: str, count: int, apart: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also on processors of which sums and products have units of their own."""
+    processor = Processor(slow_gathers=False, keeps_stores=False, adds_apart=apart, cached_bytes=1 << 20)
+    monkeypatch.setattr(host(), "processor", processor)
+    a, b = numbers((14, count), dtype), numbers((21, count), dtype, 1)
 
     def distance(x: Rows, y: Rows) -> Rows:
         return (x - y) * (x - y)
@@ -291,6 +297,16 @@ def test_extremes_in_batches_of_which_one_is_odd() -> None:
     assert np.isnan(found).sum() == 18
     assert np.signbit(found[3, 1, 1])
     assert np.signbit(found[~np.isnan(found)]).sum() == 1
+
+
+def test_what_is_computed_inside_of_tiles_on_other_units(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Differences whose sign shows, of few elements and of many."""
+    processor = Processor(slow_gathers=False, keeps_stores=False, adds_apart=True, cached_bytes=1 << 20)
+    monkeypatch.setattr(host(), "processor", processor)
+    for count in (16, 130):
+        a, b = numbers((14, count), "float32"), numbers((21, count), "float32", 1)
+        check(lambda x, y: A.fold(A.add, 0, pairs(A.sub, x, y)), a, b)
+        check(lambda x, y: A.fold1(A.max, pairs(A.sub, x, y)), a, b)
 
 
 def test_several_folds_at_once() -> None:

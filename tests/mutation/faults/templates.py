@@ -55,6 +55,13 @@ FAULTS = (
         ("tests/llvm/test_plain.py::test_two_numbers",),
     ),
     Fault(
+        "a difference that is a product added has its sides the other way round",
+        "backends/llvm/templates/tile/units.py",
+        "(y, constant(statement.out.type, -1.0), x)",
+        "(x, constant(statement.out.type, -1.0), y)",
+        ("tests/llvm/test_tile.py::test_what_is_computed_inside_of_tiles_on_other_units",),
+    ),
+    Fault(
         "a lane goes on with what stood in its row before",
         _FOLDS_OF_STRIPS,
         'self._together_at(rows, first, together, code.emit(f"icmp eq i64 {first}, {rows.start}"))',

@@ -23,18 +23,20 @@ class Processor:
     fourth generation, Zen 4, that instruction takes twice as long where the pages are not in the processor's table.)
     keeps_stores: what is stored without caching is read more slowly soon after. (On AMD's fifth generation 20 steps of Jacobi's
     iteration, of 64 MB, took twice as long; on Intel's Xeons it is the other way, 143 ms and 232.)
+    adds_apart: sums and comparisons of floats have units of their own, beside those of products.
     cached_bytes: more than this does not stay in caches until it is read again.
     """
 
     slow_gathers: bool
     keeps_stores: bool
+    adds_apart: bool
     cached_bytes: int
 
 
 def known_processor(name: str, last_cache: int | None) -> Processor:
     """The processor that LLVM calls so, with a last cache of so many bytes, if that is known."""
     is_amd = name.startswith(_AMD)
-    return Processor(is_amd, is_amd, min(last_cache or _MOST_CACHED, _MOST_CACHED))
+    return Processor(is_amd, is_amd, is_amd, min(last_cache or _MOST_CACHED, _MOST_CACHED))
 
 
 def last_cache(caches: Path = _CACHES) -> int | None:

@@ -57,7 +57,7 @@ MIN_VECTORS = 4
 LEAST_VECTORS = 32
 """Of a strip that is made narrower: with less, rows are read in pieces that are too short for memory."""
 
-NEAR_BYTES = float(12 << 20)
+NEAR_BYTES = float(16 << 20)
 """Up to so much memory is read fast enough without being asked for ahead, which takes instructions."""
 
 _STRIPS, _VECTORS, _PARTS, _ROWS, _FAR = (

@@ -19,6 +19,7 @@ from accel.backends.llvm.emit.values import Lanes, Value, Writer
 from accel.backends.llvm.templates.tile.layout import Layout, Parameters, Strip, Word
 from accel.backends.llvm.templates.tile.packs import reversed_lane
 from accel.backends.llvm.templates.tile.strips import Accumulators, Positions, Walk, Where
+from accel.backends.llvm.templates.tile.units import Inside, balanced
 from accel.backends.llvm.text.code import memory_type, register_type
 from accel.backends.llvm.text.frame import Frame, FrameView
 from accel.backends.llvm.text.routine import Routine
@@ -155,15 +156,16 @@ class Kernel:
 
     def _long(self, following: Mapping[str, Function]) -> Write:
         """One lane, which has an element at least."""
-        code = self.routine.code
+        code, inside = self.routine.code, balanced(self._layout.tile.inside, following.values())
 
         def write(accumulators: Accumulators, sides: Sides, turn: str) -> None:
             number = reversed_lane(self.routine, turn, self._log)
             longer = code.emit(f"icmp slt i64 {number}, {self._longer}")
             steps = code.emit(f"add i64 {self._least}, {code.emit(f'zext i1 {longer} to i64')}")
             place = code.emit(f"mul i64 {turn}, {self._most}")
-            self._step(accumulators, 0, sides, _at(sides, place), self._begun)
-            bounds, go_on = ("1", steps), partial(self._gone_on, following)
+            begin, go_on = partial(self._begun, inside), partial(self._gone_on, inside, following)
+            self._step(accumulators, 0, sides, _at(sides, place), begin)
+            bounds = ("1", steps)
             self._steps(accumulators, 1, sides, code.emit(f"add i64 {place}, 1"), bounds, go_on)
 
         return write
@@ -171,7 +173,8 @@ class Kernel:
     def _short(self) -> Write:
         """Some lanes: the steps that all have, then that which some have more."""
         routine, code, lanes = self.routine, self.routine.code, self._layout.short.lanes
-        longer, go_on = self._bounds(range(lanes)), partial(self._gone_on, self._following)
+        inside = balanced(self._layout.tile.inside, self._following.values())
+        longer, go_on = self._bounds(range(lanes)), partial(self._gone_on, inside, self._following)
 
         def write(accumulators: Accumulators, sides: Sides, turn: str) -> None:
             accumulators.begin()
@@ -198,34 +201,48 @@ class Kernel:
 
     def _single(self) -> Write:
         """The only elements of some lanes, joined as they come."""
-        return lambda accumulators, sides, turn: self._join_single(accumulators, sides, turn, {})
+        inside = self._inside_of_single()
+        return lambda accumulators, sides, turn: self._join_single(accumulators, sides, turn, inside, {})
 
     def _uneven(self) -> Write:
         """The same where lanes in the second half have none: those of odd turns, each of which joins the one before it."""
         bounds = self._bounds(range(1, self._layout.single.lanes, 2))
         in_lanes = {lane: self._in_lanes(bound) for lane, bound in bounds.items()}
+        inside = self._inside_of_single()
 
         def write(accumulators: Accumulators, sides: Sides, turn: str) -> None:
             code = self._writer.code
             first, kind = self._in_lanes(reversed_lane(self.routine, turn, self._log)), code.vector("i32")
             there = {lane: code.emit(f"icmp slt {kind} {first}, {bound}") for lane, bound in in_lanes.items()}
-            self._join_single(accumulators, sides, turn, there)
+            self._join_single(accumulators, sides, turn, inside, there)
 
         return write
+
+    def _inside_of_single(self) -> tuple[Inside, Inside]:
+        merges = [state.merge for state in self._layout.states]
+        return balanced(self._layout.tile.inside, [*self._firsts.values(), *merges])
 
     def _in_lanes(self, number: str) -> str:
         """A small number in every lane, in 32 bits."""
         return self._writer.splat(self.routine.code.emit(f"trunc i64 {number} to i32"), "i32")
 
-    def _join_single(self, accumulators: Accumulators, sides: Sides, turn: str, there: Mapping[int, str]) -> None:
-        """there: masks that say whether a lane has an element, by its number, of those that may have none."""
+    def _join_single(
+        self,
+        accumulators: Accumulators,
+        sides: Sides,
+        turn: str,
+        inside: tuple[Inside, Inside],
+        there: Mapping[int, str],
+    ) -> None:
+        """inside: what even and odd rows compute of each element. there: masks that say whether a lane has an element, by its
+        number, of those that may have none."""
         layout, strip = self._layout, self._layout.single
         rows, columns = ([side.beyond(side.at(turn), str(lane)) for lane in range(strip.lanes)] for side in sides)
         of_columns = [self._column(sides[1], where, 0) for where in columns]
         for row in range(strip.rows):
             waiting: list[Leaves] = []
             for lane, (where, of_column) in enumerate(zip(rows, of_columns, strict=True)):
-                waiting.append(self._first({**self._row(sides[0], where, row), **of_column}))
+                waiting.append(self._first({**self._row(sides[0], where, row), **of_column}, inside[row % 2]))
                 rest, mask = lane, there.get(lane)
                 while rest % 2:
                     right, left, rest = waiting.pop(), waiting.pop(), rest // 2
@@ -275,12 +292,18 @@ class Kernel:
             for vector, of_column in enumerate(of_columns):
                 take(accumulators, (lane, row, vector), {**of_row, **of_column})
 
-    def _begun(self, accumulators: Accumulators, at: tuple[int, int, int], made: dict[str, Value]) -> None:
+    def _begun(
+        self,
+        inside: tuple[Inside, Inside],
+        accumulators: Accumulators,
+        at: tuple[int, int, int],
+        made: dict[str, Value],
+    ) -> None:
         """The lane begins with this element."""
-        for name, values in self._first(made).items():
+        for name, values in self._first(made, inside[at[1] % 2]).items():
             accumulators.put(self._states[name], *at, values)
 
-    def _first(self, made: dict[str, Value]) -> Leaves:
+    def _first(self, made: dict[str, Value], inside: Inside) -> Leaves:
         """What a lane that begins with this element begins with, for each state."""
         found = dict[str, list[Value]]()
 
@@ -290,11 +313,12 @@ class Kernel:
             found[statement.state] = self._functions.apply(self._firsts[statement.state], values, None)
             return (), ()
 
-        self._write(made, step)
+        self._write(made, inside, step)
         return found
 
     def _gone_on(
         self,
+        inside: tuple[Inside, Inside],
         following: Mapping[str, Function],
         accumulators: Accumulators,
         at: tuple[int, int, int],
@@ -310,12 +334,12 @@ class Kernel:
             accumulators.put(state, *at, self._functions.apply(following[state.name], [*held, *values], None))
             return (), ()
 
-        self._write(made, step)
+        self._write(made, inside[at[1] % 2], step)
 
-    def _write(self, made: dict[str, Value], step: Step) -> None:
+    def _write(self, made: dict[str, Value], inside: Inside, step: Step) -> None:
         """The statements of an element."""
         statements = Statements(self._writer, self._memory, Streams(self._memory, made), step)
-        every: list[LoopBody] = [*self._layout.tile.inside, *self._layout.tile.steps]
+        every: list[LoopBody] = [*inside, *self._layout.tile.steps]
         for statement in every:
             statements.masked(statement, None)
 

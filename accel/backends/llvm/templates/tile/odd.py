@@ -1,4 +1,4 @@
-"""Looks at what is packed for floats that are not plain, and says so in a word: see `accel.backends.llvm.templates.tile.plain.py`."""
+"""Looks at what is packed for floats that are not plain, and says so in a word: see `plain.py`."""
 
 from __future__ import annotations
 
