@@ -46,7 +46,7 @@ PIECE_BLOCKS = 16
 MOST_PIECES = 256
 """More than there are of such chunks, so that what they leave stays in caches."""
 
-RUNNING = 8
+RUNNING = 4
 """About how many instructions a state costs that is read while its loop runs, beyond what its total costs."""
 
 _CLAIMS, _CHUNKS, _EXTENT = "chain claims", "chain chunks", "chain extent"
