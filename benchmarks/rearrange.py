@@ -212,28 +212,46 @@ PRODUCTS: Final[Mapping[str, Sequence[Product]]] = MappingProxyType(
 """By the word on the command line."""
 
 
-def products(shapes: Sequence[Product], dtype: str) -> list[str]:
-    """Products of many shapes beside NumPy's: least processor time of both, in turn, one thread."""
+def products(shapes: Sequence[Product], dtype: str, threads: int) -> list[str]:
+    """Products of many shapes beside NumPy's: least times of both, of one thread in turn; of several by the clock."""
+    times = [compared(shape, dtype) for shape in shapes] if threads == 1 else apart(shapes, dtype, threads)
     lines, ratios = [f"{'batch, rows, sum, columns':32} {'GFlop/s':>8} {'NumPy':>8} {'of NumPy':>9}"], []
-    for shape in shapes:
-        mine, theirs = in_turn([A.runN(shape.own, threads=1), shape.numpy], *shape.arguments(dtype))
+    for shape, (mine, theirs) in zip(shapes, times, strict=True):
         work = 2e-9 * shape.batch * shape.rows * shape.count * shape.columns
         lines.append(f"{shape!s:32} {work / mine:8.1f} {work / theirs:8.1f} {theirs / mine:9.2f}")
         ratios.append(theirs / mine)
     return [*lines, f"geometric mean {np.exp(np.mean(np.log(ratios))):.2f}"]
 
 
-def in_turn(actions: Sequence[Callable[..., Any]], *arguments: Any) -> list[float]:
-    """The least processor time of a call of each, after one that compiles."""
+def compared(shape: Product, dtype: str) -> tuple[float, float]:
+    """Seconds of accel and of NumPy, on one thread."""
+    mine, theirs = in_turn([A.runN(shape.own, threads=1), shape.numpy], *shape.arguments(dtype))
+    return mine, theirs
+
+
+def apart(shapes: Sequence[Product], dtype: str, threads: int) -> list[tuple[float, float]]:
+    """The same on several threads, accel's first: those of OpenBLAS wait busily after a call, for what comes next."""
+    each: list[list[float]] = []
+    for actions in ([A.runN(shape.own, threads=threads) for shape in shapes], [shape.numpy for shape in shapes]):
+        each.append([])
+        for action, shape in zip(actions, shapes, strict=True):
+            each[-1] += in_turn([action], *shape.arguments(dtype), clock=time.perf_counter)
+    return [*zip(*each, strict=True)]
+
+
+def in_turn(
+    actions: Sequence[Callable[..., Any]], *arguments: Any, clock: Callable[[], float] = time.process_time
+) -> list[float]:
+    """The least time of a call of each, after one that compiles."""
     best = [float("inf")] * len(actions)
     for action in actions:
         action(*arguments)
     begin, rounds = time.perf_counter(), 0
     while rounds < 3 or (rounds < 1000 and time.perf_counter() - begin < 1):
         for at, action in enumerate(actions):
-            start = time.process_time()
+            start = clock()
             action(*arguments)
-            best[at] = min(best[at], time.process_time() - start)
+            best[at] = min(best[at], clock() - start)
         rounds += 1
     return best
 
@@ -246,6 +264,7 @@ def main() -> None:
     parser.add_argument("--block", type=int, default=16)
     parser.add_argument("--type", choices=["f64", "f32"], default="f64")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=1, help="of products; OPENBLAS_NUM_THREADS says NumPy's")
     given = parser.parse_args()
     dtype = {"f64": "f8", "f32": "f4"}[given.type]
     if given.what == "matvec":
@@ -253,7 +272,7 @@ def main() -> None:
     elif given.what == "blas":
         lines = blas(given.size, dtype)
     elif given.what in PRODUCTS:
-        lines = products(PRODUCTS[given.what], dtype)
+        lines = products(PRODUCTS[given.what], dtype, given.threads)
     else:
         lines = tables(EXPERIMENTS[given.what], given.size, given.block, dtype, given.rounds)
     print("\n".join(lines))

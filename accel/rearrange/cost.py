@@ -13,19 +13,39 @@ from accel.rearrange.nest import LinearNest, Reference, Role
 from accel.rearrange.rules import Order, Piece
 from accel.schedule.prediction.caches import CYCLE, LEVELS, VECTOR, Level, Walk, missed
 
+UNROLLED = 16
+"""Turns of an innermost loop that LLVM writes out."""
+
 
 def predicted(nest: LinearNest, order: Order, levels: Sequence[Level] = LEVELS) -> float:
     """Seconds on one thread."""
-    walks, extents = _walks(nest, order), [piece.extent for piece in order.pieces]
+    pieces = order.pieces
+    cycles = _cycles(nest, pieces, levels, carried=_is_reduction(pieces[-1]))
+    if len(pieces) > 1 and pieces[-1].extent <= UNROLLED:
+        # LLVM writes the innermost loop out, and takes the one around it in lanes: so they have changed places, but what is
+        # carried is carried still.
+        *outer, around, inner = pieces
+        turned = (*outer, inner, around)
+        cycles = min(cycles, _cycles(nest, turned, levels, carried=_is_reduction(inner) or _is_reduction(around)))
+    return CYCLE * cycles
+
+
+def _is_reduction(piece: Piece) -> bool:
+    return piece.axis.role is Role.REDUCE
+
+
+def _cycles(nest: LinearNest, pieces: Sequence[Piece], levels: Sequence[Level], *, carried: bool) -> float:
+    """Of loops in this order; `carried`: the result stays in a register while the innermost one runs."""
+    references = [*nest.reads, *([] if carried else [nest.result])]
+    walks = [Walk(each.type.bytes, tuple(_step(nest, each, piece) for piece in pieces)) for each in references]
+    extents = [piece.extent for piece in pieces]
     memory = sum(missed(walks, extents, level) for level in levels)
-    return CYCLE * (_instructions(nest, order) + memory)
+    return memory + _instructions(nest, pieces, references)
 
 
-def _instructions(nest: LinearNest, order: Order) -> float:
+def _instructions(nest: LinearNest, pieces: Sequence[Piece], references: Sequence[Reference]) -> float:
     """Cycles of the innermost loop, were all in the nearest cache."""
-    turns = prod(piece.extent for piece in order.pieces)
-    inner = order.pieces[-1]
-    references = _references(nest, order)
+    turns, inner = prod(piece.extent for piece in pieces), pieces[-1]
     strides = [_step(nest, reference, inner) for reference in references]
     lanes = max(1, VECTOR // nest.result.type.bytes)
     if any(stride not in (0, 1) for stride in strides):
@@ -33,22 +53,8 @@ def _instructions(nest: LinearNest, order: Order) -> float:
         return turns * (0.5 + gathered)
     width = min(lanes, inner.extent)
     # Each entry into the innermost loop has its beginning and its end; a sum in lanes is joined there.
-    entry = 4.0 + (8.0 if inner.axis.role is Role.REDUCE else 0.0)
+    entry = 4.0 + (8.0 if _is_reduction(inner) else 0.0)
     return turns / width * (1 + 0.5 * len(references)) + turns / inner.extent * entry
-
-
-def _walks(nest: LinearNest, order: Order) -> list[Walk]:
-    """How the loops walk through what they read and write."""
-    return [
-        Walk(reference.type.bytes, tuple([_step(nest, reference, piece) for piece in order.pieces]))
-        for reference in _references(nest, order)
-    ]
-
-
-def _references(nest: LinearNest, order: Order) -> list[Reference]:
-    """What the innermost loop reads and writes: the result only if it is not carried in a register."""
-    carried = nest.reduction is not None and order.pieces[-1].axis.role is Role.REDUCE
-    return [*nest.reads, *([] if carried else [nest.result])]
 
 
 def _step(nest: LinearNest, reference: Reference, piece: Piece) -> int:
