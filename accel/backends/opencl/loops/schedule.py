@@ -125,9 +125,8 @@ def _only(scaffold: Scaffold, schedules: Sequence[Schedule]) -> NestKernels:
 
 
 def _shared_out(scaffold: Scaffold, schedule: Schedule) -> Flat:
-    """The loops that work-items share out; on a GPU without divisions where arrays lie as they run."""
-    found = flat(scaffold.nest, schedule.pieces[0].axis)
-    return merged_where_possible(found, scaffold.nest) if scaffold.context.features.gpu else found
+    """The loops that work-items share out, without divisions where arrays lie as they run."""
+    return merged_where_possible(flat(scaffold.nest, schedule.pieces[0].axis), scaffold.nest)
 
 
 def _patches(scaffold: Scaffold, schedule: Schedule, items: Schedule) -> NestKernels:
