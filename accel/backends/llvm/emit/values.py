@@ -80,13 +80,14 @@ class Near:
     in the first half and `bases[1] + offsets[l]` in the second. Offsets are i32 lanes, from 0 to below `lanes` times two.
 
     inside: an extent of arrays that are known to have `lanes` times two elements from each base on, and `room` more; None if
-    none is known."""
+    none is known. slack: how much offsets may grow, so that those of lanes which anybody looks at stay below that."""
 
     text: str
     bases: tuple[str, str]
     offsets: str
     inside: Extent | None = None
     room: int = 0
+    slack: int = 0
 
     @property
     def type(self) -> ScalarType:
@@ -215,13 +216,22 @@ class Writer:
             ):
                 if not self.is_uniform(by):
                     return None
-                types = [I64, I64]
-                low, high = (operation(self.scalar, operator, I64, types, [base, self.one(by)]) for base in near.bases)
-                text, step = operation(self.code, operator, I64, types, [near.text, self.every(by)]), self.one(by)
-                room = near.room - int(step) if operator is Operator.ADD and step.isdigit() else -1
-                return Near(text, (low, high), near.offsets, near.inside if room >= 0 else None, room)
+                types, step = [I64, I64], self.one(by)
+                text = operation(self.code, operator, I64, types, [near.text, self.every(by)])
+                more = int(step) if operator is Operator.ADD and step.isdigit() else None
+                if more is not None and more <= near.slack:
+                    return self._farther(near, text, more)
+                low, high = (operation(self.scalar, operator, I64, types, [base, step]) for base in near.bases)
+                room = -1 if more is None else near.room - more
+                return Near(text, (low, high), near.offsets, near.inside if room >= 0 else None, room, near.slack)
             case _:
                 return None
+
+    def _farther(self, near: Near, text: str, more: int) -> Near:
+        """The same bases, so that what is loaded there is loaded once, with greater offsets."""
+        narrow = self.code.vector("i32")
+        offsets = self.code.emit(f"add {narrow} {near.offsets}, {self.code.splat('i32', str(more))}")
+        return Near(text, near.bases, offsets, near.inside, near.room, near.slack - more)
 
     def select(self, mask: str, then: Value, orelse: Value) -> Value:
         """Lane by lane `then` where the mask (of `lanes` lanes) is set."""

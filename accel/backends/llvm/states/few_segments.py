@@ -162,7 +162,8 @@ class FewSegments:
         return self.group.routine.code.emit(f"xor i1 {text}, true")
 
     def _window(self, starts: str, bases: tuple[str, str], offsets: str) -> Near:
-        return Near(starts, bases, offsets, self._extent, FEWEST)
+        """Half of the lanes have no more than two registers of elements between them."""
+        return Near(starts, bases, offsets, self._extent, FEWEST, FEWEST - 1)
 
     def _last_window(self) -> str:
         """Up to where the second half may begin, so that all that is picked from is in the array: an i64."""
