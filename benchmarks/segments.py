@@ -52,6 +52,11 @@ def running_sums(xs: Vector, lengths: Vector) -> Vector:
     return A.scanl1Seg(A.add, xs, lengths)
 
 
+def longer_sums(xs: Vector, lengths: Vector) -> Vector:
+    """The running sums of each segment, and 0 before them."""
+    return A.scanlSeg(A.add, 0, xs, lengths)
+
+
 def plain_sum(xs: Vector) -> A.Acc[A.Scalar[Any]]:
     """The sum of all elements."""
     return A.fold(A.add, 0, xs)
@@ -103,6 +108,32 @@ def segments(threads: int, rounds: int, clock: Callable[[], float]) -> Iterator[
             yield Row(f"scans of {title} {kind.__name__}", measured(scans, rounds, clock))
 
 
+def long_segments(threads: int, rounds: int, clock: Callable[[], float]) -> Iterator[Row]:
+    """Ten million elements in few segments or many, folded and scanned, beside the elements alone."""
+    random = np.random.default_rng(3)
+    short = random.integers(0, 4, SEGMENTS // 2)
+    cases: dict[str, Host] = {
+        "one segment": np.array([SORTED]),
+        "1,000 of 10,000": np.full(1000, SORTED // 1000),
+        "100,000 of 100": np.full(100_000, SORTED // 100_000),
+        "500,000 of 0-3, one of the rest": np.array([*short, SORTED - short.sum()]),
+    }
+    sums, running, longer, plain, all_running = (
+        A.runN(each, threads=threads)
+        for each in (segment_sums, running_sums, longer_sums, plain_sum, plain_running_sums)
+    )
+    xs = random.random(SORTED).astype(np.float32)
+    for title, counts in cases.items():
+        folds: list[tuple[str, Call]] = [("foldSeg", partial(sums, xs, counts)), ("fold", partial(plain, xs))]
+        yield Row(f"{title} float32", measured(folds, rounds, clock))
+        scans: list[tuple[str, Call]] = [
+            ("scanl1Seg", partial(running, xs, counts)),
+            ("scanlSeg", partial(longer, xs, counts)),
+            ("scanl1", partial(all_running, xs)),
+        ]
+        yield Row(f"scans of {title} float32", measured(scans, rounds, clock))
+
+
 def places(threads: int, rounds: int, clock: Callable[[], float]) -> Iterator[Row]:
     """`argmax` of rows and of one vector."""
     own = A.runN(A.argmax, threads=threads)
@@ -145,7 +176,7 @@ def main(arguments: list[str]) -> int:
     """Prints one line for each group."""
     threads = int(arguments[0]) if arguments else 1
     clock = time.thread_time if threads == 1 else time.perf_counter
-    for rows, rounds in ((segments, 60), (places, 60), (sorts, 5)):
+    for rows, rounds in ((segments, 60), (long_segments, 20), (places, 60), (sorts, 5)):
         for row in rows(threads, rounds, clock):
             _, standard = row.times[-1]
             parts = [f"{name} {milliseconds:.2f} ({milliseconds / standard:.2f})" for name, milliseconds in row.times]
