@@ -108,6 +108,8 @@ def test_lanes_without_elements_leave_others_as_they_are(
 
     for count in (9, 23, 33, 50, 63, 70):
         check(ratios, numbers((7, count), dtype), numbers((19, count), dtype, 1))
+    for count in (3, 5, 7):
+        check(ratios, numbers((13, count), dtype), numbers((70, count), dtype, 1))
 
 
 @pytest.mark.parametrize("count", [4095, 4096, 4097, 8192, 3 * 4096 + 65])
