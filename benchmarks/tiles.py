@@ -7,8 +7,10 @@ which NumPy does a few rows; products with what is fused before and after them b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.util import find_spec
 
 import numpy as np
 
@@ -34,7 +36,7 @@ class Row:
     name: str
     arguments: Sequence[Array]
     own: Callable[..., object]
-    others: dict[str, tuple[Callable[..., object], float]] = field(default_factory=dict)
+    others: Mapping[str, tuple[Callable[..., object], float]] = field(default_factory=dict)
 
 
 def product(x: Matrix, y: Matrix) -> Matrix:
@@ -85,6 +87,11 @@ def weighted(x: Matrix, y: Matrix, weights: Vector) -> Matrix:
     return A.einsum("ij,jk,j->ik", x, y, weights)
 
 
+def chained(x: Matrix, y: Matrix, z: Matrix) -> Matrix:
+    """A product of three matrices, by `einsum`."""
+    return A.einsum("ij,jk,kl->il", x, y, z)
+
+
 def of_transposed(x: Matrix, y: Matrix) -> Matrix:
     """The product of both transposed."""
     return A.matmul(A.transpose(x), A.transpose(y))
@@ -105,13 +112,17 @@ def rows(size: int, size_of_distances: int) -> Iterator[Row]:
         yield Row(f"distances of rows of {width}", points, ours(distances), {"NumPy by a product": (by_product, 1)})
     x, y, bias = floats(size, size), floats(size, size), floats(size)
     alone = {"own product": (ours(product), 1.0)}
-    yield Row("least sums", (x, y), ours(least_sums), {"NumPy": (by_broadcasting, size / BROADCAST_ROWS)})
+    by_hand = {"Numba": (compiled_loops, 1.0)} if find_spec("numba") else {}
+    yield Row("least sums", (x, y), ours(least_sums), {"NumPy": (by_broadcasting, size / BROADCAST_ROWS)} | by_hand)
     yield Row("written out", (x, y), ours(written_out), alone)
     own_of_bias = {"own product": (lambda x, y, bias: alone["own product"][0](x, y), 1.0)}
     composed = {"NumPy": (lambda x, y, bias: np.maximum(x @ y + bias, 0), 1.0)}
     yield Row("bias and largest", (x, y, bias), ours(activated), own_of_bias | composed)
     by_einsum = {"NumPy": (lambda x, y, g: np.einsum("ij,jk,j->ik", x, y, g, optimize=True), 1.0)}
     yield Row("weighted", (x, y, bias), ours(weighted), own_of_bias | by_einsum)
+    three = floats(size, size)
+    theirs = {"NumPy": (lambda x, y, z: np.einsum("ij,jk,kl->il", x, y, z, optimize=True), 1.0)}
+    yield Row("three factors", (x, y, three), ours(chained), theirs)
     yield Row("both transposed", (x, y), ours(of_transposed), {"NumPy": (lambda x, y: x.T @ y.T, 1.0)})
     long = floats(4 * size, 64), floats(64, 4 * size)
     yield Row("exp", long, ours(exponential), {"NumPy": (lambda x, y: np.exp(x @ y), 1.0)} | alone)
@@ -126,6 +137,30 @@ def by_product(x: Array, y: Array) -> Array:
 def by_broadcasting(x: Array, y: Array) -> Array:
     """The first rows of least sums."""
     found: Array = (x[:BROADCAST_ROWS, None] + y).min(2)
+    return found
+
+
+def compiled_loops(x: Array, y: Array) -> Array:
+    """The same of all rows, by loops that Numba compiles."""
+    found: Array = _compiled()(x, np.ascontiguousarray(y.T))
+    return found
+
+
+@cache
+def _compiled() -> Callable[[Array, Array], Array]:
+    import numba
+
+    found: Callable[[Array, Array], Array] = numba.njit()(_least_sums_by_loops)
+    return found
+
+
+def _least_sums_by_loops(x: Array, y: Array) -> Array:
+    """For rows of x and columns of y; the innermost loop runs along rows of memory."""
+    found = np.full((x.shape[0], y.shape[1]), np.inf, x.dtype)
+    for i in range(x.shape[0]):
+        for k in range(x.shape[1]):
+            for j in range(y.shape[1]):
+                found[i, j] = min(found[i, j], x[i, k] + y[k, j])
     return found
 
 
