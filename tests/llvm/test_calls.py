@@ -174,7 +174,7 @@ def test_a_function_that_is_dropped_is_gone() -> None:
         for _ in range(3):
             result = run(XS, YS)
         held = weakref.ref(run)
-        direct = vars(run)["_direct"]
+        direct = vars(run)["_ways"][0].chain
         del run
         assert held() is None
         count = sys.getrefcount(direct)
