@@ -13,7 +13,7 @@ from accel.ast.tree.types import ScalarType
 from accel.backends.llvm.sorting.kept import MOST
 from accel.backends.llvm.sorting.selection import select_into, suits
 from accel.backends.llvm.sorting.selection_text import BLOCK_BYTES, GROUPS
-from accel.backends.sorting import FEW
+from accel.backends.sorting import FEW, are_few
 from tests.guard_pages import guarded_copy
 
 pytestmark = pytest.mark.llvm
@@ -24,7 +24,8 @@ KINDS = [np.bool_, np.int8, np.uint16, np.int32, np.uint32, np.int64, np.uint64,
 
 def selected(rows: Host, descending: bool, first: int, threads: int = 1) -> Host:
     """The first places of each row, of which the result has room for no more than there must be."""
-    assert suits(rows.shape, first)
+    assert first <= MOST
+    assert are_few(rows.shape, first)
     result = guarded_copy(True, np.full(rows.shape, -1))
     kind = next(kind for kind in ScalarType if kind.dtype == rows.dtype)
     select_into(result, guarded_copy(True, rows), kind, descending, first, threads)
@@ -70,6 +71,15 @@ def test_rows_that_rise_and_fall_and_threads(descending: bool) -> None:
     rows = np.stack([rising, rising[::-1], np.random.default_rng(0).permutation(rising)] * 20)
     for first, threads in product((1, 5, 31), (1, 3)):
         assert np.array_equal(selected(rows, descending, first, threads), meant(rows, descending, first))
+
+
+def test_short_rows_are_the_hosts() -> None:
+    """Unless keys have eight bytes, or threads share the rows."""
+    assert suits((4000, 1000), ScalarType.F32, 10, 1)
+    assert not suits((4000, 100), ScalarType.F32, 10, 1)
+    assert suits((4000, 100), ScalarType.F64, 10, 1)
+    assert suits((4000, 100), ScalarType.F32, 10, 4)
+    assert not suits((4000, 1000), ScalarType.F32, MOST + 1, 4)
 
 
 def test_programs_select_where_few_are_wanted() -> None:

@@ -111,7 +111,7 @@ class CPU:
         result = self._buffers.take(ScalarType.I64 if places else keys[0][1], shape)
         given = [(self.view(key, shape), kind) for key, kind in keys]
         in_vectors = not places and self._threads <= VECTOR_SORTS and keys[0][1].bytes in vector_sorts()
-        if first is not None and selection.suits(shape, first):
+        if first is not None and selection.suits(shape, keys[0][1], first, self._threads):
             ((key, kind),) = given
             selection.select_into(result, key, kind, descending, first, self._threads)
         elif radix.suits(shape) and not in_vectors and not are_few(shape, first):

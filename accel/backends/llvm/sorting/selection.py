@@ -13,6 +13,7 @@ from math import prod
 from types import MappingProxyType
 
 from accel.ast.tree.types import ScalarType
+from accel.backends.first_places import PACKED_BYTES
 from accel.backends.llvm.machine.loading import load
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.series import forked
@@ -22,6 +23,10 @@ from accel.backends.llvm.threads.pool import pool
 from accel.backends.protocol import HostArray
 from accel.backends.sorting import are_few
 from accel.support.forks import Once
+
+PASSED, SHORTEST = 25, 75
+"""Elements of a row, for each that is asked for and besides, that one thread passes while keys of few bytes are packed and
+partitioned."""
 
 CHUNK = 1 << 15
 """Elements of rows that a thread takes at once."""
@@ -45,9 +50,11 @@ _SELECTION: Mapping[tuple[ScalarType, bool], Once[Selection]] = MappingProxyType
 )
 
 
-def suits(shape: tuple[int, ...], first: int | None) -> bool:
-    """Whether so few elements of each row are asked for."""
-    return first is not None and first <= MOST and are_few(shape, first)
+def suits(shape: tuple[int, ...], kind: ScalarType, first: int | None, threads: int) -> bool:
+    """Whether so few elements of each row are asked for, and rows are not so short that the host finds them in less time."""
+    if first is None or first > MOST or not are_few(shape, first):
+        return False
+    return kind.bytes > PACKED_BYTES or shape[-1] * threads >= PASSED * first + SHORTEST
 
 
 def select_into(
