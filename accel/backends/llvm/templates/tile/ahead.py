@@ -24,36 +24,35 @@ ROWS_AHEAD, LINES_AHEAD = 16, 4
 """How far packs ask ahead: across rows, and along them."""
 
 
-def asking(name: str, layout: Layout, side: Side, extent: Word, frame: Frame) -> Routine:
-    """`@<name>(frame, parameters)`: asks for the rows of memory that the side reads; `extent` says how many it has."""
+def asking(name: str, layout: Layout, frame: Frame) -> Routine:
+    """`@<name>(frame, parameters)`: asks for all that both sides read as they lie in memory."""
     routine = Routine(f"void @{name}(ptr %frame, ptr %parameters)")
     code, words = routine.code, Parameters(routine, "%parameters")
     memory = Memory(FrameView(routine, frame), Writer(code, 1), "ret void", None)
-    own, fold = side.loop.index.name, layout.tile.fold.index.name
-    across, along = (own, fold) if side.along_fold else (fold, own)
-    extents = {own: words.get(extent), fold: words.get(Word.COUNT)}
-    size = max((read.array.element.bytes for read in matrices(layout.tile, side)), default=LINE)
-    batch = words.batch(layout.tile)
-    with routine.count("0", extents[across]) as row, routine.count("0", extents[along], LINE // size) as element:
-        ask(memory, layout.tile, side, {**batch, across: Uniform(row, I64), along: Uniform(element, I64)})
+    batch, fold = words.batch(layout.tile), layout.tile.fold.index.name
+    for side, extent in ((layout.tile.columns, Word.COLUMNS), (layout.tile.rows, Word.ROWS)):
+        own = side.loop.index.name
+        across, along = (own, fold) if side.along_fold else (fold, own)
+        extents = {own: words.get(extent), fold: words.get(Word.COUNT)}
+        size = max((read.array.element.bytes for read in matrices(layout.tile, side)), default=LINE)
+        with routine.count("0", extents[across]) as row, routine.count("0", extents[along], LINE // size) as element:
+            ask(memory, layout.tile, side, {**batch, across: Uniform(row, I64), along: Uniform(element, I64)})
     code.line("ret void")
     memory.close()
     return routine
 
 
-def asking_for_results(name: str, layout: Layout, frame: Frame) -> Routine:
-    """`@<name>(frame, parameters, row, rows, column)`: asks for where the results of a tile go, so that it comes while the tile
-    is computed."""
-    routine = Routine(f"void @{name}(ptr %frame, ptr %parameters, i64 %row, i64 %rows, i64 %column)")
-    code, tile = routine.code, layout.tile
-    memory = Memory(FrameView(routine, frame), Writer(code, 1), "ret void", None)
+def ask_for_results(memory: Memory, layout: Layout, row: str, rows: str, column: str) -> None:
+    """Asks for where the results of a tile of so many rows go, so that it comes while the tile is computed."""
+    routine, tile = memory.routine, layout.tile
     batch = Parameters(routine, "%parameters").batch(tile)
     row_index, column_index = tile.rows.loop.index, tile.columns.loop.index
     names = {*batch, row_index.name, column_index.name}
+    code = routine.code
     code.declare("void", "llvm.prefetch.p0", "ptr, i32, i32, i32")
-    with routine.count("0", "%rows") as row:
-        here = Uniform(code.emit(f"add i64 %row, {row}"), I64)
-        made: dict[str, Value] = {**batch, row_index.name: here, column_index.name: Uniform("%column", I64)}
+    with routine.count("0", rows) as number:
+        here = Uniform(code.emit(f"add i64 {row}, {number}"), I64)
+        made: dict[str, Value] = {**batch, row_index.name: here, column_index.name: Uniform(column, I64)}
         for write in tile.results:
             if not isinstance(write, Write) or write.index[-1:] != (column_index,):
                 continue
@@ -63,9 +62,6 @@ def asking_for_results(name: str, layout: Layout, frame: Frame) -> Routine:
             for line in range(0, layout.columns * write.array.element.bytes, LINE):
                 place = code.emit(f"getelementptr i8, ptr {address}, i64 {line}")
                 code.line(f"call void @llvm.prefetch.p0(ptr {place}, i32 1, i32 3, i32 1)")
-    code.line("ret void")
-    memory.close()
-    return routine
 
 
 def ask(memory: Memory, tile: Tile, side: Side, indices: Mapping[str, Value]) -> None:

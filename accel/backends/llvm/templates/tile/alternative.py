@@ -13,10 +13,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from accel.ast.tree.types import I64
+from accel.backends.llvm.emit.memory import Memory
+from accel.backends.llvm.emit.values import Writer
 from accel.backends.llvm.loops.durations import ALONE, CHUNK_TIME, duration
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.machine.target import host
-from accel.backends.llvm.templates.tile.ahead import asking, asking_for_results
+from accel.backends.llvm.templates.tile.ahead import ask_for_results, asking
 from accel.backends.llvm.templates.tile.batch import is_small, put_batch, some_of_batch
 from accel.backends.llvm.templates.tile.direct import Direct, can_be_direct, is_direct
 from accel.backends.llvm.templates.tile.kernel import Kernel
@@ -288,17 +290,12 @@ class Tiles:
             Kernel(f"{name}_kernel", self._layout, frame).write(),
             joined(f"{name}_join", self._layout, frame),
             Finish(f"{name}_finish", self._layout, frame).write(),
-            asking_for_results(f"{name}_ask_results", self._layout, frame),
             self._some_chunks(),
             *(self._wrapper(function) for function in ("pack_rows", "pack_columns", "chunks")),
         ]
         if self._tile.batch:
             text.routines += [some_of_batch(name, self._layout, self._words, frame), self._wrapper("batch")]
-            for side, function, word in (
-                (self._tile.rows, "ask_rows", Word.ROWS),
-                (self._tile.columns, "ask_columns", Word.COLUMNS),
-            ):
-                text.routines.append(asking(f"{name}_{function}", self._layout, side, word, frame))
+            text.routines.append(asking(f"{name}_ask", self._layout, frame))
         if can_be_direct(self._tile):
             text.routines += [
                 Direct(name, self._layout, self._words, frame).write(),
@@ -320,6 +317,7 @@ class Tiles:
         """`@<name>_chunks(frame, parameters, low, high)`: the tiles of some chunks."""
         routine = Routine(f"void @{self._name}_chunks(ptr %frame, ptr %parameters, i64 %low, i64 %high)")
         code, words, shape = routine.code, Parameters(routine, "%parameters"), self._layout
+        memory = Memory(FrameView(routine, self._text.frame), Writer(code, 1), "ret void", None)
         row_panels = code.parts(words.get(Word.ROWS), str(shape.rows))
         column_panels = code.parts(words.get(Word.COLUMNS), str(shape.columns))
         high, wide = words.get(Word.CHUNK_ROWS), words.get(Word.CHUNK_COLUMNS)
@@ -332,12 +330,15 @@ class Tiles:
             last_row = routine.least(code.emit(f"add i64 {row}, {high}"), row_panels)
             last_column = routine.least(code.emit(f"add i64 {column}, {wide}"), column_panels)
             with routine.count(column, last_column) as j, routine.count(row, last_row) as i:
-                self._one_tile(routine, words, (i, j), (counter, out))
+                self._one_tile(memory, words, (i, j), (counter, out))
         code.line("ret void")
+        memory.close()
         return routine
 
-    def _one_tile(self, routine: Routine, words: Parameters, panels: tuple[str, str], memory: tuple[str, str]) -> None:
-        code, shape, (counter, out) = routine.code, self._layout, memory
+    def _one_tile(self, memory: Memory, words: Parameters, panels: tuple[str, str], room: tuple[str, str]) -> None:
+        """The tile of two panels; `room`: for what waits to join, and for what the tile comes to."""
+        routine, shape, (counter, out) = memory.routine, self._layout, room
+        code = routine.code
         positions = code.emit(f"shl i64 {words.get(Word.STEPS)}, {words.get(Word.LOG)}")
         packs = []
         for word, panel, number in zip(
@@ -354,9 +355,7 @@ class Tiles:
             )
         )
         pointers = ", ".join(f"ptr {pointer}" for pointer in (*packs, counter, out))
-        code.line(
-            f"call void @{self._name}_ask_results(ptr %frame, ptr %parameters, i64 {row}, i64 {rows}, i64 {column})"
-        )
+        ask_for_results(memory, shape, row, rows, column)
         code.line(f"call void @{self._name}_kernel(ptr %frame, ptr %parameters, {pointers}, i64 {rows}, i64 {columns})")
         last = code.emit(f"icmp ne i64 {words.get(Word.LAST)}, 0")
         alone = code.emit(f"and i1 {last}, {code.emit(f'icmp eq i64 {words.get(Word.BLOCK)}, 0')}")

@@ -57,8 +57,7 @@ def some_of_batch(name: str, layout: Layout, size: int, frame: Frame) -> Routine
             code.line(f"call void @{name}_{function}(ptr %frame, ptr {words.pointer}, i64 0, i64 {count})")
         # What the packs of the next one read comes while this one is computed.
         put_batch(following, code.emit(f"add i64 {number}, 1"), extents)
-        for function in ("ask_columns", "ask_rows"):
-            code.line(f"call void @{name}_{function}(ptr %frame, ptr {following.pointer})")
+        code.line(f"call void @{name}_ask(ptr %frame, ptr {following.pointer})")
         code.line(f"call void @{name}_chunks(ptr %frame, ptr {words.pointer}, i64 0, i64 1)")
     code.line("ret void")
     return routine
