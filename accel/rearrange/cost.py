@@ -26,7 +26,9 @@ def predicted(nest: LinearNest, order: Order, levels: Sequence[Level] = LEVELS) 
         # carried is carried still.
         *outer, around, inner = pieces
         turned = (*outer, inner, around)
-        cycles = min(cycles, _cycles(nest, turned, levels, carried=_is_reduction(inner) or _is_reduction(around)))
+        is_carried = _is_reduction(inner) or _is_reduction(around)
+        unrolled = inner if _is_reduction(around) else None
+        cycles = min(cycles, _cycles(nest, turned, levels, carried=is_carried, unrolled=unrolled))
     return CYCLE * cycles
 
 
@@ -34,16 +36,33 @@ def _is_reduction(piece: Piece) -> bool:
     return piece.axis.role is Role.REDUCE
 
 
-def _cycles(nest: LinearNest, pieces: Sequence[Piece], levels: Sequence[Level], *, carried: bool) -> float:
-    """Of loops in this order; `carried`: the result stays in a register while the innermost one runs."""
+def _cycles(
+    nest: LinearNest,
+    pieces: Sequence[Piece],
+    levels: Sequence[Level],
+    *,
+    carried: bool,
+    unrolled: Piece | None = None,
+) -> float:
+    """Of loops in this order; `carried`: the result stays in a register while the innermost one runs. `unrolled`: a loop
+    written out around the sums of the innermost one, for all turns of which a register holds what does not change."""
     references = [*nest.reads, *([] if carried else [nest.result])]
-    walks = [Walk(each.type.bytes, tuple(_step(nest, each, piece) for piece in pieces)) for each in references]
+    walks = [
+        Walk(
+            each.type.bytes,
+            tuple(_step(nest, each, piece) for piece in pieces),
+            nest.reduction is not None and each is nest.result,
+        )
+        for each in references
+    ]
     extents = [piece.extent for piece in pieces]
     memory = sum(missed(walks, extents, level) for level in levels)
-    return memory + _instructions(nest, pieces, references)
+    return memory + _instructions(nest, pieces, references, unrolled)
 
 
-def _instructions(nest: LinearNest, pieces: Sequence[Piece], references: Sequence[Reference]) -> float:
+def _instructions(
+    nest: LinearNest, pieces: Sequence[Piece], references: Sequence[Reference], unrolled: Piece | None
+) -> float:
     """Cycles of the innermost loop, were all in the nearest cache."""
     turns, inner = prod(piece.extent for piece in pieces), pieces[-1]
     strides = [_step(nest, reference, inner) for reference in references]
@@ -54,7 +73,8 @@ def _instructions(nest: LinearNest, pieces: Sequence[Piece], references: Sequenc
     width = min(lanes, inner.extent)
     # Each entry into the innermost loop has its beginning and its end; a sum in lanes is joined there.
     entry = 4.0 + (8.0 if _is_reduction(inner) else 0.0)
-    return turns / width * (1 + 0.5 * len(references)) + turns / inner.extent * entry
+    moved = sum(1 / unrolled.extent if unrolled and not _step(nest, each, unrolled) else 1 for each in references)
+    return turns / width * (1 + 0.5 * moved) + turns / inner.extent * entry
 
 
 def _step(nest: LinearNest, reference: Reference, piece: Piece) -> int:

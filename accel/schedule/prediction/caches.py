@@ -17,6 +17,9 @@ LINE, PAGE, VECTOR = 64, 4096, 64
 CYCLE = 0.35e-9
 """Seconds."""
 
+CHANGED = 3
+"""Times as long as reads wait changes in place, where neither follow each other."""
+
 
 @dataclass(frozen=True, slots=True)
 class Level:
@@ -41,10 +44,12 @@ LEVELS = (
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """How loops walk through an array. bytes: of an element. steps: elements between turns of each loop, outermost first."""
+    """How loops walk through an array. bytes: of an element. steps: elements between turns of each loop, outermost first.
+    is_changed: whether elements are read, changed and written in each turn, so that what waits cannot overlap."""
 
     bytes: int
     steps: tuple[int, ...]
+    is_changed: bool = False
 
 
 def missed(walks: Sequence[Walk], extents: Sequence[int], level: Level) -> float:
@@ -64,7 +69,8 @@ def missed(walks: Sequence[Walk], extents: Sequence[int], level: Level) -> float
         units, streams = _units(inner or _pairs(walk, extents, len(extents) - 1), walk, level)
         if not inner:
             turns //= extents[-1]
-        total += turns * units * (level.streaming if streams else level.waiting)
+        waiting = level.waiting * (CHANGED if walk.is_changed else 1)
+        total += turns * units * (level.streaming if streams else waiting)
     return total
 
 
