@@ -36,7 +36,7 @@ import numpy as np
 from accel.ast.combinators.reorder import AllType
 from accel.ast.handles.acc import Acc, Array, Num, Scalar, Sh, Vector
 from accel.ast.handles.exp import E, Exp
-from accel.ast.handles.host_types import Element, Foreign, K, Placed
+from accel.ast.handles.host_types import AnotherRankOrElement, Element, Foreign, K, Placed
 from accel.device_array import DeviceArray
 '''
 
@@ -59,6 +59,8 @@ def type_variables() -> str:
         for name in numbered(letter, most)
     ]
     lines += ['G = TypeVar("G", bound=np.generic)', 'Other = TypeVar("Other", bound=Foreign)']
+    lines += ['HostArray = TypeVar("HostArray", bound=np.ndarray[Any, np.dtype[Element]])']
+    lines += ['Kept = TypeVar("Kept", bound=DeviceArray[Any, Element])']
     lines += ['Records = TypeVar("Records", bound=np.ndarray[Any, np.dtype[np.void]])']
     lines += [f'{name} = TypeVar("{name}", bound=Element)' for name in numbered("K", ITEMS)]
     return "\n".join(lines)
@@ -99,7 +101,8 @@ def shapes() -> list[tuple[str, str]]:
 def use() -> Signatures:
     """`use` of one array of NumPy or of a device, of tuples of arrays, and of objects that NumPy can see as arrays.
 
-    The last overload takes none of what the others refuse: what it takes is an `Acc[Any]`.
+    Where a rank or element type is due that an array lacks, its overload does not fit. The last one would take it, as an
+    `Acc[Any]` that fits everywhere; before that, another takes it as an array that fits nowhere.
     """
     host_array = "np.ndarray[Sh, np.dtype[{}]]".format
     signatures = [f"(x: {host_array('K')}) -> {array('K')}", f"(x: DeviceArray[Sh, K]) -> {array('K')}"]
@@ -109,6 +112,7 @@ def use() -> Signatures:
     signatures.append(f"(x: K) -> {array('K', 'tuple[()]')}")
     # Type variables: a plain parameter would be what mypy infers the argument for, and NumPy's functions have an overload
     # to an array of Any for what fits nowhere else. The fields of records are no part of their type.
+    signatures += [f"(x: {kind}) -> Acc[AnotherRankOrElement]" for kind in ("HostArray", "Kept")]
     signatures += ["(x: Records) -> Acc[Any]", "(x: Other) -> Acc[Any]"]
     return {"use": signatures}
 

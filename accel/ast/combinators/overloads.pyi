@@ -10,7 +10,7 @@ import numpy as np
 from accel.ast.combinators.reorder import AllType
 from accel.ast.handles.acc import Acc, Array, Num, Scalar, Sh, Vector
 from accel.ast.handles.exp import E, Exp
-from accel.ast.handles.host_types import Element, Foreign, K, Placed
+from accel.ast.handles.host_types import AnotherRankOrElement, Element, Foreign, K, Placed
 from accel.device_array import DeviceArray
 
 __all__ = [
@@ -78,6 +78,8 @@ A4 = TypeVar("A4")
 A5 = TypeVar("A5")
 G = TypeVar("G", bound=np.generic)
 Other = TypeVar("Other", bound=Foreign)
+HostArray = TypeVar("HostArray", bound=np.ndarray[Any, np.dtype[Element]])
+Kept = TypeVar("Kept", bound=DeviceArray[Any, Element])
 Records = TypeVar("Records", bound=np.ndarray[Any, np.dtype[np.void]])
 K1 = TypeVar("K1", bound=Element)
 K2 = TypeVar("K2", bound=Element)
@@ -103,6 +105,10 @@ def use(
 ) -> Acc[Array[Sh, tuple[K1, K2, K3, K4, K5]]]: ...
 @overload
 def use(x: K) -> Acc[Array[tuple[()], K]]: ...
+@overload
+def use(x: HostArray) -> Acc[AnotherRankOrElement]: ...
+@overload
+def use(x: Kept) -> Acc[AnotherRankOrElement]: ...
 @overload
 def use(x: Records) -> Acc[Any]: ...
 @overload

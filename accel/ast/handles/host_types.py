@@ -51,6 +51,10 @@ class Host(Placed[S, G], Protocol[S, G]):
         """What arrays on a device do not have."""
 
 
+class AnotherRankOrElement:
+    """Stands in `Acc[AnotherRankOrElement]` for what `use` makes of an array where another is due: it fits nowhere."""
+
+
 class SupportsArray(Protocol[KR]):
     """What NumPy can see as an array: a table's column, an image. NumPy's own arrays only if their elements fit."""
 

@@ -155,6 +155,25 @@ def unknown(xs: A.Acc[Any]) -> None:
     A.use("text")  # E: No overload variant of "use"
 
 
+def used(
+    m: np.ndarray[tuple[int, int], np.dtype[f8]],
+    v: np.ndarray[tuple[int], np.dtype[f4]],
+    d: A.DeviceArray[tuple[int, int], f8],
+    p: np.ndarray[tuple[int], np.dtype[b1]],
+) -> None:
+    def of_vector(xs: A.Acc[A.Vector[f8]]) -> None: ...
+
+    of_vector(A.use(m))  # E: expected "Acc[Array[tuple[int], float64]]"
+    of_vector(A.use(v))  # E: incompatible type "Acc[AnotherRankOrElement]"
+    of_vector(A.use(d))  # E: expected "Acc[Array[tuple[int], float64]]"
+    of_vector(A.use((v, v)))  # E: expected "Acc[Array[tuple[int], float64]]"
+    r: A.Acc[A.Matrix[f4]] = A.use(v)  # E: expression has type "Acc[AnotherRankOrElement]"
+    A.take(2, A.use(np.float32(1)))  # E: Argument 2 to "take"
+    A.length(A.use(m))  # E: Argument 1 to "length"
+    A.and_(A.use(v))  # E: Argument 1 to "and_"
+    A.gather(A.use(v), A.use(m))  # E: Argument 2 to "gather"
+
+
 def annotated(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f8]], p: A.Acc[A.Vector[tuple[f4, i4]]]) -> None:
     M8: TypeAlias = np.ndarray[tuple[int, int], np.dtype[f8]]
     r1: np.ndarray[tuple[int, int], np.dtype[f8]] = A.run(A.fold(A.add, 0, m))  # E: Argument 3 to "fold"
