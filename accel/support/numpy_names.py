@@ -52,6 +52,14 @@ _OF_INTEGERS: Final[Mapping[str, str]] = MappingProxyType({
 
 _JOINED = "A.append(xs, ys)"
 _STACKED = "A.concatOn(0, A.replicate((1, A.All), xs), A.replicate((1, A.All), ys))"
+_CLOSE = "A.and_(A.zipWith(lambda x, y: A.abs(x - y) <= 1e-8 + 1e-5 * A.abs(y), xs, ys))"
+_CONVOLVED = "A.init(A.stencil(lambda n: 0.5 * n(1) + 0.2 * n(0), A.boundary.clamp, xs))"
+_DISTINCT = (
+    "A.compact(A.imap(lambda ix, x: (ix[0] == 0) | (x != A.sort(xs)[A.max(ix[0] - 1, 0)]), A.sort(xs)), A.sort(xs))[0]"
+)
+_HISTOGRAM = (
+    "A.permute(A.add, A.fill((4,), 0), lambda ix: A.just(A.index(A.min(A.floor(xs[ix] + 2), 3))), A.fill((n,), 1))"
+)
 _IDENTITY = "A.generate((n, n), lambda ix: A.cond(ix[0] == ix[1], 1.0, 0.0))"
 
 NUMPY_FUNCTIONS: Final[Mapping[str, Spelling]] = MappingProxyType(
@@ -60,11 +68,13 @@ NUMPY_FUNCTIONS: Final[Mapping[str, Spelling]] = MappingProxyType(
         **_elementwise({"angle": "phase", "conj": "conjugate"}, "zs", "map"),
         **_elementwise(_BINARY, "xs, ys", "zipWith"),
         **_elementwise(_OF_INTEGERS, "i, j", "zipWith"),
+        "allclose": Spelling("np.allclose(xs, ys)", _CLOSE),
         "amax": Spelling("np.amax(xs)", "A.maximum(xs)"),
         "amin": Spelling("np.amin(xs)", "A.minimum(xs)"),
         "arange": Spelling("np.arange(n)", "A.enumFromN((n,), 0)"),
         "around": Spelling("np.around(xs)", "A.map(lambda x: A.round(x, np.float64), xs)"),
         "array": Spelling("np.array([1.0, 2.0])", "A.use(np.array([1.0, 2.0]))"),
+        "array_equal": Spelling("np.array_equal(xs, ys)", "A.and_(A.zipWith(A.eq, xs, ys))"),
         "asarray": Spelling("np.asarray([1.0, 2.0])", "A.use(np.asarray([1.0, 2.0]))"),
         "average": Spelling("np.average(xs)", "A.map(lambda t: t / n, A.sum(xs))"),
         "bincount": Spelling(
@@ -77,8 +87,10 @@ NUMPY_FUNCTIONS: Final[Mapping[str, Spelling]] = MappingProxyType(
         "broadcast_to": Spelling("np.broadcast_to(xs, (3, n))", "A.replicate((3, A.All), xs)"),
         "ceil": Spelling("np.ceil(xs)", "A.map(lambda x: A.ceiling(x, np.float64), xs)"),
         "clip": Spelling("np.clip(xs, 1, 2)", "A.map(lambda x: A.max(1, A.min(x, 2)), xs)"),
+        "column_stack": Spelling("np.column_stack([xs, ys])", f"A.transpose({_STACKED})"),
         "compress": Spelling("np.compress(p, xs)", "A.compact(p, xs)[0]"),
         "concatenate": Spelling("np.concatenate([xs, ys])", _JOINED),
+        "convolve": Spelling('np.convolve(xs, [0.5, 0.2], "valid")', _CONVOLVED),
         "count_nonzero": Spelling("np.count_nonzero(xs)", "A.sum(A.map(lambda x: A.boolToInt(x != 0), xs))"),
         "cumprod": Spelling("np.cumprod(xs)", "A.scanl1(A.mul, xs)"),
         "cumsum": Spelling("np.cumsum(xs)", "A.scanl1(A.add, xs)"),
@@ -99,6 +111,7 @@ NUMPY_FUNCTIONS: Final[Mapping[str, Spelling]] = MappingProxyType(
         ),
         "full": Spelling("np.full(n, 7.0)", "A.fill((n,), 7.0)"),
         "full_like": Spelling("np.full_like(xs, 7.0)", "A.fill(xs.shape, 7.0)"),
+        "histogram": Spelling("np.histogram(xs, 4, (-2, 2))[0]", _HISTOGRAM),
         "hstack": Spelling("np.hstack([xs, ys])", _JOINED),
         "identity": Spelling("np.identity(n)", _IDENTITY),
         "inner": Spelling("np.inner(xs, ys)", "A.dot(xs, ys)"),
@@ -110,10 +123,14 @@ NUMPY_FUNCTIONS: Final[Mapping[str, Spelling]] = MappingProxyType(
         "logical_or": Spelling("np.logical_or(p, q)", "A.zipWith(lambda x, y: x | y, p, q)"),
         "logical_xor": Spelling("np.logical_xor(p, q)", "A.zipWith(A.xor, p, q)"),
         "mean": Spelling("np.mean(xs)", "A.map(lambda t: t / n, A.sum(xs))"),
+        "median": Spelling("np.median(xs)", "A.unit((A.sort(xs)[(n - 1) // 2] + A.sort(xs)[n // 2]) / 2)"),
+        "nansum": Spelling("np.nansum(xs)", "A.sum(A.map(lambda x: A.cond(A.isNaN(x), 0.0, x), xs))"),
         "ndim": Spelling("np.ndim(m)", "m.rank"),
+        "nonzero": Spelling("np.nonzero(p)[0]", "A.map(lambda t: t[0][0], A.filter(A.snd, A.indexed(p))[0])"),
         "ones": Spelling("np.ones(n)", "A.fill((n,), 1.0)"),
         "ones_like": Spelling("np.ones_like(xs)", "A.fill(xs.shape, 1.0)"),
         "prod": Spelling("np.prod(xs)", "A.product(xs)"),
+        "ptp": Spelling("np.ptp(xs)", "A.zipWith(A.sub, A.maximum(xs), A.minimum(xs))"),
         "rad2deg": Spelling("np.rad2deg(xs)", "A.map(lambda x: x * (180 / np.pi), xs)"),
         "radians": Spelling("np.radians(xs)", "A.map(lambda x: x * (np.pi / 180), xs)"),
         "ravel": Spelling("np.ravel(m)", "A.flatten(m)"),
@@ -126,7 +143,10 @@ NUMPY_FUNCTIONS: Final[Mapping[str, Spelling]] = MappingProxyType(
         "swapaxes": Spelling("np.swapaxes(m, 0, 1)", "A.transposeOn(0, 1, m)"),
         "tile": Spelling("np.tile(xs, (3, 1))", "A.replicate((3, A.All), xs)"),
         "trace": Spelling("np.trace(s)", "A.sum(A.generate((n,), lambda ix: s[ix[0], ix[0]]))"),
+        "tril": Spelling("np.tril(s)", "A.imap(lambda ix, x: A.cond(ix[1] <= ix[0], x, 0), s)"),
+        "triu": Spelling("np.triu(s)", "A.imap(lambda ix, x: A.cond(ix[1] >= ix[0], x, 0), s)"),
         "trunc": Spelling("np.trunc(xs)", "A.map(lambda x: A.truncate(x, np.float64), xs)"),
+        "unique": Spelling("np.unique(xs)", _DISTINCT),
         "var": Spelling("np.var(xs)", "A.sum(A.map(lambda x: (x - A.the(mean)) ** 2 / n, xs))"),
         "vdot": Spelling("np.vdot(xs, ys)", "A.dot(xs, ys)"),
         "vstack": Spelling("np.vstack([xs, ys])", _STACKED),
@@ -153,6 +173,7 @@ SHARED_NAMES: Final[Mapping[str, Spelling]] = MappingProxyType(
         "append": Spelling("np.append(xs, ys)", "A.append(xs, ys)"),
         "argmax": Spelling("np.argmax(m, axis=1)", "A.argmax(m)"),
         "argmin": Spelling("np.argmin(m, axis=1)", "A.argmin(m)"),
+        "argsort": Spelling('np.argsort(xs, kind="stable")', "A.argsort(xs)"),
         "dot": Spelling("np.dot(xs, ys)", "A.dot(xs, ys)"),
         "einsum": Spelling('np.einsum("ij,jk->ik", s, s)', 'A.einsum("ij,jk->ik", s, s)'),
         "flip": Spelling("np.flip(m, axis=0)", "A.reverseOn(0, m)"),
@@ -165,7 +186,9 @@ SHARED_NAMES: Final[Mapping[str, Spelling]] = MappingProxyType(
         "outer": Spelling("np.outer(xs, ys)", "A.outer(xs, ys)"),
         "reshape": Spelling("np.reshape(m, (4, 3))", "A.reshape((4, 3), m)"),
         "round": Spelling("np.round(xs)", "A.map(lambda x: A.round(x, np.float64), xs)"),
+        "searchsorted": Spelling("np.searchsorted(np.sort(xs), ys)", "A.searchsorted(A.sort(xs), ys)"),
         "size": Spelling("np.size(m)", "A.unit(A.size(m))"),
+        "sort": Spelling("np.sort(m)", "A.sort(m)"),
         "sum": Spelling("np.sum(m, axis=0)", "A.sum(A.transpose(m))"),
         "take": Spelling("np.take(xs, j % n)", "A.gather(A.map(lambda k: k % n, j), xs)"),
         "tensordot": Spelling("np.tensordot(s, s, 1)", "A.tensordot(s, s, 1)"),
@@ -184,6 +207,7 @@ ARRAY_ATTRIBUTES: Final[Mapping[str, str]] = MappingProxyType(
         "T": "A.transpose(xs)",
         "argmax": "A.argmax(xs)",
         "argmin": "A.argmin(xs)",
+        "argsort": "A.argsort(xs)",
         "all": "A.and_(xs)",
         "any": "A.or_(xs)",
         "astype": "A.map(lambda x: A.cast(x, np.float32), xs)",
@@ -203,6 +227,7 @@ ARRAY_ATTRIBUTES: Final[Mapping[str, str]] = MappingProxyType(
         "reshape": "A.reshape(shape, xs)",
         "round": "A.map(lambda x: A.round(x, np.float64), xs)",
         "size": "A.size(xs)",
+        "sort": "A.sort(xs)",
         "sum": "A.sum(xs)",
         "swapaxes": "A.transposeOn(0, 1, xs)",
         "take": "A.gather(indices, xs)",
