@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, Final, get_args, get_origin, get_type_hints
 
 from accel.ast.handles.acc import Acc, Array
+from accel.ast.handles.literals import describe
 from accel.ast.handles.records import element_of
 from accel.ast.tree.types import ArrayType, ComplexType, ElementType, ScalarType
 from accel.errors import AccelTypeError, here
@@ -123,10 +124,19 @@ def refused(function: str, number: int, kind: ArrayType, demand: Demand) -> Acce
     return AccelTypeError(message, where, hint=f"{convert}, or leave the annotation open by a type variable")
 
 
+class _NotGiven:
+    """Stands for a function that comes later, when settings come first. Not None, which a missing `return` gives."""
+
+    def __repr__(self) -> str:
+        return "…"
+
+
+NOT_GIVEN: Final = _NotGiven()
+
+
 def function_of_arrays(function: object) -> Callable[..., object]:
     """What `runN` may compile; raises `AccelTypeError` for anything but a function."""
     if isinstance(function, Acc) or not callable(function):
-        raise AccelTypeError(
-            "runN takes a function over Accs; a program that holds its arrays is run by `A.run`", here()
-        )
+        hint = "is a `return` missing?" if function is None else "a program that holds its arrays is run by `A.run`"
+        raise AccelTypeError(f"runN takes a function over Accs, got {describe(function)}", here(), hint=hint)
     return function

@@ -12,6 +12,7 @@ import copy
 import linecache
 import os.path  # `pathlib` takes longer to import
 import sys
+import typing
 import warnings
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -26,9 +27,15 @@ from accel.support.frozen import frozen, frozen_value
 NUMPY = os.path.dirname(np.__file__) + "/"
 """Where NumPy's files are."""
 
-_NOT_THE_USERS = (os.path.dirname(os.path.realpath(__file__)) + "/", NUMPY, contextlib.__file__, "<frozen ")
+_NOT_THE_USERS = (
+    os.path.dirname(os.path.realpath(__file__)) + "/",
+    NUMPY,
+    contextlib.__file__,
+    typing.__file__,
+    "<frozen ",
+)
 """Where the files start whose frames are never the user's call: accel's own, those of NumPy, which asks arrays what they are,
-what stands between `with` and `using`, and what starts Python."""
+what stands between `with` and `using`, what takes the items of generic types, and what starts Python."""
 
 
 @frozen_value

@@ -18,7 +18,7 @@ import numpy as np
 
 from accel import kept_programs
 from accel import settings as setting
-from accel.annotations import contradiction, demand_of_result, demands, function_of_arrays, refused
+from accel.annotations import NOT_GIVEN, contradiction, demand_of_result, demands, function_of_arrays, refused
 from accel.ast.combinators.host.arrays import use
 from accel.ast.combinators.host.foreign import as_array
 from accel.ast.handles.acc import Acc
@@ -371,7 +371,7 @@ def _leaves(constants: Sequence[Use]) -> tuple[Leaf, ...]:
     return tuple([leaf for constant in constants for leaf in constant.data])
 
 
-def runN(f: object = None, **given: Unpack[Given]) -> Callable[..., object]:
+def runN(f: object = NOT_GIVEN, **given: Unpack[Given]) -> Callable[..., object]:
     """Compile a function over `Acc`s, to be called with arrays; also a decorator, with or without settings.
 
     Compiled once for each combination of ranks and dtypes that it is called with; sizes do not matter. `given` are settings
@@ -383,4 +383,7 @@ def runN(f: object = None, **given: Unpack[Given]) -> Callable[..., object]:
     >>> dot(np.arange(3.0), np.arange(3.0))
     array(5.)
     """
-    return functools.partial(runN, **given) if f is None else RunN(function_of_arrays(f), given)
+    if f is not NOT_GIVEN:
+        return RunN(function_of_arrays(f), given)
+    setting.check(given)
+    return functools.partial(runN, **given)

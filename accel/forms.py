@@ -9,7 +9,7 @@ from accel.ast.handles.acc import Acc
 from accel.ast.tree.host_functions import HostArray
 from accel.ast.tree.leaves import Leaf
 from accel.ast.tree.nodes import ArrayNode
-from accel.ast.tree.types import ArrayType
+from accel.ast.tree.types import ArrayType, require_shallow_tuples
 from accel.device_array import device_arrays
 from accel.errors import AccelTypeError, here
 from accel.structure import Nested, element_arrays, has_leaves
@@ -58,6 +58,8 @@ def _left_there(form: Nested[ArrayType], leaves: Iterator[Leaf], place: str) -> 
 
 def nodes_of(result: object, what: str) -> tuple[list[ArrayNode], Shaped]:
     """The nodes of its arrays, left to right, and its form. Raises `AccelTypeError` for anything else."""
+    if isinstance(result, tuple):
+        require_shallow_tuples(result, here())
     handles: list[Acc[Any]] = []  # Any: the arrays of a program have different types
     shaped = Shaped(_form(result, what, handles))
     return [handle.node for handle in handles], shaped

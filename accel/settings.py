@@ -33,8 +33,11 @@ from accel.support.choices import (
     check_seconds,
 )
 from accel.support.forks import load
+from accel.support.shown import shown
 
 if TYPE_CHECKING:
+    from contextlib import _GeneratorContextManager
+
     from accel.ilp.problem.function_key import FunctionKey
     from accel.ilp.problem.options import CostGiven
 
@@ -92,7 +95,7 @@ def _wrong(message: str, hint: str) -> AccelValueError:
 
 
 def _check(name: str, value: object, given_as: str | None = None) -> None:
-    if name == "checks" and value == "none":
+    if name == "checks" and isinstance(value, str) and value == "none":
         hint = "'bounds', where an index is checked unless it is proved to be in bounds, or 'all'"
         raise _wrong("checks='none' is no setting: memory outside of an array is never read or written", hint)
     if name in CHOICES:
@@ -107,11 +110,11 @@ def _check(name: str, value: object, given_as: str | None = None) -> None:
             check_cost(value)
     elif name == "backend":
         if not isinstance(value, str) or not _BACKEND.fullmatch(value):
-            message = f"{given_as or name}={value!r} is unknown"
+            message = f"{given_as or name}={shown(value)} is unknown"
             raise _wrong(message, "'llvm', 'interpreter', 'opencl' or 'opencl:1'; see devices()")
     elif name == "threads":
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= 1024:
-            raise _wrong(f"threads={value!r} is no number of threads", "0 (all) to 1024")
+            raise _wrong(f"threads={shown(value)} is no number of threads", "0 (all) to 1024")
     else:
         known = ", ".join(field.name for field in fields(Settings))
         raise _wrong(f"there is no setting {name!r}", f"the settings are {known}")
@@ -186,8 +189,7 @@ def check(given: Given) -> None:
         _check(name, value)
 
 
-@contextmanager
-def using(**given: Unpack[Given]) -> Iterator[Settings]:
+def using(**given: Unpack[Given]) -> _GeneratorContextManager[Settings]:
     """Settings for a block: `with using(backend="opencl"): ...`. Raises `AccelValueError` on an unknown name or value.
 
     backend: `llvm`, `interpreter`, `opencl`, or `opencl:1` (the device's number in `devices()`). threads: CPU threads, 0 for
@@ -208,6 +210,12 @@ def using(**given: Unpack[Given]) -> Iterator[Settings]:
     ...     A.run(A.sum(A.use(np.arange(4))))
     array(6)
     """
+    check(given)
+    return _in_force(given)
+
+
+@contextmanager
+def _in_force(given: Given) -> Iterator[Settings]:
     token = _CURRENT.set(_same(changed(given)))
     try:
         yield current()

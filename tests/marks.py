@@ -33,12 +33,24 @@ FOLDERS = {
         "examples",
         "commands",
         "differential",
+        "mistakes",
         "profiling",
         "rearrange",
         "test_endurance.py",
     ),
     "opencl": ("opencl",),
-    "solver": ("ilp", "papers", "explanation", "benchmarks", "commands", "differential", "llvm", "issues", "rearrange"),
+    "solver": (
+        "ilp",
+        "papers",
+        "explanation",
+        "benchmarks",
+        "commands",
+        "differential",
+        "llvm",
+        "issues",
+        "mistakes",
+        "rearrange",
+    ),
 }
 """What tests of a folder, or a file, of `tests` may use, by mark."""
 

@@ -48,5 +48,5 @@ def test_signatures_say_the_types_that_mypy_knows() -> None:
     assert "x9: Acc[Array[Sh, E9]]" in reference.parameters("zipWith9")
 
 
-PLAIN = {"DIM0", "DIM1", "DIM2", "DIM3", "DIM4", "DIM5", "Matrix", "Num", "Scalar", "Segments", "Vector"}
+PLAIN = {"All", "DIM0", "DIM1", "DIM2", "DIM3", "DIM4", "DIM5", "Matrix", "Num", "Scalar", "Segments", "Vector"}
 """Types that are no classes."""

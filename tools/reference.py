@@ -81,7 +81,7 @@ STUBS = signatures(Path(__file__).parents[1] / "accel" / "ast")
 def parameters(name: str) -> str:
     """The call, with types; the name alone of what is not called."""
     made = getattr(accel, name)
-    if inspect.isclass(made) or not callable(made):
+    if inspect.isclass(made) or not callable(made) or made is accel.All:
         return name
     found = inspect.signature(made)
     texts = [re.sub(r"'([^']*[\[\]A-Za-z|.* ]+)'", r"\1", str(each)) for each in found.parameters.values()]

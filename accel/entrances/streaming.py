@@ -13,6 +13,7 @@ from threading import Thread
 from typing import Any, Unpack
 
 from accel import settings as setting
+from accel.annotations import NOT_GIVEN
 from accel.ast.handles.function import takes
 from accel.ast.handles.literals import describe
 from accel.errors import AccelTypeError, here
@@ -20,7 +21,7 @@ from accel.execution import RunN, require_program, run, runN
 from accel.settings import Given
 
 
-def run1(f: object = None, **given: Unpack[Given]) -> Callable[..., object]:
+def run1(f: object = NOT_GIVEN, **given: Unpack[Given]) -> Callable[..., object]:
     """`runN` of a function of one array; also a decorator, with or without settings.
 
     Raises `AccelTypeError` for a function that does not take one array. Accelerate's `run1`.
@@ -30,7 +31,10 @@ def run1(f: object = None, **given: Unpack[Given]) -> Callable[..., object]:
     >>> double(np.arange(3))
     array([0, 2, 4])
     """
-    return functools.partial(run1, **given) if f is None else _of_one("run1", f, given)
+    if f is not NOT_GIVEN:
+        return _of_one("run1", f, given)
+    setting.check(given)
+    return functools.partial(run1, **given)
 
 
 def runAsync(a: object, *, keep: bool = False, **given: Unpack[Given]) -> Future[Any]:  # Any: what `run` gives

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from accel.errors import AccelRearrangeError
 from accel.rearrange.nest import LinearNest
 from accel.rearrange.rules import Order, Piece, exchange, own_order, subdivide
+from accel.support.shown import shown
 
 
 def orders(nest: LinearNest, blocks: Mapping[str, Sequence[int]], *, free: bool) -> tuple[Order, ...]:
@@ -40,7 +41,7 @@ def subdivided(nest: LinearNest, blocks: Mapping[str, Sequence[int]]) -> Order:
         if depth is None:
             known = ", ".join(f"{each.letter} ({each.name})" for each in nest.axes)
             raise AccelRearrangeError(
-                f"there is no axis {axis!r} to subdivide", nest.where, hint=f"the axes are {known}"
+                f"there is no axis {shown(axis)} to subdivide", nest.where, hint=f"the axes are {known}"
             )
         for size in sizes:
             order = subdivide(order, depth, size)

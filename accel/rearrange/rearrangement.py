@@ -24,6 +24,7 @@ from accel.rearrange.orders import orders
 from accel.rearrange.rules import Order, Step, own_order
 from accel.rearrange.trace import linear_nest
 from accel.support.lazy import lazy
+from accel.support.shown import shown
 
 Association: TypeAlias = Literal["free", "fixed"]
 
@@ -126,7 +127,7 @@ def rearrangements(
         ['mapA mapB rnz', 'mapB mapA rnz', 'mapA rnz mapB', 'mapB rnz mapA', 'rnz mapA mapB', 'rnz mapB mapA']
     """
     if association not in ("free", "fixed"):
-        raise AccelValueError(f"association is 'free' or 'fixed', not {association!r}", here())
+        raise AccelValueError(f"association is 'free' or 'fixed', not {shown(association)}", here())
     # The product as an operation of its own: LLVM rounds it with its sum, where that is free.
     found = subject(f, arrays, setting.changed({"products": "rounded"}))
     nest, data = linear_nest(found.staged.loops, found.sizes, [to_host(leaf) for leaf in found.data or ()])

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias, get_args
 
 from accel.errors import AccelValueError, here
+from accel.support.shown import shown
 
 Strategy: TypeAlias = Literal[
     "ilp", "none", "linear", "greedy", "greedy_top_down", "greedy_bottom_up", "unintrusive", "branch_and_bound"
@@ -55,10 +56,10 @@ def check_choice(name: str, value: object) -> None:
     # 1 == True, but a number is no answer to `duplicate`; arrays compare element by element.
     if not any(type(value) is type(choice) and value == choice for choice in choices):
         hint = "one of " + ", ".join(map(repr, choices))
-        raise AccelValueError(f"{name}={value!r} is no setting", here(), hint=hint)
+        raise AccelValueError(f"{name}={shown(value)} is no setting", here(), hint=hint)
 
 
 def check_seconds(name: str, value: object) -> None:
     """Raise `AccelValueError` unless `value` is a time."""
     if not isinstance(value, int | float) or isinstance(value, bool) or not value > 0:
-        raise AccelValueError(f"{name}={value!r} is no number of seconds", here(), hint="more than 0")
+        raise AccelValueError(f"{name}={shown(value)} is no number of seconds", here(), hint="more than 0")

@@ -93,7 +93,7 @@ def test_masked_indices_are_checked_where_they_are_looked_at() -> None:
         A.gatherIf(at, A.use(V > 2), lambda m: m, A.fill((2,), 0), A.use(V))
     with pytest.raises(A.AccelTypeError, match="gatherIf from an array of rank 2 needs indices of type"):
         A.gatherIf(untyped(at), marks, lambda m: m, A.fill((2,), 0.0), A.use(M))
-    with pytest.raises(A.AccelTypeError, match="the predicate of scatterIf must return an Exp"):
+    with pytest.raises(A.AccelTypeError, match="the predicate of scatterIf must be bool"):
         A.scatterIf(at, marks, untyped(lambda m: 1), A.fill((2,), 0), A.use(V[:2]))
 
 

@@ -16,6 +16,17 @@ pair: Any = A.lift(1, 2)
 array: Any = np.ones(3)
 point: Any = A.index()
 line: Any = A.index(1)
+missing: Any = None
+boundary: Any = A.boundary.clamp
+every: Any = A.All
+kind: Any = type
+expression: Any = A.Exp
+tall: Any = (1,) * 65
+alias: Any = A.Vector[np.float32]
+several: Any = np.floating
+nested: Any = ()
+for _ in range(5000):
+    nested = (nested,)
 
 
 def assign() -> None:
@@ -55,6 +66,23 @@ WRONG: dict[str, tuple[type[A.AccelError], Callable[[], object]]] = {
     "a record without fields": (A.AccelTypeError, lambda: A.use(np.zeros(3, np.dtype([])))),
     "an array as a strategy": (A.AccelValueError, lambda: A.run(vector, strategy=array)),
     "an array as a cost": (A.AccelValueError, lambda: A.run(vector, cost=array)),
+    "a wrong setting for using, without with": (A.AccelValueError, lambda: A.using(backend="x")),
+    "a wrong setting for a decorator": (A.AccelValueError, lambda: A.runN(strategy=array)),
+    "None as a function": (A.AccelTypeError, lambda: A.runN(missing)),
+    "None as a function of one array": (A.AccelTypeError, lambda: A.run1(missing)),
+    "None as a function for many arrays": (A.AccelTypeError, lambda: A.stream(missing, [])),
+    "a boundary that is called": (A.AccelTypeError, lambda: boundary()),
+    "All that is called": (A.AccelTypeError, lambda: every()),
+    "a setting that Python does not write": (A.AccelValueError, lambda: A.run(vector, threads=10**5000)),
+    "a number that Python does not write": (A.AccelTypeError, lambda: A.constant(10**5000)),
+    "more dimensions than NumPy has": (A.AccelTypeError, lambda: A.fill(tall, 0)),
+    "a builtin of another number of arguments": (A.AccelTypeError, lambda: A.zipWith(kind, vector, vector)),
+    "an alias of a class as a function": (A.AccelTypeError, lambda: A.map(alias, vector)),
+    "a class of several types": (A.AccelTypeError, lambda: A.cast(A.constant(1), several)),
+    "an Exp of an Exp": (A.AccelTypeError, lambda: A.map(expression, vector)),
+    "an Exp as an item of a type": (A.AccelTypeError, lambda: A.Vector[pair]),
+    "tuples in tuples": (A.AccelTypeError, lambda: A.run(nested)),
+    "tuples in tuples, used": (A.AccelTypeError, lambda: A.use(nested)),
     "a wrong setting for runN": (A.AccelValueError, lambda: A.runN(lambda xs: xs, strategy=array)),
 }
 
@@ -83,3 +111,33 @@ def test_advice_for_narrow_indices_does_not_exchange_them_in_silence() -> None:
         A.AccelTypeError, match=r"hint: convert them: .*fromIntegral.*; if the second array has the indices"
     ):
         A.gather(narrow, A.use(np.array([7, 8])))
+
+
+def test_stored_arrays_may_be_a_tuple() -> None:
+    """As for all that takes arrays and gives them back."""
+    xs, ys = A.compute((vector, A.use(np.arange(2))))
+    first, second = A.run((xs, ys), backend="interpreter")
+    np.testing.assert_array_equal(first, np.ones(3))
+    np.testing.assert_array_equal(second, np.arange(2))
+
+
+@pytest.mark.llvm
+@pytest.mark.parametrize("backend", ["interpreter", "llvm", "opencl"])
+def test_arrays_have_as_many_dimensions_as_in_numpy(backend: str) -> None:
+    """On `llvm` one more ended the process."""
+    shape: Any = (1,) * 63 + (2,)  # mypy knows shapes of up to five extents
+    high = A.generate(shape, lambda ix: A.unindex(ix)[63])
+    assert (
+        A.run(A.map(lambda x: x + 1, high), backend=backend).tolist()
+        == np.arange(1, 3).reshape((1,) * 63 + (2,)).tolist()
+    )
+
+
+def test_what_using_is_given_is_checked_once_more_when_it_begins() -> None:
+    """It is a decorator, too."""
+
+    @A.using(backend="interpreter")
+    def total() -> object:
+        return A.run(A.sum(vector))
+
+    assert total() == 3.0

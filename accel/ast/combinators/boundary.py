@@ -8,7 +8,7 @@ both alike (`accel/schedule/splitting/inside.py`).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, Generic, Never, TypeAlias, TypeVar, final, overload
+from typing import TYPE_CHECKING, Any, Final, Generic, Never, TypeAlias, TypeVar, final, overload
 
 import numpy as np
 
@@ -53,6 +53,13 @@ class Boundary(Generic[Sh_contra, E_co]):
 
     def __repr__(self) -> str:
         return f"A.boundary.{self._name}"
+
+    if not TYPE_CHECKING:  # for mypy it is no function
+
+        def __call__(self, *_: object, **__: object) -> Never:
+            """Say that it stands for itself."""
+            hint = f"write `{self}`, without parentheses"
+            raise AccelTypeError(f"{self} is a boundary, not a function that gives one", here(), hint=hint)
 
 
 def _clamped(i: Number, offset: int, extent: Number) -> Number:
@@ -140,7 +147,8 @@ class Boundaries:
 
         def value(index: Exp[Any], kind: ElementType, name: str, where: Where | None) -> ScalarNode:
             what = f"the boundary function of {name}"
-            return typed(expect_exp(apply(f, (index,), what, where), what, where), kind, f"the result of {what}", where)
+            found = expect_exp(apply(f, (index,), what, where), what, where, result=kind)
+            return typed(found, kind, f"the result of {what}", where)
 
         return Boundary("function(…)", None, value)
 

@@ -14,14 +14,13 @@ import numpy as np
 from accel.ast.combinators.construct import unit
 from accel.ast.combinators.elementwise import map_arrays
 from accel.ast.combinators.prelude import the
-from accel.ast.handles.acc import Acc, Array, Extents, Num, Scalar, Sh, result_of
-from accel.ast.handles.checks import arrays_of
-from accel.ast.handles.exp import E, Exp, raw
+from accel.ast.handles.acc import Acc, Extents, Num, Scalar, result_of
+from accel.ast.handles.exp import Exp, raw
 from accel.ast.handles.function import apply, forbid_nested
 from accel.ast.handles.literals import describe, typed, untyped
 from accel.ast.handles.tuples import lift_items, while_
 from accel.ast.tree.nodes import Acond, ArrayParameter, Assert, Awhile, Compute, Literal
-from accel.ast.tree.types import BOOL, I64, ArrayType
+from accel.ast.tree.types import BOOL, I64, ArrayType, require_shallow_tuples
 from accel.errors import AccelTypeError, Where, here
 
 S = TypeVar("S")
@@ -39,9 +38,23 @@ def flatten_structure(what: str, value: object, where: Where | None) -> tuple[Ac
     if isinstance(value, Acc):
         return (value,)
     if isinstance(value, tuple):
+        require_shallow_tuples(value, where)
         return tuple(array for item in value for array in flatten_structure(what, item, where))
-    hint = "write `A.unit(e)`" if isinstance(value, Exp) else None
-    raise AccelTypeError(f"{what} must be an Acc or a tuple of them, got {describe(raw(value))}", where, hint=hint)
+    message = f"{what} must be an Acc or a tuple of them, got {describe(raw(value))}"
+    raise AccelTypeError(message, where, hint=_instead_of(value))
+
+
+def _instead_of(value: object) -> str | None:
+    """What to write instead of something that is no array computation."""
+    if isinstance(value, Exp):
+        return "write `A.unit(e)`"
+    if isinstance(value, np.ndarray):
+        return "an array enters a program by `A.use(array)`"
+    if value is None:
+        return "is a `return` missing?"
+    if callable(value):
+        return "give the arrays themselves, not a function that makes them"
+    return "several arrays are a tuple: `(xs, ys)`" if isinstance(value, list) else None
 
 
 def rebuild_structure(template: object, arrays: list[Acc[Any]]) -> Any:  # Any: the structure's type, as the template's
@@ -51,15 +64,19 @@ def rebuild_structure(template: object, arrays: list[Acc[Any]]) -> Any:  # Any: 
     return arrays.pop(0)
 
 
-def compute(xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, E]]:
-    """`xs` itself, computed and stored before anything that uses it: nothing fuses across.
+def compute(xs: State) -> State:
+    """`xs` itself, an array or nested tuple of arrays, computed and stored before anything that uses it: nothing fuses across.
+
+    Raises `AccelTypeError` for other types. Accelerate's `compute`.
 
     >>> A.run(A.compute(A.map(lambda x: x + 1, A.use(np.arange(5)))))
     array([1, 2, 3, 4, 5])
     """
     where = here()
-    (array,) = arrays_of("compute", (xs,), where)
-    return Acc(Compute(array.node, (array.type,), where), array.extents)
+    arrays = flatten_structure("what compute stores", xs, where)
+    stored = [Acc[Any](Compute(x.node, (x.type,), where), x.extents) for x in arrays]
+    structure: State = rebuild_structure(xs, stored)
+    return structure
 
 
 def assert_(condition: Exp[np.bool_], message: str, xs: S) -> S:

@@ -13,7 +13,7 @@ from accel.ast.combinators.reorder import permuted
 from accel.ast.handles.acc import Acc, Array, Extents, Matrix, Num, Sh
 from accel.ast.handles.checks import arrays_of, inner_array, of_rank
 from accel.ast.handles.exp import E, Exp, raw
-from accel.ast.handles.literals import typed
+from accel.ast.handles.literals import describe, typed
 from accel.ast.handles.tuples import index_of, unlift_items
 from accel.ast.scalars.conversions import max, min
 from accel.ast.tree.nodes import Literal
@@ -239,7 +239,8 @@ def dimension(name: str, axis: int, xs: object, *given: object) -> tuple[Acc[Any
         return array, array.rank - 1
     (array,) = arrays_of(name, (xs,), where, (axis, *given, xs))
     if not isinstance(axis, int):
-        raise AccelTypeError(f"{name} needs an int as its axis, got {type(axis).__name__}", where)
+        hint = "0 is the outermost axis, -1 the innermost"
+        raise AccelTypeError(f"{name} needs an int as its axis, got {describe(raw(axis))}", where, hint=hint)
     if not -array.rank <= axis < array.rank:
         raise AccelValueError(f"{name}: an array of rank {array.rank} has no axis {axis}", where)
     return array, axis % array.rank

@@ -7,7 +7,7 @@ what is known while the program is built. What depends on a rank is typed in `ov
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeVar, final, overload
+from typing import TYPE_CHECKING, Any, Final, Never, TypeVar, final, overload
 
 import numpy as np
 
@@ -35,6 +35,13 @@ class AllType:
 
     def __repr__(self) -> str:
         return "All"
+
+    if not TYPE_CHECKING:  # for mypy it is no function
+
+        def __call__(self, *_: object, **__: object) -> Never:
+            """Say that it stands for itself."""
+            hint = "write `A.All`, without parentheses: `A.replicate((n, A.All), xs)`"
+            raise AccelTypeError("All stands for a whole dimension, and is no function", here(), hint=hint)
 
 
 All: Final = AllType()

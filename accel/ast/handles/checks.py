@@ -80,4 +80,10 @@ def _array(name: str, value: object, where: Where | None, given: Sequence[object
         hint = f"functions and arrays stand in another order: see `help(A.{name})`"
     elif isinstance(value, tuple):
         hint = "arrays of equal shape become one array of tuples by `A.zip`"
+    elif isinstance(value, (bool, int, float, complex, np.generic)):
+        hint = "a number becomes an array by `A.unit(…)`, of rank 0, or by `A.fill(shape, …)`"
+    elif value is None:
+        hint = "is a `return` missing?"
+    else:
+        hint = "what NumPy can see as an array enters a program by `A.use(…)`"
     raise AccelTypeError(f"{name} takes an Acc, got {describe(value)}", where, hint=hint)

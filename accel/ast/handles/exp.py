@@ -35,7 +35,7 @@ from accel.ast.handles.elements import (
 from accel.ast.tree.nodes import ScalarNode
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.text import scalar_text
-from accel.ast.tree.types import ElementType
+from accel.ast.tree.types import DEEPEST, ElementType
 from accel.errors import AccelStagingError, here
 from accel.support.frozen import quickly_made
 from accel.support.numpy_names import SCALAR_ATTRIBUTES, attribute_hint
@@ -48,12 +48,12 @@ NUMPY_FUNCTION = "NumPy's functions do not take what has no value yet"
 """What to say to a NumPy function of an `Exp` or an `Acc`."""
 
 
-def raw(value: object) -> object:
-    """What builders take: a handle's node, tuples item by item, anything else as it is."""
+def raw(value: object, depth: int = DEEPEST + 2) -> object:
+    """What builders take: a handle's node, tuples item by item, anything else as it is; so are tuples too deep to be taken."""
     if isinstance(value, Exp):
         return value.node
-    if type(value) is tuple:
-        return tuple(raw(item) for item in value)
+    if type(value) is tuple and depth:
+        return tuple([raw(item, depth - 1) for item in value])
     return value
 
 

@@ -8,13 +8,14 @@ parallelism, design section 2).
 from __future__ import annotations
 
 import inspect
+import typing
 from collections.abc import Callable, Container, Sequence
 from typing import Any
 
 import numpy as np
 
-from accel.ast.handles.exp import NUMPY_FUNCTION, Exp
-from accel.ast.handles.literals import describe, typed
+from accel.ast.handles.exp import NUMPY_FUNCTION, Exp, raw
+from accel.ast.handles.literals import describe, typed, untyped
 from accel.ast.tree.nodes import Function, Literal, Parameter, ScalarNode, While
 from accel.ast.tree.structure import scalar_function
 from accel.ast.tree.types import BOOL, C64, F32, ComplexType, ElementType, ScalarType, TupleType
@@ -55,10 +56,16 @@ def call(
     if isinstance(value, Exp):
         body: ScalarNode = value.node
     else:
-        body = expect_exp(value, what, where, [parameter.type for parameter in parameters])
+        body = expect_exp(value, what, where, [parameter.type for parameter in parameters], result)
     if result is None or body.type is result:
         return body
     return typed(body, result, f"the result of {what}", where)
+
+
+def _lambda(count: int) -> str:
+    """A function of so many arguments, as its beginning."""
+    names = "xyzuvw" if count <= len("xyzuvw") else [f"x{number}" for number in range(count)]
+    return f"lambda {', '.join(names[:count])}: …"
 
 
 def _hint_of_tuple(kind: ElementType) -> str | None:
@@ -75,17 +82,30 @@ def apply(
 ) -> object:
     """What the user's `function` returns. Raises `AccelTypeError` if it is not a function of that many arguments."""
     count = len(arguments)
-    if not callable(function):
+    if not callable(function) or function is Exp:  # which a user does not call
         wanted = f"a function of {count} argument{'s' * (count != 1)}"
-        raise AccelTypeError(f"{what} must be {wanted}, got {describe(function)}", where, hint=hint)
+        message = f"{what} must be {wanted}, got {describe(raw(function))}"
+        raise AccelTypeError(message, where, hint=hint or f"write `{_lambda(count)}`")
     try:
         return function(*arguments)
     except TypeError as error:
         if not takes(function, count):
-            raise AccelTypeError(f"{what} must take {count} argument{'s' * (count != 1)}", where, hint=hint) from None
+            wanted = f"{what} must take {count} argument{'s' * (count != 1)}"
+            raise AccelTypeError(wanted, where, hint=hint or f"write `{_lambda(count)}`") from None
         if "__array_ufunc__" in str(error):  # NumPy's way to say so
             raise _numpy_function(error, where) from None
+        if _is_of_the_call(error):
+            message = f"{what} does not take Exps: {error}"
+            raise AccelTypeError(message, where, hint="write a function of Exps: `lambda x: …`") from error
         raise
+
+
+def _is_of_the_call(error: TypeError) -> bool:
+    """Whether no line of a function raised it, but Python, which could not call that: a builtin, or an alias of a class."""
+    trace = None if error.__traceback__ is None else error.__traceback__.tb_next
+    while trace is not None and trace.tb_frame.f_code.co_filename == typing.__file__:
+        trace = trace.tb_next
+    return trace is None
 
 
 def apply_to_arrays(function: Callable[..., object], arrays: Sequence[object], where: Where | None) -> object:
@@ -119,21 +139,31 @@ def _numpy_function(error: TypeError, where: Where | None) -> AccelTypeError:
     return AccelTypeError(NUMPY_FUNCTION, where, hint=hint)
 
 
-def expect_exp(value: object, what: str, where: Where | None, given: Sequence[ElementType] = ()) -> ScalarNode:
-    """The node of an `Exp` that the user's function returned; anything else is an error that says what to return.
+def expect_exp(
+    value: object,
+    what: str,
+    where: Where | None,
+    given: Sequence[ElementType] = (),
+    result: ElementType | None = None,
+) -> ScalarNode:
+    """The node of what the user's function returned: an `Exp`, or a number whose type is clear.
 
-    `given` are the types of its parameters, one of which a number probably should have.
+    That is a bool, a NumPy scalar, and any number where the type of the `result` is fixed. Raises `AccelTypeError`, which says
+    what to return, for anything else. `given` are the types of its parameters, one of which a number probably should have.
     """
     if isinstance(value, Exp):
         return value.node
+    if isinstance(value, (bool, int, float, complex, np.generic)):
+        if isinstance(result, ScalarType | ComplexType):
+            return typed(value, result, f"the result of {what}", where)
+        if isinstance(value, (bool, np.generic)):
+            return untyped(value, f"the result of {what}", where)
     if isinstance(value, tuple):
         items = ", ".join("…" for _ in value)
         hint = f"write `A.lift({items})`, or `A.index({items})` for an index"
     elif value is None:
         hint = "is a `return` missing?"
-    elif isinstance(value, np.generic):
-        hint = f"write `A.constant(np.{value.dtype}({value.item()!r}))`"
-    elif isinstance(value, (bool, int, float, complex)):
+    elif isinstance(value, (int, float, complex)):
         hint = f"write `{_constant(value, given)}`, with the type that is meant"
     else:
         hint = "one element of an array is read by `xs[index]`, that of a scalar array by `A.the(xs)`"
@@ -143,8 +173,6 @@ def expect_exp(value: object, what: str, where: Where | None, given: Sequence[El
 
 def _constant(value: complex, given: Sequence[ElementType]) -> str:
     """A Python number as an expression, of the last of the given types that it may have."""
-    if isinstance(value, bool):
-        return f"A.constant({value!r})"
     if isinstance(value, complex):
         complexes = [kind for kind in given if isinstance(kind, ComplexType)]
         return f"A.constant({value!r}, np.{(complexes or [C64])[-1].dtype})"

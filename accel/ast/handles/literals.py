@@ -27,8 +27,11 @@ from accel.ast.tree.types import (
     ScalarType,
     TupleType,
     number_type,
+    require_shallow,
+    require_shallow_tuples,
 )
 from accel.errors import AccelTypeError, Where
+from accel.support.shown import kind_of, shown
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs  # in Python since 3.13
@@ -71,8 +74,11 @@ def untyped(value: object, what: str, where: Where | None) -> ScalarNode:
     if is_node(value):
         return value
     if isinstance(value, tuple):
+        require_shallow_tuples(value, where)
         parts = tuple(untyped(v, f"item {i} of {what}", where) for i, v in enumerate(value))
-        return MakeTuple(parts, TupleType(tuple(part.type for part in parts)), where)
+        kind = TupleType(tuple(part.type for part in parts))
+        require_shallow(kind)
+        return MakeTuple(parts, kind, where)
     return number(value, natural_type(value, what, where), what, where)
 
 
@@ -81,7 +87,8 @@ def natural_type(value: object, what: str, where: Where | None) -> ScalarType | 
     if isinstance(value, np.generic):
         found = number_type(value.dtype)
         if found is None:
-            raise AccelTypeError(f"{what} has dtype {value.dtype}, which accel has no type for", where)
+            hint = "write a Python number, or convert it: `np.float64(…)`"
+            raise AccelTypeError(f"{what} has dtype {value.dtype}, which accel has no type for", where, hint=hint)
         return found
     if isinstance(value, bool):
         return BOOL
@@ -118,7 +125,7 @@ def number(value: object, expected: ScalarType | ComplexType, what: str, where: 
     elif expected.is_integer:
         _check_integer(value, expected, what, where)
     elif not _fits_float(value, expected):
-        raise AccelTypeError(f"{what}: {value!r} does not fit {expected}", where)
+        raise AccelTypeError(f"{what}: {shown(value)} does not fit {expected}", where)
     return Literal(expected, float(value) if expected.is_float else value, where)
 
 
@@ -144,7 +151,7 @@ def _complex(value: object, expected: ComplexType, what: str, where: Where | Non
         hint = f"write `{int(value.real)}`"
         raise AccelTypeError(f"{what} must be {expected}, got {describe(value)}", where, hint=hint)
     if not _fits_float(value.real, expected.part) or not _fits_float(value.imag, expected.part):
-        raise AccelTypeError(f"{what}: {value!r} does not fit {expected}", where)
+        raise AccelTypeError(f"{what}: {shown(value)} does not fit {expected}", where)
     parts = (Literal(expected.part, float(value.real), where), Literal(expected.part, float(value.imag), where))
     return MakeTuple(parts, expected, where)
 
@@ -163,15 +170,14 @@ def describe(value: object) -> str:
     if isinstance(value, np.generic):
         return f"the NumPy scalar {value.item()!r} of type {value.dtype}"
     if isinstance(value, (bool, int, float, complex)):
-        return f"the Python {type(value).__name__} {value!r}"
+        return f"the Python {type(value).__name__} {shown(value)}"
     if isinstance(value, tuple):
         return f"a Python tuple of {len(value)}"
     if value is None:
         return "None"
     if isinstance(value, np.ndarray):
         return "a NumPy array"
-    name = type(value).__name__
-    return f"{'an' if name[:1] in 'AEIOUaeiou' else 'a'} {name}"
+    return kind_of(value)
 
 
 def same_place(place: Where | None, other: Where | None) -> bool:
@@ -211,7 +217,7 @@ def _check_integer(value: float, expected: ScalarType, what: str, where: Where |
         raise AccelTypeError(f"{what} must be {expected}, got {describe(value)}", where, hint=hint)
     if not expected.minimum <= value <= expected.maximum:
         limits = f"{expected.minimum} to {expected.maximum}"
-        raise AccelTypeError(f"{what}: {value} does not fit {expected} ({limits})", where)
+        raise AccelTypeError(f"{what}: {shown(value)} does not fit {expected} ({limits})", where)
 
 
 def _fits_float(value: float, expected: ScalarType) -> bool:
@@ -231,4 +237,10 @@ def _advice(value: object) -> str | None:
         return "an array enters a program by `A.use(array)`; one element of it is read by `A.use(array)[index]`"
     if type(value).__name__ == "Acc":
         return "one element of an array is read by `xs[index]`, that of a scalar array by `A.the(xs)`"
-    return None
+    if isinstance(value, tuple):
+        return f"a tuple of expressions is made by `A.lift({', '.join('…' for _ in value)})`"
+    if value is None:
+        return "is a `return` missing, or an argument?"
+    if callable(value):
+        return "give the value itself, not a function that makes it; in a choice only the branch that is taken is evaluated"
+    return "numbers are those of Python and NumPy's scalars"

@@ -179,7 +179,8 @@ def _field(cls: type[Record], name: str, annotation: object, where: Where | None
     kind = element_of(inner)
     if kind is not None:
         return kind
-    hint = f"write `{name}: A.Field[np.{_NEAREST.get(annotation, _name(annotation))}]`"
+    nearest = _NEAREST.get(annotation) if isinstance(annotation, type) else None
+    hint = f"write `{name}: A.Field[np.{nearest or _name(annotation)}]`"
     raise AccelTypeError(f"{what} is annotated with no element type of accel's", where, hint=hint)
 
 

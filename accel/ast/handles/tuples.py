@@ -22,6 +22,7 @@ from accel.ast.tree.nodes import Literal, Parameter, ScalarNode, While
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, I64, ComplexType, ScalarType, TupleType, index_type, number_type
 from accel.errors import AccelTypeError, Where, here
+from accel.support.shown import shown
 
 Ix = TypeVarTuple("Ix")
 E1 = TypeVar("E1")
@@ -299,14 +300,19 @@ def while_(p: Callable[[Exp[E]], Exp[np.bool_]], f: Callable[[Exp[E]], Exp[E]], 
 def target_type(dtype: object, name: str, where: Where | None) -> ScalarType | ComplexType:
     """The scalar type that a conversion is asked for: a NumPy scalar class or dtype."""
     if isinstance(dtype, np.dtype) or (isinstance(dtype, type) and issubclass(dtype, np.generic)):
-        found = number_type(np.dtype(dtype))
+        try:
+            found = number_type(np.dtype(dtype))
+        except TypeError:  # a class of several types, such as `np.floating`
+            found = None
         if found is not None:
             return found
-        raise AccelTypeError(f"{name}: accel has no element type for NumPy's {np.dtype(dtype)}", where)
+        kind = dtype.__name__ if isinstance(dtype, type) else dtype
+        hint = "write one of `np.bool_`, `np.int64`, `np.float32`, `np.complex64` and their like"
+        raise AccelTypeError(f"{name}: accel has no element type for NumPy's {kind}", where, hint=hint)
     names = {int: "np.int64", float: "np.float64", bool: "np.bool_", complex: "np.complex128"}
     hint = f"write `{names[dtype]}`" if isinstance(dtype, type) and dtype in names else "write `np.float32`"
-    shown = dtype.__name__ if isinstance(dtype, type) else repr(dtype)
-    raise AccelTypeError(f"{name} needs a NumPy type as its target, got {shown}", where, hint=hint)
+    given = dtype.__name__ if isinstance(dtype, type) else shown(dtype)
+    raise AccelTypeError(f"{name} needs a NumPy type as its target, got {given}", where, hint=hint)
 
 
 def _tuple(name: str, p: object, made_by: str = "`A.lift(…)`") -> ScalarNode:

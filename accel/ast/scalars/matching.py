@@ -86,7 +86,7 @@ def _fits(pattern: object, subject: ScalarNode, what: str, where: Where | None) 
         return Literal(BOOL, True, where)
     if callable(pattern) and not isinstance(pattern, Exp):
         value = apply(pattern, [Exp(subject)], what, where)
-        return typed(expect_exp(value, what, where, [subject.type]), BOOL, f"the result of {what}", where)
+        return typed(expect_exp(value, what, where, [subject.type], BOOL), BOOL, f"the result of {what}", where)
     if isinstance(pattern, tuple):
         if not isinstance(subject.type, TupleType) or len(subject.type.items) != len(pattern):
             raise AccelTypeError(f"{what} has {len(pattern)} items, but what is matched is {subject.type}", where)

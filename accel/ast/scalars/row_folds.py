@@ -48,7 +48,7 @@ def sfoldl(f: Callable[[Any, Any], object], z: object, ix: object, xs: object) -
         place = (*(project(row, axis, where) for axis in range(outer)), state[0].node)
         item: Exp[Any] = Exp(Index(array.node, MakeTuple(place, index_type(array.rank), where), element, where))
         what = "the function of sfoldl"
-        result = expect_exp(apply(f, [state[1], item], what, where), what, where, [seed.type, element])
+        result = expect_exp(apply(f, [state[1], item], what, where), what, where, [seed.type, element], seed.type)
         return lift_items((state[0] + 1, Exp(typed(result, seed.type, f"the result of {what}", where))))
 
     first: Exp[Any] = Exp(Literal(I64, 0, where))

@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from enum import Enum
 from functools import cache
 from types import MappingProxyType
-from typing import TypeAlias, Union, assert_never
+from typing import Final, TypeAlias, Union, assert_never
 
 import numpy as np
 
+from accel.errors import AccelTypeError, Where, here
 from accel.support.frozen import frozen_value
 
 
@@ -181,9 +182,72 @@ def _array_of_scalars(rank: int, element: ScalarType) -> ArrayType:
     return ArrayType(rank, element)
 
 
+RANKS: Final = 64
+"""The highest rank: NumPy's, in whose arrays results come out."""
+
+DEEPEST: Final = 64
+"""How many tuples and maybes may lie in each other: stages call themselves for each."""
+
+WIDEST: Final = 10_000
+"""How many of them may lie side by side."""
+
+
 def array_type(rank: int, element: ElementType) -> ArrayType:
-    """The type of an array. Those of scalars are made once, and compare in no time; equal tuples may be other records."""
-    return _array_of_scalars(rank, element) if isinstance(element, ScalarType) else ArrayType(rank, element)
+    """The type of an array. Those of scalars are made once, and compare in no time; equal tuples may be other records.
+
+    Raises `AccelTypeError` for a rank above `RANKS`, and as `require_shallow` does.
+    """
+    if rank > RANKS:
+        hint = "flatten some dimensions into one: `A.reshape`, `A.flatten`"
+        raise AccelTypeError(f"an array has at most {RANKS} dimensions, not {rank}", here(), hint=hint)
+    if isinstance(element, ScalarType):
+        return _array_of_scalars(rank, element)
+    require_shallow(element)
+    return ArrayType(rank, element)
+
+
+def require_shallow(element: ElementType) -> None:
+    """Raises `AccelTypeError` if tuples and maybes lie in each other deeper than `DEEPEST`."""
+    level: list[ElementType] = [element]
+    for _ in range(DEEPEST):
+        level = [inner for kind in level for inner in _inside(kind)]
+        if not level:
+            return
+        if len(level) > WIDEST:
+            break
+    raise too_deep(here())
+
+
+def require_shallow_tuples(value: object, where: Where | None) -> None:
+    """Raises `AccelTypeError` if Python tuples lie in each other deeper than element types may."""
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [item for each in level if isinstance(each, tuple) for item in each if isinstance(item, tuple)]
+        if not level:
+            return
+        if len(level) > WIDEST:
+            break
+    raise too_deep(where)
+
+
+def too_deep(where: Where | None) -> AccelTypeError:
+    """What is wrong with tuples in tuples, and so on."""
+    return AccelTypeError(
+        f"tuples lie in each other {DEEPEST} deep at most, and {WIDEST} side by side", where,
+        hint="an array of one more dimension holds many values of one type",
+    )  # fmt: skip
+
+
+def _inside(element: ElementType) -> tuple[ElementType, ...]:
+    match element:
+        case TupleType(items):
+            return tuple([item for item in items if not isinstance(item, ScalarType)])
+        case MaybeType(value):
+            return (value,)
+        case ScalarType() | ComplexType():
+            return ()
+        case _:
+            assert_never(element)
 
 
 _BY_DTYPE = {scalar.dtype: scalar for scalar in ScalarType}

@@ -19,6 +19,7 @@ from accel.ilp.problem.interference import interferences
 from accel.labelled.array import Array, Label, Shape, SizeVariable, with_segments
 from accel.support.choices import CostName
 from accel.support.lazy import lazy
+from accel.support.shown import shown
 
 NOMINAL_EXTENT = 1024
 """What an extent counts that is not known."""
@@ -50,7 +51,9 @@ class CostLevel:
             weight: object = getattr(self, each.name)
             if not isinstance(weight, int) or isinstance(weight, bool) or weight < 0:
                 hint = "a cost that rewards what others avoid is a function over clusters: see docs/ilp.md"
-                raise AccelValueError(f"The weight {each.name}={weight!r} is no integer from 0.", here(), hint=hint)
+                raise AccelValueError(
+                    f"The weight {each.name}={shown(weight)} is no integer from 0.", here(), hint=hint
+                )
 
     @property
     def reads(self) -> bool:
@@ -86,7 +89,7 @@ class CostModel:
     def __post_init__(self) -> None:
         levels: object = self.levels
         if not isinstance(levels, tuple) or not levels or not all(isinstance(level, CostLevel) for level in levels):
-            raise AccelValueError(f"A cost model is a tuple of one CostLevel or more, not {levels!r}.", here())
+            raise AccelValueError(f"A cost model is a tuple of one CostLevel or more, not {shown(levels)}.", here())
 
     def __str__(self) -> str:
         return self.name or "; ".join(map(str, self.levels))

@@ -17,6 +17,7 @@ from accel.ilp.problem.clustering import Cluster, Traversal
 from accel.ilp.problem.cost import CostModel, Weights
 from accel.ilp.problem.graph import Graph
 from accel.labelled.array import Array, Label
+from accel.support.shown import shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,5 +148,5 @@ def call(function: CostFunction, graph: Graph, cluster: Cluster, weights: Weight
             raise TypeError
         return tuple(index(number) for number in numbers)
     except TypeError:
-        message = f"The cost function {name_of(function)} returned {answer!r} for the cluster {what}."
+        message = f"The cost function {name_of(function)} returned {shown(answer)} for the cluster {what}."
         raise AccelValueError(message, here(), hint=ANSWER) from None

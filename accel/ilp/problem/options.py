@@ -11,6 +11,7 @@ from accel.ilp.problem.cost import MODELS, CostModel
 from accel.ilp.problem.cost_function import Cost, CostFunction, name_of
 from accel.labelled.array import SizeVariable
 from accel.support.choices import DUPLICATE, CostName, Duplicate, FormulationName, Strategy, check_choice, check_seconds
+from accel.support.shown import shown
 
 CostGiven: TypeAlias = CostName | CostModel | CostFunction
 """How a user says what clusters cost: by the name of a model, a model of weights, or a function over one cluster."""
@@ -21,7 +22,7 @@ def check_cost(value: object) -> None:
     named = isinstance(value, str) and value in MODELS
     if not (named or isinstance(value, CostModel) or callable(value)):
         hint = f"one of {', '.join(map(repr, MODELS))}, a CostModel, or a function over a CostCluster"
-        raise AccelValueError(f"cost={value!r} is no setting", here(), hint=hint)
+        raise AccelValueError(f"cost={shown(value)} is no setting", here(), hint=hint)
 
 
 @dataclass(frozen=True, slots=True)

@@ -280,8 +280,8 @@ FAULTS = (
     Fault(
         "errors point into NumPy",
         "errors.py",
-        'os.path.dirname(os.path.realpath(__file__)) + "/", NUMPY, contextlib.__file__,',
-        'os.path.dirname(os.path.realpath(__file__)) + "/", contextlib.__file__,',
+        "    NUMPY,\n    contextlib.__file__,",
+        "    contextlib.__file__,",
         ("tests/errors/test_errors.py", "tests/ast/test_use.py", "tests/issues/test_raw_errors_of_python.py"),
     ),
 )

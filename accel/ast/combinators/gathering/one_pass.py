@@ -16,7 +16,7 @@ from accel.ast.combinators.elementwise import map_arrays
 from accel.ast.combinators.folds import UNSEEDED, fold_array
 from accel.ast.handles.acc import Acc, Array
 from accel.ast.handles.checks import inner_array
-from accel.ast.handles.exp import Exp
+from accel.ast.handles.exp import Exp, raw
 from accel.ast.handles.function import apply
 from accel.ast.handles.literals import describe
 from accel.ast.handles.tuples import constant, target_type
@@ -83,11 +83,11 @@ class Fold(Generic[I, O]):
 
     def map(self, f: Callable[[Exp[O]], Exp[F]]) -> Fold[I, F]:
         """`f` of the result."""
-        return _applied(f, (self,))
+        return _mapped("map", f, (self,))
 
     def zipWith(self, f: Callable[[Exp[O], Exp[F]], Exp[G]], other: Fold[I, F]) -> Fold[I, G]:
         """`f` of the results of both."""
-        return _applied(f, (self, other))
+        return _mapped("zipWith", f, (self, other))
 
     def __add__(self, other: Fold[I, O] | O | float) -> Fold[I, O]:
         return _operated(operator.add, self, other)
@@ -163,6 +163,16 @@ def _named(name: str, dtype: type[N], combine: Callable[..., object], seed: obje
     made: Fold[N, N] = Fold.__new__(Fold)
     made._parts, made._function, made._operands = (element, combine, seed), None, ()
     return made
+
+
+def _mapped(name: str, f: Callable[..., object], operands: tuple[Fold[Any, Any], ...]) -> Fold[Any, Any]:
+    """`f` of the results of folds. Raises `AccelTypeError` for what is no function, or no fold."""
+    for wrong in [operand for operand in operands if not isinstance(operand, Fold)]:
+        hint = "the function comes first: `one.zipWith(lambda x, y: …, other)`"
+        raise AccelTypeError(f"{name} of a Fold takes another Fold, got {describe(raw(wrong))}", here(), hint=hint)
+    if not callable(f) or isinstance(f, Exp):
+        raise AccelTypeError(f"{name} of a Fold takes a function, got {describe(raw(f))}", here())
+    return _applied(f, operands)
 
 
 def _applied(f: Callable[..., object], operands: tuple[Fold[Any, Any], ...]) -> Fold[Any, Any]:

@@ -17,7 +17,15 @@ from accel.ast.handles.acc import Acc
 from accel.ast.handles.extents import require_extents
 from accel.ast.tree.leaves import Leaf
 from accel.ast.tree.nodes import Use
-from accel.ast.tree.types import ComplexType, ElementType, RecordType, TupleType, array_type, number_type
+from accel.ast.tree.types import (
+    ComplexType,
+    ElementType,
+    RecordType,
+    TupleType,
+    array_type,
+    number_type,
+    require_shallow_tuples,
+)
 from accel.device_array import DeviceArray
 from accel.errors import AccelShapeError, AccelTypeError, Where, here
 
@@ -29,6 +37,8 @@ def use(x: object) -> Acc[Any]:
     array([1., 2., 3.])
     """
     where = here()
+    if isinstance(x, tuple):
+        require_shallow_tuples(x, where)
     element, data = taken(x, where)
     shape = data[0].shape
     if len(data) > 1 and any(array.shape != shape for array in data):

@@ -29,6 +29,7 @@ from accel.ast.handles.acc import Acc, Array
 from accel.ast.handles.literals import describe
 from accel.ast.handles.tuples import constant, index_of, unlift_items
 from accel.errors import AccelTypeError, AccelValueError, Where, here
+from accel.support.shown import shown
 
 B = TypeVar("B", bound=np.generic)
 
@@ -93,10 +94,10 @@ class _Steps:
             if isinstance(step, str) or not step or not all(isinstance(at, int) and 0 <= at < count for at in step):
                 hint = "a step has the positions of arrays that are left; their product stands last: `[(0, 2), (0, 1)]`"
                 raise AccelValueError(
-                    f"einsum's path has a step {step!r} where {count} arrays are left", self._where, hint=hint
+                    f"einsum's path has a step {shown(step)} where {count} arrays are left", self._where, hint=hint
                 )
             if len(set(step)) != len(step):
-                raise AccelValueError(f"einsum's path has an array twice in {step!r}", self._where)
+                raise AccelValueError(f"einsum's path has an array twice in {shown(step)}", self._where)
             self._multiply([int(at) for at in step], len(self.factors) - len(step))
 
     def by_axes(self) -> None:

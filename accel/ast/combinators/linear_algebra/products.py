@@ -21,6 +21,7 @@ from accel.ast.combinators.linear_algebra.contraction import (
 from accel.ast.combinators.reorder import flatten_array
 from accel.ast.handles.acc import DIM2, DIM3, DIM4, DIM5, Acc, Array, Matrix, Scalar, Sh, Vector
 from accel.errors import AccelTypeError, AccelValueError, Where, here
+from accel.support.shown import shown
 
 Ix = TypeVarTuple("Ix")
 B = TypeVar("B", bound=np.generic)
@@ -200,7 +201,7 @@ def _summed_axes(axes: object, left: int, right: int, where: Where | None) -> tu
         return list(range(left - axes, left)), list(range(axes))
     if not isinstance(axes, (tuple, list)) or len(axes) != 2:
         hint = "`axes` is how many, or the axes of each: `((0,), (1,))`"
-        raise AccelTypeError(f"tensordot needs an int or a pair of axes, got {axes!r}", where, hint=hint)
+        raise AccelTypeError(f"tensordot needs an int or a pair of axes, got {shown(axes)}", where, hint=hint)
     firsts, seconds = _axes_of(axes[0], left, where), _axes_of(axes[1], right, where)
     if len(firsts) != len(seconds):
         message = f"tensordot sums axes in pairs, but got {len(firsts)} of one array and {len(seconds)} of the other"
@@ -212,11 +213,11 @@ def _axes_of(given: object, rank: int, where: Where | None) -> list[int]:
     """Axes of an array of that rank, counted from the outermost."""
     listed = [given] if isinstance(given, int) else given
     if not isinstance(listed, (tuple, list)) or not all(isinstance(axis, int) for axis in listed):
-        raise AccelTypeError(f"tensordot needs ints as its axes, got {given!r}", where)
+        raise AccelTypeError(f"tensordot needs ints as its axes, got {shown(given)}", where)
     for axis in listed:
         if not -rank <= axis < rank:
             raise AccelValueError(f"tensordot: an array of rank {rank} has no axis {axis}", where)
     found = [axis % rank for axis in listed]
     if len(set(found)) != len(found):
-        raise AccelValueError(f"tensordot sums an axis once, got {given!r}", where)
+        raise AccelValueError(f"tensordot sums an axis once, got {shown(given)}", where)
     return found

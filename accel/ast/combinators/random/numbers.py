@@ -45,8 +45,8 @@ def bits(key: Key, sh: Any) -> Acc[Any]:
 def uniform(key: Key, sh: Any, dtype: Any) -> Acc[Any]:
     """Numbers in [0, 1), evenly distributed, as `np.random.Generator(np.random.Philox(key=seed)).random` gives them.
 
-    `dtype` is `np.float64` or `np.float32`. The first takes 53 bits of element i of `bits` for number i, the second 24 bits
-    of one half of element i // 2, the low half first.
+    `dtype` is `np.float64` or `np.float32`, and must be given. The first takes 53 bits of element i of `bits` for number i, the
+    second 24 bits of one half of element i // 2, the low half first.
 
     >>> import accel as A, numpy as np
     >>> A.run(A.random.uniform(A.random.key(7), (3,), np.float64))
@@ -66,9 +66,9 @@ def uniform(key: Key, sh: Any, dtype: Any) -> Acc[Any]:
 def normal(key: Key, sh: Any, dtype: Any) -> Acc[Any]:
     """Numbers with the standard normal distribution: mean 0, variance 1.
 
-    `dtype` is `np.float64` or `np.float32`. Number i is the value below which a normal number lies with the probability that
-    element i of `bits` says, for 32-bit floats one half of element i // 2. So it takes one number, as NumPy's do not, which
-    are others. None is larger than 9.1 (6.2 in 32 bits).
+    `dtype` is `np.float64` or `np.float32`, and must be given. Number i is the value below which a normal number lies with the
+    probability that element i of `bits` says, for 32-bit floats one half of element i // 2. So it takes one number, as
+    NumPy's do not, which are others. None is larger than 9.1 (6.2 in 32 bits).
 
     >>> import accel as A, numpy as np
     >>> A.run(A.random.normal(A.random.key(7), (3,), np.float64))
