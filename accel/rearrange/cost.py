@@ -21,9 +21,9 @@ def predicted(nest: LinearNest, order: Order, levels: Sequence[Level] = LEVELS) 
     """Seconds on one thread."""
     pieces = order.pieces
     cycles = _cycles(nest, pieces, levels, carried=_is_reduction(pieces[-1]))
-    if len(pieces) > 1 and pieces[-1].extent <= UNROLLED:
-        # LLVM writes the innermost loop out, and takes the one around it in lanes: so they have changed places, but what is
-        # carried is carried still.
+    if len(pieces) > 1 and pieces[-1].extent <= UNROLLED and _step(nest, nest.result, pieces[-2]) <= 1:
+        # LLVM writes the innermost loop out, and takes the one around it in lanes, unless it had to scatter results: so they
+        # have changed places, but what is carried is carried still.
         *outer, around, inner = pieces
         turned = (*outer, inner, around)
         is_carried = _is_reduction(inner) or _is_reduction(around)
@@ -66,15 +66,15 @@ def _instructions(
     """Cycles of the innermost loop, were all in the nearest cache."""
     turns, inner = prod(piece.extent for piece in pieces), pieces[-1]
     strides = [_step(nest, reference, inner) for reference in references]
+    parts = [1 / unrolled.extent if unrolled and not _step(nest, each, unrolled) else 1.0 for each in references]
     lanes = max(1, VECTOR // nest.result.type.bytes)
     if any(stride not in (0, 1) for stride in strides):
-        gathered = sum(stride not in (0, 1) for stride in strides)
+        gathered = sum(part for stride, part in zip(strides, parts, strict=True) if stride not in (0, 1))
         return turns * (0.5 + gathered)
     width = min(lanes, inner.extent)
     # Each entry into the innermost loop has its beginning and its end; a sum in lanes is joined there.
     entry = 4.0 + (8.0 if _is_reduction(inner) else 0.0)
-    moved = sum(1 / unrolled.extent if unrolled and not _step(nest, each, unrolled) else 1 for each in references)
-    return turns / width * (1 + 0.5 * moved) + turns / inner.extent * entry
+    return turns / width * (1 + 0.5 * sum(parts)) + turns / inner.extent * entry
 
 
 def _step(nest: LinearNest, reference: Reference, piece: Piece) -> int:

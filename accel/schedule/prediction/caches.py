@@ -21,6 +21,10 @@ CHANGED = 3
 """Times as long as reads wait changes in place, where neither follow each other."""
 
 
+PASSING = 4
+"""What part of a level is taken by what passes through and does not stay."""
+
+
 @dataclass(frozen=True, slots=True)
 class Level:
     """A cache of `size` bytes in `ways`; cycles for a unit that it lacks, in streams and else. Units are lines or pages."""
@@ -54,11 +58,9 @@ class Walk:
 
 def missed(walks: Sequence[Walk], extents: Sequence[int], level: Level) -> float:
     """Cycles for what a level does not hold. extents: of the loops, outermost first."""
-    depth = len(extents)
-    while depth and sum(_occupied(_pairs(each, extents, depth - 1), each, level) for each in walks) <= level.size:
-        depth -= 1
     total = 0.0
     for walk in walks:
+        depth = _depth(walk, walks, extents, level)
         turns = prod(extents[:depth])
         inner = _pairs(walk, extents, depth)
         # What the nearest loops outside do not move stays, if they come one after the other.
@@ -72,6 +74,19 @@ def missed(walks: Sequence[Walk], extents: Sequence[int], level: Level) -> float
         waiting = level.waiting * (CHANGED if walk.is_changed else 1)
         total += turns * units * (level.streaming if streams else waiting)
     return total
+
+
+def _depth(walk: Walk, walks: Sequence[Walk], extents: Sequence[int], level: Level) -> int:
+    """From which loop on what the walk touches stays in the level. Others that find no room there take a part of it only."""
+    depth = len(extents)
+    while depth:
+        taken = [_occupied(_pairs(each, extents, depth - 1), each, level) for each in walks]
+        own = taken[walks.index(walk)]
+        others = sum(taken) - own
+        if own + min(others, level.size / PASSING) > level.size:
+            break
+        depth -= 1
+    return depth
 
 
 def _pairs(walk: Walk, extents: Sequence[int], depth: int) -> list[tuple[int, int]]:
