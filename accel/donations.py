@@ -78,7 +78,8 @@ def called(
 def _numbers(donate: object, count: int) -> Sequence[int]:
     """The numbers of arguments. Raises `AccelTypeError` or `AccelValueError` for anything else."""
     if not isinstance(donate, tuple | list) or not all(type(number) is int for number in donate):
-        raise AccelTypeError(f"donate must be a tuple of numbers of arguments, got {describe(donate)}", here())
+        message = f"donate must be a tuple of numbers of arguments, got {describe(donate)}"
+        raise AccelTypeError(message, here(), hint="the first argument is `donate=(0,)`")
     for number in donate:
         if not 0 <= number < count:
             message = f"there is no argument {number} to donate among {count}"

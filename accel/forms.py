@@ -71,6 +71,8 @@ def _form(part: object, what: str, handles: list[Acc[Any]]) -> Nested[ArrayType]
         return tuple([_form(item, what, handles) for item in part])
     if not isinstance(part, Acc):
         hint = "wrap NumPy arrays in `A.use(...)`; an Exp becomes an array by `A.unit(e)`"
+        if isinstance(part, list):
+            hint = "several are a tuple: `(xs, ys)`"
         raise AccelTypeError(f"{what} must be an Acc or a tuple of them, got {type(part).__name__}", here(), hint=hint)
     handles.append(part)
     return part.type

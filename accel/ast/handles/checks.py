@@ -37,6 +37,7 @@ def inner_array(name: str, value: object, where: Where | None, given: Sequence[o
             f"{name} works along the innermost dimension, but the array has rank 0",
             where,
             others=(("the array was made here:", array.node.where),),
+            hint="its one element is `A.the(xs)`",
         )
     return array
 

@@ -121,7 +121,9 @@ def unequal(
         f"{name} needs arrays of equal shape, got {left} and {right}",
         where,
         others=(_made_here(left, left_where), _made_here(right, right_where)),
-        hint="for the part that they share write `trim=True`" if name.startswith("zip") else None,
+        hint="for the part that they share write `trim=True`"
+        if name.startswith("zip")
+        else "shorten one by `A.take(n, xs)`; nothing is repeated by itself: `A.replicate((n, A.All), xs)`",
     )
 
 

@@ -217,7 +217,8 @@ def _check_integer(value: float, expected: ScalarType, what: str, where: Where |
         raise AccelTypeError(f"{what} must be {expected}, got {describe(value)}", where, hint=hint)
     if not expected.minimum <= value <= expected.maximum:
         limits = f"{expected.minimum} to {expected.maximum}"
-        raise AccelTypeError(f"{what}: {shown(value)} does not fit {expected} ({limits})", where)
+        hint = "write a number in these limits, or convert what it meets to a type with wider ones by `A.cast`"
+        raise AccelTypeError(f"{what}: {shown(value)} does not fit {expected} ({limits})", where, hint=hint)
 
 
 def _fits_float(value: float, expected: ScalarType) -> bool:

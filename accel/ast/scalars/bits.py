@@ -144,7 +144,7 @@ def _bit(name: str, x: object, position: object) -> Exp[Any]:
     require_elements(name, (x, position), where)
     kind = untyped(raw(x), f"operand 1 of {name}", where).type
     if not isinstance(kind, ScalarType) or not kind.is_integer:
-        raise AccelTypeError(f"{name} takes integers, got {kind}", where)
+        raise AccelTypeError(f"{name} takes integers, got {kind}", where, hint="convert it: `A.cast(e, np.int64)`")
     one: ScalarNode = typed(1, kind, "one", where)
     node: Operation = operations.shift(Operator.SHIFT_LEFT, one, raw(position), where, name)
     return Exp(node)
