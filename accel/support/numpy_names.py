@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Final
 
 import numpy as np
@@ -267,10 +267,10 @@ def missing(name: str, known: Iterable[str]) -> AttributeError:
     if name in NUMPY_FUNCTIONS:
         spelling = NUMPY_FUNCTIONS[name]
         return AttributeError(f"{message}: for `{spelling.numpy}` write `{spelling.accel}`")
-    of_numpy = vars(np).get(name)
+    of_numpy = getattr(np, name, None)
     if isinstance(of_numpy, (float, type)):
         return AttributeError(f"{message}: write `np.{name}`")
-    if callable(of_numpy):
+    if callable(of_numpy) or isinstance(of_numpy, ModuleType):
         return AttributeError(f"{message}: NumPy's works on arrays of the host, before `A.use` or after `A.run`")
     from difflib import get_close_matches  # for errors only
 

@@ -63,7 +63,7 @@ def _of_process(seeds: Sequence[int], backends: Sequence[str]) -> Iterator[str]:
         command = [sys.executable, "-m", "tests.mistakes", "--here", "--backends", ",".join(backends)]
         command += ["--seed", str(left[0]), "--count", str(len(left))]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, errors="replace", check=False)
-        yield from filter(None, done.stdout.split(_END))
+        yield from (report for report in done.stdout.split(_END) if report.strip())
         if done.returncode == 0:
             return
         *_, last = (line for line in done.stderr.splitlines() if line.startswith("at seed "))

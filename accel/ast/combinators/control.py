@@ -181,6 +181,9 @@ def _iterated(
     name: str, n: object, once: Callable[[Exp[np.int64], object], object], x: object, where: Where | None
 ) -> Any:  # Any: `x`'s type
     """A loop that counts down: what is reported knows it by that (`accel/explanation/naming/turns.py`)."""
+    if callable(n) and not isinstance(n, Exp):
+        hint = f"the number comes first: `A.{name}(n, f, x)`"
+        raise AccelTypeError(f"{name} takes a number of iterations, got {describe(n)}", where, hint=hint)
     count: Exp[np.int64] = Exp(typed(raw(n), I64, "the number of iterations", where))
     if isinstance(x, Acc) or (isinstance(x, tuple) and x):
         turns = unit(count)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import or_
-from typing import Any, Generic, TypeVar, final, overload
+from typing import TYPE_CHECKING, Any, Generic, Never, TypeVar, final, overload
 
 import numpy as np
 
@@ -71,6 +71,13 @@ class Neighbourhood(Generic[Sh, E]):
         outside = Exp[Any](value(index, self._array.type.element, self._name, where))
         sides = [i + offset < 0 if offset < 0 else i + offset >= extent for i, offset, extent in places if offset]
         return cond(reduce(or_, sides), outside, self._load(index, where))
+
+    if not TYPE_CHECKING:  # for mypy it is missing
+
+        def __getitem__(self, offsets: object) -> Never:
+            """Say how a neighbour is read."""
+            hint = "write `n(-1)`, of a matrix `n(0, 1)`"
+            raise AccelTypeError("a neighbour is read by a call, not by an index", here(), hint=hint)
 
     def _load(self, index: Exp[Any], where: Where | None) -> Exp[Any]:
         return Exp(Index(self._array.node, index.node, self._array.type.element, where))

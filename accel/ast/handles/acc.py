@@ -352,6 +352,9 @@ def index_node(value: object, rank: int, where: Where | None) -> ScalarNode:
     scalar = not (is_node(value) and isinstance(value.type, TupleType)) and not isinstance(value, tuple)
     if scalar and rank == 1:
         value = (value,)
+    if any(isinstance(item, (Acc, np.ndarray)) for item in (value if isinstance(value, tuple) else (value,))):
+        hint = "many elements are read by `A.gather(indices, xs)`, those where a mask holds by `A.compact(mask, xs)[0]`"
+        raise AccelTypeError("an array is indexed by ints and Exps, not by arrays", where, hint=hint)
     if isinstance(value, tuple) and len(value) != rank:
         raise AccelTypeError(f"an index of {len(value)} into an array of rank {rank}", where)
     if isinstance(value, slice) or (isinstance(value, tuple) and any(isinstance(item, slice) for item in value)):

@@ -23,6 +23,8 @@ def arrays_of(
 
     `given` are all arguments of the user's call, for the error that finds them in another order.
     """
+    if len(given) == len(values):  # all are arrays: no order is better
+        given = ()
     arrays: list[Acc[Any]] = []
     for value in values:
         arrays.append(value if isinstance(value, Acc) else _array(name, value, where, given))
@@ -47,7 +49,9 @@ def of_rank(name: str, value: object, rank: int, where: Where | None) -> Acc[Any
     array = _array(name, value, where)
     if array.rank != rank:
         places = (("the array was made here:", array.node.where),)
-        raise AccelTypeError(f"{name} takes an array of rank {rank}, got rank {array.rank}", where, others=places)
+        hint = "any two dimensions are exchanged by `A.transposeOn(a, b, xs)`" if name == "transpose" else None
+        message = f"{name} takes an array of rank {rank}, got rank {array.rank}"
+        raise AccelTypeError(message, where, others=places, hint=hint)
     return array
 
 

@@ -290,6 +290,9 @@ def while_(p: Callable[[Exp[E]], Exp[np.bool_]], f: Callable[[Exp[E]], Exp[E]], 
     array([192, 200])
     """
     where = here()
+    if callable(x) and not isinstance(x, Exp):
+        hint = "the functions come first: `A.while_(p, f, x)`"
+        raise AccelTypeError(f"while_ starts from a value, got {describe(x)}", where, hint=hint)
     initial = untyped(raw(x), "the start of while_", where)
     parameter = Parameter(initial.type, where)
     condition = call(p, (parameter,), "the condition of while_", where, result=BOOL)

@@ -35,7 +35,7 @@ def searchsorted(sorted_xs: Acc[Vector[E]], xs: Acc[Array[Sh, E]]) -> Acc[Array[
     """
     where = here()
     table = of_rank("searchsorted", sorted_xs, 1, where)
-    (array,) = arrays_of("searchsorted", (xs,), where, (sorted_xs, xs))
+    (array,) = arrays_of("searchsorted", (xs,), where)
     require_order("searchsorted", table, where)
     if table.type.element != array.type.element:
         message = f"searchsorted needs elements of one type, got {table.type.element} and {array.type.element}"
