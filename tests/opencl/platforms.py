@@ -44,4 +44,4 @@ def as_gpu(platform: str) -> OpenCLBackend:
 
 def gpu_features(on: OpenCLBackend) -> Features:
     """Those of a backend's device, were it a GPU."""
-    return replace(on.features, gpu=True)
+    return replace(on.features, gpu=True, together=False)

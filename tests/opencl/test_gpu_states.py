@@ -93,23 +93,50 @@ def test_copies_of_pairs(platform: str) -> None:
     assert "_copies(" in agrees(as_gpu(platform), program, draw.integers(0, 50, 9000), draw.integers(-99, 99, 9000))
 
 
+def every_kind(xs: A.Acc[Any]) -> Any:
+    """Scans in an order, exact ones and such as commute with nothing, and folds of each."""
+    sums, greatest = A.scanl1(A.add, xs), A.scanl1(A.max, xs)
+    return (
+        A.zipWith(lambda s, g: s - g, sums, greatest),
+        A.scanl1(halving, sums),
+        A.fold(A.add, 0, sums),
+        A.fold(halving, 0, greatest),
+        A.fold(A.max, -9, sums),
+    )
+
+
 @each_platform
+@pytest.mark.parametrize("together", [False, True])
 @pytest.mark.parametrize("size", one_in(4, (1023, 1024, 1025, 4095, 4096, 4097, 8193)))
-def test_scans_of_every_kind_in_one_loop(platform: str, size: int) -> None:
-    """Scans in an order, exact ones and such as commute with nothing, and folds of each, in the stretches of one block."""
-
-    def program(xs: A.Acc[Any]) -> Any:
-        sums, greatest = A.scanl1(A.add, xs), A.scanl1(A.max, xs)
-        return (
-            A.zipWith(lambda s, g: s - g, sums, greatest),
-            A.scanl1(halving, sums),
-            A.fold(A.add, 0, sums),
-            A.fold(halving, 0, greatest),
-            A.fold(A.max, -9, sums),
-        )
-
+def test_scans_of_every_kind_in_one_loop(platform: str, size: int, together: bool) -> None:
+    """In the stretches of one block; what work-items bring lies beside what their neighbours bring, or together."""
+    on = as_gpu(platform)
+    on.features = replace(on.features, together=together)
     xs = np.random.default_rng(size).standard_normal(size).astype(np.float32)
-    assert "each scanned by a work-group" in agrees(as_gpu(platform), program, xs)
+    text = agrees(on, every_kind, xs)
+    assert "each scanned by a work-group" in text
+    assert ("int at = lane * 8" in text) == together
+
+
+@each_platform
+@pytest.mark.parametrize("least", [-9.0, 0.0, 0.99, 9.0])
+@pytest.mark.parametrize("size", one_in(4, (0, 1, 7, 9, 1023, 4095, 4096, 4097, 12_289)))
+def test_tallies(platform: str, size: int, least: float) -> None:
+    """All of a block counts, half, few or none; alone, and beside scans, which come in shorter stretches."""
+    xs = np.random.default_rng(size).random(size).astype(np.float32)
+
+    def kept(xs: A.Acc[Any]) -> Any:
+        return A.filter(lambda x: x > least, xs)[0]
+
+    for together in (False, True):
+        on = as_gpu(platform)
+        on.features = replace(on.features, together=together)
+        text = agrees(on, lambda xs: (kept(xs),), xs)
+        assert "ulong eights0[512]" in text, "4096 bytes"
+        assert "int at = lane * 8" not in text, "what is left out would be guessed"
+        text = agrees(on, lambda xs: (kept(xs), A.scanl1(A.add, xs), A.filter(lambda x: x < 0.5, xs)[0]), xs)
+        assert "ulong eights" in text
+        assert "[512]" not in text
 
 
 @each_platform

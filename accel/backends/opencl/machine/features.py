@@ -25,12 +25,14 @@ hangs on, and nothing is drawn in the meantime."""
 @dataclass(frozen=True, slots=True)
 class Features:
     """`rounded_division`: the device offers correctly rounded f32 division and square root. `gpu`: work-items are cheap.
-    `most`: scalar operations of a launch, as far as it can be divided; None if nobody minds how long a kernel takes."""
+    `together`: what a work-item visits had best lie together; else beside what its neighbours visit at the same time. `most`:
+    scalar operations of a launch, as far as it can be divided; None if nobody minds how long a kernel takes."""
 
     fp64: bool
     rounded_division: bool
     atomics64: bool
     gpu: bool = False
+    together: bool = False
     most: int | None = None
 
     @property
@@ -57,6 +59,7 @@ def features(device: pyopencl.Device) -> Features:
         rounded_division=bool(device.single_fp_config & rounded),
         atomics64="cl_khr_int64_base_atomics" in extensions and "cl_khr_int64_extended_atomics" in extensions,
         gpu=gpu,
+        together=bool(device.type & pyopencl.device_type.CPU),
         most=MOST_OPERATIONS if gpu else None,
     )
 

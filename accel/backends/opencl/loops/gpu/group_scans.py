@@ -9,13 +9,15 @@ local memory; the group scans them; the next phase reads results and computes ag
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from accel.backends.opencl.code.body import Body
 from accel.backends.opencl.code.kernel import Amount, Choice, NestKernels, Scaffold
 from accel.backends.opencl.code.shared import Shared
 from accel.backends.opencl.code.states import Machine
+from accel.backends.opencl.code.tally import tally
 from accel.backends.opencl.code.writer import Writer
 from accel.backends.opencl.loops.flat import Flat
 from accel.backends.opencl.loops.gpu.carries import Carries, carry
@@ -28,6 +30,7 @@ from accel.ir.nodes import LoopBody, ManyToOne, State, Stream
 from accel.ir.slices import backward_slice
 from accel.labelled.meaning.order import BLOCK, SCAN_VECTOR
 from accel.schedule.nodes import Schedule
+from accel.schedule.templates.gpu.chains import is_tally, items_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +56,15 @@ class _GroupChain:
         self._scaffold, self._rows, self._flat, self._when = scaffold, rows, flat, when
         (stretch,) = schedule.pieces[at + 1].inside
         assert isinstance(stretch, int)
-        self._stretch, self._items = stretch, stretch // SCAN_VECTOR
+        self._stretch = stretch
         states = flat.loops[0].states
         self._rounds = [[state for state in states if state.name in names] for names in schedule.rounds]
         self._steps: dict[str, ManyToOne] = {each.state.name: each.step for each in schedule.carried}
+        self._tallies = frozenset(each.state.name for each in schedule.carried if is_tally(each))
         running = {state.name for group in self._rounds for state in group}
+        # Where some elements are left out, what a processor guesses is often wrong, so its vectors serve better.
+        some = any(self._steps[name].when is not None for name in running)
+        self._together = scaffold.context.features.together and not some
         self._folds = [state for state in states if state.name not in running]
         blocks = Amount(flat.extents, BLOCK, rows.extents, least=1, needed=flat.needed)
         self._ends = partials(scaffold, states, blocks)
@@ -142,7 +149,7 @@ class _GroupChain:
         """One block in each group: what it comes to for `folds`, and for the running states `summed`, is left."""
         writer, scaffold, rows, flat = Writer(), self._scaffold, self._rows, self._flat
         states = [state for phase in phases for state in phase.states]
-        block = _Block(writer, scaffold, self._steps, self._stretch, states, folds)
+        block = _Block(writer, scaffold, self._steps, self._tallies, self._stretch, states, folds)
         block.declare()
         writer.line("const int lane = get_local_id(0);")
         writer.line("const long place = get_group_id(0);")
@@ -166,7 +173,19 @@ class _GroupChain:
             block.end_stretch(summed)
         block.end(bodies[-1], summed, self._ends)
         items = Amount(flat.extents, BLOCK, rows.extents, block.items, needed=flat.needed)
-        scaffold.kernel(purpose, writer.text, items, group=block.items, when=self._when)
+        scaffold.kernel(purpose, writer.text, items, group=block.items, serial=self._together, when=self._when)
+
+    @contextmanager
+    def _visited(self, writer: Writer, items: int) -> Iterator[None]:
+        """The loop over the elements `at` of a stretch that a work-item brings and reads: those of its own vector, or one in
+        each `row`, where its neighbours have those beside."""
+        if self._together:
+            with writer.block(f"for (int at = lane * {SCAN_VECTOR}; at < lane * {SCAN_VECTOR} + {SCAN_VECTOR}; ++at)"):
+                yield
+            return
+        with writer.block(f"for (int row = 0; row < {self._stretch}; row += {items})"):
+            writer.line("const int at = row + lane;")
+            yield
 
     def _body(self, writer: Writer, only: frozenset[int]) -> Body:
         return Body(writer, self._scaffold.context, dict(self._scaffold.types), only=only, atomic=True)
@@ -181,7 +200,7 @@ class _GroupChain:
             writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
         for state in left:
             block.deposit(body, state)
-        with writer.block(f"for (int at = lane; at < {self._stretch}; at += {block.items})"):
+        with self._visited(writer, block.items):
             for state in phase.states:
                 block.shared[state.name].clear(writer, "at")
             with writer.block("if (at < count)"):
@@ -204,14 +223,18 @@ class _Block:
         writer: Writer,
         scaffold: Scaffold,
         steps: Mapping[str, ManyToOne],
+        tallies: frozenset[str],
         stretch: int,
         scanned: Sequence[State],
         folds: Sequence[State],
     ) -> None:
         self._writer, self._steps, self._context = writer, steps, scaffold.context
-        self.items = items = stretch // SCAN_VECTOR
+        self.items = items = items_of(stretch)
         types = scaffold.types
-        self.shared = {s.name: Shared(types[s.name], n, items, scaffold.context) for n, s in enumerate(scanned)}
+        self.shared: dict[str, Shared] = {}
+        for number, state in enumerate(scanned):
+            shared = Shared(types[state.name], number, items, scaffold.context)
+            self.shared[state.name] = tally(shared, stretch) if state.name in tallies else shared
         numbered = list(enumerate(folds))
         self.lanes = [LaneFold(types[s.name], n, items, stretch) for n, s in numbered if not s.monoid.exact]
         self._values = [
@@ -259,13 +282,8 @@ class _Block:
         """Have the statements of `body` leave the elements of a state."""
         present = self._present.get(state.name)
         reached = None if present is None else present.reached
-        shared = self.shared.get(state.name)
-        memory = (
-            next(each.elements for each in self.lanes if each.made.state is state)
-            if shared is None
-            else shared.elements
-        )
-        deposit = Deposit(body.types[state.name], memory, shared is not None, reached, self._context)
+        memory = self.shared.get(state.name) or next(each for each in self.lanes if each.made.state is state)
+        deposit = Deposit(body.types[state.name], memory.elements, memory.put, reached, self._context)
         body.accumulators[state.name] = deposit
         deposit.begin(self._writer, None)
 

@@ -6,11 +6,10 @@ in local memory, and work-items take those of the lanes, or runs, of docs/order.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from accel.backends.opencl.code.functions import Context
-from accel.backends.opencl.code.shared import place
 from accel.backends.opencl.code.states import Accumulator, Machine, StateType
 from accel.backends.opencl.code.writer import ZEROS, Writer
 from accel.backends.opencl.loops.join import Partials, merge_into
@@ -20,12 +19,20 @@ from accel.labelled.meaning.order import BLOCK
 class Deposit(Accumulator):
     """A state whose elements are left in local memory: element `at` of a stretch at its place there.
 
-    `reached`: a variable that becomes one more than the last `at`; None if nobody asks.
+    `put`: writes that element `at` is some value. `reached`: a variable that becomes one more than the last `at`; None if it
+    is not asked for.
     """
 
-    def __init__(self, made: StateType, memory: str, padded: bool, reached: str | None, context: Context) -> None:
+    def __init__(
+        self,
+        made: StateType,
+        memory: str,
+        put: Callable[[Writer, str, str], None],
+        reached: str | None,
+        context: Context,
+    ) -> None:
         super().__init__(made, f"{memory}_none", context, Machine.PLAIN)
-        self._place = f"{memory}[{place('at') if padded else 'at'}]"
+        self._put = put
         self._reached = reached
 
     def begin(self, writer: Writer, seed: str | None) -> None:
@@ -34,7 +41,7 @@ class Deposit(Accumulator):
 
     def step(self, writer: Writer, value: str) -> None:
         """Leave an element."""
-        writer.line(f"{self._place} = {value};")
+        self._put(writer, "at", value)
         if self._reached is not None:
             writer.line(f"{self._reached} = at + 1;")
 
@@ -121,6 +128,10 @@ class LaneFold:
         """Declare what the group shares."""
         writer.line(f"__local {self.made.element} {self.elements}[{self.stretch}];")
         self.joined.declare(writer)
+
+    def put(self, writer: Writer, at: str, value: str) -> None:
+        """Leave element `at` of a stretch."""
+        writer.line(f"{self.elements}[{at}] = {value};")
 
     def begin(self, writer: Writer) -> None:
         """Begin a block."""
