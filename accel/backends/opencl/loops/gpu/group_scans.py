@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from accel.backends.opencl.code.body import Body
 from accel.backends.opencl.code.kernel import Amount, Choice, NestKernels, Scaffold
-from accel.backends.opencl.code.shared import Shared
+from accel.backends.opencl.code.shared import Shared, neutral
 from accel.backends.opencl.code.states import Machine
 from accel.backends.opencl.code.tally import tally
 from accel.backends.opencl.code.writer import Writer
@@ -272,9 +272,10 @@ class _Block:
             shared.begin(self._writer, f"{carried.values}[place]", f"{carried.some}[place]")
 
     def begin_folds(self, body: Body) -> None:
-        """Begin a block of all folds."""
+        """Begin a block of all folds. Totals of running states begin with what is neutral, so that none need not be told apart."""
         for fold in self._values:
-            body.accumulator(fold.made.state, Machine.PLAIN).begin(self._writer, None)
+            nothing = neutral(fold.made) if fold.made.state.running else None
+            body.accumulator(fold.made.state, Machine.PLAIN).begin(self._writer, nothing)
         for lanes in self.lanes:
             lanes.begin(self._writer)
 
