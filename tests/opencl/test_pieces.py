@@ -11,7 +11,7 @@ import pytest
 import accel as A
 from accel.backends.opencl.backend import OpenCLBackend
 from accel.backends.opencl.code.kernel import GROUP_NUMBER, divisible
-from accel.backends.opencl.code.work import UNKNOWN, work
+from accel.backends.opencl.work import UNKNOWN, work
 from accel.backends.protocol import compiled
 from accel.ir.meaning.interpret import interpret
 from tests.marks import one_in

@@ -19,13 +19,13 @@ from accel.backends.device import RECORD, Launcher, SeriesLauncher, Slots
 from accel.backends.instructions import shape_of
 from accel.backends.opencl.code.checks import may_not_end
 from accel.backends.opencl.code.kernel import Kernel, NestKernels
-from accel.backends.opencl.code.work import work
 from accel.backends.opencl.loops.gpu.row_series import SeriesKernels
 from accel.backends.opencl.loops.sequential import diagnosis
 from accel.backends.opencl.machine.features import Features
 from accel.backends.opencl.machine.memory import Held
 from accel.backends.opencl.machine.records import Records
 from accel.backends.opencl.program import unit
+from accel.backends.opencl.work import work
 from accel.backends.sites import NoSite, fault
 from accel.errors import AccelError
 from accel.labelled.array import SizeVariable

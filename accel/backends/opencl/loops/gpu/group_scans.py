@@ -272,7 +272,7 @@ class _Block:
             shared.begin(self._writer, f"{carried.values}[place]", f"{carried.some}[place]")
 
     def begin_folds(self, body: Body) -> None:
-        """Begin a block of all folds. Totals of running states begin with what is neutral, so that none need not be told apart."""
+        """Begin a block of all folds. Totals of running states begin with what is neutral, if anything is."""
         for fold in self._values:
             nothing = neutral(fold.made) if fold.made.state.running else None
             body.accumulator(fold.made.state, Machine.PLAIN).begin(self._writer, nothing)
