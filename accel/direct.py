@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias, Union
 
 import numpy as np
 
-from accel.ast.tree.types import ArrayType, ElementType, RecordType, ScalarType, TupleType
+from accel.ast.tree.types import DEEPEST, ArrayType, ElementType, RecordType, ScalarType, TupleType
 from accel.backends.direct import Direct
 from accel.specialised import Specialised
 from accel.structure import Nested
@@ -32,14 +32,14 @@ _MOST_SETTINGS = 4
 """Blocks of settings that ways are kept for."""
 
 
-def kinds_of(arguments: Sequence[object]) -> tuple[Kind, ...] | None:
-    """The kinds of NumPy's arrays and of tuples of them; None if there is anything else."""
+def kinds_of(arguments: Sequence[object], depth: int = DEEPEST) -> tuple[Kind, ...] | None:
+    """The kinds of NumPy's arrays and of tuples of them; None if there is anything else, or tuples lie deeper than `depth`."""
     kinds: list[Kind] = []
     for argument in arguments:
         if type(argument) is np.ndarray:
             kinds.append((argument.dtype, argument.ndim))
-        elif type(argument) is tuple:
-            inner = kinds_of(argument)
+        elif type(argument) is tuple and depth:
+            inner = kinds_of(argument, depth - 1)
             if inner is None:
                 return None
             kinds.append(inner)

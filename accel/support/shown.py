@@ -21,7 +21,9 @@ _DEPTH = 2
 def shown(value: object, depth: int = _DEPTH) -> str:
     """A value as Python writes it, if that is short and Python's own, NumPy's or accel's to write; else its kind."""
     kind = type(value)
-    if kind in _PLAIN or isinstance(value, np.generic) or kind.__module__.startswith("accel."):
+    if kind in _PLAIN or isinstance(value, np.generic):
+        return repr(value)
+    if kind.__module__.startswith("accel.") and kind.__repr__ is not object.__repr__:
         return repr(value)
     if isinstance(value, (int, float, complex)):
         return number(value)

@@ -21,6 +21,8 @@ boundary: Any = A.boundary.clamp
 every: Any = A.All
 kind: Any = type
 expression: Any = A.Exp
+kind32: Any = np.float32
+boundaries: Any = A.boundary
 tall: Any = (1,) * 65
 alias: Any = A.Vector[np.float32]
 several: Any = np.floating
@@ -79,6 +81,12 @@ WRONG: dict[str, tuple[type[A.AccelError], Callable[[], object]]] = {
     "a builtin of another number of arguments": (A.AccelTypeError, lambda: A.zipWith(kind, vector, vector)),
     "an alias of a class as a function": (A.AccelTypeError, lambda: A.map(alias, vector)),
     "a class of several types": (A.AccelTypeError, lambda: A.cast(A.constant(1), several)),
+    "a class of NumPy's as the function of a stencil": (
+        A.AccelTypeError,
+        lambda: A.stencil(kind32, A.boundary.clamp, vector),
+    ),
+    "tuples in tuples for a compiled function": (A.AccelTypeError, lambda: A.runN(A.sum)(nested)),
+    "an object without a text as a setting": (A.AccelValueError, lambda: A.run(vector, backend=boundaries)),
     "an Exp of an Exp": (A.AccelTypeError, lambda: A.map(expression, vector)),
     "an Exp as an item of a type": (A.AccelTypeError, lambda: A.Vector[pair]),
     "tuples in tuples": (A.AccelTypeError, lambda: A.run(nested)),

@@ -98,7 +98,12 @@ def _of_accel(error: A.AccelError) -> Verdict:
     return Verdict("error", text, error.hint is not None)
 
 
-_OF_PROTOCOLS = (("__getattr__", AttributeError), ("__getitem__", KeyError), ("checked", TypeError))
+_OF_PROTOCOLS = (
+    ("__getattr__", AttributeError),
+    ("__getitem__", KeyError),
+    ("__getitem__", TypeError),
+    ("checked", TypeError),
+)
 """What Python asks of attributes and of mappings, and where a call passes through that has a wrong number of arguments."""
 
 

@@ -101,7 +101,7 @@ def test_runn_is_a_decorator_with_settings() -> None:
 
 
 def test_of_settings_of_runn_that_are_given_twice_the_later_ones_count() -> None:
-    fast = A.runN(backend="cuda", strategy="none")(backend="interpreter")
+    fast = A.runN(backend="opencl:99", strategy="none")(backend="interpreter")
     result = fast(dotp)(np.ones(2, np.float32), np.ones(2, np.float32))
     assert_type(result, np.ndarray[tuple[()], np.dtype[np.float32]])
     assert result == 2.0

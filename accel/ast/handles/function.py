@@ -95,12 +95,20 @@ def apply(
         if "__array_ufunc__" in str(error):  # NumPy's way to say so
             raise _numpy_function(error, where) from None
         if _is_of_the_call(error):
-            message = f"{what} does not take Exps: {error}"
-            raise AccelTypeError(message, where, hint="write a function of Exps: `lambda x: …`") from error
+            raise _not_of_exps(error, what, where) from error
+        raise
+    except ValueError as error:
+        if _is_of_the_call(error):
+            raise _not_of_exps(error, what, where) from error
         raise
 
 
-def _is_of_the_call(error: TypeError) -> bool:
+def _not_of_exps(error: Exception, what: str, where: Where | None) -> AccelTypeError:
+    message = f"{what} does not take Exps: {error}"
+    return AccelTypeError(message, where, hint="write a function of Exps: `lambda x: …`")
+
+
+def _is_of_the_call(error: Exception) -> bool:
     """Whether no line of a function raised it, but Python, which could not call that: a builtin, or an alias of a class."""
     trace = None if error.__traceback__ is None else error.__traceback__.tb_next
     while trace is not None and trace.tb_frame.f_code.co_filename == typing.__file__:
