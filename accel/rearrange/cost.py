@@ -65,6 +65,8 @@ def _instructions(
 ) -> float:
     """Cycles of the innermost loop, were all in the nearest cache."""
     turns, inner = prod(piece.extent for piece in pieces), pieces[-1]
+    if not turns:
+        return 0.0
     strides = [_step(nest, reference, inner) for reference in references]
     parts = [1 / unrolled.extent if unrolled and not _step(nest, each, unrolled) else 1.0 for each in references]
     lanes = max(1, VECTOR // nest.result.type.bytes)

@@ -68,6 +68,14 @@ def test_each_order_gives_the_result(name: str, association: Any) -> None:
             np.testing.assert_array_equal(result, found[0].run())
 
 
+@pytest.mark.parametrize("extents", [(0, 3, 2), (2, 0, 2), (2, 3, 0), (0, 0, 0)])
+def test_loops_without_turns(extents: tuple[int, int, int]) -> None:
+    n, m, k = extents
+    for each in A.rearrangements(A.matmul, np.ones((n, m)), np.ones((m, k))):
+        assert each.predicted >= 0
+        np.testing.assert_array_equal(each.run(), np.zeros((n, k)))
+
+
 def test_verify_finds_a_wrong_result() -> None:
     found = A.rearrangements(lambda a, b: A.matmul(a, b), A_, B_)
     program = found[2]._program
