@@ -82,6 +82,15 @@ def test_work_is_counted_with_the_extents_of_a_call() -> None:
     assert 90 * few < many <= 100 * few
 
 
+def test_elementary_functions_are_many_operations() -> None:
+    def counted(function: Any) -> int:
+        planned, _ = loops("greedy", [A.map(function, A.use(np.arange(1.0, 9.0)))])
+        (nest,) = (step.nest for step in planned.steps if hasattr(step, "nest"))
+        return work([nest]).value(lambda _: 1000)
+
+    assert counted(A.exp) - counted(lambda x: x + 1) >= 10_000
+
+
 def test_kernels_that_know_their_group_are_not_divided() -> None:
     assert divisible("const long item = get_global_id(0);")
     assert not divisible("const long place = get_group_id(0);")

@@ -1,7 +1,7 @@
 """How much a launch does, at most: scalar operations, counted without knowing the device.
 
 In: the nests of a launch. Out: a number once the extents of a call are known. Loops whose length is found out on the way, and
-scalar loops, count as a fixed number of iterations; an elementary function is one operation.
+scalar loops, count as a fixed number of iterations.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from accel.ir import mentions
 from accel.ir.nodes import LoopBody, Nest, OneToMaybe, OneToOne, Scatter, Within
 from accel.labelled.array import Extent, SizeVariable
 from accel.labelled.scalar import Constant, While
+from accel.labelled.work import LAUNCH
+from accel.labelled.work import work as scalar_work
 
 UNKNOWN = 64
 """Iterations of a loop of which nobody knows how many it has."""
@@ -49,7 +51,7 @@ def work(nests: Sequence[Nest]) -> Work:
 
 
 def _operations(statement: LoopBody) -> int:
-    """One for what it is, and one for each statement of its function."""
+    """One for what it is, and those of its function."""
     match statement:
         case OneToOne() | OneToMaybe() | Within():
             inner = list(mentions.function_statements(statement.function))
@@ -57,4 +59,4 @@ def _operations(statement: LoopBody) -> int:
             inner = list(mentions.function_statements(statement.combine))
         case _:
             inner = []
-    return (1 + len(inner)) * (UNKNOWN if any(isinstance(each, While) for each in inner) else 1)
+    return (1 + scalar_work(inner, LAUNCH)) * (UNKNOWN if any(isinstance(each, While) for each in inner) else 1)
