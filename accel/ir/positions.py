@@ -20,21 +20,31 @@ def accesses(nest: Nest) -> Iterator[tuple[Array, tuple[Operand, ...]]]:
             yield statement.array, statement.index
 
 
-def merging(nest: Nest, loops: Sequence[For]) -> int:
+def merging(nest: Nest, loops: Sequence[For], *, contiguous: bool = False) -> int:
     """The first dimension that may merge with all behind it, as far as the text tells: these indices occur only together,
-    in order, at the end of an array's index."""
+    in order, at the end of an array's index.
+
+    `contiguous`: all arrays are, so that their extents say whether they lie as the loops run, and nothing at the call does.
+    """
     indices = [loop.index for loop in loops]
     used = [operand for operand in mentions.operands(nest) if isinstance(operand, Stream)]
     every = list(accesses(nest))
     for first in range(len(loops) - 1):
         tail = tuple(indices[first:])
         whole = 0
-        for _, index in every:
-            if index[-len(tail) :] == tail and not set(index[: -len(tail)]) & set(tail):
+        for array, index in every:
+            lies = not contiguous or _has_extents(array, loops[first + 1 :])
+            if lies and index[-len(tail) :] == tail and not set(index[: -len(tail)]) & set(tail):
                 whole += 1
         if all(used.count(each) == whole for each in tail):
             return first
     return len(loops) - 1
+
+
+def _has_extents(array: Array, loops: Sequence[For]) -> bool:
+    """Whether loops visit all of an array's last dimensions, as far as the text tells."""
+    extents = [Extent(None, int(e.value)) if isinstance(e := loop.extent, Constant) else e for loop in loops]
+    return list(array.shape[-len(loops) :]) == extents
 
 
 def needed_inside(loop: For) -> Iterator[For]:

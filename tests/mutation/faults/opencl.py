@@ -348,4 +348,11 @@ FAULTS = (
         "bits & ~lost",
         (_SCALAR,),
     ),
+    Fault(
+        "rows that are cut lie as they run",
+        "ir/positions.py",
+        "return list(array.shape[-len(loops) :]) == extents",
+        "return len(array.shape) >= len(extents)",
+        ("tests/issues/test_rows_cut_on_opencl.py",),
+    ),
 )

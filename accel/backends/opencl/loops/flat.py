@@ -72,7 +72,7 @@ def flat(nest: Nest, axis: Axis) -> Flat:
 def merged_where_possible(found: Flat, nest: Nest) -> Flat:
     """The same loops, without divisions where the nest's arrays lie as they run: on a device all arrays are contiguous."""
     upwards = all(loop.direction is LoopDirection.UP for loop in found.loops)
-    return replace(found, merged=len(found.loops) > 1 and upwards and not merging(nest, found.loops))
+    return replace(found, merged=len(found.loops) > 1 and upwards and not merging(nest, found.loops, contiguous=True))
 
 
 def known(extent: Operand) -> Extent:

@@ -46,7 +46,7 @@ def small_elements(nest: Nest) -> Schedule | None:
     """A few neighbouring elements in each work-item, where the arrays that lie as the loops run have small elements."""
     every = [level.loop for level in mentions.levels(nest) if level.loop is not None]
     whole = flattened(original(nest), 0)
-    if len(whole.pieces) != 1 or whole.pieces[0].axis.role is not Role.MAP or merging(nest, every):
+    if len(whole.pieces) != 1 or whole.pieces[0].axis.role is not Role.MAP or merging(nest, every, contiguous=True):
         return None
     if any(loop.direction is not LoopDirection.UP for loop in every) or not _is_outside_pure(nest):
         return None
@@ -95,7 +95,7 @@ def patches(nest: Nest) -> Schedule | None:
 def _columns(nest: Nest) -> int:
     """The first of the loops that are the columns: the innermost one, with those around it that merge with it."""
     every = loops(nest)
-    first = merging(nest, every)
+    first = merging(nest, every, contiguous=True)
     upwards = all(loop.direction is LoopDirection.UP for loop in every[first:])
     return first if upwards else len(every) - 1
 
