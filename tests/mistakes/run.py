@@ -50,8 +50,7 @@ def here(seeds: Sequence[int], backends: tuple[str, ...]) -> None:
         print(f"at seed {seed}: {program!r}", file=sys.stderr, flush=True)
         faulthandler.dump_traceback_later(HANGING, exit=True)
         verdict = judged(program, backends)
-        may_be_long = verdict.kind == "long" and any(word in program for word in ENDLESS)
-        if verdict.kind in ("complaint", "long") and not may_be_long:
+        if verdict.kind == "complaint" or (verdict.kind == "long" and not _may_be_long(program)):
             print(_report(seed, program, f"{verdict.kind}: {verdict.text}"), flush=True)
     faulthandler.cancel_dump_traceback_later()
 
@@ -69,11 +68,16 @@ def _of_process(seeds: Sequence[int], backends: Sequence[str]) -> Iterator[str]:
         *_, last = (line for line in done.stderr.splitlines() if line.startswith("at seed "))
         seed, _, program = last.removeprefix("at seed ").partition(": ")
         after = done.stderr.partition(last)[2].strip()
-        yield _report(int(seed), program, f"the process ended with status {done.returncode}\n{after[-2000:]}")
+        if not (after.startswith("Timeout") and _may_be_long(program)):
+            yield _report(int(seed), program, f"the process ended with status {done.returncode}\n{after[-2000:]}")
         left = left[left.index(int(seed)) + 1 :]
 
 
 _END = "\n\f"
+
+
+def _may_be_long(program: str) -> bool:
+    return any(word in program for word in ENDLESS)
 
 
 def _report(seed: int, program: str, text: str) -> str:
