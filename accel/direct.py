@@ -51,9 +51,13 @@ def kinds_of(arguments: Sequence[object], depth: int = DEEPEST) -> tuple[Kind, .
 class Ways:
     """The short ways of one function under some settings."""
 
-    def __init__(self, settings: object, general: Callable[..., object]) -> None:
-        """`settings`: the innermost ones that these ways are for. `general` takes anything, and asks `find`."""
+    def __init__(self, settings: object, lasting: bool, general: Callable[..., object]) -> None:
+        """`settings`: the innermost ones that these ways are for; `lasting`: they may be held while others are in force.
+
+        `general` takes anything, and asks `find`.
+        """
         self.settings = settings
+        self.lasting = lasting
         self.chain = general
         self._general = general
         self._known: dict[tuple[Kind, ...], Specialised] = {}
@@ -77,13 +81,13 @@ class Ways:
 
 
 def ways_under(
-    settings: object, kept: tuple[Ways, ...], general: Callable[[], Callable[..., object]]
+    settings: object, kept: tuple[Ways, ...], lasting: bool, general: Callable[[], Callable[..., object]]
 ) -> tuple[Ways, ...]:
     """The ways under these settings, made if there are none, and behind them others that were kept."""
     if kept and kept[0].settings is settings:
         return kept
-    found = next((ways for ways in kept if ways.settings is settings), None) or Ways(settings, general())
-    return (found, *[ways for ways in kept if ways is not found][: _MOST_SETTINGS - 1])
+    found = next((ways for ways in kept if ways.settings is settings), None) or Ways(settings, lasting, general())
+    return (found, *[ways for ways in kept if ways is not found and ways.lasting][: _MOST_SETTINGS - 1])
 
 
 def _function(found: Specialised, otherwise: Callable[..., object]) -> Callable[..., object] | None:

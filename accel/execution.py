@@ -300,7 +300,8 @@ class RunN(Generic[P, R]):
 
     def _general(self, *args: object, keep: bool = False) -> object:
         kinds = None if keep else kinds_of(args)
-        self._ways = under = ways_under(setting.innermost(), self._ways, lambda: _General(self))
+        now = setting.innermost()
+        self._ways = under = ways_under(now, self._ways, setting.may_be_kept(now), lambda: _General(self))
         ways = under[0]
         known = None if kinds is None else ways.find(kinds)
         if kinds is not None and known is not None:

@@ -171,8 +171,12 @@ _SAME: Cache[Settings, Settings] = Cache(64)
 
 def _same(settings: Settings) -> Settings:
     """One object for equal settings, so that whoever compares them by identity finds those of an earlier block again."""
-    # A cost function of the user's may die.
-    return _SAME.get(settings, lambda: settings) if isinstance(settings.cost, str) else settings
+    return _SAME.get(settings, lambda: settings) if may_be_kept(settings) else settings
+
+
+def may_be_kept(settings: Settings | None) -> bool:
+    """Whether whoever remembers something by these settings may hold them: a cost function of the user's may die."""
+    return settings is None or isinstance(settings.cost, str)
 
 
 def changed(given: Given) -> Settings:

@@ -78,6 +78,19 @@ def test_a_mistake_that_all_share_is_found(monkeypatch: pytest.MonkeyPatch) -> N
     )
 
 
+def test_products_that_are_rounded_before_they_are_added() -> None:
+    """By NumPy they are, by docs/order.md they are not, and a program that differs in nothing else is right."""
+    xs, ys = np.zeros(33), np.ones(33)
+    xs[0], xs[32], ys[32] = -(1 + 2.0**-29), 1 + 2.0**-30, 1 + 2.0**-30
+
+    def program(t0: Given, t1: Given) -> Results:
+        return (A.dot(t0, t1),)
+
+    (by_numpy,) = agrees(program, xs, ys)
+    assert by_numpy == 0
+    assert A.run(A.dot(A.use(xs), A.use(ys))) == 2.0**-60
+
+
 def test_sums_of_negative_zeros() -> None:
     zeros = np.full(70, -0.0)
 
