@@ -15,6 +15,8 @@ def _codes(leaf: Data) -> Data:
     """Numbers without NaN that are ordered as the elements of a scalar array, equal where these are."""
     if leaf.dtype.kind != "f":
         return np.unique(leaf, return_inverse=True)[1].reshape(leaf.shape)
+    if leaf.dtype == np.float16:
+        leaf = leaf.astype(np.float32)  # NumPy does not always sort halves right: see `accel/backends/sorting.py`
     numbers = np.unique(leaf[leaf == leaf] + 0.0)
     return np.where(leaf == leaf, np.searchsorted(numbers, leaf), len(numbers))
 
