@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import accel as A
+from accel.structure import flatten
 
 OPENCL = pytest.param("opencl", marks=pytest.mark.opencl)
 BACKENDS = ["interpreter", "llvm", OPENCL]
@@ -206,6 +207,18 @@ def test_functions_may_run_programs_and_threads_may_call_them() -> None:
 
 
 @pytest.mark.llvm
+def test_maybes_are_given_as_they_are_taken() -> None:
+    """As arrays of whether they are there, and of their values; also within tuples."""
+    whole: Any = A.use(np.arange(-2, 3))
+    kept: Any = A.map(lambda x: A.cond(x > 0, A.just(x), A.nothing()), whole)
+    for program in (kept, A.zip(kept, whole)):
+        passed = A.foreign_acc(lambda given: given, lambda given: given, program)
+        for found, expected in zip(flatten(A.run(passed)), flatten(A.run(program)), strict=True):
+            assert found.tolist() == expected.tolist()
+    negated = A.foreign_acc(lambda given: (~given[0], given[1]), lambda given: given, kept)
+    assert A.run(A.map(A.isJust, negated)).tolist() == [True, True, True, False, False]
+
+
 def test_results_are_not_the_functions_own() -> None:
     """What a function keeps, and gives again, is no memory of the program's."""
     kept = np.ones(4)

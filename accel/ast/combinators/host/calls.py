@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, assert_never
 
 from accel.ast.combinators.control import flatten_structure, rebuild_structure
 from accel.ast.combinators.host.arrays import taken
@@ -18,7 +18,7 @@ from accel.ast.handles.literals import describe
 from accel.ast.tree.host_functions import HostArray
 from accel.ast.tree.leaves import to_host
 from accel.ast.tree.nodes import ArrayNode, HostCall
-from accel.ast.tree.types import ArrayType, ScalarType
+from accel.ast.tree.types import BOOL, ArrayType, ComplexType, ElementType, MaybeType, RecordType, ScalarType, TupleType
 from accel.ast.tree.types import leaves as leaf_types
 from accel.ast.tree.walk import arrays_of
 from accel.errors import AccelShapeError, AccelTypeError, Where, here
@@ -185,12 +185,27 @@ def _checked(given: object, form: Nested[ArrayType], where: Where | None) -> lis
     except AccelTypeError as error:
         message = f"the function of foreign_acc must give arrays of {form}, but: {error.message}"
         raise AccelTypeError(message, where, hint=error.hint) from error
-    if element != form.element:
+    if element not in (form.element, _of_arrays(form.element)):
         message = f"the function of foreign_acc gave elements of type {element}, its fallback gives {form.element}"
         kind = form.element
         hint = f"convert its result: `.astype(np.{kind.dtype})`" if isinstance(kind, ScalarType) else None
         raise AccelTypeError(message, where, hint=hint)
     return [to_host(leaf) for leaf in leaves]
+
+
+def _of_arrays(element: ElementType) -> ElementType:
+    """The type of elements as the user sees their arrays: a maybe is whether it is there, and its value."""
+    match element:
+        case ScalarType() | ComplexType():
+            return element
+        case MaybeType(value):
+            return TupleType((BOOL, _of_arrays(value)))
+        case RecordType(items, record):
+            return RecordType(tuple([_of_arrays(item) for item in items]), record)
+        case TupleType(items):
+            return TupleType(tuple([_of_arrays(item) for item in items]))
+        case _:
+            assert_never(element)
 
 
 def _forbid_traces(results: Sequence[Acc[Any]], arguments: Sequence[Acc[Any]], where: Where | None) -> None:
