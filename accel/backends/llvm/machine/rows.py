@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from accel.ast.tree.host_functions import HostArray
+from accel.ast.tree.types import ScalarType, number_type
+from accel.backends.llvm.machine.buffers import buffers
 
 
 def with_rows(array: HostArray) -> HostArray:
-    """The array itself, or a copy if it is misaligned or its innermost elements are not adjacent."""
+    """The array itself, or a copy if it is misaligned or its innermost elements are not adjacent. Raises `MemoryError`."""
     flags = array.flags
     if flags.aligned and (flags.c_contiguous or _has_rows(array)):
         return array
-    return np.array(array, order="C", copy=True)
+    element = number_type(array.dtype)
+    assert isinstance(element, ScalarType), "a leaf has scalars"
+    copy = buffers().take(element, array.shape)  # memory that is warm: fresh pages cost more than the copy
+    copy[...] = array
+    return copy
 
 
 def all_with_rows(arguments: Sequence[HostArray]) -> Sequence[HostArray]:
