@@ -117,6 +117,8 @@ def _check(name: str, value: object, given_as: str | None = None) -> None:
             raise _wrong(f"threads={shown(value)} is no number of threads", "0 (all) to 1024")
     else:
         known = ", ".join(field.name for field in fields(Settings))
+        if name in ("out", "donate", "keep"):
+            raise _wrong(f"there is no setting {name!r}", f"it is given with a call of the function: `f(xs, {name}=…)`")
         raise _wrong(f"there is no setting {name!r}", f"the settings are {known}")
 
 

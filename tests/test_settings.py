@@ -6,10 +6,11 @@ import json
 import threading
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
+import accel as A
 from accel.errors import AccelValueError
 from accel.ilp.problem.cost import MODELS
 from accel.settings import Given, Settings, changed, current, using
@@ -104,3 +105,11 @@ def test_the_documentation_has_every_setting_with_its_default() -> None:
     assert sorted(documented) == sorted(settings)
     assert [field.name for field in fields(Settings)] == list(Given.__annotations__)
     assert all(field.name in str(using.__doc__) for field in fields(Settings))
+
+
+@pytest.mark.parametrize("name", ["out", "donate", "keep"])
+def test_what_a_call_takes_is_no_setting(name: str) -> None:
+    given: Any = {name: (0,)}  # Any: no type of settings has it
+    with pytest.raises(AccelValueError) as caught:
+        A.runN(lambda xs: A.map(lambda x: x + 1, xs), **given)
+    assert caught.value.hint == f"it is given with a call of the function: `f(xs, {name}=…)`"
