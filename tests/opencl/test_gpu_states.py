@@ -120,7 +120,7 @@ def test_scans_of_every_kind_in_one_loop(platform: str, size: int, together: boo
 
 @each_platform
 @pytest.mark.parametrize("least", [-9.0, 0.0, 0.99, 9.0])
-@pytest.mark.parametrize("size", one_in(4, (0, 1, 7, 9, 1023, 4095, 4096, 4097, 12_289)))
+@pytest.mark.parametrize("size", one_in(9, (12_289, 0, 1, 7, 9, 1023, 4095, 4096, 4097), kept=4))
 def test_tallies(platform: str, size: int, least: float) -> None:
     """All of a block counts, half, few or none; alone, and beside scans, which come in shorter stretches."""
     xs = np.random.default_rng(size).random(size).astype(np.float32)
