@@ -11,7 +11,7 @@ from math import ceil, sqrt
 
 import numpy as np
 
-from accel.backends.places import Places, in_order, last_first
+from accel.backends.places import Places, in_order, last_first, order_bits
 from accel.labelled.meaning.evaluate import HostArray
 
 LONG = 1 << 16
@@ -90,8 +90,7 @@ def _ordered(keys: HostArray) -> Places:
         return numbers
     single = keys.astype(np.float32) + np.float32(0)
     bits = single.view(np.int32)
-    bits ^= (bits >> 31) & 0x7FFFFFFF
-    bits[np.isnan(keys)] = 0x7FFFFFFF
+    order_bits(bits, np.isnan(keys))
     return bits.astype(np.int64)
 
 

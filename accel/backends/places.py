@@ -1,4 +1,4 @@
-"""Where the elements of rows stand in order, by NumPy's stable sorts."""
+"""Where the elements of rows stand in order, by NumPy's stable sorts; and floats as integers that are in their order."""
 
 from __future__ import annotations
 
@@ -22,3 +22,11 @@ def last_first(rows: Sequence[HostArray]) -> Places:
     last = rows[0].shape[-1] - 1
     found: Places = last - in_order([row[..., ::-1] for row in rows])[..., ::-1]
     return found
+
+
+def order_bits(bits: np.ndarray[tuple[int, ...], np.dtype[np.signedinteger]], missing: HostArray) -> None:
+    """Turn bits of floats, in place, into integers in their order, -0.0 next before 0.0. NaNs, which are `missing`, are the
+    greatest. Done once more, with nothing missing, it gives the bits again."""
+    greatest = np.iinfo(bits.dtype).max
+    bits ^= (bits >> (8 * bits.itemsize - 1)) & greatest
+    bits[missing] = greatest

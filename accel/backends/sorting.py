@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from accel.backends.first_places import first_places
-from accel.backends.places import in_order, last_first
+from accel.backends.places import in_order, last_first, order_bits
 from accel.labelled.meaning.evaluate import HostArray
 from accel.support.forks import Once
 
@@ -56,10 +56,9 @@ def _sort_halves(rows: HostArray) -> None:
     Zeros of both signs are not equal then, but side by side. All NaNs are one.
     """
     missing, bits = np.isnan(rows), rows.view(np.int16)
-    bits ^= (bits >> 15) & 0x7FFF
-    bits[missing] = 0x7FFF
+    order_bits(bits, missing)
     bits.sort(-1)
-    bits ^= (bits >> 15) & 0x7FFF
+    order_bits(bits, np.zeros_like(missing))
 
 
 def _vector_sorts() -> frozenset[int]:
