@@ -186,6 +186,11 @@ def changed(given: Given) -> Settings:
     if not given:
         return current()
     check(given)
+    return _with(given)
+
+
+def _with(given: Given) -> Settings:
+    """The settings in force with some changed, which were checked."""
     return replace(current(), **given)
 
 
@@ -222,7 +227,7 @@ def using(**given: Unpack[Given]) -> _GeneratorContextManager[Settings]:
 
 @contextmanager
 def _in_force(given: Given) -> Iterator[Settings]:
-    token = _CURRENT.set(_same(changed(given)))
+    token = _CURRENT.set(_same(_with(given)))
     try:
         yield current()
     finally:
