@@ -25,7 +25,7 @@ from tests.differential.data import HostArray, array, inputs
 from tests.differential.elementwise import HOLLOW, Input
 from tests.differential.generate import generate
 from tests.differential.guard import guarded_inputs
-from tests.differential.oracle.run import outcomes
+from tests.differential.oracle.run import may_fail, outcomes
 from tests.differential.oracle.values import Fault
 from tests.differential.programs import Node, Program, Ref, extents, infer
 from tests.differential.sizes import HUGE, REFUSED
@@ -89,6 +89,43 @@ def test_products_that_are_rounded_before_they_are_added() -> None:
     (by_numpy,) = agrees(program, xs, ys)
     assert by_numpy == 0
     assert A.run(A.dot(A.use(xs), A.use(ys))) == 2.0**-60
+
+
+def test_seeds_of_postscans_come_last() -> None:
+    """An inclusive scan without a seed, then the seed and each result; the operator is not associative."""
+
+    def program(t0: Given, t1: Given) -> Results:
+        forms = A.postscanl, A.postscanr
+        by_segments = A.postscanlSeg, A.postscanrSeg
+        plain = [form(lambda a, b: a - b, A.constant(7, np.int64), t0) for form in forms]
+        return (*plain, *[form(lambda a, b: a - b, A.constant(7, np.int64), t0, t1) for form in by_segments])
+
+    agrees(program, np.arange(4100) * 3, np.array([3, 0, 4097]))
+
+
+def test_what_no_result_needs_may_fail() -> None:
+    """After the last turn; a seed of no segments; what is certainly not evaluated may not."""
+
+    def last_turn(t0: Given) -> Results:
+        def step(turn: object, state: Any) -> Any:
+            return state[1], A.map(lambda i: t0[i - 1], state[1])
+
+        return (A.iiterate(A.length(t0), step, (t0, t0))[0],)
+
+    def no_segments(t0: Given) -> Results:
+        return (A.prescanlSeg(A.add, t0[-1], t0, A.take(0, t0)),)
+
+    def untaken(t0: Given) -> Results:
+        return (A.map(lambda x: A.cond(x >= 0, x, t0[-1]), t0),)
+
+    assert [may_fail(program, [np.zeros(1, int)]) for program in (last_turn, no_segments, untaken)] == [
+        True,
+        True,
+        False,
+    ]
+    agrees(last_turn, np.zeros(1, int))
+    agrees(no_segments, np.zeros(1, int))
+    agrees(untaken, np.zeros(1, int))
 
 
 def test_sums_of_negative_zeros() -> None:

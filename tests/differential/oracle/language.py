@@ -18,6 +18,7 @@ from tests.differential.oracle.reductions import Orders, Scan
 from tests.differential.oracle.scalar_names import SCALAR_NAMES
 from tests.differential.oracle.segments import fold_segments, scan_segments, summed, whole
 from tests.differential.oracle.sorting import SORTING
+from tests.differential.oracle.spare import spare
 from tests.differential.oracle.stencils import Boundaries, stencil
 from tests.differential.oracle.values import (
     BOOL,
@@ -81,6 +82,7 @@ def _awhile(condition: Callable[[Several], Array], step: Callable[[Several], Sev
             found = state
             while one(_the(condition(found))):
                 found = step(found)
+            spare(found)
             results.append(found)
         return results[0]
 
@@ -96,6 +98,7 @@ def _iiterate(count: Value, step: Callable[[Value, Several], Several], state: Se
         found = state
         for turn in range(int(one(count))):
             found = step(integer(turn), found)
+        spare(found)
         return found
 
     return _later(last, state)
@@ -348,6 +351,12 @@ def _scanning(from_right: bool) -> dict[str, object]:
     def scan(f: Function, seed: Tree | None, array: Array) -> Scan:
         return Scan(f, seed, array, from_right)
 
+    def seeded_afterwards(f: Function, seed: object, array: Array) -> Array:
+        def last(x: Tree) -> object:
+            return f(x, typed(seed, array)) if from_right else f(typed(seed, array), x)
+
+        return _mapped(last, scan(f, None, array).every())
+
     def with_totals(f: Function, seed: Tree | None, array: Array) -> Sequence[Array]:
         found = scan(f, seed, array)
         return found.exclusive(), found.totals()
@@ -356,21 +365,25 @@ def _scanning(from_right: bool) -> dict[str, object]:
         form: Callable[[Function, Tree | None, Array], Sequence[Array]],
     ) -> Callable[[Function, object, Array, Array], list[Array]]:
         return lambda f, seed, array, lengths: scan_segments(
-            lambda part: form(f, None if seed is None else typed(seed, part), part), array, lambda: summed(lengths)
+            lambda part: form(f, None if seed is None else typed(seed, part), part),
+            seed,
+            array,
+            lambda: summed(lengths),
         )
 
     longer = segmented(lambda f, seed, part: [Scan(f, seed, part, from_right).longer()])
     every = segmented(lambda f, seed, part: [Scan(f, seed, part, from_right).every()])
+    afterwards = segmented(lambda f, seed, part: [seeded_afterwards(f, seed, part)])
     totals = segmented(lambda f, seed, part: with_totals(f, seed, part))
     return {
         f"scan{end}Seg": lambda f, seed, array, lengths: longer(f, seed, array, lengths)[0],
         f"scan{end}1Seg": lambda f, array, lengths: every(f, None, array, lengths)[0],
-        f"postscan{end}Seg": lambda f, seed, array, lengths: every(f, seed, array, lengths)[0],
+        f"postscan{end}Seg": lambda f, seed, array, lengths: afterwards(f, seed, array, lengths)[0],
         f"prescan{end}Seg": lambda f, seed, array, lengths: totals(f, seed, array, lengths)[0],
         f"scan{end}TotalSeg": totals,
         f"scan{end}1": lambda f, array: Scan(f, None, array, from_right).every(),
         f"scan{end}": lambda f, seed, array: scan(f, seed, array).longer(),
         f"prescan{end}": lambda f, seed, array: scan(f, seed, array).exclusive(),
-        f"postscan{end}": lambda f, seed, array: scan(f, seed, array).every(),
+        f"postscan{end}": seeded_afterwards,
         f"scan{end}Total": with_totals,
     }

@@ -12,6 +12,7 @@ import numpy as np
 from tests.differential.oracle import folding
 from tests.differential.oracle.arrays import Array, Function, Shape, computed, flat, known, nowhere, rows, tree
 from tests.differential.oracle.folding import Combine
+from tests.differential.oracle.spare import spare
 from tests.differential.oracle.values import BOOL, INT64, Data, Fault, Tree, Value, demanded, joined, leaves, picked
 
 
@@ -72,6 +73,7 @@ def fold(orders: Orders, f: Function, seed: Tree | None, array: Array, dims: int
         return (prod(extents),) if dims is None else (*extents[:-dims], prod(extents[-dims:]))
 
     def elements() -> Tree:
+        spare(seed)
         extents, combine = row_extents(), checked(f)
         count = prod(extents[:-1])
         if seed is not None:
@@ -116,6 +118,7 @@ class Scan:
     @cached_property
     def inclusive(self) -> Tree:
         """In the order of visiting, a matrix of rows."""
+        spare(self._seed)
         element = picked(rows(self._array.element, self.extents), (slice(None), self._back))
         if 0 in self.extents:
             return element

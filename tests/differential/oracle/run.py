@@ -13,6 +13,7 @@ from tests.differential.oracle import arrays
 from tests.differential.oracle.arrays import LARGEST_EXTENT, Array
 from tests.differential.oracle.language import Language
 from tests.differential.oracle.reductions import Orders
+from tests.differential.oracle.spare import spare_fails
 from tests.differential.oracle.values import Data, Fault, Tree, Tuple, leaves
 
 VARIANTS = 64
@@ -37,14 +38,23 @@ def outcomes(function: Callable[..., object], arguments: Sequence[Data]) -> Iter
         yield _attempt(function, arguments, Orders(dict(zip(open_places, choice, strict=True))))
 
 
+def may_fail(function: Callable[..., object], arguments: Sequence[Data]) -> bool:
+    """Whether a function that has results may raise an error all the same: of something that no result needs."""
+    program = _loaded(function, Orders({}))
+    return spare_fails(lambda: results(program, arguments))
+
+
 def _attempt(function: Callable[..., object], arguments: Sequence[Data], orders: Orders) -> list[Data] | Fault:
-    assert isinstance(function, FunctionType)
-    # The same code as accel runs, with another language behind its names.
-    program = FunctionType(function.__code__, {"A": Language(orders), "np": np, "record": record})
     try:
-        return results(program, arguments)
+        return results(_loaded(function, orders), arguments)
     except Fault as fault:
         return fault
+
+
+def _loaded(function: Callable[..., object], orders: Orders) -> Callable[..., Sequence[Array]]:
+    """The same code as accel runs, with another language behind its names."""
+    assert isinstance(function, FunctionType)
+    return FunctionType(function.__code__, {"A": Language(orders), "np": np, "record": record})
 
 
 def record(*kinds: str) -> SimpleNamespace:

@@ -7,6 +7,7 @@ from itertools import accumulate, pairwise
 
 from tests.differential.oracle.arrays import Array, Function, computed, flat, rows
 from tests.differential.oracle.reductions import Orders, fold
+from tests.differential.oracle.spare import spare
 from tests.differential.oracle.values import Fault, Tree, Value, joined, picked
 
 
@@ -16,6 +17,7 @@ def fold_segments(
     """The folds of the segments that begin and end at offsets."""
 
     def both() -> tuple[tuple[int, ...], Tree]:
+        spare(seed)
         (*outer, extent), bounds = array.extents, list(pairwise(offsets()))
         found = [fold(orders, f, seed, _part(array, start, end)) for start, end in _checked(bounds, extent, outer)]
         if not found or 0 in outer:
@@ -27,11 +29,12 @@ def fold_segments(
 
 
 def scan_segments(
-    scans: Callable[[Array], Sequence[Array]], array: Array, offsets: Callable[[], list[int]]
+    scans: Callable[[Array], Sequence[Array]], seed: object, array: Array, offsets: Callable[[], list[int]]
 ) -> list[Array]:
-    """What some scans give of each segment, side by side; `scans` of a row that is a segment."""
+    """What some scans give of each segment, side by side; `scans` of a row that is a segment, from a seed if there is one."""
 
     def both(number: int) -> tuple[tuple[int, ...], Tree]:
+        spare(seed)
         (*outer, extent), bounds = array.extents, list(pairwise(offsets()))
         if not all(0 <= start <= end <= extent for start, end in bounds):
             raise Fault("no segment of the array")
