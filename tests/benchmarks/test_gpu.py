@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from accel.backends.opencl.machine.devices import devices
+from benchmarks.gpu import as_gpu
 from benchmarks.gpu.__main__ import NO_GPU, main
 from benchmarks.gpu.cases import CASES
 
@@ -30,6 +31,20 @@ def test_every_program_runs_and_has_the_right_bits(tmp_path: Path, capsys: pytes
         assert row["kernels"] >= 1
         assert row["percent"] > 0
     assert len(capsys.readouterr().out.splitlines()) == 2 + len(CASES)
+
+
+@pytest.mark.opencl
+@pytest.mark.slow
+@pytest.mark.skipif(not CPUS, reason="no device that is no GPU")
+def test_schedules_of_gpus_beside_those_of_a_processor_have_its_bits(capsys: pytest.CaptureFixture[str]) -> None:
+    assert as_gpu.main(["--elements", "9000", "--rounds", "1"]) == 0
+    head, _, *lines = capsys.readouterr().out.splitlines()
+    assert "milliseconds" in head
+    assert len(lines) == len(as_gpu.CASES)
+    for line, case in zip(lines, as_gpu.CASES, strict=True):
+        own, on_gpu, ratio, wanted = map(float, line.removeprefix(case.name).split())
+        assert ratio == pytest.approx(own / on_gpu, rel=0.1)
+        assert wanted == case.wanted
 
 
 @pytest.mark.opencl

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -64,11 +65,14 @@ class _Filled(Memory):
 
 
 class Strict(OpenCLBackend):
-    """A platform's first device, taken for a GPU, in one of the `ORDERS`. `changed`: what is done to a program's text first."""
+    """A platform's first device, taken for a GPU, in one of the `ORDERS`. `changed`: what is done to a program's text first.
+    `together`: as `Features` have it."""
 
-    def __init__(self, platform: str, order: str, changed: Callable[[str], str] = str) -> None:
+    def __init__(
+        self, platform: str, order: str, changed: Callable[[str], str] = str, *, together: bool = False
+    ) -> None:
         super().__init__(ROWS[platform])
-        self.features = gpu_features(self)
+        self.features = replace(gpu_features(self), together=together)
         self.memory = _Filled(self.device, ROWS[platform])
         self.records = Records(self.memory)
         self._order = order

@@ -114,6 +114,12 @@ def test_any_order_of_work_items_gives_the_bits(platform: str, order: str, name:
     runs(name, [orders.Strict(platform, order)])
 
 
+@each_platform
+@pytest.mark.parametrize("order", ["backwards", "shuffled"])
+def test_filters_whose_work_items_have_what_lies_together(platform: str, order: str) -> None:
+    runs("filter", [orders.Strict(platform, order, together=True)])
+
+
 @pytest.mark.slow
 @each_platform
 @pytest.mark.parametrize("order", ["backwards", "shuffled"])

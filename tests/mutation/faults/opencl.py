@@ -8,6 +8,7 @@ _NESTS = "tests/opencl/test_nests.py::test_bits_are_the_references"
 _GPU_FOLDS = "tests/opencl/test_gpu_folds.py"
 _GPU_MAPS = "tests/opencl/test_gpu_maps.py"
 _GPU = "tests/opencl/test_gpu_states.py"
+_SHARES = "tests/opencl/test_tallied_shares.py::test_bits_are_the_references"
 _PRODUCTS = "tests/opencl/test_gpu_products.py"
 _ORDERS = "tests/opencl/test_orders.py::test_any_order_of_work_items_gives_the_bits"
 _SERIES = "tests/opencl/test_gpu_series.py"
@@ -46,7 +47,7 @@ FAULTS = (
     ),
     Fault(
         "totals that a group scans take more local memory than devices have",
-        "backends/opencl/loops/gpu/carries.py",
+        "backends/opencl/loops/gpu/chains/carries.py",
         "SCANNED_BYTES = 24 * 1024",
         "SCANNED_BYTES = 48 * 1024",
         (_ORDERS,),
@@ -263,6 +264,20 @@ FAULTS = (
         'f"if (here == {SCAN_VECTOR}) return {whole};"',
         'f"return {whole};"',
         (f"{_GPU}::test_totals_where_nothing_is_neutral",),
+    ),
+    Fault(
+        "what a filter leaves out is stored where the first one that it keeps belongs",
+        "backends/opencl/loops/gpu/chains/tallied_shares.py",
+        "[flag{of}[j] ? place{of} + 1 : 0] =",
+        "[flag{of}[j] ? place{of} + 1 : 1] =",
+        (_SHARES,),
+    ),
+    Fault(
+        "shares of a block forget those before",
+        "backends/opencl/loops/gpu/chains/tallied_shares.py",
+        "starts{number}[l + 1] += starts{number}[l];",
+        "starts{number}[l + 1] += starts{number}[0];",
+        (_SHARES,),
     ),
     Fault(
         "copies begin with what the targets hold",

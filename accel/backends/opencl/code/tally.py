@@ -17,7 +17,7 @@ from accel.backends.opencl.code.writer import Writer
 from accel.errors import AccelInternalError
 from accel.labelled.meaning.order import SCAN_VECTOR
 
-_ONES = f"0x{'01' * SCAN_VECTOR}UL"
+ONES = f"0x{'01' * SCAN_VECTOR}UL"
 """In each byte 1: what is multiplied by it stands in all of them, or is added up."""
 
 
@@ -89,8 +89,8 @@ class Tally(Shared):
         writer.line(f"int {total} = 0;")
         with self._own(writer) as own:
             added = writer.fresh("added")
-            writer.line(f"const ulong {added} = {own} * {_ONES};")
-            writer.line(f"{own} = ({added} << 8) + {total} * {_ONES};")
+            writer.line(f"const ulong {added} = {own} * {ONES};")
+            writer.line(f"{own} = ({added} << 8) + {total} * {ONES};")
             writer.line(f"{total} += (int)({added} >> {8 * (SCAN_VECTOR - 1)});")
         writer.line(f"{sums}[lane] = {total};")
         writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
@@ -99,7 +99,7 @@ class Tally(Shared):
         with writer.block(f"for (int l = lane / {self._in_row} * {self._in_row}; l < lane; ++l)"):
             writer.line(f"{earlier} += {sums}[l];")
         with self._own(writer) as own:
-            writer.line(f"{own} += {earlier} * {_ONES};")
+            writer.line(f"{own} += {earlier} * {ONES};")
         last = f"lane % {self._in_row} == {self._in_row - 1}"
         writer.line(f"if ({last}) {self._counts}[lane / {self._in_row}] = {earlier} + {total};")
         writer.line("barrier(CLK_LOCAL_MEM_FENCE);")

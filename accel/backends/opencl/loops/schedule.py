@@ -11,10 +11,10 @@ from accel.backends.opencl.code.kernel import Amount, Choice, NestKernels, Scaff
 from accel.backends.opencl.loops.flat import Flat, flat, merged_where_possible
 from accel.backends.opencl.loops.folds import blocks_of_lanes
 from accel.backends.opencl.loops.gpu.block_groups import Groups, groups_of_blocks, is_alone
+from accel.backends.opencl.loops.gpu.chains.group_scans import chain_in_groups
 from accel.backends.opencl.loops.gpu.column_groups import groups_of_columns
 from accel.backends.opencl.loops.gpu.copies import into_copies
 from accel.backends.opencl.loops.gpu.few_items import few_to_an_item
-from accel.backends.opencl.loops.gpu.group_scans import chain_in_groups
 from accel.backends.opencl.loops.gpu.lane_rows import rows_in_lanes
 from accel.backends.opencl.loops.gpu.patches import Patches, in_patches
 from accel.backends.opencl.loops.gpu.places import Places, in_temporaries

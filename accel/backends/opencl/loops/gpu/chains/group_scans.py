@@ -20,8 +20,9 @@ from accel.backends.opencl.code.states import Machine
 from accel.backends.opencl.code.tally import tally
 from accel.backends.opencl.code.writer import Writer
 from accel.backends.opencl.loops.flat import Flat
-from accel.backends.opencl.loops.gpu.carries import Carries, carry
-from accel.backends.opencl.loops.gpu.stretches import Deposit, JoinedFold, LaneFold, Present, join_values
+from accel.backends.opencl.loops.gpu.chains.carries import Carries, carry
+from accel.backends.opencl.loops.gpu.chains.stretches import Deposit, JoinedFold, LaneFold, Present, join_values
+from accel.backends.opencl.loops.gpu.chains.tallied_shares import Shares, room_for_shares
 from accel.backends.opencl.loops.join import Partials, join, partials
 from accel.backends.opencl.loops.rows import Rows
 from accel.ir import mentions
@@ -78,6 +79,13 @@ class _GroupChain:
             for state in group
             for before in partials(scaffold, [state], blocks).values()
         }
+        alone = len(self._rounds) == 1 and self._tallies == running and all(s.monoid.exact for s in self._folds)
+        self._shares = self._in_shares() if alone and scaffold.context.features.together else None
+
+    def _in_shares(self) -> Shares:
+        """Tallies that a processor counts: each work-item has a share of the block."""
+        tallies = tuple((s, room_for_shares(self._scaffold, self._rows, self._flat)) for s in self._rounds[0])
+        return Shares(self._scaffold, self._rows, self._flat, tallies, self._steps, self._place, self._when)
 
     def kernels(self) -> NestKernels:
         for number, group in enumerate(self._rounds):
@@ -134,8 +142,11 @@ class _GroupChain:
         """What each block adds to the states of one round. In no order these are folds."""
         exact = [state for state in group if state.monoid.exact]
         ordered = [state for state in group if not state.monoid.exact]
-        phases = self._phases(number, [self._steps[state.name] for state in group], ordered)
-        self._kernel(f"totals{number}", phases, exact, summed=ordered)
+        steps = [self._steps[state.name] for state in group]
+        if self._shares is not None:
+            self._shares.count(f"totals{number}", self._slice(steps, ()), self._ends)
+            return
+        self._kernel(f"totals{number}", self._phases(number, steps, ordered), exact, summed=ordered)
 
     def _replay(self) -> None:
         """The loop itself, block by block: stores, and partial results of folds."""
@@ -143,6 +154,11 @@ class _GroupChain:
         outside = {id(statement) for statement in (*self._rows.once_each, *self._rows.once)}
         roots: list[LoopBody] = [self._steps[state.name] for state in self._folds]
         roots += [statement for statement in mentions.stores(nest) if id(statement) not in outside]
+        if self._shares is not None:
+            roots += [self._steps[state.name] for state in self._rounds[0]]
+            carried = {name: each.before for name, each in self._carries.items()}
+            self._shares.run(self._slice(roots, ()), carried, self._folds, self._ends)
+            return
         self._kernel("blocks", self._phases(len(self._rounds), roots, ()), self._folds, summed=())
 
     def _kernel(self, purpose: str, phases: list[_Phase], folds: Sequence[State], summed: Sequence[State]) -> None:
@@ -151,13 +167,7 @@ class _GroupChain:
         states = [state for phase in phases for state in phase.states]
         block = _Block(writer, scaffold, self._steps, self._tallies, self._stretch, states, folds)
         block.declare()
-        writer.line("const int lane = get_local_id(0);")
-        writer.line("const long place = get_group_id(0);")
-        if rows.outer:
-            writer.line(f"const long blocks = ({flat.total} + {BLOCK - 1}) / {BLOCK};")
-            writer.line("const long row = place / blocks, block = place % blocks;")
-        else:
-            writer.line("const long block = place;")
+        self._place(writer)
         bodies = [self._body(writer, phase.only) for phase in phases]
         rows.enter(self._body(writer, frozenset[int]().union(*(phase.only for phase in phases))))
         for state in states:
@@ -174,6 +184,16 @@ class _GroupChain:
         block.end(bodies[-1], summed, self._ends)
         items = Amount(flat.extents, BLOCK, rows.extents, block.items, needed=flat.needed)
         scaffold.kernel(purpose, writer.text, items, group=block.items, serial=self._together, when=self._when)
+
+    def _place(self, writer: Writer) -> None:
+        """Which block of which row a group has."""
+        writer.line("const int lane = get_local_id(0);")
+        writer.line("const long place = get_group_id(0);")
+        if self._rows.outer:
+            writer.line(f"const long blocks = ({self._flat.total} + {BLOCK - 1}) / {BLOCK};")
+            writer.line("const long row = place / blocks, block = place % blocks;")
+        else:
+            writer.line("const long block = place;")
 
     @contextmanager
     def _visited(self, writer: Writer, items: int) -> Iterator[None]:
