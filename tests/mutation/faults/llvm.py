@@ -127,7 +127,7 @@ FAULTS = (
     ),
     Fault(
         "an index may be the extent",
-        "backends/llvm/emit/picking.py",
+        "backends/llvm/emit/bounds.py",
         'return writer.any(writer.code.emit(f"icmp uge {',
         'return writer.any(writer.code.emit(f"icmp ugt {',
         (f"{_ERRORS}::test_an_index_that_is_the_extent",),

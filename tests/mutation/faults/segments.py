@@ -9,17 +9,17 @@ _SCANS = "tests/run/test_segmented_scans.py"
 
 FAULTS = (
     Fault(
-        "what few elements are picked from ends behind the array",
+        "what is loaded of few elements ends behind the array",
         "backends/llvm/states/few_segments.py",
-        "{2 * self.group.lanes + FEWEST}",
-        "{self.group.lanes}",
+        "{farthest + FEWEST}",
+        "0",
         (f"{_SEGMENTS}::test_few_elements_of_any_type_up_to_the_end_of_the_array",),
     ),
     Fault(
         "some of few segments have more elements",
         "backends/llvm/states/few_segments.py",
-        "any_reaches(group.writer, [self._lengths], str(FEWEST + 1))",
-        "any_reaches(group.writer, [self._lengths], str(FEWEST + 2))",
+        "str(FEWEST - 1)",
+        "str(FEWEST - 2)",
         (f"{_SEGMENTS}::test_each_segment_is_folded_as_if_alone",),
     ),
     Fault(

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from accel.ast.tree.types import I64, ScalarType
+from accel.backends.llvm.emit.bounds import any_reaches
 from accel.backends.llvm.emit.packing import packed, set_lanes
-from accel.backends.llvm.emit.picking import any_reaches, picked_lanes, picks
 from accel.backends.llvm.emit.values import Near, Packed, Progression, Uniform, Value, Writer
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.text.code import Code, from_memory, memory_type, to_memory
@@ -183,46 +183,18 @@ class Memory:
             backwards = None if mask is None else writer.reversed(mask, "i1")
             row = self._load_row(kind, self._last_address(array, index), backwards)
             text = writer.reversed(row, memory_type(kind))
-        elif (near := self._window(index)) is not None and picks(kind, writer.lanes):
-            text = self._read_near(array, index, near, mask)
+        elif (loaded := self._loaded(array, index)) is not None:
+            text = loaded
         else:
             text = self._gather(kind, self._addresses(array, index), mask)
         return writer.varying(from_memory(writer.code, kind, text), kind)
 
-    def _window(self, index: Sequence[Value]) -> Near | None:
-        """Where lanes of the last dimension lie close together, all in one row."""
+    def _loaded(self, array: Array, index: Sequence[Value]) -> str | None:
+        """The elements there, if they were loaded before."""
         near = index[-1]
-        rows = all(self._writer.is_uniform(position) for position in index[:-1])
-        return near if isinstance(near, Near) and rows else None
-
-    def _read_near(self, array: Array, index: Sequence[Value], near: Near, mask: str | None) -> str:
-        """Elements that lie close together: picked from what is adjacent, where all of that is in the array."""
-        writer, code, routine, kind = self._writer, self.routine.code, self.routine, array.element
-        if near.inside == array.shape[-1]:
-            return self._picked(array, index, near)
-        behind = code.emit(f"sub i64 {self.view.extent(array.shape[-1])}, {2 * writer.lanes - 1}")
-        room = code.call("llvm.smax.i64", "i64", ["i64", "i64"], [f"i64 {behind}", "i64 0"])
-        low, high = (code.emit(f"icmp ult i64 {base}, {room}") for base in near.bases)
-        type_ = writer.code.vector(memory_type(kind))
-        slot = routine.slot(type_, align=64)
-        adjacent, apart, after = routine.label(), routine.label(), routine.label()
-        routine.branch(code.emit(f"and i1 {low}, {high}"), adjacent, apart)
-        routine.place(adjacent)
-        routine.store(type_, self._picked(array, index, near), slot)
-        routine.jump(after)
-        routine.place(apart)
-        routine.store(type_, self._gather(kind, self._addresses(array, index), mask), slot)
-        routine.jump(after)
-        routine.place(after)
-        return routine.load(type_, slot)
-
-    def _picked(self, array: Array, index: Sequence[Value], near: Near) -> str:
-        code = self._writer.code
-        low, high = (self.address(array, [*index[:-1], Uniform(base, I64)]) for base in near.bases)
-        lower = ", ".join(f"i1 {'true' if lane < code.lanes // 2 else 'false'}" for lane in range(code.lanes))
-        # As a constant LLVM makes a shuffle of it, which is one more for the only port that shuffles.
-        half = self.routine.enter(f"and {code.vector('i1')} {self._true_lanes()}, <{lower}>")
-        return picked_lanes(code, array.element, (low, high), near.offsets, half)
+        if len(index) != 1 or not isinstance(near, Near):
+            return None
+        return next(iter(near.loaded.get(array, ())), None)
 
     def _guarded(self, address: str, mask: str) -> str:
         """The address if a lane is active, else one of a word that is never read."""

@@ -6,7 +6,7 @@ needs it in lanes, and an index that rises evenly stays a progression, so that r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, Union, assert_never
 
@@ -16,7 +16,7 @@ from accel.backends.llvm.scalar_code.division import DIVISIONS
 from accel.backends.llvm.scalar_code.quotients import by_constant, by_register
 from accel.backends.llvm.scalar_code.scalar import operation
 from accel.backends.llvm.text.code import Code, constant_text, register_type
-from accel.labelled.array import Extent
+from accel.labelled.array import Array
 from accel.labelled.scalar import Constant
 
 
@@ -76,18 +76,13 @@ class Packed:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """An i64 in a register, whose lanes lie close together in each half of the register: lane l holds `bases[0] + offsets[l]`
-    in the first half and `bases[1] + offsets[l]` in the second. Offsets are i32 lanes, from 0 to below `lanes` times two.
+    """An i64 in a register: places of which some elements, from each lane's on, were loaded before.
 
-    inside: an extent of arrays that are known to have `lanes` times two elements from each base on, and `room` more; None if
-    none is known. slack: how much offsets may grow, so that those of lanes which anybody looks at stay below that."""
+    loaded: of some arrays of one dimension, the elements at these places, at those one further, and so on: for each a register
+    as in memory."""
 
     text: str
-    bases: tuple[str, str]
-    offsets: str
-    inside: Extent | None = None
-    room: int = 0
-    slack: int = 0
+    loaded: Mapping[Array, Sequence[str]]
 
     @property
     def type(self) -> ScalarType:
@@ -204,34 +199,15 @@ class Writer:
         return Progression(operation(self.scalar, operator, I64, [I64] * len(bases), bases), stride)
 
     def _moved(self, operator: Operator, arguments: Sequence[Value]) -> Value | None:
-        """What lies close together, as far from where it was in all lanes; None if it is something else."""
-        match operator, arguments:
-            case (
-                (Operator.ADD, (Near() as near, by))
-                | (Operator.ADD, (by, Near() as near))
-                | (
-                    Operator.SUB,
-                    (Near() as near, by),
-                )
-            ):
-                if not self.is_uniform(by):
-                    return None
-                types, step = [I64, I64], self.one(by)
-                text = operation(self.code, operator, I64, types, [near.text, self.every(by)])
-                more = int(step) if operator is Operator.ADD and step.isdigit() else None
-                if more is not None and more <= near.slack:
-                    return self._farther(near, text, more)
-                low, high = (operation(self.scalar, operator, I64, types, [base, step]) for base in near.bases)
-                room = -1 if more is None else near.room - more
-                return Near(text, (low, high), near.offsets, near.inside if room >= 0 else None, room, near.slack)
+        """Places some elements further, if that is known; None if it is something else."""
+        if operator is not Operator.ADD:
+            return None
+        match arguments:
+            case (Near() as near, by) | (by, Near() as near) if self.is_uniform(by) and self.one(by).isdigit():
+                text = operation(self.code, operator, I64, [I64, I64], [near.text, self.every(by)])
+                return Near(text, {array: found[int(self.one(by)) :] for array, found in near.loaded.items()})
             case _:
                 return None
-
-    def _farther(self, near: Near, text: str, more: int) -> Near:
-        """The same bases, so that what is loaded there is loaded once, with greater offsets."""
-        narrow = self.code.vector("i32")
-        offsets = self.code.emit(f"add {narrow} {near.offsets}, {self.code.splat('i32', str(more))}")
-        return Near(text, near.bases, offsets, near.inside, near.room, near.slack - more)
 
     def select(self, mask: str, then: Value, orelse: Value) -> Value:
         """Lane by lane `then` where the mask (of `lanes` lanes) is set."""

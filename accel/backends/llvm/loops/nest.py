@@ -279,7 +279,7 @@ class Levels:
         routine.branch(code.emit(f"and i1 {fits}, {due}"), tried, long)
         routine.place(tried)
         routine.store("i64", behind, later)
-        routine.branch(few.begin(at), with_few, others)
+        few.begin(at, with_few, others)
         routine.place(with_few)
         if short is None:
             few_scans.write(few)

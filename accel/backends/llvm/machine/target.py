@@ -98,11 +98,6 @@ class Host:
         return is_x86()
 
     @property
-    def picks_lanes(self) -> bool:
-        """Whether AVX-512's instructions that take lanes of two registers by a third may be named."""
-        return self.is_x86 and bool(self._features.get("avx512f")) and bool(self._features.get("avx512vl"))
-
-    @property
     def has_fma(self) -> bool:
         """Whether `fma` is an instruction: x86-64 has it since 2013, others have it always. Else it is a function of C."""
         return not self.is_x86 or bool(self._features.get("fma"))

@@ -1,8 +1,7 @@
 """Folds of segments of a few elements, some segments at a time: every lane folds one of its own, all steps written out.
 
 In: segments, as many as there are lanes, none of which has more than `FEWEST` elements. Out: the code of their folds, in the
-order of docs/order.md. Partial results stay in registers, and elements are picked from the few registers that hold those of all
-lanes: what half of the lanes have are two registers full at most, if the segments lie one behind the other.
+order of docs/order.md. Partial results stay in registers.
 """
 
 from __future__ import annotations
@@ -55,16 +54,11 @@ def write(segments: FewSegments) -> None:
     """The folds of segments that have begun, written out, and what is made of them."""
     group = segments.group
     segments.finish_before()
-    code = group.writer.code
-    narrow = code.vector("i32")
-    masks = [
-        code.emit(f"icmp sgt {narrow} {segments.counts}, {code.splat('i32', str(number))}") for number in range(FEWEST)
-    ]
+    masks = segments.masks()
     folds = {state.name: _FewFold(group.writer, group.functions, state) for state in group.inner.states}
     for number, mask in enumerate(masks):
         made = {
             **segments.made,
-            group.segment.outs[0].name: segments.near,
             group.inner.index.name: Uniform(str(number), I64),
         }
         statements = group.statements(made, _stepping(folds, mask))

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from accel.ast.tree.operators import Operator
 from accel.backends.llvm.emit.values import Lanes, Progression, Value
-from accel.backends.llvm.states.few_segments import FewSegments, computes
+from accel.backends.llvm.states.few_segments import FewSegments, place
 from accel.backends.llvm.states.segment_group import SegmentGroup
 from accel.backends.llvm.text.code import register_type
 from accel.ir import flow
@@ -33,11 +32,11 @@ def in_one_row(loop: For) -> bool:
     inside, around, own = _statements(inner), loop.body.before, {state.name for state in inner.states}
     steps = [s for s in inside if isinstance(s, ManyToOne)]
     running = {state.name for state in loop.states if state.running and state.monoid.exact and state.monoid.neutral}
-    place = _place(loop)
-    if place is None or {step.state for step in steps} != own or len(steps) != len(own):
+    found = place(loop)
+    if found is None or {step.state for step in steps} != own or len(steps) != len(own):
         return False
     outside = {stream.name for s in around for stream in flow.made(s)} | {loop.index.name, inner.index.name}
-    needed = {stream.name for s in inside if s != place for stream in flow.needed(s)}
+    needed = {stream.name for s in inside if s != found for stream in flow.needed(s)}
     needed |= {stream.name for state in inner.states for stream in flow.state_needs(state)}
     return (
         not needed & outside
@@ -52,17 +51,6 @@ def _statements(loop: For) -> tuple[LoopBody, ...]:
     return (*loop.body.before, *loop.body.after)
 
 
-def _place(loop: For) -> OneToOne | None:
-    """The statement that makes the place of an element: where its segment begins, plus its number."""
-    inner = loop.body.loop
-    assert inner is not None, "segments have elements"
-    for segment in (s for s in loop.body.before if isinstance(s, Remap) and s.outs[-1] == inner.extent):
-        for statement in inner.body.before:
-            if isinstance(statement, OneToOne) and computes(statement, Operator.ADD, (segment.outs[0], inner.index)):
-                return statement
-    return None
-
-
 def write(segments: FewSegments) -> None:
     """The scans of segments that have begun, and what is made of them, element by element of all."""
     segments.finish_before()
@@ -75,43 +63,40 @@ class _Row:
     def __init__(self, segments: FewSegments) -> None:
         self._segments, self._group = segments, segments.group
         self._down = self._group.inner.direction is LoopDirection.DOWN
-        sums = segments.sums()
-        self._count = segments.lane(sums, self._group.lanes - 1)
-        begins = self._begins(sums)
+        self._count = segments.ends[-1]
+        begins = self._begins()
         code = self._group.routine.code
         near = [begins, code.emit(f"or i64 {begins}, {code.emit(f'shl i64 {begins}, 1')}")]
         self._far = [code.emit(f"xor i64 {word}, -1") for word in near]
         """For each distance the elements that stand at least so far behind the first of their segment: words of i64."""
         self._scans = {state.name: _Scan(self._group, state) for state in self._group.inner.states}
 
-    def _begins(self, sums: str) -> str:
-        """A bit for each element, as they are visited, with which a segment begins: an i64."""
-        group = self._group
-        code, narrow, wide = group.writer.code, group.writer.code.vector("i32"), group.writer.code.vector("i64")
-        before = f"sub {narrow} {sums}, {self._segments.counts}"
+    def _begins(self) -> str:
+        """A bit for each element, as they are visited, with which a segment begins: an i64. Of segments without elements it is
+        that of the next one, or one behind all."""
+        code, segments = self._group.routine.code, self._segments
+        places = segments.begins
         if self._down:
-            total = group.routine.code.emit(f"trunc i64 {self._count} to i32")
-            before = f"sub {narrow} {group.writer.splat(total, 'i32')}, {sums}"
-        places = code.emit(f"zext {narrow} {code.emit(before)} to {wide}")
-        bits = code.emit(f"shl {wide} {code.splat('i64', '1')}, {places}")
-        there = code.emit(f"icmp ne {narrow} {self._segments.counts}, zeroinitializer")
-        some = code.emit(f"select {code.vector('i1')} {there}, {wide} {bits}, {wide} zeroinitializer")
-        return group.routine.code.call(f"llvm.vector.reduce.or.v{group.lanes}i64", "i64", [wide], [f"{wide} {some}"])
+            places = [code.emit(f"sub i64 {self._count}, {end}") for end in segments.ends]
+        bits = "0"
+        for at in places:
+            bits = code.emit(f"or i64 {bits}, {code.emit(f'shl i64 1, {at}')}")
+        return bits
 
     def write(self) -> None:
         """All elements, a register of them at a time."""
         group, code = self._group, self._group.routine.code
-        first = self._segments.near.bases[0]
+        first = self._segments.first
         if self._down:
             first = code.emit(f"sub i64 {code.emit(f'add i64 {first}, {self._count}')}, 1")
-        place = _place(group.loop)
-        assert place is not None, "elements have places"
+        found = place(group.loop)
+        assert found is not None, "elements have places"
         with group.routine.count("0", self._count, group.lanes) as turn:
             mask = group.writer.first_lanes(code.emit(f"sub i64 {self._count}, {turn}"))
             masks = [self._lanes(word, turn) for word in self._far]
             operation, stride = ("sub", -1) if self._down else ("add", 1)
             made = dict(self._segments.made)
-            made[place.outs[0].name] = Progression(code.emit(f"{operation} i64 {first}, {turn}"), stride)
+            made[found.outs[0].name] = Progression(code.emit(f"{operation} i64 {first}, {turn}"), stride)
 
             def step(
                 statement: ManyToOne, values: Sequence[Value], active: str | None
@@ -120,7 +105,7 @@ class _Row:
 
             statements = group.statements(made, step)
             for statement in _statements(group.inner):
-                if statement != place:
+                if statement != found:
                     statements.masked(statement, mask)
 
     def _lanes(self, word: str, turn: str) -> str:

@@ -1,7 +1,8 @@
 """Segments of a few elements, as many at a time as there are lanes: where they begin, how long they are, if they are short.
 
 In: a group of segments. Out: registers with what each has, if none has more than `FEWEST` elements. Of lengths that a scan adds
-up it is known that the segments lie one behind the other: then the scan, too, runs in a few instructions, on 32 bits.
+up it is known that the segments lie one behind the other: then the scan, too, is an addition for each. What folds read of their
+elements is loaded for each segment from where it begins, `FEWEST` elements at once, and transposed: no gather is as fast.
 """
 
 from __future__ import annotations
@@ -10,19 +11,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from accel.ast.tree.operators import Operator
-from accel.ast.tree.types import I32, I64
-from accel.backends.llvm.emit.picking import any_reaches, narrowed
+from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.statements import Streams
+from accel.backends.llvm.emit.transpose import PIECE, transposed_rows
 from accel.backends.llvm.emit.values import Lanes, Near, Progression, Uniform, Value
-from accel.backends.llvm.states.exact_scans import Leaf
-from accel.backends.llvm.states.segment_group import Scans, SegmentGroup
+from accel.backends.llvm.states.segment_group import Scans, SegmentGroup, has_lanes
+from accel.backends.llvm.text.code import Code, memory_type
+from accel.backends.llvm.text.routine import WORD
 from accel.ir import flow
-from accel.ir.nodes import LoopBody, ManyToOne, OneToOne, Operand, Read
-from accel.labelled.array import Extent
-from accel.labelled.scalar import Compute, constant
+from accel.ir.nodes import For, LoopBody, ManyToOne, OneToOne, Operand, Read, Remap
+from accel.labelled.array import Array, Extent
+from accel.labelled.scalar import Compute
 
 FEWEST = 4
-"""Elements of the longest of these segments: those of half the lanes are two registers."""
+"""Elements of the longest of these segments: a power of two, and of 4 bytes a piece that is loaded at once."""
+
+FARTHEST = 256
+"""Less than so many elements, a power of two, behind the first of these segments each may begin."""
 
 AHEAD = 4096
 """How many bytes before they are needed elements are asked for."""
@@ -67,118 +72,136 @@ def computes(statement: OneToOne, operator: Operator, arguments: Sequence[Operan
     return compute.operator is operator and compute.arguments == parameters
 
 
+def place(loop: For) -> OneToOne | None:
+    """The statement that makes the place of an element: where its segment begins, plus its number."""
+    inner = loop.body.loop
+    assert inner is not None, "segments have elements"
+    for segment in (s for s in loop.body.before if isinstance(s, Remap) and s.outs[-1] == inner.extent):
+        for statement in inner.body.before:
+            if isinstance(statement, OneToOne) and computes(statement, Operator.ADD, (segment.outs[0], inner.index)):
+                return statement
+    return None
+
+
+def _beside(loop: For) -> list[Array]:
+    """The arrays of which a fold of segments reads what stands at the place of an element."""
+    inner, found = loop.body.loop, place(loop)
+    if inner is None or found is None or not has_lanes(loop):
+        return []
+    reads = [s for s in inner.body.before if isinstance(s, Read) and s.index == found.outs]
+    return list(dict.fromkeys(read.array for read in reads))
+
+
 class FewSegments:
     """Groups of segments of which none has more than `FEWEST` elements."""
 
     def __init__(self, group: SegmentGroup) -> None:
         self.group, self._scans = group, Scans(group)
         self._chain = _chain(group)
-        bound = group.segment.bounds[0]
-        self._extent = Extent(bound.variable, bound.offset - 1)
+        self._beside = _beside(group.loop)
         self.made: dict[str, Value] = {}
         """The streams in lanes, one for each segment."""
         self.counts = ""
-        """How many elements each lane has: a register of i32."""
-        self._lengths = ""
-        """The same as i64, where segments follow each other."""
-        self._next = ""
-        """Where the segments behind these begin then: an i64."""
+        """How many elements each lane has: a register of i64."""
+        self.first = ""
+        """Where the first of these segments begins: an i64."""
+        self.begins: list[str] = []
+        """How many elements behind that each lane's segment begins: an i64 for each."""
+        self.ends: list[str] = []
+        """How many elements behind that each ends; where segments do not follow each other, the next begins."""
+        self._starts = ""
+        """Where each lane's segment begins: a register of i64."""
+        self._behind = ""
+        """How far behind the first one, where segments need not follow each other: a register of i64."""
 
-    def begin(self, at: str) -> str:
-        """What says where the segments from `at` on are. Gives whether they have few elements, close together: an i1."""
+    def begin(self, at: str, few: str, others: str) -> None:
+        """What says where the segments from `at` on are; goes to the label `few` if they have few elements, close together."""
         group = self.group
         self.made = group.enter(at)
         if self._chain is not None:
-            return self._begin_chain(self._chain)
+            self._begin_chain(self._chain)
+        else:
+            self._begin_apart()
+        routine = group.routine
+        inside, exactly = routine.label(), routine.label()
+        routine.branch(self._inside(), inside, others)
+        # Most have less than FEWEST, which takes less time to find out.
+        routine.place(inside)
+        routine.branch(self._none(self.counts, -FEWEST), few, exactly)
+        routine.place(exactly)
+        code, vector = group.writer.code, group.writer.code.type(I64)
+        more = code.emit(f"add {vector} {self.counts}, {code.splat('i64', str(FEWEST - 1))}")
+        either = code.emit(f"or {vector} {self.counts}, {more}")
+        routine.branch(self._none(either, -2 * FEWEST), few, others)
+
+    def _begin_apart(self) -> None:
+        """The same where nothing is known of how segments follow each other."""
+        group, code, vector = self.group, self.group.writer.code, self.group.writer.code.type(I64)
         self._scans.begin()
         statements = group.statements(self.made, self._scans.step)
         for statement in group.loop.body.before:
             statements.masked(statement, None)
-        start, _, count = (group.writer.every(self.made[out.name]) for out in group.segment.outs)
-        return self._close_together(start, count)
+        self._starts, _, self.counts = (group.writer.every(self.made[out.name]) for out in group.segment.outs)
+        self.first = group.routine.code.emit(f"extractelement {vector} {self._starts}, i64 0")
+        self._behind = code.emit(f"sub {vector} {self._starts}, {group.writer.splat(self.first, 'i64')}")
 
-    def _close_together(self, starts: str, counts: str) -> str:
-        """Whether none has more than `FEWEST` elements, and each begins soon behind the first of its half: an i1."""
-        group, half = self.group, self.group.lanes // 2
-        code, scalar, vector = group.writer.code, group.routine.code, group.writer.code.type(I64)
-        order = ", ".join(f"i32 {lane // half * half}" for lane in range(group.lanes))
-        firsts = code.emit(f"shufflevector {vector} {starts}, {vector} poison, <{group.lanes} x i32> <{order}>")
-        behind = code.emit(f"sub {vector} {starts}, {firsts}")
-        low, high = (scalar.emit(f"extractelement {vector} {starts}, i64 {lane}") for lane in (0, half))
-        self.counts, self.near = narrowed(code, counts), self._window(starts, (low, high), narrowed(code, behind))
-        # A count is no less than 0, and far less than all that fits into 64 bits: it was checked.
-        farthest = FEWEST * (half - 1)
-        beyond = code.emit(f"add {vector} {counts}, {code.splat('i64', str(farthest - FEWEST))}")
-        few = self._no(any_reaches(group.writer, [beyond, behind], str(farthest + 1)))
-        return scalar.emit(f"and i1 {few}, {scalar.emit(f'icmp sle i64 {high}, {self._last_window()}')}")
-
-    def _begin_chain(self, chain: _Chain) -> str:
+    def _begin_chain(self, chain: _Chain) -> None:
         """The same where each begins where the one before ends: what the scan holds is then far from all bounds."""
         group, (record, pointer) = self.group, self.group.records[chain.step.state]
-        code, scalar = group.writer.code, group.routine.code
+        scalar = group.routine.code
         statements = group.statements(self.made, self._scans.step)
         for statement in group.loop.body.before[: group.loop.body.before.index(chain.step)]:
             statements.masked(statement, None)
-        self._lengths = group.writer.every(Streams(group.memory, self.made).value(chain.step.values[0]))
-        few = self._no(any_reaches(group.writer, [self._lengths], str(FEWEST + 1)))
-        self.counts = narrowed(code, self._lengths)
+        self.counts = group.writer.every(Streams(group.memory, self.made).value(chain.step.values[0]))
         present = scalar.emit(f"icmp ne i64 {group.routine.load('i64', pointer)}, 0")
         held = group.writer.one(record.load(group.routine, pointer, 1)[0])
-        first = scalar.emit(f"select i1 {present}, i64 {held}, i64 0")
-        second = self._follow(first)
-        begun = scalar.emit(f"icmp sge i64 {first}, 0")
-        behind = scalar.emit(f"icmp sle i64 {second}, {self._last_window()}")
-        return scalar.emit(f"and i1 {few}, {scalar.emit(f'and i1 {begun}, {behind}')}")
+        self.first = scalar.emit(f"select i1 {present}, i64 {held}, i64 0")
 
-    def _follow(self, first: str) -> str:
-        """Where few segments are that begin at `first`, an i64; gives where the second half begins."""
-        group, half = self.group, self.group.lanes // 2
-        code, scalar, narrow = group.writer.code, group.routine.code, group.writer.code.vector("i32")
-        sums = self.sums()
-        before = code.emit(f"sub {narrow} {sums}, {self.counts}")
-        second, self._next = (
-            scalar.emit(f"add i64 {first}, {self.lane(text, lane)}")
-            for text, lane in ((before, half), (sums, group.lanes - 1))
-        )
-        order = ", ".join(f"i32 {half if lane >= half else group.lanes}" for lane in range(group.lanes))
-        lanes = f"<{group.lanes} x i32> <{order}>"
-        halves = code.emit(f"shufflevector {narrow} {before}, {narrow} zeroinitializer, {lanes}")
-        wide = code.emit(f"zext {narrow} {before} to {code.type(I64)}")
-        starts = code.emit(f"add {code.type(I64)} {group.writer.splat(first, 'i64')}, {wide}")
-        self.near = self._window(starts, (first, second), code.emit(f"sub {narrow} {before}, {halves}"))
-        return second
+    def _each(self, text: str) -> list[str]:
+        """The lanes of a register of i64. They go through memory, which takes less time than to take a register apart."""
+        code, routine, vector = self.group.writer.code, self.group.routine, self.group.writer.code.type(I64)
+        slot = routine.code.hidden(routine.slot(vector, align=64))
+        routine.store(vector, text, slot)
+        return [routine.load("i64", routine.offset(slot, lane)) for lane in range(code.lanes)]
 
-    def sums(self) -> str:
-        """How many elements the segments up to each lane's have: a register of i32."""
-        return Leaf(Operator.ADD, I32, constant(I32, 0)).scanned(self.group.writer.code, self.counts)
+    def _none(self, text: str, mask: int) -> str:
+        """Whether no bit of a mask is set in any lane of a register of i64: an i1."""
+        code, scalar, vector = self.group.writer.code, self.group.routine.code, self.group.writer.code.type(I64)
+        bits = scalar.call(f"llvm.vector.reduce.or.v{code.lanes}i64", "i64", [vector], [f"{vector} {text}"])
+        return scalar.emit(f"icmp eq i64 {scalar.emit(f'and i64 {bits}, {mask}')}, 0")
 
-    def lane(self, text: str, lane: int) -> str:
-        """One of i32 lanes, as i64."""
-        scalar = self.group.routine.code
-        one = scalar.emit(f"extractelement {self.group.writer.code.vector('i32')} {text}, i64 {lane}")
-        return scalar.emit(f"zext i32 {one} to i64")
+    def masks(self) -> list[str]:
+        """The lanes that have more than 0, 1, … elements; compared in lanes as wide as the elements."""
+        code, counts, kind = self.group.writer.code, self.counts, "i64"
+        if code.lanes > WORD:
+            counts, kind = _narrowed(code, counts), "i32"
+        vector = code.vector(kind)
+        return [code.emit(f"icmp sgt {vector} {counts}, {code.splat(kind, str(number))}") for number in range(FEWEST)]
 
-    def _no(self, text: str) -> str:
-        return self.group.routine.code.emit(f"xor i1 {text}, true")
-
-    def _window(self, starts: str, bases: tuple[str, str], offsets: str) -> Near:
-        """Half of the lanes have no more than two registers of elements between them."""
-        return Near(starts, bases, offsets, self._extent, FEWEST, FEWEST - 1)
-
-    def _last_window(self) -> str:
-        """Up to where the second half may begin, so that all that is picked from is in the array: an i64."""
-        extent = self.group.memory.view.extent(self._extent)
-        return self.group.routine.code.emit(f"sub i64 {extent}, {2 * self.group.lanes + FEWEST}")
+    def _inside(self) -> str:
+        """Whether these begin soon behind the first one, and so that `FEWEST` elements from there are in all arrays: an i1."""
+        group, scalar, view = self.group, self.group.routine.code, self.group.memory.view
+        bound = group.segment.bounds[0]
+        least = view.extent(Extent(bound.variable, bound.offset - 1))
+        for array in self._beside:
+            least = group.routine.least(least, view.extent(array.shape[0]))
+        farthest = FARTHEST if self._chain is None else (group.lanes - 1) * FEWEST
+        last = scalar.emit(f"icmp sle i64 {self.first}, {scalar.emit(f'sub i64 {least}, {farthest + FEWEST}')}")
+        first = scalar.emit(f"icmp sge i64 {self.first}, 0") if self._chain else self._none(self._behind, -FARTHEST)
+        return scalar.emit(f"and i1 {first}, {last}")
 
     def finish_before(self) -> None:
         """What stands before the elements and depends on where segments begin; the scans go on."""
-        group, chain = self.group, self._chain
+        group, chain, scalar = self.group, self._chain, self.group.routine.code
+        self._place_each()
+        start = Near(self._starts, {array: self._loaded(array) for array in self._beside})
         if chain is None:
+            self.made[group.segment.outs[0].name] = start
             self._scans.end()
             return
         code, streams = group.writer.code, Streams(group.memory, self.made)
-        end = Lanes(code.emit(f"add {code.type(I64)} {self.near.text}, {self._lengths}"), I64)
-        found = (self.near, end, Lanes(self._lengths, I64))
+        end = Lanes(code.emit(f"add {code.type(I64)} {self._starts}, {self.counts}"), I64)
+        found = (start, end, Lanes(self.counts, I64))
         streams.bind(chain.step.before, found[:1])
         statements = group.statements(self.made, self._scans.step)
         for statement in group.loop.body.before[group.loop.body.before.index(chain.step) + 1 :]:
@@ -190,7 +213,37 @@ class FewSegments:
                 streams.bind(flow.made(statement), [found[1 if statement is chain.again[0] else 2]])
         record, pointer = group.records[chain.step.state]
         group.routine.store("i64", "1", pointer)
-        record.store(group.routine, [self._next], pointer, 1)
+        record.store(group.routine, [scalar.emit(f"add i64 {self.first}, {self.ends[-1]}")], pointer, 1)
+
+    def _place_each(self) -> None:
+        """Where each begins and ends: here, where it is needed, since all at once are more than a processor has registers."""
+        code, scalar, vector = self.group.writer.code, self.group.routine.code, self.group.writer.code.type(I64)
+        each = self._each(self.counts if self._chain else self._behind)
+        if not self._chain:
+            last = scalar.emit(f"extractelement {vector} {self.counts}, i64 {code.lanes - 1}")
+            self.begins, self.ends = each, [*each[1:], scalar.emit(f"add i64 {each[-1]}, {last}")]
+            return
+        self.ends = each[:1]
+        for count in each[1:]:
+            self.ends.append(scalar.emit(f"add i64 {self.ends[-1]}, {count}"))
+        self.begins = ["0", *self.ends[:-1]]
+        behind = "poison"
+        for lane, begin in enumerate(self.begins):
+            behind = code.emit(f"insertelement {vector} {behind}, i64 {begin}, i64 {lane}")
+        self._starts = code.emit(f"add {vector} {self.group.writer.splat(self.first, 'i64')}, {behind}")
+
+    def _loaded(self, array: Array) -> list[str]:
+        """`FEWEST` elements of an array from where each segment begins: for each a register, one lane for each segment."""
+        code, kind = self.group.writer.code, array.element
+        pieces = max(1, FEWEST * kind.bytes // PIECE)
+        width = FEWEST // pieces
+        found: list[str] = []
+        for piece in range(pieces):
+            place = self.group.routine.code.emit(f"add i64 {self.first}, {piece * width}")
+            address = self.group.memory.address(array, [Uniform(place, I64)])
+            rows = [code.emit(f"getelementptr {memory_type(kind)}, ptr {address}, i64 {each}") for each in self.begins]
+            found += transposed_rows(code, kind, rows, width)
+        return found
 
     def ask_ahead(self, made: Mapping[str, Value]) -> None:
         """Asks for what groups further on read: memory brings it too late by itself, since each group takes a few at a time."""
@@ -201,8 +254,16 @@ class FewSegments:
             (place,) = Streams(group.memory, dict(made)).values(statement.index)
             if not isinstance(place, Progression | Near):
                 continue
-            base = place.base if isinstance(place, Progression) else place.bases[0]
+            base = place.base if isinstance(place, Progression) else self.first
             size = statement.array.element.bytes
             for line in range(max(1, group.lanes * size // LINE)):
                 ahead = code.emit(f"add i64 {base}, {(AHEAD + line * LINE) // size}")
                 group.memory.ask_ahead(statement.array, [Uniform(ahead, I64)])
+
+
+def _narrowed(code: Code, text: str) -> str:
+    """The lower halves of i64 lanes, as i32: even words, which one instruction picks from two registers."""
+    words = f"<{2 * code.lanes} x i32>"
+    order = ", ".join(f"i32 {2 * lane}" for lane in range(code.lanes))
+    halves = code.emit(f"bitcast {code.type(I64)} {text} to {words}")
+    return code.emit(f"shufflevector {words} {halves}, {words} poison, <{code.lanes} x i32> <{order}>")
