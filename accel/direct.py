@@ -21,6 +21,7 @@ from accel.structure import Nested
 
 if TYPE_CHECKING:
     from accel.ast.tree.leaves import Leaf
+    from accel.backends.protocol import HostArray
 
 Kind: TypeAlias = Union[tuple[np.dtype[np.generic], int], tuple["Kind", ...]]
 """An array's dtype and rank, or those of a tuple's."""
@@ -61,7 +62,10 @@ class Ways:
         self.chain = general
         self._general = general
         self._known: dict[tuple[Kind, ...], Specialised] = {}
-        self._compiled: set[tuple[Kind, ...]] = set()
+        self._direct: dict[tuple[Kind, ...], tuple[Direct, Sequence[HostArray]] | None] = {}
+        """What came twice: the executable with its constants, if it can be called by arrays alone."""
+        self._spread: set[object] = set()
+        """What made functions of the chain for arrays without rows of adjacent elements."""
 
     def find(self, kinds: tuple[Kind, ...]) -> Specialised | None:
         """What was run for arguments of these kinds."""
@@ -70,14 +74,24 @@ class Ways:
     def remember(self, kinds: tuple[Kind, ...], found: Specialised) -> None:
         """This is run for arguments of these kinds."""
         if len(self._known) >= _MOST:
-            self._known, self._compiled, self.chain = {}, set(), self._general
+            self._known, self._direct, self._spread, self.chain = {}, {}, set(), self._general
         self._known[kinds] = found
 
-    def shorten(self, kinds: tuple[Kind, ...], found: Specialised) -> None:
-        """Plain arrays of these kinds, which came before, get a function of their own, where the program has one."""
-        if kinds not in self._compiled:
-            self._compiled.add(kinds)
-            self.chain = _function(found, self.chain) or self.chain
+    def shorten(self, kinds: tuple[Kind, ...], found: Specialised, arguments: Sequence[Leaf]) -> None:
+        """Plain arrays of these kinds, which came before, get a function of their own, where the program has one.
+
+        So do those that have no rows of adjacent elements, once there is code for how they lie.
+        """
+        if kinds not in self._direct:
+            self._direct[kinds] = direct = _direct(found)
+            if direct is not None:
+                self.chain = direct[0].function(self.chain, direct[1]) or self.chain
+        elif (direct := self._direct[kinds]) is not None:
+            executable, constants = direct
+            make = executable.spread([*(each for each in arguments if isinstance(each, np.ndarray)), *constants])
+            if make is not None and make not in self._spread:
+                self._spread.add(make)
+                self.chain = make(self.chain, constants)
 
 
 def ways_under(
@@ -90,16 +104,15 @@ def ways_under(
     return (found, *[ways for ways in kept if ways is not found and ways.lasting][: _MOST_SETTINGS - 1])
 
 
-def _function(found: Specialised, otherwise: Callable[..., object]) -> Callable[..., object] | None:
-    """The function for arrays of one leaf each, which passes what it does not take to `otherwise`."""
-    if not isinstance(found.executable, Direct) or not _is_flat(found.result.form):
+def _direct(found: Specialised) -> tuple[Direct, Sequence[HostArray]] | None:
+    """An executable for arrays of one leaf each, and the arrays that the function holds.
+
+    None if some of these lie on a device, for the executable to refuse.
+    """
+    constants = [constant for constant in found.constants if isinstance(constant, np.ndarray)]
+    if len(constants) < len(found.constants) or not _is_flat(found.result.form):
         return None
-    constants: list[np.ndarray[tuple[int, ...], np.dtype[np.generic]]] = []
-    for constant in found.constants:
-        if not isinstance(constant, np.ndarray):
-            return None  # what lies on a device is for the executable to refuse
-        constants.append(constant)
-    return found.executable.function(otherwise, constants)
+    return (found.executable, constants) if isinstance(found.executable, Direct) else None
 
 
 def are_plain(arguments: Sequence[object], leaves: Sequence[Leaf]) -> bool:

@@ -12,7 +12,7 @@ import functools
 import itertools
 import weakref
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Self, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, ParamSpec, Self, TypeVar, Unpack, overload
 
 import numpy as np
 
@@ -77,7 +77,7 @@ class Unusual(Exception):
     """A program that only its machine code is known of meets what that does not take."""
 
 
-def _unusual(arguments: Sequence[Leaf]) -> list[HostArray]:
+def _unusual() -> NoReturn:
     raise Unusual
 
 
@@ -307,7 +307,7 @@ class RunN(Generic[P, R]):
         if kinds is not None and known is not None:
             leaves = _leaves([_host(argument) for argument in args])
             if are_plain(args, leaves):
-                ways.shorten(kinds, known)
+                ways.shorten(kinds, known, leaves)
             return known.run([*leaves, *known.constants])
         hosts, found, settings = self._prepared(args)
         data = [*_leaves(hosts), *found.constants]
@@ -357,7 +357,7 @@ class RunN(Generic[P, R]):
             return Specialised(now.executable, lambda: now, _leaves(now.constants), shaped, where)
         made = functools.cache(functools.partial(_built, nodes, parameters, settings))
         found = structure.structure([*parameters, *nodes])
-        recalled = kept_programs.recall(found.key, settings, lambda arguments: made().executable(arguments))
+        recalled = kept_programs.recall(found.key, settings, lambda: made().executable)
         if recalled is not None:
             inputs, executable = recalled
             constants = _leaves([found.uses[number] for number in inputs])

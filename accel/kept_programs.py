@@ -26,7 +26,8 @@ from accel.support.disk import Store
 from accel.support.forks import load
 
 if TYPE_CHECKING:
-    from accel.backends.llvm.calls.compiled import Compiled, Execute
+    from accel.backends.llvm.calls.compiled import Compiled
+    from accel.backends.protocol import Executable
 
 PROGRAMS = Store("programs", entries=4096, size=1 << 28)
 """The compiled programs of this machine."""
@@ -38,10 +39,10 @@ class _NoText(Exception):
     """Something in a program means nothing to another process."""
 
 
-def recall(key: Key, settings: Settings, execute: Execute) -> tuple[tuple[int, ...], Compiled] | None:
+def recall(key: Key, settings: Settings, whole: Callable[[], Executable]) -> tuple[tuple[int, ...], Compiled] | None:
     """What was kept of a program of this structure: which arrays it takes, and its executable. None if nothing was.
 
-    `execute` runs the program in the long way, where something is not as usual.
+    `whole` makes the program in the long way, for where something is not as usual.
     """
     found = _key(key, settings)
     content = None if found is None else PROGRAMS.get(found)
@@ -52,7 +53,7 @@ def recall(key: Key, settings: Settings, execute: Execute) -> tuple[tuple[int, .
 
     inputs, _, code = content.partition(b"\n")
     try:
-        return tuple(map(int, inputs.split())), recalled(code, execute)
+        return tuple(map(int, inputs.split())), recalled(code, whole)
     except (ValueError, TypeError, KeyError, RuntimeError):  # nobody's entry, or code that cannot be linked here
         return None
 

@@ -45,6 +45,12 @@ class Relocated:
         """See `accel.backends.protocol.Direct`: it raises nothing itself."""
         return self._executable.function(otherwise, constants) if isinstance(self._executable, Direct) else None
 
+    def spread(
+        self, arguments: Sequence[HostArray], *, now: bool = False
+    ) -> Callable[[Callable[..., object], Sequence[HostArray]], Callable[..., object]] | None:
+        """See `accel.backends.direct.Direct`: it raises nothing itself."""
+        return self._executable.spread(arguments, now=now) if isinstance(self._executable, Direct) else None
+
     def taking(self, given: frozenset[int]) -> Callable[[Sequence[Leaf]], list[HostArray]] | None:
         """See `accel.backends.direct.Direct`; errors are those of `own`."""
         taking = self._executable.taking(given) if isinstance(self._executable, Direct) else None

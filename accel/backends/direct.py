@@ -28,6 +28,16 @@ class Direct(Protocol):
         """
         ...
 
+    def spread(
+        self, arguments: Sequence[HostArray], *, now: bool = False
+    ) -> Callable[[Callable[..., object], Sequence[HostArray]], Callable[..., object]] | None:
+        """What makes, as `function` does, the function for arrays that lie in memory as these do, constants among them.
+
+        None if all have rows of adjacent elements, and until there is code for others: it is compiled `now`, or when copies of
+        such arrays have taken as long. Equal for arrays that lie alike.
+        """
+        ...
+
     def taking(self, given: frozenset[int]) -> Callable[[Sequence[Leaf]], list[HostArray]] | None:
         """The program, called with all its arrays, where results may take the memory of those with these numbers.
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -124,6 +125,9 @@ def test_what_means_nothing_elsewhere_is_not_kept(tmp_path: Path, monkeypatch: p
     def code() -> bytes:
         raise AssertionError("asked for")
 
+    def nobody() -> NoReturn:
+        raise AssertionError("asked for")
+
     with A.using() as usual:
         kept_programs.keep((object(),), usual, (), code)
     others = (
@@ -135,7 +139,7 @@ def test_what_means_nothing_elsewhere_is_not_kept(tmp_path: Path, monkeypatch: p
     for given in others:
         with given as unusual:
             kept_programs.keep((1, int), unusual, (), code)
-            assert kept_programs.recall((1, int), unusual, lambda arguments: []) is None
+            assert kept_programs.recall((1, int), unusual, nobody) is None
 
 
 def test_what_decides_the_code_decides_what_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
 from accel.ast.tree.leaves import Leaf, read_only
 from accel.backends.device import Around, nothing_around
 from accel.backends.executor import Execution
@@ -9,22 +13,29 @@ from accel.backends.linear import linear
 from accel.backends.llvm.calls.call import Call
 from accel.backends.llvm.calls.code import CallCode, Unit
 from accel.backends.llvm.calls.compiled import Compiled
+from accel.backends.llvm.calls.in_place import in_place
+from accel.backends.llvm.calls.spread import Function, Spreads
 from accel.backends.llvm.calls.taken import rooms, taken
 from accel.backends.llvm.calls.write import call_code
 from accel.backends.llvm.device import CPU
 from accel.backends.llvm.loops.alternatives import Alternatives
+from accel.backends.llvm.machine.rows import Spread
 from accel.backends.llvm.machine.target import host
-from accel.backends.llvm.module import load, module_text
+from accel.backends.llvm.module import Kernel, Kernels, load, module_text
 from accel.backends.llvm.series import BLOCK_BYTES, Together
 from accel.backends.llvm.templates.choose import alternatives as chosen
 from accel.backends.llvm.templates.choose import on_several_threads
+from accel.backends.llvm.text.frame import Frame
 from accel.backends.llvm.threads.pool import participants
 from accel.backends.parameters import leaves
 from accel.backends.protocol import Executable, HostArray
 from accel.ir import mentions
-from accel.ir.nodes import HostCall, Program, Sort
+from accel.ir.nodes import HostCall, Nest, Program, Sort
+from accel.labelled.array import Array
 from accel.schedule.machine import PROCESSOR, Machine
+from accel.schedule.nodes import Series
 from accel.schedule.templates.chain import Chain
+from accel.schedule.templates.choose import program_schedules
 from accel.schedule.templates.copies import Copies
 from accel.schedule.templates.ways import NestSchedules, ProgramSchedules, Way
 
@@ -71,42 +82,75 @@ class LLVMBackend:
 
     def compile(self, program: Program, schedules: ProgramSchedules, around: Around = nothing_around) -> Executable:
         """Machine code for all nests of the program. The code lives as long as the executable."""
-        every = [each.nest for each in schedules.nests]
         together = schedules.series if around is nothing_around else ()
-        modules, frames = module_text(schedules.nests, self._alternatives, together, schedules.read)
-        kernels = load(modules)
-        pairs = dict(zip(every, zip(kernels.functions[: len(every)], frames, strict=True), strict=True))
-        series = [
-            Together(*each, self._block_bytes)
-            for each in zip(together, kernels.functions[len(every) :], modules.series, strict=True)
-        ]
-        execution = Execution(program, CPU(pairs, kernels, self._threads, series), around)
+        code = self._compiled(schedules, together)
+        execution = Execution(program, CPU(code.nests, code.kernels, self._threads, code.series), around)
         if around is not nothing_around or any(isinstance(step, Sort | HostCall) for step in mentions.steps(program)):
             return execution
-        named = {nest: (name, frame) for nest, name, frame in zip(every, modules.names, frames, strict=False)}
-        named_series = list(zip(modules.names[len(every) :], series, strict=True))
-        unit = Unit(kernels.objects, tuple(dict.fromkeys(modules.names)), prefix="")
 
         def make() -> tuple[CallCode, Call]:
-            code = call_code(program, unit, named, named_series, self._threads)
-            return code, Call(code, [kernels.library])
+            written = call_code(program, code.unit, code.named, code.named_series, self._threads)
+            return written, Call(written, [code.kernels.library])
 
         def take(given: frozenset[int]) -> Call | None:
             arguments = [array for number, array in enumerate(leaves(program)) if number in given]
             found = taken(program, linear(program), schedules.nests, together, arguments)
             if not found:
                 return None
-            return Call(call_code(program, unit, named, named_series, self._threads, found), [kernels.library])
+            written = call_code(program, code.unit, code.named, code.named_series, self._threads, found)
+            return Call(written, [code.kernels.library])
 
         def write() -> tuple[Call, int] | None:
             found = rooms(program, linear(program), together)
             if not found:
                 return None
             given = [found[result] for result in program.results]
-            code = call_code(program, unit, named, named_series, self._threads, found, given)
-            return Call(code, [kernels.library]), len(given)
+            written = call_code(program, code.unit, code.named, code.named_series, self._threads, found, given)
+            return Call(written, [code.kernels.library]), len(given)
 
-        return Compiled(execution, make, take, write)
+        def spread(spreads: Spreads, arguments: Sequence[HostArray]) -> Function:
+            found = in_place(program, spreads)
+            other = program_schedules(found.program, self.machine)
+            code = self._compiled(other, other.series, found.spreads)
+            written = call_code(found.program, code.unit, code.named, code.named_series, self._threads, in_place=found)
+            return Call(written, [code.kernels.library]).function
+
+        return Compiled(execution, make, take, write, spread)
+
+    def _compiled(
+        self,
+        schedules: ProgramSchedules,
+        together: Sequence[Series],
+        spreads: Mapping[Array, Spread] = MappingProxyType({}),
+    ) -> _Code:
+        every = [each.nest for each in schedules.nests]
+        modules, frames = module_text(schedules.nests, self._alternatives, together, schedules.read, spreads)
+        kernels = load(modules)
+        functions, names = kernels.functions, modules.names
+        series = [
+            Together(*each, self._block_bytes)
+            for each in zip(together, functions[len(every) :], modules.series, strict=True)
+        ]
+        return _Code(
+            kernels,
+            Unit(kernels.objects, tuple(dict.fromkeys(names)), prefix=""),
+            dict(zip(every, zip(functions[: len(every)], frames, strict=True), strict=True)),
+            {nest: (name, frame) for nest, name, frame in zip(every, names, frames, strict=False)},
+            series,
+            list(zip(names[len(every) :], series, strict=True)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Code:
+    """The compiled nests and series of a program: their functions, and their symbols in `unit`."""
+
+    kernels: Kernels
+    unit: Unit
+    nests: Mapping[Nest, tuple[Kernel, Frame]]
+    named: Mapping[Nest, tuple[str, Frame]]
+    series: Sequence[Together]
+    named_series: Sequence[tuple[str, Together]]
 
 
 def llvm_text(schedules: ProgramSchedules) -> str:

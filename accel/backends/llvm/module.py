@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TypeAlias
 
 from accel.backends.llvm.loops import schedule
 from accel.backends.llvm.loops.alternatives import Alternative, Alternatives
 from accel.backends.llvm.loops.nest import NestText
 from accel.backends.llvm.machine import loading
+from accel.backends.llvm.machine.rows import Spread
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES, host
 from accel.backends.llvm.states.analysis import plan
 from accel.backends.llvm.templates.choose import alternatives as chosen
@@ -51,13 +53,22 @@ def module_text(
     alternatives: Alternatives = chosen,
     series: Sequence[Series] = (),
     read: Set[Array] = frozenset(),
+    spreads: Mapping[Array, Spread] = MappingProxyType({}),
 ) -> tuple[Modules, list[Frame]]:
     """The fast forms of nests, `@nest0`, `@nest1`, …, and their frames. Of those that are alike the first one is written.
 
-    Then series of them, `@series0`, `@series1`, …. `read`: arrays that are to be in caches once they are made.
+    Then series of them, `@series0`, `@series1`, …. `read`: arrays that are to be in caches once they are made. `spreads`: how
+    arrays lie in memory that stand for arguments.
     """
     texts = [
-        NestText(f"nest{number}", each.nest, plan(each.last, each.by(Template.MERGED)), None, read=read)
+        NestText(
+            f"nest{number}",
+            each.nest,
+            plan(each.last, each.by(Template.MERGED)),
+            None,
+            Frame(each.nest, spreads),
+            read,
+        )
         for number, each in enumerate(some)
     ]
     found = [

@@ -8,36 +8,13 @@ In: a loop program. Out: the same with arrays whose shapes, and all indices into
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from accel.ir import mentions
-from accel.ir.nodes import (
-    Branch,
-    HostCall,
-    HostSizes,
-    Launch,
-    LoopBody,
-    Nest,
-    Output,
-    Program,
-    Read,
-    Repeat,
-    Scatter,
-    Sort,
-    View,
-    Write,
-)
+from accel.ir.layouts import Layout, in_layouts, layout, mentioned_otherwise
+from accel.ir.nodes import Launch, Nest, Output, Program, Read, Write
 from accel.labelled.array import Array
-from accel.labelled.programs import loaded
-
-
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    """What stands for an array: dimension d of `array` is dimension `order[d]` of what it was."""
-
-    array: Array
-    order: tuple[int, ...]
 
 
 def laid_out(program: Program) -> Program:
@@ -46,49 +23,17 @@ def laid_out(program: Program) -> Program:
     candidates = [(nest, output) for nest in own for output in nest.outputs if len(output.array.shape) > 1]
     if not candidates:
         return program
-    fixed = _fixed(program, own)
-    found: dict[Array, _Layout] = {}
+    fixed = mentioned_otherwise(program) | {leaf for parameter in program.parameters for leaf in parameter}
+    found: dict[Array, Layout] = {}
     for nest, output in candidates:
         array = output.array
         order = None if array in fixed else _order(array, output, nest, own)
         if order is not None:
-            shape = tuple(array.shape[dimension] for dimension in order)
-            found[array] = _Layout(replace(array, shape=shape), order)
+            found[array] = layout(array, order)
     if not found:
         return program
-    steps = tuple(Launch(_rewritten(s.nest, found)) if isinstance(s, Launch) else s for s in program.steps)
+    steps = tuple(Launch(in_layouts(s.nest, found)) if isinstance(s, Launch) else s for s in program.steps)
     return replace(program, steps=steps)
-
-
-def _fixed(program: Program, own: Sequence[Nest]) -> frozenset[Array]:
-    """The arrays that something else than a read or a write of the program's own nests mentions."""
-    found: set[Array] = set()
-    for each in mentions.programs(program):
-        found.update(each.results, *each.parameters)
-    for step in mentions.steps(program):
-        match step:
-            case View(arrays, sources):
-                found.update(arrays, sources)
-            case Sort(array, sources):
-                found.update((array, *sources))
-            case HostCall(arrays, _, sources):
-                found.update(arrays, sources)
-            case HostSizes(_, function):
-                found.update(loaded(function))
-            case Branch(condition=condition, arrays=arrays):
-                found.update((condition, *arrays))
-            case Repeat(initial=initial, arrays=arrays):
-                found.update(initial, arrays)
-            case Launch(nest) if nest not in own:
-                found.update(mentions.arrays(nest))
-            case _:
-                pass  # mentions extents, or is one of the own nests
-    for nest in own:
-        found.update(array for pair in nest.in_place for array in pair)
-        found.update(count.array for count in nest.counts)
-        found.update(array for function in mentions.functions(nest) for array in loaded(function))
-        found.update(array for s in mentions.statements(nest) if isinstance(s, Scatter) for array in s.arrays)
-    return frozenset(found)
 
 
 def _order(array: Array, output: Output, maker: Nest, nests: Sequence[Nest]) -> tuple[int, ...] | None:
@@ -131,26 +76,3 @@ def _scans_along(maker: Nest, array: Array, along: int) -> bool:
         return False
     reads = [access for access in every if access not in own]
     return bool(reads) and all(access.index[-1] == indices[along] for access in reads)
-
-
-def _rewritten(nest: Nest, layouts: Mapping[Array, _Layout]) -> Nest:
-    def statement(each: LoopBody) -> LoopBody:
-        if not isinstance(each, Read | Write) or each.array not in layouts:
-            return each
-        layout = layouts[each.array]
-        return replace(each, array=layout.array, index=tuple(each.index[d] for d in layout.order))
-
-    def output(each: Output) -> Output:
-        layout = layouts.get(each.array)
-        if layout is None:
-            return each
-        return replace(each, array=layout.array, capacity=tuple(each.capacity[d] for d in layout.order))
-
-    levels = list(mentions.levels(nest))
-    body = None
-    for level in reversed(levels):
-        loop = None if level.loop is None or body is None else replace(level.loop, body=body)
-        before, after = (tuple(map(statement, some)) for some in (level.before, level.after))
-        body = replace(level, before=before, loop=loop, after=after)
-    assert body is not None, "a nest has a level"
-    return replace(nest, body=body, outputs=tuple(map(output, nest.outputs)))

@@ -12,6 +12,7 @@ _CHECKS = "tests/run/test_checks.py"
 _NANS = "tests/run/test_nans.py"
 _PROFILE = "tests/profiling/test_profile.py"
 _PROGRESS = "tests/test_progress.py"
+_SPREADS = "tests/llvm/test_spreads.py"
 
 FAULTS = (
     Fault(
@@ -283,5 +284,33 @@ FAULTS = (
         "    NUMPY,\n    contextlib.__file__,",
         "    contextlib.__file__,",
         ("tests/errors/test_errors.py", "tests/ast/test_use.py", "tests/issues/test_raw_errors_of_python.py"),
+    ),
+    Fault(
+        "rows whose elements are apart are read beyond their last one",
+        "backends/llvm/emit/stepping.py",
+        "min(row * lanes, (step - 1) * (lanes - 1))",
+        "row * lanes",
+        (f"{_SPREADS}::test_nothing_before_and_behind_the_elements_is_read",),
+    ),
+    Fault(
+        "code for elements that are apart takes others",
+        "backends/llvm/calls/call_text.py",
+        "elif axis == spread.order[-1] and spread.step != ANY:",
+        "elif axis == spread.order[-1] and spread.step == ANY:",
+        (f"{_SPREADS}::test_layouts_in_turn_each_have_their_own_code",),
+    ),
+    Fault(
+        "strides of a transposed argument are those of another dimension",
+        "backends/llvm/text/frame.py",
+        "return dimension if spread is None else spread.order[dimension]",
+        "return dimension",
+        (f"{_SPREADS}::test_results_are_those_of_copies[map of rows]",),
+    ),
+    Fault(
+        "an argument that is read several times is not copied",
+        "backends/llvm/calls/in_place.py",
+        "    if len(reads) != 1:\n        return not reads\n",
+        "    if len(reads) != 1:\n        return True\n",
+        (f"{_SPREADS}::test_which_arguments_are_read_where_they_lie",),
     ),
 )

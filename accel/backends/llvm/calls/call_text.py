@@ -18,10 +18,12 @@ from dataclasses import dataclass
 from accel.ast.handles.extents import LARGEST_EXTENT
 from accel.ast.tree.types import ScalarType
 from accel.backends.linear import Item, viewed
+from accel.backends.llvm.calls.in_place import InPlace
 from accel.backends.llvm.calls.items import Functions, write_items
 from accel.backends.llvm.calls.names import element_symbol
 from accel.backends.llvm.calls.writer import BUFFERS, FAIL, NO_ARRAY, Writer
-from accel.backends.llvm.machine.arrays_text import DATA, EXTENTS
+from accel.backends.llvm.machine.arrays_text import DATA, EXTENTS, STRIDES
+from accel.backends.llvm.machine.rows import ANY, Spread
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES
 from accel.backends.parameters import bindings, leaves
 from accel.ir.nodes import Program
@@ -30,6 +32,7 @@ from accel.labelled.array import Array
 _DECLARATIONS = """declare ptr @accel_take(ptr, i64, i64, ptr)
 declare i1 @accel_arguments(ptr, ptr, i64, i64, ptr)
 declare i1 @accel_is(ptr, ptr, i64, i64)
+declare i1 @accel_is_of(ptr, ptr, i64)
 declare ptr @accel_view(ptr, ptr, i64, i64, ptr)
 declare ptr @accel_result(ptr, i1, ptr, i64, i64, ptr)
 declare void @accel_set(ptr, ptr)
@@ -60,7 +63,7 @@ def call_text(program: Program, items: Sequence[Item], functions: Functions) -> 
     given = [*leaves(program), *functions.rooms]
     for leaf in given:
         writer.slots.array(leaf)  # the first places, in order
-    _arguments(writer, program, given)
+    _arguments(writer, program, given, functions.in_place)
     write_items(writer, functions, items)
     _results(writer, program, viewed(items), functions.threads)
     writer.routine.place(NO_ARRAY)
@@ -81,7 +84,7 @@ def call_text(program: Program, items: Sequence[Item], functions: Functions) -> 
     return CallText("\n".join([_DECLARATIONS, *head, text, HOST_ATTRIBUTES]), elements)
 
 
-def _arguments(writer: Writer, program: Program, given: Sequence[Array]) -> None:
+def _arguments(writer: Writer, program: Program, given: Sequence[Array], in_place: InPlace | None) -> None:
     """Takes the arrays if they are what was compiled for, and binds their extents."""
     routine, code = writer.routine, writer.code
     # Borrowed at first: a call that ends here must not drop them.
@@ -90,6 +93,9 @@ def _arguments(writer: Writer, program: Program, given: Sequence[Array]) -> None
     writer.unless(code.emit(f"call i1 @accel_arguments({passed})"), FAIL)
     arrays = [routine.load("ptr", routine.offset(borrowed, position)) for position in range(len(given))]
     for array, leaf in zip(arrays, given, strict=True):
+        if in_place is not None and leaf in in_place.layouts:
+            _require_spread(writer, leaf, array, in_place.spreads[in_place.layouts[leaf].array])
+            continue
         kind = f"{writer.element(leaf.element)}, i64 {leaf.element.bytes}, i64 {len(leaf.shape)}"
         writer.unless(code.emit(f"call i1 @accel_is(ptr {array}, {kind})"), FAIL)
     known = bindings(program, writer.slots)
@@ -104,7 +110,29 @@ def _arguments(writer: Writer, program: Program, given: Sequence[Array]) -> None
             wanted = "0" if each.slot is None else routine.load("i64", writer.size(each.slot))
             writer.unless(code.emit(f"icmp eq i64 {size}, {wanted}"), FAIL)
     for array, leaf in zip(arrays, given, strict=True):
-        writer.share(leaf, array)
+        if in_place is None or leaf not in in_place.copied:
+            writer.share(leaf, array)
+        if in_place is not None and leaf in in_place.layouts:
+            writer.share(in_place.layouts[leaf].array, array)
+
+
+def _require_spread(writer: Writer, leaf: Array, array: str, spread: Spread) -> None:
+    """Begins again unless an array lies in memory as it was compiled for."""
+    routine, code = writer.routine, writer.code
+    kind = f"{writer.element(leaf.element)}, i64 {len(leaf.shape)}"
+    writer.unless(code.emit(f"call i1 @accel_is_of(ptr {array}, {kind})"), FAIL)
+    strides = writer.data(array, STRIDES)
+    extents = writer.data(array, EXTENTS)
+    for axis in range(len(leaf.shape)):
+        its = routine.load("i64", routine.offset(strides, axis))
+        if axis not in spread.order:  # what it repeats is there only if something is repeated
+            some = code.emit(f"icmp ne i64 {routine.load('i64', routine.offset(extents, axis))}, 0")
+            good = code.emit(f"and i1 {some}, {code.emit(f'icmp eq i64 {its}, 0')}")
+        elif axis == spread.order[-1] and spread.step != ANY:
+            good = code.emit(f"icmp eq i64 {its}, {spread.step * leaf.element.bytes}")
+        else:
+            good = code.emit(f"icmp ne i64 {its}, 0")
+        writer.unless(good, FAIL)
 
 
 def _results(writer: Writer, program: Program, shared: Set[Array], threads: int) -> None:

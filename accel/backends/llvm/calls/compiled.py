@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from accel.backends.direct import Direct
 from accel.backends.llvm.calls.call import Call
 from accel.backends.llvm.calls.code import CallCode, dumps, loads
+from accel.backends.llvm.calls.spread import Function, Make, SpreadCalls, Spreads, spreads_of
 from accel.backends.llvm.machine.rows import all_with_rows
 from accel.backends.residence import on_host
 from accel.errors import AccelDeviceError, here
 
 if TYPE_CHECKING:
     from accel.ast.tree.leaves import Leaf
-    from accel.backends.protocol import HostArray
+    from accel.backends.protocol import Executable, HostArray
 
 Execute: TypeAlias = "Callable[[Sequence[Leaf]], list[HostArray]]"
 """Runs a program item by item, and says what is wrong."""
@@ -31,16 +33,18 @@ class Compiled:
         make: Callable[[], tuple[CallCode, Call]],
         take: Callable[[frozenset[int]], Call | None] = lambda given: None,
         write: Callable[[], tuple[Call, int] | None] = lambda: None,
+        spread: Make = lambda spreads, arguments: None,
     ) -> None:
         """`make` compiles the call, which takes some milliseconds; it is done when the call is first asked for.
 
         `take` compiles one whose results may take the memory of arrays; None if none can. `write`: one that is also given
-        arrays for its results, and how many.
+        arrays for its results, and how many. `spread`: one that reads arrays whose rows' elements are not adjacent.
         """
         self._execute = execute
         self._make = make
         self._take = take
         self._write = write
+        self._spread = SpreadCalls(spread)
         self._into: list[tuple[Execute | None, int]] = []
         self._taking: dict[frozenset[int], Execute | None] = {}
         self._made: list[tuple[CallCode, Call]] = []
@@ -50,12 +54,19 @@ class Compiled:
         """Run: see `accel.backends.protocol.Executable`."""
         if not self._run:
             call = self._call()[1]
-            self._run.append(call.function(_Unusual(self._execute, call), ()))
+            self._run.append(call.function(_Unusual(self._execute, call, self._spread), ()))
         return _list(self._run[0](*arguments))
 
     def function(self, otherwise: Callable[..., object], constants: Sequence[HostArray]) -> Callable[..., object]:
         """See `accel.backends.protocol.Direct`."""
         return self._call()[1].function(otherwise, constants)
+
+    def spread(self, arguments: Sequence[HostArray], *, now: bool = False) -> Function | None:
+        """See `accel.backends.direct.Direct`."""
+        spreads = spreads_of(arguments)
+        if spreads is None:
+            return None
+        return self._spread.make(spreads, arguments) if now else self._spread.made(spreads)
 
     def taking(self, given: frozenset[int]) -> Execute | None:
         """See `accel.backends.direct.Direct`."""
@@ -113,21 +124,28 @@ class _Taking:
 
 
 class _Unusual:
-    """What follows on a call that does not take its arguments: another one, if these have other rows of adjacent elements."""
+    """What follows on a call that does not take its arguments: if they have no rows of adjacent elements, another one."""
 
-    def __init__(self, execute: Execute, call: Call) -> None:
+    def __init__(self, execute: Execute, call: Call, spread_calls: SpreadCalls) -> None:
         self._listed = _Listed(execute)
         self._call = call
-        self._again: list[Callable[..., object]] = []
+        self._spread_calls = spread_calls
+        self._again: dict[Function, Callable[..., object]] = {}
 
     def __call__(self, *arguments: Leaf) -> list[HostArray]:
         given = [on_host(argument, "llvm") for argument in arguments]
+        spreads = spreads_of(given)
+        if spreads is not None and (found := self._spread_calls.wanted(spreads, given)) is not None:
+            return _list(self._made(found)(*given))
         rows = all_with_rows(given)
         if all(map(is_, rows, given)):
             return self._listed(*given)
-        if not self._again:
-            self._again.append(self._call.function(self._listed, ()))
-        return _list(self._again[0](*rows))
+        return _list(self._made(self._call.function)(*rows))
+
+    def _made(self, function: Function) -> Callable[..., object]:
+        if function not in self._again:
+            self._again[function] = function(self._listed, ())
+        return self._again[function]
 
 
 class _Listed:
@@ -141,8 +159,13 @@ class _Listed:
         return self._execute(arguments[: len(arguments) - self._others])
 
 
-def recalled(content: bytes, execute: Execute) -> Compiled:
-    """The executable that has this code. Raises `ValueError` if it is none."""
+def recalled(content: bytes, whole: Callable[[], Executable]) -> Compiled:
+    """The executable that has this code. Raises `ValueError` if it is none. `whole`: the one that can do all."""
     code = loads(content)
     call = Call(code)
-    return Compiled(execute, lambda: (code, call))
+
+    def spread(spreads: Spreads, arguments: Sequence[HostArray]) -> Function | None:
+        found = whole()
+        return found.spread(arguments, now=True) if isinstance(found, Direct) else None
+
+    return Compiled(lambda arguments: whole()(arguments), lambda: (code, call), spread=spread)

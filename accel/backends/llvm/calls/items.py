@@ -8,6 +8,7 @@ from typing import assert_never
 
 from accel.ast.handles.extents import LARGEST_EXTENT
 from accel.backends.linear import Assign, Drop, Enter, Item, Jump, JumpUnless, Mark, Part, copies, moves, series_parts
+from accel.backends.llvm.calls.in_place import InPlace
 from accel.backends.llvm.calls.writer import FAIL, Writer
 from accel.backends.llvm.machine.arrays_text import DATA, EXTENTS
 from accel.backends.llvm.series import ENOUGH_ROWS, LONGEST_BYTES, Together
@@ -25,7 +26,8 @@ class Functions:
     """Compiled functions by their symbols: of each nest, with its frame, and of series. `threads` work on each.
 
     `extents`: the nests among them that compute extents. `taken`: results, and the arguments whose memory they take. `rooms`:
-    those of these arguments that are there for that alone; results are written to all of them, or to none.
+    those of these arguments that are there for that alone; results are written to all of them, or to none. `in_place`: the
+    program, if it reads arguments whose rows' elements are not adjacent.
     """
 
     nests: Mapping[Nest, tuple[str, Frame]]
@@ -34,6 +36,7 @@ class Functions:
     extents: Mapping[HostSizes, Nest]
     taken: Mapping[Array, Array]
     rooms: Sequence[Array] = ()
+    in_place: InPlace | None = None
 
 
 def write_items(writer: Writer, functions: Functions, items: Sequence[Item]) -> None:

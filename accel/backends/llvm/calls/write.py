@@ -10,6 +10,7 @@ from accel.backends.linear import linear
 from accel.backends.llvm.calls.call_text import call_text
 from accel.backends.llvm.calls.code import CallCode, Unit
 from accel.backends.llvm.calls.extents import extent_nests
+from accel.backends.llvm.calls.in_place import InPlace
 from accel.backends.llvm.calls.items import Functions
 from accel.backends.llvm.calls.names import NAME
 from accel.backends.llvm.machine.target import host
@@ -36,16 +37,18 @@ def call_code(
     threads: int,
     taken: Mapping[Array, Array] = MappingProxyType({}),
     rooms: Sequence[Array] = (),
+    in_place: InPlace | None = None,
 ) -> CallCode:
     """The code. `nests` and `series`: with their symbols in `kernels`, the first unit. `threads` work on each.
 
     `taken`: results, and the arguments whose memory they take (`taken.py`). `rooms`: those of these that stand behind the
-    program's own.
+    program's own. `in_place`: this program, if it reads arguments whose rows' elements are not adjacent.
     """
     items = linear(program)
     extents = extent_nests(items)
     units, names = _compiled(list(extents.values()))
-    written = call_text(program, items, Functions({**nests, **names}, series, threads, extents, taken, rooms))
+    functions = Functions({**nests, **names}, series, threads, extents, taken, rooms, in_place)
+    written = call_text(program, items, functions)
     call = Unit((host().compile(written.text, quick=True),), (NAME,), prefix="")
     return CallCode((kernels, *units, call), tuple(written.elements))
 

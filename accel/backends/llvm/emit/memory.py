@@ -1,7 +1,8 @@
 """Writes accesses to arrays: bounds checks, loads and stores, plain, masked, gathered and packed.
 
 No access leaves its array: checks come first, lanes that are not active are masked away. Elements of the last dimension
-are adjacent (the device copies arguments whose are not); other strides are read from the frame.
+are adjacent; other strides are read from the frame. An argument whose innermost elements are not adjacent is copied, or stands
+here with one more dimension, of one element (`calls/in_place.py`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from collections.abc import Sequence
 from accel.ast.tree.types import I64, ScalarType
 from accel.backends.llvm.emit.bounds import any_reaches
 from accel.backends.llvm.emit.packing import packed, set_lanes
+from accel.backends.llvm.emit.stepping import stepped_lanes
 from accel.backends.llvm.emit.values import Near, Packed, Progression, Uniform, Value, Writer
+from accel.backends.llvm.machine.rows import ANY
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.text.code import Code, from_memory, memory_type, to_memory
 from accel.backends.llvm.text.frame import FrameView
@@ -179,15 +182,22 @@ class Memory:
             return Uniform(from_memory(writer.scalar, kind, text), kind)
         if self._is_row(index):
             text = self._load_row(kind, self.address(array, index), mask)
-        elif self._is_row(index, -1):
+        elif (step := self._step(array, index)) == -1 or self._is_row(index, -1):
             backwards = None if mask is None else writer.reversed(mask, "i1")
             row = self._load_row(kind, self._last_address(array, index), backwards)
             text = writer.reversed(row, memory_type(kind))
         elif (loaded := self._loaded(array, index)) is not None:
             text = loaded
+        elif step != ANY and mask is None:
+            text = stepped_lanes(writer.code, kind, self.address(array, index), step)
         else:
             text = self._gather(kind, self._addresses(array, index), mask)
         return writer.varying(from_memory(writer.code, kind, text), kind)
+
+    def _step(self, array: Array, index: Sequence[Value]) -> int:
+        """How many elements it is in memory from lane to lane, along the last dimension but one; `ANY` if that is not known."""
+        step = self.view.frame.step(array)
+        return step if step != ANY and self._is_row(index[:-1]) else ANY
 
     def _loaded(self, array: Array, index: Sequence[Value]) -> str | None:
         """The elements there, if they were loaded before."""

@@ -84,7 +84,8 @@ def fill_frame(
         if len(array.shape) > 1:
             strides = routine.load("ptr", routine.offset(header, 5))
             for dimension in range(len(array.shape) - 1):
-                put(frame.stride(array, dimension), "i64", routine.load("i64", routine.offset(strides, dimension)))
+                stride = routine.load("i64", routine.offset(strides, frame.axis(array, dimension)))
+                put(frame.stride(array, dimension), "i64", stride)
     for variable in frame.sizes:
         put(frame.size(variable), "i64", argument(sizes[variable]))
 

@@ -26,8 +26,8 @@ IMPORTS = (
 """What the text uses of Python's C interface."""
 
 EXPORTS = (
-    "accel_take", "accel_arguments", "accel_is", "accel_view", "accel_result", "accel_set", "accel_release", "accel_otherwise",
-    "accel_python_take", "accel_python_clear",
+    "accel_take", "accel_arguments", "accel_is", "accel_is_of", "accel_view", "accel_result", "accel_set", "accel_release",
+    "accel_otherwise", "accel_python_take", "accel_python_clear",
 )  # fmt: skip
 
 
@@ -157,9 +157,8 @@ none:
   ret ptr null
 }}
 
-; Whether kernels can read an object as it lies: an array of just this type of elements and rank, aligned, the elements of a row
-; adjacent.
-define i1 @accel_is(ptr %x, ptr %element, i64 %item, i64 %rank) #0 {{
+; Whether an object is an array of just this type of elements and rank, and aligned.
+define i1 @accel_is_of(ptr %x, ptr %element, i64 %rank) #0 {{
 entry:
   %type = call ptr @type(ptr %x)
   %array = icmp eq ptr %type, @array_type
@@ -175,8 +174,18 @@ look:
   %aligned = icmp ne i32 %alignment, 0
   %known = and i1 %same, %equal
   %good = and i1 %known, %aligned
+  ret i1 %good
+no:
+  ret i1 false
+}}
+
+; Whether kernels can read an object as it lies: such an array, and the elements of a row are adjacent.
+define i1 @accel_is(ptr %x, ptr %element, i64 %item, i64 %rank) #0 {{
+entry:
+  %good = call i1 @accel_is_of(ptr %x, ptr %element, i64 %rank)
   br i1 %good, label %rows, label %no
 rows:
+  %flags = call i32 @flags(ptr %x)
   %contiguous = and i32 %flags, {C_CONTIGUOUS}
   %dense = icmp ne i32 %contiguous, 0
   br i1 %dense, label %yes, label %last

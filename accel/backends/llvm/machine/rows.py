@@ -1,12 +1,52 @@
-"""Arguments as compiled code takes them: with any strides, but aligned, and the elements of each row adjacent."""
+"""Arguments as compiled code takes them: with any strides, but aligned, and the elements of each row adjacent.
+
+Of others there is a copy, or code of its own for how they lie in memory, their `Spread` (`calls/in_place.py`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 from accel.ast.tree.host_functions import HostArray
 from accel.ast.tree.types import ScalarType, number_type
 from accel.backends.llvm.machine.buffers import buffers
+
+ANY = 0
+"""The step of a spread that is known at the call only."""
+
+STEPS = (-1, 2, 3, 4)
+"""Steps that there is code for: other elements are gathered one by one."""
+
+
+class Spread(NamedTuple):
+    """How an array lies in memory whose rows' elements are not adjacent.
+
+    order: its dimensions, those with the longest strides first; without those whose strides are 0, which repeat elements. step:
+    from one element to the next along the last of them, in elements; 1, one of `STEPS`, or `ANY`. A named tuple, which is
+    looked up at each call without taking time.
+    """
+
+    order: tuple[int, ...]
+    step: int
+
+
+def spread(array: HostArray) -> Spread | None:
+    """How an array lies in memory that has no rows of adjacent elements; None for others, and for one that is misaligned."""
+    flags = array.flags
+    if flags.c_contiguous or not flags.aligned or _has_rows(array):
+        return None
+    return _spread(array.strides, array.itemsize)
+
+
+@lru_cache(1024)
+def _spread(strides: tuple[int, ...], item: int) -> Spread:
+    order = sorted([axis for axis, stride in enumerate(strides) if stride], key=lambda axis: -abs(strides[axis]))
+    if not order:
+        return Spread((), 1)
+    step, rest = divmod(strides[order[-1]], item)
+    return Spread(tuple(order), ANY if rest or (step != 1 and step not in STEPS) else step)
 
 
 def with_rows(array: HostArray) -> HostArray:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import MappingProxyType
 
 from accel.ast.tree.types import ScalarType
+from accel.backends.llvm.machine.rows import ANY, Spread
 from accel.backends.llvm.text.code import register_type
 from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.text.words import STREAMING
@@ -21,7 +23,8 @@ from accel.labelled.array import Array, Extent, SizeVariable
 class Frame:
     """The layout: which word holds what."""
 
-    def __init__(self, nest: Nest) -> None:
+    def __init__(self, nest: Nest, spreads: Mapping[Array, Spread] = MappingProxyType({})) -> None:
+        """`spreads`: how arrays lie in memory that stand for others in this nest (`accel/ir/layouts.py`)."""
         self.arrays: Sequence[Array] = sorted(mentions.arrays(nest), key=lambda array: (array.label, array.leaf))
         variables = {extent.variable for extent in mentions.extents(nest) if extent.variable is not None}
         found = {count.variable for count in nest.counts}
@@ -34,6 +37,7 @@ class Frame:
         self._data = {array: self._take() for array in self.arrays}
         self._strides = {array: [self._take() for _ in array.shape[:-1]] for array in self.arrays}
         self._streams: dict[str, int] = {}
+        self._spreads = spreads
 
     def _take(self) -> int:
         self._words += 1
@@ -55,6 +59,19 @@ class Frame:
     def stride(self, array: Array, dimension: int) -> int:
         """The word of a stride in bytes; the last dimension has none, its elements are adjacent."""
         return self._strides[array][dimension]
+
+    def axis(self, array: Array, dimension: int) -> int:
+        """The dimension of the array object that is this one of the array."""
+        spread = self._spreads.get(array)
+        return dimension if spread is None else spread.order[dimension]
+
+    def step(self, array: Array) -> int:
+        """How many elements it is from one to the next in a row that is the last dimension but one; `ANY` if that is not known.
+
+        The last dimension has a single element then.
+        """
+        spread = self._spreads.get(array)
+        return ANY if spread is None or spread.step == 1 else spread.step
 
     def stream(self, name: str) -> int:
         """The word of a stream of an outer level."""
@@ -99,6 +116,8 @@ class FrameView:
         """Bytes from one index of the dimension to the next."""
         if dimension == len(array.shape) - 1:
             return str(array.element.bytes)
+        if (step := self.frame.step(array)) != ANY and dimension == len(array.shape) - 2:
+            return str(step * array.element.bytes)
         return self.word(self.frame.stride(array, dimension))
 
     def stream(self, stream: Stream) -> str:
