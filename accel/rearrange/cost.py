@@ -14,7 +14,10 @@ from accel.rearrange.rules import Order, Piece
 from accel.schedule.prediction.caches import CYCLE, LEVELS, VECTOR, Level, Walk, missed
 
 UNROLLED = 16
-"""Turns of an innermost loop that LLVM writes out."""
+"""Turns of an innermost loop that LLVM writes out, to take the loop around it in lanes."""
+
+WRITTEN_OUT = 64
+"""Turns of an innermost sum that it writes out at all: elements that the loop around does not change are loaded before it."""
 
 
 def predicted(nest: LinearNest, order: Order, levels: Sequence[Level] = LEVELS) -> float:
@@ -29,6 +32,8 @@ def predicted(nest: LinearNest, order: Order, levels: Sequence[Level] = LEVELS) 
         is_carried = _is_reduction(inner) or _is_reduction(around)
         unrolled = inner if _is_reduction(around) else None
         cycles = min(cycles, _cycles(nest, turned, levels, carried=is_carried, unrolled=unrolled))
+    if len(pieces) > 1 and pieces[-1].extent <= WRITTEN_OUT and _is_reduction(pieces[-1]):
+        cycles = min(cycles, _cycles(nest, pieces, levels, carried=True, before=pieces[-2]))
     return CYCLE * cycles
 
 
@@ -43,10 +48,23 @@ def _cycles(
     *,
     carried: bool,
     unrolled: Piece | None = None,
+    before: Piece | None = None,
 ) -> float:
     """Of loops in this order; `carried`: the result stays in a register while the innermost one runs. `unrolled`: a loop
-    written out around the sums of the innermost one, for all turns of which a register holds what does not change."""
-    references = [*nest.reads, *([] if carried else [nest.result])]
+    written out around the sums of the innermost one, for all turns of which a register holds what does not change. `before`:
+    the loop around one that is written out, before which single elements that it does not change are loaded."""
+    every = [*nest.reads, *([] if carried else [nest.result])]
+    early = [each for each in every if before and not _step(nest, each, before) and _step(nest, each, pieces[-1]) > 1]
+    late = [each for each in every if each not in early]
+    without = [piece for piece in pieces if piece != before]
+    found = [(late, pieces), (early, without)]
+    memory = sum(_missed(nest, some, loops, level) for some, loops in found if some for level in levels)
+    loaded = sum(prod(piece.extent for piece in without) for _ in early)
+    return memory + loaded + _instructions(nest, pieces, late, unrolled)
+
+
+def _missed(nest: LinearNest, references: Sequence[Reference], pieces: Sequence[Piece], level: Level) -> float:
+    """Cycles for what a level of memory does not hold."""
     walks = [
         Walk(
             each.type.bytes,
@@ -55,9 +73,7 @@ def _cycles(
         )
         for each in references
     ]
-    extents = [piece.extent for piece in pieces]
-    memory = sum(missed(walks, extents, level) for level in levels)
-    return memory + _instructions(nest, pieces, references, unrolled)
+    return missed(walks, [piece.extent for piece in pieces], level)
 
 
 def _instructions(

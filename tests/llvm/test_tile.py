@@ -153,7 +153,7 @@ def test_batches() -> None:
 
 @pytest.mark.parametrize("registers", [(32, 16), (64, 32)])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("count", one_in(3, [4, 8, 16, 3, 5, 32]))
+@pytest.mark.parametrize("count", one_in(3, [4, 8, 16, 3, 5, 32, 64]))
 def test_batches_of_few_elements(
     count: int, dtype: str, registers: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,4 +1,5 @@
-"""Iterations that take turns with copies of few targets: NumPy's results around the sizes from which they do, and errors."""
+"""Iterations that run several at once, with copies of few targets if any order serves: NumPy's results around the sizes from
+which they do, and errors."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ def counted(keys: Handle, targets: Handle) -> Handle:
 
 
 def turns(program: Any, *given: Host) -> int:
-    """How many scatters of a program's loops take turns."""
+    """How many scatters of a program's loops run for several iterations at once."""
     loops = subject(program, list(given), changed({})).staged.loops
     return sum(
         len(taken_in_turns(nest, level.loop))
@@ -41,9 +42,36 @@ def turns(program: Any, *given: Host) -> int:
 def test_which_loops_take_turns() -> None:
     keys, floats = np.zeros(5, np.int64), np.zeros(3)
     assert turns(counted, keys, np.zeros(3, np.int64)) == 1
-    # Sums of floats have an order, and what only writes waits for nothing.
-    assert turns(counted, keys, floats) == 0
-    assert turns(lambda keys, targets: A.scatter(keys, targets, A.fill(keys.shape, 0.5)), keys, floats) == 0
+    assert turns(counted, keys, floats) == 1
+    assert turns(lambda keys, targets: A.scatter(keys, targets, A.fill(keys.shape, 0.5)), keys, floats) == 1
+
+
+@pytest.mark.parametrize("size", [0, 1, 3, 4, 5, 4099])
+def test_sums_of_floats_keep_their_order(size: int) -> None:
+    random = np.random.default_rng(size)
+    keys, values = random.integers(0, 3, size), random.random(size, dtype=np.float32)
+
+    def sums(keys: Handle, values: Handle) -> Handle:
+        zeros = A.fill((3,), A.constant(0.0, np.float32))
+        return A.permute(A.add, zeros, lambda ix: A.just(A.index(keys[ix])), values)
+
+    expected = np.zeros(3, np.float32)
+    np.add.at(expected, keys, values)
+    assert np.array_equal(A.runN(sums)(keys, values), expected)
+
+
+def test_what_reads_its_targets_sees_those_of_the_iteration_before() -> None:
+    """Each element says where the next one goes: 0, 1, 2, ..."""
+    steps = A.fill((50,), A.constant(1))
+
+    def walked(filled: Handle) -> Handle:
+        return A.permute(A.add, filled, lambda ix: A.just(A.index(filled[0] % 50)), steps)
+
+    found = A.runN(lambda start: A.iterate(2, walked, start))(np.zeros(50, np.int64))
+    expected = np.zeros(50, np.int64)
+    for _ in range(2):
+        expected[expected[0] % 50] += 50
+    assert np.array_equal(found, expected)
 
 
 MOST = FEW_BYTES // 8

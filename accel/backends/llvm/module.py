@@ -91,7 +91,9 @@ def _modules(
     members: dict[Nest, Member] = {}
     for text, others in zip(texts, alternatives, strict=True):
         schedule.write(text, others)
-        alike = "".join(routine.text() for routine in text.routines).replace(f"@{text.name}", "@nest")
+        alike = ""
+        if len(texts) > 1:
+            alike = "".join(routine.text() for routine in text.routines).replace(f"@{text.name}", "@nest")
         members[text.nest] = Member(
             text, first.setdefault(alike, text).name, [each for each in others if not isinstance(each, RowsAtOnce)]
         )

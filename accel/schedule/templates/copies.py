@@ -30,14 +30,20 @@ def copies(nest: Nest) -> Copies | None:
 
 
 def copied_scatters(nest: Nest) -> Sequence[Scatter]:
-    """The nest's scatters, if each thread may have copies of what they write; none otherwise.
+    """The nest's scatters, if each thread may have copies of what they write; none otherwise."""
+    scatters = lone_scatters(nest)
+    return scatters if all(s.monoid.exact and s.monoid.neutral for s in scatters) else ()
 
-    Loops in scalar code, which may never end, look for interrupts where threads meet: such a nest has no copies.
+
+def lone_scatters(nest: Nest) -> Sequence[Scatter]:
+    """The nest's scatters, if nothing else reads or writes what they write; none otherwise.
+
+    Loops in scalar code, which may never end, look for interrupts where threads meet: of such a nest there are none.
     """
     scatters = [s for s in mentions.statements(nest) if isinstance(s, Scatter)]
     written = [array for scatter in scatters for array in scatter.arrays]
     shared = {*written, *(array for pair in nest.in_place for array in pair)}
-    if len(set(written)) < len(written) or not all(s.monoid.exact and s.monoid.neutral for s in scatters):
+    if len(set(written)) < len(written):
         return ()
     for statement in mentions.statements(nest):
         if isinstance(statement, Read | Write) and statement.array in shared:

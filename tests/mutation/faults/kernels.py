@@ -127,8 +127,8 @@ FAULTS = (
     Fault(
         "one of the copies that iterations take turns with is forgotten",
         "backends/llvm/loops/targets.py",
-        "for places in made:\n            join",
-        "for places in made[1:]:\n            join",
+        "for places in made:\n                join",
+        "for places in made[1:]:\n                join",
         ("tests/llvm/test_turns.py::test_counts",),
     ),
     Fault(

@@ -61,7 +61,18 @@ class Functions:
         environment: Environment = {
             parameter.number: value for parameter, value in zip(function.parameters, arguments, strict=True)
         }
-        return finish(self._block(function.body, environment, mask))
+        body = function.body
+        computed = [statement for statement in body.statements if isinstance(statement, scalar.Compute)]
+        if len(computed) < len(body.statements):
+            return finish(self._block(body, environment, mask))
+        # Most are operators alone: no task is needed, and tiles write hundreds of them.
+        for statement in computed:
+            self._compute(statement, environment)
+        return [self._operand(operand, environment) for operand in body.results]
+
+    def _compute(self, statement: scalar.Compute, environment: Environment) -> None:
+        values = [self._operand(argument, environment) for argument in statement.arguments]
+        environment[statement.out.number] = self._writer.operator(statement.operator, statement.out.type, values)
 
     def _operand(self, operand: scalar.Operand, environment: Environment) -> Value:
         match operand:
@@ -77,9 +88,8 @@ class Functions:
     def _block(self, block: scalar.Block, environment: Environment, mask: str | None) -> Task:
         for statement in block.statements:
             match statement:
-                case scalar.Compute(out, operator, arguments):
-                    values = [self._operand(argument, environment) for argument in arguments]
-                    environment[out.number] = self._writer.operator(operator, out.type, values)
+                case scalar.Compute():
+                    self._compute(statement, environment)
                 case scalar.Load(out, array, index, where):
                     position = [self._operand(operand, environment) for operand in index]
                     if statement.may_fail:

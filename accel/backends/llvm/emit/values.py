@@ -92,6 +92,8 @@ class Near:
 
 Value: TypeAlias = Union[Uniform, Fixed, Lanes, Progression, Packed, Near]
 
+_UNIFORM = (Uniform, Fixed)
+
 
 class Writer:
     """Writes operators on values; `lanes` is 1 in scalar code, where every value is uniform or fixed."""
@@ -107,7 +109,7 @@ class Writer:
 
     def is_uniform(self, value: Value) -> bool:
         """Whether all lanes hold the same."""
-        return isinstance(value, Uniform | Fixed)
+        return isinstance(value, _UNIFORM)
 
     def one(self, value: Value) -> str:
         """The register or constant of a uniform value."""
@@ -124,12 +126,12 @@ class Writer:
     def every(self, value: Value) -> str:
         """The value in all lanes: a register or constant of `lanes` lanes."""
         match value:
+            case Lanes(text) | Near(text):
+                return text
             case Fixed(constant):
                 return self.code.constant(constant)
             case Uniform(text, kind):
                 return self.splat(text, register_type(kind))
-            case Lanes(text) | Near(text):
-                return text
             case Progression(base, stride):
                 steps = ", ".join(f"i64 {stride * lane}" for lane in range(self.lanes))
                 return self.code.emit(f"add {self.code.type(I64)} {self.splat(base, 'i64')}, <{steps}>")
@@ -150,7 +152,7 @@ class Writer:
     def operator(self, operator: Operator, result: ScalarType, arguments: Sequence[Value]) -> Value:
         """`operator` on values."""
         types = [argument.type for argument in arguments]
-        if all(self.is_uniform(argument) for argument in arguments):
+        if all(map(self.is_uniform, arguments)):
             return Uniform(operation(self.scalar, operator, result, types, [self.one(a) for a in arguments]), result)
         if result is I64 and set(types) == {I64}:
             moved = self._progression(operator, arguments) or self._moved(operator, arguments)

@@ -203,30 +203,27 @@ class Levels:
         if not scatters:
             self._one_by_one(loop, low, high, extent)
             return
-        routine, turns = self.routine, Turns(self.memory, scatters)
-        some, plain, after = (routine.label() for _ in range(3))
-        routine.branch(turns.serve(routine.code.emit(f"sub i64 {high}, {low}")), some, plain)
-        routine.place(some)
-        self._in_turns(loop, turns, low, high)
-        routine.jump(after)
-        routine.place(plain)
-        self._one_by_one(loop, low, high, extent)
-        routine.jump(after)
-        routine.place(after)
+        self._in_turns(loop, Turns(self.memory, self._text.nest, scatters), low, high)
 
     def _in_turns(self, loop: For, turns: Turns, low: str, high: str) -> None:
-        """The same with copies of what is scattered into: every iteration takes the next one."""
+        """The same, several iterations at a time: first all that they read, then each scatters into the next copy, if copies
+        serve. For processors let loads wait for stores before them, whose addresses they do not know yet."""
         routine, code, position = self.routine, self.routine.code, self.routine.slot("i64")
         routine.store("i64", low, position)
-        with turns.copies() as copies:
+        others = [each for each in (*loop.body.before, *loop.body.after) if each not in turns.scatters]
+        with turns.copies(turns.serve(code.emit(f"sub i64 {high}, {low}"))) as copies:
             for together in (len(copies), 1):
-                last = code.emit(f"sub i64 {high}, {together - 1}")
+                last, made = code.emit(f"sub i64 {high}, {together - 1}"), list[dict[str, Value]]()
                 with routine.advance(position, last, together) as at:
-                    for number, places in enumerate(copies[:together]):
+                    for number in range(together):
                         index = code.emit(f"add i64 {at}, {number}")
                         self.streams.made[loop.index.name] = Uniform(index, I64)
+                        self.statements(others)
+                        made.append(dict(self.streams.made))
+                    for streams, places in zip(made, copies, strict=False):
+                        self.streams.made.update(streams)
                         with self.view.moved(places):
-                            self.statements((*loop.body.before, *loop.body.after))
+                            self.statements(turns.scatters)
 
     def _one_by_one(self, loop: For, low: str, high: str, extent: str) -> None:
         code, rows_down = self.routine.code, self._text.plan.rows_down and loop.body.loop is not None

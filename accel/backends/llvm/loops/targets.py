@@ -4,6 +4,10 @@ In: the scatters of a nest that any order serves (`accel/schedule/templates/copi
 what is neutral and combines them with the targets. Such a copy is for a thread (`templates/copies.py`) or for some iterations:
 where the same target comes again and again, each combination waits for the one before, since the processor stores what it is to
 load. So iterations take turns with several copies, if these are small, and filled and joined in little of the time.
+
+With and without copies several iterations run at once, all of which read before the first one scatters: once a load has met a
+store before it that was not done, processors let it wait for such stores, and keys are loaded after stores whose places are not
+known yet. That took half of the time, and more.
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ from accel.backends.llvm.text.routine import WORD, Routine
 from accel.ir.nodes import For, LoopDirection, Nest, Scatter
 from accel.labelled.array import Array
 from accel.schedule.legality import straight
-from accel.schedule.templates.copies import copied_scatters
+from accel.schedule.templates.copies import copied_scatters, lone_scatters
 
 TURNS = 4
 """Iterations that take turns: as many additions as a processor makes while it stores and loads one."""
@@ -87,26 +91,29 @@ def _store(routine: Routine, array: Array, start: str, index: str, value: str) -
 
 
 def taken_in_turns(nest: Nest, loop: For) -> Sequence[Scatter]:
-    """The scatters of an innermost loop, if its iterations may take turns with copies; none otherwise."""
+    """The scatters of an innermost loop, if several of its iterations may read before the first of them scatters."""
     scatters = [s for s in (*loop.body.before, *loop.body.after) if isinstance(s, Scatter)]
     if not scatters or loop.body.loop is not None or loop.direction is not LoopDirection.UP or weight(nest) > HEAVY:
         return ()
-    serves = list(copied_scatters(nest)) == scatters and all(straight(scatter.combine) for scatter in scatters)
+    serves = list(lone_scatters(nest)) == scatters and all(straight(scatter.combine) for scatter in scatters)
     return scatters if serves else ()
 
 
 class Turns:
-    """Iterations of a loop that take turns with the targets and some copies of them, on the stack."""
+    """Iterations of a loop that take turns with the targets and some copies of them, on the stack, if any order serves."""
 
-    def __init__(self, memory: Memory, scatters: Sequence[Scatter]) -> None:
-        self._memory, self._scatters, self._view = memory, scatters, memory.view
+    def __init__(self, memory: Memory, nest: Nest, scatters: Sequence[Scatter]) -> None:
+        self._memory, self.scatters, self._view = memory, scatters, memory.view
         self._arrays = [array for scatter in scatters for array in scatter.arrays]
         words = FEW_BYTES // WORD + len(self._arrays)
-        self._copies = [memory.routine.slot("i64", words, align=64) for _ in range(TURNS - 1)]
+        in_any_order = list(copied_scatters(nest)) == scatters
+        self._copies = [memory.routine.slot("i64", words, align=64) for _ in range(TURNS - 1) if in_any_order]
 
     def serve(self, count: str) -> str:
         """Whether copies are worth it for so many iterations, and have room: an i1."""
         code, whole, result = self._view.routine.code, "0", "true"
+        if not self._copies:
+            return "false"
         for array in self._arrays:
             number = elements(self._view, array)
             enough = code.emit(f"icmp sge i64 {count}, {code.emit(f'mul i64 {number}, {FILLS}')}")
@@ -127,11 +134,21 @@ class Turns:
         return places
 
     @contextmanager
-    def copies(self) -> Iterator[Sequence[Mapping[Array, str]]]:
-        """Around the iterations: what the arrays are for each that takes its turn, the targets themselves first."""
-        made = [self._places(copy) for copy in self._copies]
-        for places in made:
-            fill(self._view, self._scatters, places)
-        yield [{}, *made]
-        for places in made:
-            join(self._memory, self._scatters, places)
+    def copies(self, serve: str) -> Iterator[Sequence[Mapping[Array, str]]]:
+        """Around the iterations: what the arrays are for each that takes its turn, the targets themselves first, and for all
+        if copies do not `serve`."""
+        if not self._copies:
+            yield [{}] * TURNS
+            return
+        code, made = self._view.routine.code, [self._places(copy) for copy in self._copies]
+        with self._view.routine.when(serve):
+            for places in made:
+                fill(self._view, self.scatters, places)
+        turns: list[dict[Array, str]] = [{}]
+        for copy in made:
+            either = [(array, copy[array], self._view.data(array)) for array in self._arrays]
+            turns.append({array: code.emit(f"select i1 {serve}, ptr {own}, ptr {old}") for array, own, old in either})
+        yield turns
+        with self._view.routine.when(serve):
+            for places in made:
+                join(self._memory, self.scatters, places)

@@ -43,6 +43,7 @@ class Code:
         # One counter in a list, so that bodies that share a text share it too.
         self._count = [0]
         self._entered: set[str] = set()
+        self._types: dict[ScalarType, str] = {}
 
     def at(self, lanes: int) -> Code:
         """The same body, written with another number of lanes."""
@@ -63,8 +64,9 @@ class Code:
 
     def fresh(self) -> str:
         """A register name that nothing has yet."""
-        self._count[0] += 1
-        return f"%{self._prefix}{self._count[0] - 1}"
+        number = self._count[0]
+        self._count[0] = number + 1
+        return f"%{self._prefix}{number}"
 
     def line(self, text: str) -> None:
         """Appends a line that gives no value: a store, a branch, a label."""
@@ -72,9 +74,11 @@ class Code:
 
     def emit(self, text: str) -> str:
         """Appends an instruction and gives the register of its value."""
-        register = self.fresh()
-        self.lines.append(f"{register} = {text}")
-        if self.lines is self.entry:
+        number, lines = self._count[0], self.lines
+        self._count[0] = number + 1
+        register = f"%{self._prefix}{number}"
+        lines.append(f"{register} = {text}")
+        if lines is self.entry:
             self._entered.add(register)
         return register
 
@@ -83,13 +87,13 @@ class Code:
         more = self.emit(f"add i64 {count}, {self.emit(f'sub i64 {size}, 1')}")
         return self.emit(f"sdiv i64 {more}, {size}")
 
-    def hidden(self, pointer: str) -> str:
-        """The same pointer, of which LLVM does not see how it moves from one turn of a loop to the next.
+    def hidden(self, value: str, type_: str = "ptr") -> str:
+        """The same pointer or integer, of which LLVM does not see how it moves from one turn of a loop to the next.
 
         It would weigh all ways to address what stands at some distance from it, which for tens of distances takes much of the
         time to compile, and finds nothing better than the distances.
         """
-        return self.emit(f'call ptr asm "", "=r,0"(ptr {pointer})')
+        return self.emit(f'call {type_} asm "", "=r,0"({type_} {value})')
 
     def vector(self, scalar: str) -> str:
         """The LLVM type of `lanes` values of an LLVM scalar type."""
@@ -97,7 +101,10 @@ class Code:
 
     def type(self, kind: ScalarType) -> str:
         """The LLVM type of `lanes` values of `kind` in registers."""
-        return self.vector(register_type(kind))
+        found = self._types.get(kind)
+        if found is None:
+            found = self._types[kind] = self.vector(register_type(kind))
+        return found
 
     def suffix(self, kind: ScalarType) -> str:
         """How a symbol says that it is for `lanes` values of `kind`: f64, v8f64, i32, v16i1."""
@@ -125,7 +132,8 @@ class Code:
 
     def declare(self, result: str, symbol: str, parameters: str, attributes: str = "") -> None:
         """Says that the module needs the function `symbol`, of parameters of these types, unless it already does."""
-        self.declarations.setdefault(symbol, f"declare {result} @{symbol}({parameters}) {attributes}".rstrip())
+        if symbol not in self.declarations:
+            self.declarations[symbol] = f"declare {result} @{symbol}({parameters}) {attributes}".rstrip()
 
     def call(self, symbol: str, result: str, types: Sequence[str], operands: Sequence[str]) -> str:
         """A call of a function without effects, declared here unless the module already has it; operands are typed."""

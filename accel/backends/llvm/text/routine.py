@@ -30,8 +30,8 @@ class Routine:
 
     def text(self) -> str:
         """The whole definition; the body must have ended with a terminator."""
-        body = "\n".join("  " * (not line.endswith(":")) + line for line in self.code.lines)
-        entry = "\n".join("  " + line for line in self.code.entry)
+        body = "\n".join([line if line[-1] == ":" else "  " + line for line in self.code.lines])
+        entry = "\n".join(["  " + line for line in self.code.entry])
         return f"define {self._head} {self._attributes} {{\nentry:\n{entry}\n  br label %start\nstart:\n{body}\n}}\n"
 
     def declaration(self) -> str:

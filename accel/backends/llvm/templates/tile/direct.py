@@ -8,16 +8,18 @@ in registers. To pack matrices of 4 x 4 took ten times as long as to multiply th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
-from accel.backends.llvm.emit.statements import Statements, Step, Streams
+from accel.backends.llvm.emit.statements import Statements, Streams
 from accel.backends.llvm.emit.values import Progression, Uniform, Value, Writer
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.templates.tile.ahead import matrices
 from accel.backends.llvm.templates.tile.batch import put_batch
+from accel.backends.llvm.templates.tile.element import brought
 from accel.backends.llvm.templates.tile.layout import Layout, Parameters, Strip, Word
 from accel.backends.llvm.templates.tile.packs import no_step
 from accel.backends.llvm.templates.tile.results import finish
@@ -25,7 +27,7 @@ from accel.backends.llvm.templates.tile.strips import Accumulators, load, saved
 from accel.backends.llvm.text.code import Code
 from accel.backends.llvm.text.frame import Frame, FrameView
 from accel.backends.llvm.text.routine import Routine
-from accel.ir.nodes import LoopBody, ManyToOne, OneToOne, Read, Write
+from accel.ir.nodes import OneToOne, Read, Write
 from accel.labelled.meaning.products import steps as element_steps
 from accel.schedule.templates.tile import Side, Tile
 
@@ -36,14 +38,35 @@ MORE_COUNTS = (32, 64)
 """How many more it may have where both sides are matrices as they lie in memory, and there is a whole vector of columns. What
 else a side does is done once for each row, or column, where it is packed, and here for each tile."""
 
+MOST_WRITTEN = 64
+"""Elements of all rows of a tile that are written out; of more there is a loop of subtrees. Without it a third of the time that
+batches take to compile was for these alone."""
+
 ROWS = 4
 """Rows of a tile, which read a vector of columns together; fewer where there are few registers."""
 
 Leaves: TypeAlias = Mapping[str, Sequence[Value]]
 """A vector of each leaf of each state, by name."""
 
-Elements: TypeAlias = Callable[[int, "str | None"], dict[str, Value]]
+Element: TypeAlias = Callable[[int, "str | None"], dict[str, Value]]
 """What a side gives for the element of this number, where the mask is set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """Elements `first`, `first + step`, … of a fold: a subtree takes every so many of them."""
+
+    first: str
+    step: int
+
+
+ALL = Every("0", 1)
+
+Elements: TypeAlias = Callable[[Every], Element]
+"""What a side gives for some of the elements; for all of them, if it is no matrix."""
+
+Sides: TypeAlias = tuple[Sequence[Elements], Elements]
+"""Each row of a tile, and its columns."""
 
 
 def can_be_direct(tile: Tile) -> bool:
@@ -60,6 +83,11 @@ def is_direct(code: Code, layout: Layout, count: str, columns: str) -> str:
         here = code.emit(f"icmp eq i64 {count}, {each}")
         known = code.emit(f"or i1 {known}, {here if each in COUNTS else code.emit(f'and i1 {here}, {wide}')}")
     return known
+
+
+def is_mostly_direct(tile: Tile) -> bool:
+    """Whether there is code for folds of any power of two of elements that fits the lanes, from `COUNTS` on."""
+    return can_be_direct(tile) and _counts(tile)[-1] == tile.order_lanes
 
 
 def _counts(tile: Tile) -> Sequence[int]:
@@ -89,13 +117,13 @@ class Direct:
         self._memory = Memory(FrameView(self.routine, frame), self._writer, "ret void", None)
         self._scalars = self._memory.with_writer(Writer(self.routine.code, 1))
         self._functions = Functions(self._writer, self._memory)
-        self._states = {state.name: state for state in layout.states}
         self._firsts = {
             state.name: element_steps(state.merge, state.monoid, state.types, state.products).first
             for state in layout.states
         }
         self._rows = _rows(layout)
-        strip = Strip(self._rows, 1, 1)
+        self._subtree = max(COUNTS[-1], MOST_WRITTEN // self._rows)
+        strip = Strip(self._rows, 1, 2)
         self._accumulators = Accumulators(self.routine, self._writer, self._functions, layout, strip)
         self._batch: dict[str, Value] = {}
 
@@ -131,11 +159,11 @@ class Direct:
         begin = code.emit(f"select i1 {wide}, i64 {latest}, i64 {column[0]}")
         columns = Progression(begin, 1)
         mask = self._writer.first_lanes(code.emit(f"sub i64 {column[1]}, {begin}"))
-        self._fold(count, rows, columns, wide, mask)
+        of_rows = [self._elements(self._layout.tile.rows, row) for row in rows]
+        self._fold(count, (of_rows, self._elements(self._layout.tile.columns, columns)), wide, mask)
         if _only_writes(self._layout.tile):
             for number, index in enumerate(rows):
-                folded = {state.name: self._accumulators.get(state, 0, number, 0) for state in self._layout.states}
-                self._results(folded, index, columns, mask)
+                self._results(self._held(0, number), index, columns, mask)
             return
         out = routine.slot(f"[{self._layout.bytes} x i8]", align=64)
         self._accumulators.save(out, "0", "0")
@@ -143,26 +171,52 @@ class Direct:
         with routine.count("0", high) as there:
             self._results(self._saved(out, there), Uniform(code.emit(f"add i64 {first}, {there}"), I64), columns, mask)
 
-    def _fold(self, count: str, rows: Sequence[Uniform], columns: Progression, wide: str, mask: str) -> None:
-        """All elements, into the accumulators; without a mask where there is a whole vector of columns: on Intel's processors
-        a load under one takes the place of a sum."""
-        routine, code, tile = self.routine, self.routine.code, self._layout.tile
-        of_rows = [self._elements(tile.rows, row) for row in rows]
-        of_columns = self._elements(tile.columns, columns)
+    def _fold(self, count: str, sides: Sides, wide: str, mask: str) -> None:
+        """All elements, into the accumulators; without a mask where there is a whole vector of columns, and are as many
+        elements: on Intel's processors a load under one takes the place of a sum. Small matrices have few of both."""
+        routine, code, lanes = self.routine, self.routine.code, self._layout.lanes
         whole, part, after = routine.label(), routine.label(), routine.label()
-        routine.branch(wide, whole, part)
-        for label, counts, there in ((whole, _counts(tile), None), (part, COUNTS, mask)):
+        routine.branch(code.emit(f"and i1 {wide}, {code.emit(f'icmp sge i64 {count}, {lanes}')}"), whole, part)
+        many = [each for each in _counts(self._layout.tile) if each >= lanes]
+        for label, there in ((whole, None), (part, mask)):
             routine.place(label)
-            for each in counts:
+            for each in COUNTS if there else many:
                 with routine.when(code.emit(f"icmp eq i64 {count}, {each}")):
-                    for number, folded in enumerate(self._folded(each, of_rows, of_columns, there)):
-                        for state in self._layout.states:
-                            self._accumulators.put(state, 0, number, 0, folded[state.name])
+                    if each <= self._subtree:
+                        for row, leaves in enumerate(self._folded(each, sides, ALL, there)):
+                            self._put(0, row, leaves)
+                    else:
+                        self._subtrees(each // self._subtree, sides)
             routine.jump(after)
         routine.place(after)
 
-    def _folded(self, count: int, of_rows: Sequence[Elements], of_columns: Elements, mask: str | None) -> list[Leaves]:
-        """What the fold comes to for each row: elements join as they come."""
+    def _subtrees(self, number: int, sides: Sides) -> None:
+        """Two or four subtrees, of every second or fourth element, one after the other: what the last two came to is held, the
+        third joins the first, the fourth the second, and then these join."""
+        routine, code, rows = self.routine, self.routine.code, range(self._rows)
+        with routine.count("0", str(number)) as turn:
+            every = Every(code.hidden(turn, "i64"), number)
+            folded, before = self._folded(self._subtree, sides, every, None), [self._held(0, row) for row in rows]
+            for row in rows:
+                self._put(0, row, self._held(1, row))
+                self._put(1, row, folded[row])
+            if number > 2:
+                with routine.when(code.emit(f"icmp sge i64 {turn}, 2")):
+                    for row in rows:
+                        self._put(1, row, self._merged(before[row], folded[row]))
+        for row in rows:
+            self._put(0, row, self._merged(self._held(0, row), self._held(1, row)))
+
+    def _held(self, lane: int, row: int) -> Leaves:
+        return {state.name: self._accumulators.get(state, lane, row, 0) for state in self._layout.states}
+
+    def _put(self, lane: int, row: int, leaves: Leaves) -> None:
+        for state in self._layout.states:
+            self._accumulators.put(state, lane, row, 0, leaves[state.name])
+
+    def _folded(self, count: int, sides: Sides, every: Every, mask: str | None) -> list[Leaves]:
+        """What so many elements come to for each row: they join as they come."""
+        of_rows, of_columns = [elements(every) for elements in sides[0]], sides[1](every)
         waiting: list[list[Leaves]] = [[] for _ in of_rows]
         bits = count.bit_length() - 1
         for place in range(count):
@@ -173,30 +227,41 @@ class Direct:
                 left = place
                 while left % 2:
                     later, earlier, left = held.pop(), held.pop(), left // 2
-                    held.append({name: self._merged(name, earlier, later) for name in later})
+                    held.append(self._merged(earlier, later))
         return [held[0] for held in waiting]
 
-    def _merged(self, name: str, left: Leaves, right: Leaves) -> Sequence[Value]:
-        return self._functions.apply(self._states[name].merge, [*left[name], *right[name]], None)
+    def _merged(self, left: Leaves, right: Leaves) -> Leaves:
+        return {
+            state.name: self._functions.apply(state.merge, [*left[state.name], *right[state.name]], None)
+            for state in self._layout.states
+        }
 
     def _elements(self, side: Side, index: Uniform | Progression) -> Elements:
         """What the side gives where its loop's index is `index`."""
         read = _matrix(self._layout.tile, side)
         if read is None:
-            return lambda number, mask: self._computed(side, index, Uniform(str(number), I64), mask)
-        memory = self._memory if isinstance(index, Progression) else self._scalars
+            return lambda every: lambda number, mask: self._computed(side, index, Uniform(str(number), I64), mask)
+        code, memory = self.routine.code, self._memory if isinstance(index, Progression) else self._scalars
         matrix, fold = read, self._layout.tile.fold.index
         made = {**self._batch, side.loop.index.name: index, fold.name: Uniform("0", I64)}
         start = self._memory.address(matrix.array, Streams(self._memory, made).values(matrix.index))
         stride = self._memory.view.stride(matrix.array, matrix.index.index(fold))
 
-        def element(number: int, mask: str | None) -> dict[str, Value]:
-            code, kind = self.routine.code, matrix.array.element
-            offset = str(int(stride) * number) if stride.isdecimal() else code.emit(f"mul i64 {stride}, {number}")
-            address = code.emit(f"getelementptr i8, ptr {start}, i64 {offset}")
-            return {matrix.out.name: memory.load_vector(kind, address, mask)}
+        def beyond(pointer: str, steps: str) -> str:
+            known = stride.isdecimal() and steps.isdecimal()
+            offset = str(int(stride) * int(steps)) if known else code.emit(f"mul i64 {stride}, {steps}")
+            return code.emit(f"getelementptr i8, ptr {pointer}, i64 {offset}")
 
-        return element
+        def elements(every: Every) -> Element:
+            begin = start if every is ALL else beyond(start, every.first)
+
+            def element(number: int, mask: str | None) -> dict[str, Value]:
+                address = beyond(begin, str(every.step * number))
+                return {matrix.out.name: memory.load_vector(matrix.array.element, address, mask)}
+
+            return element
+
+        return elements
 
     def _computed(self, side: Side, index: Value, fold: Value, mask: str | None) -> dict[str, Value]:
         """The side's streams where its loop's index is `index` and the fold's is `fold`."""
@@ -209,20 +274,9 @@ class Direct:
 
     def _first(self, made: dict[str, Value]) -> Leaves:
         """What a lane comes to whose only element this is, for each state."""
-        found = dict[str, list[Value]]()
-
-        def step(
-            statement: ManyToOne, values: Sequence[Value], mask: str | None
-        ) -> tuple[Sequence[Value], Sequence[Value]]:
-            found[statement.state] = self._functions.apply(self._firsts[statement.state], values, None)
-            return (), ()
-
-        taken: Step = step
-        statements = Statements(self._writer, self._memory, Streams(self._memory, made), taken)
-        every: list[LoopBody] = [*self._layout.tile.inside, *self._layout.tile.steps]
-        for statement in every:
-            statements.masked(statement, None)
-        return found
+        tile = self._layout.tile
+        every = brought(tile, tile.inside, self._functions, self._memory, made)
+        return {name: self._functions.apply(self._firsts[name], values, None) for name, values in every}
 
     def _saved(self, out: str, row: str) -> Leaves:
         """What a row has come to, from memory."""

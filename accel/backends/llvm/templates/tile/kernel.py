@@ -14,8 +14,9 @@ from typing import TypeAlias
 
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
-from accel.backends.llvm.emit.statements import Statements, Step, Streams
 from accel.backends.llvm.emit.values import Lanes, Value, Writer
+from accel.backends.llvm.templates.tile.direct import is_mostly_direct
+from accel.backends.llvm.templates.tile.element import brought
 from accel.backends.llvm.templates.tile.layout import Layout, Parameters, Strip, Word
 from accel.backends.llvm.templates.tile.packs import reversed_lane
 from accel.backends.llvm.templates.tile.strips import Accumulators, Positions, Walk, Where
@@ -23,7 +24,6 @@ from accel.backends.llvm.templates.tile.units import Inside, balanced
 from accel.backends.llvm.text.code import memory_type, register_type
 from accel.backends.llvm.text.frame import Frame, FrameView
 from accel.backends.llvm.text.routine import Routine
-from accel.ir.nodes import LoopBody, ManyToOne
 from accel.labelled.meaning.products import steps as element_steps
 from accel.labelled.scalar import Function
 
@@ -99,8 +99,10 @@ class Kernel:
         code, layout = self.routine.code, self._layout
         if layout.tile.order_lanes > 1:
             single = self._are_single()
-            even = code.emit(f"icmp eq i64 {self._longer}, 0")
-            yield code.emit(f"and i1 {single}, {even}"), layout.single, self._single
+            # The second of these ways takes what the first one does; each takes long to compile.
+            if not is_mostly_direct(layout.tile):
+                even = code.emit(f"icmp eq i64 {self._longer}, 0")
+                yield code.emit(f"and i1 {single}, {even}"), layout.single, self._single
             yield single, layout.single, self._uneven
             yield self._are_short(), layout.short, self._short
         elif layout.plain is not None:
@@ -174,7 +176,7 @@ class Kernel:
         """Some lanes: the steps that all have, then that which some have more."""
         routine, code, lanes = self.routine, self.routine.code, self._layout.short.lanes
         inside = balanced(self._layout.tile.inside, self._following.values())
-        longer, go_on = self._bounds(range(lanes)), partial(self._gone_on, inside, self._following)
+        longer, go_on = self._bounds(self._longer, range(lanes)), partial(self._gone_on, inside, self._following)
 
         def write(accumulators: Accumulators, sides: Sides, turn: str) -> None:
             accumulators.begin()
@@ -191,13 +193,11 @@ class Kernel:
 
         return write
 
-    def _bounds(self, lanes: Iterable[int]) -> dict[int, str]:
-        """For turns that many lanes after a first one: below which lane that first one's is if theirs has an element more."""
+    def _bounds(self, limit: str, lanes: Iterable[int]) -> dict[int, str]:
+        """For turns that many lanes after a first one: below which lane that first one's is if theirs is below the limit."""
         code, log = self.routine.code, self._log
         # The lane of a turn is the first one's, and as much more wherever that is.
-        return {
-            lane: code.emit(f"sub i64 {self._longer}, {reversed_lane(self.routine, str(lane), log)}") for lane in lanes
-        }
+        return {lane: code.emit(f"sub i64 {limit}, {reversed_lane(self.routine, str(lane), log)}") for lane in lanes}
 
     def _single(self) -> Write:
         """The only elements of some lanes, joined as they come."""
@@ -206,7 +206,8 @@ class Kernel:
 
     def _uneven(self) -> Write:
         """The same where lanes in the second half have none: those of odd turns, each of which joins the one before it."""
-        bounds = self._bounds(range(1, self._layout.single.lanes, 2))
+        count = Parameters(self.routine, "%parameters").get(Word.COUNT)
+        bounds = self._bounds(count, range(1, self._layout.single.lanes, 2))
         in_lanes = {lane: self._in_lanes(bound) for lane, bound in bounds.items()}
         inside = self._inside_of_single()
 
@@ -237,7 +238,11 @@ class Kernel:
         """inside: what even and odd rows compute of each element. there: masks that say whether a lane has an element, by its
         number, of those that may have none."""
         layout, strip = self._layout, self._layout.single
-        rows, columns = ([side.beyond(side.at(turn), str(lane)) for lane in range(strip.lanes)] for side in sides)
+        starts = [side.hidden(side.at(turn)) for side in sides]
+        rows, columns = (
+            [side.beyond(start, str(lane)) for lane in range(strip.lanes)]
+            for side, start in zip(sides, starts, strict=True)
+        )
         of_columns = [self._column(sides[1], where, 0) for where in columns]
         for row in range(strip.rows):
             waiting: list[Leaves] = []
@@ -272,12 +277,12 @@ class Kernel:
         """Steps of lanes that follow each other, the first of which is at `place`."""
         routine, code = self.routine, self.routine.code
         starts = zip(sides, _at(sides, place), strict=True)
-        walks = [Walk(routine, side, where, hides=lanes == 1) for side, where in starts]
+        walks = [Walk(routine, side, where) for side, where in starts]
         with routine.count(*bounds):
             here = [walk.next() for walk in walks]
             for lane in range(lanes):
                 apart = code.emit(f"mul i64 {self._most}, {lane}") if lane else "0"
-                there = [side.beyond(where, apart) for side, where in zip(sides, here, strict=True)]
+                there = [side.hidden(side.beyond(where, apart)) for side, where in zip(sides, here, strict=True)]
                 self._step(accumulators, lane, sides, there, take)
 
     def _step(self, accumulators: Accumulators, lane: int, sides: Sides, where: Sequence[Where], take: Take) -> None:
@@ -305,16 +310,9 @@ class Kernel:
 
     def _first(self, made: dict[str, Value], inside: Inside) -> Leaves:
         """What a lane that begins with this element begins with, for each state."""
-        found = dict[str, list[Value]]()
-
-        def step(
-            statement: ManyToOne, values: Sequence[Value], mask: str | None
-        ) -> tuple[Sequence[Value], Sequence[Value]]:
-            found[statement.state] = self._functions.apply(self._firsts[statement.state], values, None)
-            return (), ()
-
-        self._write(made, inside, step)
-        return found
+        return {
+            name: self._functions.apply(self._firsts[name], values, None) for name, values in self._taken(made, inside)
+        }
 
     def _gone_on(
         self,
@@ -325,23 +323,13 @@ class Kernel:
         made: dict[str, Value],
     ) -> None:
         """The lane goes on with this element."""
-
-        def step(
-            statement: ManyToOne, values: Sequence[Value], mask: str | None
-        ) -> tuple[Sequence[Value], Sequence[Value]]:
-            state = self._states[statement.state]
+        for name, values in self._taken(made, inside[at[1] % 2]):
+            state = self._states[name]
             held = accumulators.get(state, *at)
-            accumulators.put(state, *at, self._functions.apply(following[state.name], [*held, *values], None))
-            return (), ()
+            accumulators.put(state, *at, self._functions.apply(following[name], [*held, *values], None))
 
-        self._write(made, inside[at[1] % 2], step)
-
-    def _write(self, made: dict[str, Value], inside: Inside, step: Step) -> None:
-        """The statements of an element."""
-        statements = Statements(self._writer, self._memory, Streams(self._memory, made), step)
-        every: list[LoopBody] = [*inside, *self._layout.tile.steps]
-        for statement in every:
-            statements.masked(statement, None)
+    def _taken(self, made: dict[str, Value], inside: Inside) -> Iterator[tuple[str, list[Value]]]:
+        return brought(self._layout.tile, inside, self._functions, self._memory, made)
 
     def _column(self, columns: Positions, where: Where, vector: int) -> dict[str, Value]:
         """A vector of what the columns give."""

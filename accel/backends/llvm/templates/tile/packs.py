@@ -131,6 +131,7 @@ class Packing:
     def _vector(self, target: str, first: str, begin: str, fold: Uniform, there: str | None) -> None:
         """A vector of rows, or columns, from this one of the panel on, of which so many are there."""
         code, panel, lanes = self.routine.code, self._panel, self._layout.lanes
+        begin = code.hidden(begin, "i64")
         index, mask = code.emit(f"add i64 {first}, {begin}"), None
         if there is not None:
             mask = self._writer.first_lanes(code.emit(f"sub i64 {there}, {begin}"))

@@ -37,6 +37,10 @@ class Positions:
         """So many positions on."""
         return {size: self._moved(pointer, places, self._panel.bytes) for size, pointer in where.items()}
 
+    def hidden(self, where: Where) -> Where:
+        """The same position, by which alone LLVM is to address all that is read there."""
+        return {size: self._routine.code.hidden(pointer) for size, pointer in where.items()}
+
     def ask(self, where: Where, places: int) -> None:
         """Asks for what stands so many positions on, which there need not be."""
         code = self._routine.code
@@ -65,19 +69,15 @@ class Positions:
 class Walk:
     """A position that moves on."""
 
-    def __init__(self, routine: Routine, positions: Positions, where: Where, *, hides: bool) -> None:
-        """`hides`: all that is read at the position is addressed by it alone."""
+    def __init__(self, routine: Routine, positions: Positions, where: Where) -> None:
         self._routine = routine
         self._positions = positions
-        self._hides = hides
         self._slots = {size: routine.slot("ptr") for size in where}
         self._go(where)
 
     def next(self) -> Where:
         """The position, which moves on by one."""
         here = {size: self._routine.load("ptr", slot) for size, slot in self._slots.items()}
-        if self._hides:
-            here = {size: self._routine.code.hidden(pointer) for size, pointer in here.items()}
         self._go(self._positions.beyond(here, "1"))
         return here
 
@@ -95,6 +95,7 @@ class Accumulators:
         self._functions = functions
         self._layout = layout
         self.strip = strip
+        self._saved = saved(layout, strip)
         self._slots = {
             (state.name, lane, row, vector): [
                 routine.slot(writer.code.type(final.type), align=64) for final in state.finals
@@ -127,7 +128,7 @@ class Accumulators:
         distance = 1
         while distance < self.strip.lanes:
             for lane in range(0, self.strip.lanes, 2 * distance):
-                for state, row, vector, _ in saved(self._layout, self.strip):
+                for state, row, vector, _ in self._saved:
                     self._merge(state, row, vector, self.get(state, lane, row, vector), lane, lane + distance)
             distance *= 2
 
@@ -144,18 +145,26 @@ class Accumulators:
         head, join, after = routine.label(), routine.label(), routine.label()
         routine.jump(head)
         routine.place(head)
-        bits, place = routine.load("i64", rest), routine.load("ptr", level)
+        bits, place = routine.load("i64", rest), code.hidden(routine.load("ptr", level))
         routine.branch(code.emit(f"trunc i64 {bits} to i1"), join, after)
         routine.place(join)
-        for state, row, vector, offsets in saved(self._layout, self.strip):
-            left = load(self._writer, state, self._beyond(place, offsets), routine)
-            self._merge(state, row, vector, left, 0, 0)
+        self.merge(place)
         routine.store("i64", code.emit(f"lshr i64 {bits}, 1"), rest)
         size = self._layout.strip_bytes(self.strip)
         routine.store("ptr", code.emit(f"getelementptr i8, ptr {place}, i64 {size}"), level)
         routine.jump(head)
         routine.place(after)
-        for state, row, vector, offsets in saved(self._layout, self.strip):
+        self.keep(place)
+
+    def merge(self, place: str) -> None:
+        """What the first lane holds joins what was kept there."""
+        for state, row, vector, offsets in self._saved:
+            left = load(self._writer, state, self._beyond(place, offsets), self._routine)
+            self._merge(state, row, vector, left, 0, 0)
+
+    def keep(self, place: str) -> None:
+        """What the first lane holds is kept there."""
+        for state, row, vector, offsets in self._saved:
             self._save(state, row, vector, self._beyond(place, offsets))
 
     def save(self, tile: str, row: str, vector: str) -> None:
@@ -163,13 +172,15 @@ class Accumulators:
         code, layout = self._routine.code, self._layout
         places = {(state.name, i, k): offsets for state, i, k, offsets in saved(layout, layout.whole)}
         number = code.emit(f"add i64 {code.emit(f'mul i64 {row}, {layout.vectors}')}, {vector}")
-        for state, i, k, _ in saved(layout, self.strip):
-            addresses = []
-            for final, offset in zip(state.finals, places[state.name, i, k], strict=True):
+        begins = dict[int, str]()
+        for final in (final for state in layout.states for final in state.finals):
+            if final.type.bytes not in begins:
                 begin = code.emit(f"mul i64 {number}, {layout.lanes * final.type.bytes}")
-                address = code.emit(f"getelementptr i8, ptr {tile}, i64 {begin}")
-                addresses.append(code.emit(f"getelementptr i8, ptr {address}, i64 {offset}"))
-            self._save(state, i, k, addresses)
+                begins[final.type.bytes] = code.hidden(code.emit(f"getelementptr i8, ptr {tile}, i64 {begin}"))
+        for state, i, k, _ in self._saved:
+            of_strip = zip(state.finals, places[state.name, i, k], strict=True)
+            starts = [(begins[final.type.bytes], offset) for final, offset in of_strip]
+            self._save(state, i, k, [code.emit(f"getelementptr i8, ptr {each}, i64 {o}") for each, o in starts])
 
     def _save(self, state: State, row: int, vector: int, addresses: Sequence[str]) -> None:
         store(self._writer, state, self.get(state, 0, row, vector), addresses, self._routine)
