@@ -332,11 +332,12 @@ class Schedule:
 class Series:
     """Nests that follow each other and run together, some iterations of their outermost loops at a time: some *rows*.
 
-    extent: of the outermost loops. rows: the arrays of which each nest visits only the rows of its own iterations. passed:
-    those of them that one of the nests makes and that nothing else needs, so that only the rows in work need memory.
+    extents: of the outermost loops whose iterations are rows: of one, on GPUs also of several. rows: the arrays of which each
+    nest visits only the rows of its own iterations. passed: those of them that one of the nests makes and that nothing else
+    needs, so that only the rows in work need memory.
     """
 
     nests: tuple[Nest, ...] = field(repr=False)
-    extent: Extent
+    extents: tuple[Extent, ...]
     rows: tuple[Array, ...]
     passed: tuple[Array, ...]

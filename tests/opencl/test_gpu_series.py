@@ -39,7 +39,8 @@ GPU = WorkItems(gpu=True)
 
 
 def along(of_rows: Handle, xs: Handle) -> Handle:
-    return A.replicate((A.All, *A.unlift(xs.shape)[1:]), of_rows)
+    *outer, columns = A.unlift(xs.shape)
+    return A.replicate((*(A.All for _ in outer), columns), of_rows)
 
 
 def softmax(xs: Handle) -> tuple[Handle, ...]:
@@ -82,7 +83,7 @@ def agrees(on: OpenCLBackend, program: Rows, xs: HostArray) -> Translation:
     return translate(program_schedules(planned, on.machine), on.features)
 
 
-def numbers(shape: tuple[int, int], kind: type[np.floating[Any]]) -> HostArray:
+def numbers(shape: tuple[int, ...], kind: type[np.floating[Any]]) -> HostArray:
     return np.random.default_rng(sum(shape)).standard_normal(shape).astype(kind)
 
 
@@ -97,6 +98,50 @@ def test_bits_are_the_references(
         pytest.skip("a fold of nothing, which has no seed, is an error")
     found = agrees(as_gpu(platform), PROGRAMS[name], numbers(shape, kind))
     assert found.series
+
+
+@each_platform
+@pytest.mark.parametrize(
+    "shape", one_in(3, map(pytest.param, [(2, 3, 70), (5, 1, 4096), (0, 3, 9), (3, 0, 9), (2, 2, 3, 33)]))
+)
+@pytest.mark.parametrize("name", one_in(2, PROGRAMS))
+def test_rows_that_several_loops_number(platform: str, name: str, shape: tuple[int, ...]) -> None:
+    """Each row has its place in a group's memory, whatever the loops are that it stands in."""
+    found = agrees(as_gpu(platform), PROGRAMS[name], numbers(shape, np.float32))
+    (series,) = found.series
+    assert len(series.series.extents) == len(shape) - 1
+    assert len(series.row) == 1
+    assert series.local or name == "kept_as_well"
+
+
+@each_platform
+def test_what_reads_other_rows_stands_in_no_series(platform: str) -> None:
+    """Those of the same number in the outermost loop alone: another group has them."""
+
+    def program(xs: Handle) -> tuple[Handle, ...]:
+        less = A.zipWith(A.sub, xs, along(A.fold1(A.max, xs), xs))
+        _, rows, _ = A.unlift(xs.shape)
+
+        def turned(ix: Any) -> Any:  # Any: an expression
+            i, j, k = A.unindex(ix)
+            return less[A.index(i, rows - 1 - j, k)]
+
+        return less, A.sum(A.generate(xs.shape, turned))
+
+    found = agrees(as_gpu(platform), program, numbers((2, 90, 64), np.float32))
+    assert [len(each.series.nests) for each in found.series] == [2]
+
+
+@each_platform
+def test_rows_of_several_dimensions(platform: str) -> None:
+    """One loop numbers them where folds visit two others, or where that is enough for maps."""
+
+    def program(xs: Handle) -> tuple[Handle, ...]:
+        _, rows, columns = A.unlift(xs.shape)
+        less = A.zipWith(A.sub, xs, A.replicate((A.All, rows, columns), A.fold(A.max, 0, A.fold(A.max, 0, xs))))
+        return (A.zipWith(A.mul, less, A.replicate((A.All, rows, columns), A.sum(A.sum(less)))),)
+
+    agrees(as_gpu(platform), program, numbers((5, 3, 20), np.float32))
 
 
 def series_of(on: OpenCLBackend, program: Rows, kind: type[np.floating[Any]]) -> SeriesKernels:
@@ -156,7 +201,7 @@ def test_rows_of_other_lengths_stand_in_no_series(platform: str) -> None:
     planned, arguments = loops("greedy", program(use(numbers((3, 9), np.float32)), use(numbers((3, 4), np.float32))))
     same(compiled(on, planned)(arguments), interpret(planned, arguments))
     series = program_schedules(planned, GPU).series
-    lengths = [{in_groups(nest, GPU) for nest in each.nests} for each in series]
+    lengths = [{in_groups(nest, GPU)[1] for nest in each.nests} for each in series]
     assert series
     assert all(len(each) == 1 for each in lengths)
     with pytest.raises(AccelInternalError, match="has rows of another length"):
@@ -251,7 +296,7 @@ def test_the_schedules_of_its_nests_hold() -> None:
         planned, _ = loops("greedy", program(use(numbers((3, 5), np.float32))))
         (series,) = program_schedules(planned, GPU).series
         for nest in series.nests:
-            schedule = in_row_groups(nest, GPU)
+            schedule = in_row_groups(nest, GPU, 1)
             assert schedule is not None
             verify(schedule)
             roles.add(schedule.axes[-1].role)
@@ -264,7 +309,7 @@ def test_what_is_better_done_across_rows_stands_in_no_series() -> None:
     (series,) = program_schedules(planned, GPU).series
     first, *others = mentions.nests(planned)
     assert series.nests == tuple(others)
-    assert in_row_groups(first, GPU) is None
+    assert in_row_groups(first, GPU, 1) is None
 
 
 def test_other_devices_have_none() -> None:

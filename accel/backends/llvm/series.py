@@ -47,7 +47,7 @@ class Together:
         arrays = [slots.array(array) for array in text.arrays]
         sizes_at = [slots.size(variable) for variable in text.sizes]
         pack = struct.Struct(f"{4 + len(arrays) + len(sizes_at)}q").pack
-        count_of = shape_of((series.extent,), slots)
+        count_of = shape_of(series.extents, slots)
         rows = [(array.element.bytes, shape_of(array.shape[1:], slots)) for array in series.rows]
         results = [
             (slots.array(o.array), o.array.element, shape_of(o.array.shape, slots), o.array in series.passed)

@@ -76,14 +76,14 @@ def series_launcher(
     found: SeriesKernels, launch: Launcher[Held], allocate: Callable[[ScalarType, tuple[int, ...]], Held], slots: Slots
 ) -> SeriesLauncher[Held]:
     """What runs a series by its kernel, which `launch` runs, if rows fit."""
-    count, row = shape_of((found.series.extent,), slots), shape_of(found.row, slots)
+    count, row = shape_of(found.series.extents, slots), shape_of(found.row, slots)
     outputs = [
         output.array for nest in found.series.nests for output in nest.outputs if output.array not in found.local
     ]
     results = [(slots.array(array), array.element, shape_of(array.shape, slots)) for array in outputs]
 
     def run(buffers: list[Held | None], sizes: list[int]) -> bool:
-        if not count(sizes)[0] or not 0 < prod(row(sizes)) <= found.longest:
+        if not prod(count(sizes)) or not 0 < prod(row(sizes)) <= found.longest:
             return False
         try:
             for slot, element, shape in results:

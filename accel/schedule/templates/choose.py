@@ -36,7 +36,7 @@ from accel.schedule.templates.gpu.scatters import scatters
 from accel.schedule.templates.gpu.split import split
 from accel.schedule.templates.row_groups import row_groups
 from accel.schedule.templates.rows import carried_rows, copied_rows, merged_rows, rows
-from accel.schedule.templates.series import ByRows, Row, on_processor, program_series, verify_series
+from accel.schedule.templates.series import ByRows, Rows, on_processor, program_series, verify_series
 from accel.schedule.templates.short_rows import short_rows
 from accel.schedule.templates.tile import Tile, tile
 from accel.schedule.templates.ways import NestSchedules, Parts, ProgramSchedules, Way
@@ -121,17 +121,17 @@ def program_schedules(program: Program, machine: Machine) -> ProgramSchedules:
     """Those of all nests of a program, and its series."""
     every = tuple(schedules(nest, machine) for nest in dict.fromkeys(mentions.nests(program)))
     found = {each.nest: _by_rows(each, machine) for each in every}
-    return ProgramSchedules(machine, every, program_series(program, found.get), mentions.read(program))
+    return ProgramSchedules(machine, every, program_series(program, found.__getitem__), mentions.read(program))
 
 
-def _by_rows(made: NestSchedules, machine: Machine) -> Row | None:
+def _by_rows(made: NestSchedules, machine: Machine) -> Rows:
     """Whether rows of the nest run on threads and no template suits it that visits more than one at a time; or in groups of a
     GPU's work-items. Other devices have no series."""
     match machine:
         case Processor():
             pieces = made.last.pieces
             other = any(isinstance(way.finding, Tile | Blocks | Columns | ColumnScans) for way in made.ways)
-            return () if pieces and pieces[0].kind is Kind.PARALLEL and not other else None
+            return {1: ()} if pieces and pieces[0].kind is Kind.PARALLEL and not other else {}
         case WorkItems():
             return in_groups(made.nest, machine)
         case _:

@@ -1,6 +1,6 @@
 """Series: nests that follow each other and run together, some rows at a time, so that these stay in cache from one to the next.
 
-In: a loop program. Out: its series. The outermost loops of a series' nests have the same extent, carry nothing, and of what
+In: a loop program. Out: its series. The outermost loops of a series' nests have the same extents, carry nothing, and of what
 those before it made a nest reads only rows of its own number: so these can be made just before. Softmax and normalisations of
 rows are series of folds and maps, which then read memory once.
 """
@@ -8,6 +8,7 @@ rows are series of folds and maps, which then read memory once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from accel.errors import AccelInternalError
@@ -30,14 +31,13 @@ from accel.ir.nodes import (
     Scatter,
     Sort,
     Step,
-    Stream,
     View,
     Within,
     Write,
 )
 from accel.labelled.array import Array, Extent
 from accel.labelled.programs import loaded
-from accel.labelled.scalar import Function, Load, While
+from accel.labelled.scalar import Function, Load, Variable, While
 from accel.schedule.nodes import Series
 from accel.schedule.templates.blocks import blocks
 from accel.schedule.templates.column_scans import column_scans
@@ -48,8 +48,11 @@ from accel.schedule.templates.tile import tile
 Row: TypeAlias = "tuple[Extent, ...]"
 """How long the rows of a nest are, as a product, where all nests of a series must have rows of one length; else nothing."""
 
-ByRows: TypeAlias = Callable[[Nest], "Row | None"]
-"""Which nests run by rows: None for those that do not."""
+Rows: TypeAlias = Mapping[int, Row]
+"""How a nest may run by rows: by how many of its outermost loops number them. Nothing if it does not."""
+
+ByRows: TypeAlias = Callable[[Nest], Rows]
+"""Which nests run by rows."""
 
 
 def program_series(program: Program, by_rows: ByRows) -> tuple[Series, ...]:
@@ -62,33 +65,39 @@ def program_series(program: Program, by_rows: ByRows) -> tuple[Series, ...]:
             if nest is not None and draft.against(nest) is None:
                 draft.add(nest)
                 continue
-            found += _series(draft.nests, program)
+            found += _series(draft, program)
             draft = _Draft(by_rows)
             if nest is not None and draft.against(nest) is None:
                 draft.add(nest)
-        found += _series(draft.nests, program)
+        found += _series(draft, program)
     return tuple(found)
 
 
-def _series(nests: Sequence[Nest], program: Program) -> Iterator[Series]:
+def _series(draft: _Draft, program: Program) -> Iterator[Series]:
     """One series of nests that may be one, if that is worth it: some array has rows that several of them visit."""
-    extent = _extent(nests[0]) if len(nests) > 1 else None
-    if not isinstance(extent, Extent):
+    nests = draft.nests
+    if len(nests) < 2:
         return
-    every = [rows(nest) for nest in nests]
+    outer = min(draft.ways)
+    every = [rows(nest, outer) for nest in nests]
     whole = {array for found in every for array, by_rows in found.items() if not by_rows}
     arrays = sorted({array for found in every for array in found} - whole, key=lambda array: (array.label, array.leaf))
-    if not any(len(array.shape) > 1 and sum(array in found for found in every) > 1 for array in arrays):
+    if not any(len(array.shape) > outer and sum(array in found for found in every) > 1 for array in arrays):
         return
     needed = _needed(program, nests)
     made = {output.array for nest in nests for output in nest.outputs}
-    passed = [array for array in arrays if array in made and array not in needed and len(array.shape) > 1]
-    yield Series(tuple(nests), extent, tuple(arrays), tuple(passed))
+    passed = [array for array in arrays if array in made and array not in needed and len(array.shape) > outer]
+    yield Series(tuple(nests), _extents(nests[0], outer), tuple(arrays), tuple(passed))
 
 
 def verify_series(series: Series, by_rows: ByRows) -> None:
     """Raises `AccelInternalError` unless the nests may run together, and what is passed is made before it is read."""
-    draft, reason = _Draft(by_rows), None
+    outer = len(series.extents)
+
+    def as_here(nest: Nest) -> Rows:
+        return {number: row for number, row in by_rows(nest).items() if number == outer}
+
+    draft, reason = _Draft(as_here), None
     for nest in series.nests:
         reason = reason or draft.against(nest)
         draft.add(nest)
@@ -98,43 +107,70 @@ def verify_series(series: Series, by_rows: ByRows) -> None:
         raise AccelInternalError(f"a series of {', '.join(f'%{nest.label}' for nest in series.nests)}: {reason}")
 
 
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How nests may be a series: how long their rows are, and what they made, each with whether it is visited by rows."""
+
+    row: Row
+    made: Mapping[Array, bool]
+
+
 class _Draft:
-    """Nests that follow each other and may be a series."""
+    """Nests that follow each other and may be a series, in one way or several: by how many of their loops number rows."""
 
     def __init__(self, by_rows: ByRows) -> None:
         self.nests: list[Nest] = []
+        self.ways: dict[int, _Way] = {}
         self._by_rows = by_rows
-        self._row: Row = ()
-        self._made: dict[Array, bool] = {}
         self._visited: set[Array] = set()
 
     def against(self, nest: Nest) -> str | None:
         """Why a nest may not be the next one; None if it may."""
-        row = self._by_rows(nest) if _may_wait(nest) else None
-        if row is None:
-            return f"%{nest.label} does not run by rows"
-        if row and self._row and row != self._row:
-            return f"%{nest.label} has rows of another length"
-        if self.nests and _extent(nest) != _extent(self.nests[0]):
-            return f"%{nest.label} has other rows"
-        for array, by_rows in rows(nest).items():
-            if array in self._made and not (by_rows and self._made[array]):
-                return f"%{nest.label} needs other rows of %{array.label}"
+        found = self._by_rows(nest) if _may_wait(nest) else {}
         if any(output.array in self._visited for output in nest.outputs):
             return f"%{nest.label} makes what is needed before"
+        reasons = [self._against(nest, outer, row) for outer, row in found.items()]
+        return None if None in reasons else next(iter(reasons), f"%{nest.label} does not run by rows")
+
+    def _against(self, nest: Nest, outer: int, row: Row) -> str | None:
+        """The same where so many loops number rows."""
+        if not self.nests:
+            return None if _is_numbered(nest, outer) else f"%{nest.label} does not run by rows"
+        way = self.ways.get(outer)
+        if way is None:
+            return f"%{nest.label} does not run by rows of the others"
+        if row and way.row and row != way.row:
+            return f"%{nest.label} has rows of another length"
+        if not _is_numbered(nest, outer) or _extents(nest, outer) != _extents(self.nests[0], outer):
+            return f"%{nest.label} has other rows"
+        for array, by_rows in rows(nest, outer).items():
+            if array in way.made and not (by_rows and way.made[array]):
+                return f"%{nest.label} needs other rows of %{array.label}"
         return None
 
     def add(self, nest: Nest) -> None:
         """The next nest."""
-        found = rows(nest)
-        self._row = self._row or self._by_rows(nest) or ()
-        self._made.update((output.array, found.get(output.array, False)) for output in nest.outputs)
-        self._visited.update(found)
+        found = {outer: row for outer, row in self._by_rows(nest).items() if self._against(nest, outer, row) is None}
+        self.ways = {outer: self._with(nest, outer, row) for outer, row in found.items()}
+        self._visited.update(rows(nest, 1))
         self.nests.append(nest)
 
+    def _with(self, nest: Nest, outer: int, row: Row) -> _Way:
+        old, found = self.ways.get(outer, _Way((), {})), rows(nest, outer)
+        made = {output.array: found.get(output.array, False) for output in nest.outputs}
+        return _Way(old.row or row, {**old.made, **made})
 
-def _extent(nest: Nest) -> Operand | None:
-    return None if nest.body.loop is None else nest.body.loop.extent
+
+def _extents(nest: Nest, outer: int) -> tuple[Extent, ...]:
+    """Those of so many outermost loops."""
+    extents = [level.loop.extent for level in mentions.levels(nest) if level.loop is not None]
+    return tuple(extent for extent in extents[:outer] if isinstance(extent, Extent))
+
+
+def _is_numbered(nest: Nest, outer: int) -> bool:
+    """Whether so many outermost loops number rows upwards, and how many there are is known."""
+    every = [level.loop for level in mentions.levels(nest) if level.loop is not None][:outer]
+    return len(_extents(nest, outer)) == outer and all(loop.direction is LoopDirection.UP for loop in every)
 
 
 def _may_wait(nest: Nest) -> bool:
@@ -142,36 +178,35 @@ def _may_wait(nest: Nest) -> bool:
     loop = nest.body.loop
     if loop is None or loop.states or nest.body.after or nest.counts or nest.in_place:
         return False
-    if loop.direction is not LoopDirection.UP or not isinstance(loop.extent, Extent):
-        return False
     inner = (s for function in mentions.functions(nest) for s in mentions.function_statements(function))
     return not any(isinstance(statement, While) for statement in inner)
 
 
-def on_processor(nest: Nest) -> Row | None:
+def on_processor(nest: Nest) -> Rows:
     """By rows as threads run them: no template suits the nest that visits more than one row at a time."""
     alone = on_threads(nest) and not any(suited(nest) for suited in (tile, columns, column_scans, blocks))
-    return () if alone else None
+    return {1: ()} if alone else {}
 
 
-def rows(nest: Nest) -> Mapping[Array, bool]:
-    """For each array that the nest reads or writes, whether the outermost loop's index always stands in its first dimension."""
+def rows(nest: Nest, outer: int) -> Mapping[Array, bool]:
+    """For each array that the nest reads or writes, whether the indices of the outermost loops, so many, always stand in its
+    first dimensions."""
     found: dict[Array, bool] = {}
-    for array, own in _accesses(nest):
+    for array, own in _accesses(nest, outer):
         found[array] = found.get(array, True) and own
     return found
 
 
-def _accesses(nest: Nest) -> Iterator[tuple[Array, bool]]:
-    assert nest.body.loop is not None
-    own: set[Operand] = {nest.body.loop.index}
+def _accesses(nest: Nest, outer: int) -> Iterator[tuple[Array, bool]]:
+    every = [level.loop for level in mentions.levels(nest) if level.loop is not None][:outer]
+    own: dict[Operand, int] = {loop.index: depth for depth, loop in enumerate(every)}
     for statement in mentions.statements(nest):
         if isinstance(statement, Remap):
             pairs = zip(statement.outs, statement.arguments, strict=True)
-            own.update(out for out, argument in pairs if argument in own)
+            own.update((out, own[argument]) for out, argument in pairs if argument in own)
 
     def is_own(index: Sequence[Operand]) -> bool:
-        return bool(index) and index[0] in own
+        return [own.get(each) for each in index[:outer]] == list(range(outer))
 
     for state in mentions.states(nest):
         yield from ((array, False) for array in loaded(state.merge))
@@ -180,7 +215,7 @@ def _accesses(nest: Nest) -> Iterator[tuple[Array, bool]]:
             case Read(array=array, index=index) | Write(array=array, index=index):
                 yield array, is_own(index)
             case OneToOne(function=function, arguments=arguments) | OneToMaybe(function=function, arguments=arguments):
-                yield from _loads(function, [isinstance(a, Stream) and a in own for a in arguments])
+                yield from _loads(function, [own.get(a) for a in arguments], outer)
             case Scatter(arrays=arrays, combine=combine):
                 yield from ((array, False) for array in (*arrays, *loaded(combine)))
             case Remap() | Within():
@@ -189,12 +224,13 @@ def _accesses(nest: Nest) -> Iterator[tuple[Array, bool]]:
                 yield from ()
 
 
-def _loads(function: Function, own: Sequence[bool]) -> Iterator[tuple[Array, bool]]:
-    """The arrays that a function loads from; `own`: which of its arguments are the outermost loop's index."""
-    rows_of = {parameter for parameter, is_own in zip(function.parameters, own, strict=True) if is_own}
+def _loads(function: Function, own: Sequence[int | None], outer: int) -> Iterator[tuple[Array, bool]]:
+    """The arrays that a function loads from; `own`: of which loop of a row's number its arguments are the index, if of any."""
+    rows_of = dict(zip(function.parameters, own, strict=True))
     for statement in mentions.function_statements(function):
         if isinstance(statement, Load):
-            yield statement.array, bool(statement.index) and statement.index[0] in rows_of
+            found = [rows_of.get(each) if isinstance(each, Variable) else None for each in statement.index[:outer]]
+            yield statement.array, found == list(range(outer))
 
 
 def _needed(program: Program, nests: Sequence[Nest]) -> frozenset[Array]:

@@ -308,6 +308,13 @@ FAULTS = (
         ("tests/schedule/test_split.py",),
     ),
     Fault(
+        "rows are told apart by the outermost loop alone",
+        "schedule/templates/series.py",
+        "yield statement.array, found == list(range(outer))",
+        "yield statement.array, found[:1] == [0]",
+        (f"{_SERIES}::test_what_reads_other_rows_stands_in_no_series",),
+    ),
+    Fault(
         "rows of a group overlap in local memory",
         "backends/opencl/loops/gpu/row_series.py",
         "base = (place >> bits) * (int)width;",

@@ -248,7 +248,8 @@ def _series(writer: Writer, functions: Functions, part: Part, end: str) -> None:
     ((symbol, together),) = (each for each in functions.series if each[1].series is part.series)
     series, text, threads = part.series, together.text, together.threads(functions.threads)
     behind = routine.label()
-    count = writer.extent(series.extent)
+    (extent,) = series.extents
+    count = writer.extent(extent)
     width = "0"
     for array in series.rows:
         row = writer.product(writer.shape(array.shape[1:]), str(array.element.bytes))

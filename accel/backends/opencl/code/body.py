@@ -46,11 +46,11 @@ from accel.labelled.array import Array
 class Body:
     """Writes parts of one kernel.
 
-    `types`: the C side of every state, by name. `only`: the statements to write, by identity; None is all. `stores`:
-    whether memory is written. `atomic`: work-items share the destinations of scatters. `near`: what holds the element that
-    is read or written of some arrays, instead of memory. `rows`: where in local memory the rows of some arrays begin whose
-    number is the outermost loop's; of these no others are visited. `copies`: arrays of which the group has copies in local
-    memory, into which its scatters go, by their names.
+    `types`: the C side of every state, by name. `only`: the statements to write, by identity; None is all. `stores`: whether
+    memory is written. `atomic`: work-items share the destinations of scatters. `near`: what holds the element that is read or
+    written of some arrays, instead of memory. `rows`: where in local memory the rows of some arrays begin, and how many
+    dimensions they have themselves; the first ones are the row's own, and no others are visited. `copies`: arrays of which the
+    group has copies in local memory, into which its scatters go, by their names.
     """
 
     writer: Writer
@@ -60,7 +60,7 @@ class Body:
     stores: bool = True
     atomic: bool = False
     near: Mapping[Array, str] = field(default_factory=dict)
-    rows: Mapping[Array, str] = field(default_factory=dict)
+    rows: Mapping[Array, tuple[str, int]] = field(default_factory=dict)
     copies: Mapping[Array, str] = field(default_factory=dict)
     accumulators: dict[str, Accumulator] = field(default_factory=dict)
 
@@ -196,7 +196,9 @@ class Body:
             return self.near[array]
         texts = [operand_text(each) for each in index]
         if array in self.rows:
-            return f"{self.rows[array]}[{linear_index(array.shape[1:], texts[1:])}]"
+            begin, rank = self.rows[array]
+            first = len(texts) - rank
+            return f"{begin}[{linear_index(array.shape[first:], texts[first:])}]"
         return element(array, texts)
 
     def _step(self, statement: ManyToOne) -> None:

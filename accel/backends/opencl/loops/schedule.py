@@ -75,7 +75,7 @@ def _tiles(scaffold: Scaffold, found: Tile, others: Sequence[Way]) -> NestKernel
 
 def series_kernels(series: Series, name: str, context: Context) -> SeriesKernels | None:
     """Those of a series; None if its rows do not fit into local memory."""
-    schedules = [in_row_groups(nest, context.features.machine) for nest in series.nests]
+    schedules = [in_row_groups(nest, context.features.machine, len(series.extents)) for nest in series.nests]
     assert all(schedule is not None for schedule in schedules), "nests of a series run by rows"
     return rows_together(series, [schedule for schedule in schedules if schedule is not None], name, context)
 

@@ -1,17 +1,22 @@
 """Nests that groups of work-items run row by row, so that a series of them does: some rows at a time, each in local memory.
 
-In: a nest. Out: its schedule and how long its rows are; None if what follows its outermost loop is no single map, nor a fold in
-lanes of one kind. Softmax and normalisations of rows are series of such nests (`accel/schedule/templates/series.py`).
+In: a nest, and how many of its outermost loops number rows. Out: its schedule and how long rows are; None if what follows those
+loops is no single map, nor a fold in lanes of one kind. Softmax and normalisations of rows are series of such nests
+(`accel/schedule/templates/series.py`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from accel.ir.nodes import Nest
 from accel.labelled.array import Extent
 from accel.labelled.scalar import Constant
+from accel.schedule.axes import loops
+from accel.schedule.legality import against_flattening
 from accel.schedule.machine import WorkItems
 from accel.schedule.nodes import Axis, Kind, Role, Schedule, Template
-from accel.schedule.rules import kind, named, original, subdivide
+from accel.schedule.rules import flatten, kind, named, original, subdivide
 from accel.schedule.templates.gpu.chains import stands_alone
 from accel.schedule.templates.gpu.folds import ROWS, is_down_columns
 from accel.schedule.templates.gpu.maps import turned_blocks
@@ -25,9 +30,14 @@ from accel.schedule.templates.work_items import (
 )
 
 
-def in_row_groups(nest: Nest, machine: WorkItems) -> Schedule | None:
-    """Some iterations of the outermost loop in a group, those inside of it in work-items that are the row's."""
-    whole = flattened(original(nest), 1)
+def in_row_groups(nest: Nest, machine: WorkItems, outer: int) -> Schedule | None:
+    """Some iterations of the outermost loops, so many, in a group, those inside of them in work-items that are the row's."""
+    whole = original(nest)
+    for _ in range(outer - 1):
+        if len(whole.pieces) < 2 or against_flattening(whole, *whole.pieces[:2]) is not None:
+            return None
+        whole = flatten(whole, 0)
+    whole = flattened(whole, 1)
     if not is_shared_out(whole, machine) or own_states(whole, 0) or not stands_alone(nest) or _is_across(nest, whole):
         return None
     match whole.pieces[1:]:
@@ -51,14 +61,16 @@ def _is_across(nest: Nest, whole: Schedule) -> bool:
     return turned_blocks(nest) is not None or (len(whole.pieces) == 2 and is_down_columns(whole))
 
 
-def in_groups(nest: Nest, machine: WorkItems) -> tuple[Extent, ...] | None:
-    """How long the rows of a nest are that groups of a GPU's work-items run; None if it is none such."""
-    schedule = in_row_groups(nest, machine) if machine.gpu else None
-    return None if schedule is None else row_extents(schedule)
+def in_groups(nest: Nest, machine: WorkItems) -> Mapping[int, tuple[Extent, ...]]:
+    """How long the rows of a nest are that groups of a GPU's work-items run, by how many outermost loops number them."""
+    if not machine.gpu:
+        return {}
+    every = ((outer, in_row_groups(nest, machine, outer)) for outer in range(1, len(loops(nest)) + 1))
+    return {outer: row_extents(schedule) for outer, schedule in every if schedule is not None}
 
 
 def row_extents(schedule: Schedule) -> tuple[Extent, ...]:
-    """How long the rows are, as a product; nothing if there is no loop inside of the outermost one."""
+    """How long the rows are, as a product; nothing if there is no loop inside of the outermost ones."""
     every = [row_of(axis) for axis in schedule.axes[1:]]
     return tuple(extent for found in every for extent in found or ())
 

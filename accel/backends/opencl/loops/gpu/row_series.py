@@ -95,10 +95,10 @@ class _Memory:
     its memory. kinds: what elements these have."""
 
     def __init__(self, series: Series, row: tuple[Extent, ...]) -> None:
-        nests = series.nests
+        nests, outer = series.nests, len(series.extents)
         made = {output.array for nest in nests for output in nest.outputs}
         gathered = {array for nest in nests for function in mentions.functions(nest) for array in loaded(function)}
-        fitting = [array for array in series.rows if array.shape[1:] == row and array not in gathered]
+        fitting = [array for array in series.rows if array.shape[outer:] == row and array not in gathered]
         visited = {array: sum(array in neighbours(nest) for nest in nests) for array in fitting}
         self.fetched = [array for array in fitting if array not in made and visited[array] > 1]
         self.passed = [array for array in fitting if array in series.passed]
@@ -183,7 +183,7 @@ class _Series:
         declared = [*found.declarations, *([ERROR_PARAMETER] if checked else [])]
         text = kernel_text(f"{fixed_group(GROUP)}void {name}", declared, writer.text)
         known = self._contexts[0].kernels.setdefault(anonymous(text), name)
-        amount = Amount(rows=(series.extent,), times=items)
+        amount = Amount(rows=series.extents, times=items)
         kernel = Kernel(known, text if known == name else "", amount, GROUP, divisible=divisible(writer.text))
         made = NestKernels(series.nests, found, (), (kernel,), "some rows in a work-group, by all nests", checked)
         return SeriesKernels(series, made, local, row, longest)
@@ -191,8 +191,8 @@ class _Series:
     def _place(self, items: tuple[Sharing, Sharing]) -> None:
         """Which row this work-item has, and which place among those of the same row."""
         writer = self._writer
-        width = " * ".join(map(extent_text, self._row))
-        writer.line(f"const long rows = {extent_text(self._series.extent)}, width = {width};")
+        rows, width = (" * ".join(map(extent_text, each)) for each in (self._series.extents, self._row))
+        writer.line(f"const long rows = {rows}, width = {width};")
         for sharing, bits in zip(items, ("few", "more"), strict=True):
             sharing.write(writer, "width", bits)
         writer.line("const int bits = few + more, items = 1 << bits;")
@@ -211,7 +211,8 @@ class _Series:
         self._writer.line(WAIT)
 
     def _body(self, context: Context) -> Body:
-        rows = {array: f"(row{place} + base)" for array, place in self._memory.places.items()}
+        rank = len(self._row)
+        rows = {array: (f"(row{place} + base)", rank) for array, place in self._memory.places.items()}
         return Body(self._writer, context, dict(self._types), rows=rows)
 
     def _nest(self, nest: Nest, schedule: Schedule, context: Context, shared: Places) -> None:
