@@ -123,6 +123,8 @@ if TYPE_CHECKING:
 
     __version__: str
 else:
+    from accel.ast.combinators.refused_calls import checked as _checked
+    from accel.ast.combinators.refused_calls import checked_call as _checked_call
     from accel.support.distribution import version as _version
     from accel.support.forks import load as _load
     from accel.support.numpy_names import missing as _missing
@@ -159,7 +161,7 @@ else:
             found = _version()
         elif name in _LATER:
             _load(_LATER[name])
-            found = getattr(import_module(_LATER[name]), name)
+            found = _checked_call(getattr(import_module(_LATER[name]), name), __name__)
         else:
             raise _missing(name, __all__)
         globals()[name] = found  # Python looks there first: next time it does not ask
@@ -304,6 +306,10 @@ __all__ = [
     "zipWith8",
     "zipWith9",
 ]  # fmt: skip
+
+if not TYPE_CHECKING:
+    globals().update(_checked(globals(), __all__, __name__))
+    vars(random).update(_checked(vars(random), random.__all__, random.__name__))
 
 
 def __dir__() -> list[str]:

@@ -64,7 +64,11 @@ become part of another's: [explain.md](explain.md) shows which loops there are a
 def section_of(name: str) -> str:
     """Where a name stands."""
     made = getattr(accel, name)
-    module = getattr(made, "__module__", "") if callable(made) or inspect.isclass(made) else type(made).__module__
+    module = (
+        getattr(inspect.unwrap(made), "__module__", "")
+        if callable(made) or inspect.isclass(made)
+        else type(made).__module__
+    )
     inner = (module or "").removeprefix("accel.")
     found = [
         (len(prefix), title)

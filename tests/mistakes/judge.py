@@ -102,9 +102,8 @@ _OF_PROTOCOLS = (
     ("__getattr__", AttributeError),
     ("__getitem__", KeyError),
     ("__getitem__", TypeError),
-    ("checked", TypeError),
 )
-"""What Python asks of attributes and of mappings, and where a call passes through that has a wrong number of arguments."""
+"""What Python asks of attributes and of mappings."""
 
 
 def _raw(error: Exception) -> Verdict:

@@ -49,7 +49,8 @@ def test_programs_are_judged() -> None:
     assert judged("result = A.run(A.sum(A.use(np.arange(3))))", BACKENDS).kind == "value"
     verdict = judged("result = A.run(A.sum(3))", BACKENDS)
     assert (verdict.kind, verdict.hint) == ("error", True)
-    assert judged("result = A.sum()", BACKENDS).kind == "python"
+    assert judged("result = A.sum()", BACKENDS).kind == "error"
+    assert judged("result = len()", BACKENDS).kind == "python"
     assert judged("result = A.map(lambda x: x.colour, A.use(np.arange(3)))", BACKENDS).kind == "python"
     assert judged("result = A.map(W.raises, A.use(np.arange(3)))", BACKENDS).kind == "python"
 

@@ -16,7 +16,6 @@ from accel.ast.handles import operations
 from accel.ast.handles.acc import Acc, Array, Num, Scalar, Sh, Vector
 from accel.ast.handles.checks import arrays_of, of_rank
 from accel.ast.handles.exp import E, Exp, raw
-from accel.ast.handles.habits import advised, of_a_test, of_one_array
 from accel.ast.handles.tuples import fromIndex, indexHead, lift_items, shapeSize
 from accel.ast.scalars.conversions import N, O, add, max, min, mul
 from accel.ast.tree.operators import Operator
@@ -28,7 +27,6 @@ Ix = TypeVarTuple("Ix")
 # Reductions of the innermost dimension.
 
 
-@advised(of_one_array())
 def sum(xs: Acc[Array[tuple[*Ix, int], N]]) -> Acc[Array[tuple[*Ix], N]]:
     """The sum of each row; 0 if it is empty.
 
@@ -38,7 +36,6 @@ def sum(xs: Acc[Array[tuple[*Ix, int], N]]) -> Acc[Array[tuple[*Ix], N]]:
     return fold_array("sum", add, 0, xs)
 
 
-@advised(of_one_array())
 def product(xs: Acc[Array[tuple[*Ix, int], N]]) -> Acc[Array[tuple[*Ix], N]]:
     """The product of each row; 1 if it is empty.
 
@@ -48,7 +45,6 @@ def product(xs: Acc[Array[tuple[*Ix, int], N]]) -> Acc[Array[tuple[*Ix], N]]:
     return fold_array("product", mul, 1, xs)
 
 
-@advised(of_one_array("min"))
 def minimum(xs: Acc[Array[tuple[*Ix, int], O]]) -> Acc[Array[tuple[*Ix], O]]:
     """The least of each row. An empty row raises `AccelValueError` when run.
 
@@ -58,7 +54,6 @@ def minimum(xs: Acc[Array[tuple[*Ix, int], O]]) -> Acc[Array[tuple[*Ix], O]]:
     return fold_array("minimum", min, UNSEEDED, xs)
 
 
-@advised(of_one_array("max"))
 def maximum(xs: Acc[Array[tuple[*Ix, int], O]]) -> Acc[Array[tuple[*Ix], O]]:
     """The greatest of each row. An empty row raises `AccelValueError` when run.
 
@@ -68,7 +63,6 @@ def maximum(xs: Acc[Array[tuple[*Ix, int], O]]) -> Acc[Array[tuple[*Ix], O]]:
     return fold_array("maximum", max, UNSEEDED, xs)
 
 
-@advised(of_a_test("and_"))
 def all(p: Callable[[Exp[E]], Exp[np.bool_]], xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix], np.bool_]]:
     """Whether `p` holds for all of each row.
 
@@ -78,7 +72,6 @@ def all(p: Callable[[Exp[E]], Exp[np.bool_]], xs: Acc[Array[tuple[*Ix, int], E]]
     return fold_array("all", _both, True, map_arrays("all", p, (xs,)))
 
 
-@advised(of_a_test("or_"))
 def any(p: Callable[[Exp[E]], Exp[np.bool_]], xs: Acc[Array[tuple[*Ix, int], E]]) -> Acc[Array[tuple[*Ix], np.bool_]]:
     """Whether `p` holds for any of each row.
 
@@ -88,7 +81,6 @@ def any(p: Callable[[Exp[E]], Exp[np.bool_]], xs: Acc[Array[tuple[*Ix, int], E]]
     return fold_array("any", _either, False, map_arrays("any", p, (xs,)))
 
 
-@advised(of_one_array())
 def and_(xs: Acc[Array[tuple[*Ix, int], np.bool_]]) -> Acc[Array[tuple[*Ix], np.bool_]]:
     """Whether all of each row are true.
 
@@ -98,7 +90,6 @@ def and_(xs: Acc[Array[tuple[*Ix, int], np.bool_]]) -> Acc[Array[tuple[*Ix], np.
     return fold_array("and_", _both, True, xs)
 
 
-@advised(of_one_array())
 def or_(xs: Acc[Array[tuple[*Ix, int], np.bool_]]) -> Acc[Array[tuple[*Ix], np.bool_]]:
     """Whether any of each row is true.
 

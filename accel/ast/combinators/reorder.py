@@ -104,7 +104,7 @@ def replicate(spec: object, xs: Acc[Any]) -> Acc[Any]:
 def slice(xs: Acc[Any], spec: object) -> Acc[Any]:
     """A part of fewer dimensions: `spec` has an index for each dimension to fix, and `All` for each to keep.
 
-    An index outside of its dimension raises `AccelIndexError`.
+    An index outside of its dimension raises `AccelIndexError`, where it picks any element.
 
     >>> A.run(A.slice(A.use(np.arange(6).reshape(2, 3)), (1, A.All)))
     array([3, 4, 5])
@@ -116,13 +116,12 @@ def slice(xs: Acc[Any], spec: object) -> Acc[Any]:
         message = f"slice by {_show_spec(spec)} of {len(entries)} dimensions, but the array has rank {array.rank}"
         raise AccelTypeError(message, where, hint="one index or `A.All` for each dimension of the array")
     forbid_nested("slice", entries, where)
+    extents = tuple(extent for entry, extent in zip(entries, array.extents, strict=True) if entry is None)
     for axis, (entry, extent) in enumerate(zip(entries, array.extents, strict=True)):
         index = None if entry is None else _literal(entry)
-        if index is not None and (index < 0 or (extent is not None and index >= extent)):
+        if index is not None and (index < 0 or (extent is not None and index >= extent and 0 not in extents)):
             bound = "" if extent is None else f" of extent {extent}"
             raise AccelIndexError(f"slice picks index {index} of dimension {axis}{bound}", where)
-    pairs = zip(entries, array.extents, strict=True)
-    extents = tuple(extent for entry, extent in pairs if entry is None)
     kind = array_type(len(extents), array.type.element)
     return Acc(Slice(array.node, entries, (kind,), where), extents)
 

@@ -6,8 +6,7 @@ In: what the user gave, and where. Out: hints with the names of the user's own c
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -15,10 +14,8 @@ from accel.ast.handles.acc import Acc
 from accel.ast.handles.exp import Exp
 from accel.ast.handles.literals import describe
 from accel.ast.tree.types import BOOL, ScalarType
-from accel.errors import AccelTypeError, Where, here
+from accel.errors import AccelTypeError, Where
 from accel.support.source import texts
-
-F = TypeVar("F", bound=Callable[..., Any])  # Any: whatever the decorated function takes and gives
 
 Advice: TypeAlias = Callable[[str, Sequence[object], Mapping[str, object], Where | None], str | None]
 """What to write instead of a call, from the function's name, what it was given, and where; None to leave it to Python."""
@@ -73,34 +70,13 @@ def reordered(name: str, given: Sequence[object], where: Where | None) -> str | 
     return f"{rule}: write `A.{name}({', '.join(spelt[position] for position in order)})`"
 
 
-def advised(advice: Advice) -> Callable[[F], F]:
-    """A decorator: where Python refuses a call because of the number or the names of its arguments, say what to write."""
-
-    def decorate(function: F) -> F:
-        @wraps(function)
-        def checked(*given: object, **named: object) -> object:
-            try:
-                return function(*given, **named)
-            except TypeError as error:
-                began = error.__traceback__ is not None and error.__traceback__.tb_next is not None
-                where = here()
-                hint = None if began else advice(function.__name__, given, named, where)
-                if hint is None:
-                    raise
-                raise AccelTypeError(str(error), where, hint=f"write `{hint}`") from None
-
-        return cast(F, checked)  # what `wraps` leaves as it was, for mypy as well
-
-    return decorate
-
-
 def of_two(reduction: str) -> Advice:
     """Advice for a function of two numbers that was given one array, which `reduction` takes."""
 
     def advice(name: str, given: Sequence[object], named: Mapping[str, object], where: Where | None) -> str | None:
         if given and _is_array(given[0]):
             return along_axis(reduction, given, named, where, wrote=name)
-        return f"A.{name}({_spelt(name, given, where)[0]}, y)" if len(given) == 1 and not named else None
+        return f"A.{name}({spelt(name, given, where)[0]}, y)" if len(given) == 1 and not named else None
 
     return advice
 
@@ -112,7 +88,7 @@ def of_one_array(elements: str | None = None) -> Advice:
         if elements is not None and len(given) == 2 and not named:
             if any(map(_is_array, given)):
                 return _at_elements(elements, given, where, floats=False, wrote=name)
-            return f"A.{elements}({', '.join(_spelt(name, given, where))})"
+            return f"A.{elements}({', '.join(spelt(name, given, where))})"
         return along_axis(name, given, named, where, wrote=name)
 
     return advice
@@ -146,7 +122,7 @@ def along_axis(
     axis = given[1] if len(given) == 2 else named.get("axis", -1)
     if not given or len(given) > 2 or not set(named) <= {"axis"} or not isinstance(given[0], Acc):
         return None
-    array, text = given[0], _spelt(wrote, given, where)[0]
+    array, text = given[0], spelt(wrote, given, where)[0]
     if axis is None:
         return f"A.{name}({before}{text if array.rank == 1 else f'A.flatten({text})'})"
     if not isinstance(axis, int) or not -array.rank <= axis < array.rank:
@@ -164,7 +140,8 @@ def along_axis(
             return None
 
 
-def _spelt(name: str, given: Sequence[object], where: Where | None) -> tuple[str, ...]:
+def spelt(name: str, given: Sequence[object], where: Where | None) -> tuple[str, ...]:
+    """What was given by position, as the user wrote it."""
     return texts(name, where, _placeholders(given), keywords=True)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from accel.ast.handles import operations
 from accel.ast.handles.exp import E, Exp, raw
-from accel.ast.handles.habits import advised, of_two, require_elements
+from accel.ast.handles.habits import require_elements
 from accel.ast.handles.tuples import lift_items, while_
 from accel.ast.tree.operators import Operator
 from accel.errors import here
@@ -144,7 +144,6 @@ def signum(x: Exp[N]) -> Exp[N]:
     return apply(Operator.SIGNUM, "signum", x)
 
 
-@advised(of_two("minimum"))
 def min(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[O]:
     """The lesser; NaN if either is, and -0.0 < +0.0.
 
@@ -154,7 +153,6 @@ def min(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[O]:
     return apply(Operator.MIN, "min", x, y)
 
 
-@advised(of_two("maximum"))
 def max(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[O]:
     """The greater; NaN if either is, and -0.0 < +0.0.
 

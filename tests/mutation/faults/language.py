@@ -9,6 +9,8 @@ _SCALARS = "tests/ast/test_scalars.py"
 _COMBINATORS = "tests/ast/test_combinators.py"
 _MISTAKES = "tests/errors/test_errors.py"
 _ARITIES = "tests/ast/test_arities.py"
+_CALLS = "tests/ast/test_calls.py"
+_RAW = "tests/issues/test_raw_errors_of_python.py"
 
 FAULTS = (
     Fault(
@@ -150,5 +152,68 @@ FAULTS = (
         "return math.copysign(math.inf, x)",
         "return math.inf",
         (f"{_SEMANTICS}::test_stated_values",),
+    ),
+    Fault(
+        "errors of a user's function are taken for calls that do not fit",
+        "ast/combinators/refused_calls.py",
+        "trace is None or trace.tb_next is not None:",
+        "trace is None:",
+        (_CALLS,),
+    ),
+    Fault(
+        "public functions cannot be pickled",
+        "ast/combinators/refused_calls.py",
+        "call.__module__ = module",
+        "call.__doc__ = module",
+        (f"{_CALLS}::test_functions_can_be_sent_to_another_process",),
+    ),
+    Fault(
+        "functions of random numbers leave wrong calls to Python",
+        "__init__.py",
+        "    vars(random).update(_checked(vars(random), random.__all__, random.__name__))\n",
+        "",
+        (_CALLS,),
+    ),
+    Fault(
+        "functions that are imported later leave wrong calls to Python",
+        "__init__.py",
+        "found = _checked_call(getattr(import_module(_LATER[name]), name), __name__)",
+        "found = getattr(import_module(_LATER[name]), name)",
+        (_CALLS,),
+    ),
+    Fault(
+        "a missing seed is not told from another missing argument",
+        "ast/combinators/refused_calls.py",
+        "if name in _UNSEEDED and not named",
+        "if name in _ASCENDING and not named",
+        (f"{_CALLS}::test_what_is_written_instead_of_a_missing_seed_runs", _MISTAKES),
+    ),
+    Fault(
+        "slices that pick nothing are checked",
+        "ast/combinators/reorder.py",
+        "index >= extent and 0 not in extents)",
+        "index >= extent)",
+        ("tests/issues/test_slices_without_elements.py",),
+    ),
+    Fault(
+        "arrays have one dimension more than NumPy's",
+        "ast/tree/types.py",
+        "    if rank > RANKS:\n",
+        "    if rank > RANKS + 1:\n",
+        (_RAW,),
+    ),
+    Fault(
+        "the class of Exps is called with one",
+        "ast/handles/function.py",
+        "callable(function) or function is Exp:",
+        "callable(function):",
+        (_RAW,),
+    ),
+    Fault(
+        "digits that are no numbers are threads",
+        "settings.py",
+        "threads.isdecimal()",
+        "threads.isdigit()",
+        (_RAW,),
     ),
 )

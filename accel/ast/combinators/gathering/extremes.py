@@ -16,7 +16,6 @@ from accel.ast.combinators.folds import UNSEEDED, fold_array
 from accel.ast.handles.acc import Acc, Array
 from accel.ast.handles.checks import inner_array
 from accel.ast.handles.exp import Exp
-from accel.ast.handles.habits import advised, of_one_array
 from accel.ast.handles.tuples import indexHead, lift, select
 from accel.ast.scalars.conversions import O, max, min
 from accel.ast.scalars.floats import isNaN
@@ -26,7 +25,6 @@ from accel.errors import AccelTypeError, here
 Ix = TypeVarTuple("Ix")
 
 
-@advised(of_one_array())
 def argmin(xs: Acc[Array[tuple[*Ix, int], O]]) -> Acc[Array[tuple[*Ix], np.int64]]:
     """The position of the least of each row: of equals the first; if there are NaNs, that of the first NaN.
 
@@ -38,7 +36,6 @@ def argmin(xs: Acc[Array[tuple[*Ix, int], O]]) -> Acc[Array[tuple[*Ix], np.int64
     return _position("argmin", min, xs)
 
 
-@advised(of_one_array())
 def argmax(xs: Acc[Array[tuple[*Ix, int], O]]) -> Acc[Array[tuple[*Ix], np.int64]]:
     """The position of the greatest of each row: of equals the first; if there are NaNs, that of the first NaN.
 
