@@ -338,8 +338,8 @@ FAULTS = (
     Fault(
         "rows of a series may have any length",
         "schedule/templates/series.py",
-        "if row and self._row and row != self._row:",
-        "if row and self._row and False:",
+        "if row and way.row and row != way.row:",
+        "if row and way.row and False:",
         (f"{_SERIES}::test_rows_of_other_lengths_stand_in_no_series",),
     ),
     Fault(

@@ -112,8 +112,8 @@ FAULTS = (
     Fault(
         "a series reads rows that are not made yet",
         "schedule/templates/series.py",
-        "if array in self._made and not (by_rows and self._made[array]):",
-        "if array in self._made and not self._made[array]:",
+        "if array in way.made and not (by_rows and way.made[array]):",
+        "if array in way.made and not way.made[array]:",
         ("tests/schedule/test_series.py", "tests/llvm/test_series.py"),
     ),
     Fault(
