@@ -2,7 +2,8 @@
 
 In: rows of one key, how many are asked for, whether the greatest come first. Out: places; of equal ones the earlier come first.
 Long rows are bounded by a sample. Keys of up to four bytes and their places are packed into one number, which is partitioned
-and sorted where equal keys would need a stable sort. Of others the last one that is wanted is found by a partition.
+and sorted where equal keys would need a stable sort; so are integers of eight bytes that are near enough to each other. Of
+others the last one that is wanted is found by a partition.
 """
 
 from __future__ import annotations
@@ -32,7 +33,10 @@ def first_places(rows: HostArray, first: int, descending: bool) -> Places:
     if rows.shape[-1] >= LONG:
         return _of_long_rows(rows, first, descending)
     if rows.itemsize <= PACKED_BYTES:
-        return _packed(rows, first, descending)
+        return _packed(rows, first, descending, None)
+    least = _least_of_near(rows)
+    if least is not None:
+        return _packed(rows, first, descending, least)
     return _by_partition(rows, first, descending)
 
 
@@ -62,32 +66,43 @@ def _sampled(row: HostArray, first: int, descending: bool) -> Places:
     return chosen
 
 
-def _packed(rows: HostArray, first: int, descending: bool) -> Places:
-    length = rows.shape[-1]
+def _least_of_near(rows: HostArray) -> int | None:
+    """The least of integers that are so near to each other that their differences and places fit into one number."""
+    if rows.dtype.kind not in "iu" or rows.size == 0:
+        return None
+    least, most = int(rows.min()), int(rows.max())
+    return least if most - least < 1 << 63 - _place_bits(rows) else None
+
+
+def _place_bits(rows: HostArray) -> int:
+    return (rows.shape[-1] - 1).bit_length()
+
+
+def _packed(rows: HostArray, first: int, descending: bool, least: int | None) -> Places:
+    """`least`: of keys of eight bytes."""
+    length, bits = rows.shape[-1], _place_bits(rows)
     every, found = rows.reshape(-1, length), np.empty((rows.size // length, first), np.int64)
     ends, step = np.arange(length, dtype=np.int64), max(1, AT_ONCE // length)
     if descending:
         ends = ends[::-1].copy()  # of equal keys the earlier are greater
     for at in range(0, len(every), step):
-        numbers = _ordered(every[at : at + step])
-        numbers <<= 32
+        keys = every[at : at + step]
+        numbers = _ordered(keys) if least is None else np.subtract(keys, least).astype(np.int64)
+        numbers <<= bits
         numbers |= ends
         place = length - first if descending else first - 1
         numbers.partition(place, -1)
         wanted = numbers[:, place:] if descending else numbers[:, :first]
         wanted.sort(-1)
-        wanted &= 0xFFFFFFFF
+        wanted &= (1 << bits) - 1
         found[at : at + step] = length - 1 - wanted[:, ::-1] if descending else wanted
     return found.reshape(*rows.shape[:-1], first)
 
 
 def _ordered(keys: HostArray) -> Places:
-    """Integers of 32 bits, as i64, in the order of the keys: both zeros are one, and so are all NaNs, the greatest."""
+    """Integers of up to 32 bits, as i64, in the order of the keys: both zeros are one, and so are all NaNs, the greatest."""
     if keys.dtype.kind != "f":
-        numbers: Places = keys.astype(np.int64)
-        if keys.dtype == np.uint32:
-            numbers -= 1 << 31
-        return numbers
+        return keys.astype(np.int64)
     single = keys.astype(np.float32) + np.float32(0)
     bits = single.view(np.int32)
     order_bits(bits, np.isnan(keys))

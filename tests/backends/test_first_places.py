@@ -49,6 +49,18 @@ def test_they_are_those_of_a_stable_sort(kind: Any, descending: bool) -> None:
                 assert np.array_equal(first_places(rows[0], first, descending), meant(rows[0], first, descending))
 
 
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("kind", [np.int64, np.uint64])
+def test_wide_integers_that_are_near_to_each_other(kind: Any, descending: bool) -> None:
+    """Up to the widest range in which differences and places are one number, at both ends of the type."""
+    limits, random = np.iinfo(kind), np.random.default_rng(2)
+    for range_ in (3, 1 << 40, 1 << 56, (1 << 56) + 1):
+        away = random.integers(0, range_, (5, 100)).astype(kind)
+        away[:, 7], away[:, 50:60] = range_ - 1, 0
+        for rows in (away + kind(limits.min), kind(limits.max) - away):
+            assert np.array_equal(first_places(rows, 12, descending), meant(rows, 12, descending))
+
+
 @pytest.mark.parametrize("kind", [np.int32, np.float64])
 def test_rows_of_more_dimensions_with_gaps(kind: Any) -> None:
     rows = drawn(kind, 400, 50)[:6, ::2].reshape(2, 3, 200)[:, ::-1]
