@@ -41,6 +41,7 @@ LAYERS = (
     ("accel.backends.llvm.scalar_code", "accel.backends.llvm.threads"),
     ("accel.backends.llvm.emit",),
     ("accel.backends.llvm.states",),
+    ("accel.backends.llvm.states.segments",),
     ("accel.backends.llvm.loops",),
     ("accel.backends.llvm.templates.strips",),
     ("accel.backends.llvm.templates",),

@@ -142,6 +142,32 @@ def test_few_elements_of_any_type(kind: str) -> None:
             same(result, np.concatenate([part[::-1] if scan is A.scanr1Seg else part for part in sums]))
 
 
+@pytest.mark.parametrize("kind", ["bool", "int8", "float32", "float64"])
+def test_exclusive_scans_of_few_elements(kind: str) -> None:
+    """Elements stand in one row and results in another: of each segment one more."""
+    lengths = np.array([*SHORT[:150], 5, 0, *SHORT[150:]])
+    xs = elements(lengths.sum()) if kind != "bool" else elements(lengths.sum()) < 0.5
+    others, f = elements(lengths.sum() + len(lengths)), (lambda a, b: a | b) if kind == "bool" else A.add
+
+    def program(xs: Vector, others: Vector, lengths: Vector) -> tuple[Vector, ...]:
+        doubled = A.map(lambda x: f(x, x), xs)
+        ups, downs = (scan(f, np.dtype(kind).type(1), doubled, lengths) for scan in (A.scanlSeg, A.scanrSeg))
+        pairs = A.scanlSeg(
+            lambda p, q: A.lift(p[0] + q[0], A.max(p[1], q[1])), (0.0, -9.0), A.zip(others, others), lengths
+        )
+        return (
+            ups,
+            A.map(lambda x: f(x, x), ups),
+            A.zipWith(lambda x, y: A.cond(x == x, y, 0), downs, others),
+            *A.unzip(pairs),
+        )
+
+    given = xs.astype(kind), others, lengths
+    expected = A.runN(program, backend="interpreter")(*given)
+    for threads in (1, 2):
+        same(A.runN(program, threads=threads)(*given), expected)
+
+
 def test_seeds_and_what_is_done_with_elements_in_one_row() -> None:
     """A seed, an index of the element, a gather, and a second scan in the loop."""
     lengths = np.array(SHORT)

@@ -10,31 +10,38 @@ _SCANS = "tests/run/test_segmented_scans.py"
 FAULTS = (
     Fault(
         "what is loaded of few elements ends behind the array",
-        "backends/llvm/states/few_segments.py",
+        "backends/llvm/states/segments/few_segments.py",
         "{farthest + FEWEST}",
         "0",
         (f"{_SEGMENTS}::test_few_elements_of_any_type_up_to_the_end_of_the_array",),
     ),
     Fault(
         "some of few segments have more elements",
-        "backends/llvm/states/few_segments.py",
+        "backends/llvm/states/segments/few_segments.py",
         "str(FEWEST - 1)",
         "str(FEWEST - 2)",
         (f"{_SEGMENTS}::test_each_segment_is_folded_as_if_alone",),
     ),
     Fault(
         "elements of few segments take what is over two although a segment begins between",
-        "backends/llvm/states/few_scans.py",
+        "backends/llvm/states/segments/few_scans.py",
         "shl i64 {begins}, 1",
         "shl i64 {begins}, 0",
         (f"{_SCANS}::test_segments_of_few_elements_are_scanned_in_one_row",),
     ),
     Fault(
         "an exclusive scan of few segments goes on from the segment before",
-        "backends/llvm/states/few_scans.py",
+        "backends/llvm/states/segments/few_scans.py",
         "writer.select(masks[0], one, seed)",
         "writer.select(masks[1], one, seed)",
         (f"{_SCANS}::test_segments_of_few_elements_are_scanned_in_one_row",),
+    ),
+    Fault(
+        "exclusive scans of few segments make no result more than there are elements",
+        "backends/llvm/states/segments/few_exclusive_scans.py",
+        '"add i64 {begin}, {number}"',
+        '"add i64 {begin}, 0"',
+        (f"{_SCANS}::test_exclusive_scans_of_few_elements",),
     ),
     Fault(
         "the last segment that is put off is not folded",

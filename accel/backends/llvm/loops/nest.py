@@ -20,12 +20,12 @@ from accel.backends.llvm.loops.put_off import put_off
 from accel.backends.llvm.loops.searches import SearchLoop, search
 from accel.backends.llvm.loops.targets import Turns, taken_in_turns
 from accel.backends.llvm.loops.vector_loop import Part, VectorLoop
-from accel.backends.llvm.states import few_folds, few_scans
 from accel.backends.llvm.states.analysis import NestPlan, VectorPlan
-from accel.backends.llvm.states.few_segments import FewSegments
 from accel.backends.llvm.states.records import Record
-from accel.backends.llvm.states.segment_group import SegmentGroup, has_lanes
-from accel.backends.llvm.states.short_folds import SHORTEST, ShortFolds
+from accel.backends.llvm.states.segments import few
+from accel.backends.llvm.states.segments.few_segments import FewSegments
+from accel.backends.llvm.states.segments.group import SegmentGroup, has_lanes
+from accel.backends.llvm.states.segments.short_folds import SHORTEST, ShortFolds
 from accel.backends.llvm.states.staging import tile_routine
 from accel.backends.llvm.text.frame import Frame, FrameView
 from accel.backends.llvm.text.routine import Routine
@@ -230,7 +230,7 @@ class Levels:
         last = code.emit(f"sub i64 {code.emit(f'add i64 {low}, {high}')}, 1") if rows_down else None
         inner = loop.body.loop
         turns = self.routine.count(low, high)
-        if self._text.plan.vector is not None and not rows_down and (has_lanes(loop) or few_scans.in_one_row(loop)):
+        if self._text.plan.vector is not None and not rows_down and few.in_groups(loop):
             turns = self._between_short(loop, low, high)
         with self._rows(inner) as row, turns as turn:
             index = turn
@@ -260,7 +260,7 @@ class Levels:
         routine, code = self.routine, self.routine.code
         records = {state.name: (self._text.records[state.name], self.pointers[state.name]) for state in loop.states}
         group = SegmentGroup(self.memory, self.streams, loop, records)
-        few, short = FewSegments(group), ShortFolds(group) if has_lanes(loop) else None
+        segments, short = FewSegments(group), ShortFolds(group) if has_lanes(loop) else None
         position, later = routine.slot("i64"), routine.slot("i64")
         routine.store("i64", low, position)
         routine.store("i64", low, later)
@@ -276,12 +276,9 @@ class Levels:
         routine.branch(code.emit(f"and i1 {fits}, {due}"), tried, long)
         routine.place(tried)
         routine.store("i64", behind, later)
-        few.begin(at, with_few, others)
+        segments.begin(at, with_few, others)
         routine.place(with_few)
-        if short is None:
-            few_scans.write(few)
-        else:
-            few_folds.write(few)
+        few.write(segments)
         routine.store("i64", behind, position)
         routine.jump(head)
         routine.place(others)

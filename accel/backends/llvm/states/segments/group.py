@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import Statements, Step, Streams
@@ -17,10 +19,37 @@ from accel.backends.llvm.states.accumulators import Tools, Unit
 from accel.backends.llvm.states.exact_scans import ExactScan
 from accel.backends.llvm.states.records import Record
 from accel.backends.sites import EmptySite
-from accel.ir.nodes import For, LoopDirection, ManyToOne, OneToOne, Read, Remap, Stream, Write
+from accel.ir.nodes import For, LoopDirection, ManyToOne, OneToOne, Operand, Read, Remap, Stream, Write
+from accel.labelled.scalar import Compute, constant
 from accel.schedule.legality import any_order, straight
 
 REGISTER_BYTES = 64
+
+
+def segment_of(loop: For) -> tuple[Remap, int] | None:
+    """What says where each of a loop's segments is; and how many turns more than elements of it the loop inside has."""
+    inner = loop.body.loop
+    if inner is None:
+        return None
+    for segment in (s for s in loop.body.before if isinstance(s, Remap)):
+        if segment.outs[-1] == inner.extent:
+            return segment, 0
+        more = (segment.outs[-1], constant(I64, 1))
+        made = [s for s in loop.body.before if isinstance(s, OneToOne) and s.outs == (inner.extent,)]
+        if any(computes(statement, Operator.ADD, more) for statement in made):
+            return segment, 1
+    return None
+
+
+def computes(statement: OneToOne, operator: Operator, arguments: Sequence[Operand]) -> bool:
+    """Whether a statement does nothing but combine these two."""
+    parameters, body = statement.function.parameters, statement.function.body
+    if statement.arguments != tuple(arguments) or len(body.statements) != 1:
+        return False
+    (compute,) = body.statements
+    if not isinstance(compute, Compute) or body.results != (compute.out,):
+        return False
+    return compute.operator is operator and compute.arguments == parameters
 
 
 def has_lanes(loop: For) -> bool:
@@ -57,7 +86,9 @@ class SegmentGroup:
         self.writer = Writer(self.routine.code, self.lanes)
         self.memory = memory.with_writer(self.writer)
         self.functions = Functions(self.writer, self.memory)
-        (self.segment,) = (s for s in loop.body.before if isinstance(s, Remap) and s.outs[-1] == inner.extent)
+        found = segment_of(loop)
+        assert found is not None, "segments are somewhere"
+        self.segment = found[0]
         self._outer = streams
 
     def enter(self, at: str) -> dict[str, Value]:

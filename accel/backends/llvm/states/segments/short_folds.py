@@ -12,7 +12,7 @@ from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.values import Uniform, Value, Writer
 from accel.backends.llvm.states.row_folds import RowFold
-from accel.backends.llvm.states.segment_group import Scans, SegmentGroup
+from accel.backends.llvm.states.segments.group import Scans, SegmentGroup
 from accel.backends.llvm.text.routine import Routine
 from accel.ir.nodes import ManyToOne, State
 

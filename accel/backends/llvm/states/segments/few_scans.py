@@ -8,11 +8,12 @@ the steps of docs/order.md, which are counted from where the segment begins: one
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from accel.backends.llvm.emit.values import Lanes, Progression, Value
-from accel.backends.llvm.states.few_segments import FewSegments, place
-from accel.backends.llvm.states.segment_group import SegmentGroup
+from accel.backends.llvm.states.segments.few_segments import FewSegments, place
+from accel.backends.llvm.states.segments.group import SegmentGroup
 from accel.backends.llvm.text.code import register_type
 from accel.ir import flow
 from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, OneToOne, Read, Remap, State, Stream, Write
@@ -24,89 +25,101 @@ DISTANCES = (1, 2)
 
 def in_one_row(loop: For) -> bool:
     """Whether a loop over segments only scans each, and what is done for an element does not depend on its segment."""
+    inner, found = loop.body.loop, place(loop)
+    if inner is None or found is None or not only_scans(loop):
+        return False
+    inside, around = statements_of(inner), loop.body.before
+    outside = {stream.name for s in around for stream in flow.made(s)} | {loop.index.name, inner.index.name}
+    needed = {stream.name for s in inside if s != found for stream in flow.needed(s)}
+    needed |= {stream.name for state in inner.states for stream in flow.state_needs(state)}
+    return not needed & outside and all(
+        isinstance(s, OneToOne | Remap | Read | Write | ManyToOne) and s.when is None for s in inside
+    )
+
+
+def only_scans(loop: For) -> bool:
+    """Whether a loop is one over segments that scans each in one turn, and makes nothing of what it comes to."""
     inner = loop.body.loop
     if inner is None or not isinstance(inner.extent, Stream) or inner.body.loop is not None or not inner.states:
         return False
     if loop.direction is not LoopDirection.UP or loop.body.after:
         return False
-    inside, around, own = _statements(inner), loop.body.before, {state.name for state in inner.states}
-    steps = [s for s in inside if isinstance(s, ManyToOne)]
+    around, own = loop.body.before, {state.name for state in inner.states}
+    stepped = [s.state for s in statements_of(inner) if isinstance(s, ManyToOne)]
     running = {state.name for state in loop.states if state.running and state.monoid.exact and state.monoid.neutral}
-    found = place(loop)
-    if found is None or {step.state for step in steps} != own or len(steps) != len(own):
-        return False
-    outside = {stream.name for s in around for stream in flow.made(s)} | {loop.index.name, inner.index.name}
-    needed = {stream.name for s in inside if s != found for stream in flow.needed(s)}
-    needed |= {stream.name for state in inner.states for stream in flow.state_needs(state)}
     return (
-        not needed & outside
+        set(stepped) == own
+        and len(stepped) == len(own)
         and all(state.running and state.when is None and straight(state.merge) for state in inner.states)
-        and all(isinstance(s, OneToOne | Remap | Read | Write | ManyToOne) and s.when is None for s in inside)
         and all(isinstance(s, OneToOne | Remap | Read | ManyToOne) and s.when is None for s in around)
         and all(s.state in running for s in around if isinstance(s, ManyToOne))
     )
 
 
-def _statements(loop: For) -> tuple[LoopBody, ...]:
+def statements_of(loop: For) -> tuple[LoopBody, ...]:
+    """The statements of a loop that stand directly in it."""
     return (*loop.body.before, *loop.body.after)
 
 
 def write(segments: FewSegments) -> None:
     """The scans of segments that have begun, and what is made of them, element by element of all."""
     segments.finish_before()
-    _Row(segments).write()
+    inner, found = segments.group.inner, place(segments.group.loop)
+    assert found is not None, "elements have places"
+    row = Row(segments)
+    with row.registers(found.outs[0]) as (made, mask, masks, _):
+
+        def step(
+            statement: ManyToOne, values: Sequence[Value], active: str | None
+        ) -> tuple[Sequence[Value], Sequence[Value]]:
+            return row.scans[statement.state].step(values, masks)
+
+        statements = segments.group.statements(made, step)
+        for statement in statements_of(inner):
+            if statement != found:
+                statements.masked(statement, mask)
 
 
-class _Row:
+class Row:
     """The elements of a group of segments, in the order in which they are visited."""
 
     def __init__(self, segments: FewSegments) -> None:
         self._segments, self._group = segments, segments.group
-        self._down = self._group.inner.direction is LoopDirection.DOWN
+        self.down = self._group.inner.direction is LoopDirection.DOWN
         self._count = segments.ends[-1]
-        begins = self._begins()
         code = self._group.routine.code
+        self.begins = list(segments.begins)
+        """Behind how many elements each segment begins, in the order in which they are visited."""
+        if self.down:
+            self.begins = [code.emit(f"sub i64 {self._count}, {end}") for end in reversed(segments.ends)]
+        begins = self._bits()
         near = [begins, code.emit(f"or i64 {begins}, {code.emit(f'shl i64 {begins}, 1')}")]
         self._far = [code.emit(f"xor i64 {word}, -1") for word in near]
         """For each distance the elements that stand at least so far behind the first of their segment: words of i64."""
-        self._scans = {state.name: _Scan(self._group, state) for state in self._group.inner.states}
+        self.scans = {state.name: _Scan(self._group, state) for state in self._group.inner.states}
 
-    def _begins(self) -> str:
+    def _bits(self) -> str:
         """A bit for each element, as they are visited, with which a segment begins: an i64. Of segments without elements it is
         that of the next one, or one behind all."""
-        code, segments = self._group.routine.code, self._segments
-        places = segments.begins
-        if self._down:
-            places = [code.emit(f"sub i64 {self._count}, {end}") for end in segments.ends]
-        bits = "0"
-        for at in places:
+        code, bits = self._group.routine.code, "0"
+        for at in self.begins:
             bits = code.emit(f"or i64 {bits}, {code.emit(f'shl i64 1, {at}')}")
         return bits
 
-    def write(self) -> None:
-        """All elements, a register of them at a time."""
+    @contextmanager
+    def registers(self, place: Stream) -> Iterator[tuple[dict[str, Value], str, list[str], str]]:
+        """Around what is done with a register of elements after the other: the streams, of which `place` says where elements
+        stand, the lanes that have one, those that take their neighbours at each distance, and how many elements there were."""
         group, code = self._group, self._group.routine.code
         first = self._segments.first
-        if self._down:
+        if self.down:
             first = code.emit(f"sub i64 {code.emit(f'add i64 {first}, {self._count}')}, 1")
-        found = place(group.loop)
-        assert found is not None, "elements have places"
         with group.routine.count("0", self._count, group.lanes) as turn:
             mask = group.writer.first_lanes(code.emit(f"sub i64 {self._count}, {turn}"))
-            masks = [self._lanes(word, turn) for word in self._far]
-            operation, stride = ("sub", -1) if self._down else ("add", 1)
+            operation, stride = ("sub", -1) if self.down else ("add", 1)
             made = dict(self._segments.made)
-            made[found.outs[0].name] = Progression(code.emit(f"{operation} i64 {first}, {turn}"), stride)
-
-            def step(
-                statement: ManyToOne, values: Sequence[Value], active: str | None
-            ) -> tuple[Sequence[Value], Sequence[Value]]:
-                return self._scans[statement.state].step(values, masks)
-
-            statements = group.statements(made, step)
-            for statement in _statements(group.inner):
-                if statement != found:
-                    statements.masked(statement, mask)
+            made[place.name] = Progression(code.emit(f"{operation} i64 {first}, {turn}"), stride)
+            yield made, mask, [self._lanes(word, turn) for word in self._far], turn
 
     def _lanes(self, word: str, turn: str) -> str:
         """The bits of a word from a place on, as a mask."""

@@ -7,7 +7,7 @@ elements is loaded for each segment from where it begins, `FEWEST` elements at o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from accel.ast.tree.operators import Operator
@@ -15,13 +15,12 @@ from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.statements import Streams
 from accel.backends.llvm.emit.transpose import PIECE, transposed_rows
 from accel.backends.llvm.emit.values import Lanes, Near, Progression, Uniform, Value
-from accel.backends.llvm.states.segment_group import Scans, SegmentGroup, has_lanes
+from accel.backends.llvm.states.segments.group import Scans, SegmentGroup, computes, has_lanes, segment_of
 from accel.backends.llvm.text.code import Code, memory_type
 from accel.backends.llvm.text.routine import WORD
 from accel.ir import flow
-from accel.ir.nodes import For, LoopBody, ManyToOne, OneToOne, Operand, Read, Remap
+from accel.ir.nodes import For, LoopBody, ManyToOne, OneToOne, Read
 from accel.labelled.array import Array, Extent
-from accel.labelled.scalar import Compute
 
 FEWEST = 4
 """Elements of the longest of these segments: a power of two, and of 4 bytes a piece that is loaded at once."""
@@ -61,25 +60,14 @@ def _chain(group: SegmentGroup) -> _Chain | None:
     return _Chain(step, (sum_, less, group.segment))
 
 
-def computes(statement: OneToOne, operator: Operator, arguments: Sequence[Operand]) -> bool:
-    """Whether a statement does nothing but combine these two."""
-    parameters, body = statement.function.parameters, statement.function.body
-    if statement.arguments != tuple(arguments) or len(body.statements) != 1:
-        return False
-    (compute,) = body.statements
-    if not isinstance(compute, Compute) or body.results != (compute.out,):
-        return False
-    return compute.operator is operator and compute.arguments == parameters
-
-
 def place(loop: For) -> OneToOne | None:
     """The statement that makes the place of an element: where its segment begins, plus its number."""
-    inner = loop.body.loop
-    assert inner is not None, "segments have elements"
-    for segment in (s for s in loop.body.before if isinstance(s, Remap) and s.outs[-1] == inner.extent):
-        for statement in inner.body.before:
-            if isinstance(statement, OneToOne) and computes(statement, Operator.ADD, (segment.outs[0], inner.index)):
-                return statement
+    inner, found = loop.body.loop, segment_of(loop)
+    if inner is None or found is None:
+        return None
+    for statement in inner.body.before:
+        if isinstance(statement, OneToOne) and computes(statement, Operator.ADD, (found[0].outs[0], inner.index)):
+            return statement
     return None
 
 

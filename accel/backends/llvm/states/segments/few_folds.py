@@ -12,7 +12,7 @@ from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.statements import Step
 from accel.backends.llvm.emit.values import Uniform, Value, Writer
-from accel.backends.llvm.states.few_segments import FEWEST, FewSegments
+from accel.backends.llvm.states.segments.few_segments import FEWEST, FewSegments
 from accel.ir.nodes import ManyToOne, State
 from accel.labelled.meaning.products import steps
 
