@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -66,6 +67,32 @@ def test_pieces_are_all_work_items_once(platform: str, monkeypatch: pytest.Monke
     seen.clear()
     same(compiled(fresh(platform), planned)(arguments), [data * 2 + 1])
     assert seen == [(0, 10_240)], "a CPU is in no hurry"
+
+
+@each_platform
+@pytest.mark.parametrize("together", [False, True])
+def test_scans_and_filters_are_launched_in_pieces(
+    platform: str, together: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both kernels that read elements; a block knows its number among those of all launches."""
+    pyopencl = pytest.importorskip("pyopencl")
+    seen: Counter[str] = Counter()
+    original = pyopencl.Kernel.__call__
+
+    def launching(kernel: Any, *given: Any, **named: Any) -> Any:
+        seen[kernel.function_name.rpartition("_")[2]] += 1
+        return original(kernel, *given, **named)
+
+    monkeypatch.setattr(pyopencl.Kernel, "__call__", launching)
+    on = in_pieces(platform, 8000, gpu=True)
+    on.features = replace(on.features, together=together)
+    data = np.random.default_rng(1).random((2, 15_000)).astype(np.float32)
+    for function in (lambda xs: A.scanl1(A.add, xs), lambda xs: A.filter(lambda x: x > 0.5, A.flatten(xs))[0]):
+        seen.clear()
+        planned, arguments = loops("greedy", [function(A.use(data))])
+        same(compiled(on, planned)(arguments), interpret(planned, arguments))
+        assert seen["totals0"] > 2
+        assert seen["blocks"] > 2
 
 
 def test_work_is_counted_with_the_extents_of_a_call() -> None:

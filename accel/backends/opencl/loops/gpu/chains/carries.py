@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from accel.backends.opencl.code.body import Body
-from accel.backends.opencl.code.kernel import Amount, Choice, Scaffold
+from accel.backends.opencl.code.kernel import GROUP_NUMBER, Amount, Choice, Scaffold
 from accel.backends.opencl.code.shared import PITCH, Shared
 from accel.backends.opencl.code.states import StateType
 from accel.backends.opencl.code.writer import ZEROS, Writer
@@ -59,7 +59,7 @@ def carry(
         size = _most(size, kind.bytes, STAGED_BYTES)
     _declare(writer, kind, scanned, size)
     writer.line("const int lane = get_local_id(0);")
-    writer.line("const long row = get_group_id(0);")
+    writer.line(f"const long row = {GROUP_NUMBER};")
     writer.line(f"const long blocks = ({flat.total} + {BLOCK - 1}) / {BLOCK}, first = row * blocks;")
     rows.enter(body)
     seed = body.seed(state)

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from accel.backends.opencl.code.body import Body
-from accel.backends.opencl.code.kernel import Amount, Choice, NestKernels, Scaffold
+from accel.backends.opencl.code.kernel import GROUP_NUMBER, Amount, Choice, NestKernels, Scaffold
 from accel.backends.opencl.code.shared import Shared, neutral
 from accel.backends.opencl.code.states import Machine
 from accel.backends.opencl.code.tally import tally
@@ -188,7 +188,7 @@ class _GroupChain:
     def _place(self, writer: Writer) -> None:
         """Which block of which row a group has."""
         writer.line("const int lane = get_local_id(0);")
-        writer.line("const long place = get_group_id(0);")
+        writer.line(f"const long place = {GROUP_NUMBER};")
         if self._rows.outer:
             writer.line(f"const long blocks = ({self._flat.total} + {BLOCK - 1}) / {BLOCK};")
             writer.line("const long row = place / blocks, block = place % blocks;")
