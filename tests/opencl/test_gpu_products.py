@@ -11,7 +11,7 @@ import pytest
 
 import accel as A
 from accel.ast.combinators.host.arrays import use
-from accel.backends.opencl.loops.gpu.product_tiles import ENOUGH
+from accel.backends.opencl.loops.gpu.product_tiles import ENOUGH, MOST_BLOCKS
 from accel.backends.opencl.program import PLAIN, translate
 from accel.backends.protocol import HostArray, compiled
 from accel.ir.meaning.interpret import interpret
@@ -22,7 +22,7 @@ from accel.schedule.templates.choose import program_schedules
 from accel.schedule.verify import verify
 from tests.marks import one_in
 from tests.opencl.check import loops, same
-from tests.opencl.platforms import as_gpu, each_platform
+from tests.opencl.platforms import as_gpu, each_platform, fresh
 
 Handle: TypeAlias = A.Acc[Any]  # Any: types are known at run time
 
@@ -62,6 +62,16 @@ def test_products(platform: str, shape: tuple[int, int, int], kind: type[np.numb
 
 
 @each_platform
+@pytest.mark.parametrize("kind", one_in(2, (np.float32, np.float64)))
+@pytest.mark.parametrize("shared", one_in(5, (5 * BLOCK + 77, BLOCK, BLOCK + 1, 2 * BLOCK, 7 * BLOCK + 4095), kept=2))
+def test_sums_of_several_blocks(platform: str, shared: int, kind: type[np.number[Any]]) -> None:
+    """Their values join in pairs, as where a work-item has all of a row."""
+    data = numbers((33, shared), kind), numbers((shared, 34), kind)
+    planned, arguments = loops("greedy", [A.matmul(*map(use, data))])
+    same(compiled(as_gpu(platform), planned)(arguments), compiled(fresh(platform), planned)(arguments))
+
+
+@each_platform
 def test_more_than_products(platform: str) -> None:
     """Distances with what comes before and after in the same loop; and a batch, of transposed factors."""
 
@@ -81,7 +91,7 @@ def test_more_than_products(platform: str) -> None:
 
 
 def test_tiles_run_where_they_serve() -> None:
-    """For enough rows and columns, and folds of one block, whose lanes are in work one after the other."""
+    """For enough rows and columns, and folds of no more blocks than work-items have room for."""
     planned, _ = loops("greedy", [A.matmul(use(numbers((3, 4), np.float32)), use(numbers((4, 5), np.float32)))])
     scheduled = program_schedules(planned, GPU)
     (nest,) = (each for each in scheduled.nests if each.by(Template.ITEM_TILES) is not None)
@@ -96,7 +106,7 @@ def test_tiles_run_where_they_serve() -> None:
         assert not (tiles and any(others))
         return tiles
 
-    rows, shared, columns = ENOUGH, BLOCK, ENOUGH
+    rows, shared, columns = ENOUGH, MOST_BLOCKS * BLOCK, ENOUGH
     assert launched(rows, shared, columns)
     assert not launched(rows - 1, shared, columns)
     assert not launched(rows, shared + 1, columns)

@@ -308,6 +308,13 @@ FAULTS = (
         ("tests/schedule/test_split.py",),
     ),
     Fault(
+        "blocks of a product that are left begin with the first",
+        "backends/opencl/loops/gpu/product_tiles.py",
+        "while (!(blocks >> first & 1)) ++first;",
+        "while (blocks >> first & 1) ++first;",
+        (f"{_PRODUCTS}::test_sums_of_several_blocks",),
+    ),
+    Fault(
         "rows are told apart by the outermost loop alone",
         "schedule/templates/series.py",
         "yield statement.array, found == list(range(outer))",

@@ -3,6 +3,7 @@
 In: a nest, and the tile in it. Out: its kernel. A group fetches what rows and columns of its tile need for some elements of one
 lane, waits, and combines them into 16 or 4 results of each work-item; when a lane is done, it joins the one that it waits for.
 So a value for each level of the tree of lanes is kept of each result, in registers, and each element is read once for a tile.
+Blocks follow each other in the same way; the values of their tree are touched once in a block, and need no registers.
 """
 
 from __future__ import annotations
@@ -29,10 +30,17 @@ ENOUGH = 32
 """Rows and columns from which on tiles are worth it: half of one."""
 
 
+LEVELS = 8
+"""Of the tree of blocks: each result has a value for each."""
+
+MOST_BLOCKS = (1 << LEVELS) - 1
+"""Blocks of a fold, if elements have an order."""
+
+
 def suits(found: Tile) -> tuple[Choice, ...]:
-    """Where tiles serve: for enough rows and columns, and, if elements have an order, folds of one block."""
+    """Where tiles serve: for enough rows and columns, and, if elements have an order, folds of not too many blocks."""
     wide = [Choice((known(side.loop.extent),), ENOUGH, below=False) for side in (found.rows, found.columns)]
-    short = [Choice((known(found.fold.extent),), BLOCK + 1, below=True)] if found.order_lanes > 1 else []
+    short = [Choice((known(found.fold.extent),), MOST_BLOCKS * BLOCK + 1, below=True)] if found.order_lanes > 1 else []
     return (*wide, *short)
 
 
@@ -67,7 +75,12 @@ class _Tiles:
                 writer.line(f"__local {c_type(stream.type)} {name}{number}[{self._edge * DEPTH}];")
         self._place()
         self._body().statements(self._scaffold.nest.body.before)
-        self._lanes()
+        self._declare()
+        if self._bits:
+            self._blocks()
+        else:
+            writer.line("const long begin = 0, end = total;")
+            self._lanes()
         self._results()
         parts = tuple(Amount((known(side.loop.extent),), self._edge) for _, _, side in self._sides)
         items = Amount(rows=tuple(known(loop.extent) for loop in found.batch), factor=GROUP, times=parts)
@@ -90,12 +103,41 @@ class _Tiles:
             writer.line(f"group /= {_count(loop)};")
         writer.line(f"const long total = {_count(found.fold)};")
 
-    def _lanes(self) -> None:
-        """All lanes, each after the one that it joins: a loop over two halves for each level of their tree."""
-        writer, types = self._writer, self._scaffold.types
+    def _declare(self) -> None:
+        """What a work-item keeps of its results."""
         for number, state in enumerate(self._states):
-            kept = "".join(f", level{bit}_{number}[{self._each}][{self._each}]" for bit in range(self._bits))
-            writer.line(f"{types[state.name].name} own{number}[{self._each}][{self._each}]{kept};")
+            shape = f"[{self._each}][{self._each}]"
+            kept = "".join(f", level{bit}_{number}{shape}" for bit in range(self._bits))
+            blocks = f", blocks{number}{shape}[{LEVELS}]" if self._bits else ""
+            self._writer.line(f"{self._scaffold.types[state.name].name} own{number}{shape}{kept}{blocks};")
+
+    def _blocks(self) -> None:
+        """Those of the order, at least one; neighbours join as soon as both are there, and the others at last."""
+        writer, types = self._writer, self._scaffold.types
+        writer.line(f"const int blocks = max((int)((total + {BLOCK - 1}) / {BLOCK}), 1);")
+        with writer.block("for (int block = 0; block < blocks; ++block)"):
+            writer.line(f"const long begin = block * {BLOCK}L, end = min(begin + {BLOCK}L, total);")
+            self._lanes()
+            with writer.block("if (blocks > 1)"), self._all_results():
+                for number, state in enumerate(self._states):
+                    own, kept = f"own{number}[r][c]", f"blocks{number}[r][c]"
+                    writer.line("int level = 0;" if number == 0 else "level = 0;")
+                    with writer.block("for (; block >> level & 1; ++level)"):
+                        writer.line(f"{own} = {types[state.name].merge(f'{kept}[level]', own)};")
+                    writer.line(f"{kept}[level] = {own};")
+        with writer.block("if (blocks > 1)"), self._all_results():
+            writer.line("int first = 0;")
+            writer.line("while (!(blocks >> first & 1)) ++first;")
+            for number, state in enumerate(self._states):
+                own, kept = f"own{number}[r][c]", f"blocks{number}[r][c]"
+                writer.line(f"{own} = {kept}[first];")
+                with writer.block(f"for (int level = first + 1; level < {LEVELS}; ++level)"):
+                    merged = types[state.name].merge(f"{kept}[level]", own)
+                    writer.line(f"if (blocks >> level & 1) {own} = {merged};")
+
+    def _lanes(self) -> None:
+        """All lanes of a block, each after the one that it joins: a loop over two halves for each level of their tree."""
+        writer, types = self._writer, self._scaffold.types
         for bit in range(self._bits):
             writer.open(f"for (int half{bit} = 0; half{bit} < 2; ++half{bit})")
         halves = " + ".join(f"half{bit} * {1 << bit}" for bit in range(self._bits))
@@ -118,11 +160,11 @@ class _Tiles:
                 neutral = ", ".join(map(constant, state.monoid.neutral))
                 name = self._scaffold.types[state.name].name
                 writer.line(f"own{number}[r][c] = ({name}){{{neutral}}};")
-        with writer.block(f"for (long from = lane; from < total; from += {DEPTH * lanes})"):
+        with writer.block(f"for (long from = begin + lane; from < end; from += {DEPTH * lanes})"):
             for name, _, side in self._sides:
                 self._fetch(name, side)
             writer.line(WAIT)
-            writer.line(f"const int stop = (int)min({DEPTH}L, (total - from + {lanes - 1}) / {lanes});")
+            writer.line(f"const int stop = (int)min({DEPTH}L, (end - from + {lanes - 1}) / {lanes});")
             with writer.block("for (int step = 0; step < stop; ++step)"):
                 self._step()
             writer.line(WAIT)
@@ -134,7 +176,7 @@ class _Tiles:
         with writer.block(f"for (int at = place; at < {self._edge * DEPTH}; at += {GROUP})"):
             writer.line(f"const long {index} = {name} + at % {self._edge};")
             writer.line(f"const long {element} = from + at / {self._edge} * {self._found.order_lanes};")
-            with writer.block(f"if ({index} < {_count(side.loop)} && {element} < total)"):
+            with writer.block(f"if ({index} < {_count(side.loop)} && {element} < end)"):
                 self._body().statements(side.statements)
                 for number, stream in enumerate(_fetched(side)):
                     writer.line(f"{name}{number}[at] = {stream_name(stream)};")
