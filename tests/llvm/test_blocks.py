@@ -11,6 +11,12 @@ import pytest
 
 import accel as A
 from accel.ast.tree.types import BOOL, F32, F64, I8, I16, I32, I64, U8, ScalarType
+from accel.backends.llvm.backend import LLVMBackend
+from accel.backends.llvm.machine.processor import Processor
+from accel.backends.llvm.machine.target import host
+from accel.backends.protocol import compiled
+from accel.explanation.explain import subject
+from accel.settings import Settings
 from tests.llvm import nests
 from tests.marks import one_in, slow
 
@@ -182,3 +188,16 @@ def test_the_first_index_out_of_bounds_is_the_error(rows: int, columns: int) -> 
 )
 def test_what_does_not_run_in_blocks(program: Program) -> None:
     assert not runs_in_blocks(program(A.use(np.ones((50, 50)))))
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int8])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_longer_pieces_where_results_go_past_the_caches(
+    kind: Any, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host(), "processor", Processor(True, True, True, cached_bytes=1000))
+    for shape in ((300, 70), (70, 300), (129, 257), (3, 900), (900, 3)):
+        x = (np.random.default_rng(0).random(shape) * 100).astype(kind)
+        loops = subject(A.transpose(A.use(x)), (), Settings()).staged.loops
+        (found,) = compiled(LLVMBackend(threads), loops)([x])
+        assert found.tobytes() == x.T.tobytes()

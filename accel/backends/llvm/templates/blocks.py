@@ -16,6 +16,7 @@ from accel.backends.llvm.emit.transpose import rows_at_once
 from accel.backends.llvm.emit.values import Progression, Uniform, Value, Writer
 from accel.backends.llvm.loops.chunks import leave_if_failed
 from accel.backends.llvm.loops.nest import Levels, NestText
+from accel.backends.llvm.loops.schedule import note_streaming
 from accel.backends.llvm.templates.launch import launch
 from accel.backends.llvm.templates.tiles import Piece, Tile, iterations
 from accel.backends.llvm.text.routine import Routine
@@ -28,8 +29,12 @@ SEQUENCE = 256
 """Bytes that are read, or written, one after the other before another row's turn comes: about as many as it takes until
 memory is as fast as it is for long rows. A tile of so many each way is a small part of the first cache."""
 
+LONGER = 2
+"""How many times as long what is written is where it goes past the caches: memory takes longer pieces faster, and what of a
+tile does not fit into the first cache any more comes from the second in less time."""
+
 MOST = 128
-"""The most elements of a block along an axis."""
+"""The most elements of a block along an axis; of what is written `LONGER` times as many."""
 
 SEVERAL = 16
 """The same where arrays run along two other axes."""
@@ -53,20 +58,29 @@ class BlockLoops:
     def run(self, levels: Levels) -> None:
         """All blocks."""
         code, total, elements = levels.routine.code, "1", "1"
-        for loop in self._blocks.loops:
-            extent = levels.extent(loop)
-            total = code.emit(f"mul i64 {total}, {self._count(levels, loop, extent)}")
+        extents = [(loop, levels.extent(loop)) for loop in self._blocks.loops]
+        for _, extent in extents:
             elements = code.emit(f"mul i64 {elements}, {extent}")
+        note_streaming(self._text, levels, elements, is_flat=True)
+        sizes = self._sizes(levels)
+        for loop, extent in extents:
+            total = code.emit(f"mul i64 {total}, {self._count(levels, sizes, loop, extent)}")
         self._text.routines.append(self._routine())
         launch(self._text, levels, f"{self._text.name}_blocks", total, elements, prod(self._most.values()))
 
-    def _size(self, loop: For) -> int:
-        return self._most.get(loop.index.name, 1)
+    def _sizes(self, levels: Levels) -> dict[str, str]:
+        """How many iterations of each loop a block has, by the name of its index; of all others it has 1."""
+        code, lanes = levels.routine.code, self._blocks.lanes.index.name
+        # The launch says it after its entry block, where words are loaded.
+        large = code.emit(f"icmp ne i64 {levels.routine.load('i64', levels.view.address(STREAMING))}, 0")
+        few = max(1, self._most[lanes] // LONGER)
+        sizes = {name: str(most) for name, most in self._most.items()}
+        return {**sizes, lanes: code.emit(f"select i1 {large}, i64 {self._most[lanes]}, i64 {few}")}
 
-    def _count(self, levels: Levels, loop: For, extent: str) -> str:
+    def _count(self, levels: Levels, sizes: Mapping[str, str], loop: For, extent: str) -> str:
         """How many pieces a loop has."""
-        size, code = self._size(loop), levels.routine.code
-        return extent if size == 1 else code.emit(f"sdiv i64 {code.emit(f'add i64 {extent}, {size - 1}')}, {size}")
+        size = sizes.get(loop.index.name)
+        return extent if size is None else levels.routine.code.parts(extent, size)
 
     def _routine(self) -> Routine:
         """`@<name>_blocks(frame, low, high)`: some of the blocks."""
@@ -75,10 +89,11 @@ class BlockLoops:
         leave_if_failed(levels)
         tiles = [Tile(levels, each, blocks.lanes, blocks.axes, self._most) for each in blocks.across]
         extents = [(loop, levels.extent(loop)) for loop in self._in_order()]
-        counts = [self._count(levels, loop, extent) for loop, extent in extents]
+        sizes = self._sizes(levels)
+        counts = [self._count(levels, sizes, loop, extent) for loop, extent in extents]
         rows = Rows(levels, blocks, tiles, self._lanes)
         with routine.count("%low", "%high") as number:
-            pieces = self._pieces(levels, number, extents, counts)
+            pieces = self._pieces(levels, number, extents, counts, sizes)
             for tile in tiles:
                 tile.fill(pieces)
             rows.write(pieces)
@@ -94,15 +109,20 @@ class BlockLoops:
         return [*(loop for loop in self._blocks.loops if loop not in inner), *inner]
 
     def _pieces(
-        self, levels: Levels, number: str, extents: Sequence[tuple[For, str]], counts: Sequence[str]
+        self,
+        levels: Levels,
+        number: str,
+        extents: Sequence[tuple[For, str]],
+        counts: Sequence[str],
+        sizes: Mapping[str, str],
     ) -> dict[str, Piece]:
         """The block of that number; puts the indices of the loops that are not cut into scope."""
         code, pieces = levels.routine.code, {}
         for (loop, extent), count in reversed([*zip(extents, counts, strict=True)]):
-            name, size = loop.index.name, self._size(loop)
+            name, size = loop.index.name, sizes.get(loop.index.name)
             place = code.emit(f"urem i64 {number}, {count}")
             number = code.emit(f"udiv i64 {number}, {count}")
-            if size == 1:
+            if size is None:
                 levels.streams.made[name] = Uniform(place, I64)
                 continue
             low = code.emit(f"mul i64 {place}, {size}")
@@ -114,7 +134,7 @@ def _sizes(blocks: Blocks) -> dict[str, int]:
     """How many iterations of each loop a block has, by the name of its index: 1 of all others."""
     widest = max(each.read.array.element.bytes for each in blocks.across)
     along = min(MOST, SEQUENCE // widest) if len(blocks.axes) == 1 else SEVERAL
-    lanes = {blocks.lanes.index.name: min(MOST, SEQUENCE // widest)}
+    lanes = {blocks.lanes.index.name: LONGER * min(MOST, SEQUENCE // widest)}
     return lanes | {each.index.name: along for each in blocks.axes}
 
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 from accel.backends.llvm.loops.chunks import run_chunks
 from accel.backends.llvm.loops.durations import ALONE, CHUNK_TIME, duration
 from accel.backends.llvm.loops.nest import Levels, NestText
-from accel.backends.llvm.loops.schedule import note_streaming
 from accel.backends.llvm.text.words import THREADS
 
 
 def launch(text: NestText, levels: Levels, function: str, parts: str, elements: str, size: int) -> None:
     """Calls `@function(frame, low, high)` for all of some parts, which are `elements` together and `size` each, at most.
 
-    Few are one call. Says in the frame whether stores go past the caches. Leaves the function if the user interrupts.
+    Few are one call. Leaves the function if the user interrupts.
     """
     routine, code = levels.routine, levels.routine.code
-    note_streaming(text, levels, elements, is_flat=True)
     each = duration(text)
     time = each.of(code, code.emit(f"sitofp i64 {elements} to double"))
     few, many, after = routine.label(), routine.label(), routine.label()

@@ -15,6 +15,7 @@ from accel.backends.llvm.emit.statements import Statements, Streams
 from accel.backends.llvm.emit.values import Fixed, Lanes, Progression, Uniform, Value, Writer
 from accel.backends.llvm.loops.chunks import leave_if_failed
 from accel.backends.llvm.loops.nest import Levels, NestText
+from accel.backends.llvm.loops.schedule import note_streaming
 from accel.backends.llvm.templates.launch import launch
 from accel.backends.llvm.templates.strips.accumulators import Strip, StripFold
 from accel.backends.llvm.templates.strips.statements import no_step
@@ -88,6 +89,7 @@ class RowsAtOnce:
             some = code.parts(extent, str(self._lanes)) if loop == self._rows.rows else extent
             parts = code.emit(f"mul i64 {parts}, {some}")
         self._text.routines.append(self._routine())
+        note_streaming(self._text, levels, elements, is_flat=True)
         launch(self._text, levels, self._name, parts, elements, self._lanes * TYPICAL)
 
     def _routine(self) -> Routine:

@@ -11,6 +11,7 @@ from accel.backends.llvm.emit.transpose import rows_at_once
 from accel.backends.llvm.emit.values import Progression, Uniform, Value, Writer
 from accel.backends.llvm.loops.chunks import leave_if_failed
 from accel.backends.llvm.loops.nest import Levels, NestText
+from accel.backends.llvm.loops.schedule import note_streaming
 from accel.backends.llvm.states.row_folds import RowFold
 from accel.backends.llvm.states.row_places import RowPlace
 from accel.backends.llvm.templates.launch import launch
@@ -52,6 +53,7 @@ class RowLoops:
                 f"mul i64 {parts}, {self._groups(levels, extent) if loop == self._rows.lanes else extent}"
             )
         self._text.routines.append(self._routine())
+        note_streaming(self._text, levels, elements, is_flat=True)
         launch(self._text, levels, f"{self._text.name}_short_rows", parts, elements, self._group * TYPICAL)
 
     def _groups(self, levels: Levels, extent: str) -> str:
