@@ -359,8 +359,8 @@ FAULTS = (
     Fault(
         "a tile's last elements of a lane are left out",
         "backends/opencl/loops/gpu/product_tiles.py",
-        "(total - from + {lanes - 1}) / {lanes});",
-        "(total - from) / {lanes});",
+        "(end - from + {lanes - 1}) / {lanes});",
+        "(end - from) / {lanes});",
         (f"{_PRODUCTS}::test_more_than_products",),
     ),
     Fault(
