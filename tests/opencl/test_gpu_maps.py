@@ -27,9 +27,9 @@ Handle: TypeAlias = A.Acc[Any]  # Any: types are known at run time
 GPU = WorkItems(gpu=True)
 
 
-def templates(function: Callable[..., object], *data: HostArray) -> list[Template]:
+def templates(function: Callable[..., object], *data: HostArray, machine: WorkItems = GPU) -> list[Template]:
     (nest,) = programs.lowered(function, *data).nests
-    return [schedule.template for schedule in schedules(nest, GPU).schedules]
+    return [schedule.template for schedule in schedules(nest, machine).schedules]
 
 
 def check(platform: str, function: Callable[..., Handle], data: tuple[HostArray, ...], expected: HostArray) -> None:
@@ -159,7 +159,8 @@ def test_patches(platform: str, shape: tuple[int, ...]) -> None:
 
     row = np.arange(shape[-2], dtype=np.float32)[:, None]
     expected = xs * columns + outer.reshape(-1, *[1] * (len(shape) - 1)) * row
-    assert templates(function, xs, columns, outer) == [Template.PATCHES, Template.ITEMS]
+    for machine in (GPU, WorkItems(gpu=False)):
+        assert templates(function, xs, columns, outer, machine=machine) == [Template.PATCHES, Template.ITEMS]
     check(platform, function, (xs, columns, outer), expected)
 
 

@@ -71,7 +71,7 @@ def _ways(nest: Nest, machine: WorkItems) -> tuple[Way, ...]:
 
 def _in_work_items(nest: Nest, machine: WorkItems) -> Iterator[Way]:
     """Each way as one schedule, or as those of slices of the nest; on a GPU by groups, where they serve, and so that
-    neighbours read neighbours where that can be."""
+    neighbours read neighbours where that can be. Maps of several loops run in patches everywhere."""
     if machine.gpu:
         if (in_tiles := suited(nest)) is not None:
             yield Way((by_item_tiles(nest, in_tiles),), in_tiles)
@@ -82,10 +82,11 @@ def _in_work_items(nest: Nest, machine: WorkItems) -> Iterator[Way]:
         if (few := small_elements(nest)) is not None:
             yield Way((few,))
             return
-        if (turned := turned_blocks(nest)) is not None:
-            yield Way((by_turned_blocks(nest, turned),), turned)
-        elif (patched := patches(nest)) is not None:
-            yield Way((patched,))
+    turned = turned_blocks(nest) if machine.gpu else None
+    if turned is not None:
+        yield Way((by_turned_blocks(nest, turned),), turned)
+    elif (patched := patches(nest)) is not None:
+        yield Way((patched,))
     yield from map(Way, by_work_items(nest, machine))
 
 

@@ -2,7 +2,7 @@
 patches of what several loops visit.
 
 In: a nest. Out: its schedule by one of these templates, or None. Each fetch of a GPU brings 128 bytes to 32 neighbours: bytes
-would be a quarter of that, and the elements of a column would take 32 fetches.
+would be a quarter of that, and the elements of a column would take 32 fetches. Patches serve CPUs as well.
 """
 
 from __future__ import annotations
