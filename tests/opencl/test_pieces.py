@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -87,7 +88,11 @@ def test_scans_and_filters_are_launched_in_pieces(
     on = in_pieces(platform, 8000, gpu=True)
     on.features = replace(on.features, together=together)
     data = np.random.default_rng(1).random((2, 15_000)).astype(np.float32)
-    for function in (lambda xs: A.scanl1(A.add, xs), lambda xs: A.filter(lambda x: x > 0.5, A.flatten(xs))[0]):
+    functions: tuple[Callable[[Any], Any], ...] = (
+        lambda xs: A.scanl1(A.add, xs),
+        lambda xs: A.filter(lambda x: x > 0.5, A.flatten(xs))[0],
+    )
+    for function in functions:
         seen.clear()
         planned, arguments = loops("greedy", [function(A.use(data))])
         same(compiled(on, planned)(arguments), interpret(planned, arguments))
