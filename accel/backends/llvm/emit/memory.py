@@ -306,7 +306,7 @@ class Memory:
         code, routine = self._writer.code, self.routine
         vector = code.vector(memory_type(kind))
         past, plain, after = routine.label(), routine.label(), routine.label()
-        routine.branch(past_caches, past, plain)
+        routine.branch(past_caches, past, plain, rarely=True)
         routine.place(past)
         code.line(f"store {vector} {text}, ptr {address}, align {kind.bytes * code.lanes}, !nontemporal !0")
         routine.jump(after)

@@ -81,9 +81,9 @@ class Routine:
         """Goes there."""
         self.code.line(f"br label %{label}")
 
-    def branch(self, condition: str, then: str, orelse: str) -> None:
-        """Goes to one of two labels."""
-        self.code.line(f"br i1 {condition}, label %{then}, label %{orelse}")
+    def branch(self, condition: str, then: str, orelse: str, *, rarely: bool = False) -> None:
+        """Goes to one of two labels; `rarely`: the first one's code stands aside."""
+        self.code.line(f"br i1 {condition}, label %{then}, label %{orelse}{', !prof !2' if rarely else ''}")
 
     @contextmanager
     def when(self, condition: str) -> Iterator[None]:
