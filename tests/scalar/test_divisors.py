@@ -6,6 +6,7 @@ the middle between two floats, those at the ends of the type, and random ones.
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 
 import accel as A
 from accel.backends.llvm.machine.target import host
+from accel.backends.llvm.scalar_code import multipliers
 
 pytestmark = pytest.mark.llvm
 
@@ -98,7 +100,7 @@ def test_a_divisor_for_each_row() -> None:
 
 
 def test_no_lane_divides() -> None:
-    """One divisor makes a reciprocal, once in the function; where the processor cannot convert 64 bits, it divides those."""
+    """One divisor makes a reciprocal, once in the function; where the processor cannot convert 64 bits, a multiplier."""
 
     def text(kind: Any) -> str:
         stage: str = A.explain(by_one, np.zeros(9, kind), np.array(2, kind)).stages["llvm"]
@@ -111,6 +113,21 @@ def test_no_lane_divides() -> None:
         assert " fdiv " in entry
         assert " fdiv " not in rest
         assert "div <" not in rest
+    assert "div <" not in text(np.int64)
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint64])
+def test_multipliers(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of a processor that cannot convert 64 bits, whatever this one can."""
+    monkeypatch.setattr(multipliers, "host", lambda: SimpleNamespace(converts_longs=False))
+    found = A.runN(lambda xs, y: (by_one(xs, y), A.map(lambda x: x ^ A.the(y), xs)), threads=1)
+    random, ends = np.random.default_rng(11), np.iinfo(kind)
+    xs = np.concatenate([edges(kind), random.integers(ends.min, ends.max, 100, kind, endpoint=True)])
+    for divisor in [*random.choice(edges(kind), 40), *(kind(n) for n in (0, 1, 3, 7, 10, ends.min, ends.max))]:
+        check(kind, xs, np.full(len(xs), divisor), found(xs, divisor)[0])
+        products = int(divisor) * random.integers(0, 1 << 32, 50).astype(object) + random.integers(-1, 2, 50)
+        near = (products % 2**64).astype(np.uint64).astype(kind)
+        check(kind, near, np.full(50, divisor), found(near, divisor)[0])
 
 
 FLOATS_BY_ONE: Any = A.runN(lambda xs, y: A.map(lambda x: x / A.the(y), xs), threads=1)

@@ -145,4 +145,11 @@ FAULTS = (
         "_DOWN = -8",
         ("tests/scalar/test_divisors.py::test_by_one",),
     ),
+    Fault(
+        "a multiplier is rounded down",
+        "backends/llvm/scalar_code/multipliers.py",
+        "%result = add i64 %more, 1",
+        "%result = add i64 %more, 0",
+        ("tests/scalar/test_divisors.py::test_multipliers",),
+    ),
 )

@@ -2,7 +2,8 @@
 
 In: two integers of one type; in lanes perhaps the scalar that all divisors are. Out: quotient or remainder, 0 for a divisor of
 0; the least integer over -1 wraps. x86 has no vector division: integers of up to 32 bits are divided as floats, where the
-truncated quotient is exact, those of 64 bits and those with one divisor by its reciprocal (`reciprocals.py`).
+truncated quotient is exact, those of 64 bits and those with one divisor by its reciprocal (`reciprocals.py`); those of 64 bits
+without AVX-512, by one divisor, with a multiplier (`multipliers.py`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TypeAlias
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import F32, F64, ScalarType
 from accel.backends.llvm.scalar_code.conversions import truncated
+from accel.backends.llvm.scalar_code.multipliers import by_multiplier, has_multiplier
 from accel.backends.llvm.scalar_code.reciprocals import divided, multiplies
 from accel.backends.llvm.text.code import Code
 
@@ -80,6 +82,8 @@ def _divided(code: Code, kind: ScalarType, x: str, y: str, one: str | None) -> t
     """Quotient toward zero and remainder, both 0 for y = 0."""
     if (known := _known(y)) is not None:
         return _divided_by_constant(code, kind, x, y, known)
+    if one is not None and has_multiplier(code, kind, one):
+        return by_multiplier(code, kind, x, y, one)
     if multiplies(code, kind, one):
         return divided(code, kind, x, y, one)
     type_, bit, zero = code.type(kind), code.vector("i1"), code.literal(kind, 0)

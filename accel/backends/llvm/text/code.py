@@ -19,7 +19,7 @@ WIDTH_ATTRIBUTES = '"prefer-vector-width"="512" "min-legal-vector-width"="512"'
 """Of every function: they decide how vectors are passed, so all functions of a module must agree on them."""
 
 METADATA = '!0 = !{i32 1}\n!1 = !{}\n!2 = !{!"branch_weights", i32 1, i32 2000}\n'
-"""What every module ends with: the operands of `!nontemporal`, `!unpredictable`, and of `!prof` where a branch is taken rarely."""
+"""What every module ends with: the operands of `!nontemporal`, `!unpredictable`, and `!prof` of what is taken rarely."""
 
 FUNCTION_ATTRIBUTES = f"nounwind willreturn memory(none) {WIDTH_ATTRIBUTES}"
 """Of the functions without effects that printers define."""
