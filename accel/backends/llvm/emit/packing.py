@@ -41,6 +41,8 @@ def set_lanes(code: Code, mask: str) -> str:
 
 
 def _compressed(code: Code, kind: ScalarType, text: str, mask: str) -> str:
+    if _has_permutations(code, kind):
+        return _permuted(code, kind, text, mask)
     vector, masks = code.vector(memory_type(kind)), code.vector("i1")
     wide = vector if kind.bytes >= 4 else code.vector("i32")
     if wide != vector:
@@ -50,3 +52,35 @@ def _compressed(code: Code, kind: ScalarType, text: str, mask: str) -> str:
     name = f"llvm.experimental.vector.compress.v{code.lanes}{scalar}"
     front = code.call(name, wide, [wide, masks, wide], operands)
     return code.emit(f"trunc {wide} {front} to {vector}") if wide != vector else front
+
+
+def _has_permutations(code: Code, kind: ScalarType) -> bool:
+    """Whether a register of 32 bytes is to be compressed, by a processor that has no instruction for that."""
+    return host().permutes_words and code.lanes * max(4, kind.bytes) == 32
+
+
+def _permuted(code: Code, kind: ScalarType, text: str, mask: str) -> str:
+    """By a table of permutations of eight words, with a row for each mask."""
+    lanes, vector, words = code.lanes, code.vector(memory_type(kind)), code.at(8)
+    word = words.vector("i32")
+    if kind.bytes < 4:
+        given = code.emit(f"zext {vector} {text} to {word}")
+    else:
+        given = code.emit(f"bitcast {vector} {text} to {word}")
+    symbol = f"accel_front_{lanes}"
+    rows = ", ".join(_row(number, lanes) for number in range(1 << lanes))
+    code.declarations.setdefault(symbol, f"@{symbol} = internal constant [{1 << lanes} x <8 x i8>] [{rows}], align 64")
+    bits = code.emit(f"bitcast {code.vector('i1')} {mask} to i{lanes}")
+    number = code.emit(f"zext i{lanes} {bits} to i64")
+    place = code.emit(f"getelementptr <8 x i8>, ptr @{symbol}, i64 {number}")
+    order = code.emit(f"zext <8 x i8> {code.emit(f'load <8 x i8>, ptr {place}, align 8')} to {word}")
+    front = code.call("llvm.x86.avx2.permd", word, [word, word], [f"{word} {given}", f"{word} {order}"])
+    return code.emit(f"{'trunc' if kind.bytes < 4 else 'bitcast'} {word} {front} to {vector}")
+
+
+def _row(mask: int, lanes: int) -> str:
+    """The words of the lanes that are set in a mask, in order, and then those of others."""
+    each = 8 // lanes
+    order = sorted(range(lanes), key=lambda lane: not mask >> lane & 1)
+    words = ", ".join(f"i8 {lane * each + word}" for lane in order for word in range(each))
+    return f"<8 x i8> <{words}>"

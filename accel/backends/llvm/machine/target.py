@@ -112,6 +112,11 @@ class Host:
         """Whether 64-bit integers in lanes become floats and come back in an instruction: AVX-512's."""
         return self.is_x86 and bool(self._features.get("avx512dq"))
 
+    @property
+    def permutes_words(self) -> bool:
+        """Whether eight words of a register are put in any order by an instruction, and none compresses them: AVX2's."""
+        return self.is_x86 and bool(self._features.get("avx2")) and not self._features.get("avx512f")
+
     def compile(self, text: str, *, quick: bool = False) -> bytes:
         """Object code of a module's text; `quick`: without optimising. Raises `RuntimeError` for malformed text: a bug."""
         with FORKS.lock, self._module(text) as module:
