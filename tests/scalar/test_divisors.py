@@ -14,7 +14,7 @@ import pytest
 
 import accel as A
 from accel.backends.llvm.machine.target import host
-from accel.backends.llvm.scalar_code import multipliers
+from accel.backends.llvm.scalar_code.division import multipliers
 
 pytestmark = pytest.mark.llvm
 

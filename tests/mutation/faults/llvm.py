@@ -190,14 +190,14 @@ FAULTS = (
     ),
     Fault(
         "a floor with a constant divisor goes the wrong way",
-        "backends/llvm/scalar_code/division.py",
+        "backends/llvm/scalar_code/division/integers.py",
         "'sgt' if known < 0 else 'slt'",
         "'slt' if known < 0 else 'sgt'",
         ("tests/scalar/test_llvm.py::test_bits_are_the_references_by_constants",),
     ),
     Fault(
         "the least integer is divided by -1",
-        "backends/llvm/scalar_code/division.py",
+        "backends/llvm/scalar_code/division/integers.py",
         'guarded = code.emit(f"or {bit} {by_zero}, {by_minus_one}")',
         'guarded = code.emit(f"or {bit} {by_zero}, {by_zero}")',
         (_SCALAR,),

@@ -12,8 +12,8 @@ from typing import TypeAlias, Union, assert_never
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64, ScalarType
-from accel.backends.llvm.scalar_code.division import DIVISIONS
-from accel.backends.llvm.scalar_code.quotients import by_constant, by_register
+from accel.backends.llvm.scalar_code.division.floats import by_constant, by_register
+from accel.backends.llvm.scalar_code.division.integers import DIVISIONS
 from accel.backends.llvm.scalar_code.scalar import operation
 from accel.backends.llvm.text.code import Code, constant_text, register_type
 from accel.labelled.array import Array

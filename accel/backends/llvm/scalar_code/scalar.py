@@ -13,7 +13,7 @@ from accel.ast.tree.operators import COMPARISONS, COUNTS, ELEMENTARY, SHIFTS, Op
 from accel.ast.tree.types import BOOL, F16, F32, I16, ScalarType
 from accel.backends.llvm.machine.system import is_x86
 from accel.backends.llvm.scalar_code.conversions import bitcast, cast
-from accel.backends.llvm.scalar_code.division import DIVISIONS
+from accel.backends.llvm.scalar_code.division.integers import DIVISIONS
 from accel.backends.llvm.scalar_code.halves import fused, narrowed, widened
 from accel.backends.llvm.scalar_code.integers import count, power, shift
 from accel.backends.llvm.scalar_code.mathematics import elementary

@@ -14,8 +14,8 @@ from typing import TypeAlias
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import F32, F64, ScalarType
 from accel.backends.llvm.scalar_code.conversions import truncated
-from accel.backends.llvm.scalar_code.multipliers import by_multiplier, has_multiplier
-from accel.backends.llvm.scalar_code.reciprocals import divided, multiplies
+from accel.backends.llvm.scalar_code.division.multipliers import by_multiplier, has_multiplier
+from accel.backends.llvm.scalar_code.division.reciprocals import divided, multiplies
 from accel.backends.llvm.text.code import Code
 
 
