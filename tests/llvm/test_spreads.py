@@ -167,6 +167,7 @@ def test_which_arguments_are_read_where_they_lie() -> None:
     assert not copies(lambda a: A.zipWith(A.add, a, A.reverse(a)), np.broadcast_to(x[0], (100, 100)).T)
     assert not copies(lambda a: A.map(lambda e: e + 1, A.tail(a)), x[:, ::2])
     assert copies(lambda a: A.stencil(lambda n: n(0, 1) + n(0, 0), A.boundary.clamp, a), x[:, ::2])
+    assert not copies(lambda a: A.slice(a, (0, 1)), x[:, ::2])  # a nest without loops
     assert not copies(lambda a: A.gather(A.use(np.zeros(7, np.int64)), a), x[:, 3])
     assert copies(lambda a: A.zipWith(A.add, a, A.reverse(a)), x[:, ::2])
     assert copies(lambda a: A.foldAll(A.add, 0, a), x.T)

@@ -82,8 +82,8 @@ def _serves(nests: Sequence[Nest], argument: Array, spread: Spread, found: Layou
     loops = [level.loop.index for level in mentions.levels(nest) if level.loop is not None]
     known = steps(nest)
     moved = [of(operand, known) for operand in read.index]
-    if any(each.over(loops[-1]) is None for each in moved):
-        return True  # at random, wherever the elements lie
+    if not loops or any(each.over(loops[-1]) is None for each in moved):
+        return True  # one element; or at random, wherever they lie
     if spread.step == 1 and not isinstance(_first_way(nest, argument, found), Blocks | Columns | ColumnScans):
         return False
     moving = [[place for place, each in enumerate(moved) if each.over(index) != 0] for index in around]
