@@ -123,6 +123,29 @@ def test_results_are_those_of_copies(name: str) -> None:
                     assert not np.shares_memory(one, array)
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_arguments_that_have_to_be_square(layout: str) -> None:
+    """What stands for a transposed argument has its extents, where these are equal by the program's text."""
+
+    def program(x: A.Acc[A.Matrix[np.float32]]) -> Any:  # Any: a pair of results
+        turned = A.zipWith(A.sub, x, A.transpose(x))
+        state = (A.transpose(x), x, A.unit(A.constant(0, np.int64)))
+        last = A.awhile(
+            lambda s: A.map(lambda i: i < 2, s[2]),
+            lambda s: (s[1], A.zipWith(lambda p, q: p - 2 * q, s[0], s[1]), A.map(lambda i: i + 1, s[2])),
+            state,
+        )
+        return turned, last[0]
+
+    function = A.runN(program)
+    x = rows(2, 9, 9)
+    given = LAYOUTS[layout](x)
+    for _ in range(3):
+        turned, last = function(given)
+        np.testing.assert_array_equal(turned, x - x.T)
+        np.testing.assert_array_equal(last, x.T - 2 * x)
+
+
 def flat(results: object) -> tuple[HostArray, ...]:
     found = results if isinstance(results, tuple) else (results,)
     assert all(isinstance(each, np.ndarray) for each in found)

@@ -313,4 +313,11 @@ FAULTS = (
         "    if len(reads) != 1:\n        return True\n",
         (f"{_SPREADS}::test_which_arguments_are_read_where_they_lie",),
     ),
+    Fault(
+        "what stands for a square argument is the argument",
+        "backends/llvm/calls/in_place.py",
+        "leaf=_LEAF + found.array.leaf",
+        "leaf=found.array.leaf",
+        (f"{_SPREADS}::test_arguments_that_have_to_be_square",),
+    ),
 )

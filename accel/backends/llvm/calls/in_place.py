@@ -44,7 +44,7 @@ class InPlace:
 def in_place(program: Program, spreads: Sequence[Spread | None]) -> InPlace:
     """The program for arguments that lie so."""
     given = {argument: spread for argument, spread in zip(leaves(program), spreads, strict=True) if spread is not None}
-    layouts = {argument: layout(argument, each.order, apart=each.step != 1) for argument, each in given.items()}
+    layouts = {argument: _other(layout(argument, each.order, apart=each.step != 1)) for argument, each in given.items()}
     fixed = mentioned_otherwise(program)
     nests = [step.nest for step in program.steps if isinstance(step, Launch)]
     served = {
@@ -62,6 +62,15 @@ def in_place(program: Program, spreads: Sequence[Spread | None]) -> InPlace:
     copies = [Launch(in_layouts(nest, copied, written=False)) for nest in _copies(list(copied))]
     known = {layouts[argument].array: spread for argument, spread in given.items()}
     return InPlace(replace(program, steps=(*copies, *changed)), layouts, known, frozenset(copied))
+
+
+_LEAF = 1 << 20
+"""From here on leaves are arrays that stand for arguments: none of these has so many."""
+
+
+def _other(found: Layout) -> Layout:
+    """The layout, of an array that is not the argument itself, whatever its extents are."""
+    return replace(found, array=replace(found.array, leaf=_LEAF + found.array.leaf))
 
 
 def _serves(nests: Sequence[Nest], argument: Array, spread: Spread, found: Layout) -> bool:
