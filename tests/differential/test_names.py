@@ -35,12 +35,13 @@ LEFT_OUT = {
 
 def public() -> set[str]:
     """The functions of the language, by the names that a program writes."""
-    found = {name for name, value in vars(A).items() if _is_of_language(value)}
+    found = {name for name, value in vars(A).items() if not name.startswith("_") and _is_of_language(value)}
     return found | {f"random.{name}" for name, value in vars(A.random).items() if _is_of_language(value)}
 
 
 def _is_of_language(value: object) -> bool:
-    return inspect.isfunction(value) and value.__module__.startswith(LANGUAGE)
+    """Whether it is a function of the language; what stands before one answers to calls that do not fit."""
+    return inspect.isfunction(value) and inspect.unwrap(value).__module__.startswith(LANGUAGE)
 
 
 def world() -> World:
