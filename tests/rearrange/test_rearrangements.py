@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -134,4 +135,4 @@ def test_the_model_knows_what_is_loaded_before_a_sum_that_is_written_out() -> No
 
 
 def test_it_is_public_and_imported_late() -> None:
-    assert A.rearrangements is rearrangement.rearrangements
+    assert inspect.unwrap(A.rearrangements) is rearrangement.rearrangements
