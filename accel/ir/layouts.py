@@ -5,7 +5,7 @@ In: a nest, and a `Layout` for some arrays. Out: the nest over what stands for t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from accel.ast.tree.types import I64
@@ -15,6 +15,7 @@ from accel.ir.nodes import (
     HostCall,
     HostSizes,
     Launch,
+    Level,
     LoopBody,
     Nest,
     Operand,
@@ -110,14 +111,20 @@ def in_layouts(nest: Nest, layouts: Mapping[Array, Layout], *, written: bool = T
             return each
         return replace(each, array=found.array, capacity=tuple(each.capacity[d] for d in found.order))
 
-    levels = list(mentions.levels(nest))
-    body = None
-    for level in reversed(levels):
+    parts = [
+        (tuple(map(statement, level.before)), tuple(map(statement, level.after))) for level in mentions.levels(nest)
+    ]
+    return replace(_with_parts(nest, parts), outputs=tuple(map(output, nest.outputs)))
+
+
+def _with_parts(nest: Nest, parts: Sequence[tuple[Sequence[LoopBody], Sequence[LoopBody]]]) -> Nest:
+    """The nest with other statements before and after the loop of each level, outermost first."""
+    body: Level | None = None
+    for level, (before, after) in reversed([*zip(mentions.levels(nest), parts, strict=True)]):
         loop = None if level.loop is None or body is None else replace(level.loop, body=body)
-        before, after = (tuple(map(statement, some)) for some in (level.before, level.after))
-        body = replace(level, before=before, loop=loop, after=after)
+        body = Level(tuple(before), loop, tuple(after))
     assert body is not None, "a nest has a level"
-    return replace(nest, body=body, outputs=tuple(map(output, nest.outputs)))
+    return replace(nest, body=body)
 
 
 def reads_outwards(nest: Nest, arrays: Set[Array]) -> Nest:
@@ -136,9 +143,4 @@ def reads_outwards(nest: Nest, arrays: Set[Array]) -> Nest:
                 if all(stream in indices for stream in streams):
                     place = min(depth, max([indices.index(stream) + 1 for stream in streams], default=0))
             befores[place].append(each)
-    body = None
-    for level, before in zip(reversed(levels), reversed(befores), strict=True):
-        loop = None if level.loop is None or body is None else replace(level.loop, body=body)
-        body = replace(level, before=tuple(before), loop=loop)
-    assert body is not None, "a nest has a level"
-    return replace(nest, body=body)
+    return _with_parts(nest, [(before, level.after) for before, level in zip(befores, levels, strict=True)])

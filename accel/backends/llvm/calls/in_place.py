@@ -83,7 +83,8 @@ def _serves(nests: Sequence[Nest], argument: Array, spread: Spread, found: Layou
     if spread.step == 1 and not mixed:
         return True
     reads = [(nest, around, read) for nest in nests for around, read in _reads(nest) if read.array == argument]
-    if spread.step == 1 and reads and all(isinstance(_first_way(nest, argument, found), Tile) for nest, *_ in reads):
+    ways = [_first_way(nest, argument, found) for nest, *_ in reads] if spread.step == 1 else []
+    if ways and all(isinstance(way, Tile) for way in ways):
         return True  # what is packed is read in any order
     if len(reads) != 1:
         return not reads
@@ -93,7 +94,7 @@ def _serves(nests: Sequence[Nest], argument: Array, spread: Spread, found: Layou
     moved = [of(operand, known) for operand in read.index]
     if not loops or any(each.over(loops[-1]) is None for each in moved):
         return True  # one element; or at random, wherever they lie
-    if spread.step == 1 and not isinstance(_first_way(nest, argument, found), Blocks | Columns | ColumnScans):
+    if not all(isinstance(way, Blocks | Columns | ColumnScans) for way in ways):
         return False
     moving = [[place for place, each in enumerate(moved) if each.over(index) != 0] for index in around]
     return all(len(places) == 1 for places in moving) and len({place for (place,) in moving}) == len(around)

@@ -52,9 +52,9 @@ class SpreadCalls:
 
     def make(self, spreads: Spreads, arguments: Sequence[HostArray]) -> Function | None:
         """The same; it is compiled now if it is not there."""
-        if spreads not in self._made:
-            self._made[spreads] = self._make(spreads, arguments) if len(self._made) < MOST else None
-        return self._made[spreads]
+        if spreads not in self._made and len(self._made) < MOST:
+            self._made[spreads] = self._make(spreads, arguments)
+        return self._made.get(spreads)
 
     def wanted(self, spreads: Spreads, arguments: Sequence[HostArray]) -> Function | None:
         """The same, for arguments which are to be copied otherwise: once that has been done often enough."""
