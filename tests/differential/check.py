@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
-from accel.ast.combinators.host.arrays import use
 from accel.errors import AccelError, AccelShapeError
 from accel.support.choices import STRATEGIES
 from tests.differential.data import HostArray, inputs
@@ -24,10 +23,10 @@ from tests.differential.subjects import (
     difference,
     failures,
     has_elementary,
-    join,
     on_opencl,
     reference,
     shared,
+    together,
 )
 from tests.differential.trials import Device, Trial, Trials, Way, thorough
 
@@ -105,12 +104,12 @@ def check_opencl(
 Given: TypeAlias = tuple[Function, list[HostArray]]
 
 
-def _sorted(together: Sequence[Given]) -> tuple[list[Given], list[Given], list[Given]]:
+def _sorted(programs: Sequence[Given]) -> tuple[list[Given], list[Given], list[Given]]:
     """Programs whose results must be the reference's, those with elementary functions, those that the reference fails in."""
     sound: list[Given] = []
     elementary: list[Given] = []
     raising: list[Given] = []
-    for function, arrays in together:
+    for function, arrays in programs:
         try:
             given = case(function, arrays)
         except Exception:  # judged with the interpreters
@@ -124,11 +123,11 @@ def _sorted(together: Sequence[Given]) -> tuple[list[Given], list[Given], list[G
     return sound, elementary, raising
 
 
-def _agree(together: Sequence[Given], strategies: Sequence[Way], device: Device, to_reference: bool) -> bool:
+def _agree(programs: Sequence[Given], strategies: Sequence[Way], device: Device, to_reference: bool) -> bool:
     """Whether the strategies give one result for these programs as one: the reference's, or that of the first strategy."""
-    if not together:
+    if not programs:
         return True
-    joined = join([function(*map(use, arrays)) for function, arrays in together])
+    joined = together(programs)
     expected = reference(joined) if to_reference else None
     for strategy in strategies:
         try:
@@ -141,9 +140,9 @@ def _agree(together: Sequence[Given], strategies: Sequence[Way], device: Device,
     return True
 
 
-def _survive(together: Sequence[Given], device: Device) -> bool:
+def _survive(programs: Sequence[Given], device: Device) -> bool:
     """Whether nothing but accel's errors comes out of programs in which the reference fails, each alone."""
-    for number, (function, arrays) in enumerate(together):
+    for number, (function, arrays) in enumerate(programs):
         given, strategy = case(function, arrays), STRATEGIES[number % len(STRATEGIES)]
         try:
             outcome = attempt(partial(on_opencl, given, strategy, device))

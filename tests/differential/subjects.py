@@ -108,6 +108,11 @@ def join(programs: Sequence[tuple[A.Acc[object], ...]], products: Rounding = "fu
     return Case(built.program, [to_host(leaf) for constant in built.constants for leaf in constant.data])
 
 
+def together(programs: Sequence[tuple[Function, Sequence[HostArray]]]) -> Case:
+    """Several programs at arrays of their own as one. What `use` does not take may be among these if no result needs it."""
+    return join([function(*[use(taken(array)) for array in arrays]) for function, arrays in programs])
+
+
 def attempt(run: Callable[[], list[HostArray]]) -> Outcome:
     """Run; an error that a user may see is an outcome, any other is a bug and passes through."""
     try:

@@ -33,6 +33,7 @@ from tests.differential.subjects import (
     has_elementary,
     on_llvm,
     reference,
+    together,
 )
 from tests.differential.trials import Trial, every_plan, thorough
 from tests.marks import one_in, require_device, slow
@@ -106,6 +107,13 @@ def every_clustering_agrees(seed: int) -> int:
         outcome = attempt(partial(compiled, given, each, on_llvm(1)))
         assert difference(expected, outcome) is None, file_source(program) + text(each.loops)
     return len(found)
+
+
+def test_programs_run_together_beside_arrays_that_nothing_takes() -> None:
+    """As a batch on OpenCL has them: no result needs the second argument."""
+    refused = np.broadcast_to(np.uint8(0), (1 << 62, 1))
+    joined = together([(lambda t0, t1: (t0,), [np.arange(3), refused]), (lambda t0: (t0,), [np.arange(2)])])
+    assert [array.tolist() for array in reference(joined).arrays] == [[0, 1, 2], [0, 1]]
 
 
 def test_every_strategy_has_its_turn() -> None:
