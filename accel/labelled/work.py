@@ -39,8 +39,8 @@ INSTRUCTIONS = Work(elementary=20, load=4, loop=40)
 TIME = Work(elementary=20, load=4, loop=40, division=16)
 """How long it takes, in the time of an addition, by which the llvm backend shares loops among threads."""
 
-LAUNCH = Work(elementary=20, division=8)
-"""How many operations of a device run, by which the opencl backend launches long nests in pieces."""
+LAUNCH = Work(elementary=20, load=8, division=8)
+"""In the time of how many operations of a device it runs, by which the opencl backend launches long nests in pieces."""
 
 
 _DIVISIONS = frozenset({Operator.DIV, Operator.MOD, Operator.SQRT})

@@ -12,7 +12,7 @@ import pytest
 
 import accel as A
 from accel.backends.opencl.backend import OpenCLBackend
-from accel.backends.opencl.code.kernel import GROUP_NUMBER, divisible
+from accel.backends.opencl.code.kernel import GROUP_NUMBER, LAUNCHED_END, divisible
 from accel.backends.opencl.work import UNKNOWN, work
 from accel.backends.protocol import compiled
 from accel.ir.meaning.interpret import interpret
@@ -70,12 +70,9 @@ def test_pieces_are_all_work_items_once(platform: str, monkeypatch: pytest.Monke
     assert seen == [(0, 10_240)], "a CPU is in no hurry"
 
 
-@each_platform
-@pytest.mark.parametrize("together", [False, True])
-def test_scans_and_filters_are_launched_in_pieces(
-    platform: str, together: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Both kernels that read elements; a block knows its number among those of all launches."""
+@pytest.fixture
+def launches(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How many launches there were of each purpose of kernels."""
     pyopencl = pytest.importorskip("pyopencl")
     seen: Counter[str] = Counter()
     original = pyopencl.Kernel.__call__
@@ -85,6 +82,13 @@ def test_scans_and_filters_are_launched_in_pieces(
         return original(kernel, *given, **named)
 
     monkeypatch.setattr(pyopencl.Kernel, "__call__", launching)
+    return seen
+
+
+@each_platform
+@pytest.mark.parametrize("together", [False, True])
+def test_scans_and_filters_are_launched_in_pieces(platform: str, together: bool, launches: Counter[str]) -> None:
+    """Both kernels that read elements; a block knows its number among those of all launches."""
     on = in_pieces(platform, 8000, gpu=True)
     on.features = replace(on.features, together=together)
     data = np.random.default_rng(1).random((2, 15_000)).astype(np.float32)
@@ -93,11 +97,41 @@ def test_scans_and_filters_are_launched_in_pieces(
         lambda xs: A.filter(lambda x: x > 0.5, A.flatten(xs))[0],
     )
     for function in functions:
-        seen.clear()
+        launches.clear()
         planned, arguments = loops("greedy", [function(A.use(data))])
         same(compiled(on, planned)(arguments), interpret(planned, arguments))
-        assert seen["totals0"] > 2
-        assert seen["blocks"] > 2
+        assert launches["totals0"] > 2
+        assert launches["blocks"] > 2
+
+
+def scattered(combine: Callable[[Any, Any], Any], kind: type[np.generic], keys: A.Acc[Any]) -> A.Acc[Any]:
+    """Elements 0, 1.25, 2.5, … of that type, at these keys of seven places."""
+    start = A.fill((7,), A.constant(0, kind))
+    values = A.imap(lambda index, _: A.cast(A.cast(A.unindex(index)[0], np.float64) * 1.25, kind), keys)
+    return A.scatterWith(combine, start, A.zip(keys, values))
+
+
+@each_platform
+@pytest.mark.parametrize(
+    ("combine", "kind", "kernels"),
+    [(A.add, np.int32, ["copies"]), (A.max, np.float32, ["copies"]), (A.add, np.float32, ["digits", "move", "runs"])],
+)
+def test_scatters_are_launched_in_pieces(
+    platform: str,
+    combine: Callable[[Any, Any], Any],
+    kind: type[np.generic],
+    kernels: list[str],
+    launches: Counter[str],
+) -> None:
+    """Into copies in local memory, and sorted by their targets: a run of equal ones goes on in the next piece."""
+    on, run = in_pieces(platform, 100_000, gpu=True), None
+    for where in (np.random.default_rng(1).integers(0, 7, 20_000), np.full(20_000, 3), np.arange(20_000) // 9000):
+        launches.clear()
+        planned, arguments = loops("greedy", [scattered(combine, kind, A.use(where))])
+        run = run or compiled(on, planned)
+        same(run(arguments), interpret(planned, arguments))
+        assert all(launches[kernel] > 2 for kernel in kernels), launches
+        assert launches["runs"] in (0, 79), "so few elements each that one work-item may go through all of them"
 
 
 def test_work_is_counted_with_the_extents_of_a_call() -> None:
@@ -127,4 +161,5 @@ def test_kernels_that_know_their_group_are_not_divided() -> None:
     assert divisible("const long item = get_global_id(0);")
     assert not divisible("const long place = get_group_id(0);")
     assert divisible(f"const long patch = {GROUP_NUMBER};")
+    assert divisible(f"const long stop = {LAUNCHED_END};")
     assert not divisible("for (long item = get_global_id(0); item < n; item += get_global_size(0))")

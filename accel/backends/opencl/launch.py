@@ -40,6 +40,9 @@ GROUP = 256
 SERIAL_GROUP = 8
 """The same, where few work-items have much to do each: groups are what a CPU's cores share out."""
 
+ALONE = 1 << 9
+"""How many times as long a GPU takes for what one of its work-items does alone: each step waits for memory, some 100 ns."""
+
 KernelArgument: TypeAlias = "pyopencl.Buffer | np.int64"
 
 Build: TypeAlias = "Callable[[str], pyopencl.Program]"
@@ -159,15 +162,17 @@ class _Launcher:
             size = self._size(sizes)
             temporaries = tuple([each.bytes * each.count.value(size) for each in self._made.temporaries])
             told = tuple([np.int64(sizes[slot]) for slot in self._sizes])
-            pieces = self._pieces(size)
-            items = tuple([_launches(each, size, pieces) for each in self._made.kernels])
+            items = tuple([_launches(each, size, self._pieces(each, size)) for each in self._made.kernels])
             self._plan = plan = _Plan(extents, told, temporaries, items)
         return plan
 
-    def _pieces(self, size: Callable[[SizeVariable], int]) -> int:
-        """In how many launches a kernel runs that can be divided: in so many that none does more than it may."""
+    def _pieces(self, kernel: Kernel, size: Callable[[SizeVariable], int]) -> int:
+        """In how many launches a kernel runs: in so many that none does more than it may, if it can be divided."""
         most = self._features.most
-        return 1 if most is None else max(-(-self._work.value(size) // most), 1)
+        if most is None or not kernel.divisible:
+            return 1
+        work = (kernel.work or self._work).value(size) * (ALONE if kernel.alone else 1)
+        return max(-(-work // most), 1)
 
     def _taken(self) -> list[pyopencl.Kernel]:
         try:
@@ -210,12 +215,12 @@ def _kernel(program: pyopencl.Program, kernel: Kernel, made: NestKernels) -> pyo
 
 
 def _launches(kernel: Kernel, size: Callable[[SizeVariable], int], pieces: int) -> tuple[_Items, ...]:
-    """Those of a kernel: one, or `pieces` of about the same size if it can be divided."""
+    """Those of a kernel: `pieces` of about the same size, or as many as there are groups."""
     items = kernel.items.value(size)
     if items == 0 or not kernel.runs(size):
         return ()
     group = kernel.group or (SERIAL_GROUP if kernel.serial and items < GROUP * SERIAL_GROUP else GROUP)
     groups = -(-items // group)
-    each = -(-groups // pieces) if kernel.divisible else groups
+    each = -(-groups // pieces)
     starts = range(0, groups, each)
     return tuple([((min(each, groups - start) * group,), (group,), (start * group,)) for start in starts])

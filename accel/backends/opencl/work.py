@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from accel.backends.opencl.code.kernel import elements
 from accel.ir import mentions
-from accel.ir.nodes import LoopBody, Nest, OneToMaybe, OneToOne, Scatter, Within
+from accel.ir.nodes import LoopBody, Nest, OneToMaybe, OneToOne, Read, Scatter, Within, Write
 from accel.labelled.array import Extent, SizeVariable
 from accel.labelled.scalar import Constant, While
 from accel.labelled.work import LAUNCH
@@ -19,6 +19,12 @@ from accel.labelled.work import work as scalar_work
 
 UNKNOWN = 64
 """Iterations of a loop of which nobody knows how many it has."""
+
+ACCESS = 4
+"""Operations in whose time an element is read or written beside its neighbours' by a device that is slow at both."""
+
+ATOMIC = 16
+"""The same of an element that is combined with one at any place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +57,15 @@ def work(nests: Sequence[Nest]) -> Work:
 
 
 def _operations(statement: LoopBody) -> int:
-    """One for what it is, and those of its function."""
+    """Some for what it is, and those of its function."""
+    own, inner = 1, []
     match statement:
         case OneToOne() | OneToMaybe() | Within():
             inner = list(mentions.function_statements(statement.function))
         case Scatter():
-            inner = list(mentions.function_statements(statement.combine))
+            own, inner = ATOMIC, list(mentions.function_statements(statement.combine))
+        case Read() | Write():
+            own = ACCESS
         case _:
-            inner = []
-    return (1 + scalar_work(inner, LAUNCH)) * (UNKNOWN if any(isinstance(each, While) for each in inner) else 1)
+            pass
+    return (own + scalar_work(inner, LAUNCH)) * (UNKNOWN if any(isinstance(each, While) for each in inner) else 1)

@@ -301,6 +301,13 @@ FAULTS = (
         (f"{_GPU}::test_sorts_have_a_pass_for_each_digit",),
     ),
     Fault(
+        "a run of equal targets ends with the piece in which it begins",
+        "backends/opencl/loops/gpu/runs.py",
+        "(item == begin || keys[item - 1] != key)",
+        "(item == 0 || keys[item - 1] != key)",
+        ("tests/opencl/test_pieces.py::test_scatters_are_launched_in_pieces",),
+    ),
+    Fault(
         "any element owns its target",
         "schedule/templates/gpu/ordered_scatters.py",
         "OneToMaybe(mine, EQUAL, (found, number), scatter.when)",

@@ -107,7 +107,8 @@ class Kernel:
 
     `items` work-items do something; `group` is the size of work-groups, None if any will do. `serial`: each work-item walks
     through many elements, so that neighbours are far apart in memory. `when`: all of these hold. `unless`: not all of these.
-    `divisible`: groups may be launched some at a time.
+    `divisible`: groups may be launched some at a time. `work`: how much all of them do, None if as much as the nests. `alone`:
+    one work-item may do all of it while the others have nothing to do.
     """
 
     name: str
@@ -118,6 +119,8 @@ class Kernel:
     when: tuple[Choice, ...] = ()
     unless: tuple[Choice, ...] = ()
     divisible: bool = False
+    work: Amount | None = None
+    alone: bool = False
 
     def runs(self, size: Callable[[SizeVariable], int]) -> bool:
         """Whether it is launched in a call of these sizes."""
@@ -172,6 +175,8 @@ class _Written:
     serial: bool
     when: tuple[Choice, ...]
     unless: tuple[Choice, ...]
+    work: Amount | None
+    alone: bool
 
 
 ERROR_PARAMETER = f"volatile __global long* {ERROR}"
@@ -193,10 +198,15 @@ GROUP_NUMBER = "get_global_offset(0) / get_local_size(0) + get_group_id(0)"
 """The number of a work-item's group among those of all launches of a kernel. Compilers see that it is the same in the group."""
 
 
+LAUNCHED_END = "get_global_offset(0) + get_global_size(0)"
+"""The number of the first work-item behind those of this launch of a kernel."""
+
+
 def divisible(body: str) -> bool:
     """Whether work-items of a kernel are told apart by nothing but their numbers among all: OpenCL counts groups from 0 in each
     launch, work-items from where it begins."""
-    return re.search(r"\bget_(?:group_id|num_groups|global_size)\b", body.replace(GROUP_NUMBER, "")) is None
+    rest = body.replace(GROUP_NUMBER, "").replace(LAUNCHED_END, "")
+    return re.search(r"\bget_(?:group_id|num_groups|global_size)\b", rest) is None
 
 
 class Scaffold:
@@ -241,13 +251,15 @@ class Scaffold:
         group: int | None = None,
         serial: bool = False,
         when: Choice | tuple[Choice, ...] | None = None,
+        work: Amount | None = None,
+        alone: bool = False,
     ) -> None:
-        """Add a kernel, which is launched after those that were added before."""
+        """Add a kernel, which is launched after those that were added before; `work`, `alone`: see `Kernel`."""
         where = when if isinstance(when, tuple) else () if when is None else (when,)
         fixed = "" if group is None else fixed_group(group)
         fixed += "SERIAL " if serial or self._divides else ""
         self._written.append(
-            _Written(f"{self.prefix}_{purpose}", fixed, body, items, group, serial, where, self.unless)
+            _Written(f"{self.prefix}_{purpose}", fixed, body, items, group, serial, where, self.unless, work, alone)
         )
 
     def done(self, schedule: str) -> NestKernels:
@@ -279,4 +291,6 @@ class Scaffold:
             written.when,
             written.unless,
             divisible(written.body),
+            written.work,
+            written.alone,
         )

@@ -63,7 +63,9 @@ def _kernel(body: Body, scaffold: Scaffold, flat: Flat, scatters: Sequence[Scatt
                 writer.line(f"{copy}[at] = {neutral};")
     writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
     run_once(body, scaffold.nest, "get_global_id(0) == 0")
-    every = f"{NEIGHBOURS} * get_global_size(0)"
+    # As many as are launched, in one launch or in several.
+    groups = f"clamp(({flat.total} + {GROUP * EACH - 1}) / {GROUP * EACH}, 1L, {MOST_GROUPS}L)"
+    every = f"{NEIGHBOURS * GROUP} * {groups}"
     with writer.block(f"for (long first = {NEIGHBOURS} * get_global_id(0); first < {flat.total}; first += {every})"):
         writer.line(f"const long end = min(first + {NEIGHBOURS}, {flat.total});")
         with writer.block("for (long item = first; item < end; ++item)"):

@@ -4,6 +4,9 @@ In: `Runs`. Out: kernels. The sort is stable, so a run has its elements in their
 at a time, from the lowest on [Zagha and Blelloch 1991]. In each pass every group counts its digits; one group finds where each
 group's elements of each digit begin; every work-item moves its own elements there. There are as many passes as keys have
 digits, known at launch; keys and places change from one buffer to another with each.
+
+All but one kernel, which goes through the groups' counts, may be launched in pieces. That which combines takes a piece of what
+is sorted in each, one after the other: a run that begins in an earlier one goes on with what its target holds by then.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from dataclasses import dataclass
 
 from accel.ast.tree.types import I64
 from accel.backends.opencl.code.functions import inline
-from accel.backends.opencl.code.kernel import Amount, Choice, Scaffold
+from accel.backends.opencl.code.kernel import GROUP_NUMBER, LAUNCHED_END, Amount, Choice, Scaffold
 from accel.backends.opencl.code.naming import array_name, extent_text
 from accel.backends.opencl.code.spelling import c_type
 from accel.backends.opencl.code.writer import Writer
@@ -28,6 +31,12 @@ CHUNK = GROUP * EACH
 
 MOST_PASSES = 12
 """No array has more than 2^48 elements."""
+
+WORK = 32
+"""Operations for each element in each kernel that sorts, most of them for reading and writing 8 bytes here and there."""
+
+RUN_WORK = 16
+"""Operations for each element where runs are combined: neighbours are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +79,7 @@ def _begin(scaffold: Scaffold, runs: Runs, buffers: _Buffers, total: str) -> Non
     writer.line("const long item = get_global_id(0);")
     writer.line(f"if (item < 2) {buffers.done}[item] = 0;")
     writer.line(f"if (item < {total}) {buffers.places[0]}[item] = item;")
-    scaffold.kernel("unsorted", writer.text, Amount(runs.sources, least=2))
+    scaffold.kernel("unsorted", writer.text, Amount(runs.sources, least=2), work=_work(runs))
 
 
 def _choose(writer: Writer, buffers: _Buffers, passes: str) -> None:
@@ -78,6 +87,15 @@ def _choose(writer: Writer, buffers: _Buffers, passes: str) -> None:
     writer.line(f"const int odd = (int)({buffers.done}[{passes}] & 1);")
     writer.line(f"__global const long* keys = odd ? {buffers.keys[1]} : {buffers.keys[0]};")
     writer.line(f"__global const long* places = odd ? {buffers.places[1]} : {buffers.places[0]};")
+
+
+def _groups(total: str) -> str:
+    """How many groups share the elements, as an atom."""
+    return f"(({total} + {CHUNK - 1}) / {CHUNK})"
+
+
+def _work(runs: Runs, each: int = WORK) -> Amount:
+    return Amount(runs.sources, factor=each)
 
 
 def _digit(key: str) -> str:
@@ -88,7 +106,7 @@ def _count(scaffold: Scaffold, runs: Runs, buffers: _Buffers, total: str, when: 
     writer = Writer()
     writer.line(f"__local int bins[{DIGITS}];")
     writer.line("const int lane = get_local_id(0);")
-    writer.line("const long group = get_group_id(0), groups = get_num_groups(0);")
+    writer.line(f"const long group = {GROUP_NUMBER}, groups = {_groups(total)};")
     _choose(writer, buffers, "0")
     writer.line(f"const int shift = {BITS} * (int){buffers.done}[0];")
     writer.line(f"if (lane < {DIGITS}) bins[lane] = 0;")
@@ -98,7 +116,8 @@ def _count(scaffold: Scaffold, runs: Runs, buffers: _Buffers, total: str, when: 
         writer.line(f"atomic_inc(&bins[{_digit('keys[at]')}]);")
     writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
     writer.line(f"if (lane < {DIGITS}) {buffers.counts}[lane * groups + group] = bins[lane];")
-    scaffold.kernel("digits", writer.text, Amount(runs.sources, CHUNK, factor=GROUP), group=GROUP, when=when)
+    items = Amount(runs.sources, CHUNK, factor=GROUP)
+    scaffold.kernel("digits", writer.text, items, group=GROUP, when=when, work=_work(runs))
 
 
 def _offsets(scaffold: Scaffold, buffers: _Buffers, total: str, when: Choice) -> None:
@@ -106,7 +125,7 @@ def _offsets(scaffold: Scaffold, buffers: _Buffers, total: str, when: Choice) ->
     writer, counts = Writer(), buffers.counts
     writer.line(f"__local long sums[{GROUP}];")
     writer.line("const int lane = get_local_id(0);")
-    writer.line(f"const long many = {DIGITS} * (({total} + {CHUNK - 1}) / {CHUNK});")
+    writer.line(f"const long many = {DIGITS} * {_groups(total)};")
     writer.line("long before = 0;")
     with writer.block(f"for (long base = 0; base < many; base += {GROUP})"):
         writer.line(f"const long own = base + lane < many ? {counts}[base + lane] : 0;")
@@ -131,7 +150,7 @@ def _move(scaffold: Scaffold, runs: Runs, buffers: _Buffers, total: str, when: C
     writer = Writer()
     writer.line(f"__local ushort found[{DIGITS}][{GROUP}];")
     writer.line("const int lane = get_local_id(0);")
-    writer.line("const long group = get_group_id(0), groups = get_num_groups(0);")
+    writer.line(f"const long group = {GROUP_NUMBER}, groups = {_groups(total)};")
     _choose(writer, buffers, "1")
     writer.line(f"__global long* moved = odd ? {buffers.keys[0]} : {buffers.keys[1]};")
     writer.line(f"__global long* from = odd ? {buffers.places[0]} : {buffers.places[1]};")
@@ -156,22 +175,24 @@ def _move(scaffold: Scaffold, runs: Runs, buffers: _Buffers, total: str, when: C
         writer.line("found[digit][lane] += 1;")
         writer.line("moved[to] = key;")
         writer.line("from[to] = places[at];")
-    scaffold.kernel("move", writer.text, Amount(runs.sources, CHUNK, factor=GROUP), group=GROUP, when=when)
+    items = Amount(runs.sources, CHUNK, factor=GROUP)
+    scaffold.kernel("move", writer.text, items, group=GROUP, when=when, work=_work(runs))
 
 
 def _combine(scaffold: Scaffold, runs: Runs, buffers: _Buffers, total: str) -> None:
-    """The work-item at the first element of a run goes through it."""
+    """The work-item at the first element of a run goes through it, as far as that is in this launch."""
     writer, scatter = Writer(), runs.scatter
     count = " * ".join(["1L", *map(extent_text, scatter.arrays[0].shape)])
-    writer.line(f"const long item = get_global_id(0), total = {total}, targets = {count};")
-    with writer.block("if (item < total)"):
+    writer.line(f"const long item = get_global_id(0), begin = get_global_offset(0), targets = {count};")
+    writer.line(f"const long stop = min((long)({LAUNCHED_END}), {total});")
+    with writer.block("if (item < stop)"):
         _choose(writer, buffers, "0")
         writer.line("const long key = keys[item];")
-        with writer.block("if (key < targets && (item == 0 || keys[item - 1] != key))"):
+        with writer.block("if (key < targets && (item == begin || keys[item - 1] != key))"):
             olds = [writer.fresh("old") for _ in scatter.arrays]
             for old, array in zip(olds, scatter.arrays, strict=True):
                 writer.line(f"{c_type(array.element)} {old} = {array_name(array)}[key];")
-            with writer.block("for (long at = item; at < total && keys[at] == key; ++at)"):
+            with writer.block("for (long at = item; at < stop && keys[at] == key; ++at)"):
                 values = [writer.fresh("own") for _ in runs.values]
                 for own, array in zip(values, runs.values, strict=True):
                     writer.line(f"const {c_type(array.element)} {own} = {array_name(array)}[places[at]];")
@@ -183,4 +204,5 @@ def _combine(scaffold: Scaffold, runs: Runs, buffers: _Buffers, total: str) -> N
                     writer.line(f"{old} = {new};")
             for old, array in zip(olds, scatter.arrays, strict=True):
                 writer.line(f"{array_name(array)}[key] = {old};")
-    scaffold.kernel("runs", writer.text, Amount(runs.sources), serial=True)
+    work = _work(runs, RUN_WORK)
+    scaffold.kernel("runs", writer.text, Amount(runs.sources), serial=True, work=work, alone=True)
