@@ -140,8 +140,16 @@ class Shared:
             writer.line(f"if (vectors == 0) {self.vectors}[0] = {self.total};")
 
     def _reach(self, writer: Writer) -> None:
-        """All work-items go through the vectors, twice as far each time: of exact states."""
+        """All work-items go through the vectors, twice as far each time: of exact states. On a processor, one does."""
         made, left = self.made, writer.fresh("left")
+        if self.context.features.together:
+            with writer.block("if (lane == 0)"):
+                writer.line(f"{made.name} {left} = {neutral(made)};")
+                with writer.block(f"for (int j = 0; j < {self.items}; ++j)"):
+                    writer.line(f"{left} = {made.merge(left, f'{self.vectors}[j]')};")
+                    writer.line(f"{self.vectors}[j] = {left};")
+            writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+            return
         with writer.block(f"for (int reach = 1; reach < {self.items}; reach *= 2)"):
             writer.line(f"{made.name} {left} = {neutral(made)};")
             writer.line(f"if (lane >= reach) {left} = {self.vectors}[lane - reach];")

@@ -9,8 +9,7 @@ local memory; the group scans them; the next phase reads results and computes ag
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from accel.backends.opencl.code.body import Body
@@ -195,17 +194,19 @@ class _GroupChain:
         else:
             writer.line("const long block = place;")
 
-    @contextmanager
-    def _visited(self, writer: Writer, items: int) -> Iterator[None]:
-        """The loop over the elements `at` of a stretch that a work-item brings and reads: those of its own vector, or one in
-        each `row`, where its neighbours have those beside."""
+    def _visit(self, writer: Writer, items: int, visited: Callable[[bool], None]) -> None:
+        """Loop over the elements `at` of a stretch that a work-item brings and reads: those of its own vector, or one in each
+        `row`, where its neighbours have those beside. `visited` writes what is done, and is told whether all are there: a
+        processor is faster where it need not ask for each."""
         if self._together:
-            with writer.block(f"for (int at = lane * {SCAN_VECTOR}; at < lane * {SCAN_VECTOR} + {SCAN_VECTOR}; ++at)"):
-                yield
+            for head, all_there in ((f"if (lane * {SCAN_VECTOR} + {SCAN_VECTOR} <= count)", True), ("else", False)):
+                with writer.block(head), writer.block(f"for (int k = 0; k < {SCAN_VECTOR}; ++k)"):
+                    writer.line(f"const int at = lane * {SCAN_VECTOR} + k;")
+                    visited(all_there)
             return
         with writer.block(f"for (int row = 0; row < {self._stretch}; row += {items})"):
             writer.line("const int at = row + lane;")
-            yield
+            visited(False)
 
     def _body(self, writer: Writer, only: frozenset[int]) -> Body:
         return Body(writer, self._scaffold.context, dict(self._scaffold.types), only=only, atomic=True)
@@ -220,15 +221,19 @@ class _GroupChain:
             writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
         for state in left:
             block.deposit(body, state)
-        with self._visited(writer, block.items):
-            for state in phase.states:
-                block.shared[state.name].clear(writer, "at")
-            with writer.block("if (at < count)"):
+
+        def visited(all_there: bool) -> None:
+            if not all_there:
+                for state in phase.states:
+                    block.shared[state.name].clear(writer, "at")
+            with writer.block("" if all_there else "if (at < count)"):
                 writer.line("const long item = base + at;")
                 flat.enter(body, "item")
                 for state in phase.reads:
                     block.bind(body, state)
                 body.level(flat.body)
+
+        self._visit(writer, block.items, visited)
         for present in block.presents(left):
             present.end(writer)
         if left:
