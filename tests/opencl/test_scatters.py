@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
 import accel as A
+from accel.backends.opencl.backend import OpenCLBackend
 from accel.backends.protocol import compiled
-from tests.opencl.check import loops
-from tests.opencl.platforms import backend, each_platform
+from tests.opencl.check import loops, on_device
+from tests.opencl.platforms import backend, each_platform, fresh
+
+if TYPE_CHECKING:
+    import pyopencl
 
 ELEMENTS = 200_003
 
@@ -39,3 +46,23 @@ def test_the_greatest_is_found(platform: str) -> None:
     expected = [values[slot::5].max() for slot in range(5)]
     for _ in range(3):
         assert compiled(backend(platform), program)(arguments)[0].tolist() == expected
+
+
+@each_platform
+@pytest.mark.parametrize("gpu", [False, True])
+def test_devices_without_64_bit_atomics(platform: str, gpu: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has 8 bytes is scattered by one work-item, or on GPUs sorted by target."""
+    texts: list[str] = []
+    original = OpenCLBackend.build
+
+    def build(self: OpenCLBackend, text: str) -> pyopencl.Program:
+        texts.append(text)
+        return original(self, text)
+
+    monkeypatch.setattr(OpenCLBackend, "build", build)
+    on = fresh(platform)
+    on.features = replace(on.features, gpu=gpu, together=False, atomics64=False)
+    on_device(on, "scatter-histogram")
+    assert texts
+    assert not any("atom_" in text or "int64_base_atomics : enable" in text for text in texts)
+    assert any("_runs(" in text for text in texts) == gpu
