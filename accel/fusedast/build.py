@@ -21,14 +21,13 @@ from accel.fusedast.nodes import (
     UnfusedAcond,
     UnfusedAwhile,
 )
-from accel.fusedast.ports import visits_all
 from accel.fusedast.rules import join, leaf
 from accel.ilp.problem.clustering import Cluster, Plan
 from accel.labelled import nodes as labelled
 from accel.labelled.array import Array, Label
 from accel.labelled.nodes import Acond, Awhile, Binding, Copy
 from accel.labelled.operations import Kind, describe
-from accel.labelled.programs import consumed
+from accel.labelled.programs import Orders, consumed, orders
 from accel.support.union_find import UnionFind
 
 
@@ -38,9 +37,9 @@ def build(program: labelled.Program, plan: Plan) -> Program:
     planned = sorted(label for cluster in plan.clustering.clusters for label in cluster.labels)
     if planned != sorted(by_label):
         raise AccelInternalError(f"the plan is for labels {planned}, the program has {sorted(by_label)}")
-    users = _users(program)
+    users, own = _users(program), orders(program.bindings)
     inner = dict(plan.inner)
-    nodes = tuple(_node(cluster, by_label, users, inner) for cluster in plan.clustering.clusters)
+    nodes = tuple(_node(cluster, by_label, users, own, inner) for cluster in plan.clustering.clusters)
     return Program(program.parameters, nodes, program.results, program.own_shapes, program.equalities)
 
 
@@ -63,6 +62,7 @@ def _node(
     cluster: Cluster,
     by_label: Mapping[Label, Binding],
     users: Mapping[Array, frozenset[Label]],
+    own: Orders,
     inner: Mapping[Label, tuple[Plan, Plan]],
 ) -> Node:
     if len(cluster.labels) == 1:
@@ -81,11 +81,15 @@ def _node(
             case _:
                 pass
     members = sorted(zip(cluster.labels, cluster.traversals, strict=True))
-    return root([leaf(by_label[label], traversal) for label, traversal in members], users)
+    leaves = [leaf(by_label[label], traversal, own.of.get(label)) for label, traversal in members]
+    return root(leaves, users, own.whole)
 
 
-def root(leaves: list[LeafOfCluster], users: Mapping[Array, frozenset[Label]]) -> RootOfCluster:
+def root(
+    leaves: list[LeafOfCluster], users: Mapping[Array, frozenset[Label]], whole: frozenset[Label] = frozenset()
+) -> RootOfCluster:
     """The cluster of some operations, given in rising order of labels. `users`: of each array, in the whole program.
+    `whole`: the orders of gathers that visit all.
 
     Raises `AccelInternalError` if they do not hang together or an output's order depends on a gather [vB24 section 3.3].
     """
@@ -94,9 +98,8 @@ def root(leaves: list[LeafOfCluster], users: Mapping[Array, frozenset[Label]]) -
     needed = frozenset(array for array in arrays if not users.get(array, frozenset()) <= own)
     tree = _tree(leaves, needed)
     for port in tree.signature.outputs:
-        order = port.traversal
-        pushed = order is not None and order.gather is not None
-        if pushed and port.array in needed and not any(visits_all(each.binding, order) for each in leaves):
+        order = None if port.traversal is None else port.traversal.gather
+        if order is not None and port.array in needed and order not in whole:
             raise AccelInternalError(f"%{port.array.label} is needed whole, but made in the order of a gather")
     return RootOfCluster(tree, tuple(array for array in arrays if array in needed))
 

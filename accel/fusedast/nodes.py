@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, Union
 
 from accel.ilp.problem.clustering import Traversal
-from accel.labelled.array import Array, Shape
+from accel.labelled.array import Array, Label, Shape
 from accel.labelled.nodes import Binding, Equality
 
 
@@ -35,10 +35,11 @@ class Signature:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeafOfCluster:
-    """One operation, and the order in which it visits its result."""
+    """One operation, the order in which it visits its result, and the label of that in which it reads what it gathers from."""
 
     binding: Binding
     traversal: Traversal
+    own: Label
     signature: Signature
 
 

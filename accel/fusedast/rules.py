@@ -25,13 +25,14 @@ from accel.fusedast.nodes import (
 )
 from accel.fusedast.ports import signature
 from accel.ilp.problem.clustering import Traversal
-from accel.labelled.array import Array
+from accel.labelled.array import Array, Label
 from accel.labelled.nodes import Binding
 
 
-def leaf(binding: Binding, traversal: Traversal) -> LeafOfCluster:
-    """A cluster of one operation [vB24 Table 1]."""
-    return LeafOfCluster(binding, traversal, signature(binding, traversal))
+def leaf(binding: Binding, traversal: Traversal, own: Label | None = None) -> LeafOfCluster:
+    """A cluster of one operation [vB24 Table 1]. `own`: the order in which it reads sources, if that is another one's."""
+    order = binding.label if own is None else own
+    return LeafOfCluster(binding, traversal, order, signature(binding, traversal, order))
 
 
 def join(first: Tree, second: Tree, needed: Collection[Array]) -> Tree:

@@ -18,13 +18,13 @@ from accel.fusedast.nodes import (
     UnfusedAwhile,
     Vertical,
 )
-from accel.fusedast.ports import signature, visits_all
+from accel.fusedast.ports import signature
 from accel.fusedast.rules import merge
 from accel.fusedast.text import text, tree_text
 from accel.fusedast.walk import leaves, postorder
 from accel.labelled.array import Array, Label
 from accel.labelled.nodes import Binding, Scatter
-from accel.labelled.programs import reads
+from accel.labelled.programs import Orders, orders, reads
 
 
 def verify(program: Program) -> None:
@@ -46,13 +46,14 @@ _Part: TypeAlias = tuple[Program, frozenset[Array], frozenset[Label]]
 def _verify_part(program: Program, outer: frozenset[Array], before: frozenset[Label]) -> list[_Part]:
     visible = set(outer).union(*program.parameters)
     done = set(before)
+    own = orders(_bindings(program))
     inner: list[_Part] = []
     for node in program.nodes:
         match node:
             case RootOfCluster(tree, results):
                 bindings = [leaf.binding for leaf in leaves(tree)]
                 _require_visible(bindings, visible, program)
-                _verify_cluster(tree, results)
+                _verify_cluster(tree, results, own)
                 visible -= {a for b in bindings if isinstance(b.operation, Scatter) for a in b.operation.destinations}
                 visible.update(results)
             case Unfused(binding):
@@ -100,9 +101,17 @@ def _require_after(bindings: Iterable[Binding], done: set[Label], program: Progr
             raise AccelInternalError(f"operation {binding.label} stands before {binding.after}:\n{text(program)}")
 
 
-def _verify_cluster(tree: Tree, results: tuple[Array, ...]) -> None:
+def _bindings(program: Program) -> list[Binding]:
+    """A program's own operations, in rising order."""
+    found: list[Binding] = []
+    for node in program.nodes:
+        found += [leaf.binding for leaf in leaves(node.tree)] if isinstance(node, RootOfCluster) else [node.binding]
+    return sorted(found, key=lambda binding: binding.label)
+
+
+def _verify_cluster(tree: Tree, results: tuple[Array, ...], own: Orders) -> None:
     for node in postorder(tree):
-        problem = _problem(node)
+        problem = _problem(node, own)
         if problem is not None:
             raise AccelInternalError(f"{problem}:\n{tree_text(node)}")
     traversals = {port.array: port.traversal for port in tree.signature.outputs}
@@ -110,15 +119,15 @@ def _verify_cluster(tree: Tree, results: tuple[Array, ...]) -> None:
         if array not in traversals:
             raise AccelInternalError(f"result {array.label}.{array.leaf} is not made:\n{tree_text(tree)}")
         traversal = traversals[array]
-        if traversal is None or any(visits_all(leaf.binding, traversal) for leaf in leaves(tree)):
-            continue
-        if traversal.gather is not None:
+        if traversal is not None and traversal.gather is not None and traversal.gather not in own.whole:
             raise AccelInternalError(f"result {array.label}.{array.leaf} has order {traversal}:\n{tree_text(tree)}")
 
 
-def _problem(node: Tree) -> str | None:
+def _problem(node: Tree, own: Orders) -> str | None:
     if isinstance(node, LeafOfCluster):
-        fits = node.signature == signature(node.binding, node.traversal)
+        if node.own != own.of.get(node.binding.label, node.binding.label):
+            return "a leaf reads its sources in an order that is not its operation's"
+        fits = node.signature == signature(node.binding, node.traversal, node.own)
         return None if fits else "a leaf's signature is not its operation's"
     bound, shared, merged = merge(node.first.signature, node.second.signature)
     match node:

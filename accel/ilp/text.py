@@ -44,7 +44,7 @@ def graph_text(graph: Graph) -> str:
             word
             for word, holds in (
                 ("backward", node.backward), ("exclusive", node.exclusive), ("inexact", not node.exact),
-                ("shrinking", node.shrinking), ("whole", node.whole), ("loops", node.loops),
+                ("shrinking", node.shrinking), ("whole", node.placed > 0), ("loops", node.loops),
             )
             if holds
         ]  # fmt: skip

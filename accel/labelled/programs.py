@@ -1,13 +1,14 @@
-"""Walks over labelled programs: their parts, and what an operation reads, loads and mentions."""
+"""Walks over labelled programs: their parts, what an operation reads, loads and mentions, and in which order."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import assert_never
 
-from accel.labelled.array import Array, Extent, SizeVariable
+from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
 from accel.labelled.nodes import Binding, HostCall, Operation, Program
-from accel.labelled.operations import ORDERED, Flag, Kind, describe, parts
+from accel.labelled.operations import ORDERED, Flag, Kind, Role, describe, parts
 from accel.labelled.scalar import Block, Compute, Function, If, Load, Operand, Statement, Variable, While
 
 
@@ -179,3 +180,36 @@ def highest_label(program: Program) -> int:
         labels += [binding.label for binding in part.bindings]
         labels += [leaf.label for parameter in part.parameters for leaf in parameter]
     return max(labels)
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """In whose order operations read their sources: each in its own, but for what visits the same segments.
+
+    Folds and scans of segments that visit one shape, whose last extent is the length of one descriptor's segments in one extent
+    and one direction, are at one place of their sources in the same turn: they have one order, with the label of the first.
+
+    `of`: the order of each operation that reads sources. `whole`: the orders in which all elements are visited, since a scan of
+    segments has them, of as much as the segments hold.
+    """
+
+    of: Mapping[Label, Label]
+    whole: frozenset[Label]
+
+
+def shared_order(visited: Iterable[tuple[Label, Kind, Shape]]) -> dict[Label, Label]:
+    """The order of each operation, given what it visits; in rising order of labels."""
+    first: dict[Shape, Label] = {}
+    return {label: first.setdefault(shape, label) if kind is Kind.SEGMENTS else label for label, kind, shape in visited}
+
+
+def orders(bindings: Iterable[Binding]) -> Orders:
+    """The orders of a program's own operations."""
+    visited, placing = list[tuple[Label, Kind, Shape]](), list[Label]()
+    for binding in bindings:
+        described = describe(binding.operation)
+        if described.read(Role.SOURCE):
+            visited.append((binding.label, described.kind, described.iteration or binding.arrays[0].shape))
+            placing += [binding.label] if described.placed(binding.arrays) else []
+    found = shared_order(visited)
+    return Orders(found, frozenset(found[label] for label in placing))

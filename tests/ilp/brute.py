@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from accel.ilp.legality.checker import cluster_refusal, refusal
-from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Clustering, Traversal
+from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Clustering, Traversal, own_order
 from accel.ilp.problem.cost import CostModel, Weights
 from accel.ilp.problem.cost_function import Cost
 from accel.ilp.problem.decode import in_order
@@ -44,13 +44,13 @@ class _Recomputed:
 
 def _orders(graph: Graph, labels: tuple[Label, ...], unpushed: frozenset[Label]) -> Iterator[Cluster]:
     """The set with every assignment of orders in which readers inside read as their makers make."""
-    gathers = [Traversal(label, False) for label in labels if graph.node[label].kind in GATHERS]
+    gathers = dict.fromkeys(own_order(graph, label) for label in labels if graph.node[label].kind in GATHERS)
     chosen: list[dict[Label, Traversal]] = [{}]
     for label in reversed(labels):
         longer = []
         for orders in chosen:
             wanted = {
-                Traversal(edge.consumer, False) if edge.role is Role.SOURCE else orders[edge.consumer]
+                own_order(graph, edge.consumer) if edge.role is Role.SOURCE else orders[edge.consumer]
                 for array in graph.node[label].arrays
                 for edge in graph.readers[array]
                 if edge.consumer in orders and not graph.node[label].places(array)

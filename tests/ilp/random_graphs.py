@@ -25,7 +25,7 @@ class _Drawing:
     def __init__(
         self, seed: int, operations: int, nested: bool, gathers: bool, cheap: bool, ranks: bool, segments: bool
     ) -> None:
-        self.segmented, self.described = segments, list[tuple[str, str]]()
+        self.segmented, self.described = segments, list[tuple[str, str, str]]()
         self.nested, self.gathers, self.cheap = nested, gathers, cheap
         self.shapes = _RANKS if ranks else _SHAPES
         self.matrices = tuple(shape for shape in _RANKS if " " in shape) if ranks else _MATRICES
@@ -152,14 +152,21 @@ class _Drawing:
         self.sketch.backpermute(name, shape, sources, result=result, shrinking=shrinking)
 
     def segments(self, name: str, result: bool) -> None:
-        """Folds of segments of one or two arrays of one shape; now and then by a descriptor that others have, too."""
+        """Folds and scans of segments; often by a descriptor that others have, too, and of what these make or read."""
+        if self.described and self.random.random() < 0.6:
+            starts, ends, shape = self.random.choice(self.described)
+            again = self.pick(shape=shape)
+            if again is not None and again not in (starts, ends):
+                self.sketch.segments(name, starts, ends, [again], result=result, placed=self.random.random() < 0.6,
+                                     backward=self.random.random() < 0.2,
+                                     longer="" if self.random.random() < 0.8 else f"l{len(shape)}")  # fmt: skip
+            return
         source, starts = self.pick(rank=1), self.pick(rank=1)
         if source is None or starts is None or self.shape(source).split()[:-1] != self.shape(starts).split()[:-1]:
             return
         ends = self.pick(shape=self.shape(starts)) or starts
-        self.described.append((starts, ends))
-        starts, ends = self.random.choice(self.described)
         if self.shape(source).split()[:-1] == self.shape(starts).split()[:-1] and not {starts, ends} & {source}:
+            self.described.append((starts, ends, self.shape(source)))
             self.sketch.segments(name, starts, ends, [source], result=result, placed=self.random.random() < 0.5,
                                  backward=self.random.random() < 0.3,
                                  longer="" if self.random.random() < 0.7 else f"l{len(self.described)}")  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import F64
+from accel.fusedast.rules import leaf
 from accel.ilp.problem.clustering import FORWARD
 from accel.ir.lowering.frame import Frame
 from accel.ir.lowering.reductions import lower_filter, lower_fold
@@ -17,7 +18,7 @@ def framed(binding: Binding, rows: Array) -> Frame:
     """The frame of an operation over a matrix, in a nest whose outer loop has one row more."""
     outer, inner = rows.shape
     longer = Array(99, 0, F64, (Extent(outer.variable, outer.offset + 1), inner))
-    return Frame([(binding, FORWARD)], [(rows, FORWARD), (longer, FORWARD)], [])
+    return Frame([leaf(binding, FORWARD)], [(rows, FORWARD), (longer, FORWARD)], [])
 
 
 def states_and_steps(binding: Binding, rows: Array) -> tuple[list[State], list[ManyToOne]]:

@@ -81,7 +81,7 @@ class Analysis:
 
     def narrow(self, v: Label) -> Label | None:
         """The one gather that need not visit all to whose order v may be pushed."""
-        return next((gather for gather in self.pushable.get(v, ()) if not self.graph.node[gather].whole), None)
+        return next((gather for gather in self.pushable.get(v, ()) if gather not in self.graph.whole), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,36 +141,37 @@ class _Facts:
             self.infusible |= {arc for arc in self.arcs if arc not in self.infusible and self._cannot_fuse(arc)}
 
     def _way(self, edge: Edge) -> tuple[Role, bool]:
-        """How an edge is read, and whether in the order of the scan of segments that makes it."""
+        """How an edge is read, and whether what is read is made in the order of a scan of segments."""
         maker = self.graph.node.get(edge.array.label)
         return edge.role, maker is not None and maker.places(edge.array)
 
     def _find_pushable(self) -> None:
         """v may be pushed to l iff all its readers are gather l, as a source, or may be pushed to l, as a stream; or if streams
-        connect it with the scan of segments l, which visits all."""
+        connect it with scans of segments whose order l is, which visits all."""
         found: dict[Label, tuple[Label, ...]] = {
             label: (gather,) for label, gather in self._pushed_by_readers().items()
         }
         fusible = {arc for arc in self.arcs if arc not in self.infusible} if self.graph.whole else set()
-        for segments in self.graph.whole:
-            for label in followers(self.graph, segments, fusible, self.operations):
-                found[label] = (*found.get(label, ()), segments)
+        for order in self.graph.whole:
+            for label in followers(self.graph, order, fusible, self.operations):
+                found[label] = (*found.get(label, ()), order)
         self.pushable = found
 
     def _pushed_by_readers(self) -> dict[Label, Label]:
         """To a gather that need not visit all."""
         pushable: dict[Label, Label] = {}
+        graph = self.graph
         for label in sorted(self.operations, reverse=True):
-            node = self.graph.node[label]
-            if any(array in self.graph.results for array in node.arrays):
+            node = graph.node[label]
+            if any(array in graph.results for array in node.arrays):
                 continue
             targets: set[Label | None] = set()
             for edge in self.outgoing[label]:
                 fusible = (label, edge.consumer) not in self.infusible
-                to = edge.consumer if edge.role is Role.SOURCE else pushable.get(edge.consumer)
-                targets.add(to if fusible and to not in self.graph.whole else None)
+                to = graph.order[edge.consumer] if edge.role is Role.SOURCE else pushable.get(edge.consumer)
+                targets.add(to if fusible and to not in graph.whole else None)
             target = targets.pop() if len(targets) == 1 else None
-            if target is not None and may_be_pushed(self.graph, node, target, self.duplicate):
+            if target is not None and may_be_pushed(graph, node, target, self.duplicate):
                 pushable[label] = target
         return pushable
 
@@ -185,8 +186,8 @@ class _Facts:
             return True
         ((role, placed),) = {self._way(edge) for edge in self.edges_of[arc]}
         if placed:
-            return first not in self.pushable.get(second, ())
-        return role is Role.SOURCE and second not in self.pushable.get(first, ())
+            return role is Role.STREAM and self.graph.order[first] not in self.pushable.get(second, ())
+        return role is Role.SOURCE and self.graph.order[second] not in self.pushable.get(first, ())
 
     @property
     def separation(self) -> Separation:
@@ -208,11 +209,11 @@ class _Facts:
             return False
         match role_u, role_v:
             case Role.SOURCE, Role.SOURCE:
-                return False
+                return self.graph.order[u] == self.graph.order[v]
             case Role.SOURCE, _:
-                return u in self.pushable.get(v, ())
+                return self.graph.order[u] in self.pushable.get(v, ())
             case _, Role.SOURCE:
-                return v in self.pushable.get(u, ())
+                return self.graph.order[v] in self.pushable.get(u, ())
             case _:
                 directions = {fixed_direction(self.graph.node[u]), fixed_direction(self.graph.node[v])} - {None}
                 return len(directions) < 2

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from accel.ilp.facts.analysis import Analysis, Bundle
-from accel.ilp.problem.clustering import FORWARD, Cluster, Traversal
+from accel.ilp.problem.clustering import FORWARD, Cluster, Traversal, own_order
 from accel.ilp.problem.cost import CostLevel, Weights
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.price import cluster_price
@@ -22,7 +22,7 @@ Cost = tuple[int, ...]
 def _cheapest_read(facts: Analysis, bundle: Bundle, number: int, level: CostLevel, weights: Weights) -> int:
     """The least that a reader pays for all arrays of a bundle, over the orders that it may have."""
     reader, role = bundle.readers[number]
-    traversals = [Traversal(reader, False) if role is Role.SOURCE else FORWARD]
+    traversals = [own_order(facts.graph, reader) if role is Role.SOURCE else FORWARD]
     if role is Role.STREAM and reader in facts.pushable:
         traversals += [Traversal(gather, False) for gather in facts.pushable[reader]]
     return min(sum(weights.read(level, array, traversal) for array in bundle.arrays) for traversal in traversals)

@@ -89,7 +89,7 @@ class Spaces:
         """Why the keys of `pushed`, each pushed to its value or not at all, do not fit into one nest; None if they do."""
         shapes: dict[Label, Shape] = {}
         guard: dict[Label, Label] = {}
-        open_filter = False
+        open_filter, hosts = False, self._hosts(pushed)
         for label in sorted(label for label, gather in pushed.items() if gather is None):
             node = self._graph.node[label]
             shapes[label] = node.iteration
@@ -106,6 +106,7 @@ class Spaces:
             gather = pushed[label]
             assert gather is not None
             beyond = self._graph.node[label].iteration[self._graph.rank_of_sources(gather) :]
+            gather = hosts[gather]
             shapes[label] = shapes[gather] + beyond
             if gather in guard:
                 guard[label] = guard[gather]
@@ -119,13 +120,16 @@ class Spaces:
                 return Conflict((*ends, *guards), open_filter)
         return self._return(pushed, shapes) or self._wait(pushed)
 
-    @staticmethod
-    def _chain(pushed: Mapping[Label, Label | None], label: Label) -> list[Label]:
+    def _hosts(self, members: Iterable[Label]) -> dict[Label, Label]:
+        """For each order in which some operations read sources, one of those that do so."""
+        return {self._graph.order[label]: label for label in members if label in self._graph.order}
+
+    def _chain(self, pushed: Mapping[Label, Label | None], label: Label) -> list[Label]:
         """An operation, the gather to which it is pushed, the one to which that is pushed, and so on."""
-        chain, gather = [label], pushed[label]
+        chain, gather, hosts = [label], pushed[label], self._hosts(pushed)
         while gather is not None:
-            chain.append(gather)
-            gather = pushed[gather]
+            chain.append(hosts[gather])
+            gather = pushed[hosts[gather]]
         return chain
 
     def _wait(self, pushed: Iterable[Label]) -> Conflict | None:
@@ -140,7 +144,9 @@ class Spaces:
 
     def _return(self, pushed: Mapping[Label, Label | None], shapes: Mapping[Label, Shape]) -> Conflict | None:
         """E5: something needed at the start of a pushed loop that comes out of a loop at its depth."""
-        for label, gather in pushed.items():
+        hosts = self._hosts(pushed)
+        for label, order in pushed.items():
+            gather = None if order is None else hosts[order]
             if gather is None or len(shapes[label]) == len(shapes[gather]):
                 continue
             depth = len(shapes[gather])

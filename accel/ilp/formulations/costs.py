@@ -12,7 +12,7 @@ from itertools import combinations
 from accel.ilp.facts.analysis import Bundle
 from accel.ilp.formulations.draft import Draft
 from accel.ilp.model.forest import NO_FOREST, Forest, plant
-from accel.ilp.problem.clustering import FORWARD, Traversal
+from accel.ilp.problem.clustering import FORWARD, Traversal, own_order
 from accel.ilp.problem.cost import CostLevel, Weights
 from accel.ilp.solvers.linear import Linear, total
 from accel.labelled.operations import ORDERED, Role
@@ -56,7 +56,7 @@ class Costs:
     def _pay(self, bundle: Bundle, j: int, paid: Linear) -> None:
         """A read costs what its order makes it load."""
         reader, role = bundle.readers[j]
-        usual = Traversal(reader, False) if role is Role.SOURCE else FORWARD
+        usual = own_order(self.draft.graph, reader) if role is Role.SOURCE else FORWARD
         weights = [self._read_weight(level, bundle, usual) for level, _ in self.sums]
         for (_, costs), weight in zip(self.sums, weights, strict=True):
             costs.append(paid * weight)

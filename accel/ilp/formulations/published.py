@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from accel.ilp.facts.analysis import Bundle
-from accel.ilp.facts.followers import adrift
+from accel.ilp.facts.followers import adrift, leading
 from accel.ilp.facts.spaces import Conflict, Spaces
 from accel.ilp.formulations.components import Components
 from accel.ilp.formulations.costs import add_costs
@@ -61,16 +61,17 @@ class _Figure4(Draft):
                 made, read = orders.made_in(u, edge.array), orders.read_in(v, edge.role)
                 self.model.differ_at_most(made, read, x * (gathers + 2))
 
-    def led(self, segments: Label, lost: frozenset[Label]) -> Linear:
+    def led(self, order: Label, lost: frozenset[Label]) -> Linear:
         """One of some operations does not run in the order of a scan of segments, or a fused array leads to them."""
-        border = [1 - x for (u, v), x in self._x.items() if (u in lost) != (v in lost)]
-        return total(border) - self.traversal.at[min(lost)][segments]
+        border = leading(self.graph, order, lost, self._x)
+        return total(1 - self._x[arc] for arc in border) - self.traversal.at[min(lost)][order]
 
     def shared(self, number: int, i: int, j: int) -> Linear | None:
         """A variable that forces equal potentials and equal orders."""
         (u, role_u), (v, role_v) = self.bundles[number].readers[i], self.bundles[number].readers[j]
         strict = (u, v) in self.edges_of and (u, v) not in self._x
-        if strict or role_u is role_v is Role.SOURCE:
+        apart = role_u is role_v is Role.SOURCE and self.graph.order[u] != self.graph.order[v]
+        if strict or apart:
             return None
         shared = self.new(f"same_{number}_{u}_{v}")
         first, second = self.traversal.read_in(u, role_u), self.traversal.read_in(v, role_v)

@@ -15,7 +15,7 @@ from accel.ilp.model.variables import Pair
 from accel.ilp.problem.graph import Graph
 from accel.ilp.solvers.linear import Linear, total
 from accel.labelled.array import Array, Label
-from accel.labelled.operations import GATHERS, Kind, Role
+from accel.labelled.operations import Kind, Role
 from accel.support.choices import Duplicate
 
 
@@ -26,14 +26,14 @@ def _targets(graph: Graph, fusible: frozenset[Pair], duplicate: Duplicate) -> di
         for array in node.arrays:
             for edge in graph.readers[array]:
                 if (node.label, edge.consumer) in fusible:
-                    traversals = {edge.consumer} if edge.role is Role.SOURCE else wanted[edge.consumer]
+                    traversals = {graph.order[edge.consumer]} if edge.role is Role.SOURCE else wanted[edge.consumer]
                     wanted[node.label] |= {to for to in traversals if may_be_pushed(graph, node, to, duplicate)}
         if any(array in graph.results for array in node.arrays):
             wanted[node.label] = set()
         wanted[node.label] -= set(graph.whole)
-    for segments in graph.whole:
-        for label in followers(graph, segments, fusible, wanted):
-            wanted[label].add(segments)
+    for order in graph.whole:
+        for label in followers(graph, order, fusible, wanted):
+            wanted[label].add(order)
     return {label: tuple(sorted(gathers)) for label, gathers in wanted.items()}
 
 
@@ -42,9 +42,8 @@ class TraversalVariables:
 
     def __init__(self, draft: Draft, duplicate: Duplicate, corrected: bool) -> None:
         self._draft, self._corrected = draft, corrected
-        gathers = [node.label for node in draft.graph.operations if node.kind in GATHERS]
-        self.number = {label: 2 + position for position, label in enumerate(gathers)}
-        self.last = 1 + len(gathers)
+        self.number = {order: 2 + position for position, order in enumerate(draft.graph.ordered)}
+        self.last = 1 + len(self.number)
         targets = _targets(draft.graph, frozenset(draft.fusible), duplicate)
         self.at: dict[Label, dict[Label, Linear]] = {}
         self.out: dict[Label, Linear] = {}
@@ -75,7 +74,7 @@ class TraversalVariables:
     def made_in(self, maker: Label, array: Array) -> Linear:
         """The order in which an array is made: d^o, but of what scans of segments make."""
         node = self._draft.graph.node[maker]
-        return Linear(self.number[maker]) if node.places(array) else self.out[maker]
+        return Linear(self.number[self._draft.graph.order[maker]]) if node.places(array) else self.out[maker]
 
     def visits_all(self, v: Label) -> Linear:
         """How far d(v) may be above 1 although what v makes is manifest: a scan of segments visits all."""
@@ -89,7 +88,7 @@ class TraversalVariables:
         its source whole, which Fig. 4 forgets.
         """
         if role is Role.SOURCE:
-            return Linear(self.number[reader])
+            return Linear(self.number[self._draft.graph.order[reader]])
         return self._scattered.get(reader, self.out[reader])
 
     def backward(self, values: Mapping[int, float]) -> frozenset[Label]:
@@ -123,10 +122,11 @@ class TraversalVariables:
         which are not larger than what they read."""
         pushed = {gather: at for gather, at in self.at[v].items() if gather not in self._draft.graph.whole}
         result = dict(pushed)
-        for above in sorted({above for gather in pushed for above in again[gather]}):
+        beyond = {gather: again[gather] for gather in pushed if gather in again}  # segments are pushed to nothing
+        for above in sorted({above for further in beyond.values() for above in further}):
             recomputed = result[above] = self._draft.new(f"again_{v}_{above}", integer=False)
             self._draft.model.require(recomputed - pushed.get(above, Linear(0)))
-            for gather, at in pushed.items():
-                if above in again[gather]:
-                    self._draft.model.require(recomputed + 1 - at - again[gather][above])
+            for gather, further in beyond.items():
+                if above in further:
+                    self._draft.model.require(recomputed + 1 - pushed[gather] - further[above])
         return result

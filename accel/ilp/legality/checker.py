@@ -12,7 +12,7 @@ from typing import assert_never
 
 from accel.ilp.legality.nest import nest_refusal
 from accel.ilp.legality.refusal import Refusal, Rule
-from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Clustering, Traversal
+from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Clustering, Traversal, own_order
 from accel.ilp.problem.graph import Edge, Graph, Node
 from accel.labelled.array import Array, Label
 from accel.labelled.operations import Kind, Role
@@ -29,12 +29,12 @@ class Signature:
     outputs: frozenset[tuple[Array, Traversal | None]]
 
 
-def _input(edge: Edge, traversal: Traversal) -> tuple[Array, Traversal | None]:
+def _input(graph: Graph, edge: Edge, traversal: Traversal) -> tuple[Array, Traversal | None]:
     match edge.role:
         case Role.STREAM:
             return (edge.array, traversal)
         case Role.SOURCE:
-            return (edge.array, Traversal(edge.consumer, False))
+            return (edge.array, own_order(graph, edge.consumer))
         case Role.INDEX | Role.DESTINATION:
             return (edge.array, None)
         case _:
@@ -46,7 +46,7 @@ def _output(graph: Graph, node: Node, array: Array, traversal: Traversal) -> tup
     their own order."""
     outer = node.kind is Kind.SCAN and len(array.shape) < len(node.iteration)
     if node.places(array):
-        return (array, Traversal(node.label, False))
+        return (array, own_order(graph, node.label))
     unordered = node.kind in (Kind.SCATTER, Kind.BARRIER) or (outer and node.backward and bool(array.shape))
     return (array, None if unordered else traversal)
 
@@ -55,7 +55,7 @@ def singleton(graph: Graph, node: Node, traversal: Traversal) -> Signature:
     """The signature of one operation [vB24 Table 1]. Arrays that are neither read nor results do not count."""
     wanted = [array for array in node.arrays if array in graph.results or graph.readers[array]]
     return Signature(
-        frozenset(_input(edge, traversal) for edge in graph.inputs[node.label]),
+        frozenset(_input(graph, edge, traversal) for edge in graph.inputs[node.label]),
         frozenset(_output(graph, node, array, traversal) for array in wanted),
     )
 
@@ -94,8 +94,8 @@ class Merged:
 def _order_refusal(graph: Graph, node: Node, traversal: Traversal) -> Refusal | None:
     """D5: which traversals an operation may have by itself."""
     if traversal.gather is not None:
-        segments = graph.node.get(traversal.gather)
-        if node.kind is Kind.SCATTER and segments is not None and segments.whole and not segments.backward:
+        forward = traversal.gather in graph.whole and not graph.node[traversal.gather].backward
+        if node.kind is Kind.SCATTER and forward:
             return None
         return None if node.kind in _PUSHABLE else Refusal(Rule.D5, (node.label,), "{0} cannot be pushed to a gather")
     match node.kind:
@@ -119,35 +119,35 @@ def _fed_only(graph: Graph, node: Node, traversals: Mapping[Label, Traversal]) -
     traversal = traversals[node.label]
     if traversal.gather is None:
         return None
-    if traversal.gather not in traversals:
+    if traversals.keys().isdisjoint(graph.ordered.get(traversal.gather, ())):
         labels = (node.label, traversal.gather)
         return Refusal(Rule.D5, labels, "{0} runs in the order of {1}, which is in another cluster")
-    if graph.node[traversal.gather].whole:
+    if traversal.gather in graph.whole:
         return _misshapen(graph, node, traversal.gather)
     for array in node.arrays:
         for edge in graph.readers[array]:
-            if edge.consumer not in traversals or _input(edge, traversals[edge.consumer]) != (array, traversal):
+            if edge.consumer not in traversals or _input(graph, edge, traversals[edge.consumer]) != (array, traversal):
                 reads = (node.label, traversal.gather, edge.consumer)
                 return Refusal(Rule.D5, reads, "{0} runs in the order of {1}, but {2} reads it otherwise")
     return None
 
 
-def _misshapen(graph: Graph, node: Node, segments: Label) -> Refusal | None:
-    """D5: the order of a scan of segments visits what has the shape of its sources or results."""
+def _misshapen(graph: Graph, node: Node, order: Label) -> Refusal | None:
+    """D5: an order of scans of segments visits what has the shape of their sources or results."""
     shape = node.arrays[0].shape if node.kind is Kind.FOLD else node.iteration
-    if shape in graph.shapes_in_order(segments):
+    if shape in graph.shapes_in_order(order):
         return None
-    return Refusal(Rule.D5, (node.label, segments), "{0} makes other elements than {1} scans or makes")
+    return Refusal(Rule.D5, (node.label, order), "{0} makes other elements than {1} scans or makes")
 
 
 def _unled(graph: Graph, traversals: Mapping[Label, Traversal]) -> Refusal | None:
-    """D5: fused arrays connect what runs in the order of a scan of segments with it."""
-    for segments in graph.whole:
-        order = Traversal(segments, False)
-        waiting = {label for label, traversal in traversals.items() if traversal == order}
-        made = {array for array in graph.node[segments].arrays if graph.node[segments].places(array)}
-        if waiting:
-            read = [edge.array for edge in graph.inputs[segments] if edge.role is Role.SOURCE]
+    """D5: fused arrays connect what runs in an order of scans of segments with what has that order."""
+    for order in graph.whole:
+        waiting = {label for label, traversal in traversals.items() if traversal.gather == order}
+        made = set[Array]()
+        for label in traversals.keys() & set(graph.ordered[order]) if waiting else ():
+            made.update(array for array in graph.node[label].arrays if graph.node[label].places(array))
+            read = [edge.array for edge in graph.inputs[label] if edge.role is Role.SOURCE]
             made |= {array for array in read if array.label in traversals}
         while waiting:
             led = {
@@ -157,7 +157,7 @@ def _unled(graph: Graph, traversals: Mapping[Label, Traversal]) -> Refusal | Non
                 or any(edge.role is Role.STREAM and edge.array in made for edge in graph.inputs[label])
             }
             if not led:
-                return Refusal(Rule.D5, (min(waiting), segments), "no fused array leads from {1} to {0}")
+                return Refusal(Rule.D5, (min(waiting), order), "no fused array leads from {1} to {0}")
             waiting -= led
             for label in led:
                 made.update(graph.node[label].arrays)
@@ -177,7 +177,7 @@ def _is_connected(graph: Graph, traversals: Mapping[Label, Traversal]) -> bool:
             made = _output(graph, graph.node[label], array, traversal)
             touching.setdefault((array, traversal if made[1] is None else made[1]), []).append(label)
         for edge in graph.inputs[label]:
-            key = _input(edge, traversal)
+            key = _input(graph, edge, traversal)
             if key[1] is not None:
                 touching.setdefault(key, []).append(label)
     neighbours: dict[Label, list[Label]] = {label: [] for label in traversals}
@@ -226,7 +226,7 @@ def cluster_refusal(graph: Graph, cluster: Cluster, duplicate: Duplicate) -> Ref
     if isinstance(signature, Refusal):
         return signature
     for array, made in sorted(signature.outputs, key=lambda output: (output[0].label, output[0].leaf)):
-        if made is not None and made.gather is not None and not graph.node[made.gather].whole:
+        if made is not None and made.gather is not None and made.gather not in graph.whole:
             return Refusal(Rule.D2, (array.label, made.gather), "{0} is stored, but made in the order of {1}")
     if not _is_connected(graph, traversals):
         return Refusal(Rule.D3, (), "nothing connects the parts")

@@ -5,7 +5,7 @@ A part of the legality checker; shares no code with the model.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from accel.ilp.legality.refusal import Refusal, Rule
@@ -30,6 +30,7 @@ def loops(graph: Graph, traversals: Mapping[Label, Traversal]) -> Loops | Refusa
     shapes: dict[Label, Shape] = {}
     guarded: set[Label] = set()
     filters: dict[SizeVariable, Label] = {}
+    hosts = _hosts(graph, traversals)
     for label in sorted(label for label, traversal in traversals.items() if traversal.gather is None):
         node = graph.node[label]
         sizes = [extent.variable for extent in node.iteration if extent.variable in filters]
@@ -48,12 +49,18 @@ def loops(graph: Graph, traversals: Mapping[Label, Traversal]) -> Loops | Refusa
         gather = traversals[label].gather
         assert gather is not None
         beyond = graph.node[label].iteration[graph.rank_of_sources(gather) :]
+        gather = hosts[gather]
         if beyond and (gather in guarded or any(extent.variable in filters for extent in beyond)):
             return Refusal(Rule.E3, (label,), "a loop of {0} would stand under the guard of a filter")
         shapes[label] = shapes[gather] + beyond
         if gather in guarded:
             guarded.add(label)
     return Loops(shapes, frozenset(guarded))
+
+
+def _hosts(graph: Graph, traversals: Iterable[Label]) -> dict[Label, Label]:
+    """For each order that the operations of a cluster read sources in, one of those that do so: they are at one place."""
+    return {graph.order[label]: label for label in traversals if label in graph.order}
 
 
 def _disagreement(graph: Graph, shapes: Mapping[Label, Shape]) -> Refusal | None:
@@ -84,8 +91,9 @@ def _needs(graph: Graph, traversals: Mapping[Label, Traversal], gather: Label) -
 
 def _comes_back(graph: Graph, traversals: Mapping[Label, Traversal], shapes: Mapping[Label, Shape]) -> Refusal | None:
     """E5: a pushed loop begins where its gather's index is known; no loop at its depth may have to end before."""
+    hosts = _hosts(graph, traversals)
     for label, traversal in traversals.items():
-        gather = traversal.gather
+        gather = None if traversal.gather is None else hosts[traversal.gather]
         if gather is None or len(shapes[label]) == len(shapes[gather]):
             continue
         for earlier in _needs(graph, traversals, gather):
@@ -108,11 +116,11 @@ def _in_turn(graph: Graph, traversals: Mapping[Label, Traversal]) -> Refusal | N
 
 def _recomputed(graph: Graph, traversals: Mapping[Label, Traversal], growing: Label) -> list[Node]:
     """What runs once per element of gather `growing`, directly or through gathers that are pushed to it."""
-    found = []
+    found, hosts = [], _hosts(graph, traversals)
     for label in traversals:
         gather = traversals[label].gather
         while gather is not None and gather != growing:
-            gather = traversals[gather].gather
+            gather = traversals[hosts[gather]].gather
         if gather == growing:
             found.append(graph.node[label])
     return found

@@ -40,7 +40,10 @@ def may_fuse(graph: Graph, edge: Edge) -> bool:
     if Kind.BARRIER in (maker.kind, reader.kind) or maker.kind is Kind.SCATTER:
         return False
     if maker.places(edge.array):
-        return edge.role is Role.STREAM and may_follow(graph, reader, maker.label)
+        order = graph.order[maker.label]
+        if edge.role is Role.SOURCE:
+            return graph.order[reader.label] == order
+        return may_follow(graph, reader, order)
     is_total = maker.kind is Kind.SCAN and len(edge.array.shape) < len(maker.iteration)
     if is_total and maker.backward and edge.array.shape:
         return False  # outer dimensions are visited forward
@@ -49,16 +52,16 @@ def may_fuse(graph: Graph, edge: Edge) -> bool:
     return fixed_direction(maker) is None or fixed_direction(reader) in (None, fixed_direction(maker))
 
 
-def may_follow(graph: Graph, node: Node, segments: Label) -> bool:
-    """Whether `node` may run in the order of a scan of segments, looking at nothing else."""
-    shapes = graph.shapes_in_order(segments)
+def may_follow(graph: Graph, node: Node, order: Label) -> bool:
+    """Whether `node` may run in an order of scans of segments, looking at nothing else."""
+    shapes = graph.shapes_in_order(order)
     match node.kind:
         case Kind.GENERATE | Kind.MAP | Kind.GATHER:
             return node.iteration in shapes
         case Kind.FOLD:
             return node.arrays[0].shape in shapes
         case Kind.SCATTER:
-            return node.iteration in shapes and not graph.node[segments].backward
+            return node.iteration in shapes and not graph.node[order].backward
         case Kind.SCAN | Kind.FILTER | Kind.SEGMENTS | Kind.BARRIER:
             return False
         case _:

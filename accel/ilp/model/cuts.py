@@ -9,7 +9,7 @@ import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from accel.ilp.facts.followers import adrift
+from accel.ilp.facts.followers import adrift, leading
 from accel.ilp.model.forest import tree_path
 from accel.ilp.model.model import Formulation
 from accel.ilp.model.variables import Pair, pair
@@ -168,10 +168,11 @@ def nests(part: Formulation, values: Mapping[int, float]) -> list[Linear]:
     return rows
 
 
-def _led(part: Formulation, segments: Label, lost: frozenset[Label]) -> Linear:
+def _led(part: Formulation, order: Label, lost: frozenset[Label]) -> Linear:
     """What runs in the order of a scan of segments is connected with it: one of them is not, or a fused array leads to them."""
-    border = {(u, v) for u, v, _, _ in part.arcs if (u in lost) != (v in lost) and pair(u, v) in part.apart}
-    return total(1 - part.apart[pair(u, v)] for u, v in sorted(border)) - part.pushed[min(lost), segments]
+    fusible = [(u, v) for u, v, _, _ in part.arcs if pair(u, v) in part.apart]
+    border = leading(part.spaces.graph, order, lost, fusible)
+    return total(1 - part.apart[pair(u, v)] for u, v in border) - part.pushed[min(lost), order]
 
 
 def _change(part: Formulation, label: Label, gather: Label | None) -> Linear:

@@ -53,18 +53,18 @@ def _orders(variables: Variables) -> None:
     for u, v in facts.arcs:
         if (u, v) in facts.infusible:
             continue
-        x = variables.apart(u, v)
+        x, graph = variables.apart(u, v), facts.graph
         if (u, v) not in facts.streams:  # v is the gather: pushed(u,v) = 1 - x
-            pushed = variables.pushed(u, v)
-            require(pushed + x - 1)
-            require(1 - x - pushed)
+            _gathered(variables, u, graph.order[v], x)
             continue
-        if u in facts.pushable.get(v, ()):  # v reads what u, a scan of segments, makes in its own order
-            require(variables.pushed(v, u) + x - 1)
+        if graph.node[u].placed and graph.order[u] in facts.pushable.get(
+            v, ()
+        ):  # a scan of segments makes it in its order
+            require(variables.pushed(v, graph.order[u]) + x - 1)
             continue
         for gather in sorted({*facts.pushable.get(u, ()), *facts.pushable.get(v, ())}):
             pushed, reader = variables.pushed(u, gather), variables.pushed(v, gather)
-            if not facts.graph.node[gather].whole:
+            if gather not in graph.whole:
                 require(1 - pushed - x)
                 require(reader - pushed)
             else:
@@ -74,6 +74,18 @@ def _orders(variables: Variables) -> None:
     for v, gathers in facts.pushable.items():
         if len(gathers) > 1:
             require(1 - variables.moved(v))
+
+
+def _gathered(variables: Variables, maker: Label, order: Label, apart: Linear) -> None:
+    """A reader of sources in `order`, from which a maker is `apart` or not, has it in that order; nobody else does but what has
+    the order as well, and visits all. (A maker that has the order itself makes what it makes in it.)"""
+    graph = variables.facts.graph
+    if graph.order.get(maker) == order:
+        return
+    pushed = variables.pushed(maker, order)
+    variables.model.require(pushed + apart - 1)
+    if order not in graph.whole or len(graph.ordered[order]) == 1:
+        variables.model.require(1 - apart - pushed)
 
 
 def _recomputations(variables: Variables) -> None:

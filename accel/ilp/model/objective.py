@@ -8,7 +8,7 @@ from itertools import combinations
 from accel.ilp.facts.analysis import Bundle
 from accel.ilp.model.forest import NO_FOREST, Forest, plant
 from accel.ilp.model.variables import Pair, Variables, pair
-from accel.ilp.problem.clustering import FORWARD, Traversal
+from accel.ilp.problem.clustering import FORWARD, Traversal, own_order
 from accel.ilp.problem.cost import CostLevel, Weights
 from accel.ilp.recompute.traffic import Traffic
 from accel.ilp.solvers.linear import Linear, total
@@ -38,9 +38,11 @@ class _Objective:
             require(1 - self.variables.apart(u, v) - same)
             for k in (i, j):
                 require(self.variables.reads(bundle, k) - same)
+            if role_u is role_v is Role.SOURCE:
+                continue  # they have one order
             if Role.SOURCE in (role_u, role_v):  # the gather and what is pushed to it
                 pushed, gather = (v, u) if role_u is Role.SOURCE else (u, v)
-                require(self.variables.pushed(pushed, gather) - same)
+                require(self.variables.pushed(pushed, self.facts.graph.order[gather]) - same)
                 continue
             self._in_one_order(u, v, 1 - same)
 
@@ -95,7 +97,7 @@ class _Objective:
         for level, costs in zip(self.levels, self.costs, strict=True):
             if not level.reads:
                 continue
-            usual = Traversal(reader, False) if role is Role.SOURCE else FORWARD
+            usual = own_order(self.facts.graph, reader) if role is Role.SOURCE else FORWARD
             weight = sum(self.weights.read(level, array, usual) for array in bundle.arrays)
             costs.append(paid * weight)
             for gather in gathers:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
-from accel.ilp.problem.clustering import Traversal
+from accel.ilp.problem.clustering import Traversal, own_order
 from accel.ilp.problem.graph import Edge, Graph
 from accel.labelled.array import Array, Label
 from accel.labelled.operations import ORDERED, Kind, Role
 
 
-def read_traversal(edge: Edge, traversal: Traversal) -> Traversal:
-    """In which order a consumer that runs in `order` reads over `edge`."""
-    return Traversal(edge.consumer, False) if edge.role is Role.SOURCE else traversal
+def read_traversal(graph: Graph, edge: Edge, traversal: Traversal) -> Traversal:
+    """In which order a consumer that runs in `traversal` reads over `edge`."""
+    return own_order(graph, edge.consumer) if edge.role is Role.SOURCE else traversal
 
 
 def stored(graph: Graph, labels: frozenset[Label]) -> Iterator[Array]:
@@ -30,7 +30,7 @@ def reads(graph: Graph, traversals: Mapping[Label, Traversal]) -> dict[tuple[Arr
     for label, traversal in traversals.items():
         for edge in graph.inputs[label]:
             if edge.role in ORDERED and edge.array.label not in traversals:
-                found[edge.array, read_traversal(edge, traversal)] = None
+                found[edge.array, read_traversal(graph, edge, traversal)] = None
     return found
 
 
@@ -40,11 +40,11 @@ def fused_accesses(graph: Graph, traversals: Mapping[Label, Traversal]) -> int:
     for label, traversal in traversals.items():
         node = graph.node[label]
         for array in node.arrays:
-            made = Traversal(label, False) if node.places(array) else traversal
+            made = own_order(graph, label) if node.places(array) else traversal
             accesses[array, made] = accesses.get((array, made), 0) + 1
         for edge in graph.inputs[label]:
             if edge.role in ORDERED:
-                key = edge.array, read_traversal(edge, traversal)
+                key = edge.array, read_traversal(graph, edge, traversal)
                 accesses[key] = accesses.get(key, 0) + 1
     return sum(count * (count - 1) // 2 for count in accesses.values())
 

@@ -15,7 +15,8 @@ from accel.labelled.passes.recompute import Recomputed
 class Traversal:
     """In which order an operation visits its result [vB24 section 3.1]: 0 forward, 1 backward, or that of a gather.
 
-    `gather` is the label of the gather or backpermute at whose mapped index the operation runs; then `backward` is False.
+    `gather` is the label of the gather or backpermute at whose mapped index the operation runs, or of the first of the folds
+    and scans of the same segments, at whose elements it runs; then `backward` is False.
     """
 
     gather: Label | None
@@ -27,6 +28,11 @@ class Traversal:
 
 FORWARD = Traversal(None, False)
 BACKWARD = Traversal(None, True)
+
+
+def own_order(graph: Graph, label: Label) -> Traversal:
+    """The order in which a gather, or a fold or scan of segments, reads its sources."""
+    return Traversal(graph.order[label], False)
 
 
 @dataclass(frozen=True, slots=True)

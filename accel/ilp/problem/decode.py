@@ -5,11 +5,12 @@ from __future__ import annotations
 import heapq
 from collections.abc import Collection, Container, Iterable, Mapping
 
+from accel.ilp.problem.accesses import read_traversal
 from accel.ilp.problem.clustering import Cluster, Clustering, Traversal
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.traversals import assign
 from accel.labelled.array import Array, Label
-from accel.labelled.operations import ORDERED, Role
+from accel.labelled.operations import ORDERED
 from accel.support.union_find import UnionFind
 
 
@@ -33,7 +34,7 @@ def real_links(graph: Graph, traversals: Mapping[Label, Traversal]) -> list[tupl
             if edge.array.label in traversals:
                 links.append((edge.array.label, label))
             elif edge.role in ORDERED:
-                read = Traversal(label, False) if edge.role is Role.SOURCE else traversal
+                read = read_traversal(graph, edge, traversal)
                 links.append((first.setdefault((edge.array, read), label), label))
     return links
 

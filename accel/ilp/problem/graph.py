@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from accel.labelled.array import Array, Extent, Label, Shape, SizeVariable
-from accel.labelled.operations import Kind, Role
+from accel.labelled.operations import GATHERS, Kind, Role
+from accel.labelled.programs import shared_order
 from accel.support.lazy import lazy
 from accel.support.union_find import UnionFind
 
@@ -41,16 +42,11 @@ class Node:
     random: bool = False
     """A gather at indices that are data."""
     placed: int = 0
-    """How many of its arrays, the first ones, are made in its own order, in which it reads as gathers do, but visits all
+    """How many of its arrays, the first ones, are made in the order in which it reads its sources, and which visits all
     elements: those of scans of segments."""
 
-    @property
-    def whole(self) -> bool:
-        """Whether others may run in its order whoever reads what they make, since that visits all."""
-        return self.placed > 0
-
     def places(self, array: Array) -> bool:
-        """Whether an array of this operation is made in the operation's own order."""
+        """Whether an array of this operation is made in the order in which it reads its sources."""
         return array in self.arrays[: self.placed]
 
 
@@ -144,20 +140,36 @@ class Graph:
         return {extent: aligned.find(extent) for extent in connected}
 
     @lazy
-    def whole(self) -> tuple[Label, ...]:
-        """The scans of segments in whose order others may run, whoever reads what they make."""
-        return tuple(node.label for node in self.nodes if node.whole)
+    def order(self) -> Mapping[Label, Label]:
+        """Of gathers and segments the order in which each reads its sources (`accel/labelled/programs.py`)."""
+        return shared_order((node.label, node.kind, node.iteration) for node in self.nodes if node.kind in GATHERS)
 
-    def shapes_in_order(self, gather: Label) -> tuple[Shape, Shape]:
-        """The shape of what gather `gather` gathers from, and of what it makes in its own order: from that an exclusive scan of
-        segments makes more."""
-        source = next(edge.array.shape for edge in self.inputs[gather] if edge.role is Role.SOURCE)
-        node = self.node[gather]
-        return source, node.arrays[0].shape if node.whole else source
+    @lazy
+    def ordered(self) -> Mapping[Label, tuple[Label, ...]]:
+        """Those that have each order, rising."""
+        found: dict[Label, list[Label]] = {}
+        for label, order in self.order.items():
+            found.setdefault(order, []).append(label)
+        return {order: tuple(labels) for order, labels in found.items()}
+
+    @lazy
+    def whole(self) -> tuple[Label, ...]:
+        """The orders in which others may run, whoever reads what they make, since all elements are visited: those of scans of
+        segments."""
+        return tuple(dict.fromkeys(self.order[node.label] for node in self.nodes if node.placed))
+
+    def shapes_in_order(self, order: Label) -> tuple[Shape, ...]:
+        """The shape of what is gathered from in an order, and of what is made in it: from that an exclusive scan of segments
+        makes more."""
+        placing = [self.node[label] for label in self.ordered[order] if self.node[label].placed]
+        return self._source(order), *[node.arrays[0].shape for node in placing]
 
     def rank_of_sources(self, gather: Label) -> int:
         """The rank of what gather `gather` gathers from."""
-        return len(self.shapes_in_order(gather)[0])
+        return len(self._source(gather))
+
+    def _source(self, gather: Label) -> Shape:
+        return next(edge.array.shape for edge in self.inputs[gather] if edge.role is Role.SOURCE)
 
     def is_growing(self, gather: Label) -> bool:
         """Whether gather `gather` may be larger than its source: what is pushed to it may be done more than once."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container
 
+from accel.ilp.problem.accesses import read_traversal
 from accel.ilp.problem.clustering import BACKWARD, FORWARD, Cluster, Traversal, cluster_of
 from accel.ilp.problem.graph import Graph
 from accel.labelled.array import Label
@@ -34,7 +35,7 @@ def assign(graph: Graph, labels: Collection[Label], backward: Container[Label] |
                     return None
                 if node.places(array):
                     continue  # whoever reads it is led
-                wanted.add(Traversal(edge.consumer, False) if edge.role is Role.SOURCE else traversals[edge.consumer])
+                wanted.add(read_traversal(graph, edge, traversals[edge.consumer]))
         if len(wanted) > 1:
             return None
         traversals[label] = wanted.pop() if wanted else BACKWARD if label in backward else FORWARD
@@ -42,15 +43,18 @@ def assign(graph: Graph, labels: Collection[Label], backward: Container[Label] |
 
 
 def _led(graph: Graph, within: frozenset[Label]) -> dict[Label, set[Traversal]]:
-    """What fused streams connect with what a scan of segments reads and makes in its own order, which visits all."""
+    """What fused streams connect with what is read and made in the order of scans of segments, which visits all."""
     found: dict[Label, set[Traversal]] = {}
-    for segments in within.intersection(graph.whole):
-        node, order = graph.node[segments], Traversal(segments, False)
-        pending = [edge.consumer for array in node.arrays if node.places(array) for edge in graph.readers[array]]
-        pending += [edge.array.label for edge in graph.inputs[segments] if edge.role is Role.SOURCE]
+    for whole in graph.whole:
+        order, members = Traversal(whole, False), within.intersection(graph.ordered[whole])
+        nodes = [graph.node[label] for label in members]
+        placed = [array for node in nodes for array in node.arrays if node.places(array)]
+        pending = [edge.consumer for array in placed for edge in graph.readers[array]]
+        read = [edge for label in members for edge in graph.inputs[label] if edge.role is Role.SOURCE]
+        pending += [edge.array.label for edge in read]
         while pending:
             label = pending.pop()
-            if label not in within or label == segments or order in found.setdefault(label, set()):
+            if label not in within or label in members or order in found.setdefault(label, set()):
                 continue
             found[label].add(order)
             if graph.node[label].kind is Kind.SEGMENTS:

@@ -95,7 +95,7 @@ def _frame(members: list[LeafOfCluster]) -> Frame:
         if port.traversal is not None
     ]
     demands = [demand for each in members for demand in _demands(each)]
-    return Frame([(each.binding, each.traversal) for each in members], arrays, demands)
+    return Frame(members, arrays, demands)
 
 
 def _way(end: Direction) -> LoopDirection:
@@ -174,9 +174,9 @@ def lower_leaf(leaf: LeafOfCluster, frame: Frame) -> Draft:
         case Fold():
             return lower_fold(binding, binding.operation, traversal, frame)
         case FoldSegments():
-            return lower_fold_segments(binding, binding.operation, traversal, frame)
+            return lower_fold_segments(leaf, binding.operation, frame)
         case ScanSegments():
-            return lower_scan_segments(binding, binding.operation, traversal, frame)
+            return lower_scan_segments(leaf, binding.operation, frame)
         case Scan():
             return lower_scan(binding, binding.operation, traversal, frame)
         case Filter():

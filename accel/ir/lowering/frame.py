@@ -22,6 +22,7 @@ from typing import TypeAlias
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, I64
 from accel.errors import AccelInternalError
+from accel.fusedast.nodes import LeafOfCluster
 from accel.ilp.problem.clustering import Traversal
 from accel.ir.lowering import names
 from accel.ir.nodes import Guard, LoopBody, LoopDirection, OneToOne, Operand, Stream, Within
@@ -86,7 +87,7 @@ _ROOT = _Base(0, 0, (), None, ())
 
 @dataclass(frozen=True, slots=True)
 class _Results:
-    """The family of what has the shape of what an exclusive scan of segments makes, at its order."""
+    """The family of what has the shape of what exclusive scans of segments make, at their order."""
 
     label: Label
 
@@ -106,20 +107,27 @@ class Frame:
 
     def __init__(
         self,
-        members: Iterable[tuple[Binding, Traversal]],
+        members: Iterable[LeafOfCluster],
         arrays: Iterable[tuple[Array, Traversal]],
         demands: Iterable[Demand],
     ) -> None:
         self._filters: dict[SizeVariable, tuple[Binding, Traversal]] = {}
-        self._gathers: dict[Label, tuple[Binding, Traversal]] = {}
-        for binding, traversal in members:
+        self._gathers: dict[
+            Label, tuple[Binding, Traversal]
+        ] = {}  # by the order in which they read: one of those that have it
+        self._placed: dict[Label, set[Shape]] = {}
+        for each in members:
+            binding, traversal = each.binding, each.traversal
             kind = describe(binding.operation).kind
             if kind is Kind.FILTER:
                 variable = binding.arrays[0].shape[0].variable
                 assert variable is not None
                 self._filters[variable] = (binding, traversal)
             elif kind in GATHERS:
-                self._gathers[binding.label] = (binding, traversal)
+                self._gathers[each.own] = (binding, traversal)
+                self._placed.setdefault(each.own, set()).update(
+                    [binding.arrays[0].shape] if _is_longer(binding) else []
+                )
         self._depths: dict[_Family | None, tuple[int, int]] = {None: (0, 0)}
         self._bases: dict[_Family | None, _Base] = {None: _ROOT}
         self._points: dict[tuple[Shape, Traversal], Point] = {}
@@ -156,8 +164,7 @@ class Frame:
 
     def _family(self, shape: Shape, traversal: Traversal) -> _Family | None:
         if traversal.gather is not None:
-            found = self._gathers.get(traversal.gather)
-            is_result = found is not None and _is_longer(found[0]) and found[0].arrays[0].shape == shape
+            is_result = shape in self._placed.get(traversal.gather, ())
             return _Results(traversal.gather) if is_result else traversal.gather
         if shape and shape[0].variable is not None and shape[0].variable in self._filters:
             if shape[0].offset:

@@ -31,7 +31,7 @@ def index(prefix: str, rank: int) -> tuple[Stream, ...]:
 
 
 def mapped_index(array: Array, label: Label) -> tuple[Stream, ...]:
-    """The index at which gather `label` reads `array`."""
+    """The index at which `array` is read in the order of gather `label`."""
     return index(f"k{label}", len(array.shape))
 
 
@@ -41,12 +41,13 @@ def position(label: Label) -> Stream:
 
 
 def kept(label: Label) -> Stream:
-    """Whether filter `label` keeps the present element; whether scatter `label` is given it."""
+    """Whether filter `label` keeps the present element, scatter `label` is given it, or exclusive scans of segments in order
+    `label` are at one."""
     return Stream(f"keep{label}", BOOL)
 
 
 def place(array: Array, label: Label) -> tuple[Stream, ...]:
-    """The index at which exclusive scan `label` of segments stores `array`."""
+    """The index at which exclusive scans of segments in order `label` store `array`."""
     return index(f"w{label}", len(array.shape))
 
 

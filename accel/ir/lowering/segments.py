@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from accel.ast.tree.nodes import ScanForm
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import I64
+from accel.fusedast.nodes import LeafOfCluster
 from accel.ilp.problem.clustering import Traversal
 from accel.ir.lowering import names
 from accel.ir.lowering.draft import Draft, draft
@@ -19,7 +20,7 @@ from accel.ir.lowering.names import element, elements
 from accel.ir.lowering.reductions import seeded, visiting
 from accel.ir.lowering.streams import Placed, reads, writes
 from accel.ir.nodes import Guard, ManyToOne, OneToOne, Operand, Remap, State, Stream, Within, Write
-from accel.labelled.array import Extent, SegmentLength
+from accel.labelled.array import Extent, Label, SegmentLength
 from accel.labelled.nodes import Binding, FoldSegments, ScanSegments
 from accel.labelled.scalar import Block, Compute, Function, Variable, constant
 
@@ -28,11 +29,12 @@ _MINUS = Function((_A, _B), Block((Compute(_C, Operator.SUB, (_A, _B)),), (_C,))
 _PLUS = Function((_A, _B), Block((Compute(_C, Operator.ADD, (_A, _B)),), (_C,)))
 
 
-def lower_fold_segments(binding: Binding, operation: FoldSegments, traversal: Traversal, frame: Frame) -> Draft:
+def lower_fold_segments(leaf: LeafOfCluster, operation: FoldSegments, frame: Frame) -> Draft:
     """A state of the loop over a segment, which is stepped with what is at the segment's elements."""
+    binding, traversal = leaf.binding, leaf.traversal
     shape = binding.arrays[0].shape
     outer, inner = frame.point(shape, traversal), frame.point((*shape, operation.length), traversal)
-    mapped = Traversal(binding.label, False)
+    mapped = Traversal(leaf.own, False)
     initial, seeds = seeded(binding, operation.initial, binding.arrays, outer.depth, outer.guard)
     state = State(
         elements(binding.arrays, traversal), initial, operation.combine, operation.monoid, running=False, when=outer.guard,
@@ -44,7 +46,7 @@ def lower_fold_segments(binding: Binding, operation: FoldSegments, traversal: Tr
         *seeds,
         *_bounds(binding, operation, traversal, outer, frame),
         *inner.needs,
-        _place(binding, operation, inner, None),
+        _place(leaf.own, operation, inner, None),
         *reads(operation.inputs, mapped, frame),
         (inner.depth, ManyToOne(state.name, elements(operation.inputs, mapped), when=inner.guard)),
         *writes(binding.arrays, traversal, frame),
@@ -77,12 +79,12 @@ def _length(operation: FoldSegments | ScanSegments) -> SegmentLength:
     return length
 
 
-def _place(binding: Binding, operation: FoldSegments | ScanSegments, inner: Point, guard: Guard) -> Placed:
+def _place(own: Label, operation: FoldSegments | ScanSegments, inner: Point, guard: Guard) -> Placed:
     """The index of an element: those of the rows, and how far it stands behind the segment's start."""
     length = _length(operation)
     *rows, _, turn = inner.index
     before = 1 if length.longer and length.backward else 0
-    outs = names.mapped_index(operation.inputs[0], binding.label)
+    outs = names.mapped_index(operation.inputs[0], own)
     return inner.depth, _behind(
         outs, rows, [names.segment(length)[0], turn, constant(I64, -before)][: 2 + before], guard
     )
@@ -99,14 +101,15 @@ def _behind(outs: tuple[Stream, ...], rows: Sequence[Operand], summands: Sequenc
     return OneToOne(outs, function, (*rows, *summands), guard)
 
 
-def lower_scan_segments(binding: Binding, operation: ScanSegments, traversal: Traversal, frame: Frame) -> Draft:
+def lower_scan_segments(leaf: LeafOfCluster, operation: ScanSegments, frame: Frame) -> Draft:
     """A running state of the loop over a segment, whose values are stored where the segment's elements are.
 
     That of an exclusive scan has one iteration more, without an element: the last one, or from the right the first.
     """
+    binding, traversal = leaf.binding, leaf.traversal
     shape, count, length = operation.starts.shape, len(operation.inputs), _length(operation)
     outer, inner = frame.point(shape, traversal), frame.point((*shape, operation.length), traversal)
-    mapped = Traversal(binding.label, False)
+    mapped = Traversal(leaf.own, False)
     results, totals = elements(binding.arrays[:count], mapped), elements(binding.arrays[count:], traversal)
     finals = totals or tuple(Stream(f"s{out.name[1:]}", out.type) for out in results)
     initial, seeds = seeded(binding, operation.initial, operation.inputs, outer.depth, outer.guard)
@@ -114,9 +117,9 @@ def lower_scan_segments(binding: Binding, operation: ScanSegments, traversal: Tr
     state = State(finals, initial, merge, operation.monoid, running=True, when=outer.guard)
     inclusive = operation.form is ScanForm.INCLUSIVE
     before, after = ((), results) if inclusive else (results, ())
-    guard = names.kept(binding.label) if length.longer else inner.guard
-    index = names.mapped_index(operation.inputs[0], binding.label)
-    more, place = _one_more(binding, operation, outer, inner) if length.longer else ([], index)
+    guard = names.kept(leaf.own) if length.longer else inner.guard
+    index = names.mapped_index(operation.inputs[0], leaf.own)
+    more, place = _one_more(leaf, operation, outer, inner) if length.longer else ([], index)
     step = ManyToOne(state.name, elements(operation.inputs, mapped), before, after, guard)
     pairs = zip(binding.arrays[:count], results, strict=True)
     statements = [
@@ -125,7 +128,7 @@ def lower_scan_segments(binding: Binding, operation: ScanSegments, traversal: Tr
         *_bounds(binding, operation, traversal, outer, frame),
         *inner.needs,
         *more,
-        _place(binding, operation, inner, guard),
+        _place(leaf.own, operation, inner, guard),
         *reads(operation.inputs, mapped, frame),
         (inner.depth, step),
         *((inner.depth, Write(array, place, value, inner.guard)) for array, value in pairs),
@@ -135,14 +138,14 @@ def lower_scan_segments(binding: Binding, operation: ScanSegments, traversal: Tr
 
 
 def _one_more(
-    binding: Binding, operation: ScanSegments, outer: Point, inner: Point
+    leaf: LeafOfCluster, operation: ScanSegments, outer: Point, inner: Point
 ) -> tuple[list[Placed], tuple[Stream, ...]]:
     """How often the loop of an exclusive scan runs, where it has an element, and the index of its results."""
     length = _length(operation)
     first, _, count = names.segment(length)
     *rows, segment, turn = inner.index
-    place = names.place(binding.arrays[0], binding.label)
-    turns, one, keep = names.turns(length), constant(I64, 1), names.kept(binding.label)
+    place = names.place(leaf.binding.arrays[0], leaf.own)
+    turns, one, keep = names.turns(length), constant(I64, 1), names.kept(leaf.own)
     assert isinstance(turn, Stream), "the loop over a segment has an index"
     return [
         (outer.depth, OneToOne((turns,), _PLUS, (count, one), outer.guard)),

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections import ChainMap, Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from accel.ast.tree.operators import Operator
+from accel.ast.tree.types import I64
 from accel.labelled import rewrite
 from accel.labelled.algebra import monoid_of, monoid_of_fold
 from accel.labelled.array import Array, Extent, Label, SizeVariable
@@ -39,11 +41,20 @@ from accel.labelled.nodes import (
 from accel.labelled.operations import with_parts
 from accel.labelled.passes import dead
 from accel.labelled.passes.pointwise import Pointwise, narrowed, passed_through, repeated, stream_loads
+from accel.labelled.scalar import Compute, Function, Operand, Statement, constant
 from accel.labelled.scalar_text import variables_used
 from accel.labelled.scalars.simplify import simplify as simplify_function
 from accel.labelled.sizes import Sizes
 
 _Known = ChainMap[Hashable, Binding]
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """A size that is `max(min(length, extent), 0)`; the length is the last result of the statements."""
+
+    length: tuple[tuple[Statement, ...], Operand]
+    extent: Operand
 
 
 def simplify(program: Program, sizes: Sizes) -> Program:
@@ -60,6 +71,7 @@ class _Forward:
         self._arrays: dict[tuple[Label, int], Array] = {}
         self._extents: dict[SizeVariable, Extent] = {}
         self._labels: dict[Label, Label | None] = {}
+        self._cuts: dict[SizeVariable, _Cut] = {}
         self._views: dict[Array, Array] = {}  # what an unconditional reshape is a view of
         self._to = rewrite.Substitution(self._array, self._extent)
 
@@ -115,8 +127,27 @@ class _Forward:
                 self._reshape(binding, source, bindings, known)
             case RequireEqual(left, right) if left == right:
                 self._labels[binding.label] = None
+            case BindSizes((variable,), function):
+                self._size(binding, variable, _cut(function), bindings, known)
             case _:
                 self._keep(binding, bindings, known)
+
+    def _size(
+        self, binding: Binding, variable: SizeVariable, cut: _Cut | None, bindings: list[Binding], known: _Known
+    ) -> None:
+        """What was cut to some length has no more than that: cut to it again, as in a scan of segments of such a scan, it is
+        the same."""
+        match cut:
+            case _Cut(length, Extent(SizeVariable() as one, 0) as extent) if one in self._cuts:
+                if length == self._cuts[one].length:
+                    self._labels[binding.label] = None
+                    self._extents[variable] = extent
+                    return
+            case _:
+                pass
+        if cut is not None:
+            self._cuts[variable] = cut
+        self._keep(binding, bindings, known)
 
     def _alias(self, arrays: Sequence[Array], others: Sequence[Array]) -> None:
         for array, other in zip(arrays, others, strict=True):
@@ -172,6 +203,19 @@ class _Forward:
         for mine, theirs in zip(_defined(binding), _defined(found), strict=True):
             self._extents[mine] = Extent(theirs, 0)
         self._alias(binding.arrays, found.arrays)
+
+
+def _cut(function: Function) -> _Cut | None:
+    """The size that a function gives, if it is such a one."""
+    match function.body.statements:
+        case (
+            *before,
+            Compute(first, Operator.MIN, (length, extent)),
+            Compute(last, Operator.MAX, (again, zero)),
+        ) if again == first and zero == constant(I64, 0) and function.body.results == (last,):
+            return _Cut((tuple(before), length), extent)
+        case _:
+            return None
 
 
 def _key(binding: Binding) -> Hashable | None:
