@@ -18,7 +18,7 @@ from accel.ilp.problem.graph import Graph
 from accel.labelled.array import Array, Extent, Shape
 from accel.labelled.meaning.evaluate import HostArray
 from accel.labelled.nodes import Program
-from accel.labelled.operations import GATHERS, Kind
+from accel.labelled.operations import Kind
 from accel.labelled.programs import reads
 from tests.fusedast.hand import Body, Hand, number
 
@@ -171,14 +171,15 @@ def arguments(program: Program, seed: int) -> list[HostArray]:
 def legal_clusters(graph: Graph, most: int) -> Iterator[Cluster]:
     """Every cluster of two to `most` operations that the checker accepts, with every choice of orders."""
     labels = [node.label for node in graph.nodes if node.kind is not Kind.BARRIER]
-    gathers = {node.label for node in graph.nodes if node.kind in GATHERS}
     for count in range(2, most + 1):
         for chosen in combinations(labels, count):
             if any(earlier in chosen and later in chosen for earlier, later in graph.before):
                 continue
-            inside = sorted(gathers.intersection(chosen))
+            inside = sorted({graph.order[label] for label in chosen if label in graph.order})
             for root in (FORWARD, BACKWARD):
-                choices = [[root, *(Traversal(g, False) for g in inside if g > label)] for label in chosen]
+                choices = [
+                    [root, *(Traversal(g, False) for g in inside if max(graph.ordered[g]) > label)] for label in chosen
+                ]
                 for orders in product(*choices):
                     cluster = Cluster(chosen, orders)
                     if cluster_refusal(graph, cluster, "published") is None:

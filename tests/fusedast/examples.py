@@ -323,6 +323,21 @@ def segments() -> Example:
     return Example(hand.program(spread, whole), labels, [floats(9), floats(9) + 1, *numbers], orders)
 
 
+def segments_in_one_order() -> Example:
+    """What is scanned is folded as well, and the scan is folded and read: all visit the elements of each segment once."""
+    hand = Hand()
+    n, m = hand.size(), hand.size()
+    xs, starts, ends = hand.use(F64, n), hand.use(I64, m), hand.use(I64, m)
+    made = hand.affine(xs)
+    sums = hand.scan_segments(starts, ends, made)
+    most, whole = hand.segments(starts, ends, sums, Operator.MAX, seed=-9), hand.segments(starts, ends, made)
+    spread = hand.zip(Operator.SUB, sums, made)
+    labels = [[3, 4, 5, 6, 7]]
+    orders = {3: Traversal(4, False), 7: Traversal(4, False)}
+    given = [floats(9), np.array([0, 3, 3, 4]), np.array([3, 3, 4, 9])]
+    return Example(hand.program(most, whole, spread), labels, given, orders)
+
+
 def fold_of_nothing_known() -> Example:
     """fold1 of rows, and a fold whose seed is loaded."""
     hand = Hand()
@@ -376,5 +391,6 @@ EXAMPLES: list[Callable[[], Example]] = [
     dot_product, normalise2, normalise2_expanded, single_loop, simple1, simple2, simple3, simple4, simple5,
     scatter_example, scatter_if, scatter_of_matrix, filtered, filter_max, filtered_rows, filtered_matrix,
     filtered_gather, scan_of_scan, right_scans, right_scan_and_fold, matrix_scans, fold_and_outer,
-    fold_under_a_guard, folds_of_dimensions, segments, fold_of_nothing_known, rank_zero, rank_five, replicated, views,
+    fold_under_a_guard, folds_of_dimensions, segments, segments_in_one_order, fold_of_nothing_known,
+    rank_zero, rank_five, replicated, views,
 ]  # fmt: skip

@@ -27,6 +27,7 @@ from accel.labelled.nodes import (
     Program,
     Reshape,
     Scan,
+    ScanSegments,
     Scatter,
     Use,
 )
@@ -155,6 +156,14 @@ class Hand:
         combine, initial = binary(operator, kind), None if seed is None else always(number(kind, seed))
         operation = FoldSegments(combine, initial, starts, ends, (array,), _monoid(combine, kind))
         return self.add(operation, (kind, starts.shape))[0]
+
+    def scan_segments(self, starts: Array, ends: Array, array: Array, operator: Operator = Operator.ADD) -> Array:
+        kind = array.element
+        combine = binary(operator, kind)
+        operation = ScanSegments(
+            combine, None, starts, ends, (array,), Direction.LEFT, ScanForm.INCLUSIVE, _monoid(combine, kind)
+        )
+        return self.add(operation, (kind, array.shape))[0]
 
     def scan(
         self,

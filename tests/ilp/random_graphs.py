@@ -154,10 +154,10 @@ class _Drawing:
     def segments(self, name: str, result: bool) -> None:
         """Folds and scans of segments; often by a descriptor that others have, too, and of what these make or read."""
         if self.described and self.random.random() < 0.6:
-            starts, ends, shape = self.random.choice(self.described)
+            first, last, shape = self.random.choice(self.described)
             again = self.pick(shape=shape)
-            if again is not None and again not in (starts, ends):
-                self.sketch.segments(name, starts, ends, [again], result=result, placed=self.random.random() < 0.6,
+            if again is not None and again not in (first, last):
+                self.sketch.segments(name, first, last, [again], result=result, placed=self.random.random() < 0.6,
                                      backward=self.random.random() < 0.2,
                                      longer="" if self.random.random() < 0.8 else f"l{len(shape)}")  # fmt: skip
             return
