@@ -108,6 +108,14 @@ def test_other_descriptors_are_other_loops() -> None:
     same(A.runN(program)(*given), A.runN(program, backend="interpreter")(*given))
 
 
+def test_a_scan_of_a_scan_by_other_lengths_is_cut_again() -> None:
+    def program(xs: Any, some: Any, others: Any) -> Any:
+        return A.scanl1Seg(A.add, A.scanl1Seg(A.add, xs, some), others)
+
+    sums = A.runN(program)(np.arange(9.0), np.array([4, 4]), np.array([2, 3]))
+    np.testing.assert_array_equal(sums, [0, 1, 3, 9, 13])
+
+
 @slow
 @pytest.mark.parametrize("seed", range(12))
 def test_random_lengths(seed: int) -> None:

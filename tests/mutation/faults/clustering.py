@@ -12,6 +12,7 @@ _CACHE = "tests/ilp/test_plan_cache.py"
 _RECOMPUTE = "tests/ilp/test_recompute.py"
 _WORK = "tests/ilp/test_recomputed_work.py"
 _COSTS = "tests/ilp/test_costs.py"
+_TOGETHER = "tests/run/test_segments_together.py"
 
 FAULTS = (
     Fault(
@@ -31,7 +32,7 @@ FAULTS = (
     Fault(
         "D2: what is stored is made in a gather's order",
         "ilp/legality/checker.py",
-        "if made is not None and made.gather is not None and not graph.node[made.gather].whole:",
+        "if made is not None and made.gather is not None and made.gather not in graph.whole:",
         "if made is not None and made.gather is not None and made.backward:",
         (_CHECKER,),
     ),
@@ -87,8 +88,8 @@ FAULTS = (
     Fault(
         "D5: what is pushed has other readers",
         "ilp/legality/checker.py",
-        "if edge.consumer not in traversals or _input(edge, traversals[edge.consumer]) != (array, traversal):",
-        "if edge.consumer in traversals and _input(edge, traversals[edge.consumer]) != (array, traversal):",
+        "if edge.consumer not in traversals or _input(graph, edge, traversals[edge.consumer]) != (array, traversal):",
+        "if edge.consumer in traversals and _input(graph, edge, traversals[edge.consumer]) != (array, traversal):",
         (_CHECKER,),
     ),
     Fault(
@@ -150,9 +151,23 @@ FAULTS = (
     Fault(
         "D5: scatters follow a scan of segments from the right",
         "ilp/legality/checker.py",
-        "if node.kind is Kind.SCATTER and segments is not None and segments.whole and not segments.backward:",
-        "if node.kind is Kind.SCATTER and segments is not None and segments.whole:",
+        "forward = traversal.gather in graph.whole and not graph.node[traversal.gather].backward",
+        "forward = traversal.gather in graph.whole",
         (_CHECKER,),
+    ),
+    Fault(
+        "segments of all descriptors have one order",
+        "labelled/programs.py",
+        "first.setdefault(shape, label)",
+        "first.setdefault(shape[:-1], label)",
+        (_TOGETHER,),
+    ),
+    Fault(
+        "what was cut to one length is cut to all",
+        "labelled/passes/simplify.py",
+        "if length == self._cuts[one].length:",
+        "if length:",
+        (_TOGETHER,),
     ),
     Fault(
         "W1: loops are recomputed",

@@ -40,15 +40,15 @@ FAULTS = (
     Fault(
         "a gather reads its sources in its own order",
         "fusedast/ports.py",
-        "at = {Role.STREAM: traversal, Role.SOURCE: Traversal(binding.label, False)}",
+        "at = {Role.STREAM: traversal, Role.SOURCE: Traversal(own, False)}",
         "at = {Role.STREAM: traversal, Role.SOURCE: traversal}",
         (_RULES, _CLUSTERINGS),
     ),
     Fault(
         "what is needed whole is made in the order of a gather",
         "fusedast/build.py",
-        "if pushed and port.array in needed and not any",
-        "if pushed and port.array not in needed and not any",
+        "if order is not None and port.array in needed and order not in whole:",
+        "if order is not None and port.array not in needed and order not in whole:",
         (_RULES,),
     ),
     Fault(
