@@ -74,7 +74,8 @@ def join(
             else:
                 body.bind(state.finals, carries[state.name])
         body.statements(rows.level.after)
-    scaffold.kernel("join", writer.text, Amount(rows.extents, factor=JOINERS), group=JOINERS, when=when)
+    # Few work-items have something to do: compilers need not make vectors of them, which takes some of them a while.
+    scaffold.kernel("join", writer.text, Amount(rows.extents, factor=JOINERS), group=JOINERS, serial=True, when=when)
 
 
 def _pairs(writer: Writer, kind: StateType, at: Partials) -> None:
