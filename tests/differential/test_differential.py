@@ -37,6 +37,7 @@ from tests.differential.subjects import (
 )
 from tests.differential.trials import Trial, every_plan, thorough
 from tests.marks import one_in, require_device, slow
+from tests.opencl.platforms import as_gpu, each_platform
 
 PROGRAMS = 500
 CHUNK = 25
@@ -65,10 +66,14 @@ def test_opencl_agrees_with_the_reference(first: int) -> None:
 
 
 @pytest.mark.opencl
+@each_platform
 @pytest.mark.parametrize("first", one_in(20, range(0, PROGRAMS, CHUNK), kept=5))
-def test_opencl_as_on_a_gpu_agrees_with_the_reference(first: int) -> None:
-    """The schedules of GPUs, on a device that need not be one."""
-    require_device()
+def test_opencl_as_on_a_gpu_agrees_with_the_reference(
+    first: int, platform: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The schedules of GPUs, on a device that need not be one, of each platform that is there."""
+    on = as_gpu(platform)
+    monkeypatch.setattr(subjects, "on_device", lambda _: on)
     strategy = STRATEGIES[first // CHUNK % len(STRATEGIES)]
     complaint = next(check_opencl(range(first, first + CHUNK), [strategy], device="gpu"), None)
     assert complaint is None, complaint
