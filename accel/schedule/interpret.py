@@ -13,7 +13,7 @@ from math import prod
 
 from accel.ast.meaning.semantics import Value
 from accel.ir import flow, mentions
-from accel.ir.meaning.nest_run import Accumulated, Body, Combine, Running
+from accel.ir.meaning.nest_run import Accumulated, Body, Combine, Run, Running
 from accel.ir.nodes import Level, LoopBody, LoopDirection, ManyToOne, OneToOne, State, Stream
 from accel.labelled.array import Extent
 from accel.labelled.meaning.interpret import Environment
@@ -250,12 +250,19 @@ class _Visit(Body):
         self._parts[id(held)] = parts
         self.kept[state] = max(self.kept.get(state, 0), self._now[state])
 
-    def statement(self, statement: LoopBody) -> None:
-        """A statement whose guard holds; of a state that is stepped, the partial results are counted."""
-        super().statement(statement)
-        if isinstance(statement, ManyToOne):
-            held = self.states[statement.state]
-            self._note(statement.state, held.parts if isinstance(held, Tree | Unordered) else 1)
+    def prepared(self, statement: LoopBody) -> Run:
+        """What runs a statement whose guard holds; of a state that is stepped, the partial results are counted."""
+        run = super().prepared(statement)
+        if not isinstance(statement, ManyToOne):
+            return run
+        state = statement.state
+
+        def counted() -> None:
+            run()
+            held = self.states[state]
+            self._note(state, held.parts if isinstance(held, Tree | Unordered) else 1)
+
+        return counted
 
     def statements(self, statements: Sequence[LoopBody]) -> None:
         """Some statements of one level, in order; what was packed is there."""

@@ -7,6 +7,8 @@ States are `Collected` (folds: elements are kept, and combined at the end in the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from operator import itemgetter
 from typing import Protocol, TypeAlias, assert_never
 
 from accel.ast.meaning.semantics import Value
@@ -14,7 +16,6 @@ from accel.errors import AccelInternalError
 from accel.ir.mentions import functions
 from accel.ir.nodes import (
     For,
-    Guard,
     Level,
     LoopBody,
     LoopDirection,
@@ -32,13 +33,18 @@ from accel.ir.nodes import (
     Write,
 )
 from accel.ir.positions import needed_inside
-from accel.labelled.array import Extent
+from accel.labelled.array import Array, Extent
 from accel.labelled.meaning import faults, order
 from accel.labelled.meaning.evaluate import Prepared
 from accel.labelled.meaning.interpret import Element, Environment, Folder, folder
 from accel.labelled.scalar import Constant, Function
 
 Combine: TypeAlias = Callable[[Element, Element], Element]
+Values: TypeAlias = Callable[[], Element]
+Run: TypeAlias = Callable[[], None]
+
+_Step: TypeAlias = tuple[str | None, Run, Run]
+"""The guard of a statement, what runs it, and what is done where the guard is false."""
 
 
 class Accumulated(Protocol):
@@ -93,7 +99,10 @@ class Running:
 
 
 class Body:
-    """Statements of a nest, run in the scope of `streams` and `states`, both by name."""
+    """Statements of a nest, run in the scope of `streams` and `states`, both by name.
+
+    What a statement means is looked up when it first runs: see `prepared`.
+    """
 
     def __init__(self, nest: Nest, env: Environment) -> None:
         self._env = env
@@ -101,23 +110,28 @@ class Body:
         self.streams: dict[str, Value] = {}
         self.states: dict[str, Accumulated] = {}
         self._folders: dict[str, Folder] = {}
+        self._ready: dict[int, _Step] = {}
+        self._iterations: dict[int, tuple[Values, Values]] = {}
 
     def begin(self, state: State) -> tuple[Combine, Element | None]:
         """What a state combines by, and its seed."""
-        return self._combiner(state.merge), None if state.initial is None else self._values(state.initial)
+        return self._combiner(state.merge), None if state.initial is None else self._reader(state.initial)()
 
     def finish(self, state: State) -> None:
         """Bind the final values of a state, which is gone then. Raises `AccelValueError` if it has none."""
         total = self.states.pop(state.name).total()
         if total is not None:
-            self._bind(state.finals, total)
+            self._binder(state.finals)(total)
         elif not state.running:
             raise faults.empty_row(state.combinator, self._env.shape(state.over), state.where)
 
     def extent(self, loop: For) -> int:
         """The loop's iterations; none where what it needs inside has none."""
-        runs = all(self._value(inner.extent) for inner in needed_inside(loop))
-        return int(self._value(loop.extent)) if runs else 0
+        if id(loop) not in self._iterations:
+            inside = self._reader([inner.extent for inner in needed_inside(loop)])
+            self._iterations[id(loop)] = inside, self._reader((loop.extent,))
+        inside, extent = self._iterations[id(loop)]
+        return int(extent()[0]) if all(inside()) else 0
 
     def folded(self, state: State) -> Accumulated:
         """The state of a fold before its first element: it keeps all, and combines them at the end."""
@@ -129,79 +143,128 @@ class Body:
 
     def exists(self, state: State) -> bool:
         """Whether the state's guard holds."""
-        return self._holds(state.when)
+        return state.when is None or bool(self.streams[state.when.name])
 
     def statements(self, statements: Sequence[LoopBody]) -> None:
         """Some statements of one level, in order."""
         for statement in statements:
-            if self._holds(statement.when):
-                self.statement(statement)
+            step = self._ready.get(id(statement))
+            if step is None:
+                guard = None if statement.when is None else statement.when.name
+                step = self._ready[id(statement)] = guard, self.prepared(statement), self._skipped(statement)
+            guard, run, skip = step
+            if guard is None or self.streams[guard]:
+                run()
             else:
-                self._skip(statement)
+                skip()
 
-    def _skip(self, statement: LoopBody) -> None:
+    def _skipped(self, statement: LoopBody) -> Run:
         """A statement whose guard is false: a guard is false, a state stands still, nothing else is bound."""
         match statement:
             case OneToMaybe(out=out) | Within(out=out):
-                self.streams[out.name] = False
-            case ManyToOne(state=state, before=before, after=after):
-                self._forget(after)
-                if before and state in self.states:
-                    self._bind(before, self._total(state))
+                return lambda: self.streams.update({out.name: False})
+            case ManyToOne():
+                return self._standing_still(statement)
             case OneToOne(outs=outs) | Remap(outs=outs):
-                self._forget(outs)
+                return lambda: self._forget(outs)
             case Read(out=out):
-                self._forget((out,))
+                return lambda: self._forget((out,))
             case Write() | Scatter():
-                pass
+                return lambda: None
             case _:
                 assert_never(statement)
 
-    def statement(self, statement: LoopBody) -> None:
-        """A statement whose guard holds."""
+    def _standing_still(self, step: ManyToOne) -> Run:
+        bind = self._binder(step.before)
+
+        def skip() -> None:
+            self._forget(step.after)
+            if step.before and step.state in self.states:
+                bind(self._total(step.state))
+
+        return skip
+
+    def prepared(self, statement: LoopBody) -> Run:
+        """What runs a statement whose guard holds, while arrays and sizes are what they are now."""
         match statement:
             case OneToOne(outs, function, arguments):
-                self._bind(outs, self._call(function, self._values(arguments)))
+                return self._call(outs, function, arguments)
             case OneToMaybe() | Within():
-                self._bind((statement.out,), self._call(statement.function, self._values(statement.arguments)))
-            case ManyToOne(state, values, before, after):
-                if before:
-                    self._bind(before, self._total(state))
-                self.states[state].step(self._values(values))
-                if after:
-                    self._bind(after, self._total(state))
+                return self._call((statement.out,), statement.function, statement.arguments)
+            case ManyToOne():
+                return self._step(statement)
             case Remap():
-                self._remap(statement)
+                return self._remap(statement)
             case Read(out, array, index):
-                self._bind((out,), (self._env.arrays[array].item(*self._index(index)),))
+                return self._read(out, array, index)
             case Write(array, index, value):
-                self._env.arrays[array][self._index(index)] = self._value(value)
+                return self._write(array, index, value)
             case Scatter():
-                self._scatter(statement)
+                return self._scatter(statement)
             case _:
                 assert_never(statement)
 
-    def _remap(self, remap: Remap) -> None:
-        index, shape = self._index(remap.arguments), self._env.shape(remap.bounds)
-        if remap.segments is None:
-            faults.require_inside(index, shape, remap.where)
-        else:
-            faults.require_segment((index[0], index[1]), shape[0] - 1, remap.segments, remap.where)
-        self._bind(remap.outs, index)
+    def _call(self, outs: Sequence[Stream], function: Function, arguments: Sequence[Operand]) -> Run:
+        called, given, bind = self._functions[id(function)], self._reader(arguments), self._binder(outs)
+        return lambda: bind(called(given()))
 
-    def _scatter(self, scatter: Scatter) -> None:
-        targets = [self._env.arrays[array] for array in scatter.arrays]
-        index = self._index(scatter.index)
-        faults.require_inside(index, self._env.shape(scatter.arrays[0].shape), scatter.where)
-        old = tuple(target.item(*index) for target in targets)
-        updated = self._call(scatter.combine, (*self._values(scatter.values), *old))
-        for target, value in zip(targets, updated, strict=True):
-            target[index] = value
+    def _step(self, step: ManyToOne) -> Run:
+        state, given = step.state, self._reader(step.values)
+        before, after = self._binder(step.before), self._binder(step.after)
+
+        def run() -> None:
+            if step.before:
+                before(self._total(state))
+            self.states[state].step(given())
+            if step.after:
+                after(self._total(state))
+
+        return run
+
+    def _read(self, out: Stream, array: Array, index: Sequence[Operand]) -> Run:
+        item, place, name = self._env.arrays[array].item, self._index(index), out.name
+
+        def run() -> None:
+            self.streams[name] = item(*place())
+
+        return run
+
+    def _write(self, array: Array, index: Sequence[Operand], value: Operand) -> Run:
+        target, place, given = self._env.arrays[array], self._index(index), self._reader((value,))
+
+        def run() -> None:
+            (target[place()],) = given()
+
+        return run
+
+    def _remap(self, remap: Remap) -> Run:
+        place, shape, bind = self._index(remap.arguments), self._env.shape(remap.bounds), self._binder(remap.outs)
+
+        def run() -> None:
+            index = place()
+            if remap.segments is None:
+                faults.require_inside(index, shape, remap.where)
+            else:
+                faults.require_segment((index[0], index[1]), shape[0] - 1, remap.segments, remap.where)
+            bind(index)
+
+        return run
+
+    def _scatter(self, scatter: Scatter) -> Run:
+        targets, shape = [self._env.arrays[array] for array in scatter.arrays], self._env.shape(scatter.arrays[0].shape)
+        place, given = self._index(scatter.index), self._reader(scatter.values)
+        combine = self._functions[id(scatter.combine)]
+
+        def run() -> None:
+            index = place()
+            faults.require_inside(index, shape, scatter.where)
+            old = tuple([target.item(*index) for target in targets])
+            for target, value in zip(targets, combine((*given(), *old)), strict=True):
+                target[index] = value
+
+        return run
 
     # Small parts.
-
-    def _holds(self, guard: Guard) -> bool:
-        return guard is None or bool(self.streams[guard.name])
 
     def _total(self, state: str) -> Element:
         total = self.states[state].total()
@@ -213,30 +276,53 @@ class Body:
         call = self._functions[id(merge)]
         return lambda left, right: call((*left, *right))
 
-    def _call(self, function: Function, arguments: Element) -> Element:
-        return self._functions[id(function)](arguments)
+    def _reader(self, operands: Sequence[Operand]) -> Values:
+        """What gives the operands' values at the time."""
+        found = [self._found(operand) for operand in operands]
+        names = [name for name, _ in found if name is not None]
+        if len(names) == len(found) > 1:
+            return self._checked(itemgetter(*names))
+        if len(names) == len(found) == 1:
+            (name,) = names
+            return self._checked(lambda streams: (streams[name],))
+        return self._checked(lambda streams: tuple([value if name is None else streams[name] for name, value in found]))
 
-    def _value(self, operand: Operand) -> Value:
+    def _checked(self, read: Callable[[dict[str, Value]], Element]) -> Values:
+        """What reads streams, all of which must be there."""
+
+        def values() -> Element:
+            try:
+                return read(self.streams)
+            except KeyError as missing:
+                raise AccelInternalError(f"{missing.args[0]} is used where it does not exist") from None
+
+        return values
+
+    def _found(self, operand: Operand) -> tuple[str | None, Value]:
+        """The name of a stream, or a value."""
         match operand:
             case Stream(name):
-                if name not in self.streams:
-                    raise AccelInternalError(f"{name} is used where it does not exist")
-                return self.streams[name]
+                return name, 0
             case Constant():
-                return operand.value
+                return None, operand.value
             case Extent():
-                return self._env.shape((operand,))[0]
+                return None, self._env.shape((operand,))[0]
             case _:
                 assert_never(operand)
 
-    def _values(self, operands: Sequence[Operand]) -> Element:
-        return tuple(map(self._value, operands))
+    def _index(self, operands: Sequence[Operand]) -> Callable[[], tuple[int, ...]]:
+        given = self._reader(operands)
+        return lambda: tuple(map(int, given()))
 
-    def _index(self, operands: Sequence[Operand]) -> tuple[int, ...]:
-        return tuple(int(self._value(operand)) for operand in operands)
+    def _binder(self, streams: Sequence[Stream]) -> Callable[[Sequence[Value]], None]:
+        """What binds streams to values."""
+        names = [stream.name for stream in streams]
+        if len(names) == 1:
+            return partial(self._bind_one, names[0])
+        return lambda values: self.streams.update(zip(names, values, strict=True))
 
-    def _bind(self, streams: Sequence[Stream], values: Sequence[Value]) -> None:
-        self.streams.update(zip((stream.name for stream in streams), values, strict=True))
+    def _bind_one(self, name: str, values: Sequence[Value]) -> None:
+        (self.streams[name],) = values
 
     def _forget(self, streams: Sequence[Stream]) -> None:
         for stream in streams:
