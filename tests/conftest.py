@@ -11,7 +11,7 @@ import pytest
 
 from accel.explanation import explain
 from accel.ilp.cache import plan_cache
-from tests import marks
+from tests import built_before, marks
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -47,6 +47,12 @@ def _plans_are_forgotten() -> None:
     """Every test plans for itself: one that breaks a solver must not be given what another found."""
     plan_cache.forget()
     explain.forget()
+
+
+@pytest.fixture(autouse=True)
+def _code_is_built_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Modules whose tests measure memory have a fixture of this name that does nothing."""
+    built_before.remember(monkeypatch)
 
 
 @pytest.fixture

@@ -14,6 +14,11 @@ from tests.marks import slow
 pytestmark = slow
 
 
+@pytest.fixture(autouse=True)
+def _code_is_built_once() -> None:
+    """It is built each time: what that leaves behind is measured."""
+
+
 def test_deep_programs() -> None:
     endurance.chain(3_000)
     endurance.doubled(60)
