@@ -22,7 +22,7 @@ from accel.ilp.solvers.protocol import Solver
 
 slow = pytest.mark.slow
 long = pytest.mark.long
-"""What is long is slow as well, and of the slow cases of families most are long: see `needs` and `families`."""
+"""What is long is slow as well, and of the slow cases of families most are long: see `families`."""
 
 FOLDERS = {
     "llvm": (
@@ -60,8 +60,8 @@ COSTLY = {*FOLDERS["llvm"], *FOLDERS["opencl"], *FOLDERS["solver"], "schedule"}
 QUICK = 16
 """One case of so many of a family there is quick."""
 
-KEPT = 16
-"""Of the slow cases of families, by their names one of so many is not long."""
+KEPT = 64
+"""Of the slow cases of families, by their names one of so many is not long; and one of each family that has no other."""
 
 VALUES = {"llvm": "llvm", "opencl": "opencl", "cbc": "solver", "highs": "solver", "gurobi": "solver"}
 """The marks of those whose parameters have such a value."""
@@ -87,28 +87,40 @@ def _case(value: object) -> ParameterSet:
 
 
 def families(items: Iterable[pytest.Function]) -> None:
-    """Mark as slow all cases of each family in a costly folder but the first of every few, and most of these as long.
+    """Mark as slow all cases of each family in a costly folder but the first of every few; of slow cases all but few as long.
 
-    Those that stand there as slow stay as they are.
+    One case of each family at least is not long, unless all of them stand there as long.
     """
+    cases = [item for item in items if hasattr(item, "callspec")]
     seen: Counter[str] = Counter()
-    for item in items:
-        name = item.nodeid.partition("[")[0]
-        if hasattr(item, "callspec") and _folder(item) in COSTLY:
-            if seen[name] % QUICK and item.get_closest_marker("slow") is None:
+    for item in cases:
+        if _folder(item) in COSTLY:
+            if seen[_family(item)] % QUICK and not _has(item, "slow"):
                 item.add_marker(slow)
-                if _is_left_out(item):
-                    item.add_marker(long)
-            seen[name] += 1
+            seen[_family(item)] += 1
+    tested = {
+        _family(item) for item in cases if not _has(item, "slow") or not (_has(item, "long") or _is_left_out(item))
+    }
+    for item in cases:
+        if _has(item, "slow") and not _has(item, "long"):
+            if _is_left_out(item) and _family(item) in tested:
+                item.add_marker(long)
+            tested.add(_family(item))
+
+
+def _family(item: pytest.Function) -> str:
+    return item.nodeid.partition("[")[0]
+
+
+def _has(item: pytest.Function, mark: str) -> bool:
+    return item.get_closest_marker(mark) is not None
 
 
 def needs(item: pytest.Function) -> Iterator[str]:
     """The marks that follow from where a test stands, and from what it is given."""
     folder = _folder(item)
-    if item.get_closest_marker("long") is not None:
+    if _has(item, "long"):
         yield "slow"
-    elif item.get_closest_marker("slow") is not None and _is_left_out(item):
-        yield "long"
     yield from (mark for mark, folders in FOLDERS.items() if folder in folders)
     given = item.callspec.params.values() if hasattr(item, "callspec") else ()
     names = (value.partition(":")[0] for value in given if isinstance(value, str))
@@ -123,7 +135,7 @@ def _folder(item: pytest.Function) -> str:
 
 def _is_left_out(item: pytest.Function) -> bool:
     """Whether a plain `pytest` leaves out a slow case of a family, of which it takes one in so many: by its name."""
-    return hasattr(item, "callspec") and crc32(item.name.encode()) % KEPT != 0
+    return crc32(item.name.encode()) % KEPT != 0
 
 
 def hold(item: pytest.Item, patch: pytest.MonkeyPatch) -> None:

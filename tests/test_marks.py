@@ -7,7 +7,7 @@ import pytest
 
 import accel as A
 from accel.ilp import optimise
-from tests.marks import one_in
+from tests.marks import families, one_in, slow
 
 
 def test_nothing_is_compiled_without_the_mark() -> None:
@@ -36,3 +36,20 @@ def test_one_case_of_so_many_is_quick() -> None:
 def test_a_backend_among_the_parameters_is_a_mark(backend: str, request: pytest.FixtureRequest) -> None:
     assert request.node.get_closest_marker(backend.partition(":")[0]) is not None
     assert request.node.get_closest_marker("browser") is None
+
+
+@pytest.mark.parametrize(("name", "count"), [("a", 3), ("b", 1), ("c", 200)])
+def test_of_slow_cases_few_are_not_long_but_one_of_each_family(
+    name: str, count: int, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = request.node.getparent(pytest.Module)
+    cases: list[pytest.Function] = []
+    for number in range(count):
+        case = pytest.Function.from_parent(module, name=f"{name}[{number}]", callobj=families)
+        monkeypatch.setattr(case, "callspec", None, raising=False)
+        case.add_marker(slow)
+        cases.append(case)
+    families(cases)
+    kept = sum(case.get_closest_marker("long") is None for case in cases)
+    assert 1 <= kept <= max(1, count / 16)
+    assert all(case.get_closest_marker("slow") for case in cases)

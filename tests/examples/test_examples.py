@@ -20,7 +20,7 @@ from scipy.signal import convolve2d
 import accel as A
 from accel.support.choices import STRATEGIES, Strategy
 from examples import black_scholes, canny, dotp, kmeans, life, multigrid, normalise, pagerank
-from tests.marks import one_in, slow
+from tests.marks import long, one_in, slow
 
 ROOT = Path(__file__).parents[2]
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -192,7 +192,7 @@ def test_a_constant_stays_one_on_every_grid_of_multigrid(n: int) -> None:
     np.testing.assert_allclose(A.run(multigrid.residual(ones, ones)), np.ones((n, n, n)), rtol=0, atol=1e-15)
 
 
-@slow
+@long
 def test_class_w_of_multigrid(capsys: pytest.CaptureFixture[str]) -> None:
     multigrid.main(["--class", "W"])
     assert "class W: the residual's norm is 6.4673293753" in capsys.readouterr().out

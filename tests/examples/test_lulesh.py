@@ -128,7 +128,7 @@ def test_time_steps_are_the_same_everywhere(backend: str) -> None:
             np.testing.assert_allclose(one, same, rtol=1e-12, atol=1e-9)
 
 
-@slow
+@long
 @pytest.mark.solver
 def test_time_steps_have_the_same_bits_however_they_are_fused() -> None:
     arguments = arguments_of(sedov(3), 10)
