@@ -77,6 +77,9 @@ def propose_segments(world: World) -> Node | None:
     count, factor, most = draw.below(9), draw.below(1 + max(1, extent // 8)), draw.pick((1, 2, 3, 5, 1 + extent))
     if extent > LONG and draw.below(2):  # many short ones, which backends take some at a time
         count, factor, most = draw.below(LONG), 1 + draw.below(7), draw.pick((2, 3, 4, 5, 8))
+    if world.described and draw.chance(60):  # segments of one descriptor may share a loop
+        count, factor, most = draw.pick(world.described)
+    world.described.append((count, factor, most))
     functions = [world.combiner(element), *([] if "1" in name else [world.value(element)])]
     return Node(
         Segments(name),

@@ -32,6 +32,8 @@ class World:
     arrays: list[tuple[Ref, ArrayType]] = field(default_factory=list)
     sizes: list[tuple[Ref, ArrayType]] = field(default_factory=list)
     types: list[tuple[ArrayType, ...]] = field(default_factory=list)
+    described: list[tuple[int, int, int]] = field(default_factory=list)
+    """The numbers of which the lengths of segments follow."""
 
     def scope(self) -> Scope:
         """What scalar functions may mention here: a few arrays to load from."""

@@ -69,7 +69,7 @@ LENGTHS: dict[str, list[int]] = {
 }
 
 
-@pytest.mark.parametrize("lengths", one_in(2, LENGTHS))
+@pytest.mark.parametrize("lengths", one_in(4, LENGTHS))
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_one_loop_gives_the_bits_of_each_alone(name: str, lengths: str) -> None:
     loops, program = PROGRAMS[name]

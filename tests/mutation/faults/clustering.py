@@ -156,18 +156,18 @@ FAULTS = (
         (_CHECKER,),
     ),
     Fault(
-        "segments of all descriptors have one order",
+        "segments of one descriptor have orders of their own",
         "labelled/programs.py",
-        "first.setdefault(shape, label)",
-        "first.setdefault(shape[:-1], label)",
-        (_TOGETHER,),
+        "first.setdefault(shape, label) if kind is Kind.SEGMENTS else label",
+        "label",
+        (f"{_TOGETHER}::test_one_loop_gives_the_bits_of_each_alone",),
     ),
     Fault(
         "what was cut to one length is cut to all",
         "labelled/passes/simplify.py",
         "if length == self._cuts[one].length:",
         "if length:",
-        (_TOGETHER,),
+        (f"{_TOGETHER}::test_a_scan_of_a_scan_by_other_lengths_is_cut_again",),
     ),
     Fault(
         "W1: loops are recomputed",

@@ -51,10 +51,11 @@ class StripText(StripStatements):
         together: int,
         mask: str | None,
         *,
-        far: str,
+        far: str | None,
         streams: bool,
     ) -> None:
-        """`together`: the most rows that are taken at once. `far`: whether arrays are larger than caches, an i1."""
+        """`together`: the most rows that are taken at once. `far`: whether arrays are larger than caches, an i1; None if
+        nothing is asked for ahead."""
         super().__init__(columns.lanes, columns.varying(), strip, first, last, mask)
         self._together = together
         self._far = far
@@ -183,7 +184,7 @@ class StripText(StripStatements):
     def _next(self, rows: _Rows, first: str, together: int) -> list[str]:
         """The iterations that are taken next, if rows are asked for ahead: as soon as those before them are read."""
         code = self.strip.routine.code
-        if rows.following is None or together < self._together:
+        if self._far is None or rows.following is None or together < self._together:
             return []
         beyond = code.emit(f"add i64 {first}, {together * rows.step}")
         more = code.emit(f"icmp slt i64 {beyond}, {rows.end}")
@@ -207,7 +208,7 @@ class StripText(StripStatements):
         varying = [statement for statement in statements if self.varies(statement)]
         scopes = [self.uniform(statements, rows.scope.with_index(loop.index, row)) for row in some]
         with self.strip.each() as vector:
-            if ahead:
+            if ahead and self._far is not None:
                 with self.strip.routine.when(self._far):
                     self._ask_ahead(rows, ahead, vector)
             known = self.known(varying, rows.scope, vector)
