@@ -40,14 +40,19 @@ POISSON = (-8 / 3, 0.0, 1 / 6, 1 / 12)
 SMOOTHER = (-3 / 8, 1 / 32, -1 / 64, 0.0)
 RESTRICTION = (1 / 2, 1 / 4, 1 / 8, 1 / 16)
 
+AROUND = tuple(
+    tuple(place for place in product((-1, 0, 1), repeat=3) if sum(map(abs, place)) == differ) for differ in range(4)
+)
+"""The 27 points around one, by how many coordinates differ."""
+
 SEED, FACTOR, BITS = 314159265, 5**13, 46
 CHARGES = 10
 
 
 def weighted(n: Around, weights: tuple[float, ...]) -> Number:
-    """A sum over the 27 points around one, whose weights depend on how many coordinates differ."""
-    places = [place for place in product((-1, 0, 1), repeat=3) if weights[sum(map(abs, place))]]
-    return reduce(add, [n(*place) * weights[sum(map(abs, place))] for place in places])
+    """A sum over the points around one, whose weights depend on how many coordinates differ."""
+    sums = [(weight, [n(*place) for place in places]) for weight, places in zip(weights, AROUND, strict=True) if weight]
+    return reduce(add, [reduce(add, values) * weight for weight, values in sums])
 
 
 def residual(u: Grid, v: Grid) -> Grid:
@@ -61,28 +66,43 @@ def smoothed(r: Grid, u: Grid) -> Grid:
 
 
 def coarser(r: Grid, n: int) -> Grid:
-    """The grid of half as many points along each side, each a mean around every second point of `n`."""
+    """The grid of half as many points along each side, each a mean around every second point of `n`: first of rows."""
+
+    def near(p: A.Exp[np.int64]) -> list[A.Exp[np.int64]]:
+        return [p * 2 + 1, p * 2, A.cond(p == n // 2 - 1, 0, p * 2 + 2)]
+
+    def across(ix: Place) -> Number:
+        i, j, k = A.unindex(ix)
+        (x, *sides), (y, *ends) = near(i), near(j)
+        edges = [*(r[side, y, k] for side in sides), *(r[x, end, k] for end in ends)]
+        corners = [r[side, end, k] for side in sides for end in ends]
+        return r[x, y, k] * RESTRICTION[0] + reduce(add, edges) * RESTRICTION[1] + reduce(add, corners) * RESTRICTION[2]
+
+    rows = A.compute(A.generate((n // 2, n // 2, n), across))
 
     def point(ix: Place) -> Number:
-        near = [[i * 2, i * 2 + 1, A.cond(i == n // 2 - 1, 0, i * 2 + 2)] for i in A.unindex(ix)]
-        places = product(range(3), repeat=3)
-        return reduce(
-            add,
-            [
-                r[near[0][i], near[1][j], near[2][k]] * RESTRICTION[abs(i - 1) + abs(j - 1) + abs(k - 1)]
-                for i, j, k in places
-            ],
-        )
+        i, j, k = A.unindex(ix)
+        middle, *sides = [rows[i, j, place] for place in near(k)]
+        return middle + reduce(add, sides) * (RESTRICTION[1] / RESTRICTION[0])
 
     return A.generate((n // 2,) * 3, point)
 
 
 def finer(u: Grid, n: int) -> Grid:
-    """The grid of `n` points along each side between which those of `u` stand: means of the nearest ones."""
+    """The grid of `n` points along each side between which those of `u` stand: means of the nearest ones, in rows first."""
+
+    def near(p: A.Exp[np.int64]) -> list[A.Exp[np.int64]]:
+        return [A.cond(p == 0, n // 2 - 1, (p - 1) >> 1), p >> 1]
+
+    def along(ix: Place) -> Number:
+        i, j, k = A.unindex(ix)
+        return reduce(add, [u[i, j, place] for place in near(k)])
+
+    rows = A.compute(A.generate((n // 2, n // 2, n), along))
 
     def point(ix: Place) -> Number:
-        near = [[A.cond(p == 0, n // 2 - 1, (p - 1) >> 1), p >> 1] for p in A.unindex(ix)]
-        return reduce(add, [u[i, j, k] for i, j, k in product(*near)]) * 0.125
+        i, j, k = A.unindex(ix)
+        return reduce(add, [rows[x, y, k] for x, y in product(near(i), near(j))]) * 0.125
 
     return A.generate((n,) * 3, point)
 
@@ -95,9 +115,10 @@ def cycle(u: Grid, v: Grid, n: int) -> Grid:
     coarsest = residuals.pop()
     correction = A.stencil(lambda around: weighted(around, SMOOTHER), A.boundary.wrap, coarsest)
     for level, r in reversed(list(enumerate(residuals))):
-        more = A.compute(finer(correction, n >> level))
+        more = finer(correction, n >> level)
         if level == 0:
-            more, r = A.compute(A.zipWith(A.add, u, more)), v
+            more, r = A.zipWith(A.add, u, more), v
+        more = A.compute(more)
         correction = smoothed(A.compute(residual(more, r)), more)
     return correction
 

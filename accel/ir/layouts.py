@@ -114,10 +114,10 @@ def in_layouts(nest: Nest, layouts: Mapping[Array, Layout], *, written: bool = T
     parts = [
         (tuple(map(statement, level.before)), tuple(map(statement, level.after))) for level in mentions.levels(nest)
     ]
-    return replace(_with_parts(nest, parts), outputs=tuple(map(output, nest.outputs)))
+    return replace(with_parts(nest, parts), outputs=tuple(map(output, nest.outputs)))
 
 
-def _with_parts(nest: Nest, parts: Sequence[tuple[Sequence[LoopBody], Sequence[LoopBody]]]) -> Nest:
+def with_parts(nest: Nest, parts: Sequence[tuple[Sequence[LoopBody], Sequence[LoopBody]]]) -> Nest:
     """The nest with other statements before and after the loop of each level, outermost first."""
     body: Level | None = None
     for level, (before, after) in reversed([*zip(mentions.levels(nest), parts, strict=True)]):
@@ -143,4 +143,4 @@ def reads_outwards(nest: Nest, arrays: Set[Array]) -> Nest:
                 if all(stream in indices for stream in streams):
                     place = min(depth, max([indices.index(stream) + 1 for stream in streams], default=0))
             befores[place].append(each)
-    return _with_parts(nest, [(before, level.after) for before, level in zip(befores, levels, strict=True)])
+    return with_parts(nest, [(before, level.after) for before, level in zip(befores, levels, strict=True)])

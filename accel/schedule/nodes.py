@@ -44,6 +44,7 @@ class Template(Enum):
     FEW_ITEMS = "some to a work-item"
     TURNED_BLOCKS = "turned blocks"
     PATCHES = "patches"
+    STRIPS = "strips"
     ITEM_TILES = "tiles in work-items"
     LITERAL = "literal"
 

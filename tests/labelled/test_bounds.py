@@ -62,7 +62,7 @@ CASES: list[tuple[str, Function, Shape, Shape, bool]] = [
     ("clamped at both ends", of(1, (Operator.MIN, "0", c(3)), (Operator.MAX, 0, c(1))), (N,), (Extent(None, 4),), True),
     ("around", of(1, (Operator.ADD, "0", c(5)), (Operator.MOD, 0, N)), (N,), (N,), True),
     ("around what may be empty", of(1, (Operator.MOD, "0", M)), (N,), (M,), False),
-    ("first", of(1, (Operator.MUL, "0", c(0))), (N,), (N,), False),
+    ("first", of(1, (Operator.MUL, "0", c(0))), (N,), (N,), True),
     ("unknown", of(1, (Operator.MUL, "0", "0")), (N,), (N,), False),
 ]
 

@@ -48,6 +48,10 @@ def computed(operator: Operator, arguments: list[Values]) -> Values:
             return wrapped(a + b)
         case Operator.SUB, [a, b]:
             return wrapped(a - b)
+        case Operator.MUL, [a, b]:
+            return wrapped(a * b)
+        case Operator.SHIFT_RIGHT, [a, b]:
+            return np.where((b < 0) | (b > 7), np.where(a < 0, -1, 0), a >> np.clip(b, 0, 7))
         case Operator.MIN, [a, b]:
             return np.minimum(a, b)
         case Operator.MAX, [a, b]:
@@ -107,7 +111,17 @@ def forms(unknown: Variable, first: int) -> list[tuple[Operand, Steps]]:
     return found
 
 
-OPERATORS = (Operator.ADD, Operator.SUB, Operator.MIN, Operator.MAX, Operator.MOD, Operator.SELECT, Operator.ABS)
+OPERATORS = (
+    Operator.ADD,
+    Operator.SUB,
+    Operator.MUL,
+    Operator.SHIFT_RIGHT,
+    Operator.MIN,
+    Operator.MAX,
+    Operator.MOD,
+    Operator.SELECT,
+    Operator.ABS,
+)
 ARITIES = {Operator.SELECT: 3, Operator.ABS: 1}
 """Of those that do not take two."""
 

@@ -159,8 +159,8 @@ def test_patches(platform: str, shape: tuple[int, ...]) -> None:
 
     row = np.arange(shape[-2], dtype=np.float32)[:, None]
     expected = xs * columns + outer.reshape(-1, *[1] * (len(shape) - 1)) * row
-    for machine in (GPU, WorkItems(gpu=False)):
-        assert templates(function, xs, columns, outer, machine=machine) == [Template.PATCHES, Template.ITEMS]
+    for machine, expected_template in ((GPU, Template.PATCHES), (WorkItems(gpu=False), Template.STRIPS)):
+        assert templates(function, xs, columns, outer, machine=machine) == [expected_template, Template.ITEMS]
     check(platform, function, (xs, columns, outer), expected)
 
 

@@ -14,6 +14,7 @@ import pytest
 import accel as A
 from accel.ast.combinators.host.arrays import use
 from accel.backends.opencl.backend import OpenCLBackend
+from accel.backends.opencl.code.kernel import Amount
 from accel.backends.opencl.loops.gpu.row_series import LANES_BYTES, ROWS_BYTES, SeriesKernels
 from accel.backends.opencl.program import Translation, translate
 from accel.backends.protocol import HostArray, compiled
@@ -217,6 +218,7 @@ def test_work_items_of_all_rows_of_a_group_fit(platform: str) -> None:
     """A group has no more rows than its memory has room for, and enough work-items for the lanes of each."""
     found = series_of(as_gpu(platform), softmax, np.float32)
     (kernel,) = found.made.kernels
+    assert isinstance(kernel.items, Amount)
     for width in range(1, found.longest + 1):
         items = prod(sharing.value(constantly(width)) for sharing in kernel.items.times)
         assert min(width, 64) <= items <= 256

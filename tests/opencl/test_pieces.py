@@ -53,14 +53,14 @@ def test_pieces_are_all_work_items_once(platform: str, monkeypatch: pytest.Monke
     seen: list[tuple[int, int]] = []
     original = pyopencl.Kernel.__call__
 
-    def launching(kernel: Any, queue: Any, count: Any, group: Any, *given: Any, global_offset: Any = (0,)) -> Any:
-        seen.append((global_offset[0], count[0]))
-        return original(kernel, queue, count, group, *given, global_offset=global_offset)
+    def launching(kernel: Any, queue: Any, count: Any, group: Any, *given: Any, **named: Any) -> Any:
+        seen.append((named.get("global_offset", (0,))[0], count[0]))
+        return original(kernel, queue, count, group, *given, **named)
 
     monkeypatch.setattr(pyopencl.Kernel, "__call__", launching)
     data = np.arange(10_000, dtype=np.float32)
     planned, arguments = loops("greedy", [A.map(lambda x: x * 2 + 1, A.use(data))])
-    same(compiled(in_pieces(platform, 8000, gpu=False), planned)(arguments), [data * 2 + 1])
+    same(compiled(in_pieces(platform, 8000, gpu=True), planned)(arguments), [data * 2 + 1])
     assert len(seen) > 3
     ends = [start + count for start, count in seen]
     assert [start for start, _ in seen] == [0, *ends[:-1]]

@@ -18,7 +18,7 @@ from accel.ast.tree.types import I64, ScalarType
 from accel.backends.device import RECORD, Launcher, SeriesLauncher, Slots
 from accel.backends.instructions import shape_of
 from accel.backends.opencl.code.checks import may_not_end
-from accel.backends.opencl.code.kernel import Kernel, NestKernels
+from accel.backends.opencl.code.kernel import Kernel, NestKernels, Strips
 from accel.backends.opencl.loops.gpu.row_series import SeriesKernels
 from accel.backends.opencl.loops.sequential import diagnosis
 from accel.backends.opencl.machine.features import Features
@@ -47,8 +47,8 @@ KernelArgument: TypeAlias = "pyopencl.Buffer | np.int64"
 
 Build: TypeAlias = "Callable[[str], pyopencl.Program]"
 
-_Items: TypeAlias = tuple[tuple[int], tuple[int], tuple[int]]
-"""Work-items of a launch: how many, those of a group, and the number of the first."""
+_Items: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
+"""Work-items of a launch in each dimension: how many, those of a group, and the number of the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ class _Launcher:
 
     def _enqueue(self, kernel: pyopencl.Kernel, items: _Items, arguments: list[KernelArgument]) -> None:
         queue, (count, group, first) = self._memory.queue, items
-        if first == (0,):
+        if not any(first):
             self._memory.enqueued("a loop nest", lambda: kernel(queue, count, group, *arguments))
             return
         self._memory.enqueued("its work", queue.flush)  # so drivers do not take several launches for one piece of work
@@ -216,8 +216,13 @@ def _kernel(program: pyopencl.Program, kernel: Kernel, made: NestKernels) -> pyo
 
 def _launches(kernel: Kernel, size: Callable[[SizeVariable], int], pieces: int) -> tuple[_Items, ...]:
     """Those of a kernel: `pieces` of about the same size, or as many as there are groups."""
+    if not kernel.runs(size):
+        return ()
+    if isinstance(kernel.items, Strips):
+        shape, own = kernel.items.value(size)
+        return ((shape, own, (0, 0, 0)),) if all(shape) else ()
     items = kernel.items.value(size)
-    if items == 0 or not kernel.runs(size):
+    if items == 0:
         return ()
     group = kernel.group or (SERIAL_GROUP if kernel.serial and items < GROUP * SERIAL_GROUP else GROUP)
     groups = -(-items // group)

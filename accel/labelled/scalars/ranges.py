@@ -245,6 +245,12 @@ class Ranges:
                 return self._sum(a, b)
             case Operator.SUB, [a, b]:
                 return self._sum(a, _negated(b))
+            case Operator.MUL, [a, b]:
+                if (factor := _number(b)) is not None:
+                    return self._times_as_much(a, factor)
+                return UNKNOWN if (factor := _number(a)) is None else self._times_as_much(b, factor)
+            case Operator.SHIFT_RIGHT, [a, b] if (by := _number(b)) is not None and by >= 0:
+                return self._shifted(a, by)
             case Operator.MIN, [a, b]:
                 return Range(self._common(a.lowers, b.lowers, 1), (a.uppers + b.uppers)[:_MOST])
             case Operator.MAX, [a, b]:
@@ -269,6 +275,24 @@ class Ranges:
         if not not_below or not not_above:
             return UNKNOWN
         return Range(self._sums(a.lowers, b.lowers), self._sums(a.uppers, b.uppers))
+
+    def _times_as_much(self, a: Range, factor: int) -> Range:
+        """That of a product with a number, if it does not wrap: what lies between small bounds is small."""
+        if factor < 0:
+            return self._times_as_much(_negated(a), -factor)
+        lowers, uppers = (
+            tuple(filter(self._is_small, (_scaled(each, factor) for each in b))) for b in (a.lowers, a.uppers)
+        )
+        return Range(lowers, uppers) if lowers and uppers else UNKNOWN
+
+    def _shifted(self, a: Range, by: int) -> Range:
+        """That of the quotient of a number and a power of two, rounded down."""
+        lowers, uppers = (
+            tuple([Linear(each.constant >> by) for each in b if not each.terms]) for b in (a.lowers, a.uppers)
+        )
+        if any(map(self._is_non_negative, a.lowers)):
+            return Range((*lowers, ZERO)[:_MOST], (*uppers, *a.uppers)[:_MOST])
+        return Range(lowers, uppers)
 
     def _is_negative(self, linear: Linear) -> bool:
         return self._is_non_negative(_negative(linear).plus(ONE, -1))
@@ -300,6 +324,16 @@ def _linear(extent: Extent) -> Linear:
 
 def _negative(linear: Linear) -> Linear:
     return ZERO.plus(linear, -1)
+
+
+def _scaled(linear: Linear, factor: int) -> Linear:
+    return Linear(factor * linear.constant, frozenset((v, factor * c) for v, c in linear.terms if factor))
+
+
+def _number(known: Range) -> int | None:
+    """The only number in a range."""
+    exact = [each for each in known.lowers if not each.terms and each in known.uppers]
+    return exact[0].constant if exact else None
 
 
 def _negated(numbers: Range) -> Range:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from accel.ir.indices import Indices, arguments, extent_of
 from accel.ir.mentions import function_statements
 from accel.ir.nodes import For, LoopBody, LoopDirection, Nest, OneToOne, Stream
-from accel.labelled.scalar import If
+from accel.labelled.scalar import If, Load, Statement
 from accel.labelled.work import INSTRUCTIONS, work
 from accel.schedule.axes import loops
 from accel.schedule.nodes import Margin
@@ -64,9 +64,14 @@ def _functions(loop: For) -> Iterator[OneToOne]:
 
 
 def _branches(some: Sequence[LoopBody]) -> int:
-    """How many conditionals statements have."""
+    """How many conditionals statements have, and loads that are checked."""
     functions = [each.function for each in some if isinstance(each, OneToOne)]
-    return sum(isinstance(s, If) for function in functions for s in function_statements(function))
+    return sum(_is_branch(statement) for function in functions for statement in function_statements(function))
+
+
+def _is_branch(statement: Statement) -> bool:
+    checked = isinstance(statement, Load) and not statement.inside and not statement.inside_block
+    return checked or isinstance(statement, If)
 
 
 def _cost(some: Sequence[LoopBody]) -> int:

@@ -17,6 +17,8 @@ from accel.schedule.templates.chain import chain
 from accel.schedule.templates.column_scans import ColumnScans, column_scans
 from accel.schedule.templates.columns import Columns, columns
 from accel.schedule.templates.copies import copies
+from accel.schedule.templates.cpu.packed_folds import packed_folds
+from accel.schedule.templates.cpu.strips import strips, suits_all
 from accel.schedule.templates.derive import (
     by_blocks,
     by_column_scans,
@@ -57,8 +59,8 @@ def schedules(nest: Nest, machine: Machine) -> NestSchedules:
 
 
 def _ways(nest: Nest, machine: WorkItems) -> tuple[Way, ...]:
-    """Those in work-items. On a GPU what would run in one of them is split, if that serves."""
-    parts = split(nest, machine) if machine.gpu else None
+    """Those in work-items. On a GPU what would run in one of them is split, if that serves; elsewhere folds of stencils."""
+    parts = split(nest, machine) if machine.gpu else packed_folds(nest)
     if parts is None:
         return tuple(_in_work_items(nest, machine))
     made = tuple(
@@ -71,7 +73,7 @@ def _ways(nest: Nest, machine: WorkItems) -> tuple[Way, ...]:
 
 def _in_work_items(nest: Nest, machine: WorkItems) -> Iterator[Way]:
     """Each way as one schedule, or as those of slices of the nest; on a GPU by groups, where they serve, and so that
-    neighbours read neighbours where that can be. Maps of several loops run in patches everywhere."""
+    neighbours read neighbours where that can be. On other devices maps run in strips, or in patches if they read across."""
     if machine.gpu:
         if (in_tiles := suited(nest)) is not None:
             yield Way((by_item_tiles(nest, in_tiles),), in_tiles)
@@ -82,11 +84,13 @@ def _in_work_items(nest: Nest, machine: WorkItems) -> Iterator[Way]:
         if (few := small_elements(nest)) is not None:
             yield Way((few,))
             return
-    turned = turned_blocks(nest) if machine.gpu else None
-    if turned is not None:
+    turned = turned_blocks(nest)
+    if turned is not None and machine.gpu:
         yield Way((by_turned_blocks(nest, turned),), turned)
-    elif (patched := patches(nest)) is not None:
-        yield Way((patched,))
+    elif (mapped := patches(nest) if machine.gpu or turned is not None else strips(nest)) is not None:
+        yield Way((mapped,))
+        if suits_all(mapped):
+            return
     yield from map(Way, by_work_items(nest, machine))
 
 

@@ -4,7 +4,32 @@ from __future__ import annotations
 
 from tests.mutation.fault import Fault
 
+_STRIPS = "tests/opencl/test_strips.py"
+
 FAULTS = (
+    Fault(
+        "strips do not end with their row",
+        "backends/opencl/code/kernel.py",
+        "group = min(-(-each // self.vector) * self.vector, columns)",
+        "group = min(each // self.vector * self.vector or each, columns)",
+        (_STRIPS,),
+    ),
+    Fault(
+        "strips begin at the first column, whatever the margins",
+        "backends/opencl/loops/strips.py",
+        'f"{found.margin.low} + " if found.margin.low',
+        'f"{found.margin.low} * 0 + " if found.margin.low',
+        (_STRIPS,),
+    ),
+    Fault(
+        "rows in the margins have no conditions either",
+        "backends/opencl/loops/strips.py",
+        """    if outer:
+        with""",
+        """    if outer and len(outer) < 0:
+        with""",
+        (f"{_STRIPS}::test_branches_at_edges_of_rows_and_columns",),
+    ),
     Fault(
         "results are written where the first of several arrays has the right shape",
         "backends/llvm/calls/items.py",

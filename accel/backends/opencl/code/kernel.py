@@ -71,6 +71,34 @@ class Amount:
         return count if self.most is None else min(count, self.most)
 
 
+@dataclass(frozen=True, slots=True)
+class Strips:
+    """Groups of neighbouring columns, of one row each: a work-item for every column, in the first dimension; `rows` and
+    `others` are the second and the third. All groups of a launch have the same number of columns, `most` or fewer, a multiple
+    of `vector` if there are so many; the last one begins where it has no fewer, so some columns may be visited twice."""
+
+    columns: tuple[Extent, ...]
+    rows: tuple[Extent, ...] = ()
+    others: tuple[Extent, ...] = ()
+    most: int = 256
+    vector: int = 8
+
+    def value(self, size: Callable[[SizeVariable], int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Work-items in each dimension, and those of a group."""
+        columns, rows, others = (elements(each, size) for each in (self.columns, self.rows, self.others))
+        if min(columns, rows, others) <= 0:
+            return (0, 0, 0), (1, 1, 1)
+        groups = -(-columns // self.most)
+        each = -(-columns // groups)
+        group = min(-(-each // self.vector) * self.vector, columns)
+        return (groups * group, rows, others), (group, 1, 1)
+
+    def column(self, count: str) -> str:
+        """The number of a work-item's column, given how many there are, as an atom."""
+        group = "(long)get_local_size(0)"
+        return f"min((long)get_group_id(0) * {group}, {count} - {group}) + (long)get_local_id(0)"
+
+
 def elements(product: tuple[Extent, ...], size: Callable[[SizeVariable], int]) -> int:
     """The product of extents, with the sizes of a call."""
     return prod((e.offset if e.variable is None else size(e.variable) + e.offset) for e in product)
@@ -84,6 +112,20 @@ class Choice:
     limit: int
     below: bool
     least: bool = False
+
+    @property
+    def never(self) -> bool:
+        """Whether it holds in no call, as the text tells."""
+        return self._is_known and not self.holds(lambda _: 0)
+
+    @property
+    def always(self) -> bool:
+        """Whether it holds in every call, as the text tells."""
+        return self._is_known and self.holds(lambda _: 0)
+
+    @property
+    def _is_known(self) -> bool:
+        return all(extent.variable is None for extent in self.product)
 
     def holds(self, size: Callable[[SizeVariable], int]) -> bool:
         """Whether the kernel runs in a call of these sizes."""
@@ -113,7 +155,7 @@ class Kernel:
 
     name: str
     text: str
-    items: Amount
+    items: Amount | Strips
     group: int | None = None
     serial: bool = False
     when: tuple[Choice, ...] = ()
@@ -170,7 +212,7 @@ class _Written:
     name: str
     attributes: str
     body: str
-    items: Amount
+    items: Amount | Strips
     group: int | None
     serial: bool
     when: tuple[Choice, ...]
@@ -247,7 +289,7 @@ class Scaffold:
         self,
         purpose: str,
         body: str,
-        items: Amount,
+        items: Amount | Strips,
         group: int | None = None,
         serial: bool = False,
         when: Choice | tuple[Choice, ...] | None = None,
@@ -256,6 +298,8 @@ class Scaffold:
     ) -> None:
         """Add a kernel, which is launched after those that were added before; `work`, `alone`: see `Kernel`."""
         where = when if isinstance(when, tuple) else () if when is None else (when,)
+        if any(each.never for each in where) or (self.unless and all(each.always for each in self.unless)):
+            return
         fixed = "" if group is None else fixed_group(group)
         fixed += "SERIAL " if serial or self._divides else ""
         self._written.append(

@@ -91,10 +91,18 @@ def _block(
     begin, stride, count = ("lane", width, BLOCK) if kind.commutes else (f"lane * {run}", 1, run)
     writer.line(f"const long begin = block * {BLOCK} + {begin};")
     after = f"block * {BLOCK}L + {count}" if kind.commutes else f"begin + {count}L"
+    # Lanes of whole blocks have equally many elements, and compilers that make vectors of them need no masks.
+    writer.open(f"if (block * {BLOCK}L + {BLOCK} <= {flat.total})")
+    with writer.block(f"for (int step = 0; step < {run}; ++step)"):
+        writer.line(f"const long item = begin + step * {stride};")
+        flat.enter(body, "item")
+        body.level(flat.body)
+    writer.otherwise()
     writer.line(f"const long stop = min({after}, {flat.total});")
     with writer.block(f"for (long item = begin; item < stop; item += {stride})"):
         flat.enter(body, "item")
         body.level(flat.body)
+    writer.close()
     for state in states:
         at, accumulator = shared[state.name], body.accumulators[state.name]
         writer.line(f"{at.values}[lane] = {accumulator.variable};")

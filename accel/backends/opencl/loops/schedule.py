@@ -26,6 +26,7 @@ from accel.backends.opencl.loops.maps import one_item_per_index
 from accel.backends.opencl.loops.rows import Rows, around, inside
 from accel.backends.opencl.loops.scans import chained_blocks
 from accel.backends.opencl.loops.sequential import sequential
+from accel.backends.opencl.loops.strips import in_strips
 from accel.errors import AccelInternalError
 from accel.labelled.meaning.order import BLOCK
 from accel.schedule.nodes import Schedule, Series, Template
@@ -57,6 +58,8 @@ def kernels(scaffold: Scaffold, ways: Sequence[Way]) -> NestKernels:
             return into_copies(scaffold, flat(scaffold.nest, axis), copied_scatters(scaffold.nest))
         case [Way(patched), Way(items)] if patched[0].template is Template.PATCHES:
             return _patches(scaffold, patched[0], items[0])
+        case [Way(stripped), Way(items)] if stripped[0].template is Template.STRIPS:
+            return in_strips(scaffold, stripped[0], _shared_out(scaffold, items[0]))
         case [Way(groups), Way()] if groups[0].template is Template.GROUP_CHAIN:
             return _scanned_rows(scaffold, groups[0])
         case [Way(rows), Way(blocks)]:
@@ -101,6 +104,8 @@ def _only(scaffold: Scaffold, schedules: Sequence[Schedule]) -> NestKernels:
             return sequential(scaffold)
         case Template.ITEMS:
             return one_item_per_index(scaffold, _shared_out(scaffold, first))
+        case Template.STRIPS:
+            return in_strips(scaffold, first)
         case Template.FEW_ITEMS:
             return few_to_an_item(scaffold, first)
         case Template.GROUPS:

@@ -2,14 +2,14 @@
 patches of what several loops visit.
 
 In: a nest. Out: its schedule by one of these templates, or None. Each fetch of a GPU brings 128 bytes to 32 neighbours: bytes
-would be a quarter of that, and the elements of a column would take 32 fetches. Patches serve CPUs as well.
+would be a quarter of that, and the elements of a column would take 32 fetches.
 """
 
 from __future__ import annotations
 
 from accel.ir import mentions
 from accel.ir.mentions import function_statements
-from accel.ir.nodes import LoopDirection, Nest, OneToOne, Read, Stream, Write
+from accel.ir.nodes import LoopDirection, Nest, OneToOne, Read, Write
 from accel.ir.positions import accesses, merging
 from accel.labelled.array import Array
 from accel.labelled.scalar import While
@@ -18,6 +18,7 @@ from accel.schedule.legality import is_repeatable
 from accel.schedule.nodes import Kind, Role, Schedule, Template
 from accel.schedule.rules import flatten, flip, kind, named, original, subdivide
 from accel.schedule.templates.blocks import Blocks, blocks
+from accel.schedule.templates.cpu.strips import first_column, is_plain_map
 from accel.schedule.templates.work_items import flattened
 
 FEW = 4
@@ -76,12 +77,7 @@ def neighbours(nest: Nest) -> frozenset[Array]:
 def patches(nest: Nest) -> Schedule | None:
     """A group for some columns of some rows, where several loops would be found by divisions in each work-item."""
     every = loops(nest)
-    whole = flattened(original(nest), 0)
-    if len(whole.pieces) != 1 or whole.pieces[0].axis.role is not Role.MAP:
-        return None
-    if any(isinstance(loop.extent, Stream) for loop in every) or not _is_outside_pure(nest):
-        return None
-    if (columns := _columns(nest)) == 0:
+    if not is_plain_map(nest) or (columns := first_column(nest)) == 0:
         return None
     schedule = original(nest)
     for _ in every[columns + 1 :]:
@@ -90,14 +86,6 @@ def patches(nest: Nest) -> Schedule | None:
     for at in range(columns + 1):
         schedule = kind(schedule, at, Kind.PARALLEL)
     return named(kind(schedule, columns + 2, Kind.ITEM), Template.PATCHES)
-
-
-def _columns(nest: Nest) -> int:
-    """The first of the loops that are the columns: the innermost one, with those around it that merge with it."""
-    every = loops(nest)
-    first = merging(nest, every, contiguous=True)
-    upwards = all(loop.direction is LoopDirection.UP for loop in every[first:])
-    return first if upwards else len(every) - 1
 
 
 def turned_blocks(nest: Nest) -> Blocks | None:

@@ -1,0 +1,1 @@
+"""Schedules that only CPU devices of work-items have."""
