@@ -60,7 +60,7 @@ COSTLY = {*FOLDERS["llvm"], *FOLDERS["opencl"], *FOLDERS["solver"], "schedule"}
 QUICK = 16
 """One case of so many of a family there is quick."""
 
-KEPT = 64
+KEPT = 256
 """Of the slow cases of families, by their names one of so many is not long; and one of each family that has no other."""
 
 VALUES = {"llvm": "llvm", "opencl": "opencl", "cbc": "solver", "highs": "solver", "gurobi": "solver"}

@@ -89,7 +89,7 @@ def test_the_same_bits_and_errors(monkeypatch: pytest.MonkeyPatch) -> None:
 @on_linux
 def test_no_workers_are_started(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACCEL_POOL", "0")
-    assert in_a_process(FAMILY + THREADS).splitlines()[-1] == "few"
+    assert in_a_process(FAMILY.partition("def kept")[0] + THREADS) == "few\n"
 
 
 @slow
