@@ -160,7 +160,7 @@ FAULTS = (
         "labelled/programs.py",
         "first.setdefault(shape, label) if kind is Kind.SEGMENTS else label",
         "label",
-        (f"{_TOGETHER}::test_one_loop_gives_the_bits_of_each_alone",),
+        (f"{_TOGETHER}::test_loops_are_shared",),
     ),
     Fault(
         "what was cut to one length is cut to all",
