@@ -80,6 +80,13 @@ def test_mistake_is_rejected(line: int) -> None:
     assert any(rejected()[line] in text for _, text in found), found
 
 
+def test_every_mistake_is_rejected() -> None:
+    """All of the cases above, of which a plain `pytest` runs few one by one: mypy has run by now."""
+    found = {line: messages().get((REJECTED.name, line), []) for line in rejected()}
+    assert [line for line, said in found.items() if not any(kind == "error" for kind, _ in said)] == []
+    assert [line for line, said in found.items() if not any(rejected()[line] in text for _, text in said)] == []
+
+
 def test_nothing_else_is_rejected() -> None:
     meant = rejected()
     others = {
