@@ -61,7 +61,7 @@ PLACES: dict[str, tuple[Place, tuple[int, int]]] = {
     "choice at the end": (lambda i, n: A.cond(i + 1 >= n, 0, i + 1), (0, 1)),
     "choice behind the end": (lambda i, n: A.cond(i + 1 > n - 1, 0, i + 1), (0, 1)),
     "choice by equality at the end": (lambda i, n: A.cond(n - 1 == i, 0, i + 1), (0, 1)),
-    "a number of times": (lambda i, n: A.cond(2 * i < 5, 0, i - 1), (0, 0)),
+    "a number of times": (lambda i, n: A.cond(2 * i < 5, 0, i - 1), (3, 0)),
     "either end": (lambda i, n: A.cond((i < 1) | (i >= n - 2), i, i + 2), (1, 2)),
     "neither end": (lambda i, n: A.cond((i > 0) & ~(i > n - 2), i - 1, i), (1, 1)),
     "downwards": (lambda i, n: A.max(n - 1 - i - 1, 0), (0, 1)),

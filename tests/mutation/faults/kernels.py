@@ -1,4 +1,4 @@
-"""Faults of the backend `llvm`: extremes, copies that iterations take turns with, reciprocals, how long nests take."""
+"""Faults of `llvm`: extremes, copies that iterations take turns with, reciprocals, how long nests take; strips of `opencl`."""
 
 from __future__ import annotations
 
