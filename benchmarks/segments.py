@@ -108,6 +108,45 @@ def segments(threads: int, rounds: int, clock: Callable[[], float]) -> Iterator[
             yield Row(f"scans of {title} {kind.__name__}", measured(scans, rounds, clock))
 
 
+def sums_and_maxima(xs: Vector, lengths: Vector) -> tuple[Vector, Vector]:
+    """The sum and the greatest of the squares of each segment."""
+    squares = A.map(lambda x: x * x, xs)
+    return A.foldSeg(A.add, 0, squares, lengths), A.foldSeg(A.max, 0, squares, lengths)
+
+
+def greatest_running_sums(xs: Vector, lengths: Vector) -> Vector:
+    """The greatest running sum of each segment."""
+    return A.foldSeg(A.max, 0, A.scanl1Seg(A.add, xs, lengths), lengths)
+
+
+def greatest_so_far(xs: Vector, lengths: Vector) -> Vector:
+    """The greatest of the running sums up to each element of its segment."""
+    return A.scanl1Seg(A.max, A.scanl1Seg(A.add, xs, lengths), lengths)
+
+
+def sums_times_greatest(xs: Vector, lengths: Vector) -> Vector:
+    """The running sum at each element times the greatest element up to there."""
+    return A.zipWith(A.mul, A.scanl1Seg(A.add, xs, lengths), A.scanl1Seg(A.max, xs, lengths))
+
+
+def together(threads: int, rounds: int, clock: Callable[[], float]) -> Iterator[Row]:
+    """Folds and scans of the same segments in one loop, beside the same operations in a loop each."""
+    random = np.random.default_rng(5)
+    programs: tuple[Callable[..., Any], ...] = (
+        sums_and_maxima, greatest_running_sums, greatest_so_far, sums_times_greatest,
+    )  # fmt: skip
+    for title, count, most in (("0-3", SEGMENTS, 4), ("0-199", SEGMENTS // 50, 200), ("0-200,000", 20, 200_000)):
+        lengths = random.integers(0, most, count)
+        for kind in KINDS:
+            xs: Host = random.integers(0, 100, int(lengths.sum())).astype(kind)
+            for program in programs:
+                calls: list[tuple[str, Call]] = [
+                    ("one loop", partial(A.runN(program, threads=threads), xs, lengths)),
+                    ("a loop each", partial(A.runN(program, threads=threads, strategy="none"), xs, lengths)),
+                ]
+                yield Row(f"{program.__name__} of {title} {kind.__name__}", measured(calls, rounds, clock))
+
+
 def long_segments(threads: int, rounds: int, clock: Callable[[], float]) -> Iterator[Row]:
     """Ten million elements in few segments or many, folded and scanned, beside the elements alone."""
     random = np.random.default_rng(3)
@@ -176,11 +215,11 @@ def main(arguments: list[str]) -> int:
     """Prints one line for each group."""
     threads = int(arguments[0]) if arguments else 1
     clock = time.thread_time if threads == 1 else time.perf_counter
-    for rows, rounds in ((segments, 60), (long_segments, 20), (places, 60), (sorts, 5)):
+    for rows, rounds in ((segments, 60), (together, 20), (long_segments, 20), (places, 60), (sorts, 5)):
         for row in rows(threads, rounds, clock):
             _, standard = row.times[-1]
             parts = [f"{name} {milliseconds:.2f} ({milliseconds / standard:.2f})" for name, milliseconds in row.times]
-            print(f"{row.name:40}{'; '.join(parts)}", flush=True)
+            print(f"{row.name:44}{'; '.join(parts)}", flush=True)
     return 0
 
 

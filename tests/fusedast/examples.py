@@ -327,15 +327,18 @@ def segments_in_one_order() -> Example:
     """What is scanned is folded as well, and the scan is folded and read: all visit the elements of each segment once."""
     hand = Hand()
     n, m = hand.size(), hand.size()
-    xs, starts, ends = hand.use(F64, n), hand.use(I64, m), hand.use(I64, m)
+    xs, *given = hand.use(F64, n), hand.use(I64, m), hand.use(I64, m)
+    body = Body(I64, I64)
+    least = body.gives(body.op(Operator.MIN, body.parameters[1], n))
+    starts, ends = (hand.map(least, each) for each in given)
     made = hand.affine(xs)
     sums = hand.scan_segments(starts, ends, made)
     most, whole = hand.segments(starts, ends, sums, Operator.MAX, seed=-9), hand.segments(starts, ends, made)
     spread = hand.zip(Operator.SUB, sums, made)
-    labels = [[3, 4, 5, 6, 7]]
-    orders = {3: Traversal(4, False), 7: Traversal(4, False)}
-    given = [floats(9), np.array([0, 3, 3, 4]), np.array([3, 3, 4, 9])]
-    return Example(hand.program(most, whole, spread), labels, given, orders)
+    labels = [[3, 4, 5, 6, 7, 8, 9]]
+    orders = {5: Traversal(6, False), 9: Traversal(6, False)}
+    divided = np.array([0, 3, 3, 4]), np.array([3, 3, 4, 9])
+    return Example(hand.program(most, whole, spread), labels, [floats(9), *divided], orders)
 
 
 def fold_of_nothing_known() -> Example:

@@ -1,7 +1,7 @@
 """Folds of segments of a few elements, some segments at a time: every lane folds one of its own, all steps written out.
 
-In: segments, as many as there are lanes, none of which has more than `FEWEST` elements. Out: the code of their folds, in the
-order of docs/order.md. Partial results stay in registers.
+In: segments, as many as there are lanes, none of which has more than `FEWEST` elements. Out: the code of their folds, and of
+scans that these fold, in the order of docs/order.md. Partial results stay in registers.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 
 from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.functions import Functions
-from accel.backends.llvm.emit.statements import Step
+from accel.backends.llvm.emit.statements import Step, Streams
 from accel.backends.llvm.emit.values import Uniform, Value, Writer
-from accel.backends.llvm.states.segments.few_segments import FEWEST, FewSegments
+from accel.backends.llvm.states.segments.few_segments import DISTANCES, FEWEST, FewSegments
 from accel.ir.nodes import ManyToOne, State
 from accel.labelled.meaning.products import steps
 
@@ -50,18 +50,43 @@ class _FewFold:
         return [self._writer.select(mask, one, other) for one, other in zip(there, otherwise, strict=True)]
 
 
+class _FewScan:
+    """A running state whose lanes have rows of at most `FEWEST` elements each, by its few steps: to neighbours, over two."""
+
+    def __init__(self, functions: Functions, state: State, initial: Sequence[Value]) -> None:
+        self._functions, self._state, self._initial = functions, state, initial
+        self._held: list[list[Sequence[Value]]] = [[] for _ in DISTANCES]
+
+    def step(self, values: Sequence[Value]) -> Sequence[Value]:
+        """What the lanes come to with their next element."""
+        current = values
+        for distance, held in zip(DISTANCES, self._held, strict=True):
+            held.append(current)
+            if len(held) > distance:
+                current = self._functions.apply(self._state.merge, [*held[-1 - distance], *current], None)
+        if not self._initial:
+            return current
+        return self._functions.apply(self._state.merge, [*self._initial, *current], None)
+
+
 def write(segments: FewSegments) -> None:
     """The folds of segments that have begun, written out, and what is made of them."""
     group = segments.group
     segments.finish_before()
     masks = segments.masks()
-    folds = {state.name: _FewFold(group.writer, group.functions, state) for state in group.inner.states}
+    streams, states = Streams(group.memory, segments.made), group.inner.states
+    folds = {each.name: _FewFold(group.writer, group.functions, each) for each in states if not each.running}
+    scans = {
+        each.name: _FewScan(group.functions, each, streams.values(each.initial or ()))
+        for each in states
+        if each.running
+    }
     for number, mask in enumerate(masks):
         made = {
             **segments.made,
             group.inner.index.name: Uniform(str(number), I64),
         }
-        statements = group.statements(made, _stepping(folds, mask))
+        statements = group.statements(made, _stepping(folds, scans, mask))
         for statement in (*group.inner.body.before, *group.inner.body.after):
             statements.masked(statement, mask)
         if number == 0:
@@ -69,12 +94,14 @@ def write(segments: FewSegments) -> None:
     group.finish(segments.made, {name: fold.total(masks) for name, fold in folds.items()}, masks[0])
 
 
-def _stepping(folds: Mapping[str, _FewFold], mask: str) -> Step:
-    """Steps of these folds in the lanes of a mask."""
+def _stepping(folds: Mapping[str, _FewFold], scans: Mapping[str, _FewScan], mask: str) -> Step:
+    """Steps of these folds and scans in the lanes of a mask."""
 
     def step(
         statement: ManyToOne, values: Sequence[Value], active: str | None
     ) -> tuple[Sequence[Value], Sequence[Value]]:
+        if statement.state in scans:
+            return (), scans[statement.state].step(values)
         folds[statement.state].step(values, mask)
         return (), ()
 

@@ -12,15 +12,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from accel.backends.llvm.emit.values import Lanes, Progression, Value
-from accel.backends.llvm.states.segments.few_segments import FewSegments, place
+from accel.backends.llvm.states.segments.few_segments import DISTANCES, FewSegments, place
 from accel.backends.llvm.states.segments.group import SegmentGroup
 from accel.backends.llvm.text.code import register_type
 from accel.ir import flow
 from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, OneToOne, Read, Remap, State, Stream, Write
 from accel.schedule.legality import straight
-
-DISTANCES = (1, 2)
-"""From how far the steps of so few elements take their neighbours."""
 
 
 def in_one_row(loop: For) -> bool:

@@ -15,7 +15,7 @@ from accel.ast.tree.types import I64
 from accel.backends.llvm.emit.statements import Streams
 from accel.backends.llvm.emit.transpose import PIECE, transposed_rows
 from accel.backends.llvm.emit.values import Lanes, Near, Progression, Uniform, Value
-from accel.backends.llvm.states.segments.group import Scans, SegmentGroup, computes, has_lanes, segment_of
+from accel.backends.llvm.states.segments.group import Scans, SegmentGroup, computes, folds_scans, has_lanes, segment_of
 from accel.backends.llvm.text.code import Code, memory_type
 from accel.backends.llvm.text.routine import WORD
 from accel.ir import flow
@@ -24,6 +24,9 @@ from accel.labelled.array import Array, Extent
 
 FEWEST = 4
 """Elements of the longest of these segments: a power of two, and of 4 bytes a piece that is loaded at once."""
+
+DISTANCES = (1, 2)
+"""From how far the steps of scans of so few elements take their neighbours."""
 
 FARTHEST = 256
 """Less than so many elements, a power of two, behind the first of these segments each may begin."""
@@ -74,7 +77,7 @@ def place(loop: For) -> OneToOne | None:
 def _beside(loop: For) -> list[Array]:
     """The arrays of which a fold of segments reads what stands at the place of an element."""
     inner, found = loop.body.loop, place(loop)
-    if inner is None or found is None or not has_lanes(loop):
+    if inner is None or found is None or not (has_lanes(loop) or folds_scans(loop)):
         return []
     reads = [s for s in inner.body.before if isinstance(s, Read) and s.index == found.outs]
     return list(dict.fromkeys(read.array for read in reads))

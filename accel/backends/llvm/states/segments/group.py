@@ -19,6 +19,7 @@ from accel.backends.llvm.states.accumulators import Tools, Unit
 from accel.backends.llvm.states.exact_scans import ExactScan
 from accel.backends.llvm.states.records import Record
 from accel.backends.sites import EmptySite
+from accel.ir import flow
 from accel.ir.nodes import For, LoopDirection, ManyToOne, OneToOne, Operand, Read, Remap, Stream, Write
 from accel.labelled.scalar import Compute, constant
 from accel.schedule.legality import any_order, straight
@@ -59,12 +60,37 @@ def has_lanes(loop: For) -> bool:
         return False
     if loop.direction is not LoopDirection.UP:
         return False
+    stores = any(isinstance(s, Write) for s in (*inner.body.before, *inner.body.after))
+    return not stores and not any(state.running for state in inner.states) and _lanes_may(loop, inner)
+
+
+def folds_scans(loop: For) -> bool:
+    """Whether a loop is one over segments that scans and folds each, and makes something of the folds' results."""
+    inner = loop.body.loop
+    if inner is None or not isinstance(inner.extent, Stream) or inner.body.loop is not None:
+        return False
+    if LoopDirection.DOWN in (loop.direction, inner.direction):
+        return False
+    running = {state.name for state in inner.states if state.running}
+    totals = {final.name for state in inner.states if state.running for final in state.finals}
+    behind = {stream.name for s in loop.body.after for stream in flow.needed(s)}
+    steps = [s for s in (*inner.body.before, *inner.body.after) if isinstance(s, ManyToOne)]
+    return (
+        0 < len(running) < len(inner.states)
+        and totals.isdisjoint(behind)
+        and not any(s.before for s in steps)
+        and _lanes_may(loop, inner)
+    )
+
+
+def _lanes_may(loop: For, inner: For) -> bool:
+    """Whether each lane may have a segment of its own, as far as kinds of statements go."""
     inside, around = (*inner.body.before, *inner.body.after), (*loop.body.before, *loop.body.after)
     own = {state.name for state in inner.states}
     scanned = {state.name for state in loop.states if state.running and any_order(state)}
     return (
-        not any(state.running or state.when is not None or not straight(state.merge) for state in inner.states)
-        and all(isinstance(s, OneToOne | Remap | Read | ManyToOne) and s.when is None for s in inside)
+        not any(state.when is not None or not straight(state.merge) for state in inner.states)
+        and all(isinstance(s, OneToOne | Remap | Read | ManyToOne | Write) and s.when is None for s in inside)
         and all(s.state in own for s in inside if isinstance(s, ManyToOne))
         and all(isinstance(s, OneToOne | Remap | Read | ManyToOne | Write) and s.when is None for s in around)
         and all(s.state in scanned for s in loop.body.before if isinstance(s, ManyToOne))
@@ -106,7 +132,7 @@ class SegmentGroup:
     def finish(self, made: dict[str, Value], totals: Mapping[str, Sequence[Value]], present: str) -> None:
         """What is made of the folds of the segments that have elements, and of the seeds of the others."""
         streams = Streams(self.memory, made)
-        for state in self.inner.states:
+        for state in (each for each in self.inner.states if not each.running):
             total = totals[state.name]
             if state.initial is None:
                 absent = self.writer.without(None, present)
