@@ -77,8 +77,8 @@ def _orders(variables: Variables) -> None:
 
 
 def _gathered(variables: Variables, maker: Label, order: Label, apart: Linear) -> None:
-    """A reader of sources in `order`, from which a maker is `apart` or not, has it in that order; nobody else does but what has
-    the order as well, and visits all. (A maker that has the order itself makes what it makes in it.)"""
+    """A maker is `apart` from one that reads it as a source in `order`, or is pushed there. It is pushed there by nobody else,
+    unless several have the order and it visits all. What has the order itself makes what is read in it, and is not pushed."""
     graph = variables.facts.graph
     if graph.order.get(maker) == order:
         return
