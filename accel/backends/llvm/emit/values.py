@@ -251,20 +251,20 @@ class Writer:
 
     def first_lanes(self, count: str) -> str:
         """The mask of the lanes below `count` (an i64 register)."""
-        if self.lanes > 32:
-            return self._first_bytes(count)
+        if self.lanes > 8:  # as many i64 are several registers, and their mask takes instructions to pack
+            return self._first(count, "i8" if self.lanes > 32 else "i32")
         order = ", ".join(f"i64 {lane}" for lane in range(self.lanes))
         vector = self.code.type(I64)
         return self.code.emit(f"icmp slt {vector} <{order}>, {self.splat(count, 'i64')}")
 
-    def _first_bytes(self, count: str) -> str:
-        """The same for many lanes, at most 127, by comparing bytes."""
+    def _first(self, count: str, kind: str) -> str:
+        """The same for many lanes, at most 127, by comparing narrower integers."""
         code = self.scalar
         above = code.call("llvm.smax.i64", "i64", ["i64", "i64"], [f"i64 {count}", "i64 0"])
         inside = code.call("llvm.smin.i64", "i64", ["i64", "i64"], [f"i64 {above}", f"i64 {self.lanes}"])
-        byte = code.emit(f"trunc i64 {inside} to i8")
-        order = ", ".join(f"i8 {lane}" for lane in range(self.lanes))
-        return self.code.emit(f"icmp slt {self.code.vector('i8')} <{order}>, {self.splat(byte, 'i8')}")
+        narrow = code.emit(f"trunc i64 {inside} to {kind}")
+        order = ", ".join(f"{kind} {lane}" for lane in range(self.lanes))
+        return self.code.emit(f"icmp slt {self.code.vector(kind)} <{order}>, {self.splat(narrow, kind)}")
 
     def both(self, first: str | None, second: str | None) -> str | None:
         """The conjunction of two masks; None is all lanes."""
