@@ -65,7 +65,7 @@ def test_forked_children_have_a_pool_of_their_own() -> None:
 
 
 def endless() -> Executable:
-    """A sum over 2^36 indices of 2^18 values, which takes most of a minute, in chunks that take half a second."""
+    """A sum over 2^40 indices of 2^20 values, which takes minutes."""
     index, inner, one = Stream("i", I64), Stream("j", I64), Stream("one", F64)
     final, result = Stream("s", F64), Array(10, 0, F64, ())
     merge = nests.binary(Operator.ADD, F64)
@@ -99,7 +99,7 @@ def interrupts() -> Iterator[None]:
 @pytest.mark.slow
 def test_an_interrupt_ends_a_long_kernel() -> None:
     executable = endless()
-    values = np.zeros(1 << 18, np.float32)
+    values = np.zeros(1 << 20, np.float32)
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     start = time.perf_counter()
     timer.start()
