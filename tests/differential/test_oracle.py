@@ -33,7 +33,7 @@ from tests.differential.sizes import HUGE, REFUSED
 from tests.differential.subjects import Case, case, failures, shared
 from tests.differential.trials import EVERYTHING, Trial, thorough
 from tests.guard_pages import guarded_copy
-from tests.marks import slow
+from tests.marks import long, slow
 
 ROOT = Path(__file__).parents[2]
 
@@ -92,7 +92,8 @@ def test_products_that_are_rounded_before_they_are_added() -> None:
     assert A.run(A.dot(A.use(xs), A.use(ys))) == 2.0**-60
 
 
-def test_seeds_of_postscans_come_last() -> None:
+@pytest.mark.parametrize("trial", [thorough(0), pytest.param(EVERYTHING, marks=long)], ids=["some", "everything"])
+def test_seeds_of_postscans_come_last(trial: Trial) -> None:
     """An inclusive scan without a seed, then the seed and each result; the operator is not associative."""
 
     def program(t0: Given, t1: Given) -> Results:
@@ -101,7 +102,7 @@ def test_seeds_of_postscans_come_last() -> None:
         plain = [form(lambda a, b: a - b, A.constant(7, np.int64), t0) for form in forms]
         return (*plain, *[form(lambda a, b: a - b, A.constant(7, np.int64), t0, t1) for form in by_segments])
 
-    agrees(program, np.arange(4100) * 3, np.array([3, 0, 4097]), trial=thorough(0))
+    agrees(program, np.arange(4100) * 3, np.array([3, 0, 4097]), trial=trial)
 
 
 def test_what_no_result_needs_may_fail() -> None:
