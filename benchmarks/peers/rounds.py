@@ -13,6 +13,7 @@ import numpy as np
 from benchmarks.peers.compare import sample
 from benchmarks.peers.peer import BY_NAME
 from benchmarks.peers.processes import Worker
+from benchmarks.peers.rest import rest
 from benchmarks.peers.workloads import Cell
 
 
@@ -45,6 +46,7 @@ def measure(cell: Cell, workers: Sequence[Worker], rounds: int, seconds: float) 
     ready = []
     with tempfile.TemporaryDirectory() as folder:
         write(cell, Path(folder))
+        rest()
         for worker in workers:
             worker.ask_to_prepare(cell, Path(folder))
         for worker in workers:

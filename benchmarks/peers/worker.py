@@ -17,6 +17,7 @@ import numpy as np
 
 from benchmarks.peers.compare import difference
 from benchmarks.peers.peer import BY_NAME, Runnable
+from benchmarks.peers.rest import rest
 from benchmarks.peers.workloads import Cell, cell
 
 Call = Callable[[], object]
@@ -76,6 +77,7 @@ def main() -> None:
         except Exception as error:  # a tool may raise anything; the others go on
             prepared = Prepared(None)
             answer = {"has": True, "wrong": f"{type(error).__name__}: {error}"[:300]}
+        rest()
         print(json.dumps(answer), file=answers)
 
 
