@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import F32
+from accel.backends.llvm.machine.processor import Processor
+from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.module import module_text
 from accel.ir.nodes import Level, ManyToOne, OneToOne, State, Stream, Write
 from accel.labelled.algebra import monoid_of
@@ -16,7 +20,8 @@ from accel.schedule.templates.choose import program_schedules
 from tests.llvm import nests as hand
 
 
-def test_dot_product(golden: Callable[[str], None]) -> None:
+def test_dot_product(golden: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host(), "processor", Processor(False, False, False, slow_masks=False, cached_bytes=1 << 20))
     inputs = [Array(k, 0, F32, (hand.N,)) for k in range(2)]
     streams, reads = hand.reads(inputs)
     product, total, result = Stream("p", F32), Stream("s", F32), Array(3, 0, F32, ())

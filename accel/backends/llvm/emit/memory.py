@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from accel.ast.tree.types import I64, ScalarType
 from accel.backends.llvm.emit.bounds import any_reaches
+from accel.backends.llvm.emit.masked import masked_load, suffix
 from accel.backends.llvm.emit.packing import packed, set_lanes
 from accel.backends.llvm.emit.stepping import stepped_lanes
 from accel.backends.llvm.emit.values import Near, Packed, Progression, Uniform, Value, Writer
@@ -221,16 +222,12 @@ class Memory:
         vector = code.vector(memory_type(kind))
         if mask is None:
             return code.emit(f"load {vector}, ptr {address}, align {kind.bytes}")
-        name = f"llvm.masked.load.{_suffix(code, kind)}.p0"
-        masks = code.vector("i1")
-        code.declare(vector, name, f"ptr, {masks}, {vector}")
-        text = f"call {vector} @{name}(ptr align {kind.bytes} {address}, {masks} {mask}, {vector} zeroinitializer)"
-        return code.emit(text)
+        return masked_load(code, kind, address, mask)
 
     def _gather(self, kind: ScalarType, addresses: str, mask: str | None) -> str:
         code = self._writer.code
         vector, masks, pointers = code.vector(memory_type(kind)), code.vector("i1"), code.vector("ptr")
-        name = f"llvm.masked.gather.{_suffix(code, kind)}.v{code.lanes}p0"
+        name = f"llvm.masked.gather.{suffix(code, kind)}.v{code.lanes}p0"
         code.declare(vector, name, f"{pointers}, {masks}, {vector}")
         if mask is not None:
             idle = self._writer.splat(self._somewhere(), "ptr")
@@ -290,7 +287,7 @@ class Memory:
         if mask is None:
             code.line(f"store {vector} {text}, ptr {address}, align {kind.bytes}")
             return
-        name = f"llvm.masked.store.{_suffix(code, kind)}.p0"
+        name = f"llvm.masked.store.{suffix(code, kind)}.p0"
         code.declare("void", name, f"{vector}, ptr, {masks}")
         code.line(f"call void @{name}({vector} {text}, ptr align {kind.bytes} {address}, {masks} {mask})")
 
@@ -360,13 +357,8 @@ class Memory:
     def _scatter(self, kind: ScalarType, text: str, addresses: str, mask: str | None) -> None:
         code = self._writer.code
         vector, masks, pointers = code.vector(memory_type(kind)), code.vector("i1"), code.vector("ptr")
-        name = f"llvm.masked.scatter.{_suffix(code, kind)}.v{code.lanes}p0"
+        name = f"llvm.masked.scatter.{suffix(code, kind)}.v{code.lanes}p0"
         code.declare("void", name, f"{vector}, {pointers}, {masks}")
         addresses = addresses.replace(pointers, f"{pointers} align {kind.bytes}", 1)
         active = mask or code.splat("i1", "true")
         code.line(f"call void @{name}({vector} {text}, {addresses}, {masks} {active})")
-
-
-def _suffix(code: Code, kind: ScalarType) -> str:
-    scalar = {"f32": "f32", "f64": "f64"}.get(kind.value, memory_type(kind))
-    return f"v{code.lanes}{scalar}"

@@ -9,6 +9,9 @@ from accel.support.frozen import frozen_value
 _AMD = "znver"
 """What LLVM's names of AMD's processors since 2017 begin with."""
 
+_FIRST_AMD = "znver1"
+"""The first of these."""
+
 _MOST_CACHED = 32 << 20
 """Bytes: of a larger last cache no more counts, because other cores, and other machines of the same host, use it as well."""
 
@@ -24,19 +27,22 @@ class Processor:
     keeps_stores: what is stored without caching is read more slowly soon after. (On AMD's fifth generation 20 steps of Jacobi's
     iteration, of 64 MB, took twice as long; on Intel's Xeons it is the other way, 143 ms and 232.)
     adds_apart: sums and comparisons of floats have units of their own, beside those of products.
+    slow_masks: a load of some lanes takes ten times as long as one of all. (On AMD's first generation, Zen 1, 3.9 ns of 32 bytes
+    and 0.4.)
     cached_bytes: more than this does not stay in caches until it is read again.
     """
 
     slow_gathers: bool
     keeps_stores: bool
     adds_apart: bool
+    slow_masks: bool
     cached_bytes: int
 
 
 def known_processor(name: str, last_cache: int | None) -> Processor:
     """The processor that LLVM calls so, with a last cache of so many bytes, if that is known."""
     is_amd = name.startswith(_AMD)
-    return Processor(is_amd, is_amd, is_amd, min(last_cache or _MOST_CACHED, _MOST_CACHED))
+    return Processor(is_amd, is_amd, is_amd, name == _FIRST_AMD, min(last_cache or _MOST_CACHED, _MOST_CACHED))
 
 
 def last_cache(caches: Path = _CACHES) -> int | None:
