@@ -62,7 +62,9 @@ def test_what_is_read_again_is_kept_where_processors_keep(
 
     texts = []
     for keeps in (False, True):
-        processor = Processor(slow_gathers=False, keeps_stores=keeps, adds_apart=False, slow_masks=False, cached_bytes=12_345_678)
+        processor = Processor(
+            slow_gathers=False, keeps_stores=keeps, adds_apart=False, slow_masks=False, cached_bytes=12_345_678
+        )
         monkeypatch.setattr(schedule, "host", partial(_Host, processor))
         text = str(module_text(made.nests, read=made.read)[0])
         assert "12345678" in text

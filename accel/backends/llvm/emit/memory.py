@@ -17,7 +17,7 @@ from accel.backends.llvm.emit.stepping import stepped_lanes
 from accel.backends.llvm.emit.values import Near, Packed, Progression, Uniform, Value, Writer
 from accel.backends.llvm.machine.rows import ANY
 from accel.backends.llvm.machine.target import host
-from accel.backends.llvm.text.code import Code, from_memory, memory_type, to_memory
+from accel.backends.llvm.text.code import from_memory, memory_type, to_memory
 from accel.backends.llvm.text.frame import FrameView
 from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.text.words import FAILED, FAULTS, STREAMING

@@ -27,8 +27,8 @@ class Processor:
     keeps_stores: what is stored without caching is read more slowly soon after. (On AMD's fifth generation 20 steps of Jacobi's
     iteration, of 64 MB, took twice as long; on Intel's Xeons it is the other way, 143 ms and 232.)
     adds_apart: sums and comparisons of floats have units of their own, beside those of products.
-    slow_masks: a load of some lanes takes ten times as long as one of all. (On AMD's first generation, Zen 1, 3.9 ns of 32 bytes
-    and 0.4.)
+    slow_masks: a load of some lanes takes ten times as long as one of all. (On AMD's first generation, Zen 1, 3.9 ns of 32
+    bytes, and 0.4.)
     cached_bytes: more than this does not stay in caches until it is read again.
     """
 

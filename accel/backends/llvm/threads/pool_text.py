@@ -11,13 +11,15 @@ interrupted, without an exception.
 
 The page: 0 epoch (i32) | 64 state (i64) | 128 busy (i32) | 192 function, frame, chunk, participants | 256 sleepers (i32) |
 320 workers started (i64) | 384 when a loop last looked for signals (i64) | 392 how many forks lie before this process (i64) |
-400 when a job ended last (i64) | 1024 + 64 t: next and end of participant t's range.
+400 when a job ended last (i64) | 448 on which processor the caller woke or made workers (i32) |
+1024 + 64 t: next and end of participant t's range.
 """
 
 from __future__ import annotations
 
 from accel.backends.llvm.machine.system import System
 from accel.backends.llvm.text.words import FAILED
+from accel.backends.llvm.threads.apart_text import apart_text
 from accel.backends.llvm.threads.run_text import run_text
 from accel.backends.llvm.threads.signals_text import signals_text
 
@@ -32,6 +34,9 @@ FORKS_AT = 392
 
 ENDED_AT = 400
 """Where it says when a job ended last."""
+
+WOKEN_ON = 448
+"""Where it says on which processor the caller was when it woke or made workers."""
 
 PAGE_BYTES = 1024 + 64 * MOST
 
@@ -74,6 +79,7 @@ declare i32 @pthread_create(ptr, ptr, ptr, ptr)
 declare i32 @pthread_sigmask(i32, ptr, ptr)
 {signals_text(system)}
 {run_text()}
+{apart_text()}
 ; Chunks of every participant's range, %me's first. %python is null in workers. Gives true if interrupted.
 define internal i1 @drain(i64 %me, ptr %python) #0 {{
 entry:
@@ -142,6 +148,9 @@ entry:
   %me = lshr i64 %distance, 6
   %state = getelementptr i8, ptr @page, i64 64
   %sleepers = getelementptr i8, ptr @page, i64 256
+  %wokenp = getelementptr i8, ptr @page, i64 {WOKEN_ON}
+  %made = load atomic i32, ptr %wokenp monotonic, align 4
+  call void @accel_step_aside(i32 %made)
   br label %wait
 wait:
   %last = phi i32 [0, %entry], [%epoch, %leave]
@@ -164,9 +173,13 @@ sleep:
   %s2 = atomicrmw sub ptr %sleepers, i32 1 seq_cst
   %es = load atomic i32, ptr @page acquire, align 4
   %news = icmp ne i32 %es, %last
-  br i1 %news, label %wake, label %sleep
+  br i1 %news, label %aside, label %sleep
+aside:
+  %woken = load atomic i32, ptr %wokenp monotonic, align 4
+  call void @accel_step_aside(i32 %woken)
+  br label %wake
 wake:
-  %epoch = phi i32 [%e, %spin], [%es, %sleep]
+  %epoch = phi i32 [%e, %spin], [%es, %aside]
   %before = atomicrmw add ptr %state, i64 2 seq_cst
   %bit = and i64 %before, 1
   %open = icmp ne i64 %bit, 0
@@ -200,6 +213,9 @@ create:
   %offset = shl i64 %have, 6
   %offset1 = add i64 %offset, 1024
   %range = getelementptr i8, ptr @page, i64 %offset1
+  %here = call i32 @sched_getcpu()
+  %wokenp = getelementptr i8, ptr @page, i64 {WOKEN_ON}
+  store atomic i32 %here, ptr %wokenp monotonic, align 4
   %failed = call i32 @pthread_create(ptr %id, ptr null, ptr @worker, ptr %range)
   %ok = icmp eq i32 %failed, 0
   br i1 %ok, label %count_it, label %refused
@@ -276,13 +292,16 @@ row:
   %soon = icmp slt i64 %gone, {SOON}
   br i1 %soon, label %wake, label %work
 wake:
+  %here = call i32 @sched_getcpu()
+  %wokenp = getelementptr i8, ptr @page, i64 {WOKEN_ON}
+  store atomic i32 %here, ptr %wokenp monotonic, align 4
   %w = call i64 (i64, ...) @syscall(i64 {futex}, ptr @page, i64 129, i32 2147483647)
   br label %work
 work:
   %stop = call i1 @drain(i64 0, ptr %python)
   %forks1 = load atomic i64, ptr %forksp monotonic, align 8
-  %here = icmp eq i64 %forks1, %forks
-  br i1 %here, label %drained, label %forked
+  %same = icmp eq i64 %forks1, %forks
+  br i1 %same, label %drained, label %forked
 forked:
   ret i1 true
 drained:
