@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import TypeAlias
 
 import numpy as np
 import pytest
 
 import accel as A
+from accel import building
+from accel.backends.llvm.loops import schedule, vector_loop
+from accel.backends.llvm.machine.target import host
+from accel.support.cache import Cache
 from tests.marks import one_in
 
+Floats: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 Matrix: TypeAlias = A.Acc[A.Matrix[np.float32]]
 COLUMNS = [1, 2, 3, 15, 16, 17, 31, 33, 64, 65, 66, 130, 4095, 4096, 4097, 9000]
 
@@ -61,3 +69,64 @@ def test_on_all_threads() -> None:
     want[1:-1, 1:-1] = (x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:]) * np.float32(0.25)
     for threads in (1, 2, 3):
         np.testing.assert_array_equal(A.runN(relaxed, threads=threads)(x), want)
+
+
+@pytest.fixture(params=[True, False], ids=["by masks", "in scalars"])
+def edges(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on processors that store under masks as fast as without, and on those that do not."""
+    monkeypatch.setattr(building, "_COMPILED", Cache(8))
+    monkeypatch.setattr(vector_loop, "host", lambda: SimpleNamespace(stores_under_masks=request.param))
+
+
+def torus(xs: A.Acc[A.Matrix[np.float64]]) -> A.Acc[A.Matrix[np.float64]]:
+    return A.stencil(lambda n: n(-1, -1) + n(1, 1) - n(0, -2) * n(-1, 0), A.boundary.wrap, xs)
+
+
+def inner(xs: A.Acc[A.Matrix[np.float64]]) -> A.Acc[A.Matrix[np.float64]]:
+    """Rows at an edge have no inside."""
+    rows, columns = A.unlift(xs.shape)
+
+    def point(place: A.Exp[tuple[int, int]]) -> A.Exp[np.float64]:
+        i, j = A.unindex(place)
+        within = (i > 0) & (i < rows - 1) & (j > 2) & (j < columns - 1)
+        return A.cond(within, xs[i - 1, j] - xs[i + 1, j - 3] * xs[i, j + 1], xs[place] * 2)
+
+    return A.generate(xs.shape, point)
+
+
+def torus_in_numpy(x: Floats) -> Floats:
+    def near(row: int, column: int) -> Floats:
+        return np.roll(x, (-row, -column), (0, 1))
+
+    return near(-1, -1) + near(1, 1) - near(0, -2) * near(-1, 0)
+
+
+def inner_in_numpy(x: Floats) -> Floats:
+    result = x * 2
+    if x.shape[1] > 4:
+        result[1:-1, 3:-1] = x[:-2, 3:-1] - x[2:, :-4] * x[1:-1, 4:]
+    return result
+
+
+@pytest.mark.usefixtures("edges")
+@pytest.mark.parametrize(("program", "want"), [(torus, torus_in_numpy), (inner, inner_in_numpy)])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_edges_of_wide_elements(program: object, want: Callable[[Floats], Floats], threads: int) -> None:
+    """Edges in scalar code, vectors that get narrower, rows at an edge, and chunks that begin within rows."""
+    assert callable(program)
+    run = A.runN(program, threads=threads)
+    random = np.random.default_rng(8)
+    for shape in [*((4, columns) for columns in (*range(1, 20), 30, 64, 67)), (301, 1003)]:
+        x = random.standard_normal(shape)
+        np.testing.assert_array_equal(run(x), want(x))
+
+
+@pytest.mark.usefixtures("edges")
+def test_edges_past_the_caches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that are stored so, as if everything was large, whether they are aligned or not."""
+    small = replace(host().processor, keeps_stores=False, cached_bytes=1)
+    monkeypatch.setattr(schedule, "host", lambda: SimpleNamespace(processor=small))
+    run = A.runN(torus, threads=1)
+    for columns in (8, 9, 24, 30, 64):
+        x = np.random.default_rng(columns).standard_normal((6, columns))
+        np.testing.assert_array_equal(run(x), torus_in_numpy(x))

@@ -159,6 +159,13 @@ FAULTS = (
         ("tests/llvm/test_split_loops.py",),
     ),
     Fault(
+        "an edge in scalar code has no iterations",
+        "backends/llvm/loops/vector_loop.py",
+        "self._one_by_one(part, position, routine.least(first, part.high))",
+        'self._one_by_one(part, position, "0")',
+        ("tests/llvm/test_split_loops.py::test_edges_of_wide_elements",),
+    ),
+    Fault(
         "a remainder is found one step too early",
         "labelled/scalars/ranges.py",
         "bounds = [bound.plus(step) for bound in bounds]",

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 from accel.ast.tree.types import BOOL, I64
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import TRUE, Statements, Streams
 from accel.backends.llvm.emit.values import Lanes, Progression, Uniform, Value, Writer
+from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.states.accumulators import Accumulator, ExactFold, OrderedFold, Tools, Unit
 from accel.backends.llvm.states.analysis import BYTE_LANES, PhasePlan, VectorPlan, counts_lanes, is_read
 from accel.backends.llvm.states.exact_scans import ExactScan
@@ -32,6 +33,12 @@ from accel.schedule.phases import STRIP, Phase
 
 Part: TypeAlias = Callable[[str, str, str], None]
 """Writes iterations low .. high-1 of a loop of some extent, counted in the order in which it runs."""
+
+FEW_LANES = 16
+"""Of vectors up to which the edges of a loop are scalar code, where masked stores are slow."""
+
+LONG = 256
+"""Iterations from which on such a loop's vectors begin where a quarter of one does: in long rows stores should be aligned."""
 
 SLACK = 64
 """Elements of what phases keep behind a strip: the last vector may begin with the strip's last iteration."""
@@ -75,11 +82,13 @@ class VectorLoop:
         self._memory = outer.with_writer(self._writer)
         self._outer = streams
         self._scalar = Functions(Writer(self._routine.code, 1), outer)
+        self._outer_memory = outer
         self._tools = self._tools_of(self._writer, self._memory)
         self._statements: list[LoopBody] = [*loop.body.before, *loop.body.after]
         whole = PhasePlan(Phase(tuple(self._statements), (), ()), plan.lanes, plan.unroll)
         self._phases = plan.phases or (whole,)
-        self._writers = {lanes: Writer(self._routine.code, lanes) for lanes in {each.lanes for each in self._phases}}
+        widths = {lanes for each in self._phases for lanes in (each.lanes, *_narrower(each.lanes))}
+        self._writers = {lanes: Writer(self._routine.code, lanes) for lanes in widths}
         self._memories = {lanes: outer.with_writer(writer) for lanes, writer in self._writers.items()}
         self._steps = {s.state: s for s in self._statements if isinstance(s, ManyToOne)}
         self._past_caches: dict[Array, str] = {}
@@ -218,6 +227,56 @@ class VectorLoop:
         with routine.advance(position, last, step) as at:
             self._group(plan, part, at, step // lanes)
 
+    def _split_in_scalars(self, plan: PhasePlan, part: _Part, position: str) -> None:
+        """All of a part without states, in scalar code but for the inside's vectors, which begin where the inside does and get
+        narrower at its end: a vector of an edge would be gathers, or come under a mask.
+
+        Edges are vectors all the same of rows that are at an edge, and of those that are stored past the caches: a line of
+        these is stored at once.
+        """
+        routine, code, lanes = self._routine, self._routine.code, plan.lanes
+        assert part.inside is not None
+        assert self._plan.inside is not None
+        first, end = part.inside
+        if (aligned := -(-int(first) // (lanes // 4)) * (lanes // 4)) != int(first):
+            long = code.emit(f"icmp sge i64 {part.extent}, {LONG}")
+            first = code.emit(f"select i1 {long}, i64 {aligned}, i64 {first}")
+        last, vectors = code.emit(f"sub i64 {part.full}, {lanes - 1}"), "false"
+        for past in self._past_caches.values():
+            vectors = code.emit(f"or i1 {vectors}, {past}")
+        if vectors != "false":
+            before = code.emit(f"select i1 {vectors}, i64 {routine.least(first, last)}, i64 0")
+            with routine.advance(position, before, lanes) as at:
+                self._group(plan, part, at, 1)
+        self._one_by_one(part, position, routine.least(first, part.high))
+        stop = routine.least(part.full, end)
+        inner = replace(plan, phase=replace(plan.phase, statements=self._plan.inside.statements))
+        for width in dict.fromkeys((lanes * plan.unroll, lanes)):
+            with routine.advance(position, code.emit(f"sub i64 {stop}, {width - 1}"), width) as at:
+                self._group(inner, part, at, width // lanes)
+        for narrow in _narrower(lanes):
+            limit = code.emit(f"select i1 {vectors}, i64 0, i64 {code.emit(f'sub i64 {stop}, {narrow - 1}')}")
+            with routine.advance(position, limit, narrow) as at:
+                self._group(replace(inner, lanes=narrow, unroll=1), part, at, 1)
+        if any(loop != self._loop for _, loop in self._plan.inside.margins):
+            vectors = code.emit(f"or i1 {vectors}, {code.emit(f'icmp eq i64 {end}, 0')}")
+        if vectors != "false":
+            with routine.advance(position, code.emit(f"select i1 {vectors}, i64 {last}, i64 0"), lanes) as at:
+                self._group(plan, part, at, 1)
+        self._one_by_one(part, position, part.high)
+
+    def _one_by_one(self, part: _Part, position: str, limit: str) -> None:
+        """Iterations of a loop without states, in scalar code."""
+
+        def step(statement: ManyToOne, values: Sequence[Value], active: str | None) -> NoReturn:
+            raise AssertionError("the loop has no states")
+
+        with self._routine.advance(position, limit, 1) as at:
+            streams = Streams(self._outer_memory, dict(self._outer.made) | {self._loop.index.name: Uniform(at, I64)})
+            statements = Statements(Writer(self._routine.code, 1), self._outer_memory, streams, step)
+            for statement in self._statements:
+                statements.branching(statement)
+
     def _group(self, plan: PhasePlan, part: _Part, first: str, count: int) -> None:
         """Some vectors side by side."""
         for place in range(count):
@@ -231,6 +290,10 @@ class VectorLoop:
         position = routine.slot("i64")
         routine.store("i64", part.low, position)
         group = lanes * plan.unroll
+        plain = not accumulators and not bounds and 4 <= lanes <= FEW_LANES
+        if part.inside is not None and plain and not host().stores_under_masks:
+            self._split_in_scalars(plan, part, position)
+            return
         if part.inside is not None:
             self._split(plan, part, position, group if accumulators else lanes)
         else:
@@ -288,3 +351,8 @@ class VectorLoop:
         code = self._routine.code
         place = code.emit(f"sub i64 {unit.position}, {part.low}")
         return code.emit(f"getelementptr {memory_type(stream.type)}, ptr {self._strips[stream.name]}, i64 {place}")
+
+
+def _narrower(lanes: int) -> list[int]:
+    """Half of some lanes, and half of these, but two at least."""
+    return [lanes >> halvings for halvings in (1, 2) if lanes >> halvings > 1]

@@ -113,6 +113,11 @@ class Host:
         return self.is_x86 and bool(self._features.get("avx512dq"))
 
     @property
+    def stores_under_masks(self) -> bool:
+        """Whether storing some lanes takes no longer than storing all: AVX-512's masks."""
+        return self.is_x86 and bool(self._features.get("avx512f"))
+
+    @property
     def permutes_words(self) -> bool:
         """Whether eight words of a register are put in any order by an instruction, and none compresses them: AVX2's."""
         return self.is_x86 and bool(self._features.get("avx2")) and not self._features.get("avx512f")
