@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import TypeAlias
 
@@ -13,7 +12,7 @@ import pytest
 import accel as A
 from accel import building
 from accel.backends.llvm.loops import schedule, vector_loop
-from accel.backends.llvm.machine.target import host
+from accel.backends.llvm.machine.processor import Processor
 from accel.support.cache import Cache
 from tests.marks import one_in
 
@@ -124,7 +123,7 @@ def test_edges_of_wide_elements(program: object, want: Callable[[Floats], Floats
 @pytest.mark.usefixtures("edges")
 def test_edges_past_the_caches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows that are stored so, as if everything was large, whether they are aligned or not."""
-    small = replace(host().processor, keeps_stores=False, cached_bytes=1)
+    small = Processor(slow_gathers=False, keeps_stores=False, adds_apart=False, slow_masks=False, cached_bytes=1)
     monkeypatch.setattr(schedule, "host", lambda: SimpleNamespace(processor=small))
     run = A.runN(torus, threads=1)
     for columns in (8, 9, 24, 30, 64):
