@@ -33,6 +33,20 @@ def test_by_a_table(kind: ScalarType) -> None:
             np.testing.assert_array_equal(kept(xs, flags)[0], xs[flags != 0])
 
 
+@pytest.mark.usefixtures("with_avx2")
+def test_what_is_folded_is_packed_by_a_table() -> None:
+    """More than a tile of it, which is packed register by register, by conditions on elements as wide, wider and narrower."""
+    random = np.random.default_rng(3)
+    total = A.runN(
+        lambda xs, keys: A.fold(A.add, 0, A.map(A.fst, A.filter(lambda p: p[1] > 3, A.zip(xs, keys))[0])), threads=1
+    )
+    for element in (np.float32, np.float64):
+        for key in (np.float32, np.float64, np.int8):
+            for count in (0, 1, 15, 64, 1000, 20_000):
+                xs, keys = random.integers(-20, 20, count).astype(element), random.integers(-20, 20, count).astype(key)
+                assert total(xs, keys) == xs[keys > 3].sum()
+
+
 @pytest.mark.parametrize("lanes", [4, 8])
 def test_rows_of_the_table_are_permutations(lanes: int) -> None:
     for mask in range(1 << lanes):

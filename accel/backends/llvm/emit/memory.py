@@ -8,16 +8,17 @@ here with one more dimension, of one element (`calls/in_place.py`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from accel.ast.tree.types import I64, ScalarType
 from accel.backends.llvm.emit.bounds import any_reaches
 from accel.backends.llvm.emit.masked import masked_load, suffix
-from accel.backends.llvm.emit.packing import packed, set_lanes
+from accel.backends.llvm.emit.packing import by_table, in_pieces, packed, set_lanes, store_pieces
 from accel.backends.llvm.emit.stepping import stepped_lanes
 from accel.backends.llvm.emit.values import Near, Packed, Progression, Uniform, Value, Writer
 from accel.backends.llvm.machine.rows import ANY
 from accel.backends.llvm.machine.target import host
-from accel.backends.llvm.text.code import from_memory, memory_type, to_memory
+from accel.backends.llvm.text.code import Code, from_memory, memory_type, to_memory
 from accel.backends.llvm.text.frame import FrameView
 from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.text.words import FAILED, FAULTS, STREAMING
@@ -283,13 +284,11 @@ class Memory:
 
     def _store_row(self, kind: ScalarType, text: str, address: str, mask: str | None) -> None:
         code = self._writer.code
-        vector, masks = code.vector(memory_type(kind)), code.vector("i1")
         if mask is None:
+            vector = code.vector(memory_type(kind))
             code.line(f"store {vector} {text}, ptr {address}, align {kind.bytes}")
             return
-        name = f"llvm.masked.store.{suffix(code, kind)}.p0"
-        code.declare("void", name, f"{vector}, ptr, {masks}")
-        code.line(f"call void @{name}({vector} {text}, ptr align {kind.bytes} {address}, {masks} {mask})")
+        _store_lanes(code, kind, text, address, mask)
 
     def finish_past_caches(self) -> None:
         """Makes such stores visible before what follows."""
@@ -312,15 +311,22 @@ class Memory:
         routine.jump(after)
         routine.place(after)
 
-    def pack(self, kind: ScalarType, value: Value, mask: str | None) -> str:
-        """The set lanes of a value first, as in memory; None: as they stand."""
+    def store_front(self, kind: ScalarType, value: Value, mask: str | None, address: str) -> None:
+        """The set lanes of a value to adjacent elements, or all as they stand; what is behind them may be overwritten."""
         text = to_memory(self._writer.code, kind, self._writer.every(value))
-        return text if mask is None else self._packed(kind, text, mask)
-
-    def _packed(self, kind: ScalarType, text: str, mask: str) -> str:
         code = self._writer.code
-        unknown = code.emit(f"and {code.vector('i1')} {mask}, {self._true_lanes()}")
-        return packed(self.routine, code, kind, text, unknown)
+        if mask is None:
+            self._store_row(kind, text, address, None)
+        elif in_pieces(code, kind):
+            store_pieces(code, kind, text, self._unknown(kind, mask), address)
+        else:
+            self._store_row(kind, packed(self.routine, code, kind, text, self._unknown(kind, mask)), address, None)
+
+    def _unknown(self, kind: ScalarType, mask: str) -> str:
+        """The mask, of which LLVM cannot know whether it is a constant, where it looks for that."""
+        if by_table(self._writer.lanes, kind):
+            return mask
+        return self._writer.code.emit(f"and {self._writer.code.vector('i1')} {mask}, {self._true_lanes()}")
 
     def _true_lanes(self) -> str:
         """A mask of all lanes, of which LLVM cannot know that it is: the frame's address is not null."""
@@ -335,8 +341,18 @@ class Memory:
 
     def _store_packed(self, kind: ScalarType, text: str, address: str, mask: str) -> None:
         """The set lanes, adjacent, from `address` on."""
+        code = self._writer.code
+        if kind.bytes >= 4 and in_pieces(code, kind) and by_table(code.lanes, kind):
+            store_pieces(code, kind, text, mask, address, partial(self._store_first, kind))
+            return
         kept = self._writer.first_lanes(set_lanes(self._writer.code, mask))
-        self._store_row(kind, self._packed(kind, text, mask), address, kept)
+        front = packed(self.routine, self._writer.code, kind, text, self._unknown(kind, mask))
+        self._store_row(kind, front, address, kept)
+
+    def _store_first(self, kind: ScalarType, code: Code, text: str, address: str, count: str) -> None:
+        """The first lanes of a vector of some other number of lanes."""
+        writer = Writer(code.at(1), code.lanes)
+        _store_lanes(code, kind, text, address, writer.first_lanes(count))
 
     def load_vector(self, kind: ScalarType, address: str, mask: str | None) -> Value:
         """Adjacent elements from an address on, where the mask is set."""
@@ -362,3 +378,11 @@ class Memory:
         addresses = addresses.replace(pointers, f"{pointers} align {kind.bytes}", 1)
         active = mask or code.splat("i1", "true")
         code.line(f"call void @{name}({vector} {text}, {addresses}, {masks} {active})")
+
+
+def _store_lanes(code: Code, kind: ScalarType, text: str, address: str, mask: str) -> None:
+    """The set lanes of a vector, to where they stand in adjacent elements."""
+    vector, masks = code.vector(memory_type(kind)), code.vector("i1")
+    name = f"llvm.masked.store.{suffix(code, kind)}.p0"
+    code.declare("void", name, f"{vector}, ptr, {masks}")
+    code.line(f"call void @{name}({vector} {text}, ptr align {kind.bytes} {address}, {masks} {mask})")

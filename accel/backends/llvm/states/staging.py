@@ -70,11 +70,9 @@ class StagedFold(Accumulator):
         count = routine.load("i64", self._count)
         tiles = _tiles(routine, record, self._pointer)
         for value, element, tile in zip(values, record.state.element, tiles, strict=True):
-            kind = memory_type(element)
-            packed = self._memory.pack(element, value, None if self._whole else some)
-            place = _element(routine, kind, tile, count)
-            # All lanes: what is behind the set ones is written again, or never read.
-            writer.code.line(f"store {writer.code.vector(kind)} {packed}, ptr {place}, align {element.bytes}")
+            place = _element(routine, memory_type(element), tile, count)
+            # What is behind the set lanes is written again, or never read.
+            self._memory.store_front(element, value, None if self._whole else some, place)
         taken = str(writer.lanes) if mask is None else set_lanes(writer.code, mask)
         more = routine.code.emit(f"add i64 {count}, {taken}")
         routine.store("i64", more, self._count)
