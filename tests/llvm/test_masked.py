@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 import accel as A
+from accel import building
 from accel.ast.tree.types import F32, F64, I8, ScalarType
 from accel.backends.llvm.emit.masked import masked_load
 from accel.backends.llvm.machine.processor import Processor
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.text.code import Code
+from accel.support.cache import Cache
 from tests.guard_pages import PAGE, guarded
 from tests.llvm.test_guard_pages import survives
 
@@ -76,6 +78,7 @@ def test_nothing_else_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     def run(slow: bool) -> list[bytes]:
         with monkeypatch.context() as patch:
             patch.setattr(host(), "processor", processor(slow))
+            patch.setattr(building, "_COMPILED", Cache(8))
             programs = [A.runN(program, backend="llvm", threads=1) for program in PROGRAMS.values()]
             return [np.asarray(program(array)).tobytes() for program in programs for array in arrays]
 

@@ -1,4 +1,4 @@
-"""LLVM text of loads of the set lanes of a mask, from adjacent elements."""
+"""LLVM text of loads and stores of the set lanes of a mask, of adjacent elements; and of loads of lanes one by one."""
 
 from __future__ import annotations
 
@@ -22,6 +22,26 @@ def masked_load(code: Code, kind: ScalarType, address: str, mask: str) -> str:
     if symbol not in code.declarations:
         code.declarations[symbol] = _by_all(code, kind, symbol, load)
     return code.emit(f"call {vector} @{symbol}({operands})")
+
+
+def masked_store(code: Code, kind: ScalarType, text: str, address: str, mask: str) -> None:
+    """The set lanes of a vector, to where they stand in adjacent elements from `address` on."""
+    vector, masks = code.vector(memory_type(kind)), code.vector("i1")
+    name = f"llvm.masked.store.{suffix(code, kind)}.p0"
+    code.declare("void", name, f"{vector}, ptr, {masks}")
+    code.line(f"call void @{name}({vector} {text}, ptr align {kind.bytes} {address}, {masks} {mask})")
+
+
+def lane_by_lane(code: Code, kind: ScalarType, words: str, base: str, stride: str) -> str:
+    """The elements at places in lanes of i32, so many bytes apart from `base` on: as in memory."""
+    one, element, found = code.at(1), memory_type(kind), "poison"
+    for lane in range(code.lanes):
+        word = one.emit(f"extractelement {code.vector('i32')} {words}, i32 {lane}")
+        offset = one.emit(f"mul i64 {one.emit(f'sext i32 {word} to i64')}, {stride}")
+        address = one.emit(f"getelementptr i8, ptr {base}, i64 {offset}")
+        value = one.emit(f"load {element}, ptr {address}, align {kind.bytes}")
+        found = one.emit(f"insertelement {code.vector(element)} {found}, {element} {value}, i32 {lane}")
+    return found
 
 
 def _by_all(code: Code, kind: ScalarType, symbol: str, load: str) -> str:

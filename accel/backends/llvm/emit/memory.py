@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from accel.ast.tree.types import I64, ScalarType
-from accel.backends.llvm.emit.bounds import any_reaches
-from accel.backends.llvm.emit.masked import masked_load, suffix
+from accel.backends.llvm.emit.bounds import any_narrow_reaches, any_reaches
+from accel.backends.llvm.emit.masked import lane_by_lane, masked_load, masked_store, suffix
 from accel.backends.llvm.emit.packing import by_table, in_pieces, packed, set_lanes, store_pieces
 from accel.backends.llvm.emit.stepping import stepped_lanes
 from accel.backends.llvm.emit.values import Near, Packed, Progression, Uniform, Value, Writer
@@ -57,10 +57,13 @@ class Memory:
         wrong: list[str] = []
         writer = self._writer
         together: dict[str, list[str]] = {}
+        narrow: dict[str, list[str]] = {}
         for position, extent in zip(index, site.shape, strict=True):
             bound = self.view.extent(extent)
             if mask is None and (writer.is_uniform(position) or isinstance(position, Progression)):
                 wrong += [writer.scalar.emit(f"icmp uge i64 {end}, {bound}") for end in self._ends(position)]
+            elif mask is None and self._sites is None and (words := self._words(position)) is not None:
+                narrow.setdefault(bound, []).append(words)
             elif mask is None and self._sites is None:
                 together.setdefault(bound, []).append(writer.every(position))
             else:
@@ -68,8 +71,13 @@ class Memory:
                 outside = writer.code.emit(f"icmp uge {writer.code.type(I64)} {writer.every(position)}, {limit}")
                 wrong.append(writer.any(writer.both(mask, outside) or outside))
         wrong += [any_reaches(writer, positions, bound) for bound, positions in together.items()]
+        wrong += [any_narrow_reaches(writer, positions, bound) for bound, positions in narrow.items()]
         for one in wrong:
             self.fail_if(one, index, site)
+
+    def _words(self, position: Value) -> str | None:
+        """What an index is made of, where half as many registers of that are compared, and lanes taken from them, sooner."""
+        return self._writer.narrow(position) if host().permutes_words else None
 
     def _ends(self, position: Value) -> list[str]:
         """Between these all lanes are, if none of these is outside of an array: the first and the last of what rises evenly."""
@@ -192,6 +200,8 @@ class Memory:
             text = loaded
         elif step != ANY and mask is None:
             text = stepped_lanes(writer.code, kind, self.address(array, index), step)
+        elif mask is None and len(index) == 1 and (words := self._words(index[0])) and host().processor.slow_gathers:
+            text = lane_by_lane(writer.code, kind, words, self.view.data(array), self.view.stride(array, 0))
         else:
             text = self._gather(kind, self._addresses(array, index), mask)
         return writer.varying(from_memory(writer.code, kind, text), kind)
@@ -288,7 +298,7 @@ class Memory:
             vector = code.vector(memory_type(kind))
             code.line(f"store {vector} {text}, ptr {address}, align {kind.bytes}")
             return
-        _store_lanes(code, kind, text, address, mask)
+        masked_store(code, kind, text, address, mask)
 
     def finish_past_caches(self) -> None:
         """Makes such stores visible before what follows."""
@@ -352,7 +362,7 @@ class Memory:
     def _store_first(self, kind: ScalarType, code: Code, text: str, address: str, count: str) -> None:
         """The first lanes of a vector of some other number of lanes."""
         writer = Writer(code.at(1), code.lanes)
-        _store_lanes(code, kind, text, address, writer.first_lanes(count))
+        masked_store(code, kind, text, address, writer.first_lanes(count))
 
     def load_vector(self, kind: ScalarType, address: str, mask: str | None) -> Value:
         """Adjacent elements from an address on, where the mask is set."""
@@ -378,11 +388,3 @@ class Memory:
         addresses = addresses.replace(pointers, f"{pointers} align {kind.bytes}", 1)
         active = mask or code.splat("i1", "true")
         code.line(f"call void @{name}({vector} {text}, {addresses}, {masks} {active})")
-
-
-def _store_lanes(code: Code, kind: ScalarType, text: str, address: str, mask: str) -> None:
-    """The set lanes of a vector, to where they stand in adjacent elements."""
-    vector, masks = code.vector(memory_type(kind)), code.vector("i1")
-    name = f"llvm.masked.store.{suffix(code, kind)}.p0"
-    code.declare("void", name, f"{vector}, ptr, {masks}")
-    code.line(f"call void @{name}({vector} {text}, ptr align {kind.bytes} {address}, {masks} {mask})")

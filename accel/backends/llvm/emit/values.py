@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, Union, assert_never
 
 from accel.ast.tree.operators import Operator
-from accel.ast.tree.types import I64, ScalarType
+from accel.ast.tree.types import I32, I64, ScalarType
 from accel.backends.llvm.scalar_code.division.floats import by_constant, by_register
 from accel.backends.llvm.scalar_code.division.integers import DIVISIONS
 from accel.backends.llvm.scalar_code.scalar import operation
@@ -102,6 +102,11 @@ class Writer:
         self.scalar = code
         self.code = code.at(lanes)
         self.lanes = lanes
+        self._narrow: dict[str, str] = {}
+
+    def narrow(self, value: Value) -> str | None:
+        """The i32 in lanes that an i64 was made of; None if it was not, or that is not known."""
+        return self._narrow.get(value.text) if isinstance(value, Lanes) else None
 
     def varying(self, text: str, kind: ScalarType) -> Value:
         """A register that the code of `lanes` lanes made."""
@@ -165,7 +170,10 @@ class Writer:
             quotient = self._quotient(result, every, arguments[1])
             if quotient is not None:
                 return Lanes(quotient, result)
-        return Lanes(operation(self.code, operator, result, types, every), result)
+        text = operation(self.code, operator, result, types, every)
+        if operator is Operator.CAST and result is I64 and types == [I32]:
+            self._narrow[text] = every[0]
+        return Lanes(text, result)
 
     def _quotient(self, kind: ScalarType, every: Sequence[str], divisor: Value) -> str | None:
         """The quotient of floats in lanes where no lane need divide; `every`: both in lanes."""
