@@ -195,7 +195,7 @@ def test_what_does_not_run_in_blocks(program: Program) -> None:
 def test_longer_pieces_where_results_go_past_the_caches(
     kind: Any, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(host(), "processor", Processor(True, True, True, False, cached_bytes=1000))
+    monkeypatch.setattr(host(), "processor", Processor(True, True, True, False, False, cached_bytes=1000))
     for shape in ((300, 70), (70, 300), (129, 257), (3, 900), (900, 3)):
         x = (np.random.default_rng(0).random(shape) * 100).astype(kind)
         loops = subject(A.transpose(A.use(x)), (), Settings()).staged.loops

@@ -26,7 +26,7 @@ def gathered(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     if not host().is_x86 or host().registers.bytes < 32:
         pytest.skip("the processor has no AVX2")
     monkeypatch.setattr(Host, "permutes_words", property(lambda self: request.param))
-    monkeypatch.setattr(host(), "processor", Processor(request.param, False, False, False, 1 << 20))
+    monkeypatch.setattr(host(), "processor", Processor(request.param, False, False, False, False, 1 << 20))
     monkeypatch.setattr(building, "_COMPILED", Cache(8))
     return A.runN(lambda at, xs: A.gather(A.map(lambda i: A.fromIntegral(i, np.int64), at), xs), threads=1)
 

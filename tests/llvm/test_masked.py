@@ -23,7 +23,7 @@ Program = Callable[[A.Acc[Any]], A.Acc[Any]]
 
 
 def processor(slow_masks: bool) -> Processor:
-    return Processor(False, False, False, slow_masks, 1 << 20)
+    return Processor(False, False, False, slow_masks, False, 1 << 20)
 
 
 @pytest.mark.parametrize(("kind", "slow", "whole"), [(F32, False, False), (F32, True, True), (I8, True, False)])

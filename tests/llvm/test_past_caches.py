@@ -27,9 +27,9 @@ class _Host:
 
 
 def test_what_is_known_of_processors() -> None:
-    assert known_processor("znver5", 32 << 20) == Processor(True, True, True, False, 32 << 20)
-    assert known_processor("znver1", 8 << 20) == Processor(True, True, True, True, 8 << 20)
-    assert known_processor("sapphirerapids", 260 << 20) == Processor(False, False, False, False, 32 << 20)
+    assert known_processor("znver5", 32 << 20) == Processor(True, True, True, False, False, 32 << 20)
+    assert known_processor("znver1", 8 << 20) == Processor(True, True, True, True, True, 8 << 20)
+    assert known_processor("sapphirerapids", 260 << 20) == Processor(False, False, False, False, False, 32 << 20)
     assert known_processor("haswell", 8 << 20).cached_bytes == 8 << 20
     assert known_processor("generic", None).cached_bytes == 32 << 20
 
@@ -63,7 +63,12 @@ def test_what_is_read_again_is_kept_where_processors_keep(
     texts = []
     for keeps in (False, True):
         processor = Processor(
-            slow_gathers=False, keeps_stores=keeps, adds_apart=False, slow_masks=False, cached_bytes=12_345_678
+            slow_gathers=False,
+            keeps_stores=keeps,
+            adds_apart=False,
+            slow_masks=False,
+            quick_divisions=False,
+            cached_bytes=12_345_678,
         )
         monkeypatch.setattr(schedule, "host", partial(_Host, processor))
         text = str(module_text(made.nests, read=made.read)[0])

@@ -240,7 +240,12 @@ def test_batches_that_share_a_side() -> None:
 def test_distances_and_least_sums(dtype: str, count: int, apart: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also on processors of which sums and products have units of their own."""
     processor = Processor(
-        slow_gathers=False, keeps_stores=False, adds_apart=apart, slow_masks=False, cached_bytes=1 << 20
+        slow_gathers=False,
+        keeps_stores=False,
+        adds_apart=apart,
+        slow_masks=False,
+        quick_divisions=False,
+        cached_bytes=1 << 20,
     )
     monkeypatch.setattr(host(), "processor", processor)
     a, b = numbers((14, count), dtype), numbers((21, count), dtype, 1)
@@ -306,7 +311,12 @@ def test_extremes_in_batches_of_which_one_is_odd() -> None:
 def test_what_is_computed_inside_of_tiles_on_other_units(monkeypatch: pytest.MonkeyPatch) -> None:
     """Differences whose sign shows, of few elements and of many."""
     processor = Processor(
-        slow_gathers=False, keeps_stores=False, adds_apart=True, slow_masks=False, cached_bytes=1 << 20
+        slow_gathers=False,
+        keeps_stores=False,
+        adds_apart=True,
+        slow_masks=False,
+        quick_divisions=False,
+        cached_bytes=1 << 20,
     )
     monkeypatch.setattr(host(), "processor", processor)
     for count in (16, 130):

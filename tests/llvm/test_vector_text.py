@@ -21,7 +21,11 @@ from tests.llvm import nests as hand
 
 
 def test_dot_product(golden: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host(), "processor", Processor(False, False, False, slow_masks=False, cached_bytes=1 << 20))
+    monkeypatch.setattr(
+        host(),
+        "processor",
+        Processor(False, False, False, slow_masks=False, quick_divisions=False, cached_bytes=1 << 20),
+    )
     inputs = [Array(k, 0, F32, (hand.N,)) for k in range(2)]
     streams, reads = hand.reads(inputs)
     product, total, result = Stream("p", F32), Stream("s", F32), Array(3, 0, F32, ())

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import accel as A
+from accel.backends.llvm.machine.processor import known_processor
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.scalar_code.division import multipliers
 
@@ -30,6 +31,12 @@ def divisions(x: A.Exp[Any], y: A.Exp[Any]) -> A.Exp[Any]:
 def by_one(xs: A.Acc[Any], y: A.Acc[Any]) -> A.Acc[Any]:
     """All of an array by one number."""
     return A.map(lambda x: divisions(x, A.the(y)), xs)
+
+
+@pytest.fixture(autouse=True)
+def _floats_are_multiplied(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also by processors that divide as quickly."""
+    monkeypatch.setattr(host(), "processor", known_processor("generic", None))
 
 
 BY_ONE: Any = A.runN(by_one, threads=1)
@@ -191,3 +198,10 @@ def test_floats_are_multiplied() -> None:
     text = A.explain(lambda xs, y: A.map(lambda x: x / A.the(y), xs), np.ones(9), np.ones(())).stages["llvm"]
     assert text.count("= fdiv <8 x double>") == 1
     assert "call <8 x double> @quotient.v8f64" in text
+
+
+def test_floats_divide_where_that_is_as_quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host(), "processor", known_processor("znver1", None))
+    text = A.explain(lambda xs, y: A.map(lambda x: x / A.the(y), xs), np.ones(9), np.ones(())).stages["llvm"]
+    assert "= fdiv <8 x double>" in text
+    assert "quotient" not in text

@@ -29,6 +29,8 @@ class Processor:
     adds_apart: sums and comparisons of floats have units of their own, beside those of products.
     slow_masks: a load of some lanes takes ten times as long as one of all. (On AMD's first generation, Zen 1, 3.9 ns of 32
     bytes, and 0.4.)
+    quick_divisions: a division of 64-bit floats takes no longer than to multiply by a reciprocal and to correct that. (On Zen 1
+    0.78 ns an element, and 1.0.)
     cached_bytes: more than this does not stay in caches until it is read again.
     """
 
@@ -36,13 +38,15 @@ class Processor:
     keeps_stores: bool
     adds_apart: bool
     slow_masks: bool
+    quick_divisions: bool
     cached_bytes: int
 
 
 def known_processor(name: str, last_cache: int | None) -> Processor:
     """The processor that LLVM calls so, with a last cache of so many bytes, if that is known."""
     is_amd = name.startswith(_AMD)
-    return Processor(is_amd, is_amd, is_amd, name == _FIRST_AMD, min(last_cache or _MOST_CACHED, _MOST_CACHED))
+    is_first, cached = name == _FIRST_AMD, min(last_cache or _MOST_CACHED, _MOST_CACHED)
+    return Processor(is_amd, is_amd, is_amd, is_first, is_first, cached)
 
 
 def last_cache(caches: Path = _CACHES) -> int | None:
