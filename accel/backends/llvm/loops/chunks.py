@@ -1,11 +1,12 @@
 """Iterations of a loop chunk by chunk: how many a chunk has, and what runs the chunks on the calling thread or on all.
 
 Every chunk's result is a partial result that the caller joins in order, so that results have the same bits whatever the number
-of threads.
+of threads. Between chunks, and in the middle of long ones that leave partial results, the calling thread looks for signals.
 """
 
 from __future__ import annotations
 
+from accel.ast.tree.types import I64
 from accel.backends.llvm.loops.durations import CHUNK_TIME
 from accel.backends.llvm.loops.nest import Levels, NestText, place_records
 from accel.backends.llvm.loops.partials import absorb_partials, partial_words, store_partials
@@ -14,6 +15,14 @@ from accel.backends.llvm.text.words import CHUNK, FAILED, PARTIALS, THREADS
 from accel.ir.nodes import For
 
 MOST_CHUNKS = 256
+"""Of a loop whose chunks leave partial results, for which there is room on the stack."""
+
+LONG_CHUNK = 5e6
+"""Nanoseconds. Chunks that leave nothing are not made longer than that to be fewer, and others run in steps: so that an
+interrupt is seen."""
+
+_STEP = "step of chunks"
+"""The stream in the frame that says how many iterations a step has."""
 
 
 def run_chunks(levels: Levels, function: str, extent: str, chunk: int | str, threads: str, time: str) -> None:
@@ -27,35 +36,66 @@ def leave_if_interrupted(routine: Routine, stopped: str) -> None:
 
 
 def chunk_of(
-    routine: Routine, least: int, extent: str, time: str, most: int = MOST_CHUNKS, light: float = CHUNK_TIME
+    routine: Routine,
+    least: int,
+    extent: str,
+    time: str,
+    most: int = MOST_CHUNKS,
+    light: float = CHUNK_TIME,
+    *,
+    partials: bool = False,
 ) -> str:
     """`least` iterations times a power of two: not less nanoseconds than `light`, and at most `most` chunks.
 
-    `time`: the nanoseconds of all iterations, a double.
+    `time`: the nanoseconds of all iterations, a double. `partials`: whether chunks leave partial results. If they do not, there
+    may be more chunks than `most` which are longer than `LONG_CHUNK`.
     """
     code = routine.code
+    each = _each(routine, extent, time)
     slot = routine.slot("i64")
     routine.store("i64", str(least), slot)
-    each = code.emit(f"fdiv double {time}, {code.emit(f'sitofp i64 {extent} to double')}")
-    head, grow, done = routine.label(), routine.label(), routine.label()
-    routine.jump(head)
-    routine.place(head)
-    chunk = routine.load("i64", slot)
-    time_of_chunk = code.emit(f"fmul double {code.emit(f'sitofp i64 {chunk} to double')}, {each}")
-    short = code.emit(f"fcmp olt double {time_of_chunk}, {light:e}")
-    many = code.emit(f"icmp sgt i64 {code.emit(f'sdiv i64 {extent}, {chunk}')}, {most - 1}")
-    more = code.emit(f"icmp slt i64 {chunk}, {extent}")
-    routine.branch(code.emit(f"and i1 {more}, {code.emit(f'or i1 {short}, {many}')}"), grow, done)
-    routine.place(grow)
-    routine.store("i64", code.emit(f"shl i64 {chunk}, 1"), slot)
-    routine.jump(head)
-    routine.place(done)
-    return chunk
+
+    def grows(chunk: str) -> str:
+        time_of_chunk = code.emit(f"fmul double {code.emit(f'sitofp i64 {chunk} to double')}, {each}")
+        short = code.emit(f"fcmp olt double {time_of_chunk}, {light:e}")
+        many = code.emit(f"icmp sgt i64 {code.emit(f'sdiv i64 {extent}, {chunk}')}, {most - 1}")
+        if not partials:
+            many = code.emit(f"and i1 {many}, {code.emit(f'fcmp olt double {time_of_chunk}, {LONG_CHUNK:e}')}")
+        more = code.emit(f"icmp slt i64 {chunk}, {extent}")
+        return code.emit(f"and i1 {more}, {code.emit(f'or i1 {short}, {many}')}")
+
+    return routine.shift_while(slot, "shl", grows)
 
 
-def in_parallel(text: NestText, levels: Levels, loop: For, name: str, extent: str, chunk: str, time: str) -> None:
-    """Chunks of `@<name>_body` on all threads; then their partial results join the caller's records in order."""
-    routine = levels.routine
+def _step_of(routine: Routine, least: int, chunk: str, extent: str, time: str) -> str:
+    """How many iterations of a chunk take not longer than `LONG_CHUNK`: `least` times a power of two."""
+    code = routine.code
+    each = _each(routine, extent, time)
+    slot = routine.slot("i64")
+    routine.store("i64", chunk, slot)
+
+    def shrinks(step: str) -> str:
+        time_of_step = code.emit(f"fmul double {code.emit(f'sitofp i64 {step} to double')}, {each}")
+        long = code.emit(f"fcmp ogt double {time_of_step}, {LONG_CHUNK:e}")
+        return code.emit(f"and i1 {long}, {code.emit(f'icmp sgt i64 {step}, {least}')}")
+
+    return routine.shift_while(slot, "lshr", shrinks)
+
+
+def _each(routine: Routine, extent: str, time: str) -> str:
+    """The nanoseconds of an iteration, a double."""
+    return routine.code.emit(f"fdiv double {time}, {routine.code.emit(f'sitofp i64 {extent} to double')}")
+
+
+def in_parallel(text: NestText, levels: Levels, loop: For, name: str, extent: str, least: int, time: str) -> None:
+    """Chunks of `@<name>_body` on all threads; then their partial results join the caller's records in order.
+
+    `least`: how many iterations a chunk, and a step of one, is a multiple of.
+    """
+    routine, partial = levels.routine, bool(loop.states)
+    chunk = chunk_of(routine, least, extent, time, partials=partial)
+    if partial:
+        levels.view.keep(_STEP, I64, _step_of(routine, least, chunk, extent, time))
     text.routines.append(_partial_chunk(text, loop, name))
     partials = routine.slot("i64", max(1, partial_words(text, loop.states) * MOST_CHUNKS))
     routine.store("ptr", partials, levels.view.address(PARTIALS))
@@ -75,8 +115,14 @@ def _partial_chunk(text: NestText, loop: For, name: str) -> Routine:
     place_records(text, levels, loop, records)
     for state in loop.states:
         text.records[state.name].reset(routine, levels.pointers[state.name], None)
-    code.line(f"call void @{name}_body(ptr %frame, ptr {records}, i64 %low, i64 %high)")
-    if loop.states:
+    if not loop.states:
+        code.line(f"call void @{name}_body(ptr %frame, ptr {records}, i64 %low, i64 %high)")
+    else:
+        step = view.word(text.frame.stream(_STEP))
+        with routine.count("%low", "%high", step) as low:
+            high = routine.least(code.emit(f"add i64 {low}, {step}"), "%high")
+            code.line(f"call void @{name}_body(ptr %frame, ptr {records}, i64 {low}, i64 {high})")
+            levels.memory.poll()
         store_partials(text, levels, loop.states, code.emit(f"sdiv i64 %low, {view.word(CHUNK)}"))
     code.line("ret void")
     levels.memory.close()

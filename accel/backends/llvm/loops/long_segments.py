@@ -6,7 +6,7 @@ results join as they do in a loop of their own, so bits do not depend on who fol
 
 from __future__ import annotations
 
-from accel.backends.llvm.loops.chunks import chunk_of, in_parallel
+from accel.backends.llvm.loops.chunks import in_parallel
 from accel.backends.llvm.loops.durations import duration
 from accel.backends.llvm.loops.nest import Levels, NestText, body, place_records
 from accel.backends.llvm.text.words import FAILED, LATER, THREADS
@@ -41,7 +41,7 @@ def finish(text: NestText, levels: Levels) -> None:
             levels.reset(state, levels.pointers[state.name])
         extent = levels.own_extent(inner)
         time = duration(text).of(code, code.emit(f"sitofp i64 {extent} to double"))
-        in_parallel(text, levels, inner, name, extent, chunk_of(routine, BLOCK, extent, time), time)
+        in_parallel(text, levels, inner, name, extent, BLOCK, time)
         failed = routine.load("i64", levels.view.address(FAILED))
         routine.leave(code.emit(f"icmp ne i64 {failed}, 0"), "i64 1")
         levels.finish(inner.states)

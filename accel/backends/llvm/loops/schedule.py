@@ -138,10 +138,11 @@ def _rows(text: NestText, levels: Levels, loop: For, records: str) -> None:
     routine.jump(after)
     routine.place(large)
     blocks = innermost or any(not state.monoid.exact for state in loop.states)
-    chunk = chunk_of(routine, BLOCK if blocks else 1, extent, time, light=CHUNK_TIME if parallel else IN_ORDER)
+    least = BLOCK if blocks else 1
     if parallel:
-        in_parallel(text, levels, loop, text.name, extent, chunk, time)
+        in_parallel(text, levels, loop, text.name, extent, least, time)
     else:
+        chunk = chunk_of(routine, least, extent, time, light=IN_ORDER)
         text.routines.append(_next_chunk(text))
         run_chunks(levels, f"{text.name}_chunk", extent, chunk, "1", time)
     routine.jump(after)

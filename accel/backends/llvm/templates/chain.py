@@ -120,7 +120,7 @@ class ChainedLoop:
         least = PIECE_BLOCKS * BLOCK if self._pieces else least
         most = MOST_PIECES if self._pieces else MOST_LINKS
         time = nanoseconds(text, levels, [loop], extent)
-        chunk = chunk_of(levels.routine, least, extent, time, most, self._light)
+        chunk = chunk_of(routine, least, extent, time, most, self._light, partials=True)
         partials = routine.slot("i64", max(1, partial_words(text, self._folds) * MOST_LINKS))
         routine.store("ptr", partials, view.address(PARTIALS))
         less = code.emit(f"sub i64 {extent}, 1")

@@ -140,8 +140,8 @@ class Routine:
         self.jump(head)
         self.place(after)
 
-    def shift_while(self, slot: str, operation: str, condition: Callable[[str], str]) -> None:
-        """Doubles (`shl`) or halves (`lshr`) the i64 in a slot as long as a condition on it holds."""
+    def shift_while(self, slot: str, operation: str, condition: Callable[[str], str]) -> str:
+        """Doubles (`shl`) or halves (`lshr`) the i64 in a slot as long as a condition on it holds; gives what it is then."""
         head, body, after = self.label(), self.label(), self.label()
         self.jump(head)
         self.place(head)
@@ -151,6 +151,7 @@ class Routine:
         self.store("i64", self.code.emit(f"{operation} i64 {value}, 1"), slot)
         self.jump(head)
         self.place(after)
+        return value
 
     def least(self, first: str, second: str) -> str:
         """The lesser of two i64."""

@@ -26,7 +26,7 @@ MANY_REGISTERS = 32
 vector (AArch64): then a strip is narrow and high, else low and wide."""
 
 
-FEW_STEPS = (8, 3)
+FEW_STEPS = (6, 3)
 """Steps of a lane up to which strips of several lanes are faster than the whole tile: with few registers, and with many."""
 
 
