@@ -22,24 +22,6 @@ _BINARIES: Final[dict[bytes, bytes]] = {}
 """Binaries of OpenCL devices, by digests of what accel keeps them by."""
 
 
-class _Binaries:
-    """In memory where nothing is kept on disk; else as accel keeps them."""
-
-    def __init__(self, kept: Store) -> None:
-        self._kept = kept
-
-    def get(self, key: bytes) -> bytes | None:
-        """See `Store`."""
-        return _BINARIES.get(sha256(key).digest()) if self._kept.path() is None else self._kept.get(key)
-
-    def put(self, key: bytes, value: bytes) -> None:
-        """See `Store`."""
-        if self._kept.path() is None:
-            _BINARIES[sha256(key).digest()] = value
-        else:
-            self._kept.put(key, value)
-
-
 def remember(patch: pytest.MonkeyPatch) -> None:
     """Have a test take what was built before."""
     compile_ = Host.compile
@@ -51,4 +33,21 @@ def remember(patch: pytest.MonkeyPatch) -> None:
         return _OBJECTS[key]
 
     patch.setattr(Host, "compile", remembered)
-    patch.setattr(binaries, "BINARIES", _Binaries(binaries.BINARIES))
+    _remember_binaries(patch, binaries.BINARIES)
+
+
+def _remember_binaries(patch: pytest.MonkeyPatch, store: Store) -> None:
+    """In memory where nothing is kept on disk; else as accel keeps them."""
+    get_kept, put_kept = store.get, store.put
+
+    def get(key: bytes) -> bytes | None:
+        return _BINARIES.get(sha256(key).digest()) if store.path() is None else get_kept(key)
+
+    def put(key: bytes, value: bytes) -> None:
+        if store.path() is None:
+            _BINARIES[sha256(key).digest()] = value
+        else:
+            put_kept(key, value)
+
+    patch.setattr(store, "get", get)
+    patch.setattr(store, "put", put)
