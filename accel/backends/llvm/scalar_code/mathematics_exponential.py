@@ -57,8 +57,10 @@ def scaled(x: Real, n: Whole) -> Real:
     """x 2^n, also where that is subnormal or infinite: two factors, of which the first is exact."""
     if x.format is Format.WIDENED:
         return x * power_of_two(n)
-    half = n.halved()
-    return x * power_of_two(half) * power_of_two(n - half)
+    # Both exponents as floats have them, which are no less than 0, at once: n is no less than -1080.
+    both = n + 2 * n.format.bias
+    half = both >> 1
+    return x * (half << n.format.digits).real() * ((both - half) << n.format.digits).real()
 
 
 def expm1(x: Real) -> Real:

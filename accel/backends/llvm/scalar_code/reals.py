@@ -202,12 +202,8 @@ class Whole:
         return self._arithmetic("shl", count)
 
     def __rshift__(self, count: int) -> Whole:
-        """A logical shift; `halved` keeps the sign."""
+        """A logical shift."""
         return self._arithmetic("lshr", count)
-
-    def halved(self) -> Whole:
-        """Half of a signed integer, rounded down."""
-        return self._arithmetic("ashr", 1)
 
     def differs(self, other: int) -> Mask:
         """Whether the integers are different."""
