@@ -49,7 +49,7 @@ stayed awake. Jobs that come one after the other are worth it."""
 
 LONG = 200_000.0
 """Nanoseconds of a job that wakes workers whenever it comes. To wake one takes the caller some microseconds, and 25 to 60 until
-it works; on virtual machines, where it may begin on the caller's own processor, a millisecond."""
+it works; more where it first has to leave the caller's own processor."""
 
 
 def pool_text(system: System, futex: int, *, x86: bool) -> str:
