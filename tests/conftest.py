@@ -34,8 +34,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for mark in marks.needs(item):
             item.add_marker(mark)
     marks.families(functions)
-    # What one of several processes must run alone begins first, so that the others do not wait for it at the end.
-    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
+    # What takes longest begins first, so that of several processes none waits for another at the end.
+    items.sort(key=lambda item: item.get_closest_marker("first") is None)
 
 
 @pytest.fixture(autouse=True)

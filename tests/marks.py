@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from zlib import crc32
 
@@ -130,7 +131,12 @@ def needs(item: pytest.Function) -> Iterator[str]:
 
 
 def _folder(item: pytest.Function) -> str:
-    return item.path.relative_to(Path(__file__).parent).parts[0]
+    return _top(item.path)
+
+
+@cache
+def _top(path: Path) -> str:
+    return path.relative_to(Path(__file__).parent).parts[0]
 
 
 def _is_left_out(item: pytest.Function) -> bool:
