@@ -33,7 +33,7 @@ def alone(name: str, xs: Host, lengths: Sequence[int]) -> list[Host]:
     for start, end in pairwise(np.cumsum([0, *lengths])):
         key = xs[start:end].tobytes()
         if key not in parts:
-            parts[key] = leaves(fold(A.run(made(xs[start:end]))))
+            parts[key] = leaves(fold(A.run(made(A.use(xs[start:end])))))
         found.append(parts[key])
     return [np.array([each[leaf] for each in found]) for leaf in range(len(found[0]))]
 
@@ -46,7 +46,7 @@ def test_each_is_folded_as_if_alone(name: str, lengths: str) -> None:
     f, made, seed = OPERATORS[name]
     expected = tuple(alone(name, xs, counts))
     for descriptor, form in ((counts, A.foldSeg), (np.cumsum([0, *counts]), A.foldSegOffsets)):
-        program = form(f, seed, made(xs), A.use(np.array(descriptor)))
+        program = form(f, seed, made(A.use(xs)), A.use(np.array(descriptor)))
         for threads in (1, 2, 3, 8):
             same(A.run(program, threads=threads), expected)
 

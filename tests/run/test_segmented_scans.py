@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import pytest
 import accel as A
 from accel.errors import AccelShapeError
 from tests.marks import one_in, slow
-from tests.run.test_segments import BACKENDS, LENGTHS, OPERATORS, Host, Vector, elements, leaves, same
+from tests.run.test_segments import BACKENDS, LENGTHS, OPERATORS, Host, Vector, elements, same, separately
 
 pytestmark = [pytest.mark.solver, pytest.mark.llvm, pytest.mark.opencl]
 
@@ -37,10 +36,8 @@ def seeds(form: str, name: str) -> tuple[object, ...]:
 def alone(form: str, name: str, xs: Host, lengths: Sequence[int]) -> object:
     """Each segment scanned by itself, put side by side."""
     f, made, _ = OPERATORS[name]
-    scan, offsets = FORMS[form][1], np.cumsum([0, *lengths])
-    parts = [scan(f, *seeds(form, name), made(xs[start:end])) for start, end in pairwise(offsets)]
-    results = [leaves(A.run(part, backend="interpreter")) for part in parts]
-    empty = leaves(A.run(scan(f, *seeds(form, name), made(xs[:0])), backend="interpreter"))
+    scan = FORMS[form][1]
+    empty, *results = separately(lambda xs: scan(f, *seeds(form, name), made(xs)), xs, lengths)
     columns = [[empty[k].ravel()[:0], *(each[k].ravel() for each in results)] for k in range(len(empty))]
     return tuple(map(np.concatenate, columns))
 
@@ -52,7 +49,7 @@ def test_each_segment_is_scanned_as_if_alone(form: str, name: str, lengths: str)
     counts = LENGTHS[lengths][:40]
     xs = elements(sum(counts) + 5)  # there are no results for what is left over
     f, made, _ = OPERATORS[name]
-    program = FORMS[form][0](f, *seeds(form, name), made(xs), A.use(np.array(counts, np.int32)))
+    program = FORMS[form][0](f, *seeds(form, name), made(A.use(xs)), A.use(np.array(counts, np.int32)))
     expected = alone(form, name, xs, counts)
     for backend, threads in (("interpreter", 1), ("llvm", 1), ("llvm", 2), ("llvm", 3), ("opencl", 1)):
         same(A.run(program, backend=backend, threads=threads), expected)
@@ -120,7 +117,7 @@ SHORT = [(i * 7) % 5 for i in range(300)]
 def test_segments_of_few_elements_are_scanned_in_one_row(form: str, name: str) -> None:
     f, made, _ = OPERATORS[name]
     counts = [*SHORT[:150], 5, 40, *SHORT[150:]]
-    program = FORMS[form][0](f, *seeds(form, name), made(elements(sum(counts) + 5)), A.use(np.array(counts)))
+    program = FORMS[form][0](f, *seeds(form, name), made(A.use(elements(sum(counts) + 5))), A.use(np.array(counts)))
     expected = A.run(program, backend="interpreter")
     for threads in (1, 2):
         same(A.run(program, backend="llvm", threads=threads), expected)
@@ -253,7 +250,7 @@ def test_random_descriptors(seed: int) -> None:
     name, form = random.choice(list(OPERATORS)), random.choice(list(FORMS))
     xs = elements(sum(counts) + int(random.integers(0, 3)))
     f, made, _ = OPERATORS[name]
-    program = FORMS[form][0](f, *seeds(form, name), made(xs), A.use(np.array(counts)))
+    program = FORMS[form][0](f, *seeds(form, name), made(A.use(xs)), A.use(np.array(counts)))
     expected = alone(form, name, xs, counts)
     for backend, threads in (("interpreter", 1), ("llvm", 1), ("llvm", 3), ("opencl", 1)):
         same(A.run(program, backend=backend, threads=threads), expected)

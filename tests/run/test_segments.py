@@ -28,14 +28,18 @@ def affine(f: A.Exp[Any], g: A.Exp[Any]) -> A.Exp[Any]:
     return A.lift(a * c, b * c + d)
 
 
-def pairs(xs: Host) -> Vector:
-    return A.map(lambda x: A.lift(x, x + 1), A.use(xs))
+def unchanged(xs: Vector) -> Vector:
+    return xs
 
 
-OPERATORS: dict[str, tuple[Callable[..., Any], Callable[[Host], Vector], Any]] = {
-    "sum": (A.add, A.use, 0.5),
-    "maximum": (A.max, A.use, -1),
-    "difference": (lambda a, b: a - b, A.use, 3),
+def pairs(xs: Vector) -> Vector:
+    return A.map(lambda x: A.lift(x, x + 1), xs)
+
+
+OPERATORS: dict[str, tuple[Callable[..., Any], Callable[[Vector], Vector], Any]] = {
+    "sum": (A.add, unchanged, 0.5),
+    "maximum": (A.max, unchanged, -1),
+    "difference": (lambda a, b: a - b, unchanged, 3),
     "affine": (affine, pairs, A.lift(A.constant(1, np.float32), A.constant(0, np.float32))),
 }
 
@@ -67,14 +71,18 @@ def same(left: object, right: object) -> None:
         assert one.tobytes() == other.tobytes()
 
 
+def separately(program: Callable[[Vector], Any], xs: Host, lengths: Sequence[int]) -> tuple[list[Host], ...]:
+    """The results of no elements, and then of those of each segment alone, by the reference."""
+    run = A.runN(program, backend="interpreter")
+    offsets = np.cumsum([0, *lengths])
+    return tuple(leaves(run(each)) for each in (xs[:0], *(xs[start:end] for start, end in pairwise(offsets))))
+
+
 def alone(name: str, xs: Host, lengths: Sequence[int]) -> object:
     """Each segment folded by itself, put side by side."""
     f, made, seed = OPERATORS[name]
-    offsets = np.cumsum([0, *lengths])
-    parts = [A.fold(f, seed, made(xs[start:end])) for start, end in pairwise(offsets)]
-    results = [leaves(A.run(part, backend="interpreter")) for part in parts]
-    kinds = [leaf.dtype for leaf in leaves(A.run(A.fold(f, seed, made(xs[:0])), backend="interpreter"))]
-    return tuple(np.array([each[k] for each in results], kind) for k, kind in enumerate(kinds))
+    empty, *results = separately(lambda xs: A.fold(f, seed, made(xs)), xs, lengths)
+    return tuple(np.array([each[k] for each in results], leaf.dtype) for k, leaf in enumerate(empty))
 
 
 @pytest.mark.parametrize("lengths", list(LENGTHS))
@@ -87,7 +95,10 @@ def test_each_segment_is_folded_as_if_alone(name: str, lengths: str) -> None:
     f, made, seed = OPERATORS[name]
     expected = alone(name, xs, counts)
     described = A.use(np.array(counts, np.int32)), A.use(np.cumsum([0, *counts]))
-    programs = A.foldSeg(f, seed, made(xs), described[0]), A.foldSegOffsets(f, seed, made(xs), described[1])
+    programs = (
+        A.foldSeg(f, seed, made(A.use(xs)), described[0]),
+        A.foldSegOffsets(f, seed, made(A.use(xs)), described[1]),
+    )
     for program in programs:
         same(A.run(program, backend="interpreter"), expected)
         same(A.run(program, backend="opencl"), expected)
@@ -322,7 +333,7 @@ def test_random_descriptors(seed: int) -> None:
     name = random.choice(list(OPERATORS))
     xs = elements(int(counts.sum()) + int(random.integers(0, 3)))
     f, made, start = OPERATORS[name]
-    program = A.foldSeg(f, start, made(xs), A.use(counts))
+    program = A.foldSeg(f, start, made(A.use(xs)), A.use(counts))
     expected = alone(name, xs, counts.tolist())
     for backend, threads in (("interpreter", 1), ("llvm", 1), ("llvm", 3), ("opencl", 1)):
         same(A.run(program, backend=backend, threads=threads), expected)

@@ -51,10 +51,10 @@ def test_a_future_has_what_run_gives() -> None:
 def test_a_future_does_not_wait_for_its_program() -> None:
     """Its thread ends with it."""
     before = threading.active_count()
-    future = A.runAsync(A.iterate(2000, lambda x: A.map(lambda v: v + 1, x), A.use(XS)), backend="interpreter")
+    future = A.runAsync(A.iterate(300, lambda x: A.map(lambda v: v + 1, x), A.use(XS)), backend="interpreter")
     assert isinstance(future, Future)
     assert not future.cancel()
-    np.testing.assert_array_equal(future.result(timeout=60), XS + 2000)
+    np.testing.assert_array_equal(future.result(timeout=60), XS + 300)
     assert threading.active_count() <= before + 1
 
 
