@@ -335,6 +335,24 @@ def run(
 ) -> tuple[Ra, Rb]: ...
 @overload
 def run(
+    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], *, keep: Literal[False] = False, **given: Unpack[Given]
+) -> tuple[Ra, Rb, Rc]: ...
+@overload
+def run(
+    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]],
+    *,
+    keep: Literal[False] = False,
+    **given: Unpack[Given],
+) -> tuple[Ra, Rb, Rc, Rd]: ...
+@overload
+def run(
+    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]],
+    *,
+    keep: Literal[False] = False,
+    **given: Unpack[Given],
+) -> tuple[Ra, Rb, Rc, Rd, Re]: ...
+@overload
+def run(
     a: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]]], *, keep: Literal[False] = False, **given: Unpack[Given]
 ) -> tuple[Ra, tuple[Rb, Rc]]: ...
 @overload
@@ -390,10 +408,6 @@ def run(
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> tuple[tuple[Ra, Rb, Rc, Rd], Re]: ...
-@overload
-def run(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], *, keep: Literal[False] = False, **given: Unpack[Given]
-) -> tuple[Ra, Rb, Rc]: ...
 @overload
 def run(
     a: tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
@@ -459,13 +473,6 @@ def run(
 ) -> tuple[tuple[Ra, Rb, Rc], Rd, Re]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]],
-    *,
-    keep: Literal[False] = False,
-    **given: Unpack[Given],
-) -> tuple[Ra, Rb, Rc, Rd]: ...
-@overload
-def run(
     a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], tuple[Runs[Rd, Dd], Runs[Re, De]]],
     *,
     keep: Literal[False] = False,
@@ -494,15 +501,11 @@ def run(
 ) -> tuple[tuple[Ra, Rb], Rc, Rd, Re]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]],
-    *,
-    keep: Literal[False] = False,
-    **given: Unpack[Given],
-) -> tuple[Ra, Rb, Rc, Rd, Re]: ...
-@overload
-def run(
     a: tuple[Acc[Any]]
     | tuple[Acc[Any], Acc[Any]]
+    | tuple[Acc[Any], Acc[Any], Acc[Any]]
+    | tuple[Acc[Any], Acc[Any], Acc[Any], Acc[Any]]
+    | tuple[Acc[Any], Acc[Any], Acc[Any], Acc[Any], Acc[Any]]
     | tuple[Acc[Any], tuple[Acc[Any], Acc[Any]]]
     | tuple[Acc[Any], tuple[Acc[Any], Acc[Any], Acc[Any]]]
     | tuple[Acc[Any], tuple[Acc[Any], Acc[Any], Acc[Any], Acc[Any]]]
@@ -512,7 +515,6 @@ def run(
     | tuple[tuple[Acc[Any], Acc[Any], Acc[Any]], Acc[Any]]
     | tuple[tuple[Acc[Any], Acc[Any], Acc[Any]], tuple[Acc[Any], Acc[Any]]]
     | tuple[tuple[Acc[Any], Acc[Any], Acc[Any], Acc[Any]], Acc[Any]]
-    | tuple[Acc[Any], Acc[Any], Acc[Any]]
     | tuple[Acc[Any], Acc[Any], tuple[Acc[Any], Acc[Any]]]
     | tuple[Acc[Any], Acc[Any], tuple[Acc[Any], Acc[Any], Acc[Any]]]
     | tuple[Acc[Any], tuple[Acc[Any], Acc[Any]], Acc[Any]]
@@ -522,12 +524,10 @@ def run(
     | tuple[tuple[Acc[Any], Acc[Any]], Acc[Any], tuple[Acc[Any], Acc[Any]]]
     | tuple[tuple[Acc[Any], Acc[Any]], tuple[Acc[Any], Acc[Any]], Acc[Any]]
     | tuple[tuple[Acc[Any], Acc[Any], Acc[Any]], Acc[Any], Acc[Any]]
-    | tuple[Acc[Any], Acc[Any], Acc[Any], Acc[Any]]
     | tuple[Acc[Any], Acc[Any], Acc[Any], tuple[Acc[Any], Acc[Any]]]
     | tuple[Acc[Any], Acc[Any], tuple[Acc[Any], Acc[Any]], Acc[Any]]
     | tuple[Acc[Any], tuple[Acc[Any], Acc[Any]], Acc[Any], Acc[Any]]
-    | tuple[tuple[Acc[Any], Acc[Any]], Acc[Any], Acc[Any], Acc[Any]]
-    | tuple[Acc[Any], Acc[Any], Acc[Any], Acc[Any], Acc[Any]],
+    | tuple[tuple[Acc[Any], Acc[Any]], Acc[Any], Acc[Any], Acc[Any]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
@@ -540,6 +540,21 @@ def run(a: Runs[Ra, Da], *, keep: Literal[True], **given: Unpack[Given]) -> Da: 
 def run(a: tuple[Runs[Ra, Da]], *, keep: Literal[True], **given: Unpack[Given]) -> tuple[Da]: ...
 @overload
 def run(a: tuple[Runs[Ra, Da], Runs[Rb, Db]], *, keep: Literal[True], **given: Unpack[Given]) -> tuple[Da, Db]: ...
+@overload
+def run(
+    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], *, keep: Literal[True], **given: Unpack[Given]
+) -> tuple[Da, Db, Dc]: ...
+@overload
+def run(
+    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]], *, keep: Literal[True], **given: Unpack[Given]
+) -> tuple[Da, Db, Dc, Dd]: ...
+@overload
+def run(
+    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]],
+    *,
+    keep: Literal[True],
+    **given: Unpack[Given],
+) -> tuple[Da, Db, Dc, Dd, De]: ...
 @overload
 def run(
     a: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]]], *, keep: Literal[True], **given: Unpack[Given]
@@ -597,10 +612,6 @@ def run(
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> tuple[tuple[Da, Db, Dc, Dd], De]: ...
-@overload
-def run(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], *, keep: Literal[True], **given: Unpack[Given]
-) -> tuple[Da, Db, Dc]: ...
 @overload
 def run(
     a: tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
@@ -666,10 +677,6 @@ def run(
 ) -> tuple[tuple[Da, Db, Dc], Dd, De]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]], *, keep: Literal[True], **given: Unpack[Given]
-) -> tuple[Da, Db, Dc, Dd]: ...
-@overload
-def run(
     a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], tuple[Runs[Rd, Dd], Runs[Re, De]]],
     *,
     keep: Literal[True],
@@ -698,15 +705,11 @@ def run(
 ) -> tuple[tuple[Da, Db], Dc, Dd, De]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]],
-    *,
-    keep: Literal[True],
-    **given: Unpack[Given],
-) -> tuple[Da, Db, Dc, Dd, De]: ...
-@overload
-def run(
     a: tuple[Acc[Any]]
     | tuple[Acc[Any], Acc[Any]]
+    | tuple[Acc[Any], Acc[Any], Acc[Any]]
+    | tuple[Acc[Any], Acc[Any], Acc[Any], Acc[Any]]
+    | tuple[Acc[Any], Acc[Any], Acc[Any], Acc[Any], Acc[Any]]
     | tuple[Acc[Any], tuple[Acc[Any], Acc[Any]]]
     | tuple[Acc[Any], tuple[Acc[Any], Acc[Any], Acc[Any]]]
     | tuple[Acc[Any], tuple[Acc[Any], Acc[Any], Acc[Any], Acc[Any]]]
@@ -716,7 +719,6 @@ def run(
     | tuple[tuple[Acc[Any], Acc[Any], Acc[Any]], Acc[Any]]
     | tuple[tuple[Acc[Any], Acc[Any], Acc[Any]], tuple[Acc[Any], Acc[Any]]]
     | tuple[tuple[Acc[Any], Acc[Any], Acc[Any], Acc[Any]], Acc[Any]]
-    | tuple[Acc[Any], Acc[Any], Acc[Any]]
     | tuple[Acc[Any], Acc[Any], tuple[Acc[Any], Acc[Any]]]
     | tuple[Acc[Any], Acc[Any], tuple[Acc[Any], Acc[Any], Acc[Any]]]
     | tuple[Acc[Any], tuple[Acc[Any], Acc[Any]], Acc[Any]]
@@ -726,12 +728,10 @@ def run(
     | tuple[tuple[Acc[Any], Acc[Any]], Acc[Any], tuple[Acc[Any], Acc[Any]]]
     | tuple[tuple[Acc[Any], Acc[Any]], tuple[Acc[Any], Acc[Any]], Acc[Any]]
     | tuple[tuple[Acc[Any], Acc[Any], Acc[Any]], Acc[Any], Acc[Any]]
-    | tuple[Acc[Any], Acc[Any], Acc[Any], Acc[Any]]
     | tuple[Acc[Any], Acc[Any], Acc[Any], tuple[Acc[Any], Acc[Any]]]
     | tuple[Acc[Any], Acc[Any], tuple[Acc[Any], Acc[Any]], Acc[Any]]
     | tuple[Acc[Any], tuple[Acc[Any], Acc[Any]], Acc[Any], Acc[Any]]
-    | tuple[tuple[Acc[Any], Acc[Any]], Acc[Any], Acc[Any], Acc[Any]]
-    | tuple[Acc[Any], Acc[Any], Acc[Any], Acc[Any], Acc[Any]],
+    | tuple[tuple[Acc[Any], Acc[Any]], Acc[Any], Acc[Any], Acc[Any]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
@@ -746,6 +746,24 @@ def runAsync(a: tuple[Runs[Ra, Da]], *, keep: Literal[False] = False, **given: U
 def runAsync(
     a: tuple[Runs[Ra, Da], Runs[Rb, Db]], *, keep: Literal[False] = False, **given: Unpack[Given]
 ) -> Future[tuple[Ra, Rb]]: ...
+@overload
+def runAsync(
+    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], *, keep: Literal[False] = False, **given: Unpack[Given]
+) -> Future[tuple[Ra, Rb, Rc]]: ...
+@overload
+def runAsync(
+    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]],
+    *,
+    keep: Literal[False] = False,
+    **given: Unpack[Given],
+) -> Future[tuple[Ra, Rb, Rc, Rd]]: ...
+@overload
+def runAsync(
+    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]],
+    *,
+    keep: Literal[False] = False,
+    **given: Unpack[Given],
+) -> Future[tuple[Ra, Rb, Rc, Rd, Re]]: ...
 @overload
 def runAsync(
     a: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]]], *, keep: Literal[False] = False, **given: Unpack[Given]
@@ -803,10 +821,6 @@ def runAsync(
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> Future[tuple[tuple[Ra, Rb, Rc, Rd], Re]]: ...
-@overload
-def runAsync(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], *, keep: Literal[False] = False, **given: Unpack[Given]
-) -> Future[tuple[Ra, Rb, Rc]]: ...
 @overload
 def runAsync(
     a: tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
@@ -872,13 +886,6 @@ def runAsync(
 ) -> Future[tuple[tuple[Ra, Rb, Rc], Rd, Re]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]],
-    *,
-    keep: Literal[False] = False,
-    **given: Unpack[Given],
-) -> Future[tuple[Ra, Rb, Rc, Rd]]: ...
-@overload
-def runAsync(
     a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], tuple[Runs[Rd, Dd], Runs[Re, De]]],
     *,
     keep: Literal[False] = False,
@@ -907,15 +914,11 @@ def runAsync(
 ) -> Future[tuple[tuple[Ra, Rb], Rc, Rd, Re]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]],
-    *,
-    keep: Literal[False] = False,
-    **given: Unpack[Given],
-) -> Future[tuple[Ra, Rb, Rc, Rd, Re]]: ...
-@overload
-def runAsync(
     a: tuple[Acc[Any]]
     | tuple[Acc[Any], Acc[Any]]
+    | tuple[Acc[Any], Acc[Any], Acc[Any]]
+    | tuple[Acc[Any], Acc[Any], Acc[Any], Acc[Any]]
+    | tuple[Acc[Any], Acc[Any], Acc[Any], Acc[Any], Acc[Any]]
     | tuple[Acc[Any], tuple[Acc[Any], Acc[Any]]]
     | tuple[Acc[Any], tuple[Acc[Any], Acc[Any], Acc[Any]]]
     | tuple[Acc[Any], tuple[Acc[Any], Acc[Any], Acc[Any], Acc[Any]]]
@@ -925,7 +928,6 @@ def runAsync(
     | tuple[tuple[Acc[Any], Acc[Any], Acc[Any]], Acc[Any]]
     | tuple[tuple[Acc[Any], Acc[Any], Acc[Any]], tuple[Acc[Any], Acc[Any]]]
     | tuple[tuple[Acc[Any], Acc[Any], Acc[Any], Acc[Any]], Acc[Any]]
-    | tuple[Acc[Any], Acc[Any], Acc[Any]]
     | tuple[Acc[Any], Acc[Any], tuple[Acc[Any], Acc[Any]]]
     | tuple[Acc[Any], Acc[Any], tuple[Acc[Any], Acc[Any], Acc[Any]]]
     | tuple[Acc[Any], tuple[Acc[Any], Acc[Any]], Acc[Any]]
@@ -935,12 +937,10 @@ def runAsync(
     | tuple[tuple[Acc[Any], Acc[Any]], Acc[Any], tuple[Acc[Any], Acc[Any]]]
     | tuple[tuple[Acc[Any], Acc[Any]], tuple[Acc[Any], Acc[Any]], Acc[Any]]
     | tuple[tuple[Acc[Any], Acc[Any], Acc[Any]], Acc[Any], Acc[Any]]
-    | tuple[Acc[Any], Acc[Any], Acc[Any], Acc[Any]]
     | tuple[Acc[Any], Acc[Any], Acc[Any], tuple[Acc[Any], Acc[Any]]]
     | tuple[Acc[Any], Acc[Any], tuple[Acc[Any], Acc[Any]], Acc[Any]]
     | tuple[Acc[Any], tuple[Acc[Any], Acc[Any]], Acc[Any], Acc[Any]]
-    | tuple[tuple[Acc[Any], Acc[Any]], Acc[Any], Acc[Any], Acc[Any]]
-    | tuple[Acc[Any], Acc[Any], Acc[Any], Acc[Any], Acc[Any]],
+    | tuple[tuple[Acc[Any], Acc[Any]], Acc[Any], Acc[Any], Acc[Any]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
@@ -955,6 +955,21 @@ def runAsync(a: tuple[Runs[Ra, Da]], *, keep: Literal[True], **given: Unpack[Giv
 def runAsync(
     a: tuple[Runs[Ra, Da], Runs[Rb, Db]], *, keep: Literal[True], **given: Unpack[Given]
 ) -> Future[tuple[Da, Db]]: ...
+@overload
+def runAsync(
+    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], *, keep: Literal[True], **given: Unpack[Given]
+) -> Future[tuple[Da, Db, Dc]]: ...
+@overload
+def runAsync(
+    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]], *, keep: Literal[True], **given: Unpack[Given]
+) -> Future[tuple[Da, Db, Dc, Dd]]: ...
+@overload
+def runAsync(
+    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]],
+    *,
+    keep: Literal[True],
+    **given: Unpack[Given],
+) -> Future[tuple[Da, Db, Dc, Dd, De]]: ...
 @overload
 def runAsync(
     a: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]]], *, keep: Literal[True], **given: Unpack[Given]
@@ -1012,10 +1027,6 @@ def runAsync(
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> Future[tuple[tuple[Da, Db, Dc, Dd], De]]: ...
-@overload
-def runAsync(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], *, keep: Literal[True], **given: Unpack[Given]
-) -> Future[tuple[Da, Db, Dc]]: ...
 @overload
 def runAsync(
     a: tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
@@ -1081,10 +1092,6 @@ def runAsync(
 ) -> Future[tuple[tuple[Da, Db, Dc], Dd, De]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]], *, keep: Literal[True], **given: Unpack[Given]
-) -> Future[tuple[Da, Db, Dc, Dd]]: ...
-@overload
-def runAsync(
     a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], tuple[Runs[Rd, Dd], Runs[Re, De]]],
     *,
     keep: Literal[True],
@@ -1113,15 +1120,11 @@ def runAsync(
 ) -> Future[tuple[tuple[Da, Db], Dc, Dd, De]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]],
-    *,
-    keep: Literal[True],
-    **given: Unpack[Given],
-) -> Future[tuple[Da, Db, Dc, Dd, De]]: ...
-@overload
-def runAsync(
     a: tuple[Acc[Any]]
     | tuple[Acc[Any], Acc[Any]]
+    | tuple[Acc[Any], Acc[Any], Acc[Any]]
+    | tuple[Acc[Any], Acc[Any], Acc[Any], Acc[Any]]
+    | tuple[Acc[Any], Acc[Any], Acc[Any], Acc[Any], Acc[Any]]
     | tuple[Acc[Any], tuple[Acc[Any], Acc[Any]]]
     | tuple[Acc[Any], tuple[Acc[Any], Acc[Any], Acc[Any]]]
     | tuple[Acc[Any], tuple[Acc[Any], Acc[Any], Acc[Any], Acc[Any]]]
@@ -1131,7 +1134,6 @@ def runAsync(
     | tuple[tuple[Acc[Any], Acc[Any], Acc[Any]], Acc[Any]]
     | tuple[tuple[Acc[Any], Acc[Any], Acc[Any]], tuple[Acc[Any], Acc[Any]]]
     | tuple[tuple[Acc[Any], Acc[Any], Acc[Any], Acc[Any]], Acc[Any]]
-    | tuple[Acc[Any], Acc[Any], Acc[Any]]
     | tuple[Acc[Any], Acc[Any], tuple[Acc[Any], Acc[Any]]]
     | tuple[Acc[Any], Acc[Any], tuple[Acc[Any], Acc[Any], Acc[Any]]]
     | tuple[Acc[Any], tuple[Acc[Any], Acc[Any]], Acc[Any]]
@@ -1141,12 +1143,10 @@ def runAsync(
     | tuple[tuple[Acc[Any], Acc[Any]], Acc[Any], tuple[Acc[Any], Acc[Any]]]
     | tuple[tuple[Acc[Any], Acc[Any]], tuple[Acc[Any], Acc[Any]], Acc[Any]]
     | tuple[tuple[Acc[Any], Acc[Any], Acc[Any]], Acc[Any], Acc[Any]]
-    | tuple[Acc[Any], Acc[Any], Acc[Any], Acc[Any]]
     | tuple[Acc[Any], Acc[Any], Acc[Any], tuple[Acc[Any], Acc[Any]]]
     | tuple[Acc[Any], Acc[Any], tuple[Acc[Any], Acc[Any]], Acc[Any]]
     | tuple[Acc[Any], tuple[Acc[Any], Acc[Any]], Acc[Any], Acc[Any]]
-    | tuple[tuple[Acc[Any], Acc[Any]], Acc[Any], Acc[Any], Acc[Any]]
-    | tuple[Acc[Any], Acc[Any], Acc[Any], Acc[Any], Acc[Any]],
+    | tuple[tuple[Acc[Any], Acc[Any]], Acc[Any], Acc[Any], Acc[Any]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
@@ -1185,6 +1185,42 @@ def stream(
     xs: Iterable[Placed[S1, G1]],
     **given: Unpack[Given],
 ) -> Iterator[tuple[Da, Db]]: ...
+@overload
+def stream(
+    f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]]],
+    xs: Iterable[Host[S1, G1]],
+    **given: Unpack[Given],
+) -> Iterator[tuple[Ra, Rb, Rc]]: ...
+@overload
+def stream(
+    f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]]],
+    xs: Iterable[Placed[S1, G1]],
+    **given: Unpack[Given],
+) -> Iterator[tuple[Da, Db, Dc]]: ...
+@overload
+def stream(
+    f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]]],
+    xs: Iterable[Host[S1, G1]],
+    **given: Unpack[Given],
+) -> Iterator[tuple[Ra, Rb, Rc, Rd]]: ...
+@overload
+def stream(
+    f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]]],
+    xs: Iterable[Placed[S1, G1]],
+    **given: Unpack[Given],
+) -> Iterator[tuple[Da, Db, Dc, Dd]]: ...
+@overload
+def stream(
+    f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
+    xs: Iterable[Host[S1, G1]],
+    **given: Unpack[Given],
+) -> Iterator[tuple[Ra, Rb, Rc, Rd, Re]]: ...
+@overload
+def stream(
+    f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
+    xs: Iterable[Placed[S1, G1]],
+    **given: Unpack[Given],
+) -> Iterator[tuple[Da, Db, Dc, Dd, De]]: ...
 @overload
 def stream(
     f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]]]],
@@ -1247,18 +1283,6 @@ def stream(
 ) -> Iterator[tuple[tuple[Da, Db, Dc], Dd]]: ...
 @overload
 def stream(
-    f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]]],
-    xs: Iterable[Host[S1, G1]],
-    **given: Unpack[Given],
-) -> Iterator[tuple[Ra, Rb, Rc]]: ...
-@overload
-def stream(
-    f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]]],
-    xs: Iterable[Placed[S1, G1]],
-    **given: Unpack[Given],
-) -> Iterator[tuple[Da, Db, Dc]]: ...
-@overload
-def stream(
     f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]]],
     xs: Iterable[Host[S1, G1]],
     **given: Unpack[Given],
@@ -1294,30 +1318,6 @@ def stream(
     **given: Unpack[Given],
 ) -> Iterator[tuple[tuple[Da, Db], Dc, Dd]]: ...
 @overload
-def stream(
-    f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]]],
-    xs: Iterable[Host[S1, G1]],
-    **given: Unpack[Given],
-) -> Iterator[tuple[Ra, Rb, Rc, Rd]]: ...
-@overload
-def stream(
-    f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]]],
-    xs: Iterable[Placed[S1, G1]],
-    **given: Unpack[Given],
-) -> Iterator[tuple[Da, Db, Dc, Dd]]: ...
-@overload
-def stream(
-    f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
-    xs: Iterable[Host[S1, G1]],
-    **given: Unpack[Given],
-) -> Iterator[tuple[Ra, Rb, Rc, Rd, Re]]: ...
-@overload
-def stream(
-    f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
-    xs: Iterable[Placed[S1, G1]],
-    **given: Unpack[Given],
-) -> Iterator[tuple[Da, Db, Dc, Dd, De]]: ...
-@overload
 def stream(f: Callable[..., Any], xs: Iterable[Any], **given: Unpack[Given]) -> Iterator[Any]: ...
 
 @type_check_only
@@ -1329,179 +1329,8 @@ class RunNDecorator(Protocol):
     ) -> RunN1[S1, G1, Ra, Da]: ...
     @overload
     def __call__(
-        self, f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da]]], **given: Unpack[Given]
-    ) -> RunN1[S1, G1, tuple[Ra], tuple[Da]]: ...
-    @overload
-    def __call__(
-        self, f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db]]], **given: Unpack[Given]
-    ) -> RunN1[S1, G1, tuple[Ra, Rb], tuple[Da, Db]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]]]],
-        **given: Unpack[Given],
-    ) -> RunN1[S1, G1, tuple[Ra, tuple[Rb, Rc]], tuple[Da, tuple[Db, Dc]]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]]]],
-        **given: Unpack[Given],
-    ) -> RunN1[S1, G1, tuple[Ra, tuple[Rb, Rc, Rd]], tuple[Da, tuple[Db, Dc, Dd]]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[[Acc[Array[S1, G1]]], tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc]]],
-        **given: Unpack[Given],
-    ) -> RunN1[S1, G1, tuple[tuple[Ra, Rb], Rc], tuple[tuple[Da, Db], Dc]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[[Acc[Array[S1, G1]]], tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]]],
-        **given: Unpack[Given],
-    ) -> RunN1[S1, G1, tuple[tuple[Ra, Rb], tuple[Rc, Rd]], tuple[tuple[Da, Db], tuple[Dc, Dd]]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[[Acc[Array[S1, G1]]], tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]]],
-        **given: Unpack[Given],
-    ) -> RunN1[S1, G1, tuple[tuple[Ra, Rb, Rc], Rd], tuple[tuple[Da, Db, Dc], Dd]]: ...
-    @overload
-    def __call__(
-        self, f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]]], **given: Unpack[Given]
-    ) -> RunN1[S1, G1, tuple[Ra, Rb, Rc], tuple[Da, Db, Dc]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]]],
-        **given: Unpack[Given],
-    ) -> RunN1[S1, G1, tuple[Ra, Rb, tuple[Rc, Rd]], tuple[Da, Db, tuple[Dc, Dd]]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]]],
-        **given: Unpack[Given],
-    ) -> RunN1[S1, G1, tuple[Ra, tuple[Rb, Rc], Rd], tuple[Da, tuple[Db, Dc], Dd]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[[Acc[Array[S1, G1]]], tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], Runs[Rd, Dd]]],
-        **given: Unpack[Given],
-    ) -> RunN1[S1, G1, tuple[tuple[Ra, Rb], Rc, Rd], tuple[tuple[Da, Db], Dc, Dd]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]]],
-        **given: Unpack[Given],
-    ) -> RunN1[S1, G1, tuple[Ra, Rb, Rc, Rd], tuple[Da, Db, Dc, Dd]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
-        **given: Unpack[Given],
-    ) -> RunN1[S1, G1, tuple[Ra, Rb, Rc, Rd, Re], tuple[Da, Db, Dc, Dd, De]]: ...
-    @overload
-    def __call__(
         self, f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], Runs[Ra, Da]], **given: Unpack[Given]
     ) -> RunN2[S1, G1, S2, G2, Ra, Da]: ...
-    @overload
-    def __call__(
-        self, f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Runs[Ra, Da]]], **given: Unpack[Given]
-    ) -> RunN2[S1, G1, S2, G2, tuple[Ra], tuple[Da]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Runs[Ra, Da], Runs[Rb, Db]]],
-        **given: Unpack[Given],
-    ) -> RunN2[S1, G1, S2, G2, tuple[Ra, Rb], tuple[Da, Db]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]]]],
-        **given: Unpack[Given],
-    ) -> RunN2[S1, G1, S2, G2, tuple[Ra, tuple[Rb, Rc]], tuple[Da, tuple[Db, Dc]]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]]],
-            tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN2[S1, G1, S2, G2, tuple[Ra, tuple[Rb, Rc, Rd]], tuple[Da, tuple[Db, Dc, Dd]]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc]]],
-        **given: Unpack[Given],
-    ) -> RunN2[S1, G1, S2, G2, tuple[tuple[Ra, Rb], Rc], tuple[tuple[Da, Db], Dc]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]]],
-            tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN2[S1, G1, S2, G2, tuple[tuple[Ra, Rb], tuple[Rc, Rd]], tuple[tuple[Da, Db], tuple[Dc, Dd]]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]]],
-            tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN2[S1, G1, S2, G2, tuple[tuple[Ra, Rb, Rc], Rd], tuple[tuple[Da, Db, Dc], Dd]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]]],
-        **given: Unpack[Given],
-    ) -> RunN2[S1, G1, S2, G2, tuple[Ra, Rb, Rc], tuple[Da, Db, Dc]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]]],
-            tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN2[S1, G1, S2, G2, tuple[Ra, Rb, tuple[Rc, Rd]], tuple[Da, Db, tuple[Dc, Dd]]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]]],
-            tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN2[S1, G1, S2, G2, tuple[Ra, tuple[Rb, Rc], Rd], tuple[Da, tuple[Db, Dc], Dd]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]]],
-            tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], Runs[Rd, Dd]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN2[S1, G1, S2, G2, tuple[tuple[Ra, Rb], Rc, Rd], tuple[tuple[Da, Db], Dc, Dd]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]]
-        ],
-        **given: Unpack[Given],
-    ) -> RunN2[S1, G1, S2, G2, tuple[Ra, Rb, Rc, Rd], tuple[Da, Db, Dc, Dd]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]]],
-            tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN2[S1, G1, S2, G2, tuple[Ra, Rb, Rc, Rd, Re], tuple[Da, Db, Dc, Dd, De]]: ...
     @overload
     def __call__(
         self,
@@ -1511,238 +1340,9 @@ class RunNDecorator(Protocol):
     @overload
     def __call__(
         self,
-        f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]], tuple[Runs[Ra, Da]]],
-        **given: Unpack[Given],
-    ) -> RunN3[S1, G1, S2, G2, S3, G3, tuple[Ra], tuple[Da]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]], tuple[Runs[Ra, Da], Runs[Rb, Db]]],
-        **given: Unpack[Given],
-    ) -> RunN3[S1, G1, S2, G2, S3, G3, tuple[Ra, Rb], tuple[Da, Db]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
-            tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN3[S1, G1, S2, G2, S3, G3, tuple[Ra, tuple[Rb, Rc]], tuple[Da, tuple[Db, Dc]]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
-            tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN3[S1, G1, S2, G2, S3, G3, tuple[Ra, tuple[Rb, Rc, Rd]], tuple[Da, tuple[Db, Dc, Dd]]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
-            tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN3[S1, G1, S2, G2, S3, G3, tuple[tuple[Ra, Rb], Rc], tuple[tuple[Da, Db], Dc]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
-            tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN3[S1, G1, S2, G2, S3, G3, tuple[tuple[Ra, Rb], tuple[Rc, Rd]], tuple[tuple[Da, Db], tuple[Dc, Dd]]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
-            tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN3[S1, G1, S2, G2, S3, G3, tuple[tuple[Ra, Rb, Rc], Rd], tuple[tuple[Da, Db, Dc], Dd]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
-            tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN3[S1, G1, S2, G2, S3, G3, tuple[Ra, Rb, Rc], tuple[Da, Db, Dc]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
-            tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN3[S1, G1, S2, G2, S3, G3, tuple[Ra, Rb, tuple[Rc, Rd]], tuple[Da, Db, tuple[Dc, Dd]]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
-            tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN3[S1, G1, S2, G2, S3, G3, tuple[Ra, tuple[Rb, Rc], Rd], tuple[Da, tuple[Db, Dc], Dd]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
-            tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], Runs[Rd, Dd]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN3[S1, G1, S2, G2, S3, G3, tuple[tuple[Ra, Rb], Rc, Rd], tuple[tuple[Da, Db], Dc, Dd]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
-            tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN3[S1, G1, S2, G2, S3, G3, tuple[Ra, Rb, Rc, Rd], tuple[Da, Db, Dc, Dd]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
-            tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN3[S1, G1, S2, G2, S3, G3, tuple[Ra, Rb, Rc, Rd, Re], tuple[Da, Db, Dc, Dd, De]]: ...
-    @overload
-    def __call__(
-        self,
         f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]], Runs[Ra, Da]],
         **given: Unpack[Given],
     ) -> RunN4[S1, G1, S2, G2, S3, G3, S4, G4, Ra, Da]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]], tuple[Runs[Ra, Da]]
-        ],
-        **given: Unpack[Given],
-    ) -> RunN4[S1, G1, S2, G2, S3, G3, S4, G4, tuple[Ra], tuple[Da]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
-            tuple[Runs[Ra, Da], Runs[Rb, Db]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN4[S1, G1, S2, G2, S3, G3, S4, G4, tuple[Ra, Rb], tuple[Da, Db]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
-            tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN4[S1, G1, S2, G2, S3, G3, S4, G4, tuple[Ra, tuple[Rb, Rc]], tuple[Da, tuple[Db, Dc]]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
-            tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN4[S1, G1, S2, G2, S3, G3, S4, G4, tuple[Ra, tuple[Rb, Rc, Rd]], tuple[Da, tuple[Db, Dc, Dd]]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
-            tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN4[S1, G1, S2, G2, S3, G3, S4, G4, tuple[tuple[Ra, Rb], Rc], tuple[tuple[Da, Db], Dc]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
-            tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN4[
-        S1, G1, S2, G2, S3, G3, S4, G4, tuple[tuple[Ra, Rb], tuple[Rc, Rd]], tuple[tuple[Da, Db], tuple[Dc, Dd]]
-    ]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
-            tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN4[S1, G1, S2, G2, S3, G3, S4, G4, tuple[tuple[Ra, Rb, Rc], Rd], tuple[tuple[Da, Db, Dc], Dd]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
-            tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN4[S1, G1, S2, G2, S3, G3, S4, G4, tuple[Ra, Rb, Rc], tuple[Da, Db, Dc]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
-            tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN4[S1, G1, S2, G2, S3, G3, S4, G4, tuple[Ra, Rb, tuple[Rc, Rd]], tuple[Da, Db, tuple[Dc, Dd]]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
-            tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN4[S1, G1, S2, G2, S3, G3, S4, G4, tuple[Ra, tuple[Rb, Rc], Rd], tuple[Da, tuple[Db, Dc], Dd]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
-            tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], Runs[Rd, Dd]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN4[S1, G1, S2, G2, S3, G3, S4, G4, tuple[tuple[Ra, Rb], Rc, Rd], tuple[tuple[Da, Db], Dc, Dd]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
-            tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN4[S1, G1, S2, G2, S3, G3, S4, G4, tuple[Ra, Rb, Rc, Rd], tuple[Da, Db, Dc, Dd]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
-            tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN4[S1, G1, S2, G2, S3, G3, S4, G4, tuple[Ra, Rb, Rc, Rd, Re], tuple[Da, Db, Dc, Dd, De]]: ...
     @overload
     def __call__(
         self,
@@ -1756,11 +1356,90 @@ class RunNDecorator(Protocol):
     def __call__(
         self,
         f: Callable[
+            [
+                Acc[Array[S1, G1]],
+                Acc[Array[S2, G2]],
+                Acc[Array[S3, G3]],
+                Acc[Array[S4, G4]],
+                Acc[Array[S5, G5]],
+                Acc[Array[S6, G6]],
+            ],
+            Runs[Ra, Da],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN6[S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, S6, G6, Ra, Da]: ...
+    @overload
+    def __call__(
+        self, f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da]]], **given: Unpack[Given]
+    ) -> RunN1[S1, G1, tuple[Ra], tuple[Da]]: ...
+    @overload
+    def __call__(
+        self, f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Runs[Ra, Da]]], **given: Unpack[Given]
+    ) -> RunN2[S1, G1, S2, G2, tuple[Ra], tuple[Da]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]], tuple[Runs[Ra, Da]]],
+        **given: Unpack[Given],
+    ) -> RunN3[S1, G1, S2, G2, S3, G3, tuple[Ra], tuple[Da]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]], tuple[Runs[Ra, Da]]
+        ],
+        **given: Unpack[Given],
+    ) -> RunN4[S1, G1, S2, G2, S3, G3, S4, G4, tuple[Ra], tuple[Da]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
             [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
             tuple[Runs[Ra, Da]],
         ],
         **given: Unpack[Given],
     ) -> RunN5[S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, tuple[Ra], tuple[Da]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [
+                Acc[Array[S1, G1]],
+                Acc[Array[S2, G2]],
+                Acc[Array[S3, G3]],
+                Acc[Array[S4, G4]],
+                Acc[Array[S5, G5]],
+                Acc[Array[S6, G6]],
+            ],
+            tuple[Runs[Ra, Da]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN6[S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, S6, G6, tuple[Ra], tuple[Da]]: ...
+    @overload
+    def __call__(
+        self, f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db]]], **given: Unpack[Given]
+    ) -> RunN1[S1, G1, tuple[Ra, Rb], tuple[Da, Db]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Runs[Ra, Da], Runs[Rb, Db]]],
+        **given: Unpack[Given],
+    ) -> RunN2[S1, G1, S2, G2, tuple[Ra, Rb], tuple[Da, Db]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]], tuple[Runs[Ra, Da], Runs[Rb, Db]]],
+        **given: Unpack[Given],
+    ) -> RunN3[S1, G1, S2, G2, S3, G3, tuple[Ra, Rb], tuple[Da, Db]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
+            tuple[Runs[Ra, Da], Runs[Rb, Db]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN4[S1, G1, S2, G2, S3, G3, S4, G4, tuple[Ra, Rb], tuple[Da, Db]]: ...
     @overload
     def __call__(
         self,
@@ -1774,49 +1453,46 @@ class RunNDecorator(Protocol):
     def __call__(
         self,
         f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
-            tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]]],
+            [
+                Acc[Array[S1, G1]],
+                Acc[Array[S2, G2]],
+                Acc[Array[S3, G3]],
+                Acc[Array[S4, G4]],
+                Acc[Array[S5, G5]],
+                Acc[Array[S6, G6]],
+            ],
+            tuple[Runs[Ra, Da], Runs[Rb, Db]],
         ],
         **given: Unpack[Given],
-    ) -> RunN5[S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, tuple[Ra, tuple[Rb, Rc]], tuple[Da, tuple[Db, Dc]]]: ...
+    ) -> RunN6[S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, S6, G6, tuple[Ra, Rb], tuple[Da, Db]]: ...
+    @overload
+    def __call__(
+        self, f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]]], **given: Unpack[Given]
+    ) -> RunN1[S1, G1, tuple[Ra, Rb, Rc], tuple[Da, Db, Dc]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]]],
+        **given: Unpack[Given],
+    ) -> RunN2[S1, G1, S2, G2, tuple[Ra, Rb, Rc], tuple[Da, Db, Dc]]: ...
     @overload
     def __call__(
         self,
         f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
-            tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]]],
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
+            tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]],
         ],
         **given: Unpack[Given],
-    ) -> RunN5[S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, tuple[Ra, tuple[Rb, Rc, Rd]], tuple[Da, tuple[Db, Dc, Dd]]]: ...
+    ) -> RunN3[S1, G1, S2, G2, S3, G3, tuple[Ra, Rb, Rc], tuple[Da, Db, Dc]]: ...
     @overload
     def __call__(
         self,
         f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
-            tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc]],
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
+            tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]],
         ],
         **given: Unpack[Given],
-    ) -> RunN5[S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, tuple[tuple[Ra, Rb], Rc], tuple[tuple[Da, Db], Dc]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
-            tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN5[
-        S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, tuple[tuple[Ra, Rb], tuple[Rc, Rd]], tuple[tuple[Da, Db], tuple[Dc, Dd]]
-    ]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
-            tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN5[S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, tuple[tuple[Ra, Rb, Rc], Rd], tuple[tuple[Da, Db, Dc], Dd]]: ...
+    ) -> RunN4[S1, G1, S2, G2, S3, G3, S4, G4, tuple[Ra, Rb, Rc], tuple[Da, Db, Dc]]: ...
     @overload
     def __call__(
         self,
@@ -1830,29 +1506,50 @@ class RunNDecorator(Protocol):
     def __call__(
         self,
         f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
-            tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
+            [
+                Acc[Array[S1, G1]],
+                Acc[Array[S2, G2]],
+                Acc[Array[S3, G3]],
+                Acc[Array[S4, G4]],
+                Acc[Array[S5, G5]],
+                Acc[Array[S6, G6]],
+            ],
+            tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]],
         ],
         **given: Unpack[Given],
-    ) -> RunN5[S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, tuple[Ra, Rb, tuple[Rc, Rd]], tuple[Da, Db, tuple[Dc, Dd]]]: ...
+    ) -> RunN6[S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, S6, G6, tuple[Ra, Rb, Rc], tuple[Da, Db, Dc]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]]],
+        **given: Unpack[Given],
+    ) -> RunN1[S1, G1, tuple[Ra, Rb, Rc, Rd], tuple[Da, Db, Dc, Dd]]: ...
     @overload
     def __call__(
         self,
         f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
-            tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]],
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]]
         ],
         **given: Unpack[Given],
-    ) -> RunN5[S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, tuple[Ra, tuple[Rb, Rc], Rd], tuple[Da, tuple[Db, Dc], Dd]]: ...
+    ) -> RunN2[S1, G1, S2, G2, tuple[Ra, Rb, Rc, Rd], tuple[Da, Db, Dc, Dd]]: ...
     @overload
     def __call__(
         self,
         f: Callable[
-            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
-            tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], Runs[Rd, Dd]],
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
+            tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]],
         ],
         **given: Unpack[Given],
-    ) -> RunN5[S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, tuple[tuple[Ra, Rb], Rc, Rd], tuple[tuple[Da, Db], Dc, Dd]]: ...
+    ) -> RunN3[S1, G1, S2, G2, S3, G3, tuple[Ra, Rb, Rc, Rd], tuple[Da, Db, Dc, Dd]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
+            tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN4[S1, G1, S2, G2, S3, G3, S4, G4, tuple[Ra, Rb, Rc, Rd], tuple[Da, Db, Dc, Dd]]: ...
     @overload
     def __call__(
         self,
@@ -1862,6 +1559,55 @@ class RunNDecorator(Protocol):
         ],
         **given: Unpack[Given],
     ) -> RunN5[S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, tuple[Ra, Rb, Rc, Rd], tuple[Da, Db, Dc, Dd]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [
+                Acc[Array[S1, G1]],
+                Acc[Array[S2, G2]],
+                Acc[Array[S3, G3]],
+                Acc[Array[S4, G4]],
+                Acc[Array[S5, G5]],
+                Acc[Array[S6, G6]],
+            ],
+            tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN6[S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, S6, G6, tuple[Ra, Rb, Rc, Rd], tuple[Da, Db, Dc, Dd]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
+        **given: Unpack[Given],
+    ) -> RunN1[S1, G1, tuple[Ra, Rb, Rc, Rd, Re], tuple[Da, Db, Dc, Dd, De]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]]],
+            tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN2[S1, G1, S2, G2, tuple[Ra, Rb, Rc, Rd, Re], tuple[Da, Db, Dc, Dd, De]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
+            tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN3[S1, G1, S2, G2, S3, G3, tuple[Ra, Rb, Rc, Rd, Re], tuple[Da, Db, Dc, Dd, De]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
+            tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN4[S1, G1, S2, G2, S3, G3, S4, G4, tuple[Ra, Rb, Rc, Rd, Re], tuple[Da, Db, Dc, Dd, De]]: ...
     @overload
     def __call__(
         self,
@@ -1883,42 +1629,51 @@ class RunNDecorator(Protocol):
                 Acc[Array[S5, G5]],
                 Acc[Array[S6, G6]],
             ],
-            Runs[Ra, Da],
+            tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]],
         ],
         **given: Unpack[Given],
-    ) -> RunN6[S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, S6, G6, Ra, Da]: ...
+    ) -> RunN6[
+        S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, S6, G6, tuple[Ra, Rb, Rc, Rd, Re], tuple[Da, Db, Dc, Dd, De]
+    ]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]]]],
+        **given: Unpack[Given],
+    ) -> RunN1[S1, G1, tuple[Ra, tuple[Rb, Rc]], tuple[Da, tuple[Db, Dc]]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]]]],
+        **given: Unpack[Given],
+    ) -> RunN2[S1, G1, S2, G2, tuple[Ra, tuple[Rb, Rc]], tuple[Da, tuple[Db, Dc]]]: ...
     @overload
     def __call__(
         self,
         f: Callable[
-            [
-                Acc[Array[S1, G1]],
-                Acc[Array[S2, G2]],
-                Acc[Array[S3, G3]],
-                Acc[Array[S4, G4]],
-                Acc[Array[S5, G5]],
-                Acc[Array[S6, G6]],
-            ],
-            tuple[Runs[Ra, Da]],
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
+            tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]]],
         ],
         **given: Unpack[Given],
-    ) -> RunN6[S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, S6, G6, tuple[Ra], tuple[Da]]: ...
+    ) -> RunN3[S1, G1, S2, G2, S3, G3, tuple[Ra, tuple[Rb, Rc]], tuple[Da, tuple[Db, Dc]]]: ...
     @overload
     def __call__(
         self,
         f: Callable[
-            [
-                Acc[Array[S1, G1]],
-                Acc[Array[S2, G2]],
-                Acc[Array[S3, G3]],
-                Acc[Array[S4, G4]],
-                Acc[Array[S5, G5]],
-                Acc[Array[S6, G6]],
-            ],
-            tuple[Runs[Ra, Da], Runs[Rb, Db]],
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
+            tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]]],
         ],
         **given: Unpack[Given],
-    ) -> RunN6[S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, S6, G6, tuple[Ra, Rb], tuple[Da, Db]]: ...
+    ) -> RunN4[S1, G1, S2, G2, S3, G3, S4, G4, tuple[Ra, tuple[Rb, Rc]], tuple[Da, tuple[Db, Dc]]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
+            tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN5[S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, tuple[Ra, tuple[Rb, Rc]], tuple[Da, tuple[Db, Dc]]]: ...
     @overload
     def __call__(
         self,
@@ -1935,6 +1690,48 @@ class RunNDecorator(Protocol):
         ],
         **given: Unpack[Given],
     ) -> RunN6[S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, S6, G6, tuple[Ra, tuple[Rb, Rc]], tuple[Da, tuple[Db, Dc]]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]]]],
+        **given: Unpack[Given],
+    ) -> RunN1[S1, G1, tuple[Ra, tuple[Rb, Rc, Rd]], tuple[Da, tuple[Db, Dc, Dd]]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]]],
+            tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN2[S1, G1, S2, G2, tuple[Ra, tuple[Rb, Rc, Rd]], tuple[Da, tuple[Db, Dc, Dd]]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
+            tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN3[S1, G1, S2, G2, S3, G3, tuple[Ra, tuple[Rb, Rc, Rd]], tuple[Da, tuple[Db, Dc, Dd]]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
+            tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN4[S1, G1, S2, G2, S3, G3, S4, G4, tuple[Ra, tuple[Rb, Rc, Rd]], tuple[Da, tuple[Db, Dc, Dd]]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
+            tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN5[S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, tuple[Ra, tuple[Rb, Rc, Rd]], tuple[Da, tuple[Db, Dc, Dd]]]: ...
     @overload
     def __call__(
         self,
@@ -1956,6 +1753,45 @@ class RunNDecorator(Protocol):
     @overload
     def __call__(
         self,
+        f: Callable[[Acc[Array[S1, G1]]], tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc]]],
+        **given: Unpack[Given],
+    ) -> RunN1[S1, G1, tuple[tuple[Ra, Rb], Rc], tuple[tuple[Da, Db], Dc]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[[Acc[Array[S1, G1]], Acc[Array[S2, G2]]], tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc]]],
+        **given: Unpack[Given],
+    ) -> RunN2[S1, G1, S2, G2, tuple[tuple[Ra, Rb], Rc], tuple[tuple[Da, Db], Dc]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
+            tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN3[S1, G1, S2, G2, S3, G3, tuple[tuple[Ra, Rb], Rc], tuple[tuple[Da, Db], Dc]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
+            tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN4[S1, G1, S2, G2, S3, G3, S4, G4, tuple[tuple[Ra, Rb], Rc], tuple[tuple[Da, Db], Dc]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
+            tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN5[S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, tuple[tuple[Ra, Rb], Rc], tuple[tuple[Da, Db], Dc]]: ...
+    @overload
+    def __call__(
+        self,
         f: Callable[
             [
                 Acc[Array[S1, G1]],
@@ -1969,6 +1805,52 @@ class RunNDecorator(Protocol):
         ],
         **given: Unpack[Given],
     ) -> RunN6[S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, S6, G6, tuple[tuple[Ra, Rb], Rc], tuple[tuple[Da, Db], Dc]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[[Acc[Array[S1, G1]]], tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]]],
+        **given: Unpack[Given],
+    ) -> RunN1[S1, G1, tuple[tuple[Ra, Rb], tuple[Rc, Rd]], tuple[tuple[Da, Db], tuple[Dc, Dd]]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]]],
+            tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN2[S1, G1, S2, G2, tuple[tuple[Ra, Rb], tuple[Rc, Rd]], tuple[tuple[Da, Db], tuple[Dc, Dd]]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
+            tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN3[S1, G1, S2, G2, S3, G3, tuple[tuple[Ra, Rb], tuple[Rc, Rd]], tuple[tuple[Da, Db], tuple[Dc, Dd]]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
+            tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN4[
+        S1, G1, S2, G2, S3, G3, S4, G4, tuple[tuple[Ra, Rb], tuple[Rc, Rd]], tuple[tuple[Da, Db], tuple[Dc, Dd]]
+    ]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
+            tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN5[
+        S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, tuple[tuple[Ra, Rb], tuple[Rc, Rd]], tuple[tuple[Da, Db], tuple[Dc, Dd]]
+    ]: ...
     @overload
     def __call__(
         self,
@@ -2003,6 +1885,48 @@ class RunNDecorator(Protocol):
     @overload
     def __call__(
         self,
+        f: Callable[[Acc[Array[S1, G1]]], tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]]],
+        **given: Unpack[Given],
+    ) -> RunN1[S1, G1, tuple[tuple[Ra, Rb, Rc], Rd], tuple[tuple[Da, Db, Dc], Dd]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]]],
+            tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN2[S1, G1, S2, G2, tuple[tuple[Ra, Rb, Rc], Rd], tuple[tuple[Da, Db, Dc], Dd]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
+            tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN3[S1, G1, S2, G2, S3, G3, tuple[tuple[Ra, Rb, Rc], Rd], tuple[tuple[Da, Db, Dc], Dd]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
+            tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN4[S1, G1, S2, G2, S3, G3, S4, G4, tuple[tuple[Ra, Rb, Rc], Rd], tuple[tuple[Da, Db, Dc], Dd]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
+            tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN5[S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, tuple[tuple[Ra, Rb, Rc], Rd], tuple[tuple[Da, Db, Dc], Dd]]: ...
+    @overload
+    def __call__(
+        self,
         f: Callable[
             [
                 Acc[Array[S1, G1]],
@@ -2021,19 +1945,45 @@ class RunNDecorator(Protocol):
     @overload
     def __call__(
         self,
+        f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]]],
+        **given: Unpack[Given],
+    ) -> RunN1[S1, G1, tuple[Ra, Rb, tuple[Rc, Rd]], tuple[Da, Db, tuple[Dc, Dd]]]: ...
+    @overload
+    def __call__(
+        self,
         f: Callable[
-            [
-                Acc[Array[S1, G1]],
-                Acc[Array[S2, G2]],
-                Acc[Array[S3, G3]],
-                Acc[Array[S4, G4]],
-                Acc[Array[S5, G5]],
-                Acc[Array[S6, G6]],
-            ],
-            tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]],
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]]],
+            tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
         ],
         **given: Unpack[Given],
-    ) -> RunN6[S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, S6, G6, tuple[Ra, Rb, Rc], tuple[Da, Db, Dc]]: ...
+    ) -> RunN2[S1, G1, S2, G2, tuple[Ra, Rb, tuple[Rc, Rd]], tuple[Da, Db, tuple[Dc, Dd]]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
+            tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN3[S1, G1, S2, G2, S3, G3, tuple[Ra, Rb, tuple[Rc, Rd]], tuple[Da, Db, tuple[Dc, Dd]]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
+            tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN4[S1, G1, S2, G2, S3, G3, S4, G4, tuple[Ra, Rb, tuple[Rc, Rd]], tuple[Da, Db, tuple[Dc, Dd]]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
+            tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN5[S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, tuple[Ra, Rb, tuple[Rc, Rd]], tuple[Da, Db, tuple[Dc, Dd]]]: ...
     @overload
     def __call__(
         self,
@@ -2055,6 +2005,48 @@ class RunNDecorator(Protocol):
     @overload
     def __call__(
         self,
+        f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]]],
+        **given: Unpack[Given],
+    ) -> RunN1[S1, G1, tuple[Ra, tuple[Rb, Rc], Rd], tuple[Da, tuple[Db, Dc], Dd]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]]],
+            tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN2[S1, G1, S2, G2, tuple[Ra, tuple[Rb, Rc], Rd], tuple[Da, tuple[Db, Dc], Dd]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
+            tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN3[S1, G1, S2, G2, S3, G3, tuple[Ra, tuple[Rb, Rc], Rd], tuple[Da, tuple[Db, Dc], Dd]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
+            tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN4[S1, G1, S2, G2, S3, G3, S4, G4, tuple[Ra, tuple[Rb, Rc], Rd], tuple[Da, tuple[Db, Dc], Dd]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
+            tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN5[S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, tuple[Ra, tuple[Rb, Rc], Rd], tuple[Da, tuple[Db, Dc], Dd]]: ...
+    @overload
+    def __call__(
+        self,
         f: Callable[
             [
                 Acc[Array[S1, G1]],
@@ -2073,6 +2065,48 @@ class RunNDecorator(Protocol):
     @overload
     def __call__(
         self,
+        f: Callable[[Acc[Array[S1, G1]]], tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], Runs[Rd, Dd]]],
+        **given: Unpack[Given],
+    ) -> RunN1[S1, G1, tuple[tuple[Ra, Rb], Rc, Rd], tuple[tuple[Da, Db], Dc, Dd]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]]],
+            tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], Runs[Rd, Dd]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN2[S1, G1, S2, G2, tuple[tuple[Ra, Rb], Rc, Rd], tuple[tuple[Da, Db], Dc, Dd]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]]],
+            tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], Runs[Rd, Dd]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN3[S1, G1, S2, G2, S3, G3, tuple[tuple[Ra, Rb], Rc, Rd], tuple[tuple[Da, Db], Dc, Dd]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]]],
+            tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], Runs[Rd, Dd]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN4[S1, G1, S2, G2, S3, G3, S4, G4, tuple[tuple[Ra, Rb], Rc, Rd], tuple[tuple[Da, Db], Dc, Dd]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[
+            [Acc[Array[S1, G1]], Acc[Array[S2, G2]], Acc[Array[S3, G3]], Acc[Array[S4, G4]], Acc[Array[S5, G5]]],
+            tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], Runs[Rd, Dd]],
+        ],
+        **given: Unpack[Given],
+    ) -> RunN5[S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, tuple[tuple[Ra, Rb], Rc, Rd], tuple[tuple[Da, Db], Dc, Dd]]: ...
+    @overload
+    def __call__(
+        self,
         f: Callable[
             [
                 Acc[Array[S1, G1]],
@@ -2087,40 +2121,6 @@ class RunNDecorator(Protocol):
         **given: Unpack[Given],
     ) -> RunN6[
         S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, S6, G6, tuple[tuple[Ra, Rb], Rc, Rd], tuple[tuple[Da, Db], Dc, Dd]
-    ]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [
-                Acc[Array[S1, G1]],
-                Acc[Array[S2, G2]],
-                Acc[Array[S3, G3]],
-                Acc[Array[S4, G4]],
-                Acc[Array[S5, G5]],
-                Acc[Array[S6, G6]],
-            ],
-            tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN6[S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, S6, G6, tuple[Ra, Rb, Rc, Rd], tuple[Da, Db, Dc, Dd]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[
-            [
-                Acc[Array[S1, G1]],
-                Acc[Array[S2, G2]],
-                Acc[Array[S3, G3]],
-                Acc[Array[S4, G4]],
-                Acc[Array[S5, G5]],
-                Acc[Array[S6, G6]],
-            ],
-            tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]],
-        ],
-        **given: Unpack[Given],
-    ) -> RunN6[
-        S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, S6, G6, tuple[Ra, Rb, Rc, Rd, Re], tuple[Da, Db, Dc, Dd, De]
     ]: ...
     @overload
     def __call__(self, f: Callable[..., Any], **given: Unpack[Given]) -> RunN[..., Any]: ...
@@ -2144,6 +2144,22 @@ class Run1Decorator(Protocol):
     def __call__(
         self, f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db]]], **given: Unpack[Given]
     ) -> RunN1[S1, G1, tuple[Ra, Rb], tuple[Da, Db]]: ...
+    @overload
+    def __call__(
+        self, f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]]], **given: Unpack[Given]
+    ) -> RunN1[S1, G1, tuple[Ra, Rb, Rc], tuple[Da, Db, Dc]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]]],
+        **given: Unpack[Given],
+    ) -> RunN1[S1, G1, tuple[Ra, Rb, Rc, Rd], tuple[Da, Db, Dc, Dd]]: ...
+    @overload
+    def __call__(
+        self,
+        f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
+        **given: Unpack[Given],
+    ) -> RunN1[S1, G1, tuple[Ra, Rb, Rc, Rd, Re], tuple[Da, Db, Dc, Dd, De]]: ...
     @overload
     def __call__(
         self,
@@ -2176,10 +2192,6 @@ class Run1Decorator(Protocol):
     ) -> RunN1[S1, G1, tuple[tuple[Ra, Rb, Rc], Rd], tuple[tuple[Da, Db, Dc], Dd]]: ...
     @overload
     def __call__(
-        self, f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]]], **given: Unpack[Given]
-    ) -> RunN1[S1, G1, tuple[Ra, Rb, Rc], tuple[Da, Db, Dc]]: ...
-    @overload
-    def __call__(
         self,
         f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]]],
         **given: Unpack[Given],
@@ -2196,18 +2208,6 @@ class Run1Decorator(Protocol):
         f: Callable[[Acc[Array[S1, G1]]], tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], Runs[Rd, Dd]]],
         **given: Unpack[Given],
     ) -> RunN1[S1, G1, tuple[tuple[Ra, Rb], Rc, Rd], tuple[tuple[Da, Db], Dc, Dd]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]]],
-        **given: Unpack[Given],
-    ) -> RunN1[S1, G1, tuple[Ra, Rb, Rc, Rd], tuple[Da, Db, Dc, Dd]]: ...
-    @overload
-    def __call__(
-        self,
-        f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
-        **given: Unpack[Given],
-    ) -> RunN1[S1, G1, tuple[Ra, Rb, Rc, Rd, Re], tuple[Da, Db, Dc, Dd, De]]: ...
     @overload
     def __call__(self, f: Callable[..., Any], **given: Unpack[Given]) -> RunN[..., Any]: ...
     @overload

@@ -42,7 +42,8 @@ __all__ = ["run", "run1", "runAsync", "runN", "stream"]
 def forms(nested: int) -> list[list[int]]:
     """Tuples of up to `RESULTS` `Acc`s, and tuples with tuples among their items: the number of `Acc`s in each item.
 
-    Those with tuples among their items have up to `nested` `Acc`s in total.
+    Those with tuples among their items have up to `nested` `Acc`s in total. They come last: mypy tries one overload after the
+    other, which takes long where what is given is a call of an overloaded function itself.
     """
     found: list[list[int]] = []
     pending: list[list[int]] = [[]]
@@ -52,7 +53,7 @@ def forms(nested: int) -> list[list[int]]:
         if flat or (len(form) > 1 and sum(form) <= nested):
             found.append(form)
         pending += [[*form, count] for count in range(1, RESULTS - sum(form) + 1)]
-    return found[1:]
+    return sorted(found[1:], key=lambda form: sum(form) > len(form))
 
 
 def tupled(parts: list[str]) -> str:
@@ -76,10 +77,10 @@ def results(nested: int) -> Iterator[tuple[str, str, str]]:
 
 def functions(most: int = ARGUMENTS) -> Iterator[tuple[str, str]]:
     """The types of functions over up to `most` `Acc`s, and what each is compiled to."""
-    for k in range(1, most + 1):
-        inputs = ", ".join(f"Acc[Array[S{i}, G{i}]]" for i in NUMBERS[:k])
-        types = ", ".join(f"S{i}, G{i}" for i in NUMBERS[:k])
-        for given, made, kept in results(RESULTS - 1):  # of all, there would be hundreds
+    for given, made, kept in results(RESULTS - 1):  # of all, there would be hundreds
+        for k in range(1, most + 1):
+            inputs = ", ".join(f"Acc[Array[S{i}, G{i}]]" for i in NUMBERS[:k])
+            types = ", ".join(f"S{i}, G{i}" for i in NUMBERS[:k])
             yield f"Callable[[{inputs}], {given}]", f"RunN{k}[{types}, {made}, {kept}]"
     yield "Callable[..., Any]", "RunN[..., Any]"
 
