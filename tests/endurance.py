@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 
 import accel as A
+from tests import untyped
 from tests.endurance_programs import check
 
 
@@ -36,7 +37,7 @@ def chain(length: int) -> None:
     xs = A.use(np.arange(10.0))
     for number in range(length):
         xs = A.map((lambda x: x + 1) if number % 2 else (lambda x: x * 1), xs)
-    np.testing.assert_array_equal(A.run(xs), np.arange(10.0) + length // 2)
+    np.testing.assert_array_equal(untyped.run(xs), np.arange(10.0) + length // 2)
 
 
 def doubled(times: int) -> None:
@@ -44,7 +45,7 @@ def doubled(times: int) -> None:
     xs = A.use(np.arange(3.0))
     for _ in range(times):
         xs = A.zipWith(A.add, xs, xs)
-    np.testing.assert_array_equal(A.run(xs), np.arange(3.0) * 2.0**times)
+    np.testing.assert_array_equal(untyped.run(xs), np.arange(3.0) * 2.0**times)
 
 
 def calls(count: int) -> int:
@@ -53,7 +54,7 @@ def calls(count: int) -> int:
     def dotp(xs: A.Acc[A.Vector[np.float32]], ys: A.Acc[A.Vector[np.float32]]) -> A.Acc[A.Scalar[np.float32]]:
         return A.fold(A.add, 0, A.zipWith(A.mul, xs, ys))
 
-    fast, small = A.runN(dotp), np.ones(4, np.float32)
+    fast, small = untyped.runN(dotp), np.ones(4, np.float32)
     for _ in range(count // 10):  # what is allocated once
         fast(small, small)
     before = resident()
@@ -114,7 +115,7 @@ def rebuilt(count: int) -> int:
     xs, ys = np.arange(100.0), np.ones(100)
 
     def one() -> None:
-        assert float(A.run(A.fold(A.add, 0, A.zipWith(A.mul, A.use(xs), A.use(ys))))) == 4950
+        assert float(untyped.run(A.fold(A.add, 0, A.zipWith(A.mul, A.use(xs), A.use(ys))))) == 4950
 
     for _ in range(1_000):
         one()
@@ -128,7 +129,7 @@ def rebuilt(count: int) -> int:
 
 def at_once(count: int, callers: int = 16) -> None:
     """So many calls of each of some callers in threads of their own: all get the sum of their own numbers."""
-    total = A.runN(lambda xs: A.fold(A.add, 0, xs))
+    total = untyped.runN(lambda xs: A.fold(A.add, 0, xs))
 
     def calls_of(caller: int) -> bool:
         numbers = np.full(1_000 * (caller + 1), caller)
@@ -173,7 +174,7 @@ def numbered(number: int) -> None:
     def sums(ys: A.Acc[A.Vector[np.float64]]) -> A.Acc[A.Vector[np.float64]]:
         return A.scanl1(A.add, A.map(lambda y: y * (number + 0.5), ys))
 
-    run = A.runN(sums)
+    run = untyped.runN(sums)
     np.testing.assert_array_equal(run(xs), np.cumsum(xs) * (number + 0.5))
 
 

@@ -24,6 +24,7 @@ from accel.ilp.solvers.linear import Linear, Variable
 from accel.ilp.solvers.python_mip import PythonMip
 from accel.support import progress as written
 from accel.support.progress import progress
+from tests import untyped
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -226,6 +227,6 @@ def slowly(function: Callable[P, R]) -> Callable[P, R]:
 def test_programs_say_what_they_wait_for(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spine, "plan", slowly(plan))
     monkeypatch.setattr(backend, "load", slowly(load))
-    A.run(A.map(lambda x: A.sin(x) * x + 17.25, A.use(np.arange(4.0))))
+    untyped.run(A.map(lambda x: A.sin(x) * x + 17.25, A.use(np.arange(4.0))))
     found = list(dict.fromkeys(line.partition(" ...")[0] for line in lines(terminal.text())))
     assert found == ["accel: planning 2 operations", "", "accel: compiling 1 loop for llvm"]

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import accel as A
+from tests import untyped
 from tests.ast.evaluation import check
 
 XS = np.arange(3)
@@ -82,13 +83,13 @@ class WithProperty:
 def test_what_numpy_sees_is_taken(given: Any) -> None:
     array = np.arange(6)[::2] if isinstance(given, WithInterface) and given.array.strides == (16,) else XS
     check(A.use(given), array)
-    np.testing.assert_array_equal(A.runN(lambda xs: A.map(lambda x: x + 1, xs))(given), array + 1)
+    np.testing.assert_array_equal(untyped.runN(lambda xs: A.map(lambda x: x + 1, xs))(given), array + 1)
 
 
 @pytest.mark.llvm
 def test_an_interface_keeps_its_object_alive() -> None:
     program = A.map(lambda x: x + 1, A.use(WithInterface(np.arange(100_000))))
-    np.testing.assert_array_equal(A.run(program), np.arange(1, 100_001))
+    np.testing.assert_array_equal(untyped.run(program), np.arange(1, 100_001))
 
 
 def test_an_interface_that_is_not_aligned_is_copied_into_place() -> None:
@@ -222,7 +223,7 @@ WRONG["a buffer that was released"] = released()
 @pytest.mark.parametrize("name", WRONG)
 def test_what_fails_or_lies_is_an_error_at_the_users_line(name: str) -> None:
     given: Any = WRONG[name]
-    function = A.runN(lambda xs: A.map(lambda x: x, xs))
+    function = untyped.runN(lambda xs: A.map(lambda x: x, xs))
     with pytest.raises(A.AccelTypeError) as used:
         A.use(given)
     with pytest.raises(A.AccelTypeError) as paired:

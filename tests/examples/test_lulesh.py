@@ -13,6 +13,7 @@ import accel as A
 from examples.lulesh import geometry, step, tables
 from examples.lulesh.__main__ import COST, arguments_of, differences, main, run
 from examples.lulesh.mesh import NOBODY, SUMMED, sedov
+from tests import untyped
 from tests.marks import long, slow
 
 CUBE = np.array(
@@ -44,7 +45,7 @@ def of_elements(f: Callable[[list[geometry.Point]], A.Exp[Any]]) -> Any:
     """`f` of the corners of each of `ELEMENTS`."""
     x, y, z = (A.use(ELEMENTS[:, :, axis].ravel()) for axis in range(3))
     numbers = [A.use(np.arange(len(ELEMENTS)) * 8 + corner) for corner in range(8)]
-    return A.run(A.map(lambda cell: f(tables.points(cell)), tables.at_corners(A.zip8(*numbers), A.zip3(x, y, z))))
+    return untyped.run(A.map(lambda cell: f(tables.points(cell)), tables.at_corners(A.zip8(*numbers), A.zip3(x, y, z))))
 
 
 def vectors(f: Callable[[list[geometry.Point]], list[geometry.Point]], count: int) -> np.ndarray:
@@ -122,7 +123,7 @@ def test_a_time_step_is_four_loops() -> None:
 def test_time_steps_are_the_same_everywhere(backend: str) -> None:
     """But for the last bits of cube roots, each of which backends round as they can."""
     arguments = arguments_of(sedov(2), 3)
-    found, expected = (A.runN(step.sedov_program, backend=name)(*arguments) for name in (backend, "interpreter"))
+    found, expected = (untyped.runN(step.sedov_program, backend=name)(*arguments) for name in (backend, "interpreter"))
     for part, other in zip(found, expected, strict=True):
         for one, same in zip(part, other, strict=True):
             np.testing.assert_allclose(one, same, rtol=1e-12, atol=1e-9)
@@ -132,8 +133,8 @@ def test_time_steps_are_the_same_everywhere(backend: str) -> None:
 @pytest.mark.solver
 def test_time_steps_have_the_same_bits_however_they_are_fused() -> None:
     arguments = arguments_of(sedov(3), 10)
-    found = A.runN(step.sedov_program, strategy="none", threads=2)(*arguments)
-    expected = A.runN(step.sedov_program, cost=COST, threads=1)(*arguments)
+    found = untyped.runN(step.sedov_program, strategy="none", threads=2)(*arguments)
+    expected = untyped.runN(step.sedov_program, cost=COST, threads=1)(*arguments)
     for part, other in zip(found, expected, strict=True):
         for one, same in zip(part, other, strict=True):
             np.testing.assert_array_equal(one, same)

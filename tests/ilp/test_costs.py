@@ -21,6 +21,7 @@ from accel.ilp.problem.function_key import FunctionKey
 from accel.ilp.problem.graph import Graph
 from accel.ilp.problem.options import Options
 from accel.support.choices import STRATEGIES, CostName
+from tests import untyped
 from tests.ilp.random_graphs import draw
 from tests.ilp.sketch import Sketch
 
@@ -238,10 +239,10 @@ def test_plans_name_their_cost() -> None:
 def test_results_do_not_depend_on_the_cost() -> None:
     xs = np.arange(100.0)
     program = A.fold(A.add, 0, A.map(lambda x: x + 1, A.scanl(A.add, 0, A.use(xs))))
-    expected = A.run(program)
+    expected = untyped.run(program)
     for name in ("bytes", "clusters", "edges"):
         for strategy in ("branch_and_bound", "greedy", "unintrusive"):
-            np.testing.assert_array_equal(A.run(program, cost=BY_FUNCTION[name], strategy=strategy), expected)
+            np.testing.assert_array_equal(untyped.run(program, cost=BY_FUNCTION[name], strategy=strategy), expected)
 
 
 class Machine:
@@ -274,22 +275,22 @@ def test_a_function_is_a_key_by_identity() -> None:
 def test_what_was_compiled_for_a_function_is_found_again() -> None:
     machine = Machine(3)
     program = A.map(lambda x: x * 12345.0, A.use(np.arange(3.0)))
-    A.run(program, cost=machine.cost, strategy="greedy")
+    untyped.run(program, cost=machine.cost, strategy="greedy")
     calls = machine.calls
     assert calls > 0
-    A.run(program, cost=machine.cost, strategy="greedy")
+    untyped.run(program, cost=machine.cost, strategy="greedy")
     assert machine.calls == calls
-    A.run(program, cost=Machine(3).cost, strategy="greedy")
+    untyped.run(program, cost=Machine(3).cost, strategy="greedy")
     assert machine.calls == calls
 
 
 @pytest.mark.llvm
 def test_caches_do_not_keep_functions_alive() -> None:
     machine = Machine(1)
-    compiled = A.runN(lambda xs: A.map(lambda x: x * 54321.0, xs))
+    compiled = untyped.runN(lambda xs: A.map(lambda x: x * 54321.0, xs))
     with A.using(cost=machine.cost, strategy="branch_and_bound"):
         compiled(np.arange(3.0))
-        A.run(A.map(lambda x: x * 54322.0, A.use(np.arange(3.0))))
+        untyped.run(A.map(lambda x: x * 54322.0, A.use(np.arange(3.0))))
     compiled(np.arange(4.0))
     assert len(_COMPILED) > 0
     watched = weakref.ref(machine)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import accel as A
+from tests import untyped
 
 EXTENTS = (2, 1, 3, 2, 1, 2, 3, 2)
 
@@ -25,6 +26,6 @@ def test_coordinates_of_dear_numbers() -> None:
     xs: Any = A.use(data)  # Any: mypy knows ranks up to 5
     coordinates: Any = A.unlift(xs.shape)
     line: Any = A.backpermute((600,), lambda ix: A.index(*[ix[0] % extent for extent in coordinates]), xs)
-    found = A.run(A.backpermute((300,), lambda ix: A.index(_next(ix[0])), line))
+    found = untyped.run(A.backpermute((300,), lambda ix: A.index(_next(ix[0])), line))
     at = np.arange(300) + 1
     assert np.array_equal(found, data[tuple(at % extent for extent in EXTENTS)])

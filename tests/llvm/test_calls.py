@@ -23,6 +23,7 @@ from accel.backends.llvm.machine.loading import load
 from accel.backends.llvm.machine.python_function import symbol
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES, host
 from accel.backends.llvm.threads.copy_text import LEAST
+from tests import untyped
 from tests.marks import one_in
 
 Function: TypeAlias = Callable[..., Any]  # Any: programs of many types
@@ -127,18 +128,18 @@ def bits(results: object) -> object:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_every_call_gives_the_same(name: str, threads: int) -> None:
     program, arguments = PROGRAMS[name]
-    run = A.runN(program, backend="llvm", threads=threads)
+    run = untyped.runN(program, backend="llvm", threads=threads)
     first, *others = [outcome(run, arguments) for _ in range(4)]
     assert others == [first] * 3
     if not isinstance(first, str):
-        assert first == outcome(A.runN(program, backend="interpreter"), arguments)
+        assert first == outcome(untyped.runN(program, backend="interpreter"), arguments)
 
 
 @pytest.mark.parametrize("name", one_in(6, PROGRAMS))
 def test_references_are_given_back(name: str) -> None:
     """Arguments are referred to as often after calls as before, and results by nobody else."""
     program, arguments = PROGRAMS[name]
-    run = A.runN(program, backend="llvm")
+    run = untyped.runN(program, backend="llvm")
     copies = [np.copy(argument) for argument in arguments]
     outcome(run, copies)
     outcome(run, copies)
@@ -170,7 +171,7 @@ def test_a_function_that_is_dropped_is_gone() -> None:
     gc.collect()
     gc.disable()
     try:
-        run = A.runN(dot)
+        run = untyped.runN(dot)
         for _ in range(3):
             result = run(XS, YS)
         held = weakref.ref(run)
@@ -185,7 +186,7 @@ def test_a_function_that_is_dropped_is_gone() -> None:
 
 
 def test_memory_stays_flat() -> None:
-    run = A.runN(lambda xs, ys: (A.zipWith(A.add, xs, ys), A.sum(xs)))
+    run = untyped.runN(lambda xs, ys: (A.zipWith(A.add, xs, ys), A.sum(xs)))
     large = np.ones(1 << 16)
     for _ in range(5):
         run(XS, YS)
@@ -205,7 +206,7 @@ def test_threads_call_at_once() -> None:
     def f(xs: A.Acc[A.Vector[np.float64]], ys: A.Acc[A.Vector[np.float64]]) -> Any:  # Any: both results
         return A.zipWith(A.add, xs, ys), A.iterate(3, lambda s: A.map(lambda x: x + 1, s), xs)
 
-    run = A.runN(f)
+    run = untyped.runN(f)
     large = np.ones(50_000)
     wrong: list[object] = []
 
@@ -260,7 +261,7 @@ def test_each_array_that_cannot_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
         kept, _ = A.filter(lambda x: x > 0.5, A.scanl1(A.add, xs))
         return A.scatterWith(A.add, xs, A.imap(lambda ix, x: A.lift(ix[0], x), xs)), kept, A.sum(kept), A.take(3, xs)
 
-    run = A.runN(program)
+    run = untyped.runN(program)
     large = RANDOM.random(20_000)
     expected = bits(run(large))
     run(large)
@@ -275,7 +276,7 @@ def test_each_array_that_cannot_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_call_of_a_dot_product(golden: Callable[[str], None]) -> None:
-    run = A.runN(lambda xs, ys: A.fold(A.add, 0, A.zipWith(A.mul, xs, ys)))
+    run = untyped.runN(lambda xs, ys: A.fold(A.add, 0, A.zipWith(A.mul, xs, ys)))
     texts: list[str] = []
     compile = host().compile
 
@@ -320,8 +321,8 @@ def test_what_a_loop_scatters_into(also: bool, computed: bool) -> None:
     def program(xs: Any) -> Any:
         return tape(7, A.map(lambda x: x + 1, xs) if computed else xs, also)
 
-    expected = outcome(A.runN(program, backend="interpreter"), [rows])
-    run = A.runN(program)
+    expected = outcome(untyped.runN(program, backend="interpreter"), [rows])
+    run = untyped.runN(program)
     for _ in range(4):
         assert outcome(run, [rows]) == expected
         assert (rows == before).all()
@@ -330,7 +331,7 @@ def test_what_a_loop_scatters_into(also: bool, computed: bool) -> None:
 def test_a_loop_writes_in_place() -> None:
     """No turn takes memory for the whole table."""
     rows = np.zeros((40, 10_000))
-    run = A.runN(lambda xs: tape(40, xs, False))
+    run = untyped.runN(lambda xs: tape(40, xs, False))
     expected = run(rows)
     taken = 2 * rows.nbytes
     tracemalloc.start()
@@ -351,7 +352,7 @@ def test_strided_arguments_are_copied_for_the_call(monkeypatch: pytest.MonkeyPat
     def eighth(xs: A.Acc[A.Vector[np.float64]]) -> A.Acc[A.Vector[np.float64]]:
         return A.iterate(3, lambda s: A.map(lambda x: x * 0.5, s), xs)
 
-    halved = A.runN(eighth)
+    halved = untyped.runN(eighth)
     halved(XS)
     monkeypatch.setattr(compiled._Listed, "__call__", never)
     misaligned = np.frombuffer(b"_" + XS.tobytes(), np.uint8)[1:].view(np.float64)
@@ -360,7 +361,7 @@ def test_strided_arguments_are_copied_for_the_call(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_strided_argument_of_which_only_the_shape_is_asked_is_not_copied() -> None:
-    lengths = A.runN(lambda xs, ys: A.map(lambda x: x + A.cast(A.length(ys), np.float64), xs))
+    lengths = untyped.runN(lambda xs, ys: A.map(lambda x: x + A.cast(A.length(ys), np.float64), xs))
     for ys in (np.broadcast_to(XS[:1], 2**44), np.lib.stride_tricks.as_strided(XS, (2**44,), (16,))):
         np.testing.assert_array_equal(lengths(XS, ys), XS + 2.0**44)
 
@@ -376,7 +377,7 @@ def test_a_large_result_that_is_copied(threads: int) -> None:
         kept, count = A.filter(lambda x: x > 0.6, xs)
         return kept, kept, count
 
-    run = A.runN(program, threads=threads)
+    run = untyped.runN(program, threads=threads)
     for _ in range(4):
         first, second, count = run(numbers)
         assert count == small

@@ -12,15 +12,16 @@ from accel.backends.llvm.loops.extremes import BLOCK_BYTES, extremes
 from accel.explanation.explain import subject
 from accel.ir.mentions import levels, nests
 from accel.settings import changed
+from tests import untyped
 from tests.guard_pages import guarded_copy
 
 pytestmark = pytest.mark.llvm
 
 Host = np.ndarray[Any, np.dtype[Any]]
 KINDS = [np.bool_, np.int8, np.uint16, np.int32, np.int64, np.uint64, np.float16, np.float32, np.float64]
-PLACES: Any = A.runN(lambda xs: (A.argmax(xs), A.argmin(xs)), threads=1)
-GREATEST: Any = A.runN(A.argmax, threads=1)
-LEAST: Any = A.runN(A.argmin, threads=1)
+PLACES: Any = untyped.runN(lambda xs: (A.argmax(xs), A.argmin(xs)), threads=1)
+GREATEST: Any = untyped.runN(A.argmax, threads=1)
+LEAST: Any = untyped.runN(A.argmin, threads=1)
 
 
 def sought(program: Any, *given: Host) -> list[int]:
@@ -67,7 +68,7 @@ def test_long_vectors(kind: Any) -> None:
             assert GREATEST(given) == np.argmax(given)
             assert LEAST(given) == np.argmin(given)
             assert PLACES(given) == (np.argmax(given), np.argmin(given))
-            assert A.runN(A.argmax, threads=3)(given) == np.argmax(given)
+            assert untyped.runN(A.argmax, threads=3)(given) == np.argmax(given)
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
@@ -88,12 +89,12 @@ def test_the_first_nan_and_zeros_of_both_signs(kind: Any) -> None:
 def test_the_element_and_its_place() -> None:
     """The element that is found is that of a fold by the same operator, the sign of a zero included."""
     for given in (np.array([-0.0, 0.0, -1.0]), np.array([0.0, -0.0, 1.0]), np.arange(5000.0) % 77):
-        greatest, place = A.run((A.maximum(A.use(given)), A.argmax(A.use(given))))
+        greatest, place = untyped.run((A.maximum(A.use(given)), A.argmax(A.use(given))))
         assert (greatest, place) == (given.max(), given.argmax())
-        assert greatest.tobytes() == A.run(A.maximum(A.use(given)), backend="interpreter").tobytes()
+        assert greatest.tobytes() == untyped.run(A.maximum(A.use(given)), backend="interpreter").tobytes()
 
 
-BOTH: Any = A.runN(lambda xs: (A.maximum(xs), A.argmax(xs), A.minimum(xs), A.argmin(xs)), threads=1)
+BOTH: Any = untyped.runN(lambda xs: (A.maximum(xs), A.argmax(xs), A.minimum(xs), A.argmin(xs)), threads=1)
 
 
 @pytest.mark.parametrize("columns", [1, 3, 15, 16, 33, 63, 95, 96, 131])
@@ -117,7 +118,7 @@ def test_rows_of_any_length_with_their_extremes(kind: Any, columns: int) -> None
     assert np.array_equal(first_least, LEAST(given))
     assert np.array_equal(greatest, rows.max(-1), equal_nan=True)
     assert np.array_equal(least, rows.min(-1), equal_nan=True)
-    alone = A.run((A.maximum(A.use(rows)), A.minimum(A.use(rows))), backend="interpreter")
+    alone = untyped.run((A.maximum(A.use(rows)), A.minimum(A.use(rows))), backend="interpreter")
     for found, meant in zip((greatest, least), alone, strict=True):
         assert np.array_equal(np.signbit(found[20:40]), np.signbit(meant[20:40]))
 
@@ -143,7 +144,7 @@ def test_which_folds_an_extreme_serves() -> None:
 
 def test_what_is_made_in_the_loop() -> None:
     xs = np.random.default_rng(4).normal(size=(30, 700)).astype(np.float32)
-    found = A.run(A.argmin(A.map(lambda x: A.truncate(x * 10, np.int32), A.use(xs))))
+    found = untyped.run(A.argmin(A.map(lambda x: A.truncate(x * 10, np.int32), A.use(xs))))
     assert np.array_equal(found, np.argmin(np.trunc(xs * np.float32(10)), -1))
-    apart = A.run(A.argmax(A.imap(lambda ix, x: x - A.fromIntegral(A.indexHead(ix), np.float32), A.use(xs))))
+    apart = untyped.run(A.argmax(A.imap(lambda ix, x: x - A.fromIntegral(A.indexHead(ix), np.float32), A.use(xs))))
     assert np.array_equal(apart, np.argmax(xs - np.arange(700, dtype=np.float32), -1))

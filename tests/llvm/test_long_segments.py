@@ -12,6 +12,7 @@ import pytest
 import accel as A
 from accel.backends.llvm.loops.put_off import LONG, MOST
 from accel.errors import AccelShapeError
+from tests import untyped
 from tests.marks import one_in
 from tests.run.test_segments import OPERATORS, Host, Vector, elements, leaves, same
 
@@ -27,13 +28,13 @@ LENGTHS: dict[str, list[int]] = {
 def alone(name: str, xs: Host, lengths: Sequence[int]) -> list[Host]:
     """Each segment folded by itself, on one thread."""
     f, made, seed = OPERATORS[name]
-    fold = A.runN(lambda part: A.fold(f, seed, part), threads=1)
+    fold = untyped.runN(lambda part: A.fold(f, seed, part), threads=1)
     parts: dict[bytes, list[Host]] = {}
     found = []
     for start, end in pairwise(np.cumsum([0, *lengths])):
         key = xs[start:end].tobytes()
         if key not in parts:
-            parts[key] = leaves(fold(A.run(made(A.use(xs[start:end])))))
+            parts[key] = leaves(fold(untyped.run(made(A.use(xs[start:end])))))
         found.append(parts[key])
     return [np.array([each[leaf] for each in found]) for leaf in range(len(found[0]))]
 
@@ -48,7 +49,7 @@ def test_each_is_folded_as_if_alone(name: str, lengths: str) -> None:
     for descriptor, form in ((counts, A.foldSeg), (np.cumsum([0, *counts]), A.foldSegOffsets)):
         program = form(f, seed, made(A.use(xs)), A.use(np.array(descriptor)))
         for threads in (1, 2, 3, 8):
-            same(A.run(program, threads=threads), expected)
+            same(untyped.run(program, threads=threads), expected)
 
 
 FOLLOWING: dict[str, Callable[[Vector, Vector], Any]] = {
@@ -70,9 +71,9 @@ FOLLOWING: dict[str, Callable[[Vector, Vector], Any]] = {
 def test_what_stands_around_the_folds(name: str) -> None:
     lengths = np.array([2, LONG + 100, 3, 1, LONG, 40])
     xs = elements(lengths.sum())
-    expected = A.runN(FOLLOWING[name], threads=1)(xs, lengths)
+    expected = untyped.runN(FOLLOWING[name], threads=1)(xs, lengths)
     for threads in (2, 3):
-        same(A.runN(FOLLOWING[name], threads=threads)(xs, lengths), expected)
+        same(untyped.runN(FOLLOWING[name], threads=threads)(xs, lengths), expected)
 
 
 @pytest.mark.parametrize("count", [MOST, MOST + 2])
@@ -81,7 +82,7 @@ def test_more_than_are_put_off(count: int) -> None:
     expected = numbers.reshape(count, LONG).max(1)
     lengths: Host = np.full(count, LONG)
     for threads in (1, 2, 3):
-        result = A.run(A.foldSeg(A.max, np.int8(-1), A.use(numbers), A.use(lengths)), threads=threads)
+        result = untyped.run(A.foldSeg(A.max, np.int8(-1), A.use(numbers), A.use(lengths)), threads=threads)
         assert result.tolist() == expected.tolist()
 
 
@@ -89,7 +90,7 @@ def test_wrong_lengths_behind_a_long_segment_are_an_error() -> None:
     xs = elements(LONG + 10)
     program = A.foldSeg(A.add, 0, A.use(xs), A.use(np.array([LONG, 11])))
     with pytest.raises(AccelShapeError, match="a segment from"):
-        A.run(program, threads=2)
+        untyped.run(program, threads=2)
 
 
 def test_an_index_out_of_bounds_in_a_long_segment_is_an_error() -> None:
@@ -98,4 +99,4 @@ def test_an_index_out_of_bounds_in_a_long_segment_is_an_error() -> None:
     places[LONG - 7] = len(xs)
     program = A.foldSeg(A.add, 0, A.gather(A.use(places), A.use(xs)), A.use(np.array([3, LONG])))
     with pytest.raises(A.AccelIndexError):
-        A.run(program, threads=2)
+        untyped.run(program, threads=2)

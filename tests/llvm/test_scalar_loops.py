@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import accel as A
+from tests import untyped
 
 Vector = A.Acc[A.Vector[np.int64]]
 SIZES = (0, 1, 2, 4095, 4096, 4097, 1_000_003)
@@ -38,7 +39,7 @@ def rows(xs: A.Acc[A.Matrix[np.int64]]) -> Vector:
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_scans_beside_scatters(threads: int) -> None:
-    fast = A.runN(split)
+    fast = untyped.runN(split)
     random = np.random.default_rng(1)
     for size in SIZES:
         bits, xs = random.integers(0, 2, size), np.arange(size)
@@ -51,8 +52,8 @@ def test_scatters_stay_in_order(threads: int) -> None:
     """One element after the other, on whatever threads there are: none is lost, and of equal targets the last wins."""
     size = 1_000_003
     targets, numbers, ones = np.arange(size) * 7919 % 5, np.arange(size), np.ones(size, np.int64)
-    last = A.runN(lambda to, xs: A.scatter(to, A.fill((5,), np.int64(-1)), xs), threads=threads)
-    count = A.runN(lambda to, xs: A.scatterWith(A.add, A.fill((5,), np.int64(0)), A.zip(to, xs)), threads=threads)
+    last = untyped.runN(lambda to, xs: A.scatter(to, A.fill((5,), np.int64(-1)), xs), threads=threads)
+    count = untyped.runN(lambda to, xs: A.scatterWith(A.add, A.fill((5,), np.int64(0)), A.zip(to, xs)), threads=threads)
     for _ in range(5):
         assert last(targets, numbers).tolist() == [numbers[targets == slot][-1] for slot in range(5)]
         assert count(targets, ones).tolist() == np.bincount(targets).tolist()
@@ -60,7 +61,7 @@ def test_scatters_stay_in_order(threads: int) -> None:
 
 def test_folds_and_scans_of_one_scalar_loop() -> None:
     assert A.explain(counted).loops == 2  # One fills the counters.
-    fast = A.runN(counted)
+    fast = untyped.runN(counted)
     for size in SIZES:
         xs = np.random.default_rng(size).integers(0, 1000, size)
         digits, greatest, sums = fast(xs)
@@ -70,7 +71,7 @@ def test_folds_and_scans_of_one_scalar_loop() -> None:
 
 
 def test_scans_around_loops_in_vectors() -> None:
-    fast = A.runN(rows)
+    fast = untyped.runN(rows)
     for shape in ((0, 3), (3, 0), (1, 1), (5, 4097), (70_001, 9)):
         xs = np.random.default_rng(2).integers(-9, 9, shape)
         assert np.array_equal(fast(xs), xs.sum(axis=1).cumsum())

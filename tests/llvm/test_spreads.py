@@ -19,6 +19,7 @@ from accel.backends.llvm.calls.in_place import InPlace, in_place
 from accel.backends.llvm.machine.rows import ANY, Spread, spread
 from accel.backends.protocol import HostArray
 from accel.ir.nodes import Program
+from tests import untyped
 from tests.guard_pages import guarded_copy
 from tests.schedule.programs import lowered
 
@@ -106,7 +107,7 @@ EXTENTS = ((67, 70, 3), (5, 131, 2), (1, 1, 1), (0, 4, 3), (4, 0, 3))
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_results_are_those_of_copies(name: str) -> None:
     rank, program = PROGRAMS[name]
-    function = A.runN(program)
+    function = untyped.runN(program)
     for extents in EXTENTS:
         empty = 0 in extents[:rank]
         if empty and name == "greatest":
@@ -137,7 +138,7 @@ def test_arguments_that_have_to_be_square(layout: str) -> None:
         )
         return turned, last[0]
 
-    function = A.runN(program)
+    function = untyped.runN(program)
     x = rows(2, 9, 9)
     given = LAYOUTS[layout](x)
     for _ in range(3):
@@ -156,7 +157,7 @@ def flat(results: object) -> tuple[HostArray, ...]:
 @pytest.mark.parametrize("kind", ["?", "i1", "u2", "f2", "i4", "f4", "i8", "f8"])
 def test_nothing_before_and_behind_the_elements_is_read(kind: str, at_end: bool) -> None:
     element = {"?": "bool"}.get(kind, kind)
-    double = A.runN(lambda x, y: A.zip(x, y))
+    double = untyped.runN(lambda x, y: A.zip(x, y))
     for layout, place in LAYOUTS.items():
         for count in (1, 2, 31, 64, 129, 1000):
             one = guarded_copy(
@@ -206,8 +207,8 @@ def copies(function: Callable[..., object], argument: HostArray) -> bool:
 
 
 def test_errors_are_those_of_copies() -> None:
-    look = A.runN(lambda x, i: A.map(lambda e: x[e], i))
-    divide = A.runN(lambda x, y: A.zipWith(A.div, x, y))
+    look = untyped.runN(lambda x, i: A.map(lambda e: x[e], i))
+    divide = untyped.runN(lambda x, y: A.zipWith(A.div, x, y))
     numbers, places = np.arange(20)[::-2], np.array([3, 0, 9, 1, 10, 2, 1, 1, 1, 1])[::-1]
     for _ in range(3):
         with pytest.raises(A.AccelIndexError, match=r"index \(?10"):
@@ -220,7 +221,7 @@ def test_errors_are_those_of_copies() -> None:
 
 def test_layouts_in_turn_each_have_their_own_code() -> None:
     x = rows(2, 40, 40)
-    function = A.runN(lambda a, b: A.zipWith(lambda p, q: p * 2 + q, a, b))
+    function = untyped.runN(lambda a, b: A.zipWith(lambda p, q: p * 2 + q, a, b))
     forms = [x, x.T, gaps(x, 2), x[::-1, ::-1], np.broadcast_to(x[3], x.shape), np.broadcast_to(x[:, :1], x.shape)]
     for _ in range(3):
         for one in forms:
@@ -230,22 +231,22 @@ def test_layouts_in_turn_each_have_their_own_code() -> None:
 
 def test_what_a_function_holds_is_read_where_it_lies() -> None:
     held = rows(2, 30, 30).T
-    function = A.runN(lambda a: A.zipWith(A.add, a, A.use(held)))
+    function = untyped.runN(lambda a: A.zipWith(A.add, a, A.use(held)))
     x = gaps(rows(2, 30, 30), 2)
     for turn in range(4):
         held[turn, 2] = turn
         np.testing.assert_array_equal(function(x), x + held)
-        np.testing.assert_array_equal(A.run(A.zipWith(A.add, A.use(x), A.use(held))), x + held)
+        np.testing.assert_array_equal(untyped.run(A.zipWith(A.add, A.use(x), A.use(held))), x + held)
 
 
 @pytest.mark.parametrize("kind", ["c8", "c16"])
 def test_parts_of_complex_numbers_and_fields(kind: str) -> None:
     z = np.zeros(99, kind)
     z.real, z.imag = rows(1, 99), rows(1, 99)[::-1]
-    function = A.runN(lambda a: A.map(lambda e: e * e, a))
+    function = untyped.runN(lambda a: A.map(lambda e: e * e, a))
     points = np.zeros(99, [("x", "f4"), ("y", "f8"), ("z", "i4")])
     points["x"], points["y"] = rows(1, 99), 3
-    sums = A.runN(lambda p: A.map(lambda e: e[0] + 1, p))
+    sums = untyped.runN(lambda p: A.map(lambda e: e[0] + 1, p))
     for _ in range(3):
         np.testing.assert_array_equal(function(z), z * z)
         np.testing.assert_array_equal(sums(points), points["x"] + 1)
@@ -253,7 +254,7 @@ def test_parts_of_complex_numbers_and_fields(kind: str) -> None:
 
 def test_out_and_donate_take_any_strides() -> None:
     x = rows(2, 32, 32)
-    function = A.runN(lambda a, b: A.zipWith(A.add, a, b))
+    function = untyped.runN(lambda a, b: A.zipWith(A.add, a, b))
     for _ in range(3):
         room = np.zeros((32, 32), "f4")
         assert function(x.T, gaps(x, 2), out=room) is room
@@ -263,7 +264,7 @@ def test_out_and_donate_take_any_strides() -> None:
 
 def test_many_threads_find_out_at_once() -> None:
     x = rows(2, 64, 64)
-    function = A.runN(lambda a: A.map(lambda e: e * 3, a))
+    function = untyped.runN(lambda a: A.map(lambda e: e * 3, a))
     wrong: list[object] = []
 
     def call() -> None:
@@ -290,7 +291,7 @@ def test_few_calls_copy(monkeypatch: pytest.MonkeyPatch) -> None:
         return in_place(program, given)
 
     monkeypatch.setattr(backend, "in_place", noted)
-    function = A.runN(lambda a: A.map(lambda e: e + 1, a))
+    function = untyped.runN(lambda a: A.map(lambda e: e + 1, a))
     x = np.arange(100.0)[::2]
     for _ in range(2):
         np.testing.assert_array_equal(function(x), x + 1)

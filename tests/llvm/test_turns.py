@@ -14,6 +14,7 @@ from accel.backends.llvm.loops.targets import FEW_BYTES, FILLS, taken_in_turns
 from accel.explanation.explain import subject
 from accel.ir.mentions import levels, nests
 from accel.settings import changed
+from tests import untyped
 
 pytestmark = pytest.mark.llvm
 
@@ -57,7 +58,7 @@ def test_sums_of_floats_keep_their_order(size: int) -> None:
 
     expected = np.zeros(3, np.float32)
     np.add.at(expected, keys, values)
-    assert np.array_equal(A.runN(sums)(keys, values), expected)
+    assert np.array_equal(untyped.runN(sums)(keys, values), expected)
 
 
 def test_what_reads_its_targets_sees_those_of_the_iteration_before() -> None:
@@ -67,7 +68,7 @@ def test_what_reads_its_targets_sees_those_of_the_iteration_before() -> None:
     def walked(filled: Handle) -> Handle:
         return A.permute(A.add, filled, lambda ix: A.just(A.index(filled[0] % 50)), steps)
 
-    found = A.runN(lambda start: A.iterate(2, walked, start))(np.zeros(50, np.int64))
+    found = untyped.runN(lambda start: A.iterate(2, walked, start))(np.zeros(50, np.int64))
     expected = np.zeros(50, np.int64)
     for _ in range(2):
         expected[expected[0] % 50] += 50
@@ -85,7 +86,7 @@ def test_counts(targets: int, more: int) -> None:
     for keys in (np.full(size, targets - 1), np.zeros(size, np.int64), random.integers(0, targets, size)):
         expected = before + np.bincount(keys, minlength=targets)
         for threads in (1, 3):
-            assert np.array_equal(A.runN(counted, threads=threads)(keys, before), expected)
+            assert np.array_equal(untyped.runN(counted, threads=threads)(keys, before), expected)
 
 
 @pytest.mark.parametrize("kind", [np.int8, np.uint16, np.int32, np.uint64, np.bool_])
@@ -95,7 +96,7 @@ def test_of_all_types(kind: Any) -> None:
     combine, by_numpy = (either, np.logical_or) if kind is np.bool_ else (A.add, np.add)
     expected = np.zeros((2, 3), kind)
     by_numpy.at(expected, (keys % 2, keys // 2), values)
-    found = A.run(
+    found = untyped.run(
         A.permute(combine, A.fill((2, 3), A.constant(0, kind)), lambda ix: place(A.use(keys)[ix]), A.use(values))
     )
     assert np.array_equal(found, expected)
@@ -119,7 +120,7 @@ def test_of_pairs() -> None:
     def both(new: A.Exp[Any], old: A.Exp[Any]) -> A.Exp[Any]:
         return A.lift(new[0] + old[0], A.max(new[1], old[1]))
 
-    sums, most = A.run(A.permute(both, start, lambda ix: A.just(A.index(A.use(keys)[ix])), pairs))
+    sums, most = untyped.run(A.permute(both, start, lambda ix: A.just(A.index(A.use(keys)[ix])), pairs))
     expected, greatest = np.zeros(50, np.int64), np.full(50, -1000)
     np.add.at(expected, keys, values)
     np.maximum.at(greatest, keys, values)
@@ -132,4 +133,4 @@ def test_the_first_index_that_is_wrong_is_named(bad: int) -> None:
     keys = np.zeros(10_000, np.int64)
     keys[bad:] = 7 + bad
     with pytest.raises(A.AccelIndexError, match=f"index \\({7 + bad},\\)"):
-        A.runN(counted, threads=1)(keys, np.zeros(7, np.int64))
+        untyped.runN(counted, threads=1)(keys, np.zeros(7, np.int64))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import accel as A
+from tests import untyped
 
 AnyExp: TypeAlias = A.Exp[Any]
 BACKENDS = ["interpreter", "llvm", pytest.param("opencl", marks=pytest.mark.opencl)]
@@ -31,7 +32,7 @@ def test_the_first_case_that_fits(backend: Any) -> None:
 
     rest = LONG % 7
     expected = np.select([rest == 0, rest > 4, rest == 1, rest == LONG % 3], [10, LONG, 20, 40], -1)
-    same(A.run(A.map(value, A.use(LONG)), backend=backend), expected)
+    same(untyped.run(A.map(value, A.use(LONG)), backend=backend), expected)
 
 
 def test_a_table_of_pairs() -> None:
@@ -41,7 +42,7 @@ def test_a_table_of_pairs() -> None:
         cases = [((i, i), A.constant(True)) for i in range(9)]
         return A.match(ix, *cases, A.constant(False))
 
-    same(A.run(A.generate((9, 9), equal), backend="interpreter"), np.eye(9, dtype=bool))
+    same(untyped.run(A.generate((9, 9), equal), backend="interpreter"), np.eye(9, dtype=bool))
 
 
 def test_patterns_of_tuples_and_maybes() -> None:
@@ -51,7 +52,7 @@ def test_patterns_of_tuples_and_maybes() -> None:
         pair = A.match(A.lift(x, x * x), ((..., 1), 7), ((2, lambda square: square > 3), 8), (..., 9), 0)
         return A.lift(held, pair)
 
-    held, pair = A.run(A.map(of, A.use(np.arange(4))), backend="interpreter")
+    held, pair = untyped.run(A.map(of, A.use(np.arange(4))), backend="interpreter")
     same(held, [102, 101, 100, 100])
     same(pair, [9, 7, 8, 9])
 
@@ -63,7 +64,7 @@ def test_values_take_one_type() -> None:
     assert A.match(x, (0, 1), 2).type == A.constant(0).type
     assert A.match(x, (0, 1), 2.5).type == A.constant(0.5).type
     assert A.match(x, (0, A.nothing()), A.just(x)).type == A.just(x).type
-    assert A.run(A.unit(match(x, 5)), backend="interpreter") == 5
+    assert untyped.run(A.unit(match(x, 5)), backend="interpreter") == 5
 
 
 def test_what_is_no_case_is_refused() -> None:
@@ -102,7 +103,7 @@ def test_sfoldl_goes_from_left_to_right(backend: Any) -> None:
         return A.sfoldl(lambda n, x: n + A.boolToInt(x > 0), A.constant(0), ix, xs)
 
     differences, counts = A.generate((67,), difference), A.generate((67,), count)
-    found, positive = A.run((differences, counts), backend=backend)
+    found, positive = untyped.run((differences, counts), backend=backend)
     expected = np.ones(67, np.float32)
     for column in rows.T:
         expected = expected * np.float32(0.5) - column
@@ -112,19 +113,19 @@ def test_sfoldl_goes_from_left_to_right(backend: Any) -> None:
 
 def test_sfoldl_of_other_ranks() -> None:
     v, cube = A.use(np.arange(5)), A.use(np.arange(24).reshape(2, 3, 4))
-    same(A.run(A.unit(A.sfoldl(A.sub, 0, (), v)), backend="interpreter"), -10)
+    same(untyped.run(A.unit(A.sfoldl(A.sub, 0, (), v)), backend="interpreter"), -10)
 
     def folded(ix: AnyExp) -> AnyExp:
         return A.sfoldl(A.add, 0, (ix[0], ix[1]), cube)
 
     whole = A.generate((2, 3), folded)
-    same(A.run(whole, backend="interpreter"), np.arange(24).reshape(2, 3, 4).sum(2))
+    same(untyped.run(whole, backend="interpreter"), np.arange(24).reshape(2, 3, 4).sum(2))
     pairs = A.sfoldl(lambda a, p: A.lift(p[1], a[0]), A.lift(0, -1), (), A.indexed(v))
-    assert A.run(A.unit(pairs), backend="interpreter") == (4, 3)
+    assert untyped.run(A.unit(pairs), backend="interpreter") == (4, 3)
     empty: Any = A.use(np.zeros((2, 0), np.int64))
-    assert A.run(A.unit(A.sfoldl(A.add, 7, 1, empty)), backend="interpreter") == 7
+    assert untyped.run(A.unit(A.sfoldl(A.add, 7, 1, empty)), backend="interpreter") == 7
     with pytest.raises(A.AccelIndexError, match=r"index \(2, 0\) is out of bounds for an array of shape \(2, 3\)"):
-        A.run(A.unit(A.sfoldl(A.add, 0, 2, A.use(np.ones((2, 3), np.int64)))), backend="interpreter")
+        untyped.run(A.unit(A.sfoldl(A.add, 0, 2, A.use(np.ones((2, 3), np.int64)))), backend="interpreter")
 
 
 def test_sfoldl_refuses_other_types() -> None:
@@ -151,7 +152,7 @@ def test_iiterate_counts_from_zero(backend: Any) -> None:
     grown = A.iiterate(3, lambda i, x: A.take(A.length(x) - i, x), xs)
     first, second = A.iiterate(turns, lambda i, s: (s[1], A.map(lambda v: v + i, s[0])), (xs, xs))
     scalars = A.map(lambda x: A.iiterate(x % 5, lambda i, y: y * i + 1, x), xs)
-    found = A.run((arrays, grown, first, second, scalars), backend=backend)
+    found = untyped.run((arrays, grown, first, second, scalars), backend=backend)
     same(found[0], LONG * 1000 + 12)
     same(found[1], LONG[:-3])
     same(found[2], LONG + 1)
@@ -167,7 +168,7 @@ def test_no_turn(turns: int) -> None:
     xs = A.use(FEW)
     none = A.iiterate(turns, lambda i, x: A.map(lambda v: v + 1, x), xs)
     scalar = A.unit(A.iiterate(turns, lambda i, x: x + i + 1, A.constant(5)))
-    found, five = A.run((none, scalar), backend="interpreter")
+    found, five = untyped.run((none, scalar), backend="interpreter")
     same(found, FEW)
     assert five == 5
 
@@ -224,7 +225,7 @@ def test_what_is_not_taken_does_not_run(backend: Any) -> None:
         made = A.imap(lambda ix, i, take=take: take(i - ix[0] + i, xs), A.map(lambda i: i + 0, A.use(LONG)))  # type: ignore[misc]
         total = A.fold(A.add, 0, A.map(lambda i, take=take: take(i, xs), A.use(LONG)))  # type: ignore[misc]
         programs.append((alone, made, total))
-    found: Any = A.run(tuple(programs), backend=backend)
+    found: Any = untyped.run(tuple(programs), backend=backend)
     for name, (alone, made, total) in zip(LAZY, found, strict=True):
         np.testing.assert_array_equal(alone, expected, err_msg=name)
         np.testing.assert_array_equal(made, expected, err_msg=name)
@@ -240,7 +241,7 @@ def test_combinations_are_lazy(backend: Any) -> None:
         return A.max(A.max(a, b), A.cond(b < 10, A.cond(b >= 0, xs[b], 0) * 0, 0))
 
     given = A.use(LONG)
-    folded, scanned = A.run((A.fold(combine, 0, given), A.scanl1(combine, given)), backend=backend)
+    folded, scanned = untyped.run((A.fold(combine, 0, given), A.scanl1(combine, given)), backend=backend)
     assert folded == LONG.max()
     same(scanned, LONG)
 
@@ -251,4 +252,4 @@ def test_what_is_taken_raises(backend: Any) -> None:
     xs = A.use(FEW)
     for late in (lambda i: A.cond(i < 1000, -1, xs[i]), lambda i: A.match(i, (lambda v: v < 1000, -1), xs[i])):
         with pytest.raises(A.AccelIndexError, match=r"index \(1000,\) is out of bounds for an array of shape \(10,\)"):
-            A.run(A.map(late, A.use(LONG)), backend=backend)
+            untyped.run(A.map(late, A.use(LONG)), backend=backend)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import accel as A
+from tests import untyped
 
 BACKENDS = ["interpreter", "llvm", pytest.param("opencl", marks=pytest.mark.opencl)]
 TYPES = [np.complex64, np.complex128]
@@ -115,10 +116,10 @@ def test_what_has_one_rounding_is_as_numpy_has_it(kind: Any, backend: str) -> No
     values = np.concatenate([special(kind), edges(kind)[::7]])
     others = np.roll(values, 11)
     xs, ys = A.use(values), A.use(others)
-    found = A.run(tuple(A.zipWith(f, xs, ys) for f, _ in BINARY.values()), backend=backend)
+    found = untyped.run(tuple(A.zipWith(f, xs, ys) for f, _ in BINARY.values()), backend=backend)
     for got, (_, expected) in zip(found, BINARY.values(), strict=True):
         same(got, expected(values, others))
-    each = A.run(tuple(A.map(f, xs) for f, _ in UNARY.values()), backend=backend)
+    each = untyped.run(tuple(A.map(f, xs) for f, _ in UNARY.values()), backend=backend)
     for got, (_, expected) in zip(each, UNARY.values(), strict=True):
         same(got, expected(values))
 
@@ -128,10 +129,10 @@ def test_what_has_one_rounding_is_as_numpy_has_it(kind: Any, backend: str) -> No
 def test_elementary_functions_overflow_only_where_numpy_s_do(kind: Any, backend: str) -> None:
     values = np.concatenate([edges(kind)[:: 1 if backend == "llvm" else 5], moderate(kind)])
     xs = A.use(values)
-    found = A.run(tuple(A.map(getattr(A, name), xs) for name in FUNCTIONS), backend=backend)
+    found = untyped.run(tuple(A.map(getattr(A, name), xs) for name in FUNCTIONS), backend=backend)
     for got, name in zip(found, FUNCTIONS, strict=True):
         close(got, getattr(np, name)(values), 16)
-    sizes: Any = A.run((A.map(A.magnitude, xs), A.map(A.phase, xs), A.map(abs, xs)), backend=backend)
+    sizes: Any = untyped.run((A.map(A.magnitude, xs), A.map(A.phase, xs), A.map(abs, xs)), backend=backend)
     for got, expected in zip(sizes, (np.abs(values), np.angle(values), np.abs(values)), strict=True):
         close(got, expected, 4)
 
@@ -140,7 +141,7 @@ def test_elementary_functions_overflow_only_where_numpy_s_do(kind: Any, backend:
 def test_infinities_and_nans_in_roots_exponentials_and_logarithms(kind: Any) -> None:
     xs = A.use(special(kind))
     for name in ("sqrt", "exp", "log"):
-        close(A.run(A.map(getattr(A, name), xs), backend="llvm"), getattr(np, name)(special(kind)), 16)
+        close(untyped.run(A.map(getattr(A, name), xs), backend="llvm"), getattr(np, name)(special(kind)), 16)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -150,7 +151,7 @@ def test_logarithms_near_the_unit_circle(kind: Any, backend: str) -> None:
     values = np.array([0.6 + 0.8j, 0.8 + 0.6j, -0.28 + 0.96j, 1 + 1e-5j, 1e-7 - 1j, 0.7071 + 0.7071j]).astype(kind)
     beyond = [Fraction(float(z.real)) ** 2 + Fraction(float(z.imag)) ** 2 - 1 for z in values]
     expected = 0.5 * np.log1p(np.array([float(each) for each in beyond]))
-    found = A.run(A.map(A.log, A.use(values)), backend=backend)
+    found = untyped.run(A.map(A.log, A.use(values)), backend=backend)
     np.testing.assert_allclose(found.real, expected, rtol=4 * float(np.finfo(kind).eps))
 
 
@@ -167,7 +168,7 @@ def test_powers(kind: Any, backend: str) -> None:
         expected = np.power(values, kind(exponent))
         written = A.map(to_the(exponent), xs)
         given = A.map(to_the(A.the(A.use(np.array(exponent, kind)))), xs)
-        found = A.run((written, given), backend=backend)
+        found = untyped.run((written, given), backend=backend)
         for got in found:
             np.testing.assert_allclose(got, expected, rtol=60 * float(np.finfo(kind).eps))
 
@@ -181,7 +182,7 @@ def test_signum_keeps_the_direction(kind: Any, backend: str) -> None:
     )
     half = 0.5**0.5
     expected = np.array([0.6 + 0.8j, 0, -1, complex(half, half), complex(half, half), -1j]).astype(kind)
-    close(A.run(A.map(A.signum, A.use(values)), backend=backend), expected, 4)
+    close(untyped.run(A.map(A.signum, A.use(values)), backend=backend), expected, 4)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -199,7 +200,7 @@ def test_conversions_and_literals(backend: Any) -> None:
         A.enumFromStepN((3,), A.constant(1j), A.constant(1 + 1j)),
         A.map(lambda z: A.match(z, (1 + 2j, 1), (..., 2), 3), A.use(single)),
     )
-    found: Any = A.run(programs, backend=backend)
+    found: Any = untyped.run(programs, backend=backend)
     expected = (
         single.astype(np.complex128) * 1j + 2,
         np.array([1, -2], np.complex64),
@@ -246,7 +247,7 @@ def test_combinators(kind: Any, backend: str) -> None:
         A.sortBy(A.magnitude, A.use(rows[3])),
         A.foldSeg(A.add, 0, A.use(rows[3]), A.use(np.array([2, 0, 4]))),
     )
-    found: Any = A.run(programs, backend=backend)
+    found: Any = untyped.run(programs, backend=backend)
     squared = rows ** kind(8)
     expected = (
         rows.sum(1),
@@ -278,8 +279,8 @@ def test_bits_are_the_interpreter_s(strategy: Any) -> None:
     xs = A.use(values.reshape(10, 100))
     program = (A.sum(xs), A.scanl1(A.mul, xs), A.map(lambda z: z * z / (z + 1), xs), A.matmul(xs, A.transpose(xs)))
     for threads in (1, 3):
-        found = A.run(program, backend="llvm", strategy=strategy, threads=threads)
-        for got, due in zip(found, A.run(program, backend="interpreter"), strict=True):
+        found = untyped.run(program, backend="llvm", strategy=strategy, threads=threads)
+        for got, due in zip(found, untyped.run(program, backend="interpreter"), strict=True):
             same(got, due)
 
 
@@ -290,7 +291,7 @@ def test_records_tuples_and_layouts(backend: Any) -> None:
     wide = moderate(np.complex128, 12).reshape(3, 4)
     turned: Any = A.map(lambda p: A.lift(p[0] * 1j, p[1] + 1), A.use(table))
     layouts = (wide.T, wide[::-1, ::2], wide.astype(">c16"), wide.imag, wide[:0], wide[0, 0])
-    found: Any = A.run((A.reverse(A.use(table)), turned, *map(A.use, layouts)), backend=backend)
+    found: Any = untyped.run((A.reverse(A.use(table)), turned, *map(A.use, layouts)), backend=backend)
     np.testing.assert_array_equal(found[0], table[::-1])
     assert found[0].dtype == table.dtype
     np.testing.assert_array_equal(found[1][0], table["z"] * np.complex64(1j))
@@ -310,7 +311,7 @@ def test_compiled_functions(backend: Any) -> None:
         np.testing.assert_allclose(energy(values), np.vdot(values, values).real, rtol=1e-5)
     with pytest.raises(A.AccelTypeError, match="annotated with rank 1 and c64"):
         energy(np.zeros(3, np.complex128))
-    pairs: Any = A.runN(lambda xs: A.reverse(xs), backend=backend)
+    pairs: Any = untyped.runN(lambda xs: A.reverse(xs), backend=backend)
     for _ in range(3):  # the same parts, other elements
         assert pairs(moderate(np.complex128)).dtype == np.complex128
         assert type(pairs((np.zeros(3), np.ones(3)))) is tuple

@@ -12,6 +12,7 @@ import pytest
 
 import accel as A
 from accel.errors import AccelDeviceError, AccelError, AccelShapeError, AccelTypeError
+from tests import untyped
 from tests.marks import require_device
 
 Any_ = A.DeviceArray[Any, Any]  # Any: of types known at run time
@@ -75,7 +76,7 @@ def test_the_array_may_be_changed_afterwards(name: str) -> None:
 
 @on_each
 def test_results_stay_if_an_argument_does_or_if_they_are_to(name: str) -> None:
-    add = A.runN(lambda xs, ys: A.zipWith(A.add, xs, ys), backend=name)
+    add = untyped.runN(lambda xs, ys: A.zipWith(A.add, xs, ys), backend=name)
     xs, ys = np.arange(5.0), np.ones(5)
     assert isinstance(add(xs, ys), np.ndarray)
     put = A.put(xs, backend=name)
@@ -92,11 +93,11 @@ def test_run_takes_them_and_leaves_results(name: str) -> None:
     put = A.put(np.arange(5.0), backend=name)
     program = A.map(lambda x: x * 2, A.use(put))
     for _ in range(3):  # built, found again by its structure
-        np.testing.assert_array_equal(A.run(program, backend=name), 2 * np.arange(5.0))
-        kept = A.run(program, keep=True, backend=name)
+        np.testing.assert_array_equal(untyped.run(program, backend=name), 2 * np.arange(5.0))
+        kept = untyped.run(program, keep=True, backend=name)
         assert isinstance(kept, A.DeviceArray)
         np.testing.assert_array_equal(kept.get(), 2 * np.arange(5.0))
-    both = A.run((program, (A.sum(program), program)), keep=True, backend=name)
+    both = untyped.run((program, (A.sum(program), program)), keep=True, backend=name)
     assert isinstance(both, tuple)
     assert both[1][0].get() == 20
 
@@ -112,7 +113,7 @@ def test_forms_are_those_of_the_host(name: str) -> None:
         pairs = A.zip(xs, A.map(lambda x: x > 1, xs))
         return pairs, (A.map(lambda z: z * z, zs), A.map(lambda x: A.cond(x > 0, A.just(x), A.nothing()), xs)), rs
 
-    f = A.runN(several, backend=name)
+    f = untyped.runN(several, backend=name)
     arguments = np.arange(3.0), np.array([1j, 2, 3 + 1j]), RECORDS
     here, there = f(*arguments), f(*A.put(arguments, backend=name))
     assert _shapes(here) == _shapes(there)
@@ -138,7 +139,7 @@ def test_tuples_are_put_part_by_part(name: str) -> None:
 
     pair = A.put((np.arange(3), np.ones(3)), backend=name)
     assert [type(part) for part in pair] == [A.DeviceArray, A.DeviceArray]
-    total = A.runN(f, backend=name)
+    total = untyped.runN(f, backend=name)
     np.testing.assert_array_equal(total(pair).get(), [1, 3, 5])
     np.testing.assert_array_equal(total((np.arange(3), pair[1])).get(), [1, 3, 5])
     named = A.put(Pair(np.arange(3.0), np.ones(3)), backend=name)
@@ -152,7 +153,7 @@ def test_results_that_are_arguments_or_filtered_or_the_same(name: str) -> None:
         return xs, ys, kept, kept, A.reshape((10, 1000), xs), A.map(lambda x: x + 1, kept)
 
     xs, ys = np.arange(10_000), np.zeros((3, 0))
-    found = A.runN(f, backend=name)(A.put(xs, backend=name), ys)
+    found = untyped.runN(f, backend=name)(A.put(xs, backend=name), ys)
     for one, other in zip(found, (xs, ys, xs[::1000], xs[::1000], xs.reshape(10, 1000), xs[::1000] + 1), strict=True):
         np.testing.assert_array_equal(one.get(), other)
 
@@ -160,7 +161,7 @@ def test_results_that_are_arguments_or_filtered_or_the_same(name: str) -> None:
 @on_each
 def test_a_result_does_not_change_with_an_argument_of_the_host(name: str) -> None:
     xs = np.arange(1 << 12)
-    _, kept = A.runN(lambda xs, ys: (A.sum(xs), ys), backend=name)(A.put(xs, backend=name), xs)
+    _, kept = untyped.runN(lambda xs, ys: (A.sum(xs), ys), backend=name)(A.put(xs, backend=name), xs)
     xs[:] = 0
     np.testing.assert_array_equal(kept.get(), np.arange(1 << 12))
 
@@ -170,7 +171,7 @@ def test_loops_fold_over_them(name: str) -> None:
     def doubled(xs: A.Acc[A.Vector[np.float64]]) -> A.Acc[A.Vector[np.float64]]:
         return A.awhile(lambda s: A.unit(A.the(A.sum(s)) < 1000), lambda s: A.map(lambda x: x * 2, s), xs)
 
-    step = A.runN(doubled)
+    step = untyped.runN(doubled)
     with A.using(backend=name):
         np.testing.assert_array_equal(step(A.put(np.ones(10))).get(), np.full(10, 128.0))
 
@@ -183,15 +184,15 @@ def test_everything_that_runs_takes_them(name: str, tmp_path: Path) -> None:
     put = A.put(np.arange(6.0), backend=name)
     assert A.runAsync(A.sum(A.use(put)), backend=name, keep=True).result().get() == 15
     assert A.runAsync(A.sum(A.use(put)), backend=name).result() == 15
-    assert [found.get() for found in A.stream(A.runN(total, backend=name), [put, put])] == [15, 15]
+    assert [found.get() for found in A.stream(untyped.runN(total, backend=name), [put, put])] == [15, 15]
     assert A.run1(total, backend=name)(put).get() == 15
     assert A.explain(total, put, backend=name).extents
     if name != "interpreter":
         assert A.profile(total, put, backend=name).loops
-        assert A.runN(total, backend=name, rearrange="measure")(put).get() == 15
-    assert A.runN(total, backend=name, sizes="actual")(put).get() == 15
+        assert untyped.runN(total, backend=name, rearrange="measure")(put).get() == 15
+    assert untyped.runN(total, backend=name, sizes="actual")(put).get() == 15
     room = np.empty(())
-    assert A.runN(total, backend=name)(put, out=room) is room
+    assert untyped.runN(total, backend=name)(put, out=room) is room
     assert room == 15
 
 
@@ -236,7 +237,7 @@ def test_shapes_and_types_are_checked_as_ever(name: str) -> None:
         A.put([1, 2], backend=name)  # type: ignore[call-overload]  # what is tested
     with pytest.raises(AccelTypeError, match="empty tuple"):
         A.put((), backend=name)
-    add = A.runN(lambda xs, ys: A.zipWith(A.add, A.map(A.neg, xs), ys), backend=name)
+    add = untyped.runN(lambda xs, ys: A.zipWith(A.add, A.map(A.neg, xs), ys), backend=name)
     with pytest.raises(AccelShapeError, match=r"\(3,\) and \(4,\)"):
         add(A.put(np.ones(3), backend=name), np.ones(4))
 
@@ -265,24 +266,24 @@ def test_arrays_of_another_device_are_refused() -> None:
     for name in ("llvm", "interpreter"):
         for _ in range(3):  # also by the direct way to a program that has run
             with pytest.raises(AccelDeviceError, match=r"lies on opencl[\s\S]*A.put\(x, backend='" + name):
-                A.runN(A.sum, backend=name)(put)
+                untyped.runN(A.sum, backend=name)(put)
             with pytest.raises(AccelDeviceError, match="lies on opencl"):
-                A.run(A.sum(A.use(put)), backend=name)
-        inside = A.runN(lambda xs: A.zipWith(A.add, xs, A.use(put)), backend=name)
+                untyped.run(A.sum(A.use(put)), backend=name)
+        inside = untyped.runN(lambda xs: A.zipWith(A.add, xs, A.use(put)), backend=name)
         for _ in range(4):
             with pytest.raises(AccelDeviceError, match="lies on opencl"):
                 inside(np.arange(3.0))
-        np.testing.assert_array_equal(A.runN(A.sum, backend=name)(A.put(put, backend=name)).get(), 3)
+        np.testing.assert_array_equal(untyped.runN(A.sum, backend=name)(A.put(put, backend=name)).get(), 3)
     # What lies in the host's memory any device may read.
-    assert A.runN(A.sum, backend="opencl")(A.put(np.arange(3.0), backend="llvm")).get() == 3
+    assert untyped.runN(A.sum, backend="opencl")(A.put(np.arange(3.0), backend="llvm")).get() == 3
 
 
 @pytest.mark.opencl
 def test_one_device_has_one_memory() -> None:
     put = A.put(np.arange(3.0), backend="opencl")
-    assert A.runN(A.sum, backend="opencl:0", threads=1)(put).get() == 3
+    assert untyped.runN(A.sum, backend="opencl:0", threads=1)(put).get() == 3
     with A.using(threads=2):
-        assert A.runN(A.sum, backend="opencl")(A.put(put, backend="opencl:0")).get() == 3
+        assert untyped.runN(A.sum, backend="opencl")(A.put(put, backend="opencl:0")).get() == 3
 
 
 @pytest.fixture
@@ -305,7 +306,7 @@ def copies(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.mark.opencl
 def test_a_call_on_device_arrays_copies_nothing(copies: list[str]) -> None:
-    both = A.runN(lambda xs: (A.map(lambda x: x / 2, xs), A.sum(xs), A.scanl1(A.add, xs)), backend="opencl")
+    both = untyped.runN(lambda xs: (A.map(lambda x: x / 2, xs), A.sum(xs), A.scanl1(A.add, xs)), backend="opencl")
     put = A.put(np.arange(1000.0), backend="opencl")
     both(put)
     copies.clear()
@@ -345,7 +346,7 @@ def test_memory_is_counted_and_freed() -> None:
 @pytest.mark.parametrize("calls", [2000, pytest.param(100_000, marks=pytest.mark.long)])
 def test_calls_on_device_arrays_keep_memory_flat(calls: int) -> None:
     (device,) = [device for device in A.devices() if device.backend in ("opencl", "opencl:0")]
-    step = A.runN(lambda xs: A.map(lambda x: x + 1, xs), backend="opencl")
+    step = untyped.runN(lambda xs: A.map(lambda x: x + 1, xs), backend="opencl")
     put = A.put(np.zeros(1000), backend="opencl")
     step(put)
     gc.collect()
@@ -364,7 +365,7 @@ def test_calls_on_device_arrays_keep_memory_flat(calls: int) -> None:
 @pytest.mark.opencl
 def test_a_filter_does_not_hold_on_to_what_it_read() -> None:
     (device,) = [device for device in A.devices() if device.backend in ("opencl", "opencl:0")]
-    few = A.runN(lambda xs: A.filter(lambda x: x < 3, xs)[0], backend="opencl")
+    few = untyped.runN(lambda xs: A.filter(lambda x: x < 3, xs)[0], backend="opencl")
     put = A.put(np.arange(1 << 20), backend="opencl")
     gc.collect()
     before = device.memory
@@ -378,9 +379,9 @@ def test_a_filter_does_not_hold_on_to_what_it_read() -> None:
 
 @on_each
 def test_an_index_that_fails_is_found_in_the_call(name: str) -> None:
-    pick = A.runN(lambda xs, indices: A.gather(indices, xs), backend=name)
+    pick = untyped.runN(lambda xs, indices: A.gather(indices, xs), backend=name)
     put = A.put(np.arange(3.0), backend=name)
     with pytest.raises(AccelError):
         pick(put, np.array([0, 7]))
     with pytest.raises(AccelShapeError):
-        A.runN(lambda xs: A.reshape((2, 2), xs), backend=name)(put)
+        untyped.runN(lambda xs: A.reshape((2, 2), xs), backend=name)(put)

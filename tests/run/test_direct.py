@@ -9,6 +9,7 @@ import pytest
 
 import accel as A
 from accel import settings
+from tests import untyped
 
 XS = np.random.default_rng(7).random(1000)
 YS = np.random.default_rng(8).random(1000)
@@ -21,7 +22,7 @@ def dot(xs: A.Acc[A.Vector[np.float64]], ys: A.Acc[A.Vector[np.float64]]) -> A.A
 
 def test_types_in_turn() -> None:
     """More combinations of types than have direct ways, each several times."""
-    run = A.runN(lambda xs: A.sum(xs))
+    run = untyped.runN(lambda xs: A.sum(xs))
     kinds = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64, np.float32, np.float64]
     for _ in range(5):
         for kind in kinds:
@@ -32,7 +33,7 @@ def test_types_in_turn() -> None:
 
 
 def test_wrong_arguments_after_right_ones() -> None:
-    run = A.runN(dot)
+    run = untyped.runN(dot)
     for _ in range(3):
         run(XS, YS)
     for wrong in ((XS,), (XS, YS, XS), (XS, YS.astype(np.float32)), (XS, MATRIX), (XS, 3.0), (XS, "text"), (XS, None)):
@@ -51,7 +52,7 @@ def list_like(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def test_settings_of_the_moment_count() -> None:
-    run = A.runN(dot)
+    run = untyped.runN(dot)
     for _ in range(3):
         run(XS, YS)
     with A.using(backend="interpreter"):
@@ -76,7 +77,7 @@ class Counted:
 def test_settings_in_turn() -> None:
     """Under each block that comes again a function is what it was there; it is traced once for each."""
     traced = Counted()
-    run = A.runN(traced)
+    run = untyped.runN(traced)
     for _ in range(4):
         for backend in ("interpreter", "llvm"):
             with A.using(backend=backend, threads=1):
@@ -95,8 +96,8 @@ def test_equal_settings_are_one_object() -> None:
 @pytest.mark.parametrize("backend", ["interpreter", "llvm"])
 def test_what_is_taken_to_pieces(backend: str) -> None:
     """Tuples, structured arrays, complex numbers, rows with gaps and other byte orders, each in turn with the others."""
-    run = A.runN(lambda xs: A.map(lambda x: x + x, xs), backend=backend)
-    pairs = A.runN(lambda xs: A.map(lambda p: A.fst(p) - A.snd(p), xs), backend=backend)
+    run = untyped.runN(lambda xs: A.map(lambda x: x + x, xs), backend=backend)
+    pairs = untyped.runN(lambda xs: A.map(lambda p: A.fst(p) - A.snd(p), xs), backend=backend)
     gaps, turned, swapped = XS[:40:2], XS[19::-1], XS[:20].astype(">f8")
     complexes = (XS[:20] + 1j * YS[:20]).astype(np.complex128)
     records = np.array(list(zip(XS[:20], YS[:20], strict=True)), [("left", "f8"), ("right", "f8")])
@@ -111,7 +112,7 @@ def test_what_is_taken_to_pieces(backend: str) -> None:
 
 
 def test_wrong_tuples_after_right_ones() -> None:
-    pairs = A.runN(lambda xs: A.map(lambda p: A.fst(p) - A.snd(p), xs))
+    pairs = untyped.runN(lambda xs: A.map(lambda p: A.fst(p) - A.snd(p), xs))
     for _ in range(3):
         pairs((XS, YS))
     for wrong in ((XS, YS[:9]), (XS, MATRIX), (XS,), (XS, YS.astype(np.int8)), (XS, "text"), XS, ((XS, YS), XS)):
@@ -127,7 +128,7 @@ def test_a_named_tuple_gives_its_own_type_back() -> None:
         left: np.ndarray[Any, Any]
         right: np.ndarray[Any, Any]
 
-    run = A.runN(lambda xs: A.reverse(xs))
+    run = untyped.runN(lambda xs: A.reverse(xs))
     for _ in range(3):
         assert type(run((XS, YS))) is tuple
         assert type(run(Both(XS, YS))) is Both
@@ -137,7 +138,7 @@ def test_a_named_tuple_gives_its_own_type_back() -> None:
 @pytest.mark.parametrize("backend", ["interpreter", "llvm"])
 def test_what_is_compared(backend: str) -> None:
     """A function of any dtype and rank, called with another one after it has a direct way."""
-    run = A.runN(lambda xs: A.map(lambda x: x + x, xs), backend=backend)
+    run = untyped.runN(lambda xs: A.map(lambda x: x + x, xs), backend=backend)
     small = XS[:20]
     for _ in range(3):
         assert run(small).tolist() == (small + small).tolist()

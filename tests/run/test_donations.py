@@ -10,6 +10,7 @@ import pytest
 import accel as A
 from accel.backends.protocol import HostArray
 from accel.errors import AccelIndexError, AccelTypeError, AccelValueError
+from tests import untyped
 
 BACKENDS = ["interpreter", "llvm", pytest.param("opencl", marks=pytest.mark.opencl)]
 XS = np.linspace(-2, 3, 10_000)
@@ -17,7 +18,7 @@ XS = np.linspace(-2, 3, 10_000)
 
 def taken(program: Any, *arrays: HostArray, donate: tuple[int, ...], threads: int = 1) -> list[bool]:
     """Which results lie in the memory of a donated argument. They are those of a call without donations."""
-    function: Any = A.runN(program, threads=threads)
+    function: Any = untyped.runN(program, threads=threads)
     for _ in range(2):  # compiled, and found again
         given = [array.copy() for array in arrays]
         found = function(*given, donate=donate)
@@ -43,7 +44,7 @@ def test_a_map_writes_where_it_reads(threads: int) -> None:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_results_are_right_on_every_backend(backend: Any) -> None:
-    step = A.runN(lambda xs, ys: A.zipWith(lambda x, y: x - y * 0.5, xs, ys), backend=backend)
+    step = untyped.runN(lambda xs, ys: A.zipWith(lambda x, y: x - y * 0.5, xs, ys), backend=backend)
     xs, ys = XS[:100].copy(), XS[100:200].copy()
     expected = xs - ys * 0.5 - ys * 0.5
     xs = step(step(xs, ys, donate=(0,)), ys, donate=(0,))
@@ -87,7 +88,7 @@ def test_nothing_is_taken_before_the_last_check() -> None:
 
     xs, places = XS.copy(), np.array([0, 3, 10_000])
     with pytest.raises(AccelIndexError, match=r"index \(10000,\)"):
-        A.runN(program, duplicate=False)(xs, places, donate=(0,))
+        untyped.runN(program, duplicate=False)(xs, places, donate=(0,))
     np.testing.assert_array_equal(xs, XS)
 
 
@@ -113,14 +114,14 @@ def test_where_checks_fail_arguments_are_as_they_were(count: int) -> None:
     xs, places = np.arange(count, dtype=np.float64), np.arange(count)
     places[-1] = count
     with pytest.raises(AccelIndexError, match=rf"index \({count},\)"):
-        A.runN(program)(xs, places, donate=(0,))
+        untyped.runN(program)(xs, places, donate=(0,))
     np.testing.assert_array_equal(xs, np.arange(count))
     places[-1] = 0
-    np.testing.assert_array_equal(A.runN(program)(xs, places, donate=(0,)), A.runN(program)(xs, places))
+    np.testing.assert_array_equal(untyped.runN(program)(xs, places, donate=(0,)), untyped.runN(program)(xs, places))
 
 
 def test_a_loop_of_calls_stays_in_one_place() -> None:
-    step = A.runN(lambda xs: A.map(lambda x: x * 0.5 + 1, xs))
+    step = untyped.runN(lambda xs: A.map(lambda x: x * 0.5 + 1, xs))
     xs = np.full(100_000, 8.0)
     places = {xs.ctypes.data}
     for _ in range(20):
@@ -134,7 +135,7 @@ def test_a_loop_of_calls_stays_in_one_place() -> None:
 
 def test_results_in_blocks_that_were_larger() -> None:
     """Memory that is used again may be more than a result needs."""
-    step: Any = A.runN(lambda xs: A.map(lambda x: x + 1, xs))
+    step: Any = untyped.runN(lambda xs: A.map(lambda x: x + 1, xs))
     for size in (300_000, 250_000, 200_000):
         xs = step(step(np.zeros(size)))
         place = xs.ctypes.data
@@ -146,7 +147,7 @@ def test_results_in_blocks_that_were_larger() -> None:
 
 def test_both_by_name() -> None:
     room, xs = np.empty(10_000), XS.copy()
-    function: Any = A.runN(lambda xs: A.map(lambda x: x + 1, xs))
+    function: Any = untyped.runN(lambda xs: A.map(lambda x: x + 1, xs))
     assert function(xs, out=room, donate=(0,)) is room
     np.testing.assert_array_equal(room, XS + 1)
     with pytest.raises(AccelValueError, match="share memory"):
@@ -155,7 +156,7 @@ def test_both_by_name() -> None:
 
 def test_a_constant_of_the_function_is_not_donated() -> None:
     held = XS.copy()
-    function: Any = A.runN(lambda xs: A.zipWith(A.add, xs, A.use(held)))
+    function: Any = untyped.runN(lambda xs: A.zipWith(A.add, xs, A.use(held)))
     with pytest.raises(AccelValueError, match="an array that the function holds share memory"):
         function(held, donate=(0,))
     np.testing.assert_array_equal(function(XS.copy(), donate=(0,)), XS + held)
@@ -172,7 +173,7 @@ def test_a_constant_of_the_function_is_not_donated() -> None:
     ],
 )
 def test_numbers(donate: Any, kind: type[Exception], message: str) -> None:
-    function: Any = A.runN(lambda xs, ys: A.zipWith(A.add, xs, ys))
+    function: Any = untyped.runN(lambda xs, ys: A.zipWith(A.add, xs, ys))
     with pytest.raises(kind, match=message):
         function(XS.copy(), XS.copy(), donate=donate)
 
@@ -188,14 +189,14 @@ def test_numbers(donate: Any, kind: type[Exception], message: str) -> None:
     ],
 )
 def test_arrays(array: Any, kind: type[Exception], message: str) -> None:
-    function: Any = A.runN(lambda xs: A.map(lambda x: x + 1, xs))
+    function: Any = untyped.runN(lambda xs: A.map(lambda x: x + 1, xs))
     with pytest.raises(kind, match=message):
         function(array, donate=(0,))
 
 
 def test_one_array_for_two_parameters() -> None:
     xs = XS.copy()
-    function: Any = A.runN(lambda xs, ys: A.zipWith(A.add, xs, ys))
+    function: Any = untyped.runN(lambda xs, ys: A.zipWith(A.add, xs, ys))
     with pytest.raises(AccelValueError, match="donated argument 0 and argument 1 share memory"):
         function(xs, xs, donate=(0,))
     with pytest.raises(AccelValueError, match="donated argument 1 and argument 0 share memory"):

@@ -11,6 +11,7 @@ from numpy.lib.stride_tricks import as_strided
 
 import accel as A
 from accel.ast.handles.extents import LARGEST_EXTENT
+from tests import untyped
 
 AnyAcc = A.Acc[Any]  # programs of many types
 Host = np.ndarray[Any, np.dtype[Any]]
@@ -67,15 +68,15 @@ def test_an_argument_with_too_large_an_extent(extent: int, array: Callable[[int]
         with pytest.raises(
             A.AccelShapeError, match=rf"an extent is too large: \(\d, {extent}\); the largest is 2\*\*47"
         ):
-            A.runN(lambda xs, h, use=use: use(xs, A.shape(h)[1]), backend=backend)(XS, array(extent))
+            untyped.runN(lambda xs, h, use=use: use(xs, A.shape(h)[1]), backend=backend)(XS, array(extent))
         with pytest.raises(A.AccelShapeError, match="an extent is too large"):
-            A.run(use(A.use(XS), A.shape(A.use(array(extent)))[1]), backend=backend)
+            untyped.run(use(A.use(XS), A.shape(A.use(array(extent)))[1]), backend=backend)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_later_call_with_too_large_an_extent(backend: str) -> None:
     """It does not go the way of the first call, which knows nothing of the program yet. The error is at its line."""
-    run = A.runN(lambda xs, h: load(xs, A.shape(h)[1]), backend=backend)
+    run = untyped.runN(lambda xs, h: load(xs, A.shape(h)[1]), backend=backend)
     assert run(XS, hollow(0)).tolist() == XS.tolist()
     with pytest.raises(A.AccelShapeError, match="an extent is too large") as caught:
         run(XS, hollow(2**62 - 3))
@@ -88,7 +89,7 @@ def test_a_later_call_with_too_large_an_extent(backend: str) -> None:
 @pytest.mark.parametrize("extent", [2**31, 2**40, 2**46, LARGEST_EXTENT])
 def test_the_largest_extents_are_right(extent: int, array: Callable[[int], Host], backend: str) -> None:
     def run(use: Callable[[AnyAcc, A.Exp[np.int64]], AnyAcc]) -> Host:
-        found: Host = A.runN(lambda xs, h: use(xs, A.shape(h)[1]), backend=backend)(XS, array(extent))
+        found: Host = untyped.runN(lambda xs, h: use(xs, A.shape(h)[1]), backend=backend)(XS, array(extent))
         return found
 
     assert run(load).tolist() == run(move).tolist() == [9] * 10
@@ -121,7 +122,7 @@ def test_a_computed_extent_that_is_too_large(
     extent: int, size: Callable[[A.Exp[np.int64]], A.Exp[np.int64]], backend: str
 ) -> None:
     for use in USES:
-        run = A.runN(lambda xs, n, use=use: use(xs, size(A.the(n))), backend=backend)
+        run = untyped.runN(lambda xs, n, use=use: use(xs, size(A.the(n))), backend=backend)
         assert run(XS, np.array(0)).shape == (10,)
         with pytest.raises(A.AccelShapeError, match=rf"an extent is too large: {extent}; the largest is 2\*\*47"):
             run(XS, np.array(extent))
@@ -132,16 +133,16 @@ def test_a_written_extent_that_is_too_large() -> None:
         with pytest.raises(A.AccelShapeError, match=f"an extent is too large: {text}"):
             A.fill(shape, 1.0)
     with pytest.raises(A.AccelShapeError, match="an extent is too large: 4611686018427387904"):
-        A.run(A.fill((A.constant(2**61) * 2,), 1.0))
+        untyped.run(A.fill((A.constant(2**61) * 2,), 1.0))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_sum_with_a_constant_wraps_as_numbers_do(backend: str) -> None:
     """`length + (2**63 - 1)` is negative, so nothing is taken: an extent with an offset knows how far it may go."""
     for more, count in ((2**63 - 1, 0), (2**62, 10), (2**21, 10)):
-        assert len(A.run(A.take(A.length(A.use(XS)) + more, A.use(XS)), backend=backend)) == count
+        assert len(untyped.run(A.take(A.length(A.use(XS)) + more, A.use(XS)), backend=backend)) == count
     grown = A.length(A.use(XS)) + (2**63 - 1)
-    assert A.run(A.map(lambda x: A.cond(grown > 0, x, -x), A.use(XS)), backend=backend).tolist() == (-XS).tolist()
+    assert untyped.run(A.map(lambda x: A.cond(grown > 0, x, -x), A.use(XS)), backend=backend).tolist() == (-XS).tolist()
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -159,7 +160,7 @@ def test_a_size_that_a_loop_does_not_change_is_computed_only_if_the_loop_runs(tu
         )
         return again[0]
 
-    run = A.runN(program, backend=backend)
+    run = untyped.runN(program, backend=backend)
     assert run(XS, hollow(5), np.array(turns)).tolist() == (XS + 20 * turns).tolist()
     if turns:
         with pytest.raises(A.AccelShapeError, match="an extent is too large: 281474976710656"):
@@ -179,5 +180,5 @@ def test_many_rows_without_elements_take_no_time(rows: int, backend: str) -> Non
         lambda xs: A.reverse(xs),
     ]
     for program in programs:
-        assert A.run(program(A.use(empty)), backend=backend).shape == (rows, 0)
-    assert A.run(A.foldAll(A.add, 3, A.use(empty)), backend=backend) == 3
+        assert untyped.run(program(A.use(empty)), backend=backend).shape == (rows, 0)
+    assert untyped.run(A.foldAll(A.add, 3, A.use(empty)), backend=backend) == 3

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import accel as A
+from tests import untyped
 
 # Any: some functions give integers or tuples.
 Halves = np.ndarray[Any, np.dtype[np.float16]]
@@ -72,7 +73,7 @@ UNARY: list[tuple[Callable[[A.Exp[np.float16]], A.Exp[Any]], Callable[[Halves], 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_all_values_have_numpys_results(backend: str) -> None:
-    found = A.run(tuple([A.map(function, A.use(ALL)) for function, _ in UNARY]), backend=backend)
+    found = untyped.run(tuple([A.map(function, A.use(ALL)) for function, _ in UNARY]), backend=backend)
     for got, (_, function) in zip(found, UNARY, strict=True):
         same(got, numpys(function, ALL))
 
@@ -85,10 +86,10 @@ def test_integers_and_back(kind: type[np.integer[Any]], backend: str) -> None:
     xs = A.use(ALL)
     numbers = np.where(np.isnan(ALL), 0, ALL.astype(np.float64))
     wanted = [int(min(max(x, limits.min), limits.max)) for x in numbers]
-    same(A.run(A.map(lambda x: A.cast(x, kind), xs), backend=backend), np.array(wanted, kind))
+    same(untyped.run(A.map(lambda x: A.cast(x, kind), xs), backend=backend), np.array(wanted, kind))
     near = [*range(-70_000, 70_000, 3), *(2**k for k in range(62)), limits.min, limits.max]
     integers = np.array([x for x in near if limits.min <= x <= limits.max], kind)
-    found = A.run(A.map(lambda x: A.cast(x, np.float16), A.use(integers)), backend=backend)
+    found = untyped.run(A.map(lambda x: A.cast(x, np.float16), A.use(integers)), backend=backend)
     same(found, numpys(lambda x: x.astype(np.float64).astype(np.float16), integers))
 
 
@@ -104,10 +105,12 @@ def test_pairs_have_numpys_results(backend: str) -> None:
         (A.add, np.add), (A.sub, np.subtract), (A.mul, np.multiply), (lambda p, q: p / q, np.divide),
         (lambda p, q: p < q, np.less), (lambda p, q: p == q, np.equal), (lambda p, q: p != q, np.not_equal),
     ]  # fmt: skip
-    found = A.run(tuple([A.zipWith(function, A.use(x), A.use(y)) for function, _ in functions]), backend=backend)
+    found = untyped.run(tuple([A.zipWith(function, A.use(x), A.use(y)) for function, _ in functions]), backend=backend)
     for got, (_, function) in zip(found, functions, strict=True):
         same(got, numpys(function, x, y))
-    least, most = A.run((A.zipWith(A.min, A.use(x), A.use(y)), A.zipWith(A.max, A.use(x), A.use(y))), backend=backend)
+    least, most = untyped.run(
+        (A.zipWith(A.min, A.use(x), A.use(y)), A.zipWith(A.max, A.use(x), A.use(y))), backend=backend
+    )
     number = (x != 0) | (y != 0)
     same(least[number], numpys(np.minimum, x, y)[number])
     same(most[number], numpys(np.maximum, x, y)[number])
@@ -162,7 +165,7 @@ def test_what_combines_has_the_interpreters_bits(name: str, backend: str) -> Non
     """With NaN, infinities and zeros of both signs among the elements, and without."""
     for xs in (moderate(5001), np.concatenate([moderate(300), SIGNED, moderate(50, 4)])):
         program = COMBINED[name](A.use(xs))
-        same(A.run(program, backend=backend), A.run(program, backend="interpreter"))
+        same(untyped.run(program, backend=backend), untyped.run(program, backend="interpreter"))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -170,14 +173,14 @@ def test_what_is_kept_has_the_interpreters_bits(backend: str) -> None:
     xs = A.use(np.concatenate([moderate(9000), SIGNED]))
     kept, counts = A.filter(lambda x: x > 0.25, xs)
     for program in (kept, A.sum(kept), A.topK(7, xs)[0], A.topK(7, xs)[1], counts):
-        same(A.run(program, backend=backend), A.run(program, backend="interpreter"))
+        same(untyped.run(program, backend=backend), untyped.run(program, backend="interpreter"))
 
 
 @pytest.mark.parametrize("backend", ["interpreter", *BACKENDS])
 def test_numpy_sorts_alike(backend: str) -> None:
     xs = np.concatenate([ALL, ALL[::3]])
-    same(A.run(A.sort(A.use(xs)), backend=backend)[xs[np.argsort(xs)] != 0], np.sort(xs)[np.sort(xs) != 0])
-    np.testing.assert_array_equal(A.run(A.argsort(A.use(xs)), backend=backend), np.argsort(xs, stable=True))
+    same(untyped.run(A.sort(A.use(xs)), backend=backend)[xs[np.argsort(xs)] != 0], np.sort(xs)[np.sort(xs) != 0])
+    np.testing.assert_array_equal(untyped.run(A.argsort(A.use(xs)), backend=backend), np.argsort(xs, stable=True))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -186,7 +189,7 @@ def test_products_of_matrices(threads: int, backend: str) -> None:
     """Every product and every sum is rounded, in the order of folds, whichever loops compute it."""
     m, n = moderate(70 * 130).reshape(70, 130), moderate(130 * 90, 4).reshape(130, 90)
     program = A.matmul(A.use(m), A.use(n))
-    found = A.run(program, backend=backend, threads=threads)
+    found = untyped.run(program, backend=backend, threads=threads)
     lanes = np.zeros((70, 90, 64), np.float16)
     products = m[:, None, :] * n.T[None, :, :]
     for lane in range(64):
@@ -204,11 +207,11 @@ def test_products_of_matrices(threads: int, backend: str) -> None:
 def test_records_have_fields_of_16_bits() -> None:
     points = np.array([(1.5, 2, 0.1), (2.5, 3, np.inf)], [("x", "<f2"), ("n", "<i8"), ("y", ">f2")])
     changed = A.map(lambda p: A.lift(p[0] * 2, p[1] + 1, p[2]), A.use(points))
-    found = A.run(changed, backend="llvm")
+    found = untyped.run(changed, backend="llvm")
     assert np.asarray(found[0]).dtype == np.float16
     np.testing.assert_array_equal(found[0], np.array([3, 5], np.float16))
     np.testing.assert_array_equal(found[2], np.array([0.1, np.inf], np.float16))
-    kept = A.run(A.filter(lambda p: p[0] > 2, A.use(points))[0])
+    kept = untyped.run(A.filter(lambda p: p[0] > 2, A.use(points))[0])
     assert kept.dtype == np.dtype([("x", "f2"), ("n", "i8"), ("y", "f2")])
 
 
@@ -216,13 +219,14 @@ def test_inputs_of_any_layout() -> None:
     matrix = moderate(600).reshape(20, 30)
     for given in (matrix.T, matrix[::-2, 3::4], matrix.astype(">f2"), np.asfortranarray(matrix), np.float16(1.5)):
         same(
-            A.run(A.map(lambda x: x + 1, A.use(given)), backend="llvm"), np.asarray(given + np.float16(1)).astype("=f2")
+            untyped.run(A.map(lambda x: x + 1, A.use(given)), backend="llvm"),
+            np.asarray(given + np.float16(1)).astype("=f2"),
         )
 
 
 def test_numbers_take_the_type_of_what_they_meet() -> None:
-    assert A.run(A.map(lambda x: x * 0.1, A.use(np.ones(1, np.float16)))) == np.float16(0.1)
-    assert A.run(A.unit(A.constant(0.1, np.float16))).dtype == np.float16
+    assert untyped.run(A.map(lambda x: x * 0.1, A.use(np.ones(1, np.float16)))) == np.float16(0.1)
+    assert untyped.run(A.unit(A.constant(0.1, np.float16))).dtype == np.float16
     with pytest.raises(A.AccelTypeError, match=r"100000\.0 does not fit f16"):
         A.map(lambda x: x + 1e5, A.use(np.ones(1, np.float16)))
 
@@ -234,7 +238,7 @@ def test_a_processor_without_conversions_computes_them(monkeypatch: pytest.Monke
     monkeypatch.setattr(Host, "has_halves", False)
     xs = A.use(np.concatenate([moderate(5001), ALL[::7]]))
     for program in (A.map(lambda x: A.sqrt(abs(x)) + x * 3, xs), A.scanl(A.max, -1, xs)):
-        same(A.run(program, backend="llvm"), A.run(program, backend="interpreter"))
+        same(untyped.run(program, backend="llvm"), untyped.run(program, backend="interpreter"))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -242,4 +246,4 @@ def test_elementary_functions_of_constants(backend: str) -> None:
     """What LLVM computes of them in 64 bits it takes to 16 at once, by a function that no library here has."""
     one, xs = A.constant(1.0, np.float16), A.use(np.zeros(3, np.float16))
     program = A.map(lambda x: A.atan2(one, one) + x, xs)
-    same(A.run(program, backend=backend), np.full(3, np.arctan2(np.float16(1), np.float16(1))))
+    same(untyped.run(program, backend=backend), np.full(3, np.arctan2(np.float16(1), np.float16(1))))

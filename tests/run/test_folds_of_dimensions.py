@@ -17,6 +17,7 @@ from accel.fusedast.build import build
 from accel.ir.lowering.lower import lower
 from accel.labelled.meaning import order
 from accel.labelled.meaning.interpret import interpret
+from tests import untyped
 from tests.fusedast.examples import folds_of_dimensions
 
 Matrix: TypeAlias = A.Acc[A.Matrix[np.float64]]
@@ -90,7 +91,7 @@ def test_the_order_is_that_of_the_flattened_array(name: str, operator: str, back
     def program(m: Matrix, ys: A.Acc[A.Vector[np.float64]]) -> A.Acc[A.Scalar[np.float64]]:
         return A.foldAll(OPERATORS[operator], 0.5, make(m, ys))
 
-    run = A.runN(program, backend=backend)
+    run = untyped.runN(program, backend=backend)
     for shape in SHAPES:
         m = np.sin(np.arange(shape[0] * shape[1], dtype=np.float64)).reshape(shape)
         ys = np.cos(np.arange(shape[1], dtype=np.float64))
@@ -101,7 +102,9 @@ def test_the_order_is_that_of_the_flattened_array(name: str, operator: str, back
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_any_number_of_threads_gives_the_same_bits(name: str, threads: int) -> None:
     make, expected = PROGRAMS[name]
-    run = A.runN(lambda m, ys: A.foldAll(A.add, 0.5, make(m, ys)), backend="llvm", threads=threads, products="rounded")
+    run = untyped.runN(
+        lambda m, ys: A.foldAll(A.add, 0.5, make(m, ys)), backend="llvm", threads=threads, products="rounded"
+    )
     for shape in ((700, 300), (3, 70001), (70001, 3)):
         m = np.sin(np.arange(shape[0] * shape[1], dtype=np.float64)).reshape(shape)
         ys = np.cos(np.arange(shape[1], dtype=np.float64))
@@ -112,7 +115,7 @@ def test_any_number_of_threads_gives_the_same_bits(name: str, threads: int) -> N
 def test_rows_that_do_not_lie_together(threads: int) -> None:
     """Every row of a part of a matrix begins elsewhere in memory, and in the middle of a block of the order."""
     whole = np.sin(np.arange(600 * 500, dtype=np.float64)).reshape(600, 500)
-    run = A.runN(lambda m: A.foldAll(A.add, 0.5, m), backend="llvm", threads=threads)
+    run = untyped.runN(lambda m: A.foldAll(A.add, 0.5, m), backend="llvm", threads=threads)
     for part in (whole[:, :499], whole[::2], whole[:, ::-1], whole.T, whole[::-1, 3:]):
         assert run(part) == reference(part, "commuting")
 
@@ -141,7 +144,7 @@ def test_several_folds_share_a_nest(backend: str) -> None:
     rows = A.fold(A.max, -1.0, m)
     results = A.foldAll(A.add, 0.0, m), rows, A.fold(A.add, 0.0, rows)
     assert A.explain(results).loops == 1
-    total, maxima, sum_of_maxima = A.run(results, backend=backend)
+    total, maxima, sum_of_maxima = untyped.run(results, backend=backend)
     values = np.sin(np.arange(30.0)).reshape(6, 5)
     assert total == order.fold(values.ravel().tolist(), lambda a, b: a + b, True, 32)
     np.testing.assert_array_equal(maxima, values.max(axis=1))
@@ -151,7 +154,7 @@ def test_several_folds_share_a_nest(backend: str) -> None:
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_fold_of_everything_behind_folds_of_rows(backend: str) -> None:
     cube = np.sin(np.arange(4 * 3 * 5.0)).reshape(4, 3, 5)
-    found = A.run(A.foldAll(A.add, 0.0, A.fold(A.max, -1.0, A.use(cube))), backend=backend)
+    found = untyped.run(A.foldAll(A.add, 0.0, A.fold(A.max, -1.0, A.use(cube))), backend=backend)
     assert found == order.fold(cube.max(axis=2).ravel().tolist(), lambda a, b: a + b, True, 32)
 
 
@@ -172,7 +175,7 @@ def test_folds_of_everything_beside_scans_of_rows(shape: tuple[int, int, int], b
     first = np.full((*shape[:2], 1), -9.0)
     running = np.concatenate([first, np.maximum.accumulate(cube, axis=2)], axis=2)
     expected = [reference(running, "commuting"), running.max(), reference(cube, "commuting"), cube.min()]
-    assert [float(found) for found in A.run(folds, backend=backend)] == expected
+    assert [float(found) for found in untyped.run(folds, backend=backend)] == expected
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -181,23 +184,23 @@ def test_a_scan_from_the_right_is_folded_while_it_runs(backend: str) -> None:
     m = np.arange(12).reshape(3, 4) * 7919 % 101
     results = A.fold1All(A.max, A.scanr1(A.add, A.use(m)))
     assert A.explain(results).loops == 1
-    assert A.run(results, backend=backend) == m.sum(axis=1).max()
+    assert untyped.run(results, backend=backend) == m.sum(axis=1).max()
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("shape", [(0, 5), (3, 0), (2, 0, 3)])
 def test_nothing_to_fold(shape: tuple[int, ...], backend: str) -> None:
     nothing = A.use(np.zeros(shape))
-    assert A.run(A.foldAll(A.add, 3.0, nothing), backend=backend) == 3.0
+    assert untyped.run(A.foldAll(A.add, 3.0, nothing), backend=backend) == 3.0
     with pytest.raises(AccelValueError, match=r"^fold1All of an empty row: the array has shape \(0,\)"):
-        A.run(A.fold1All(A.add, nothing), backend=backend)
+        untyped.run(A.fold1All(A.add, nothing), backend=backend)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_single_element_is_folded(backend: str) -> None:
     element = A.use(np.array(2.0))
-    assert A.run(A.foldAll(lambda a, b: a - b, 3.0, element), backend=backend) == 1.0
-    assert A.run(A.fold1All(lambda a, b: a - b, element), backend=backend) == 2.0
+    assert untyped.run(A.foldAll(lambda a, b: a - b, 3.0, element), backend=backend) == 1.0
+    assert untyped.run(A.fold1All(lambda a, b: a - b, element), backend=backend) == 2.0
 
 
 @pytest.mark.parametrize("backend", ["llvm", "opencl"])
@@ -228,11 +231,11 @@ def test_the_innermost_two_as_one_row(shape: tuple[int, int, int], backend: str)
         rows = A.reshape((shape[0], shape[1] * shape[2]), A.map(lambda v: v * v, xs))
         return A.fold(lambda a, b: a * 0.5 + b, 0.25, rows)
 
-    found = A.run(two(A.use(x)), backend=backend)
-    np.testing.assert_array_equal(found, A.run(reshaped(A.use(x)), backend="interpreter"))
+    found = untyped.run(two(A.use(x)), backend=backend)
+    np.testing.assert_array_equal(found, untyped.run(reshaped(A.use(x)), backend="interpreter"))
     assert A.explain(two, x).loops == 1
-    every = A.run(A.fold(A.add, 0, A.use(x), dims=3), backend=backend)
-    np.testing.assert_array_equal(every, A.run(A.foldAll(A.add, 0, A.use(x)), backend="interpreter"))
+    every = untyped.run(A.fold(A.add, 0, A.use(x), dims=3), backend=backend)
+    np.testing.assert_array_equal(every, untyped.run(A.foldAll(A.add, 0, A.use(x)), backend="interpreter"))
 
 
 def test_a_number_of_dimensions() -> None:

@@ -28,6 +28,7 @@ from accel.ir.nodes import Program
 from accel.schedule.machine import Machine
 from accel.schedule.nodes import Template
 from accel.schedule.templates.ways import NestSchedules, ProgramSchedules, Way
+from tests import untyped
 
 Handle: TypeAlias = A.Acc[Any]  # Any: of every rank and dtype
 
@@ -75,9 +76,9 @@ PROGRAMS: Mapping[str, tuple[Callable[..., object], Sequence[HostArray]]] = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_bits_are_those_of_the_model(name: str, threads: int) -> None:
     program, arrays = PROGRAMS[name]
-    wanted = A.runN(program, backend="interpreter")(*arrays)
+    wanted = untyped.runN(program, backend="interpreter")(*arrays)
     for rearrange in ("model", "measure"):
-        fast = A.runN(program, backend="llvm", threads=threads, rearrange=rearrange)
+        fast = untyped.runN(program, backend="llvm", threads=threads, rearrange=rearrange)
         for _ in range(2):
             found = fast(*arrays)
             assert isinstance(found, np.ndarray)
@@ -88,7 +89,7 @@ def test_bits_are_those_of_the_model(name: str, threads: int) -> None:
 def test_bits_of_each_way(name: str) -> None:
     """Whatever a timer says."""
     program, arrays = PROGRAMS[name]
-    wanted = A.runN(program, backend="interpreter")(*arrays)
+    wanted = untyped.runN(program, backend="interpreter")(*arrays)
     for first in range(4):
         measuring.forget()
         made = made_of(program, *arrays, timer=Favours(first))
@@ -230,7 +231,7 @@ def gathered(xs: Handle, at: Handle) -> object:
 
 def test_an_error_is_the_programs_and_nothing_is_kept(folder: Path) -> None:
     xs, wrong = floats(300, 70), np.full(5, 70)
-    fast = A.runN(gathered, threads=1, rearrange="measure")
+    fast = untyped.runN(gathered, threads=1, rearrange="measure")
     for _ in range(2):
         with pytest.raises(AccelIndexError):
             fast(xs, wrong)
@@ -238,19 +239,23 @@ def test_an_error_is_the_programs_and_nothing_is_kept(folder: Path) -> None:
     fast(xs, wrong - 1)
     assert kept.TIMES.size().entries == 1
     with pytest.raises(AccelShapeError):
-        A.runN(A.matmul, rearrange="measure")(floats(3, 4), floats(3, 4))
+        untyped.runN(A.matmul, rearrange="measure")(floats(3, 4), floats(3, 4))
 
 
 def test_without_elements() -> None:
     for shape in ((0, 70), (70, 0)):
-        assert np.array_equal(A.runN(column_sums, rearrange="measure")(floats(*shape)), np.zeros(shape[1], np.float32))
+        assert np.array_equal(
+            untyped.runN(column_sums, rearrange="measure")(floats(*shape)), np.zeros(shape[1], np.float32)
+        )
 
 
 @pytest.mark.opencl
 def test_a_device_has_nothing_to_measure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timing, "times", lambda *_: pytest.fail("it measures"))
     program, arrays = PROGRAMS["column_sums"]
-    found = [A.runN(program, backend="opencl", rearrange=rearrange)(*arrays) for rearrange in ("model", "measure")]
+    found = [
+        untyped.runN(program, backend="opencl", rearrange=rearrange)(*arrays) for rearrange in ("model", "measure")
+    ]
     assert np.array_equal(*found)
     assert A.explain(program, *arrays, backend="opencl", rearrange="measure").clusters[0].ways == ()
 
@@ -344,7 +349,7 @@ def test_a_foreign_entry_is_none(content: str, folder: Path, monkeypatch: pytest
 
 def test_wrong_values() -> None:
     with pytest.raises(AccelValueError, match="rearrange='fast' is no setting"):
-        A.runN(column_sums, rearrange="fast")  # type: ignore[call-overload]  # what is tested
+        untyped.runN(column_sums, rearrange="fast")
 
 
 def test_the_model_measures_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -354,9 +359,9 @@ def test_the_model_measures_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timing, "times", refuse)
     monkeypatch.setattr(Measuring, "times", refuse)
     xs = floats(301, 70)
-    A.runN(column_sums)(xs)
-    A.runN(column_sums, backend="interpreter", rearrange="measure")(xs)
-    A.runN(column_sums, checks="all", rearrange="measure")(xs)
-    A.runN(lambda ys: A.map(lambda y: y + 1, ys), rearrange="measure")(xs)
+    untyped.runN(column_sums)(xs)
+    untyped.runN(column_sums, backend="interpreter", rearrange="measure")(xs)
+    untyped.runN(column_sums, checks="all", rearrange="measure")(xs)
+    untyped.runN(lambda ys: A.map(lambda y: y + 1, ys), rearrange="measure")(xs)
     with pytest.raises(AssertionError):
-        A.runN(column_sums, rearrange="measure")(xs)
+        untyped.runN(column_sums, rearrange="measure")(xs)

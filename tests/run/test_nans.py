@@ -13,6 +13,7 @@ import pytest
 import accel as A
 from accel.backends.protocol import HostArray
 from accel.errors import AccelNaNError, AccelValueError
+from tests import untyped
 from tests.opencl.platforms import ROWS
 
 Floats = A.Acc[A.Vector[np.float64]]
@@ -25,7 +26,7 @@ each_backend = pytest.mark.parametrize("backend", BACKENDS)
 def found(program: Program, *arrays: HostArray, backend: str) -> AccelNaNError:
     """The error of a program that makes a NaN."""
     with pytest.raises(AccelNaNError) as caught:
-        A.runN(program, backend=backend, checks="all")(*arrays)
+        untyped.runN(program, backend=backend, checks="all")(*arrays)
     return caught.value
 
 
@@ -37,8 +38,8 @@ def line(error: AccelNaNError) -> str:
 
 def clean(program: Program, *arrays: HostArray, backend: str) -> None:
     """The program has no fault, and gives what it gives without being checked."""
-    checked = A.runN(program, backend=backend, checks="all")(*arrays)
-    np.testing.assert_array_equal(checked, A.runN(program, backend=backend)(*arrays))
+    checked = untyped.runN(program, backend=backend, checks="all")(*arrays)
+    np.testing.assert_array_equal(checked, untyped.runN(program, backend=backend)(*arrays))
 
 
 def hidden(xs: Floats) -> A.Acc[A.Scalar[np.float64]]:
@@ -51,7 +52,7 @@ def hidden(xs: Floats) -> A.Acc[A.Scalar[np.float64]]:
 @each_backend
 def test_a_nan_that_no_result_has(backend: str) -> None:
     xs = np.array([1.0, 2.0, 0.5, 3.0, 0.25])
-    assert np.isfinite(A.run(hidden(A.use(xs)), backend=backend))
+    assert np.isfinite(untyped.run(hidden(A.use(xs)), backend=backend))
     error = found(hidden, xs, backend=backend)
     with np.errstate(invalid="ignore"):
         (first, *_), *_ = np.nonzero(np.isnan(np.sqrt(xs - 1) + xs))
@@ -121,7 +122,7 @@ def test_scatters_write_over_what_they_read(backend: str) -> None:
 def test_memory_behind_what_a_filter_keeps_is_not_looked_at(backend: str) -> None:
     """It may hold anything, such as what a program before it left there."""
     size = 200_000 if backend != "interpreter" else 100  # large blocks are used again
-    A.run(A.map(lambda x: A.sqrt(x), A.use(np.full(size, -1.0))), backend=backend)
+    untyped.run(A.map(lambda x: A.sqrt(x), A.use(np.full(size, -1.0))), backend=backend)
     clean(lambda xs: A.filter(lambda x: x > 0.5, xs)[0], np.linspace(0, 1, size), backend=backend)
 
 
@@ -176,16 +177,16 @@ def test_the_first_in_the_order_of_the_program_is_named(backend: str) -> None:
 
 
 def test_it_is_a_setting() -> None:
-    fast = A.runN(hidden)
+    fast = untyped.runN(hidden)
     xs = np.array([0.5])
     assert np.isfinite(fast(xs))
     with A.using(checks="all"), pytest.raises(AccelNaNError):
         fast(xs)
     assert np.isfinite(fast(xs))
     with pytest.raises(FloatingPointError):
-        A.runN(hidden, checks="all")(xs)
+        untyped.runN(hidden, checks="all")(xs)
     with pytest.raises(AccelValueError, match="checks=1 is no setting"):
-        A.run(hidden(A.use(xs)), checks=1)  # type: ignore[call-overload]  # what is tested
+        untyped.run(hidden(A.use(xs)), checks=1)
 
 
 def test_the_error_survives_a_pickle() -> None:

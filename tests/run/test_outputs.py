@@ -10,6 +10,7 @@ import pytest
 
 import accel as A
 from accel import outputs
+from tests import untyped
 
 BACKENDS = ["interpreter", "llvm", pytest.param("opencl", marks=pytest.mark.opencl)]
 XS = np.arange(6, dtype=np.float32)
@@ -32,7 +33,7 @@ def several(xs: A.Acc[A.Vector[np.float32]]) -> Any:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_one_result(backend: Any) -> None:
-    function, room = A.runN(doubled, backend=backend), np.full(6, np.nan, np.float32)
+    function, room = untyped.runN(doubled, backend=backend), np.full(6, np.nan, np.float32)
     for _ in range(3):
         room[:] = np.nan
         assert function(XS, out=room) is room
@@ -43,7 +44,7 @@ def test_one_result(backend: Any) -> None:
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_several_results_nested_as_they_are(backend: Any) -> None:
     rooms = np.empty(6, np.float32), (np.empty((), np.float32), (np.empty(6, np.float32), np.empty(6, np.bool)))
-    function: Any = A.runN(several, backend=backend)
+    function: Any = untyped.runN(several, backend=backend)
     assert function(XS, out=rooms) is rooms
     twice, (total, (same, large)) = rooms
     assert np.array_equal(twice, XS * 2)
@@ -56,7 +57,7 @@ def test_several_results_nested_as_they_are(backend: Any) -> None:
 def test_any_strides(step: int) -> None:
     memory = np.full(40, np.nan, np.float32)
     room = memory[::step][:6]
-    A.runN(doubled)(XS, out=room)
+    untyped.runN(doubled)(XS, out=room)
     assert np.array_equal(room, XS * 2)
     assert np.isnan(memory).sum() == 34
 
@@ -64,7 +65,7 @@ def test_any_strides(step: int) -> None:
 def test_records_and_complex_numbers() -> None:
     points = np.array([(1, 2.5), (3, 4.5)], [("n", np.int64), ("x", np.float32)])
     room = np.zeros_like(points)
-    A.runN(lambda ps: A.reverse(ps))(points, out=room)
+    untyped.runN(lambda ps: A.reverse(ps))(points, out=room)
     assert np.array_equal(room, points[::-1])
 
 
@@ -90,26 +91,26 @@ def test_what_cannot_be_written_is_said_and_nothing_is_written(
 ) -> None:
     before = np.array(out, copy=True)
     with pytest.raises(error, match=message) as raised:
-        A.runN(doubled)(XS, out=out)
+        untyped.runN(doubled)(XS, out=out)
     assert "test_outputs.py" in str(raised.value)
     assert np.array(out).tobytes() == before.tobytes()
 
 
 def test_nothing_is_written_if_the_last_of_several_is_wrong_or_the_program_fails() -> None:
     room = np.full(6, -1, np.float32)
-    function: Any = A.runN(several)
+    function: Any = untyped.runN(several)
     for wrong in (np.empty(6, np.float32), (np.empty(1, np.float32), (np.empty(6, np.float32), np.empty(6, np.bool)))):
         with pytest.raises(A.AccelError):
             function(XS, out=(room, wrong))
     with pytest.raises(A.AccelError, match=r"out\[0\] and out\[1\]\[0\] share memory"):
         function(XS, out=(room, (room[:1].reshape(()), (np.empty(6, np.float32), np.empty(6, np.bool)))))
     with pytest.raises(A.AccelIndexError):
-        A.runN(lambda xs: A.map(lambda x: xs[A.truncate(x) + 1], xs))(XS, out=room)
+        untyped.runN(lambda xs: A.map(lambda x: xs[A.truncate(x) + 1], xs))(XS, out=room)
     assert (room == -1).all()
 
 
 def test_other_names_are_refused() -> None:
-    function: Any = A.runN(doubled)
+    function: Any = untyped.runN(doubled)
     for name in ("into", "function", "room"):
         with pytest.raises(A.AccelTypeError, match="by position; by name it takes `out` and `donate`, or `keep` alone"):
             function(XS, **{name: np.empty(6, np.float32)})
@@ -154,7 +155,7 @@ def test_written_where_they_are_to_be(name: str, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(np, "copyto", None)
     for shape in ((5, 5), (40, 40), (1, 1)):
         m = np.random.default_rng(3).random(shape)
-        function: Any = A.runN(WRITTEN[name])
+        function: Any = untyped.runN(WRITTEN[name])
         expected = function(m)
         room = like(expected)
         assert function(m, out=room) is room
@@ -164,7 +165,7 @@ def test_written_where_they_are_to_be(name: str, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("name", COPIED)
 def test_copied_to_where_they_are_to_be(name: str) -> None:
     m = np.arange(16.0).reshape(4, 4) % 7
-    function: Any = A.runN(COPIED[name])
+    function: Any = untyped.runN(COPIED[name])
     expected = function(m)
     room = like(expected)
     assert function(m, out=room) is room
@@ -172,7 +173,7 @@ def test_copied_to_where_they_are_to_be(name: str) -> None:
 
 
 def test_nothing_is_written_where_a_second_shape_is_wrong() -> None:
-    function: Any = A.runN(WRITTEN["three"])
+    function: Any = untyped.runN(WRITTEN["three"])
     m = np.ones((4, 4))
     rooms = np.full((4, 4), 7.0), np.full(5, 7.0), np.full((4, 4), 7.0)
     with pytest.raises(A.AccelShapeError, match=r"out\[1\] has shape \(5,\), the result \(4,\)"):
@@ -181,7 +182,7 @@ def test_nothing_is_written_where_a_second_shape_is_wrong() -> None:
 
 
 def test_nothing_is_written_where_a_check_fails() -> None:
-    function: Any = A.runN(lambda i, xs: A.map(lambda x: x + 1, A.gather(i, xs)))
+    function: Any = untyped.runN(lambda i, xs: A.map(lambda x: x + 1, A.gather(i, xs)))
     room = np.full(6, 7, np.float32)
     with pytest.raises(A.AccelIndexError):
         function(np.array([0, 1, 2, 3, 4, 6]), XS, out=room)
@@ -190,7 +191,7 @@ def test_nothing_is_written_where_a_check_fails() -> None:
 
 def test_an_array_that_the_function_holds_may_be_written_at_last() -> None:
     held = np.arange(6, dtype=np.float32)
-    function: Any = A.runN(lambda xs: A.zipWith(A.add, xs, A.reverse(A.use(held))))
+    function: Any = untyped.runN(lambda xs: A.zipWith(A.add, xs, A.reverse(A.use(held))))
     first = function(XS)
     held.flags.writeable = True
     assert same(function(XS, out=held), first)
@@ -198,7 +199,7 @@ def test_an_array_that_the_function_holds_may_be_written_at_last() -> None:
 
 def test_a_part_of_a_larger_array() -> None:
     memory = np.full(40, 7, np.float32)
-    function = A.runN(doubled)
+    function = untyped.runN(doubled)
     function(XS, out=memory[10:16])
     assert np.array_equal(memory[10:16], XS * 2)
     assert (memory[:10] == 7).all()

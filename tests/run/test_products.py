@@ -15,6 +15,7 @@ import pytest
 
 import accel as A
 from accel.support.choices import STRATEGIES
+from tests import untyped
 from tests.marks import one_in, slow
 
 Reals: TypeAlias = npt.NDArray[np.floating[Any]]  # Any: f32 or f64
@@ -76,7 +77,7 @@ def dot(xs: Reals, ys: Reals) -> A.Acc[A.Scalar[Any]]:
 
 def bits(program: object, **given: Any) -> bytes:
     """The bits of a program's only result."""
-    found = A.run(program, **given)  # type: ignore[call-overload]  # settings by name, of several tests
+    found = untyped.run(program, **given)
     return np.asarray(found).tobytes()
 
 
@@ -168,7 +169,7 @@ PROGRAMS = (matrix_product, variances, whole, of_three, scaled, gathered, in_a_l
 
 
 def results(program: object, **given: Any) -> list[bytes]:
-    found = A.run(program, **given)  # type: ignore[call-overload]  # settings by name, of several tests
+    found = untyped.run(program, **given)
     return [part.tobytes() for part in (found if isinstance(found, tuple) else (found,))]
 
 
@@ -207,7 +208,7 @@ def test_special_numbers(kind: type[np.floating[Any]], backend: str) -> None:
         xs, ys = np.full(width + 1, -0.0, kind), np.ones(width + 1, kind)
         xs[0], ys[0], xs[width], ys[width] = x, y, later_x, later_y
         program = A.fold1(A.add, A.zipWith(A.mul, A.use(xs), A.use(ys)))
-        found = np.asarray(A.run(program, backend=backend))
+        found = np.asarray(untyped.run(program, backend=backend))
         with np.errstate(all="ignore"):
             wanted = kind(_fused(kind, later_x, later_y, float(kind(x) * kind(y))))
         same = found.tobytes() == wanted.tobytes() or (np.isnan(found) and np.isnan(wanted))
@@ -261,16 +262,16 @@ def test_products_that_are_shared_or_forced_are_rounded(backend: str) -> None:
     product = A.zipWith(A.mul, A.use(xs), A.use(ys))
     expected = np.float32(float(tree(xs, ys, fused=False)))
     assert expected != np.float32(float(tree(xs, ys)))
-    total, array = A.run((A.sum(product), product), backend=backend)
+    total, array = untyped.run((A.sum(product), product), backend=backend)
     assert total == expected
     np.testing.assert_array_equal(array, xs * ys)
-    assert A.run(A.sum(A.compute(product)), backend=backend) == expected
+    assert untyped.run(A.sum(A.compute(product)), backend=backend) == expected
 
 
 def test_rows_of_a_matrix_product_are_dot_products() -> None:
     for kind in TYPES:
         a, b = rows(kind, (5, 200))[0], rows(kind, (200, 3))[1]
-        found = np.asarray(A.run(matrix_product(kind)))  # type: ignore[call-overload]  # an object, of several types
+        found = np.asarray(untyped.run(matrix_product(kind)))
         for i, j in np.ndindex(5, 3):
             assert found[i, j].tobytes() == bits(dot(a[i], np.ascontiguousarray(b[:, j])))
 
@@ -278,12 +279,12 @@ def test_rows_of_a_matrix_product_are_dot_products() -> None:
 def test_all_checks_name_the_multiplication() -> None:
     xs = A.use(np.array([1.0, np.inf]))
     with pytest.raises(A.AccelNaNError, match="zipWith"):
-        A.run(A.sum(A.zipWith(A.mul, xs, A.use(np.array([1.0, 0.0])))), checks="all")
+        untyped.run(A.sum(A.zipWith(A.mul, xs, A.use(np.array([1.0, 0.0])))), checks="all")
 
 
 def test_products_are_part_of_the_key_of_compiled_functions() -> None:
     xs, ys = drawn(np.float64, 500, 7)
-    function = A.runN(lambda x, y: A.sum(A.zipWith(A.mul, x, y)))
+    function = untyped.runN(lambda x, y: A.sum(A.zipWith(A.mul, x, y)))
     fused = np.asarray(function(xs, ys)).tobytes()
     with A.using(products="rounded"):
         rounded_first = np.asarray(function(xs, ys)).tobytes()

@@ -13,6 +13,7 @@ import pytest
 
 import accel as A
 from accel.ast.combinators.random import keys, numbers
+from tests import untyped
 
 BACKENDS = ["interpreter", "llvm", pytest.param("opencl", marks=pytest.mark.opencl)]
 SEED = (3 << 64) + 77
@@ -30,7 +31,7 @@ def test_the_numbers_are_numpy_s(backend: Any) -> None:
         (A.random.bits(KEY, sh), A.random.uniform(KEY, sh, np.float64), A.random.uniform(KEY, sh, np.float32))
         for sh in SHAPES
     )
-    for sh, (bits, wide, narrow) in zip(SHAPES, A.run(programs, backend=backend), strict=True):
+    for sh, (bits, wide, narrow) in zip(SHAPES, untyped.run(programs, backend=backend), strict=True):
         np.testing.assert_array_equal(bits, philox().random_raw(sh))
         np.testing.assert_array_equal(wide, np.random.Generator(philox()).random(sh))
         np.testing.assert_array_equal(narrow, np.random.Generator(philox()).random(sh, dtype=np.float32))
@@ -40,7 +41,7 @@ def test_the_numbers_are_numpy_s(backend: Any) -> None:
 @pytest.mark.parametrize("threads", [1, 3])
 def test_the_numbers_of_large_arrays(threads: int) -> None:
     """Lanes, ends of rows that are no whole vectors, positions that no counter begins at, chunks of several threads."""
-    bits, narrow, last = A.run(
+    bits, narrow, last = untyped.run(
         (
             A.random.bits(KEY, (129, 1003)),
             A.random.uniform(KEY, (100_003,), np.float32),
@@ -63,7 +64,7 @@ def test_numbers_in_any_order(order: Callable[[Any], Any]) -> None:
     count = 40_000
     numbers = A.random.bits(KEY, (count,))
     read = A.backpermute((count,), lambda ix: A.index(order(ix[0])), numbers)
-    np.testing.assert_array_equal(A.run(read), philox().random_raw(count)[order(np.arange(count))])
+    np.testing.assert_array_equal(untyped.run(read), philox().random_raw(count)[order(np.arange(count))])
 
 
 @pytest.mark.llvm
@@ -71,7 +72,7 @@ def test_numbers_in_any_order(order: Callable[[Any], Any]) -> None:
 def test_numbers_behind_what_is_no_number(before: int) -> None:
     """The lanes before the first number have positions below 0, which nobody reads: they come to the end of all counters."""
     head = np.arange(before, dtype=np.uint64)
-    found = A.run(A.append(A.use(head), A.random.bits(KEY, (100,))))
+    found = untyped.run(A.append(A.use(head), A.random.bits(KEY, (100,))))
     np.testing.assert_array_equal(found, np.concatenate([head, philox().random_raw(100)]))
 
 
@@ -82,7 +83,7 @@ def test_a_bootstrap_gathers_and_draws_in_one_loop() -> None:
     drawn = A.random.integers(KEY, (20_000,), 0, 1000)
     total = A.sum(A.gather(drawn, A.use(table)))
     places = [word * 1000 >> 64 for word in philox().random_raw(20_000).tolist()]
-    assert A.run(total) == table[places].sum()
+    assert untyped.run(total) == table[places].sum()
     assert A.explain(total).loops == 1
 
 
@@ -94,7 +95,7 @@ def test_every_element_may_have_its_own_key() -> None:
     seeds = np.arange(-20, 20)
     expected = [np.random.Philox(key=int(seed) % 2**64, counter=1 << 61).random_raw(1)[0] for seed in seeds]
     for backend in ("interpreter", "llvm"):
-        np.testing.assert_array_equal(A.runN(coins, backend=backend)(seeds), np.array(expected, np.uint64))
+        np.testing.assert_array_equal(untyped.runN(coins, backend=backend)(seeds), np.array(expected, np.uint64))
 
 
 @pytest.mark.llvm
@@ -102,7 +103,7 @@ def test_a_seed_may_be_an_argument() -> None:
     def drawn(seed: A.Acc[A.Scalar[np.int64]]) -> A.Acc[A.Vector[np.uint64]]:
         return A.random.bits(A.random.key(A.the(seed)), (1000,))
 
-    run = A.runN(drawn)
+    run = untyped.runN(drawn)
     for seed in (0, 5, 1 << 62):
         np.testing.assert_array_equal(run(np.int64(seed)), philox(seed).random_raw(1000))
 
@@ -110,7 +111,7 @@ def test_a_seed_may_be_an_argument() -> None:
 def test_a_key_makes_keys() -> None:
     made = A.random.split(KEY, 3)
     again = A.random.split(KEY, 2)
-    words = [A.run(A.random.bits(key, (4,)), backend="interpreter").tolist() for key in (KEY, *made, *again)]
+    words = [untyped.run(A.random.bits(key, (4,)), backend="interpreter").tolist() for key in (KEY, *made, *again)]
     assert words[1:3] == words[4:]
     assert len({word for each in words[:4] for word in each}) == 16
 
@@ -122,19 +123,20 @@ def test_a_mean_is_one_loop_that_stores_nothing() -> None:
         points = A.zip(
             A.random.uniform(first, (4_000_000,), np.float32), A.random.uniform(second, (4_000_000,), np.float32)
         )
-        return A.foldAll(A.add, 0, A.map(lambda p: A.boolToInt(p[0] * p[0] + p[1] * p[1] < 1), points))
+        inside = A.map(lambda p: A.boolToInt(p[0] * p[0] + p[1] * p[1] < 1), points)
+        return A.foldAll(A.add, 0, inside)
 
     explanation = A.explain(pi)
     assert explanation.loops == 1
     assert len(explanation.clusters) == 1
     assert dict(explanation.writes) == {"1": 1}
-    inside = A.runN(pi)(np.int64(1))
+    inside = untyped.runN(pi)(np.int64(1))
     assert abs(inside / 1e6 - np.pi) < 0.005
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_normal_numbers_are_quantiles(backend: Any) -> None:
-    wide, narrow = A.run(
+    wide, narrow = untyped.run(
         (A.random.normal(KEY, (500,), np.float64), A.random.normal(KEY, (500,), np.float32)), backend=backend
     )
     words = philox().random_raw(500).tolist()
@@ -153,7 +155,7 @@ def test_the_ends_of_the_normal_distribution() -> None:
     for small, width in ((False, 64), (True, 32)):
         dtype = np.dtype(np.int64) if small else np.dtype(np.uint64)
         words: Any = np.array([0, 1, 2**width - 2, 2**width - 1], dtype)  # of either type
-        found = A.run(A.map(partial(normal_of_word, small=small), A.use(words)), backend="interpreter")
+        found = untyped.run(A.map(partial(normal_of_word, small=small), A.use(words)), backend="interpreter")
         largest = -NormalDist().inv_cdf(2.0**-width)
         np.testing.assert_allclose(found, [largest, -largest, 0, 0], rtol=1e-6, atol=1e-9)
 
@@ -161,7 +163,7 @@ def test_the_ends_of_the_normal_distribution() -> None:
 @pytest.mark.llvm
 def test_moments_of_normal_numbers() -> None:
     for dtype in (np.float32, np.float64):
-        xs = A.run(A.random.normal(A.random.key(5), (1_000_000,), dtype)).astype(float)
+        xs = untyped.run(A.random.normal(A.random.key(5), (1_000_000,), dtype)).astype(float)
         moments = [float((xs**power).mean()) for power in (1, 2, 3, 4)]
         np.testing.assert_allclose(moments, [0, 1, 0, 3], atol=0.02)
 
@@ -169,7 +171,7 @@ def test_moments_of_normal_numbers() -> None:
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize(("low", "high"), [(1, 7), (-5, -4), (-(1 << 63), (1 << 63) - 1), (0, (1 << 62) + 3)])
 def test_integers_are_scaled_bits(backend: Any, low: int, high: int) -> None:
-    found = A.run(A.random.integers(KEY, (100,), low, high), backend=backend)
+    found = untyped.run(A.random.integers(KEY, (100,), low, high), backend=backend)
     expected = [low + (word * (high - low) >> 64) for word in philox().random_raw(100).tolist()]
     assert found.tolist() == expected
 
@@ -177,7 +179,9 @@ def test_integers_are_scaled_bits(backend: Any, low: int, high: int) -> None:
 @pytest.mark.llvm
 def test_limits_may_be_computed() -> None:
     limits = A.use(np.array([3, 3]))
-    found = A.run(A.random.integers(KEY, (100,), limits[A.index(0)], limits[A.index(1)] - 10), backend="interpreter")
+    found = untyped.run(
+        A.random.integers(KEY, (100,), limits[A.index(0)], limits[A.index(1)] - 10), backend="interpreter"
+    )
     assert set(found.tolist()) == {3}
 
 

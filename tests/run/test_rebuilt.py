@@ -9,6 +9,7 @@ import pytest
 
 import accel as A
 from accel import execution
+from tests import untyped
 
 RANDOM = np.random.default_rng(3)
 
@@ -22,8 +23,8 @@ def test_its_own_arrays_count(backend: str) -> None:
     for size in (0, 1, 5, 100, 5, 0):
         xs, ys = RANDOM.integers(0, 9, size).astype(np.float64), RANDOM.integers(0, 9, size).astype(np.float64)
         for _ in range(3):
-            assert A.run(dot(xs, ys), backend=backend) == float(xs @ ys)
-            assert A.run(dot(ys, ys), backend=backend) == float(ys @ ys)
+            assert untyped.run(dot(xs, ys), backend=backend) == float(xs @ ys)
+            assert untyped.run(dot(ys, ys), backend=backend) == float(ys @ ys)
 
 
 def test_arrays_in_any_order() -> None:
@@ -38,7 +39,7 @@ def test_arrays_in_any_order() -> None:
     for _ in range(3):
         for order in ([0, 1, 2, 3, 4], [4, 3, 2, 1, 0], [2, 2, 1, 0, 0], [1, 1, 1, 1, 1]):
             a, b, c, d, e = (float(number) for number in order)
-            first, second, third = A.run(program(order))
+            first, second, third = untyped.run(program(order))
             assert first.tolist() == [c - a * e - d] * 4
             assert (second.tolist(), third.tolist()) == ([b] * 4, [c] * 4)
 
@@ -49,9 +50,9 @@ def test_numbers_that_are_equal_but_not_the_same() -> None:
         kept = A.map(lambda x: x + -0.0, A.use(xs))
         lost = A.map(lambda x: x + 0.0, A.use(xs))
         unknown = A.map(lambda x: x + np.nan, A.use(xs))
-        assert np.signbit(A.run(kept)[0])
-        assert not np.signbit(A.run(lost)[0])
-        assert np.isnan(A.run(unknown)[0])
+        assert np.signbit(untyped.run(kept)[0])
+        assert not np.signbit(untyped.run(lost)[0])
+        assert np.isnan(untyped.run(unknown)[0])
 
 
 def test_errors_name_the_lines_of_the_program_that_runs() -> None:
@@ -59,9 +60,9 @@ def test_errors_name_the_lines_of_the_program_that_runs() -> None:
     lines = set()
     for _ in range(3):
         with pytest.raises(A.AccelIndexError) as first:
-            A.run(A.gather(A.use(np.array([5])), A.use(table)))  # one line
+            untyped.run(A.gather(A.use(np.array([5])), A.use(table)))  # one line
         with pytest.raises(A.AccelIndexError) as second:
-            A.run(A.gather(A.use(np.array([6])), A.use(table)))  # another line
+            untyped.run(A.gather(A.use(np.array([6])), A.use(table)))  # another line
         assert "(5,)" in str(first.value)
         assert "(6,)" in str(second.value)
         assert "# one line" in str(first.value)
@@ -73,31 +74,31 @@ def test_errors_name_the_lines_of_the_program_that_runs() -> None:
 def test_settings_count() -> None:
     xs = np.array([np.inf, -np.inf])
     for _ in range(3):
-        assert np.isnan(A.run(A.sum(A.use(xs))))
+        assert np.isnan(untyped.run(A.sum(A.use(xs))))
         with pytest.raises(A.AccelNaNError):
-            A.run(A.sum(A.use(xs)), checks="all")
-        assert np.isnan(A.run(A.sum(A.use(xs)), backend="interpreter"))
-        assert np.isnan(A.run(A.sum(A.use(xs)), sizes="actual"))
+            untyped.run(A.sum(A.use(xs)), checks="all")
+        assert np.isnan(untyped.run(A.sum(A.use(xs)), backend="interpreter"))
+        assert np.isnan(untyped.run(A.sum(A.use(xs)), sizes="actual"))
 
 
 def test_no_stage_sees_what_comes_again(monkeypatch: pytest.MonkeyPatch) -> None:
     xs = RANDOM.random(10)
-    A.run(dot(xs, xs))
+    untyped.run(dot(xs, xs))
 
     def build(*arguments: object) -> None:
         raise AssertionError("built again")
 
     monkeypatch.setattr(execution, "_built", build)
-    assert A.run(dot(xs, xs)) == pytest.approx(float(xs @ xs))
+    assert untyped.run(dot(xs, xs)) == pytest.approx(float(xs @ xs))
     with pytest.raises(AssertionError, match="built again"):
-        A.run(A.map(lambda x: x * 3.25 + 1.5, A.use(xs)))
+        untyped.run(A.map(lambda x: x * 3.25 + 1.5, A.use(xs)))
 
 
 def test_what_takes_too_large_shapes_or_no_elements() -> None:
     for shape in ((3, 4), (0, 4), (3, 0), (1, 1)):
         matrix = RANDOM.random(shape)
         for _ in range(2):
-            assert A.run(A.transpose(A.use(matrix))).tolist() == matrix.T.tolist()
+            assert untyped.run(A.transpose(A.use(matrix))).tolist() == matrix.T.tolist()
 
 
 @pytest.mark.solver

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import accel as A
+from tests import untyped
 
 BACKENDS = ["interpreter", "llvm", pytest.param("opencl", marks=pytest.mark.opencl)]
 POINTS = np.array(
@@ -38,7 +39,7 @@ def test_structured_arrays(backend: Any) -> None:
     points: A.Acc[Any] = A.use(POINTS)
     kept, _ = A.filter(lambda p: p[0] > 2, points)
     chosen = A.map(lambda p: A.cond(p[2][0], p, points[1]), points)
-    found: Any = A.run((points, A.reverse(points), kept, chosen, A.map(lambda p: p[2], points)), backend=backend)
+    found: Any = untyped.run((points, A.reverse(points), kept, chosen, A.map(lambda p: p[2], points)), backend=backend)
     for got, expected in zip(found, (POINTS, POINTS[::-1], POINTS[1:], POINTS, POINTS["p"]), strict=True):
         assert got.dtype == expected.dtype
         np.testing.assert_array_equal(got, expected)
@@ -47,12 +48,12 @@ def test_structured_arrays(backend: Any) -> None:
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_named_tuples(backend: Any) -> None:
     pairs = A.use(PAIR)
-    turned = A.run(A.reverse(pairs), backend=backend)
+    turned = untyped.run(A.reverse(pairs), backend=backend)
     assert isinstance(turned, Pair)
     np.testing.assert_array_equal(turned.left, PAIR.left[::-1])
     np.testing.assert_array_equal(turned.right, PAIR.right[::-1])
     swap = A.map(lambda p: A.lift(p[1], p[0]), pairs)
-    swapped = A.run(swap, backend=backend)
+    swapped = untyped.run(swap, backend=backend)
     assert type(swapped) is tuple
 
 
@@ -68,7 +69,7 @@ def test_records(backend: Any) -> None:
         return Particle(n=A.max(Particle.n(p), Particle.n(q)), x=Particle.x(p) + Particle.x(q))
 
     twice = A.map(lambda p: Both(Particle(Particle.x(p) * 2, Particle.n(p)), n=1), particles)
-    found: Any = A.run(
+    found: Any = untyped.run(
         (
             A.map(Particle.x, particles),
             A.fold(join, Particle(0, 0), particles),
@@ -105,7 +106,7 @@ def test_fields_of_tuples_and_maybes() -> None:
 
     given = Charged(charge=A.lift(A.constant(3, np.int8), A.constant(True)), at=A.just(A.constant(7)))
     at = A.fromMaybe(0, Charged.at(given))
-    found: Any = A.run((A.unit(given), A.unit(at)), backend="interpreter")
+    found: Any = untyped.run((A.unit(given), A.unit(at)), backend="interpreter")
     assert found[0].dtype.names == ("charge", "at")
     assert found[0]["charge"]["f0"] == 3
     assert found[1] == 7
@@ -126,7 +127,7 @@ def test_plain_tuples_are_read_as_records_and_annotations_hold() -> None:
 
 def test_a_compiled_function_gives_what_each_call_gave() -> None:
     """Equal element types, other records."""
-    function: Any = A.runN(lambda xs: A.reverse(xs), backend="interpreter")
+    function: Any = untyped.runN(lambda xs: A.reverse(xs), backend="interpreter")
     structured = np.array([(1.0, 2), (3.0, 4)], [("a", "f8"), ("b", "i8")])
     for _ in range(3):
         assert function(structured).dtype.names == ("a", "b")
@@ -137,7 +138,7 @@ def test_a_compiled_function_gives_what_each_call_gave() -> None:
 
 def test_empty_and_of_rank_0() -> None:
     programs: Any = A.use(POINTS[:0]), A.unit(A.use(POINTS)[1])
-    found = A.run(programs, backend="interpreter")
+    found = untyped.run(programs, backend="interpreter")
     assert found[0].shape == (0,)
     assert found[1].shape == ()
     assert found[1] == POINTS[1]
@@ -151,7 +152,7 @@ def test_maybes_are_stored(backend: Any) -> None:
     made = A.map(lambda v: A.cond(v > 100, A.just(v), A.nothing()), A.use(np.array([1, 200, 3, 300])))
     stored: A.Acc[Any] = A.compute(made)
     filled = A.map(lambda m: A.fromMaybe(-1, m), A.reverse(stored))
-    found: Any = A.run((stored, filled, A.fold(first, A.nothing(), stored)), backend=backend)
+    found: Any = untyped.run((stored, filled, A.fold(first, A.nothing(), stored)), backend=backend)
     np.testing.assert_array_equal(found[0][0], [False, True, False, True])
     np.testing.assert_array_equal(found[0][1], [0, 200, 0, 300])
     np.testing.assert_array_equal(found[1], [300, -1, 200, -1])
@@ -163,7 +164,7 @@ def test_arrays_of_rank_8(backend: Any) -> None:
     x = np.arange(384).reshape(2, 1, 2, 3, 2, 2, 2, 4)
     xs: Any = A.use(x)
     whole = (A.sum(xs), A.transposeOn(0, 7, xs), A.foldAll(A.add, 0, xs), A.scanl1(A.add, A.map(lambda v: v + 1, xs)))
-    found: Any = A.run(whole, backend=backend)
+    found: Any = untyped.run(whole, backend=backend)
     expected = (x.sum(-1), x.swapaxes(0, 7), x.sum(), np.cumsum(x + 1, -1))
     for got, wanted in zip(found, expected, strict=True):
         np.testing.assert_array_equal(got, wanted)

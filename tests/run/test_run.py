@@ -10,6 +10,7 @@ import pytest
 
 import accel as A
 from accel.errors import AccelIndexError, AccelShapeError, AccelTypeError, AccelValueError
+from tests import untyped
 
 BACKENDS = ["interpreter", "llvm", "opencl"]
 
@@ -23,7 +24,7 @@ def dotp(xs: A.Acc[A.Vector[np.float32]], ys: A.Acc[A.Vector[np.float32]]) -> A.
 def test_dot_product(backend: str, n: int) -> None:
     x = np.arange(n, dtype=np.float32) % 7
     y = np.arange(n, dtype=np.float32) % 5
-    result = A.run(dotp(A.use(x), A.use(y)), backend=backend)
+    result = untyped.run(dotp(A.use(x), A.use(y)), backend=backend)
     assert result.shape == ()
     assert result.dtype == np.float32
     assert result == np.float32(np.dot(x.astype(np.float64), y))  # exact: small integers
@@ -33,7 +34,7 @@ def test_dot_product(backend: str, n: int) -> None:
 def test_nested_tuples_come_back_as_nested_tuples(backend: str) -> None:
     xs = A.use(np.arange(5))
     pairs = A.map(lambda x: A.lift(x, x + 1), xs)
-    whole, (ones, (lefts, rights)) = A.run((xs, (A.map(lambda x: x * 0 + 1, xs), pairs)), backend=backend)
+    whole, (ones, (lefts, rights)) = untyped.run((xs, (A.map(lambda x: x * 0 + 1, xs), pairs)), backend=backend)
     assert whole.tolist() == [0, 1, 2, 3, 4]
     assert ones.tolist() == [1] * 5
     assert lefts.tolist() == [0, 1, 2, 3, 4]
@@ -44,7 +45,7 @@ def test_nested_tuples_come_back_as_nested_tuples(backend: str) -> None:
 def test_results_are_fresh_and_contiguous(backend: str) -> None:
     x = np.arange(12.0).reshape(3, 4)
     doubled = A.map(lambda e: e * 2, A.use(x))
-    same, twice, again = A.run((A.use(x), doubled, A.use(x)), backend=backend)
+    same, twice, again = untyped.run((A.use(x), doubled, A.use(x)), backend=backend)
     same[:] = -1
     again[:] = -2
     assert x[0, 1] == 1
@@ -66,7 +67,7 @@ def test_any_strides_and_byte_order_go_in(backend: str, view: object) -> None:
     x = view(np.arange(60.0).reshape(6, 10))
     x.flags.writeable = False
     added, summed = A.map(lambda e: e + 1, A.use(x)), A.fold(A.add, 0, A.use(x))
-    result, sums = A.run((added, summed), backend=backend)
+    result, sums = untyped.run((added, summed), backend=backend)
     np.testing.assert_array_equal(result, x + 1)
     np.testing.assert_array_equal(sums, x.sum(axis=-1))
 
@@ -110,7 +111,7 @@ def test_of_settings_of_runn_that_are_given_twice_the_later_ones_count() -> None
 
 
 def test_runn_compiles_again_for_another_dtype_unless_annotated() -> None:
-    free = A.runN(lambda xs: A.map(lambda x: x + 1, xs))
+    free = untyped.runN(lambda xs: A.map(lambda x: x + 1, xs))
     assert free(np.arange(3)).dtype == np.int64
     assert free(np.arange(3, dtype=np.uint8)).dtype == np.uint8
     assert free(np.ones((2, 2))).shape == (2, 2)
@@ -137,13 +138,13 @@ def test_index_out_of_bounds_names_the_line_and_the_index(backend: str) -> None:
     assert "index (10,) is out of bounds for an array of shape (3,)" in str(caught.value)
     assert "A.run(A.map(lambda i: xs[i], where), backend=backend)" in str(caught.value)
     with pytest.raises(AccelIndexError) as caught:
-        A.run(A.gather(where, xs), backend=backend)
+        untyped.run(A.gather(where, xs), backend=backend)
     assert "index (10,) is out of bounds for an array of shape (3,)" in str(caught.value)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_fold1_of_nothing(backend: str) -> None:
-    sums = A.runN(lambda xs: A.fold1(A.add, xs), backend=backend)
+    sums = untyped.runN(lambda xs: A.fold1(A.add, xs), backend=backend)
     assert sums(np.ones((2, 3))).tolist() == [3.0, 3.0]
     assert sums(np.ones((0, 3))).tolist() == []
     assert sums(np.ones((0, 0))).tolist() == []
@@ -153,7 +154,7 @@ def test_fold1_of_nothing(backend: str) -> None:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_after_an_error_the_next_call_is_right(backend: str) -> None:
-    fast = A.runN(lambda xs, i: A.gather(i, xs), backend=backend)
+    fast = untyped.runN(lambda xs, i: A.gather(i, xs), backend=backend)
     with pytest.raises(AccelIndexError):
         fast(np.arange(3), np.array([5]))
     assert fast(np.arange(3), np.array([2, 0])).tolist() == [2, 0]
@@ -182,5 +183,5 @@ def test_control_flow(backend: str) -> None:
     xs = A.use(np.arange(6))
     doubled = A.awhile(lambda s: A.map(lambda t: t < 100, A.fold(A.add, 0, s)), lambda s: A.map(lambda x: x * 2, s), xs)
     chosen = A.acond(A.the(A.fold(A.add, 0, xs)) > 10, A.take(2, doubled), doubled)
-    assert A.run((doubled, chosen), backend=backend)[0].tolist() == [0, 8, 16, 24, 32, 40]
-    assert A.run(chosen, backend=backend).tolist() == [0, 8]
+    assert untyped.run((doubled, chosen), backend=backend)[0].tolist() == [0, 8, 16, 24, 32, 40]
+    assert untyped.run(chosen, backend=backend).tolist() == [0, 8]

@@ -10,6 +10,7 @@ import pytest
 
 import accel as A
 from accel.errors import AccelShapeError
+from tests import untyped
 from tests.marks import one_in, slow
 from tests.run.test_segments import BACKENDS, LENGTHS, OPERATORS, Host, Vector, elements, same, separately
 
@@ -52,14 +53,14 @@ def test_each_segment_is_scanned_as_if_alone(form: str, name: str, lengths: str)
     program = FORMS[form][0](f, *seeds(form, name), made(A.use(xs)), A.use(np.array(counts, np.int32)))
     expected = alone(form, name, xs, counts)
     for backend, threads in (("interpreter", 1), ("llvm", 1), ("llvm", 2), ("llvm", 3), ("opencl", 1)):
-        same(A.run(program, backend=backend, threads=threads), expected)
+        same(untyped.run(program, backend=backend, threads=threads), expected)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_rows_of_an_array_are_divided_alike(backend: str) -> None:
     xs, lengths = elements(2 * 3 * 11).reshape(2, 3, 11), [3, 0, 7]
     described = A.use(np.array(lengths))
-    (scans, totals), longer = A.run(
+    (scans, totals), longer = untyped.run(
         (A.scanrTotalSeg(A.add, 0.5, A.use(xs), described), A.scanlSeg(A.add, 0.5, A.use(xs), described)),
         backend=backend,
     )
@@ -74,13 +75,14 @@ def test_rows_of_an_array_are_divided_alike(backend: str) -> None:
 def test_what_does_not_describe_segments_is_an_error(form: str, lengths: list[int], backend: str) -> None:
     program = FORMS[form][0](A.add, *seeds(form, "sum"), A.use(np.arange(10.0)), A.use(np.array(lengths)))
     with pytest.raises(AccelShapeError, match=f"{form}: a segment from"):
-        A.run(program, backend=backend)
+        untyped.run(program, backend=backend)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_arrays_without_rows_or_elements(backend: str) -> None:
     def scanned(xs: Host, lengths: list[int]) -> Host:
-        return A.run(A.scanlSeg(A.add, 1, A.use(xs), A.use(np.array(lengths, np.int64))), backend=backend)
+        found: Host = untyped.run(A.scanlSeg(A.add, 1, A.use(xs), A.use(np.array(lengths, np.int64))), backend=backend)
+        return found
 
     assert scanned(np.zeros((0, 4)), [1, 2]).shape == (0, 5)
     assert scanned(np.zeros((2, 0)), [0, 0]).tolist() == [[1, 1], [1, 1]]
@@ -96,7 +98,7 @@ def test_what_makes_the_elements_runs_in_the_loop() -> None:
 
     xs, lengths = np.arange(9), np.array([3, 0, 5])
     assert A.explain(scanned, xs, lengths).loops == 2
-    assert [each.tolist() for each in A.runN(scanned)(xs, lengths)] == [[0, 0, 2, 0, 6, 14, 24, 36], [6, 0, 50]]
+    assert [each.tolist() for each in untyped.runN(scanned)(xs, lengths)] == [[0, 0, 2, 0, 6, 14, 24, 36], [6, 0, 50]]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -104,7 +106,7 @@ def test_softmax_of_segments(backend: str) -> None:
     """A segment's total, at each of its elements: the last running sum, spread from the right."""
     xs, lengths = elements(40), A.use(np.array([3, 0, 30, 7]))
     sums = A.scanr1Seg(lambda a, b: b, A.scanl1Seg(A.add, A.use(xs), lengths), lengths)
-    shares = A.run(A.zipWith(A.div, A.use(xs), sums), backend=backend)
+    shares = untyped.run(A.zipWith(A.div, A.use(xs), sums), backend=backend)
     for start, end in ((0, 3), (3, 33), (33, 40)):
         np.testing.assert_allclose(shares[start:end], xs[start:end] / xs[start:end].sum(), rtol=1e-5)
 
@@ -118,9 +120,9 @@ def test_segments_of_few_elements_are_scanned_in_one_row(form: str, name: str) -
     f, made, _ = OPERATORS[name]
     counts = [*SHORT[:150], 5, 40, *SHORT[150:]]
     program = FORMS[form][0](f, *seeds(form, name), made(A.use(elements(sum(counts) + 5))), A.use(np.array(counts)))
-    expected = A.run(program, backend="interpreter")
+    expected = untyped.run(program, backend="interpreter")
     for threads in (1, 2):
-        same(A.run(program, backend="llvm", threads=threads), expected)
+        same(untyped.run(program, backend="llvm", threads=threads), expected)
 
 
 @pytest.mark.parametrize("kind", one_in(3, ["int8", "uint8", "int16", "float16", "int64", "float64", "bool"], kept=7))
@@ -130,8 +132,8 @@ def test_few_elements_of_any_type(kind: str) -> None:
     f = (lambda a, b: a & b) if kind == "bool" else A.add
     for scan, reduced in ((A.scanl1Seg, np.add), (A.scanr1Seg, np.add)):
         program = scan(f, A.use(xs), A.use(lengths))
-        result = A.run(program, backend="llvm")
-        same(result, A.run(program, backend="interpreter"))
+        result = untyped.run(program, backend="llvm")
+        same(result, untyped.run(program, backend="interpreter"))
         if np.issubdtype(xs.dtype, np.integer):
             parts = np.split(xs, np.cumsum(lengths))[:-1]
             turned = [part[::-1] if scan is A.scanr1Seg else part for part in parts]
@@ -160,9 +162,9 @@ def test_exclusive_scans_of_few_elements(kind: str) -> None:
         )
 
     given = xs.astype(kind), others, lengths
-    expected = A.runN(program, backend="interpreter")(*given)
+    expected = untyped.runN(program, backend="interpreter")(*given)
     for threads in (1, 2):
-        same(A.runN(program, threads=threads)(*given), expected)
+        same(untyped.runN(program, threads=threads)(*given), expected)
 
 
 def test_seeds_and_what_is_done_with_elements_in_one_row() -> None:
@@ -174,9 +176,9 @@ def test_seeds_and_what_is_done_with_elements_in_one_row() -> None:
         picked = A.imap(lambda i, x: x + A.fromIntegral(A.unindex(i)[0], np.float32), A.gather(places, xs))
         return A.prescanlSeg(A.add, 0.25, picked, lengths), A.scanl1Seg(A.max, xs, lengths)
 
-    expected = A.runN(program, backend="interpreter")(xs, places, lengths)
+    expected = untyped.runN(program, backend="interpreter")(xs, places, lengths)
     for threads in (1, 2):
-        same(A.runN(program, threads=threads)(xs, places, lengths), expected)
+        same(untyped.runN(program, threads=threads)(xs, places, lengths), expected)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -185,7 +187,7 @@ def test_wrong_lengths_of_no_elements_are_an_error(lengths: list[int], backend: 
     xs = np.zeros(0 if lengths == [3] else 4)
     for scan in (A.scanl1Seg, A.scanr1Seg):
         with pytest.raises(AccelShapeError, match="a segment from"):
-            A.run(scan(A.add, A.use(xs), A.use(np.array(lengths))), backend=backend)
+            untyped.run(scan(A.add, A.use(xs), A.use(np.array(lengths))), backend=backend)
 
 
 def test_lengths_that_lead_far_before_the_array() -> None:
@@ -193,7 +195,7 @@ def test_lengths_that_lead_far_before_the_array() -> None:
     lengths = np.array([-(2**40), *[1] * 100_000])
     for scan in (A.scanl1Seg, A.scanr1Seg):
         with pytest.raises(AccelShapeError, match="a segment from"):
-            A.run(scan(A.add, A.use(elements(200_000)), A.use(lengths)), backend="llvm", threads=2)
+            untyped.run(scan(A.add, A.use(elements(200_000)), A.use(lengths)), backend="llvm", threads=2)
 
 
 FOLLOWING: dict[str, Callable[[Vector, Vector, Vector], object]] = {
@@ -237,9 +239,9 @@ def test_what_goes_through_the_elements_in_order_shares_the_loop(name: str) -> N
     lengths = np.array([0, 3, 1, 0, 2, 4, 9, 0, 30] * 8)
     xs = elements(lengths.sum())
     assert A.explain(program, xs, xs, lengths).loops == 2 + (name == "a scatter")  # beside it one that fills the array
-    expected = A.runN(program, backend="interpreter")(xs, xs, lengths)
+    expected = untyped.runN(program, backend="interpreter")(xs, xs, lengths)
     for backend, threads in (("llvm", 1), ("llvm", 3), ("opencl", 1)):
-        same(A.runN(program, backend=backend, threads=threads)(xs, xs, lengths), expected)
+        same(untyped.runN(program, backend=backend, threads=threads)(xs, xs, lengths), expected)
 
 
 @slow
@@ -253,4 +255,4 @@ def test_random_descriptors(seed: int) -> None:
     program = FORMS[form][0](f, *seeds(form, name), made(A.use(xs)), A.use(np.array(counts)))
     expected = alone(form, name, xs, counts)
     for backend, threads in (("interpreter", 1), ("llvm", 1), ("llvm", 3), ("opencl", 1)):
-        same(A.run(program, backend=backend, threads=threads), expected)
+        same(untyped.run(program, backend=backend, threads=threads), expected)

@@ -12,6 +12,7 @@ import pytest
 import accel as A
 from accel.errors import AccelShapeError, AccelTypeError, AccelValueError
 from accel.support.choices import Strategy
+from tests import untyped
 from tests.guard_pages import guarded_copy
 from tests.marks import slow
 
@@ -73,7 +74,7 @@ def same(left: object, right: object) -> None:
 
 def separately(program: Callable[[Vector], Any], xs: Host, lengths: Sequence[int]) -> tuple[list[Host], ...]:
     """The results of no elements, and then of those of each segment alone, by the reference."""
-    run = A.runN(program, backend="interpreter")
+    run = untyped.runN(program, backend="interpreter")
     offsets = np.cumsum([0, *lengths])
     return tuple(leaves(run(each)) for each in (xs[:0], *(xs[start:end] for start, end in pairwise(offsets))))
 
@@ -100,10 +101,10 @@ def test_each_segment_is_folded_as_if_alone(name: str, lengths: str) -> None:
         A.foldSegOffsets(f, seed, made(A.use(xs)), described[1]),
     )
     for program in programs:
-        same(A.run(program, backend="interpreter"), expected)
-        same(A.run(program, backend="opencl"), expected)
+        same(untyped.run(program, backend="interpreter"), expected)
+        same(untyped.run(program, backend="opencl"), expected)
         for threads in (1, 2, 3):
-            same(A.run(program, backend="llvm", threads=threads), expected)
+            same(untyped.run(program, backend="llvm", threads=threads), expected)
 
 
 NARROW = [np.bool_, np.int8, np.uint16, np.int32, np.float32, np.int64, np.float64]
@@ -121,11 +122,11 @@ def test_few_elements_of_any_type_up_to_the_end_of_the_array(kind: Any, spare: i
     for first in (0, 3, len(counts) - 1):
         expected = [xs[a:b].max(initial=0) for a, b in pairwise(offsets[first:])]
         largest = A.foldSegOffsets(A.max, kind(0), A.use(xs), A.use(offsets[first:]))
-        assert A.run(largest).tolist() == expected
+        assert untyped.run(largest).tolist() == expected
     expected = [xs[a:b].max(initial=0) for a, b in pairwise(offsets)]
     descriptors: list[Host] = [counts, counts.astype(np.int8), counts.astype(np.uint64)]
     for descriptor in descriptors:
-        assert A.run(A.foldSeg(A.max, kind(0), A.use(xs), A.use(descriptor))).tolist() == expected
+        assert untyped.run(A.foldSeg(A.max, kind(0), A.use(xs), A.use(descriptor))).tolist() == expected
 
 
 @pytest.mark.llvm
@@ -145,7 +146,7 @@ def test_few_elements_of_arrays_of_other_extents() -> None:
     numbers = np.arange(total)
     made = xs * (ys[numbers + 2] + ys[numbers * 2] - ys[:total])
     expected = [made[a:b].max(initial=-5) for a, b in pairwise(offsets)]
-    assert A.runN(program)(xs, ys, counts).tolist() == expected
+    assert untyped.runN(program)(xs, ys, counts).tolist() == expected
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -158,9 +159,9 @@ def test_lengths_are_added_up_in_the_loop_over_segments(backend: str) -> None:
     xs = elements(int(counts.sum()))
     assert A.explain(sums, xs, counts).loops == 1
     offsets: A.Acc[A.Vector[np.int64]] = A.use(np.cumsum([0, *counts]))
-    expected = A.run(A.foldSegOffsets(A.add, 0, A.use(xs), offsets), backend="interpreter")
+    expected = untyped.run(A.foldSegOffsets(A.add, 0, A.use(xs), offsets), backend="interpreter")
     for threads in (1, 2, 3) if backend == "llvm" else (1,):
-        found, times = A.run(sums(A.use(xs), A.use(counts)), backend=backend, threads=threads)
+        found, times = untyped.run(sums(A.use(xs), A.use(counts)), backend=backend, threads=threads)
         same(found, expected)
         same(times, expected * counts.astype(np.float32))
 
@@ -170,7 +171,7 @@ def test_few_products_are_added_in_the_order_of_folds() -> None:
     counts = np.arange(300) * 7 % 5
     xs, ys = elements(int(counts.sum())), np.sin(elements(int(counts.sum()))).astype(np.float32)
     program = A.foldSeg(A.add, 0.25, A.zipWith(A.mul, A.use(xs), A.use(ys)), A.use(counts))
-    same(A.run(program), A.run(program, backend="interpreter"))
+    same(untyped.run(program), untyped.run(program, backend="interpreter"))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -182,7 +183,7 @@ def test_rows_of_an_array_are_divided_alike(backend: str) -> None:
         A.fold1SegOffsets(A.max, A.use(xs), A.use(offsets[[0, 1, 3, 4]])),
         A.foldSeg(A.add, 0.5, A.use(xs), A.use(np.array(lengths, np.uint8))),
     )
-    largest, sums = A.run(program, backend=backend)
+    largest, sums = untyped.run(program, backend=backend)
     assert (largest.shape, sums.shape) == ((3, 2, 3), (3, 2, 4))
     for row in np.ndindex(3, 2):
         same((sums[row],), alone("sum", xs[row], lengths))
@@ -192,12 +193,15 @@ def test_rows_of_an_array_are_divided_alike(backend: str) -> None:
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_arrays_without_rows_or_elements(backend: str) -> None:
     def sums(xs: Host, lengths: list[int]) -> Host:
-        return A.run(A.foldSeg(A.add, 1, A.use(xs), A.use(np.array(lengths, np.int64))), backend=backend)
+        found: Host = untyped.run(A.foldSeg(A.add, 1, A.use(xs), A.use(np.array(lengths, np.int64))), backend=backend)
+        return found
 
     assert sums(np.zeros((0, 4)), [1, 2]).shape == (0, 2)
     assert sums(np.zeros((2, 0)), [0, 0]).tolist() == [[1, 1], [1, 1]]
     assert sums(np.zeros((2, 3)), []).shape == (2, 0)
-    assert A.run(A.foldSegOffsets(A.add, 1, A.use(np.arange(3)), A.use(np.array([2]))), backend=backend).shape == (0,)
+    assert untyped.run(
+        A.foldSegOffsets(A.add, 1, A.use(np.arange(3)), A.use(np.array([2]))), backend=backend
+    ).shape == (0,)
 
 
 BAD: dict[str, tuple[Callable[[Vector, Vector], Vector], list[int], str]] = {
@@ -222,7 +226,7 @@ def test_what_does_not_describe_segments_is_an_error(case: str, backend: str) ->
     program = make(A.use(np.arange(10.0)), A.use(np.array(descriptor)))
     for threads in (1, 2) if backend == "llvm" else (1,):
         with pytest.raises(AccelShapeError, match=message) as caught:
-            A.run(program, backend=backend, threads=threads)
+            untyped.run(program, backend=backend, threads=threads)
         assert "test_segments.py" in str(caught.value)
 
 
@@ -236,7 +240,7 @@ def test_the_first_wrong_one_of_many_segments_is_named(place: int, wrong: int) -
     messages = []
     for backend, threads in (("interpreter", 1), ("llvm", 1), ("llvm", 3)):
         with pytest.raises(AccelShapeError) as caught:
-            A.run(program, backend=backend, threads=threads)
+            untyped.run(program, backend=backend, threads=threads)
         messages.append(caught.value.message)
     assert messages[1:] == messages[:1] * 2
 
@@ -247,8 +251,8 @@ def test_the_first_empty_one_of_many_segments_is_found() -> None:
     for place in (0, 17, 69):
         holed = np.where(np.arange(70) == place, 0, lengths)
         with pytest.raises(AccelValueError, match="fold1Seg of an empty segment"):
-            A.run(A.fold1Seg(A.add, A.use(np.arange(200.0)), A.use(holed)))
-    sums = A.run(A.fold1Seg(A.add, A.use(np.arange(200.0)), A.use(lengths)))
+            untyped.run(A.fold1Seg(A.add, A.use(np.arange(200.0)), A.use(holed)))
+    sums = untyped.run(A.fold1Seg(A.add, A.use(np.arange(200.0)), A.use(lengths)))
     assert sums.tolist() == [sum(range(end - n, end)) for n, end in zip(lengths, np.cumsum(lengths), strict=True)]
 
 
@@ -256,9 +260,9 @@ def test_the_first_empty_one_of_many_segments_is_found() -> None:
 def test_an_empty_segment_without_a_seed_is_an_error(backend: str) -> None:
     xs = A.use(np.arange(10.0))
     with pytest.raises(AccelValueError, match="fold1Seg of an empty segment"):
-        A.run(A.fold1Seg(A.max, xs, A.use(np.array([2, 0, 1]))), backend=backend)
+        untyped.run(A.fold1Seg(A.max, xs, A.use(np.array([2, 0, 1]))), backend=backend)
     with pytest.raises(AccelShapeError):
-        A.run(A.foldSegOffsets(A.add, 0, xs, A.use(np.zeros(0, np.int64))), backend=backend)
+        untyped.run(A.foldSegOffsets(A.add, 0, xs, A.use(np.zeros(0, np.int64))), backend=backend)
 
 
 def test_wrong_descriptors_are_type_errors() -> None:
@@ -287,7 +291,7 @@ def test_producers_and_consumers_share_the_loop(backend: str) -> None:
 
     given: list[Any] = [np.asarray(each) for each in (dense[rows, columns], columns, offsets, x)]
     assert A.explain(scaled, *given).loops == 1
-    assert A.run(scaled(*[A.use(each) for each in given]), backend=backend).tolist() == (dense @ x / 2).tolist()
+    assert untyped.run(scaled(*[A.use(each) for each in given]), backend=backend).tolist() == (dense @ x / 2).tolist()
 
 
 def test_folds_by_one_descriptor_share_the_loop() -> None:
@@ -297,7 +301,7 @@ def test_folds_by_one_descriptor_share_the_loop() -> None:
 
     xs, offsets = np.arange(10) * 7 % 11, np.array([0, 2, 2, 9])
     assert A.explain(spread, xs, offsets).loops == 1
-    assert [each.tolist() for each in A.runN(spread)(xs, offsets)] == [[0, 99, 1], [7, -99, 10], [7, -198, 9]]
+    assert [each.tolist() for each in untyped.runN(spread)(xs, offsets)] == [[0, 99, 1], [7, -99, 10], [7, -198, 9]]
 
 
 def test_segments_are_folded_in_the_loop_of_what_folds_them() -> None:
@@ -305,22 +309,22 @@ def test_segments_are_folded_in_the_loop_of_what_folds_them() -> None:
         return A.fold(A.max, 0, A.foldSegOffsets(A.add, 0, xs, offsets))
 
     assert A.explain(largest, np.arange(10), np.array([0, 2, 2, 9])).loops == 1
-    assert A.runN(largest)(np.arange(10), np.array([0, 2, 2, 9])) == 35
+    assert untyped.runN(largest)(np.arange(10), np.array([0, 2, 2, 9])) == 35
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_elements_that_are_not_looked_at(backend: str) -> None:
     """The loop over a segment runs as often as there are elements, also if all of them are the same."""
     program = A.foldSeg(A.add, 0, A.fill((10,), 1), A.use(np.array([3, 0, 4])))
-    assert A.run(program, backend=backend).tolist() == [3, 0, 4]
+    assert untyped.run(program, backend=backend).tolist() == [3, 0, 4]
 
 
 @pytest.mark.parametrize("strategy", ["none", "greedy", "branch_and_bound"])
 def test_strategies_agree(strategy: Strategy) -> None:
     xs, lengths = A.use(elements(300)), A.use(np.array([3, 100, 0, 64, 2]))
     program = A.map(lambda x: x * 3, A.foldSeg(A.add, 0, A.zipWith(A.mul, xs, xs), lengths))
-    expected = A.run(program, backend="interpreter")
-    same(A.run(program, strategy=strategy), expected)
+    expected = untyped.run(program, backend="interpreter")
+    same(untyped.run(program, strategy=strategy), expected)
 
 
 @slow
@@ -336,4 +340,4 @@ def test_random_descriptors(seed: int) -> None:
     program = A.foldSeg(f, start, made(A.use(xs)), A.use(counts))
     expected = alone(name, xs, counts.tolist())
     for backend, threads in (("interpreter", 1), ("llvm", 1), ("llvm", 3), ("opencl", 1)):
-        same(A.run(program, backend=backend, threads=threads), expected)
+        same(untyped.run(program, backend=backend, threads=threads), expected)

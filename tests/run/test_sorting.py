@@ -11,6 +11,7 @@ import pytest
 
 import accel as A
 from accel.ast.combinators.sorting import search, sorts
+from tests import untyped
 
 BACKENDS = ["interpreter", "llvm", pytest.param("opencl", marks=pytest.mark.opencl)]
 KINDS = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"]
@@ -48,7 +49,7 @@ def same(found: Any, expected: Any) -> None:
 def test_rows_are_in_numpy_s_stable_order(backend: Any, kind: str) -> None:
     arrays = [data(kind, shape, seed) for seed, shape in enumerate(SHAPES)]
     programs = tuple((A.sort(A.use(each)), A.argsort(A.use(each))) for each in arrays)
-    for each, (values, places) in zip(arrays, A.run(programs, backend=backend), strict=True):
+    for each, (values, places) in zip(arrays, untyped.run(programs, backend=backend), strict=True):
         expected = np.argsort(each, -1, kind="stable")
         same(places, expected)
         same(values, np.take_along_axis(each, expected, -1))
@@ -66,7 +67,7 @@ def test_halves_that_repeat() -> None:
         keys = [(bool(np.isnan(number)), float(number)) for number in numbers]
         expected = numbers[sorted(range(len(keys)), key=keys.__getitem__)]
         for backend in ("llvm", "opencl"):
-            found = A.run(A.sort(A.use(numbers)), backend=backend)
+            found = untyped.run(A.sort(A.use(numbers)), backend=backend)
             same(found, expected)
             assert np.array_equal(np.signbit(found[found == 0]), np.signbit(expected[expected == 0]))
 
@@ -75,7 +76,7 @@ def test_halves_that_repeat() -> None:
 def test_tuples_are_compared_from_the_first_item_to_the_last(backend: Any) -> None:
     xs, ys, zs = data("float32", (3, 30)), data("int8", (3, 30), 1), data("bool", (3, 30), 2)
     triples = A.zip3(A.use(xs), A.use(ys), A.use(zs))
-    found, places = A.run((A.sort(triples), A.argsort(triples)), backend=backend)
+    found, places = untyped.run((A.sort(triples), A.argsort(triples)), backend=backend)
     expected = np.lexsort((zs, ys, xs), -1)
     same(places, expected)
     for item, each in zip(found, (xs, ys, zs), strict=True):
@@ -87,7 +88,7 @@ def test_tuples_are_compared_from_the_first_item_to_the_last(backend: Any) -> No
 def test_the_largest_come_first_and_of_equal_ones_the_first(backend: Any, kind: str) -> None:
     for seed, (shape, k) in enumerate([((40,), 7), ((3, 9), 9), ((3, 9), 0), ((0, 5), 2), ((2, 1), 1)]):
         array = data(kind, shape, seed)
-        values, places = A.run(A.topK(k, A.use(array)), backend=backend)
+        values, places = untyped.run(A.topK(k, A.use(array)), backend=backend)
         rows = array.reshape(-1, shape[-1])
         keys = [[(x != x, 0 if x != x else x) for x in row] for row in rows.tolist()]
         best = [sorted(range(shape[-1]), key=row.__getitem__, reverse=True)[:k] for row in keys]
@@ -113,7 +114,7 @@ def test_few_of_long_rows_are_found_without_the_others(backend: Any, kind: str) 
             for count in (0, 1, 3, length // 8, length // 8 + 1):
                 used = A.use(each)
                 program = A.topK(count, used), A.take(count, A.argsort(used)), A.take(count, A.sort(used))
-                (values, places), first, lowest = A.run(program, backend=backend)
+                (values, places), first, lowest = untyped.run(program, backend=backend)
                 same(places, best[..., :count])
                 same(values, np.take_along_axis(each, places, -1))
                 same(first, least[..., :count])
@@ -141,7 +142,7 @@ def test_many_of_a_long_row(backend: Any, kind: str, order: str) -> None:
     best = length - 1 - np.argsort(xs[..., ::-1], -1, kind="stable")[..., ::-1]
     least = np.argsort(xs, -1, kind="stable")
     for count in (33, 1000):
-        (values, places), first = A.run(
+        (values, places), first = untyped.run(
             (A.topK(count, A.use(xs)), A.take(count, A.argsort(A.use(xs)))), backend=backend
         )
         same(places, best[..., :count])
@@ -157,28 +158,28 @@ def test_what_else_reads_a_sort_reads_all_of_it() -> None:
         places = A.argsort(xs)
         return A.take(3, places), A.sum(A.zipWith(lambda a, b: a * b, places, A.take(100, places)))
 
-    first, total = A.runN(program)(xs)
+    first, total = untyped.runN(program)(xs)
     assert first.tolist() == order[:3].tolist()
     assert total == (order * order).sum()
 
     def reversed_places(xs: A.Acc[A.Vector[np.int64]]) -> A.Acc[A.Vector[np.int64]]:
         return A.take(3, A.reverse(A.argsort(xs)))
 
-    assert A.runN(reversed_places)(xs).tolist() == order[::-1][:3].tolist()
+    assert untyped.runN(reversed_places)(xs).tolist() == order[::-1][:3].tolist()
 
     def by_index(xs: A.Acc[A.Vector[np.int64]]) -> tuple[A.Acc[A.Vector[np.int64]], A.Acc[A.Scalar[np.int64]]]:
         places = A.argsort(xs)
         return A.take(3, places), A.unit(places[57])
 
-    assert A.runN(by_index)(xs)[1] == order[57]
+    assert untyped.runN(by_index)(xs)[1] == order[57]
 
 
 def test_the_first_of_the_largest_is_the_maximum() -> None:
     xs = np.array([3.0, np.nan, 5.0, np.nan])
-    values, places = A.run(A.topK(1, A.use(xs)))
+    values, places = untyped.run(A.topK(1, A.use(xs)))
     assert np.isnan(values[0])
     assert places[0] == 1
-    assert np.isnan(A.run(A.maximum(A.use(xs))))
+    assert np.isnan(untyped.run(A.maximum(A.use(xs))))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -186,7 +187,7 @@ def test_the_first_of_the_largest_is_the_maximum() -> None:
 def test_search_is_numpy_s(backend: Any, kind: str) -> None:
     table, wanted = np.sort(data(kind, (50,))), data(kind, (4, 6), 1)
     programs = tuple(A.searchsorted(A.use(table[:n]), A.use(wanted)) for n in (0, 1, 50))
-    for n, found in zip((0, 1, 50), A.run(programs, backend=backend), strict=True):
+    for n, found in zip((0, 1, 50), untyped.run(programs, backend=backend), strict=True):
         same(found, np.searchsorted(table[:n], wanted))
 
 
@@ -194,7 +195,7 @@ def test_search_is_numpy_s(backend: Any, kind: str) -> None:
 def test_search_among_tuples() -> None:
     firsts, seconds = data("float32", (60,)), data("int8", (60,), 1)
     pairs = A.zip(A.use(firsts), A.use(seconds))
-    found = A.run(A.searchsorted(A.sort(pairs), pairs))
+    found = untyped.run(A.searchsorted(A.sort(pairs), pairs))
     keys = [((x != x, 0 if x != x else x), y) for x, y in zip(firsts.tolist(), seconds.tolist(), strict=True)]
     assert found.tolist() == [sum(other < key for other in keys) for key in keys]
 
@@ -211,13 +212,13 @@ def test_keys_are_computed_in_the_loop_that_stores_them_and_what_is_sorted_is_re
     reasons = [str(reason) for array in explanation.arrays for reason in array.why_not]
     assert any("a sort reads all of a row" in reason for reason in reasons)
     expected = np.sort(np.abs(xs[xs > 0] - 3))[:5]
-    np.testing.assert_allclose(A.runN(nearest)(xs), (expected**2).sum(), rtol=1e-6)
+    np.testing.assert_allclose(untyped.runN(nearest)(xs), (expected**2).sum(), rtol=1e-6)
 
 
 @pytest.mark.llvm
 def test_sorted_by_a_key() -> None:
     m = np.random.default_rng(0).integers(-50, 50, (4, 30))
-    found = A.run(A.sortBy(lambda x: A.lift(A.even(x), -x), A.use(m)))
+    found = untyped.run(A.sortBy(lambda x: A.lift(A.even(x), -x), A.use(m)))
     same(found, np.array([sorted(row, key=lambda x: (x % 2 == 0, -x)) for row in m.tolist()]))
     pairs = A.zip(A.use(m), A.use(m * 1.5))
     assert A.explain(A.sortBy(lambda p: p[1] - A.toFloating(p[0], np.float64), pairs)).loops == 2
@@ -232,7 +233,7 @@ def test_long_rows(threads: int) -> None:
     arrays += [generator.integers(-(2**40), 2**40, 200_001), generator.integers(0, 9, 200_001).astype(np.int32)]
     arrays += [generator.normal(size=(3, 140_000)).astype(np.float32).round(2), np.zeros(2048, np.int16)]
     programs = tuple((A.sort(A.use(each)), A.argsort(A.use(each)), A.topK(9, A.use(each))[1]) for each in arrays)
-    for each, (values, places, largest) in zip(arrays, A.run(programs, threads=threads), strict=True):
+    for each, (values, places, largest) in zip(arrays, untyped.run(programs, threads=threads), strict=True):
         expected = np.argsort(each, -1, kind="stable")
         same(places, expected)
         same(values, np.take_along_axis(each, expected, -1))
@@ -244,21 +245,21 @@ def test_long_rows(threads: int) -> None:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_long_rows_of_tuples(threads: int) -> None:
     first, second = data("float64", (140_000,)), data("uint16", (140_000,), 1)
-    places = A.run(A.argsort(A.zip(A.use(first), A.use(second))), threads=threads)
+    places = untyped.run(A.argsort(A.zip(A.use(first), A.use(second))), threads=threads)
     same(places, np.lexsort((second, first)))
 
 
 @pytest.mark.llvm
 def test_strided_arguments_and_results_of_filters() -> None:
     m = np.random.default_rng(0).integers(0, 1000, (50, 60)).astype(np.int32)
-    sorts = A.runN(lambda xs: A.sort(xs))
+    sorts = untyped.runN(lambda xs: A.sort(xs))
     long = np.random.default_rng(1).integers(0, 1000, (2, 9000)).astype(np.int32)
     for array in (m[::2], m[:, ::3], m.T, m[:, ::-1], np.broadcast_to(m[0], (3, 60)), long[:, ::3], long.T[:3000].T):
         same(sorts(array), np.sort(array, -1))
     kept = A.filter(lambda x: x % 3 == 0, A.use(m))[0]
-    same(A.run(A.sort(kept)), np.sort(m[m % 3 == 0]))
+    same(untyped.run(A.sort(kept)), np.sort(m[m % 3 == 0]))
     bytes_of_bools = np.array([2, 0, 1, 255, 0], np.uint8).view(np.bool_)
-    assert A.run(A.argsort(A.use(bytes_of_bools))).tolist() == [1, 4, 0, 2, 3]
+    assert untyped.run(A.argsort(A.use(bytes_of_bools))).tolist() == [1, 4, 0, 2, 3]
 
 
 @pytest.mark.llvm
@@ -271,12 +272,12 @@ def test_sorts_in_loops_and_branches() -> None:
     expected = xs
     for _ in range(4):
         expected = np.sort(expected) * 7 % 11
-    same(A.run(A.iterate(4, step, A.use(xs))), expected)
+    same(untyped.run(A.iterate(4, step, A.use(xs))), expected)
     flag = A.the(A.use(np.array(True)))
-    same(A.run(A.acond(flag, A.sort(A.use(xs)), A.use(xs))), np.sort(xs))
+    same(untyped.run(A.acond(flag, A.sort(A.use(xs)), A.use(xs))), np.sort(xs))
     # A scatter may not destroy what somebody else still reads.
     order = A.argsort(A.use(xs))
-    ranks, again = A.run((A.scatter(order, order, A.enumFromN((5,), 0)), order))
+    ranks, again = untyped.run((A.scatter(order, order, A.enumFromN((5,), 0)), order))
     same(again, np.argsort(xs))
     same(ranks, np.argsort(np.argsort(xs)))
 
@@ -307,16 +308,16 @@ def test_what_cannot_work(call: Callable[[], object], error: type[A.AccelError],
 @pytest.mark.parametrize("shape", [(0, 1 << 40), (1 << 40, 0), (3, 0, 1 << 40)])
 def test_arrays_without_elements_take_no_time(shape: tuple[int, ...], backend: Any) -> None:
     array: Any = A.use(np.zeros(shape, np.float32))
-    for found in A.run((A.sort(array), A.argsort(array), A.sortBy(lambda x: -x, array)), backend=backend):
+    for found in untyped.run((A.sort(array), A.argsort(array), A.sortBy(lambda x: -x, array)), backend=backend):
         assert found.shape == shape
-    assert A.run(A.topK(0, array), backend=backend)[0].shape == (*shape[:-1], 0)
+    assert untyped.run(A.topK(0, array), backend=backend)[0].shape == (*shape[:-1], 0)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_too_large_a_k_that_is_computed(backend: Any) -> None:
     k = A.the(A.use(np.array(4)))
     with pytest.raises(A.AccelIndexError, match="topK"):
-        A.run(A.topK(k, A.use(np.zeros(3))), backend=backend)
+        untyped.run(A.topK(k, A.use(np.zeros(3))), backend=backend)
 
 
 @pytest.mark.llvm

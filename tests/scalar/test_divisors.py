@@ -16,6 +16,7 @@ import accel as A
 from accel.backends.llvm.machine.processor import known_processor
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.scalar_code.division import multipliers
+from tests import untyped
 
 pytestmark = pytest.mark.llvm
 
@@ -39,9 +40,9 @@ def _floats_are_multiplied(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host(), "processor", known_processor("generic", None))
 
 
-BY_ONE: Any = A.runN(by_one, threads=1)
-BY_EACH: Any = A.runN(lambda xs, ys: A.zipWith(divisions, xs, ys), threads=1)
-BY_EACH_ROWS: Any = A.runN(lambda m, ys: A.imap(lambda ix, x: divisions(x, ys[A.indexTail(ix)]), m), threads=1)
+BY_ONE: Any = untyped.runN(by_one, threads=1)
+BY_EACH: Any = untyped.runN(lambda xs, ys: A.zipWith(divisions, xs, ys), threads=1)
+BY_EACH_ROWS: Any = untyped.runN(lambda m, ys: A.imap(lambda ix, x: divisions(x, ys[A.indexTail(ix)]), m), threads=1)
 
 
 def quotients(x: int, y: int) -> tuple[int, int, int, int]:
@@ -127,7 +128,7 @@ def test_no_lane_divides() -> None:
 def test_multipliers(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """As of a processor that cannot convert 64 bits, whatever this one can."""
     monkeypatch.setattr(multipliers, "host", lambda: SimpleNamespace(converts_longs=False))
-    found = A.runN(lambda xs, y: (by_one(xs, y), A.map(lambda x: x ^ A.the(y), xs)), threads=1)
+    found = untyped.runN(lambda xs, y: (by_one(xs, y), A.map(lambda x: x ^ A.the(y), xs)), threads=1)
     random, ends = np.random.default_rng(11), np.iinfo(kind)
     xs = np.concatenate([edges(kind), random.integers(ends.min, ends.max, 100, kind, endpoint=True)])
     for divisor in [*random.choice(edges(kind), 40), *(kind(n) for n in (0, 1, 3, 7, 10, ends.min, ends.max))]:
@@ -137,7 +138,7 @@ def test_multipliers(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         check(kind, near, np.full(50, divisor), found(near, divisor)[0])
 
 
-FLOATS_BY_ONE: Any = A.runN(lambda xs, y: A.map(lambda x: x / A.the(y), xs), threads=1)
+FLOATS_BY_ONE: Any = untyped.runN(lambda xs, y: A.map(lambda x: x / A.the(y), xs), threads=1)
 
 
 def same_quotients(xs: Host, y: float, found: Host) -> None:
@@ -188,7 +189,7 @@ def test_floats_by_a_constant(divisor: float) -> None:
     random = np.random.default_rng(13)
     xs = random.standard_normal(2000) * 10.0 ** random.integers(-300, 300, 2000)
     xs[::7] = random.choice([0.0, -0.0], len(xs[::7]))
-    same_quotients(xs, divisor, A.runN(lambda ys: A.map(lambda y: y / divisor, ys), threads=1)(xs))
+    same_quotients(xs, divisor, untyped.runN(lambda ys: A.map(lambda y: y / divisor, ys), threads=1)(xs))
 
 
 def test_floats_are_multiplied() -> None:
