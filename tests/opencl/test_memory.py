@@ -6,6 +6,7 @@ There is no such device where tests run: a CPU is told that it is one, and its d
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -14,9 +15,10 @@ import pytest
 
 import accel as A
 from accel import settings
-from accel.ast.tree.types import ScalarType
+from accel.ast.tree.types import F32, ScalarType
 from accel.backends.opencl.backend import OpenCLBackend
-from accel.backends.opencl.machine import staging
+from accel.backends.opencl.machine import mapping, staging
+from accel.backends.opencl.machine import memory as machine_memory
 from accel.backends.opencl.machine.buffer_array import BufferArray
 from accel.backends.opencl.machine.memory import Memory, size_class
 from accel.backends.opencl.machine.records import Records
@@ -62,6 +64,25 @@ def test_buffers_are_used_again(platform: str) -> None:
     gc.collect()
     on.empty()
     assert on.use.unused == 0
+
+
+@each_platform
+def test_buffers_and_arrays_may_outlive_the_names_of_their_modules(platform: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Python ends it sets the names of modules to None, in an order that nobody knows."""
+    on = memory(platform)
+    held = [on.take(1000), on.take(1000)]
+    result = [mapping.mapped(on, on.take(1000), F32, (10,))]
+    said: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", said.append)
+    with monkeypatch.context() as ending:
+        for module in (mapping, machine_memory):
+            for name in vars(module):
+                if not name.startswith("__"):
+                    ending.setattr(module, name, None)
+        held.clear()
+        result.clear()
+    assert said == []
+    assert on.use.used == 0
 
 
 @each_platform

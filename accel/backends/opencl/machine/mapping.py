@@ -30,10 +30,11 @@ class _Mapping:
         self._mapped = [mapped]
         self._memory = memory
         self._held = held
+        self._forks = FORKS  # whose name is None when the last arrays go, as Python ends
 
     def __del__(self) -> None:
         # In a forked child the driver must not be asked for anything: what is mapped there stays so.
-        if FORKS.generation != self._memory.generation:
+        if self._forks.generation != self._memory.generation:
             self._memory.abandoned.append((self._mapped, self._held))
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from itertools import count
 from math import prod
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
@@ -41,10 +41,6 @@ PAGE = 4096
 
 FAR = 128
 """As many results may wait in the queue, and half as many at least, before their caller does."""
-
-
-FEW = 64
-"""Small buffers of one size that are kept for reuse without a look at what else is."""
 
 
 @lru_cache(maxsize=1024)
@@ -101,6 +97,10 @@ class Held:
 
 class Memory:
     """The buffers of one device. Safe to use from several threads."""
+
+    _FEW: Final = 64
+    """Small buffers of one size that are kept for reuse without a look at what else is. Not a name of the module: when Python
+    ends, those are None before the last buffers come back."""
 
     def __init__(self, device: pyopencl.Device, number: int = 0, unified: bool | None = None) -> None:
         """`number`: the device's in `devices()`. `unified`: whether its memory is the host's; None: as it says."""
@@ -186,7 +186,7 @@ class Memory:
         """
         self._used.pop(id(buffer), None)
         free = self._free.get(size)
-        if free is not None and size <= self._small and len(free) < FEW:
+        if free is not None and size <= self._small and len(free) < self._FEW:
             free.append(buffer)
         elif self._unused + size <= self._total // 4 - self._total // 16:
             self._free.setdefault(size, []).append(buffer)
