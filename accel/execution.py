@@ -52,9 +52,9 @@ R = TypeVar("R")
 L = TypeVar("L")
 
 
-def require_program(a: object) -> None:
+def require_program(acc: object) -> None:
     """Raises `AccelTypeError` for what `run` does not take."""
-    nodes_of(a, "what is run")
+    nodes_of(acc, "what is run")
 
 
 @frozen
@@ -93,7 +93,7 @@ def _built(
     return built(nodes, parameters, settings, given)
 
 
-def run(a: object, *, keep: bool = False, **given: Unpack[Given]) -> object:
+def run(acc: object, *, keep: bool = False, **given: Unpack[Given]) -> object:
     """Evaluate an `Acc`, or a nested tuple of them together (what they share is computed once).
 
     Gives one fresh C-contiguous NumPy array per `Acc`; for arrays of tuples, a tuple of arrays. `keep`: results stay on the
@@ -105,7 +105,7 @@ def run(a: object, *, keep: bool = False, **given: Unpack[Given]) -> object:
     array(5.)
     """
     settings = setting.changed(given)
-    nodes, shaped = nodes_of(a, "what is run")
+    nodes, shaped = nodes_of(acc, "what is run")
     if keep:
         return shaped.left_there(_results(nodes, settings, kept_results), settings.backend)
     return shaped.assemble(_results(nodes, settings, fetched_results))

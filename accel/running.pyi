@@ -326,182 +326,182 @@ class RunN6(Generic[S1, G1, S2, G2, S3, G3, S4, G4, S5, G5, S6, G6, Ra, Da]):
     ) -> Ra: ...
 
 @overload
-def run(a: Runs[Ra, Da], *, keep: Literal[False] = False, **given: Unpack[Given]) -> Ra: ...
+def run(acc: Runs[Ra, Da], *, keep: Literal[False] = False, **given: Unpack[Given]) -> Ra: ...
 @overload
-def run(a: tuple[Runs[Ra, Da]], *, keep: Literal[False] = False, **given: Unpack[Given]) -> tuple[Ra]: ...
+def run(acc: tuple[Runs[Ra, Da]], *, keep: Literal[False] = False, **given: Unpack[Given]) -> tuple[Ra]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db]], *, keep: Literal[False] = False, **given: Unpack[Given]
+    acc: tuple[Runs[Ra, Da], Runs[Rb, Db]], *, keep: Literal[False] = False, **given: Unpack[Given]
 ) -> tuple[Ra, Rb]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], *, keep: Literal[False] = False, **given: Unpack[Given]
+    acc: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], *, keep: Literal[False] = False, **given: Unpack[Given]
 ) -> tuple[Ra, Rb, Rc]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]],
+    acc: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> tuple[Ra, Rb, Rc, Rd]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]],
+    acc: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> tuple[Ra, Rb, Rc, Rd, Re]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]]], *, keep: Literal[False] = False, **given: Unpack[Given]
+    acc: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]]], *, keep: Literal[False] = False, **given: Unpack[Given]
 ) -> tuple[Ra, tuple[Rb, Rc]]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]]],
+    acc: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> tuple[Ra, tuple[Rb, Rc, Rd]]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
+    acc: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> tuple[Ra, tuple[Rb, Rc, Rd, Re]]: ...
 @overload
 def run(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc]], *, keep: Literal[False] = False, **given: Unpack[Given]
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc]], *, keep: Literal[False] = False, **given: Unpack[Given]
 ) -> tuple[tuple[Ra, Rb], Rc]: ...
 @overload
 def run(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> tuple[tuple[Ra, Rb], tuple[Rc, Rd]]: ...
 @overload
 def run(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> tuple[tuple[Ra, Rb], tuple[Rc, Rd, Re]]: ...
 @overload
 def run(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> tuple[tuple[Ra, Rb, Rc], Rd]: ...
 @overload
 def run(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], tuple[Runs[Rd, Dd], Runs[Re, De]]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], tuple[Runs[Rd, Dd], Runs[Re, De]]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> tuple[tuple[Ra, Rb, Rc], tuple[Rd, Re]]: ...
 @overload
 def run(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]], Runs[Re, De]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]], Runs[Re, De]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> tuple[tuple[Ra, Rb, Rc, Rd], Re]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
+    acc: tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> tuple[Ra, Rb, tuple[Rc, Rd]]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
+    acc: tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> tuple[Ra, Rb, tuple[Rc, Rd, Re]]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]],
+    acc: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> tuple[Ra, tuple[Rb, Rc], Rd]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], tuple[Runs[Rd, Dd], Runs[Re, De]]],
+    acc: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], tuple[Runs[Rd, Dd], Runs[Re, De]]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> tuple[Ra, tuple[Rb, Rc], tuple[Rd, Re]]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]], Runs[Re, De]],
+    acc: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]], Runs[Re, De]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> tuple[Ra, tuple[Rb, Rc, Rd], Re]: ...
 @overload
 def run(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], Runs[Rd, Dd]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], Runs[Rd, Dd]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> tuple[tuple[Ra, Rb], Rc, Rd]: ...
 @overload
 def run(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], tuple[Runs[Rd, Dd], Runs[Re, De]]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], tuple[Runs[Rd, Dd], Runs[Re, De]]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> tuple[tuple[Ra, Rb], Rc, tuple[Rd, Re]]: ...
 @overload
 def run(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd]], Runs[Re, De]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd]], Runs[Re, De]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> tuple[tuple[Ra, Rb], tuple[Rc, Rd], Re]: ...
 @overload
 def run(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd], Runs[Re, De]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd], Runs[Re, De]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> tuple[tuple[Ra, Rb, Rc], Rd, Re]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], tuple[Runs[Rd, Dd], Runs[Re, De]]],
+    acc: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], tuple[Runs[Rd, Dd], Runs[Re, De]]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> tuple[Ra, Rb, Rc, tuple[Rd, Re]]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]], Runs[Re, De]],
+    acc: tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]], Runs[Re, De]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> tuple[Ra, Rb, tuple[Rc, Rd], Re]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd], Runs[Re, De]],
+    acc: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd], Runs[Re, De]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> tuple[Ra, tuple[Rb, Rc], Rd, Re]: ...
 @overload
 def run(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> tuple[tuple[Ra, Rb], Rc, Rd, Re]: ...
 @overload
 def run(
-    a: tuple[Acc[Any]]
+    acc: tuple[Acc[Any]]
     | tuple[Acc[Any], Acc[Any]]
     | tuple[Acc[Any], Acc[Any], Acc[Any]]
     | tuple[Acc[Any], Acc[Any], Acc[Any], Acc[Any]]
@@ -533,179 +533,179 @@ def run(
     **given: Unpack[Given],
 ) -> object: ...
 @overload
-def run(a: tuple[Any, ...], *, keep: Literal[False] = False, **given: Unpack[Given]) -> Any: ...
+def run(acc: tuple[Any, ...], *, keep: Literal[False] = False, **given: Unpack[Given]) -> Any: ...
 @overload
-def run(a: Runs[Ra, Da], *, keep: Literal[True], **given: Unpack[Given]) -> Da: ...
+def run(acc: Runs[Ra, Da], *, keep: Literal[True], **given: Unpack[Given]) -> Da: ...
 @overload
-def run(a: tuple[Runs[Ra, Da]], *, keep: Literal[True], **given: Unpack[Given]) -> tuple[Da]: ...
+def run(acc: tuple[Runs[Ra, Da]], *, keep: Literal[True], **given: Unpack[Given]) -> tuple[Da]: ...
 @overload
-def run(a: tuple[Runs[Ra, Da], Runs[Rb, Db]], *, keep: Literal[True], **given: Unpack[Given]) -> tuple[Da, Db]: ...
+def run(acc: tuple[Runs[Ra, Da], Runs[Rb, Db]], *, keep: Literal[True], **given: Unpack[Given]) -> tuple[Da, Db]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], *, keep: Literal[True], **given: Unpack[Given]
+    acc: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], *, keep: Literal[True], **given: Unpack[Given]
 ) -> tuple[Da, Db, Dc]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]], *, keep: Literal[True], **given: Unpack[Given]
+    acc: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]], *, keep: Literal[True], **given: Unpack[Given]
 ) -> tuple[Da, Db, Dc, Dd]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]],
+    acc: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> tuple[Da, Db, Dc, Dd, De]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]]], *, keep: Literal[True], **given: Unpack[Given]
+    acc: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]]], *, keep: Literal[True], **given: Unpack[Given]
 ) -> tuple[Da, tuple[Db, Dc]]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]]],
+    acc: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> tuple[Da, tuple[Db, Dc, Dd]]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
+    acc: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> tuple[Da, tuple[Db, Dc, Dd, De]]: ...
 @overload
 def run(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc]], *, keep: Literal[True], **given: Unpack[Given]
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc]], *, keep: Literal[True], **given: Unpack[Given]
 ) -> tuple[tuple[Da, Db], Dc]: ...
 @overload
 def run(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> tuple[tuple[Da, Db], tuple[Dc, Dd]]: ...
 @overload
 def run(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> tuple[tuple[Da, Db], tuple[Dc, Dd, De]]: ...
 @overload
 def run(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> tuple[tuple[Da, Db, Dc], Dd]: ...
 @overload
 def run(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], tuple[Runs[Rd, Dd], Runs[Re, De]]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], tuple[Runs[Rd, Dd], Runs[Re, De]]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> tuple[tuple[Da, Db, Dc], tuple[Dd, De]]: ...
 @overload
 def run(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]], Runs[Re, De]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]], Runs[Re, De]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> tuple[tuple[Da, Db, Dc, Dd], De]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
+    acc: tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> tuple[Da, Db, tuple[Dc, Dd]]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
+    acc: tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> tuple[Da, Db, tuple[Dc, Dd, De]]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]],
+    acc: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> tuple[Da, tuple[Db, Dc], Dd]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], tuple[Runs[Rd, Dd], Runs[Re, De]]],
+    acc: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], tuple[Runs[Rd, Dd], Runs[Re, De]]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> tuple[Da, tuple[Db, Dc], tuple[Dd, De]]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]], Runs[Re, De]],
+    acc: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]], Runs[Re, De]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> tuple[Da, tuple[Db, Dc, Dd], De]: ...
 @overload
 def run(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], Runs[Rd, Dd]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], Runs[Rd, Dd]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> tuple[tuple[Da, Db], Dc, Dd]: ...
 @overload
 def run(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], tuple[Runs[Rd, Dd], Runs[Re, De]]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], tuple[Runs[Rd, Dd], Runs[Re, De]]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> tuple[tuple[Da, Db], Dc, tuple[Dd, De]]: ...
 @overload
 def run(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd]], Runs[Re, De]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd]], Runs[Re, De]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> tuple[tuple[Da, Db], tuple[Dc, Dd], De]: ...
 @overload
 def run(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd], Runs[Re, De]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd], Runs[Re, De]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> tuple[tuple[Da, Db, Dc], Dd, De]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], tuple[Runs[Rd, Dd], Runs[Re, De]]],
+    acc: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], tuple[Runs[Rd, Dd], Runs[Re, De]]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> tuple[Da, Db, Dc, tuple[Dd, De]]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]], Runs[Re, De]],
+    acc: tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]], Runs[Re, De]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> tuple[Da, Db, tuple[Dc, Dd], De]: ...
 @overload
 def run(
-    a: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd], Runs[Re, De]],
+    acc: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd], Runs[Re, De]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> tuple[Da, tuple[Db, Dc], Dd, De]: ...
 @overload
 def run(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> tuple[tuple[Da, Db], Dc, Dd, De]: ...
 @overload
 def run(
-    a: tuple[Acc[Any]]
+    acc: tuple[Acc[Any]]
     | tuple[Acc[Any], Acc[Any]]
     | tuple[Acc[Any], Acc[Any], Acc[Any]]
     | tuple[Acc[Any], Acc[Any], Acc[Any], Acc[Any]]
@@ -737,184 +737,186 @@ def run(
     **given: Unpack[Given],
 ) -> object: ...
 @overload
-def run(a: tuple[Any, ...], *, keep: Literal[True], **given: Unpack[Given]) -> Any: ...
+def run(acc: tuple[Any, ...], *, keep: Literal[True], **given: Unpack[Given]) -> Any: ...
 @overload
-def runAsync(a: Runs[Ra, Da], *, keep: Literal[False] = False, **given: Unpack[Given]) -> Future[Ra]: ...
-@overload
-def runAsync(a: tuple[Runs[Ra, Da]], *, keep: Literal[False] = False, **given: Unpack[Given]) -> Future[tuple[Ra]]: ...
+def runAsync(acc: Runs[Ra, Da], *, keep: Literal[False] = False, **given: Unpack[Given]) -> Future[Ra]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db]], *, keep: Literal[False] = False, **given: Unpack[Given]
+    acc: tuple[Runs[Ra, Da]], *, keep: Literal[False] = False, **given: Unpack[Given]
+) -> Future[tuple[Ra]]: ...
+@overload
+def runAsync(
+    acc: tuple[Runs[Ra, Da], Runs[Rb, Db]], *, keep: Literal[False] = False, **given: Unpack[Given]
 ) -> Future[tuple[Ra, Rb]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], *, keep: Literal[False] = False, **given: Unpack[Given]
+    acc: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], *, keep: Literal[False] = False, **given: Unpack[Given]
 ) -> Future[tuple[Ra, Rb, Rc]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]],
+    acc: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> Future[tuple[Ra, Rb, Rc, Rd]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]],
+    acc: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> Future[tuple[Ra, Rb, Rc, Rd, Re]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]]], *, keep: Literal[False] = False, **given: Unpack[Given]
+    acc: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]]], *, keep: Literal[False] = False, **given: Unpack[Given]
 ) -> Future[tuple[Ra, tuple[Rb, Rc]]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]]],
+    acc: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> Future[tuple[Ra, tuple[Rb, Rc, Rd]]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
+    acc: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> Future[tuple[Ra, tuple[Rb, Rc, Rd, Re]]]: ...
 @overload
 def runAsync(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc]], *, keep: Literal[False] = False, **given: Unpack[Given]
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc]], *, keep: Literal[False] = False, **given: Unpack[Given]
 ) -> Future[tuple[tuple[Ra, Rb], Rc]]: ...
 @overload
 def runAsync(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> Future[tuple[tuple[Ra, Rb], tuple[Rc, Rd]]]: ...
 @overload
 def runAsync(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> Future[tuple[tuple[Ra, Rb], tuple[Rc, Rd, Re]]]: ...
 @overload
 def runAsync(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> Future[tuple[tuple[Ra, Rb, Rc], Rd]]: ...
 @overload
 def runAsync(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], tuple[Runs[Rd, Dd], Runs[Re, De]]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], tuple[Runs[Rd, Dd], Runs[Re, De]]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> Future[tuple[tuple[Ra, Rb, Rc], tuple[Rd, Re]]]: ...
 @overload
 def runAsync(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]], Runs[Re, De]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]], Runs[Re, De]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> Future[tuple[tuple[Ra, Rb, Rc, Rd], Re]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
+    acc: tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> Future[tuple[Ra, Rb, tuple[Rc, Rd]]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
+    acc: tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> Future[tuple[Ra, Rb, tuple[Rc, Rd, Re]]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]],
+    acc: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> Future[tuple[Ra, tuple[Rb, Rc], Rd]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], tuple[Runs[Rd, Dd], Runs[Re, De]]],
+    acc: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], tuple[Runs[Rd, Dd], Runs[Re, De]]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> Future[tuple[Ra, tuple[Rb, Rc], tuple[Rd, Re]]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]], Runs[Re, De]],
+    acc: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]], Runs[Re, De]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> Future[tuple[Ra, tuple[Rb, Rc, Rd], Re]]: ...
 @overload
 def runAsync(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], Runs[Rd, Dd]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], Runs[Rd, Dd]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> Future[tuple[tuple[Ra, Rb], Rc, Rd]]: ...
 @overload
 def runAsync(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], tuple[Runs[Rd, Dd], Runs[Re, De]]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], tuple[Runs[Rd, Dd], Runs[Re, De]]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> Future[tuple[tuple[Ra, Rb], Rc, tuple[Rd, Re]]]: ...
 @overload
 def runAsync(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd]], Runs[Re, De]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd]], Runs[Re, De]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> Future[tuple[tuple[Ra, Rb], tuple[Rc, Rd], Re]]: ...
 @overload
 def runAsync(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd], Runs[Re, De]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd], Runs[Re, De]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> Future[tuple[tuple[Ra, Rb, Rc], Rd, Re]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], tuple[Runs[Rd, Dd], Runs[Re, De]]],
+    acc: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], tuple[Runs[Rd, Dd], Runs[Re, De]]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> Future[tuple[Ra, Rb, Rc, tuple[Rd, Re]]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]], Runs[Re, De]],
+    acc: tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]], Runs[Re, De]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> Future[tuple[Ra, Rb, tuple[Rc, Rd], Re]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd], Runs[Re, De]],
+    acc: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd], Runs[Re, De]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> Future[tuple[Ra, tuple[Rb, Rc], Rd, Re]]: ...
 @overload
 def runAsync(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]],
     *,
     keep: Literal[False] = False,
     **given: Unpack[Given],
 ) -> Future[tuple[tuple[Ra, Rb], Rc, Rd, Re]]: ...
 @overload
 def runAsync(
-    a: tuple[Acc[Any]]
+    acc: tuple[Acc[Any]]
     | tuple[Acc[Any], Acc[Any]]
     | tuple[Acc[Any], Acc[Any], Acc[Any]]
     | tuple[Acc[Any], Acc[Any], Acc[Any], Acc[Any]]
@@ -946,181 +948,181 @@ def runAsync(
     **given: Unpack[Given],
 ) -> Future[object]: ...
 @overload
-def runAsync(a: tuple[Any, ...], *, keep: Literal[False] = False, **given: Unpack[Given]) -> Future[Any]: ...
+def runAsync(acc: tuple[Any, ...], *, keep: Literal[False] = False, **given: Unpack[Given]) -> Future[Any]: ...
 @overload
-def runAsync(a: Runs[Ra, Da], *, keep: Literal[True], **given: Unpack[Given]) -> Future[Da]: ...
+def runAsync(acc: Runs[Ra, Da], *, keep: Literal[True], **given: Unpack[Given]) -> Future[Da]: ...
 @overload
-def runAsync(a: tuple[Runs[Ra, Da]], *, keep: Literal[True], **given: Unpack[Given]) -> Future[tuple[Da]]: ...
+def runAsync(acc: tuple[Runs[Ra, Da]], *, keep: Literal[True], **given: Unpack[Given]) -> Future[tuple[Da]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db]], *, keep: Literal[True], **given: Unpack[Given]
+    acc: tuple[Runs[Ra, Da], Runs[Rb, Db]], *, keep: Literal[True], **given: Unpack[Given]
 ) -> Future[tuple[Da, Db]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], *, keep: Literal[True], **given: Unpack[Given]
+    acc: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], *, keep: Literal[True], **given: Unpack[Given]
 ) -> Future[tuple[Da, Db, Dc]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]], *, keep: Literal[True], **given: Unpack[Given]
+    acc: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]], *, keep: Literal[True], **given: Unpack[Given]
 ) -> Future[tuple[Da, Db, Dc, Dd]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]],
+    acc: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> Future[tuple[Da, Db, Dc, Dd, De]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]]], *, keep: Literal[True], **given: Unpack[Given]
+    acc: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]]], *, keep: Literal[True], **given: Unpack[Given]
 ) -> Future[tuple[Da, tuple[Db, Dc]]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]]],
+    acc: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> Future[tuple[Da, tuple[Db, Dc, Dd]]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
+    acc: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> Future[tuple[Da, tuple[Db, Dc, Dd, De]]]: ...
 @overload
 def runAsync(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc]], *, keep: Literal[True], **given: Unpack[Given]
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc]], *, keep: Literal[True], **given: Unpack[Given]
 ) -> Future[tuple[tuple[Da, Db], Dc]]: ...
 @overload
 def runAsync(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> Future[tuple[tuple[Da, Db], tuple[Dc, Dd]]]: ...
 @overload
 def runAsync(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> Future[tuple[tuple[Da, Db], tuple[Dc, Dd, De]]]: ...
 @overload
 def runAsync(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> Future[tuple[tuple[Da, Db, Dc], Dd]]: ...
 @overload
 def runAsync(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], tuple[Runs[Rd, Dd], Runs[Re, De]]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], tuple[Runs[Rd, Dd], Runs[Re, De]]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> Future[tuple[tuple[Da, Db, Dc], tuple[Dd, De]]]: ...
 @overload
 def runAsync(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]], Runs[Re, De]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]], Runs[Re, De]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> Future[tuple[tuple[Da, Db, Dc, Dd], De]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
+    acc: tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> Future[tuple[Da, Db, tuple[Dc, Dd]]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
+    acc: tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> Future[tuple[Da, Db, tuple[Dc, Dd, De]]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]],
+    acc: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> Future[tuple[Da, tuple[Db, Dc], Dd]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], tuple[Runs[Rd, Dd], Runs[Re, De]]],
+    acc: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], tuple[Runs[Rd, Dd], Runs[Re, De]]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> Future[tuple[Da, tuple[Db, Dc], tuple[Dd, De]]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]], Runs[Re, De]],
+    acc: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]], Runs[Re, De]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> Future[tuple[Da, tuple[Db, Dc, Dd], De]]: ...
 @overload
 def runAsync(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], Runs[Rd, Dd]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], Runs[Rd, Dd]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> Future[tuple[tuple[Da, Db], Dc, Dd]]: ...
 @overload
 def runAsync(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], tuple[Runs[Rd, Dd], Runs[Re, De]]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], tuple[Runs[Rd, Dd], Runs[Re, De]]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> Future[tuple[tuple[Da, Db], Dc, tuple[Dd, De]]]: ...
 @overload
 def runAsync(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd]], Runs[Re, De]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd]], Runs[Re, De]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> Future[tuple[tuple[Da, Db], tuple[Dc, Dd], De]]: ...
 @overload
 def runAsync(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd], Runs[Re, De]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd], Runs[Re, De]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> Future[tuple[tuple[Da, Db, Dc], Dd, De]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], tuple[Runs[Rd, Dd], Runs[Re, De]]],
+    acc: tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], tuple[Runs[Rd, Dd], Runs[Re, De]]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> Future[tuple[Da, Db, Dc, tuple[Dd, De]]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]], Runs[Re, De]],
+    acc: tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]], Runs[Re, De]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> Future[tuple[Da, Db, tuple[Dc, Dd], De]]: ...
 @overload
 def runAsync(
-    a: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd], Runs[Re, De]],
+    acc: tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd], Runs[Re, De]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> Future[tuple[Da, tuple[Db, Dc], Dd, De]]: ...
 @overload
 def runAsync(
-    a: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]],
+    acc: tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]],
     *,
     keep: Literal[True],
     **given: Unpack[Given],
 ) -> Future[tuple[tuple[Da, Db], Dc, Dd, De]]: ...
 @overload
 def runAsync(
-    a: tuple[Acc[Any]]
+    acc: tuple[Acc[Any]]
     | tuple[Acc[Any], Acc[Any]]
     | tuple[Acc[Any], Acc[Any], Acc[Any]]
     | tuple[Acc[Any], Acc[Any], Acc[Any], Acc[Any]]
@@ -1152,173 +1154,173 @@ def runAsync(
     **given: Unpack[Given],
 ) -> Future[object]: ...
 @overload
-def runAsync(a: tuple[Any, ...], *, keep: Literal[True], **given: Unpack[Given]) -> Future[Any]: ...
+def runAsync(acc: tuple[Any, ...], *, keep: Literal[True], **given: Unpack[Given]) -> Future[Any]: ...
 @overload
-def stream(f: RunN1[S1, G1, Ra, Da], xs: Iterable[Host[S1, G1]], **given: Unpack[Given]) -> Iterator[Ra]: ...
+def stream(f: RunN1[S1, G1, Ra, Da], iterable: Iterable[Host[S1, G1]], **given: Unpack[Given]) -> Iterator[Ra]: ...
 @overload
-def stream(f: RunN1[S1, G1, Ra, Da], xs: Iterable[Placed[S1, G1]], **given: Unpack[Given]) -> Iterator[Da]: ...
+def stream(f: RunN1[S1, G1, Ra, Da], iterable: Iterable[Placed[S1, G1]], **given: Unpack[Given]) -> Iterator[Da]: ...
 @overload
 def stream(
-    f: Callable[[Acc[Array[S1, G1]]], Runs[Ra, Da]], xs: Iterable[Host[S1, G1]], **given: Unpack[Given]
+    f: Callable[[Acc[Array[S1, G1]]], Runs[Ra, Da]], iterable: Iterable[Host[S1, G1]], **given: Unpack[Given]
 ) -> Iterator[Ra]: ...
 @overload
 def stream(
-    f: Callable[[Acc[Array[S1, G1]]], Runs[Ra, Da]], xs: Iterable[Placed[S1, G1]], **given: Unpack[Given]
+    f: Callable[[Acc[Array[S1, G1]]], Runs[Ra, Da]], iterable: Iterable[Placed[S1, G1]], **given: Unpack[Given]
 ) -> Iterator[Da]: ...
 @overload
 def stream(
-    f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da]]], xs: Iterable[Host[S1, G1]], **given: Unpack[Given]
+    f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da]]], iterable: Iterable[Host[S1, G1]], **given: Unpack[Given]
 ) -> Iterator[tuple[Ra]]: ...
 @overload
 def stream(
-    f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da]]], xs: Iterable[Placed[S1, G1]], **given: Unpack[Given]
+    f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da]]], iterable: Iterable[Placed[S1, G1]], **given: Unpack[Given]
 ) -> Iterator[tuple[Da]]: ...
 @overload
 def stream(
     f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db]]],
-    xs: Iterable[Host[S1, G1]],
+    iterable: Iterable[Host[S1, G1]],
     **given: Unpack[Given],
 ) -> Iterator[tuple[Ra, Rb]]: ...
 @overload
 def stream(
     f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db]]],
-    xs: Iterable[Placed[S1, G1]],
+    iterable: Iterable[Placed[S1, G1]],
     **given: Unpack[Given],
 ) -> Iterator[tuple[Da, Db]]: ...
 @overload
 def stream(
     f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]]],
-    xs: Iterable[Host[S1, G1]],
+    iterable: Iterable[Host[S1, G1]],
     **given: Unpack[Given],
 ) -> Iterator[tuple[Ra, Rb, Rc]]: ...
 @overload
 def stream(
     f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]]],
-    xs: Iterable[Placed[S1, G1]],
+    iterable: Iterable[Placed[S1, G1]],
     **given: Unpack[Given],
 ) -> Iterator[tuple[Da, Db, Dc]]: ...
 @overload
 def stream(
     f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]]],
-    xs: Iterable[Host[S1, G1]],
+    iterable: Iterable[Host[S1, G1]],
     **given: Unpack[Given],
 ) -> Iterator[tuple[Ra, Rb, Rc, Rd]]: ...
 @overload
 def stream(
     f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]]],
-    xs: Iterable[Placed[S1, G1]],
+    iterable: Iterable[Placed[S1, G1]],
     **given: Unpack[Given],
 ) -> Iterator[tuple[Da, Db, Dc, Dd]]: ...
 @overload
 def stream(
     f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
-    xs: Iterable[Host[S1, G1]],
+    iterable: Iterable[Host[S1, G1]],
     **given: Unpack[Given],
 ) -> Iterator[tuple[Ra, Rb, Rc, Rd, Re]]: ...
 @overload
 def stream(
     f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd], Runs[Re, De]]],
-    xs: Iterable[Placed[S1, G1]],
+    iterable: Iterable[Placed[S1, G1]],
     **given: Unpack[Given],
 ) -> Iterator[tuple[Da, Db, Dc, Dd, De]]: ...
 @overload
 def stream(
     f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]]]],
-    xs: Iterable[Host[S1, G1]],
+    iterable: Iterable[Host[S1, G1]],
     **given: Unpack[Given],
 ) -> Iterator[tuple[Ra, tuple[Rb, Rc]]]: ...
 @overload
 def stream(
     f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]]]],
-    xs: Iterable[Placed[S1, G1]],
+    iterable: Iterable[Placed[S1, G1]],
     **given: Unpack[Given],
 ) -> Iterator[tuple[Da, tuple[Db, Dc]]]: ...
 @overload
 def stream(
     f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]]]],
-    xs: Iterable[Host[S1, G1]],
+    iterable: Iterable[Host[S1, G1]],
     **given: Unpack[Given],
 ) -> Iterator[tuple[Ra, tuple[Rb, Rc, Rd]]]: ...
 @overload
 def stream(
     f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc], Runs[Rd, Dd]]]],
-    xs: Iterable[Placed[S1, G1]],
+    iterable: Iterable[Placed[S1, G1]],
     **given: Unpack[Given],
 ) -> Iterator[tuple[Da, tuple[Db, Dc, Dd]]]: ...
 @overload
 def stream(
     f: Callable[[Acc[Array[S1, G1]]], tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc]]],
-    xs: Iterable[Host[S1, G1]],
+    iterable: Iterable[Host[S1, G1]],
     **given: Unpack[Given],
 ) -> Iterator[tuple[tuple[Ra, Rb], Rc]]: ...
 @overload
 def stream(
     f: Callable[[Acc[Array[S1, G1]]], tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc]]],
-    xs: Iterable[Placed[S1, G1]],
+    iterable: Iterable[Placed[S1, G1]],
     **given: Unpack[Given],
 ) -> Iterator[tuple[tuple[Da, Db], Dc]]: ...
 @overload
 def stream(
     f: Callable[[Acc[Array[S1, G1]]], tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]]],
-    xs: Iterable[Host[S1, G1]],
+    iterable: Iterable[Host[S1, G1]],
     **given: Unpack[Given],
 ) -> Iterator[tuple[tuple[Ra, Rb], tuple[Rc, Rd]]]: ...
 @overload
 def stream(
     f: Callable[[Acc[Array[S1, G1]]], tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]]],
-    xs: Iterable[Placed[S1, G1]],
+    iterable: Iterable[Placed[S1, G1]],
     **given: Unpack[Given],
 ) -> Iterator[tuple[tuple[Da, Db], tuple[Dc, Dd]]]: ...
 @overload
 def stream(
     f: Callable[[Acc[Array[S1, G1]]], tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]]],
-    xs: Iterable[Host[S1, G1]],
+    iterable: Iterable[Host[S1, G1]],
     **given: Unpack[Given],
 ) -> Iterator[tuple[tuple[Ra, Rb, Rc], Rd]]: ...
 @overload
 def stream(
     f: Callable[[Acc[Array[S1, G1]]], tuple[tuple[Runs[Ra, Da], Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]]],
-    xs: Iterable[Placed[S1, G1]],
+    iterable: Iterable[Placed[S1, G1]],
     **given: Unpack[Given],
 ) -> Iterator[tuple[tuple[Da, Db, Dc], Dd]]: ...
 @overload
 def stream(
     f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]]],
-    xs: Iterable[Host[S1, G1]],
+    iterable: Iterable[Host[S1, G1]],
     **given: Unpack[Given],
 ) -> Iterator[tuple[Ra, Rb, tuple[Rc, Rd]]]: ...
 @overload
 def stream(
     f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], Runs[Rb, Db], tuple[Runs[Rc, Dc], Runs[Rd, Dd]]]],
-    xs: Iterable[Placed[S1, G1]],
+    iterable: Iterable[Placed[S1, G1]],
     **given: Unpack[Given],
 ) -> Iterator[tuple[Da, Db, tuple[Dc, Dd]]]: ...
 @overload
 def stream(
     f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]]],
-    xs: Iterable[Host[S1, G1]],
+    iterable: Iterable[Host[S1, G1]],
     **given: Unpack[Given],
 ) -> Iterator[tuple[Ra, tuple[Rb, Rc], Rd]]: ...
 @overload
 def stream(
     f: Callable[[Acc[Array[S1, G1]]], tuple[Runs[Ra, Da], tuple[Runs[Rb, Db], Runs[Rc, Dc]], Runs[Rd, Dd]]],
-    xs: Iterable[Placed[S1, G1]],
+    iterable: Iterable[Placed[S1, G1]],
     **given: Unpack[Given],
 ) -> Iterator[tuple[Da, tuple[Db, Dc], Dd]]: ...
 @overload
 def stream(
     f: Callable[[Acc[Array[S1, G1]]], tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], Runs[Rd, Dd]]],
-    xs: Iterable[Host[S1, G1]],
+    iterable: Iterable[Host[S1, G1]],
     **given: Unpack[Given],
 ) -> Iterator[tuple[tuple[Ra, Rb], Rc, Rd]]: ...
 @overload
 def stream(
     f: Callable[[Acc[Array[S1, G1]]], tuple[tuple[Runs[Ra, Da], Runs[Rb, Db]], Runs[Rc, Dc], Runs[Rd, Dd]]],
-    xs: Iterable[Placed[S1, G1]],
+    iterable: Iterable[Placed[S1, G1]],
     **given: Unpack[Given],
 ) -> Iterator[tuple[tuple[Da, Db], Dc, Dd]]: ...
 @overload
-def stream(f: Callable[..., Any], xs: Iterable[Any], **given: Unpack[Given]) -> Iterator[Any]: ...
+def stream(f: Callable[..., Any], iterable: Iterable[Any], **given: Unpack[Given]) -> Iterator[Any]: ...
 
 @type_check_only
 class RunNDecorator(Protocol):

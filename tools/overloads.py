@@ -143,9 +143,9 @@ def constructions() -> Signatures:
         "unit": [f"(e: {e}) -> Acc[Scalar[{kind}]]" for e, kind in literals()],
         "fill": [f"(sh: {sh}, e: {e}) -> {array(kind, rank)}" for sh, rank in shapes() for e, kind in literals()],
         "generate": [f"(sh: {sh}, f: Callable[[Exp[{rank}]], Exp[E]]) -> {array('E', rank)}" for sh, rank in shapes()],
-        "enumFromN": [f"(sh: {sh}, start: {e}) -> {array(kind, rank)}" for sh, rank in shapes() for e, kind in starts],
+        "enumFromN": [f"(sh: {sh}, e: {e}) -> {array(kind, rank)}" for sh, rank in shapes() for e, kind in starts],
         "enumFromStepN": [
-            f"(sh: {sh}, start: {e}, step: {step}) -> {array(kind, rank)}"
+            f"(sh: {sh}, e: {e}, step: {step}) -> {array(kind, rank)}"
             for sh, rank in shapes()
             for e, kind, step in steps
         ],
@@ -160,8 +160,8 @@ def reorderings() -> Signatures:
         for kept in itertools.product((False, True), repeat=rank):
             spec = items(["AllType" if keep else "Num" for keep in kept])
             small, large = items(["int"] * sum(kept)), items(["int"] * rank)
-            replicates.append(f"(spec: {spec}, xs: {array('E', small)}) -> {array('E', large)}")
-            slices.append(f"(xs: {array('E', large)}, spec: {spec}) -> {array('E', small)}")
+            replicates.append(f"(slix: {spec}, xs: {array('E', small)}) -> {array('E', large)}")
+            slices.append(f"(xs: {array('E', large)}, slix: {spec}) -> {array('E', small)}")
     signatures = {
         "reshape": [f"(sh: {sh}, xs: {array('E', 'Sh2')}) -> {array('E', rank)}" for sh, rank in shapes()],
         "backpermute": [

@@ -130,7 +130,7 @@ def _runs(name: str, given_back: str) -> Iterator[str]:
     ):
         for given, made in pairs:
             yield "@overload"
-            yield f"def {name}(a: {given}, {keep}**given: Unpack[Given]) -> {given_back.format(made)}: ..."
+            yield f"def {name}(acc: {given}, {keep}**given: Unpack[Given]) -> {given_back.format(made)}: ..."
 
 
 def _streams() -> Iterator[str]:
@@ -141,7 +141,7 @@ def _streams() -> Iterator[str]:
     compiled = [("RunN1[S1, G1, Ra, Da]", hosts, "Ra"), ("RunN1[S1, G1, Ra, Da]", placed, "Da")]
     for function, arrays, made in [*compiled, *typed, ("Callable[..., Any]", "Iterable[Any]", "Any")]:
         yield "@overload"
-        yield f"def stream(f: {function}, xs: {arrays}, **given: Unpack[Given]) -> Iterator[{made}]: ..."
+        yield f"def stream(f: {function}, iterable: {arrays}, **given: Unpack[Given]) -> Iterator[{made}]: ..."
 
 
 def _compilers(name: str, most: int) -> Iterator[str]:

@@ -37,7 +37,7 @@ def run1(f: object = NOT_GIVEN, **given: Unpack[Given]) -> Callable[..., object]
     return functools.partial(run1, **given)
 
 
-def runAsync(a: object, *, keep: bool = False, **given: Unpack[Given]) -> Future[Any]:  # Any: what `run` gives
+def runAsync(acc: object, *, keep: bool = False, **given: Unpack[Given]) -> Future[Any]:  # Any: what `run` gives
     """Compile and run a program in a thread of its own; gives a `concurrent.futures.Future` of what `run` gives.
 
     It runs under the settings of this call, and `given`; `keep` is `run`'s. What the program raises, `result()` raises. A
@@ -49,14 +49,14 @@ def runAsync(a: object, *, keep: bool = False, **given: Unpack[Given]) -> Future
     array(6)
     """
     setting.check(given)
-    require_program(a)
+    require_program(acc)
     future: Future[Any] = Future()
     future.set_running_or_notify_cancel()
     context = copy_context()
 
     def work() -> None:
         try:
-            result = context.run(run, a, keep=keep, **given)
+            result = context.run(run, acc, keep=keep, **given)
         except BaseException as error:  # whoever asks for the result shall have it
             future.set_exception(error)
         else:
@@ -66,7 +66,7 @@ def runAsync(a: object, *, keep: bool = False, **given: Unpack[Given]) -> Future
     return future
 
 
-def stream(f: object, xs: Iterable[object], **given: Unpack[Given]) -> Iterator[Any]:  # Any: what `runN` gives
+def stream(f: object, iterable: Iterable[object], **given: Unpack[Given]) -> Iterator[Any]:  # Any: what `runN` gives
     """What a function of one array gives for each array of an iterable, in order, each when it is asked for.
 
     The function is compiled once for each combination of ranks and element types. `f` may be compiled already (`runN`). Raises
@@ -77,9 +77,9 @@ def stream(f: object, xs: Iterable[object], **given: Unpack[Given]) -> Iterator[
     [array(3), array(6)]
     """
     function = f if isinstance(f, RunN) and not given else _of_one("stream", f, given)
-    if not isinstance(xs, Iterable):
-        raise AccelTypeError(f"stream takes an iterable of arrays, got {describe(xs)}", here())
-    return map(function, xs)
+    if not isinstance(iterable, Iterable):
+        raise AccelTypeError(f"stream takes an iterable of arrays, got {describe(iterable)}", here())
+    return map(function, iterable)
 
 
 def _of_one(name: str, f: object, given: Given) -> Callable[..., object]:

@@ -67,7 +67,9 @@ def test_buffers_are_used_again(platform: str) -> None:
 
 
 @each_platform
-def test_buffers_and_arrays_may_outlive_the_names_of_their_modules(platform: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_buffers_and_arrays_may_outlive_the_names_of_their_modules(
+    platform: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As Python ends it sets the names of modules to None, in an order that nobody knows."""
     on = memory(platform)
     held = [on.take(1000), on.take(1000)]

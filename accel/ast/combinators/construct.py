@@ -51,22 +51,22 @@ def generate(sh: object, f: Callable[[Any], object]) -> Acc[Any]:
     return generated("generate", sh, f)
 
 
-def enumFromN(sh: object, start: object) -> Acc[Any]:
-    """`start`, `start + 1`, … in row-major order. A negative extent raises `AccelShapeError`.
+def enumFromN(sh: object, e: object) -> Acc[Any]:
+    """`e`, `e + 1`, … in row-major order. A negative extent raises `AccelShapeError`.
 
     >>> A.run(A.enumFromN((4,), 10))
     array([10, 11, 12, 13])
     """
-    return _counted("enumFromN", sh, start, 1)
+    return _counted("enumFromN", sh, e, 1)
 
 
-def enumFromStepN(sh: object, start: object, step: object) -> Acc[Any]:
-    """`start + i * step` in row-major order, i being the position. A negative extent raises `AccelShapeError`.
+def enumFromStepN(sh: object, e: object, step: object) -> Acc[Any]:
+    """`e + i * step` in row-major order, i being the position. A negative extent raises `AccelShapeError`.
 
     >>> A.run(A.enumFromStepN((4,), 1.0, 0.5))
     array([1. , 1.5, 2. , 2.5])
     """
-    return _counted("enumFromStepN", sh, start, step)
+    return _counted("enumFromStepN", sh, e, step)
 
 
 def _filled(name: str, sh: object, e: object) -> Acc[Any]:

@@ -103,17 +103,21 @@ def scatterWith(f: Callable[..., object], defaults: Acc[Any], pairs: Acc[Any]) -
 
 @overload
 def permuteWith(
-    f: Callable[[Exp[E], Exp[E]], Exp[E]], defaults: Acc[Vector[E]], pairs: Acc[Array[Sh, Maybe[tuple[np.int64, E]]]]
+    f: Callable[[Exp[E], Exp[E]], Exp[E]],
+    defaults: Acc[Vector[E]],
+    maybe_pairs: Acc[Array[Sh, Maybe[tuple[np.int64, E]]]],
 ) -> Acc[Vector[E]]: ...
 @overload
 def permuteWith(
-    f: Callable[[Exp[E], Exp[E]], Exp[E]], defaults: Acc[Array[Sh2, E]], pairs: Acc[Array[Sh, Maybe[tuple[Sh2, E]]]]
+    f: Callable[[Exp[E], Exp[E]], Exp[E]],
+    defaults: Acc[Array[Sh2, E]],
+    maybe_pairs: Acc[Array[Sh, Maybe[tuple[Sh2, E]]]],
 ) -> Acc[Array[Sh2, E]]: ...
-def permuteWith(f: Callable[..., object], defaults: Acc[Any], pairs: Acc[Any]) -> Acc[Any]:
-    """`defaults`, where each of the `pairs` just (index, new) is combined as `f(new, old)` (Accelerate's `permute'`).
+def permuteWith(f: Callable[..., object], defaults: Acc[Any], maybe_pairs: Acc[Any]) -> Acc[Any]:
+    """`defaults`, where each of the `maybe_pairs` just (index, new) is combined as `f(new, old)` (Accelerate's `permute'`).
 
-    Nothing drops a pair. Indices are tuples of i64, or i64 for vectors; `pairs` may have any shape. What makes index and value
-    shares a loop with the scatter. Pairs of one target are combined in row-major order. An index outside of `defaults`
+    Nothing drops a pair. Indices are tuples of i64, or i64 for vectors; `maybe_pairs` may have any shape. What makes index and
+    value shares a loop with the scatter. Pairs of one target are combined in row-major order. An index outside of `defaults`
     raises `AccelIndexError`.
 
         >>> values = A.use(np.array([5, -3, 4]))
@@ -122,7 +126,7 @@ def permuteWith(f: Callable[..., object], defaults: Acc[Any], pairs: Acc[Any]) -
         array([4, 5])
     """
     where = here()
-    target, array = arrays_of("permuteWith", (defaults, pairs), where)
+    target, array = arrays_of("permuteWith", (defaults, maybe_pairs), where)
     kind = array.type.element
     value = kind.value if isinstance(kind, MaybeType) else kind
     hint = "an element is `A.just(A.lift(index, value))` or `A.nothing()`"

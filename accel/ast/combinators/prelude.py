@@ -111,13 +111,13 @@ def _either(x: Exp[np.bool_], y: Exp[np.bool_]) -> Exp[np.bool_]:
 # Sizes and elements.
 
 
-def the(xs: Acc[Scalar[E]]) -> Exp[E]:
+def the(s: Acc[Scalar[E]]) -> Exp[E]:
     """The element of an array of rank 0.
 
     >>> A.run(A.map(lambda x: x / A.the(A.sum(A.use(np.arange(4.0)))), A.use(np.arange(4.0))))
     array([0.        , 0.16666667, 0.33333333, 0.5       ])
     """
-    return of_rank("the", xs, 0, here())[()]
+    return of_rank("the", s, 0, here())[()]
 
 
 def shape(xs: Acc[Array[Sh, E]]) -> Exp[Sh]:
@@ -159,14 +159,14 @@ def null(xs: Acc[Array[Sh, E]]) -> Exp[np.bool_]:
     return shapeSize(array.shape) == 0
 
 
-def linearIndex(xs: Acc[Array[Sh, E]], position: Num) -> Exp[E]:
-    """The element at `position` in row-major order; a position outside raises `AccelIndexError`.
+def linearIndex(xs: Acc[Array[Sh, E]], i: Num) -> Exp[E]:
+    """The element at position `i` in row-major order; a position outside raises `AccelIndexError`.
 
     >>> A.run(A.unit(A.linearIndex(A.use(np.arange(6).reshape(2, 3)), 4)))
     array(4)
     """
     (array,) = arrays_of("linearIndex", (xs,), here())
-    return array[fromIndex(array.shape, position)]
+    return array[fromIndex(array.shape, i)]
 
 
 def indexed(xs: Acc[Array[Sh, E]]) -> Acc[Array[Sh, tuple[Sh, E]]]:

@@ -77,8 +77,8 @@ def flatten_array(name: str, xs: object, given: Sequence[object] = ()) -> Acc[An
     return reshaped(shape, (product(array.extents),), array, where)
 
 
-def replicate(spec: object, xs: Acc[Any]) -> Acc[Any]:
-    """`xs` repeated: `spec` has an extent for each new dimension, and `All` for each of the array's.
+def replicate(slix: object, xs: Acc[Any]) -> Acc[Any]:
+    """`xs` repeated: `slix` has an extent for each new dimension, and `All` for each of the array's.
 
     A negative extent raises `AccelShapeError`.
 
@@ -87,11 +87,11 @@ def replicate(spec: object, xs: Acc[Any]) -> Acc[Any]:
            [0, 1, 2, 3, 4]])
     """
     where = here()
-    (array,) = arrays_of("replicate", (xs,), where, (spec, xs))
-    entries = _spec("replicate", spec, where)
+    (array,) = arrays_of("replicate", (xs,), where, (slix, xs))
+    entries = _spec("replicate", slix, where)
     kept = entries.count(None)
     if kept != array.rank:
-        message = f"replicate by {_show_spec(spec)} keeps {kept} dimensions, but the array has rank {array.rank}"
+        message = f"replicate by {_show_spec(slix)} keeps {kept} dimensions, but the array has rank {array.rank}"
         raise AccelTypeError(message, where, hint="one `A.All` for each dimension of the array")
     forbid_nested("replicate", entries, where)
     inner = iter(array.extents)
@@ -101,8 +101,8 @@ def replicate(spec: object, xs: Acc[Any]) -> Acc[Any]:
     return Acc(Replicate(entries, array.node, (kind,), where), extents)
 
 
-def slice(xs: Acc[Any], spec: object) -> Acc[Any]:
-    """A part of fewer dimensions: `spec` has an index for each dimension to fix, and `All` for each to keep.
+def slice(xs: Acc[Any], slix: object) -> Acc[Any]:
+    """A part of fewer dimensions: `slix` has an index for each dimension to fix, and `All` for each to keep.
 
     An index outside of its dimension raises `AccelIndexError`, where it picks any element.
 
@@ -110,10 +110,10 @@ def slice(xs: Acc[Any], spec: object) -> Acc[Any]:
     array([3, 4, 5])
     """
     where = here()
-    (array,) = arrays_of("slice", (xs,), where, (xs, spec))
-    entries = _spec("slice", spec, where)
+    (array,) = arrays_of("slice", (xs,), where, (xs, slix))
+    entries = _spec("slice", slix, where)
     if len(entries) != array.rank:
-        message = f"slice by {_show_spec(spec)} of {len(entries)} dimensions, but the array has rank {array.rank}"
+        message = f"slice by {_show_spec(slix)} of {len(entries)} dimensions, but the array has rank {array.rank}"
         raise AccelTypeError(message, where, hint="one index or `A.All` for each dimension of the array")
     forbid_nested("slice", entries, where)
     extents = tuple(extent for entry, extent in zip(entries, array.extents, strict=True) if entry is None)

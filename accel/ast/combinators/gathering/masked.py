@@ -28,7 +28,7 @@ Sh2 = TypeVar("Sh2", bound=tuple[Any, ...])
 def gatherIf(
     indices: Acc[Array[Sh, np.int64]],
     mask: Acc[Array[Sh, Mask]],
-    p: Callable[[Exp[Mask]], Exp[np.bool_]],
+    pred: Callable[[Exp[Mask]], Exp[np.bool_]],
     defaults: Acc[Array[Sh, E]],
     xs: Acc[Vector[E]],
 ) -> Acc[Array[Sh, E]]: ...
@@ -36,12 +36,14 @@ def gatherIf(
 def gatherIf(
     indices: Acc[Array[Sh, Sh2]],
     mask: Acc[Array[Sh, Mask]],
-    p: Callable[[Exp[Mask]], Exp[np.bool_]],
+    pred: Callable[[Exp[Mask]], Exp[np.bool_]],
     defaults: Acc[Array[Sh, E]],
     xs: Acc[Array[Sh2, E]],
 ) -> Acc[Array[Sh, E]]: ...
-def gatherIf(indices: Acc[Any], mask: Acc[Any], p: Callable[..., object], defaults: Acc[Any], xs: Acc[Any]) -> Acc[Any]:
-    """`result[ix] = xs[indices[ix]]` where `p(mask[ix])` holds, `defaults[ix]` elsewhere (Accelerate's `gatherIf`).
+def gatherIf(
+    indices: Acc[Any], mask: Acc[Any], pred: Callable[..., object], defaults: Acc[Any], xs: Acc[Any]
+) -> Acc[Any]:
+    """`result[ix] = xs[indices[ix]]` where `pred(mask[ix])` holds, `defaults[ix]` elsewhere (Accelerate's `gatherIf`).
 
     Indices are i64 for a vector, tuples of them for other ranks. `indices`, `mask` and `defaults` have one shape, of any
     rank (`AccelShapeError`). An index that is looked at and lies outside of `xs` raises `AccelIndexError`.
@@ -52,7 +54,7 @@ def gatherIf(indices: Acc[Any], mask: Acc[Any], p: Callable[..., object], defaul
     """
     where = here()
     at, given, kept, array = arrays_of(
-        "gatherIf", (indices, mask, defaults, xs), where, (indices, mask, p, defaults, xs)
+        "gatherIf", (indices, mask, defaults, xs), where, (indices, mask, pred, defaults, xs)
     )
     require_indices("gatherIf", at, array, where)
     same_elements("gatherIf", kept.type.element, array.type.element, kept, array, where)
@@ -60,17 +62,17 @@ def gatherIf(indices: Acc[Any], mask: Acc[Any], p: Callable[..., object], defaul
     def chosen(ix: Exp[Any], m: Exp[Any], default: Exp[Any]) -> Exp[Any]:
         return cond(m, array[ix], default)
 
-    return map_arrays("gatherIf", chosen, (at, tested("gatherIf", p, given, where), kept))
+    return map_arrays("gatherIf", chosen, (at, tested("gatherIf", pred, given, where), kept))
 
 
 def scatterIf(
     to: Acc[Vector[np.int64]],
     mask: Acc[Vector[Mask]],
-    p: Callable[[Exp[Mask]], Exp[np.bool_]],
+    pred: Callable[[Exp[Mask]], Exp[np.bool_]],
     defaults: Acc[Vector[E]],
     values: Acc[Vector[E]],
 ) -> Acc[Vector[E]]:
-    """`defaults` with `values[i]` written at `to[i]` where `p(mask[i])` holds (Accelerate's `scatterIf`).
+    """`defaults` with `values[i]` written at `to[i]` where `pred(mask[i])` holds (Accelerate's `scatterIf`).
 
     The last of equal targets wins. An index that is looked at and lies outside of `defaults` raises `AccelIndexError`;
     `to`, `mask` and `values` of different extents raise `AccelShapeError`.
@@ -81,12 +83,12 @@ def scatterIf(
     """
     where = here()
     at, marks, target, given = arrays_of(
-        "scatterIf", (to, mask, defaults, values), where, (to, mask, p, defaults, values)
+        "scatterIf", (to, mask, defaults, values), where, (to, mask, pred, defaults, values)
     )
     require_index("scatterIf", at.type.element, target.rank, where)
     same_elements("scatterIf", target.type.element, given.type.element, target, given, where)
 
-    holds = tested("scatterIf", p, marks, where)
+    holds = tested("scatterIf", pred, marks, where)
 
     def pair(i: Exp[Any], m: Exp[Any], value: Exp[Any]) -> Exp[Any]:
         return cond(m, just(lift_items((i, value))), nothing())
