@@ -66,7 +66,7 @@ def keep(key: Key, settings: Settings, inputs: tuple[int, ...], code: Callable[[
 
 
 def _key(key: Key, settings: Settings) -> bytes | None:
-    is_usual = settings.sizes == "nominal" and settings.rearrange == "model" and settings.checks == "bounds"
+    is_usual = settings.sizes == "nominal" and settings.rearrange == "model" and settings.checks != "all"
     if settings.backend != "llvm" or not is_usual or not isinstance(settings.cost, str):
         return None
     if PROGRAMS.path() is None:

@@ -57,6 +57,8 @@ class Given(TypedDict, total=False):
     products: Rounding
     rearrange: Rearrange
     checks: Checks
+    contract: bool
+    deterministic: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +77,14 @@ class Settings:
     products: Rounding = "fused"
     rearrange: Rearrange = "model"
     checks: Checks = "bounds"
+    contract: bool = True
+    deterministic: bool = True
+    """Every program is: nothing would be gained by one that is not."""
 
     @property
     def rounding(self) -> Rounding:
         """How folds add products: to find out who made a NaN, a product must be somebody's."""
-        return "rounded" if self.checks == "all" else self.products
+        return "rounded" if self.checks == "all" or not self.contract else self.products
 
     @property
     def host_calls(self) -> bool:
@@ -95,9 +100,6 @@ def _wrong(message: str, hint: str) -> AccelValueError:
 
 
 def _check(name: str, value: object, given_as: str | None = None) -> None:
-    if name == "checks" and isinstance(value, str) and value == "none":
-        hint = "'bounds', where an index is checked unless it is proved to be in bounds, or 'all'"
-        raise _wrong("checks='none' is no setting: memory outside of an array is never read or written", hint)
     if name in CHOICES:
         check_choice(name, value)
     elif name == "time_limit":
@@ -210,12 +212,14 @@ def using(**given: Unpack[Given]) -> _GeneratorContextManager[Settings]:
     producers are recomputed by their readers; `gathers`, only for the elements of a gather; `False`, never; `published`,
     [vB24]'s free rule for gathers. formulation: of the integer linear program, for comparison: ours (`accel`), that of
     [vB24] (`published`), or that of [Rob] (`robinson`, for programs without gathers). products: how sums of floats add
-    products: in one rounding (`fused`), or rounded first as all else (`rounded`): docs/order.md. rearrange: which of several
+    products: in one rounding (`fused`), or rounded first as all else (`rounded`): docs/order.md. contract: `False` says
+    `rounded`, too. deterministic: every run is, whatever is said here. rearrange: which of several
     ways to run a loop is taken, the one that suits its extents (`model`), or the one that was fastest when the first arguments
     of that size came (`measure`): docs/schedule.md. checks: what is checked beside shapes:
     indices (`bounds`), or for debugging `all`, so that also the first combinator that makes a NaN of operands without one is
     an `AccelNaNError`, an integer divided by zero an `AccelZeroDivisionError`, and a target that `permuteUnique` or `scatter`
-    is given twice an `AccelValueError`; nothing is fused then, no products either, and programs are slow.
+    is given twice an `AccelValueError`; nothing is fused then, no products either, and programs are slow. `none` is as
+    `bounds`: memory outside of an array is never read or written.
 
     >>> with A.using(backend='interpreter'):
     ...     A.run(A.sum(A.use(np.arange(4))))

@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, get_args
 
+import numpy as np
 import pytest
 
 import accel as A
@@ -113,3 +114,29 @@ def test_what_a_call_takes_is_no_setting(name: str) -> None:
     with pytest.raises(AccelValueError) as caught:
         A.runN(lambda xs: A.map(lambda x: x + 1, xs), **given)
     assert caught.value.hint == f"it is given with a call of the function: `f(xs, {name}=…)`"
+
+
+def test_products_are_contracted_where_both_settings_allow_it() -> None:
+    assert Settings().rounding == "fused"
+    with using(contract=False):
+        assert current().rounding == "rounded"
+        assert changed({"contract": True}).rounding == "fused"
+    assert changed({"contract": True, "products": "rounded"}).rounding == "rounded"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"deterministic": True}, {"deterministic": False}, {"checks": "none"}, {"checks": "none", "contract": True}],
+)
+def test_what_nothing_is_left_out_for_gives_the_same(given: Given) -> None:
+    xs = np.array([1.0, 2.5, -3.0])
+    with using(backend="interpreter"), using(**given):
+        assert A.run(A.sum(A.use(xs))) == 0.5
+        with pytest.raises(A.AccelIndexError):
+            A.run(A.gather(A.use(np.array([3])), A.use(xs)))
+
+
+@pytest.mark.parametrize("given", [{"deterministic": 1}, {"contract": "yes"}, {"checks": None}, {"contract": None}])
+def test_these_take_nothing_else(given: Any) -> None:
+    with pytest.raises(AccelValueError, match="is no setting"):
+        using(**given)

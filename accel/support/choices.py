@@ -26,8 +26,8 @@ Duplicate: TypeAlias = bool | Literal["gathers", "published"]
 FormulationName: TypeAlias = Literal["accel", "published", "robinson"]
 Rounding: TypeAlias = Literal["fused", "rounded"]
 """How sums of floats add products: in one rounding, or rounded first."""
-Checks: TypeAlias = Literal["bounds", "all"]
-"""What is checked while a program runs, beside shapes."""
+Checks: TypeAlias = Literal["bounds", "all", "none"]
+"""What is checked while a program runs, beside shapes. `none` asks for nothing, and gets what safety needs: `bounds`."""
 Rearrange: TypeAlias = Literal["model", "measure"]
 
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
@@ -45,6 +45,8 @@ CHOICES: Mapping[str, tuple[object, ...]] = MappingProxyType(
         "products": get_args(Rounding),
         "rearrange": get_args(Rearrange),
         "checks": get_args(Checks),
+        "contract": (True, False),
+        "deterministic": (True, False),
     }
 )
 """The settings that have few values."""

@@ -171,8 +171,6 @@ def test_the_setting() -> None:
         divided(YS)
     with A.using(checks="bounds"):
         assert divided(YS)[2] == 0
-    with pytest.raises(AccelValueError, match="memory outside of an array is never read or written"):
-        untyped.runN(lambda ys: ys, checks="none")
 
 
 def test_the_error_survives_a_pickle() -> None:
