@@ -76,5 +76,5 @@ def test_there_are_stubs() -> None:
 def test_the_parameters_that_help_shows() -> None:
     """The tests above take any parameters for those of `runN`: for type checkers it is an object that can be called."""
     assert list(inspect.signature(A.runN).parameters) == ["f", "given"]
-    assert list(inspect.signature(A.run).parameters) == ["a", "keep", "given"]
+    assert list(inspect.signature(A.run).parameters) == ["acc", "keep", "given"]
     assert list(inspect.signature(A.fold).parameters) == ["f", "z", "xs", "dims"]
