@@ -10,6 +10,7 @@ from typing import Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from accel.ast.tree.leaves import Leaf
 from accel.ast.tree.types import ScalarType
+from accel.backends.linear import Item
 from accel.ir.nodes import HostSizes, Nest
 from accel.labelled.array import Array, SizeVariable
 from accel.labelled.meaning.evaluate import HostArray
@@ -146,6 +147,11 @@ class Device(Protocol[B]):
 
     def series_launcher(self, series: Series, slots: Slots) -> SeriesLauncher[B]:
         """What runs one of them."""
+        ...
+
+    def repeated(self, turn: Sequence[Item], slots: Slots) -> Callable[[list[B | None], list[int]], None] | None:
+        """What runs the turns of a loop (`linear.turns`) from its mark on until there is none left, and leaves buffers as they
+        are at the mark then; None where turns take no less time so than one item after the other."""
         ...
 
     def finish(self) -> None:

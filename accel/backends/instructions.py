@@ -30,6 +30,7 @@ from accel.backends.linear import (
     copies,
     moves,
     series_parts,
+    turns,
 )
 from accel.errors import AccelError, AccelMemoryError, Where, here
 from accel.ir.copies import Copy
@@ -341,6 +342,7 @@ def instructions(
     last = {part.end: part for part in parts.values()}
     alone, asked = around is nothing_around, conditions(items)
     moved, copied = (moves(items), copies(items)) if alone else ({}, {})
+    again = turns(items) if alone else {}
     for position, item in enumerate(items):
         if position in last:
             ends[last[position]] = len(code)
@@ -372,6 +374,9 @@ def instructions(
             case Enter():
                 pass
             case Mark(number):
+                run = device.repeated(again[position], slots) if position in again else None
+                if run is not None:
+                    code.append(run)
                 marks[number] = len(code)
             case Jump():
                 code.append(_jump(item, marks))

@@ -105,7 +105,7 @@ def test_without_an_argument_it_is_a_bug(backend: str, program: Program, monkeyp
     if backend == "llvm":
         monkeypatch.setattr(device, "_diagnosis", lambda *_: None)
     else:
-        monkeypatch.setattr(launch._Launcher, "_diagnose", lambda *_: None)
+        monkeypatch.setattr(launch.NestLauncher, "_diagnose", lambda *_: None)
     expected = A.AccelValueError if program is gathers else A.AccelInternalError
     with pytest.raises(expected, match="not when the nest ran again"):
         A.runN(program, backend=backend)(aligned(np.array([1, 99])))

@@ -17,6 +17,7 @@ import numpy as np
 from accel.ast.tree.leaves import Leaf, read_only
 from accel.ast.tree.types import ScalarType
 from accel.backends.device import Device, Launcher, SeriesLauncher, Slots
+from accel.backends.linear import Item
 from accel.backends.llvm.machine.buffers import buffers
 from accel.backends.llvm.machine.rows import with_rows
 from accel.backends.llvm.module import Kernel, Kernels, load, recording_text
@@ -154,6 +155,9 @@ class CPU:
         """What allocates a series' results and runs it."""
         (together,) = (each for each in self._together if each.series is series)
         return together.launcher(slots, self._threads, self.allocate)
+
+    def repeated(self, turn: Sequence[Item], slots: Slots) -> None:
+        """None: what a program does between launches is compiled, too."""
 
     def finish(self) -> None:
         """Nothing to do: a launch returns when it is done."""

@@ -7,9 +7,9 @@ there is no device, when it lacks 64-bit floats that the program uses, and when 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -19,8 +19,10 @@ from accel.ast.tree.leaves import Leaf, read_only
 from accel.ast.tree.types import ScalarType, scalar_type
 from accel.backends.device import Around, Launcher, SeriesLauncher, Slots, nothing_around
 from accel.backends.executor import Execution
+from accel.backends.instructions import instructions
+from accel.backends.linear import Item
 from accel.backends.opencl.code.kernel import NestKernels
-from accel.backends.opencl.launch import launcher, series_launcher
+from accel.backends.opencl.launch import NestLauncher, launcher, series_launcher
 from accel.backends.opencl.machine.binaries import built
 from accel.backends.opencl.machine.buffer_array import BufferArray
 from accel.backends.opencl.machine.devices import check_process, device, require_groups
@@ -28,11 +30,12 @@ from accel.backends.opencl.machine.features import Features, features, uses_f64
 from accel.backends.opencl.machine.memory import Held, Memory
 from accel.backends.opencl.machine.records import Records
 from accel.backends.opencl.program import translate
+from accel.backends.opencl.turns import Code, Tape, Turns
 from accel.backends.protocol import Executable, HostArray
 from accel.backends.residence import elsewhere
 from accel.backends.sorting import sort_into
 from accel.errors import AccelDeviceError
-from accel.ir.nodes import Nest, Program
+from accel.ir.nodes import Launch, Nest, Program
 from accel.labelled.meaning import faults
 from accel.schedule.machine import Machine
 from accel.schedule.nodes import Series
@@ -191,7 +194,7 @@ class _Kernels:
     def launcher(self, nest: Nest, slots: Slots) -> Launcher[Held]:
         return self._launcher(self._code.of[nest], slots)
 
-    def _launcher(self, made: NestKernels, slots: Slots) -> Launcher[Held]:
+    def _launcher(self, made: NestKernels, slots: Slots) -> NestLauncher:
         backend, code = self._backend, self._code
         return launcher(
             made, lambda: code.program, slots, backend.records, backend.features, backend.build, self._waits
@@ -209,8 +212,39 @@ class _Kernels:
         found = self._code.series[id(series)]
         return series_launcher(found, self._launcher(found.made, slots), self.allocate, slots)
 
+    def repeated(self, turn: Sequence[Item], slots: Slots) -> Callable[[list[Held | None], list[int]], None] | None:
+        nests = [item.nest for item in turn if isinstance(item, Launch)]
+        alone = not self._waits and not self._code.series
+        if not alone or not all(self._launcher(self._code.of[nest], slots).ends for nest in nests):
+            return None
+        return Turns(partial(self._taped, turn, slots), self._backend.records)
+
+    def _taped(self, turn: Sequence[Item], slots: Slots) -> tuple[Tape, Code]:
+        tape = Tape(self._backend.records)
+        return tape, instructions(turn, _Taped(self._backend, self._code, tape), slots)
+
     def finish(self) -> None:
         self._memory.finish()
+
+
+class _Taped(_Kernels):
+    """The same, for turns of a loop that are written down."""
+
+    def __init__(self, backend: OpenCLBackend, code: _Code, tape: Tape) -> None:
+        super().__init__(backend, code)
+        self._tape = tape
+
+    def allocate(self, element: ScalarType, shape: tuple[int, ...]) -> Held:
+        return self._tape.take(_bytes(element, shape))
+
+    def scalar(self, buffer: Held, element: ScalarType, record: Held | None = None) -> bool | int | float:
+        return self._tape.scalar(buffer, element, record)
+
+    def fetch(self, buffer: Held, value: bool | None) -> None:
+        self._tape.fetch(buffer, value)
+
+    def launcher(self, nest: Nest, slots: Slots) -> Launcher[Held]:
+        return partial(self._tape.launch, self._launcher(self._code.of[nest], slots))
 
 
 def _require_fp64(backend: OpenCLBackend, nests: Sequence[Nest]) -> None:

@@ -7,8 +7,9 @@ anyway, or at the end. A launcher that waits (`waits`) has a record of its own, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -53,13 +54,15 @@ _Items: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """How a nest is launched at some extents: those that it is told, bytes of its temporaries, and the work-items of its
-    kernels, in one launch or several; none if there are none. Loops and repeated calls ask for the same."""
+    """How a nest is launched at some extents: those that it is told, bytes of its temporaries, the work-items of its kernels,
+    in one launch or several (none if there are none), and about how many operations it does. Loops and repeated calls ask for
+    the same."""
 
     extents: tuple[int, ...]
     sizes: tuple[np.int64, ...]
     temporaries: tuple[int, ...]
     kernels: tuple[tuple[_Items, ...], ...]
+    operations: int
 
 
 def launcher(
@@ -70,9 +73,9 @@ def launcher(
     features: Features,
     build: Build,
     waits: bool,
-) -> Launcher[Held]:
+) -> NestLauncher:
     """What runs the nest. `program` gives the built program once it is needed, `build` builds another text."""
-    return _Launcher(made, program, slots, records, features, build, waits)
+    return NestLauncher(made, program, slots, records, features, build, waits)
 
 
 def series_launcher(
@@ -99,7 +102,9 @@ def series_launcher(
     return run
 
 
-class _Launcher:
+class NestLauncher:
+    """Runs a nest. See `launcher`."""
+
     def __init__(
         self,
         made: NestKernels,
@@ -119,7 +124,7 @@ class _Launcher:
         self._build = build
         self._arrays = [slots.array(array) for array in made.parameters.arrays]
         self._sizes = [slots.size(variable) for variable in made.parameters.sizes]
-        self._plan = _Plan((-1,), (), (), ())
+        self._plan = _Plan((-1,), (), (), (), 0)
         self._waits = waits
         self._work = work(made.nests)
         self._looks_first = any(map(may_not_end, made.nests))
@@ -128,15 +133,17 @@ class _Launcher:
         self._idle: list[list[pyopencl.Kernel]] = []
 
     def __call__(self, buffers: list[Held | None], sizes: list[int]) -> None:
-        memory = self._memory
+        """See `accel.backends.device.Launcher`."""
+        self.run(buffers, sizes, self._memory.take)
+
+    def run(self, buffers: list[Held | None], sizes: list[int], take: Callable[[int], Held]) -> None:
+        """Launches the nest; `take` gives buffers of at least so many bytes, for its temporaries."""
         if self._looks_first and (earlier := buffers[RECORD]) is not None:
             self._records.look(earlier)
             buffers[RECORD] = None
         plan = self._planned(sizes)
-        given: list[KernelArgument] = [held.buffer for slot in self._arrays if (held := buffers[slot]) is not None]
-        assert len(given) == len(self._arrays), "a nest is launched without one of its arrays: a bug in accel"
-        given += plan.sizes
-        temporaries = [memory.take(size) for size in plan.temporaries]
+        given = self._given(buffers, plan)
+        temporaries = [take(size) for size in plan.temporaries]
         arguments = [*given, *[each.buffer for each in temporaries]]
         record = None
         if self._made.checked:
@@ -153,6 +160,69 @@ class _Launcher:
             found = self._diagnose(given, self._size(sizes))
             raise NoSite(self._arrays) if found is None else found
 
+    def kept(
+        self,
+        buffers: list[Held | None],
+        sizes: list[int],
+        take: Callable[[int], Held],
+        record: Held | None,
+        kernels: Sequence[pyopencl.Kernel],
+        queue: pyopencl.CommandQueue,
+    ) -> list[Callable[[], object]]:
+        """What launches the nest on these buffers in a queue, now and again: `kernels`, which nothing else uses, are told them.
+
+        `take`'s buffers are used for as long. `record`: a clean one, if the nest is `checked`.
+        """
+        plan = self._planned(sizes)
+        arguments = [*self._given(buffers, plan), *[take(size).buffer for size in plan.temporaries]]
+        if record is not None:
+            arguments.append(record.buffer)
+        steps: list[Callable[[], object]] = []
+        for kernel, launches in zip(kernels, plan.kernels, strict=True):
+            for number, argument in enumerate(arguments if launches else ()):
+                kernel.set_arg(number, argument)
+            for items in launches:
+                steps += self._steps(kernel, items, queue)
+        return steps
+
+    @property
+    def checked(self) -> bool:
+        """Whether something may fail."""
+        return self._made.checked
+
+    def operations(self, sizes: list[int]) -> int:
+        """About how many scalar operations a launch does."""
+        return self._planned(sizes).operations
+
+    @property
+    def ends(self) -> bool:
+        """Whether the nest ends also where a check has failed before, so that zeros stand for what was not there."""
+        return not self._looks_first
+
+    def kernels(self) -> list[pyopencl.Kernel]:
+        """Kernel objects that nobody else has, for `kept`."""
+        import pyopencl
+
+        program = self._program()
+        return [pyopencl.Kernel(program, each.name) for each in self._made.kernels]
+
+    def _steps(
+        self, kernel: pyopencl.Kernel, items: _Items, queue: pyopencl.CommandQueue
+    ) -> list[Callable[[], object]]:
+        import pyopencl
+
+        (count, group, first), enqueued = items, self._memory.enqueued
+        launch = partial(pyopencl.enqueue_nd_range_kernel, queue, kernel, count, group)
+        if not any(first):
+            return [partial(enqueued, "a loop nest", launch)]
+        flush = partial(enqueued, "its work", queue.flush)
+        return [flush, partial(enqueued, "a loop nest", partial(launch, global_work_offset=first))]
+
+    def _given(self, buffers: list[Held | None], plan: _Plan) -> list[KernelArgument]:
+        given: list[KernelArgument] = [held.buffer for slot in self._arrays if (held := buffers[slot]) is not None]
+        assert len(given) == len(self._arrays), "a nest is launched without one of its arrays: a bug in accel"
+        return [*given, *plan.sizes]
+
     def _size(self, sizes: list[int]) -> Callable[[SizeVariable], int]:
         return lambda variable: sizes[self._slots.size(variable)]
 
@@ -163,7 +233,7 @@ class _Launcher:
             temporaries = tuple([each.bytes * each.count.value(size) for each in self._made.temporaries])
             told = tuple([np.int64(sizes[slot]) for slot in self._sizes])
             items = tuple([_launches(each, size, self._pieces(each, size)) for each in self._made.kernels])
-            self._plan = plan = _Plan(extents, told, temporaries, items)
+            self._plan = plan = _Plan(extents, told, temporaries, items, self._work.value(size))
         return plan
 
     def _pieces(self, kernel: Kernel, size: Callable[[SizeVariable], int]) -> int:

@@ -26,6 +26,7 @@ from accel.backends.opencl.machine.staging import Staging
 from accel.backends.protocol import HostArray
 from accel.backends.residence import DeviceMemory
 from accel.support.forks import FORKS
+from accel.support.lazy import lazy
 
 if TYPE_CHECKING:
     import pyopencl
@@ -41,6 +42,9 @@ PAGE = 4096
 
 FAR = 128
 """As many results may wait in the queue, and half as many at least, before their caller does."""
+
+_BY_THE_CALLER = 1 << 31
+"""Intel's property of such a queue, `CL_QUEUE_THREAD_LOCAL_EXEC_ENABLE_INTEL`."""
 
 
 @lru_cache(maxsize=1024)
@@ -150,6 +154,16 @@ class Memory:
         device = self.queue.device
         self.queue = pyopencl.CommandQueue(self.context, device, pyopencl.command_queue_properties.PROFILING_ENABLE)
         self._staging = None if self.unified else Staging(self.context, device, self.queue)
+
+    @lazy
+    def near(self) -> pyopencl.CommandQueue | None:
+        """A queue whose work is done before whoever hands it over goes on, by the same thread. None if the device has none."""
+        import pyopencl
+
+        device = self.queue.device
+        if "cl_intel_exec_by_local_thread" not in device.extensions.split():
+            return None
+        return pyopencl.CommandQueue(self.context, device, _BY_THE_CALLER)
 
     def take(self, size: int) -> Held:
         """A buffer of at least `size` bytes with any contents. Raises `MemoryError`."""
@@ -275,6 +289,14 @@ class Memory:
             return copy
 
         return Fetched(words, lambda host: self.enqueued("a copy from it", lambda: enqueue(host)))
+
+    def first_byte(self, held: Held, queue: pyopencl.CommandQueue) -> int:
+        """The first byte of a buffer, once what was enqueued before in that queue is done."""
+        import pyopencl
+
+        host = np.empty(1, np.uint8)
+        self.enqueued("a copy from it", lambda: pyopencl.enqueue_copy(queue, host, held.buffer, is_blocking=True))
+        return int(host[0])
 
     def arrived(self, fetched: Fetched) -> int:
         """The byte, once it is there."""

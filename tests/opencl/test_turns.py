@@ -1,0 +1,191 @@
+"""Loops whose turns do the same are launched from lists: the reference's bits and errors, whatever the turns pass on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeAlias
+
+import numpy as np
+import pytest
+
+import accel as A
+from accel.backends.opencl import turns
+from accel.backends.opencl.launch import NestLauncher
+
+Floats: TypeAlias = A.Acc[A.Vector[np.float64]]
+Pair: TypeAlias = tuple[Floats, Floats]
+
+TURNS = 17
+
+
+@pytest.fixture
+def launched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """How nests are launched, each time that the host takes buffers and arguments for one."""
+    seen: list[str] = []
+    run, kept = NestLauncher.run, NestLauncher.kept
+
+    def running(launch: NestLauncher, *given: Any) -> None:
+        seen.append("run")
+        run(launch, *given)
+
+    def keeping(launch: NestLauncher, *given: Any) -> Any:
+        seen.append("kept")
+        return kept(launch, *given)
+
+    monkeypatch.setattr(NestLauncher, "run", running)
+    monkeypatch.setattr(NestLauncher, "kept", keeping)
+    return seen
+
+
+@pytest.fixture(params=[False, True], ids=["queue", "caller"])
+def by_the_caller(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether the calling thread does the work of turns, where the device can have it so."""
+    monkeypatch.setattr(turns, "NEAR", turns.NEAR if request.param else -1)
+
+
+def near(xs: Floats) -> Floats:
+    return A.stencil(lambda n: n(-1) * 0.25 + n(0) * 0.5 + n(1) * 0.25, A.boundary.clamp, xs)
+
+
+def smoothed(xs: Floats) -> Floats:
+    return A.iterate(TURNS, near, xs)
+
+
+def until(xs: Floats) -> Pair:
+    """The condition is found on the device, in a state with another beside it."""
+
+    def turn(state: Pair) -> Pair:
+        ys = A.map(lambda y: y * 0.97, near(state[0]))
+        return ys, A.zipWith(A.add, ys, state[1])
+
+    def again(state: Pair) -> A.Acc[A.Scalar[np.bool_]]:
+        return A.map(lambda x: x > 0.5, A.maximum(state[0]))
+
+    return A.awhile(again, turn, (xs, xs))
+
+
+def exchanged(xs: Floats) -> Pair:
+    """One state is what the other was: buffers are passed on."""
+    return A.iterate(TURNS, lambda state: (state[1], near(state[0])), (xs, A.map(lambda x: -x, xs)))
+
+
+def unchanged(xs: Floats) -> Pair:
+    return A.iterate(TURNS, lambda state: (near(state[0]), state[1]), (xs, A.map(lambda x: -x, xs)))
+
+
+def shorter(xs: Floats) -> Floats:
+    """Extents change."""
+    return A.iterate(TURNS, lambda ys: A.init(near(ys)), xs)
+
+
+def nested(xs: Floats) -> Floats:
+    return A.iterate(6, lambda ys: A.iterate(7, near, A.map(lambda y: y + 1, ys)), xs)
+
+
+def counted(xs: Floats) -> A.Acc[A.Vector[np.int64]]:
+    """A scatter into the state, in place from the second turn on."""
+    start = A.fill(A.index(4), A.constant(0, np.int64))
+
+    def turn(counts: A.Acc[A.Vector[np.int64]]) -> A.Acc[A.Vector[np.int64]]:
+        total = A.the(A.sum(counts))
+        ones = A.map(lambda _: A.constant(1, np.int64), xs)
+        return A.permute(A.add, counts, lambda ix: A.just(A.index((ix[0] * ix[0] + total) % 4)), ones)
+
+    return A.iterate(TURNS, turn, start)
+
+
+def folded(xs: Floats) -> Floats:
+    """Folds and scans, which have temporaries."""
+    return A.iterate(TURNS, lambda ys: A.map(lambda y: y / (A.the(A.sum(ys)) + 3), A.scanl1(A.add, near(ys))), xs)
+
+
+PROGRAMS: list[Callable[[Floats], Any]] = [
+    smoothed, until, exchanged, unchanged, shorter, nested, counted, folded
+]  # fmt: skip
+
+
+def on_device(program: Callable[..., Any]) -> Any:
+    return A.runN(program, backend="opencl", strategy="greedy")
+
+
+def reference(program: Callable[..., Any]) -> Any:
+    return A.runN(program, backend="interpreter", strategy="greedy")
+
+
+def same(found: Any, wanted: Any) -> None:
+    several = isinstance(wanted, tuple)
+    for each, other in zip(found if several else [found], wanted if several else [wanted], strict=True):
+        np.testing.assert_array_equal(each, other)
+
+
+@pytest.mark.usefixtures("by_the_caller")
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_bits_are_the_references(program: Callable[[Floats], Any]) -> None:
+    """Also those of other calls, of other extents in between, and of calls at once."""
+    run, want = on_device(program), reference(program)
+    random = np.random.default_rng(1)
+    given = [random.random(count) for count in (12, 12, 13, 12)]
+    found = [run(xs) for xs in given]
+    with ThreadPoolExecutor(4) as threads:
+        found += threads.map(run, given)
+    for each, wanted in zip(found, [want(xs) for xs in given] * 2, strict=True):
+        same(each, wanted)
+
+
+@pytest.mark.parametrize("program", [smoothed, until, unchanged, folded])
+def test_most_turns_are_lists(program: Callable[[Floats], Any], launched: list[str]) -> None:
+    on_device(program)(np.random.default_rng(2).random(100))
+    assert "kept" in launched
+    assert len(launched) < TURNS
+
+
+@pytest.mark.parametrize("program", [exchanged, shorter])
+def test_turns_that_are_not_alike_are_not(program: Callable[[Floats], Any], launched: list[str]) -> None:
+    on_device(program)(np.random.default_rng(2).random(100))
+    assert len(launched) >= TURNS
+
+
+def test_large_turns_are_not(launched: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "MOST", 1000)
+    on_device(smoothed)(np.random.default_rng(2).random(200))
+    assert "kept" not in launched
+
+
+def walked(xs: A.Acc[A.Vector[np.int64]], limit: A.Acc[A.Scalar[np.int64]]) -> A.Acc[A.Vector[np.int64]]:
+    """Each turn takes a step along `xs` from its beginning, and may leave it."""
+
+    def turn(state: tuple[A.Acc[A.Vector[np.int64]], A.Acc[A.Scalar[np.int64]]]) -> Any:
+        return A.map(lambda x: xs[A.index(x)], state[0]), A.map(lambda n: n + 1, state[1])
+
+    start = A.take(1, xs), A.unit(A.constant(0, np.int64))
+    return A.awhile(lambda state: A.zipWith(A.lt, state[1], limit), turn, start)[0]
+
+
+@pytest.mark.usefixtures("by_the_caller")
+@pytest.mark.parametrize("turn", [1, 3, 4, 10, 21])
+def test_checks_that_fail_in_a_turn(turn: int) -> None:
+    """The error is the reference's; and a call after it is as good as ever."""
+    run, want = on_device(walked), reference(walked)
+    right = np.arange(1, 26)
+    right[-1] = 0
+    wrong = right.copy()
+    wrong[turn] = 77
+    limit = np.int64(24)
+    for xs in (right, wrong, right):
+        if xs is right:
+            same(run(xs, limit), want(xs, limit))
+            continue
+        with pytest.raises(A.AccelIndexError) as found:
+            run(xs, limit)
+        with pytest.raises(A.AccelIndexError) as expected:
+            want(xs, limit)
+        assert str(found.value) == str(expected.value)
+
+
+def test_results_that_stay_on_the_device_are_not_written_again() -> None:
+    run = on_device(smoothed)
+    given = [np.random.default_rng(seed).random(20) for seed in range(3)]
+    kept = [run(A.put(xs, backend="opencl"), keep=True) for xs in given]
+    for each, xs in zip(kept, given, strict=True):
+        same(each.get(), reference(smoothed)(xs))
