@@ -1,4 +1,5 @@
-"""Faults of `llvm`: extremes, copies that iterations take turns with, reciprocals, how long nests take; strips of `opencl`."""
+"""Faults of `llvm`: extremes, copies that iterations take turns with, reciprocals, how long nests take; of `opencl`: strips,
+turns of loops."""
 
 from __future__ import annotations
 
