@@ -11,7 +11,7 @@ PAGE = 4096
 
 
 def masked_load(code: Code, kind: ScalarType, address: str, mask: str) -> str:
-    """The elements from `address` on in the set lanes, zeros in the others, of which nothing that may not be read is."""
+    """The elements from `address` on in the set lanes, anything in the others, of which nothing that may not be read is."""
     vector, masks, name = code.vector(memory_type(kind)), code.vector("i1"), suffix(code, kind)
     load = f"llvm.masked.load.{name}.p0"
     code.declare(vector, load, f"ptr, {masks}, {vector}")
