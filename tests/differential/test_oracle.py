@@ -62,6 +62,14 @@ def test_a_count_that_wraps_is_negative() -> None:
     assert agrees(program, X, hollow)[0].shape == (0,)
 
 
+def test_keys_that_have_no_value_are_missed() -> None:
+    def program(t0: Given) -> Results:
+        return (A.sortBy(lambda p: A.lift(t0[p + 5], p), t0),)
+
+    assert failures(case(program, [X])) == []
+    assert all(isinstance(found, Fault) for found in outcomes(program, [X]))
+
+
 def test_a_mistake_that_all_share_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """A reference that adds one to everything, where nothing else is compared with it."""
 

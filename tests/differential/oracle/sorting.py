@@ -7,8 +7,8 @@ from math import prod
 
 import numpy as np
 
-from tests.differential.oracle.arrays import Array, known
-from tests.differential.oracle.values import INT64, Data, Tree, Value, joined, leaves, one, picked
+from tests.differential.oracle.arrays import Array, known, tree
+from tests.differential.oracle.values import INT64, Data, Tree, Value, demanded, joined, leaves, one, picked
 
 
 def _codes(leaf: Data) -> Data:
@@ -57,7 +57,11 @@ def sort(array: Array) -> Array:
 
 
 def sort_by(key: Callable[[Tree], Tree], array: Array) -> Array:
-    return known(lambda: array.extents, lambda: _moved(array, _places(array, key(array.element), False)), "sort")
+    def elements() -> Tree:
+        keys = demanded(tree(key(array.element)), (prod(array.extents),), "sort")
+        return _moved(array, _places(array, keys, False))
+
+    return known(lambda: array.extents, elements, "sort")
 
 
 def argsort(array: Array) -> Array:
