@@ -14,6 +14,9 @@ import numpy as np
 
 from accel.support.frozen import frozen
 
+NUMPY_FUNCTION: Final = "NumPy's functions do not take what has no value yet"
+"""What to say to a NumPy function of an `Exp` or an `Acc`."""
+
 
 @frozen
 class Spelling:

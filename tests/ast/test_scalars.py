@@ -45,6 +45,8 @@ def on(given: np.ndarray[Any, np.dtype[Any]], f: F) -> np.ndarray[Any, np.dtype[
         (lambda x: ~x, ~I32),
         (lambda x: x << 2, I32 << 2),
         (lambda x: x >> 2, I32 >> 2),
+        (lambda x: 1 << A.cast(x & 15, np.int64), np.int64(1) << (I32 & 15).astype(np.int64)),
+        (lambda x: -(1 << 40) >> A.cast(x & 15, np.int64), np.int64(-(1 << 40)) >> (I32 & 15).astype(np.int64)),
         (lambda x: x == 1, I32 == 1),
         (lambda x: x != 1, I32 != 1),
         (lambda x: (x > 0) & (x < 10), (I32 > 0) & (I32 < 10)),

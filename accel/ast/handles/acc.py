@@ -26,7 +26,7 @@ from typing import (
 import numpy as np
 
 from accel.ast.handles.elements import Maybe
-from accel.ast.handles.exp import NUMPY_FUNCTION, E, Exp, raw
+from accel.ast.handles.exp import E, Exp, raw
 from accel.ast.handles.literals import describe, is_node, typed
 from accel.ast.handles.records import Record
 from accel.ast.tree.nodes import (
@@ -48,7 +48,7 @@ from accel.ast.tree.types import ArrayType, ComplexType, ElementType, MaybeType,
 from accel.device_array import DeviceArray
 from accel.errors import AccelStagingError, AccelTypeError, Where, here
 from accel.support.frozen import quickly_made
-from accel.support.numpy_names import ARRAY_ATTRIBUTES, attribute_hint
+from accel.support.numpy_names import ARRAY_ATTRIBUTES, NUMPY_FUNCTION, attribute_hint
 from accel.support.source import attribute_call
 
 Ix = TypeVarTuple("Ix")

@@ -44,9 +44,6 @@ from accel.support.source import attribute_call
 E = TypeVar("E")
 T = TypeVar("T")
 
-NUMPY_FUNCTION = "NumPy's functions do not take what has no value yet"
-"""What to say to a NumPy function of an `Exp` or an `Acc`."""
-
 
 def raw(value: object, depth: int = DEEPEST + 2) -> object:
     """What builders take: a handle's node, tuples item by item, anything else as it is; so are tuples too deep to be taken."""
@@ -58,8 +55,7 @@ def raw(value: object, depth: int = DEEPEST + 2) -> object:
 
 
 def _binary(operator: Operator, left: object, right: object, name: str) -> Exp[Any]:
-    a = left.node if isinstance(left, Exp) else raw(left)
-    b = right.node if isinstance(right, Exp) else raw(right)
+    a, b = raw(left), raw(right)
     return Exp(operations.apply(operator, a, b, where=here(skip=1), name=name))
 
 
@@ -309,6 +305,12 @@ class Exp(Generic[E]):
     def __rshift__(self: Integral, amount: Exp[np.int64] | int) -> Exp[E]:
         return Exp(operations.shift(Operator.SHIFT_RIGHT, raw(self), raw(amount), here(), ">>"))
 
+    def __rlshift__(self: Exp[np.int64], number: int) -> Exp[np.int64]:
+        return Exp(operations.shift(Operator.SHIFT_LEFT, raw(number), raw(self), here(), "<<"))
+
+    def __rrshift__(self: Exp[np.int64], number: int) -> Exp[np.int64]:
+        return Exp(operations.shift(Operator.SHIFT_RIGHT, raw(number), raw(self), here(), ">>"))
+
     # Items of tuples. An index or shape is a tuple of `int` for mypy, its items are i64.
 
     @overload
@@ -372,18 +374,16 @@ class Exp(Generic[E]):
         raise _no_value("has no value as a float yet", hint)
 
     def __int__(self) -> NoReturn:
-        raise _no_value(
-            "has no value as an int yet", "write `A.truncate(e)` or `A.cast(e, np.int64)`, or `A.run` first"
-        )
+        hint = "write `A.truncate(e)` or `A.cast(e, np.int64)`, or `A.run` first"
+        raise _no_value("has no value as an int yet", hint)
 
     def __round__(self, digits: object = None) -> NoReturn:
         raise _no_value("has no value to round yet", "write `A.round(e)`; as a float, `A.round(e, np.float64)`")
 
     def __format__(self, specification: str) -> str:
         if specification:
-            raise _no_value(
-                "has no value to format yet", "an empty format shows its expression; `A.run` gives its value"
-            )
+            hint = "an empty format shows its expression; `A.run` gives its value"
+            raise _no_value("has no value to format yet", hint)
         return repr(self)
 
     def __index__(self) -> NoReturn:

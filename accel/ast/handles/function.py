@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from accel.ast.handles.exp import NUMPY_FUNCTION, Exp, raw
+from accel.ast.handles.exp import Exp, raw
 from accel.ast.handles.literals import describe, typed, untyped
 from accel.ast.tree.nodes import Function, Literal, Parameter, ScalarNode, While
 from accel.ast.tree.structure import scalar_function
 from accel.ast.tree.types import BOOL, C64, F32, ComplexType, ElementType, ScalarType, TupleType
 from accel.ast.tree.walk import escaping, operands, postorder
 from accel.errors import NUMPY, AccelStagingError, AccelTypeError, Where
+from accel.support.numpy_names import NUMPY_FUNCTION
 
 
 def trace(

@@ -254,7 +254,7 @@ def scalars(x: A.Exp[f4], d: A.Exp[f8], i: A.Exp[i4], n: A.Exp[i8], b: A.Exp[b1]
     assert_type(i % 2 == 0, A.Exp[b1])
     assert_type(b & (x < 3) | ~b, A.Exp[b1])
     assert_type(u & 15, A.Exp[u1])
-    assert_type(i << n, A.Exp[i4])
+    assert_type((i << n, 1 << n), tuple[A.Exp[i4], A.Exp[i8]])
     assert_type(d**2, A.Exp[f8])
     assert_type(A.cond(b, x, 0), A.Exp[f4])
     assert_type(A.cond(b, 0.5, x), A.Exp[f4])
