@@ -12,12 +12,12 @@ import pytest
 import accel as A
 from accel.ast.tree.types import BOOL, F32, F64, I8, I16, I32, I64, U8, ScalarType
 from accel.backends.llvm.backend import LLVMBackend
-from accel.backends.llvm.machine.processor import Processor
 from accel.backends.llvm.machine.target import host
 from accel.backends.protocol import compiled
 from accel.explanation.explain import subject
 from accel.settings import Settings
 from tests.llvm import nests
+from tests.llvm.processors import processor
 from tests.marks import one_in, slow
 
 Numbers: TypeAlias = npt.NDArray[Any]  # of any element type and rank
@@ -195,7 +195,9 @@ def test_what_does_not_run_in_blocks(program: Program) -> None:
 def test_longer_pieces_where_results_go_past_the_caches(
     kind: Any, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(host(), "processor", Processor(True, True, True, False, False, cached_bytes=1000))
+    monkeypatch.setattr(
+        host(), "processor", processor(slow_gathers=True, keeps_stores=True, adds_apart=True, cached_bytes=1000)
+    )
     for shape in ((300, 70), (70, 300), (129, 257), (3, 900), (900, 3)):
         x = (np.random.default_rng(0).random(shape) * 100).astype(kind)
         loops = subject(A.transpose(A.use(x)), (), Settings()).staged.loops

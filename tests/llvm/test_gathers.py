@@ -14,10 +14,10 @@ from accel.ast.tree.types import ScalarType
 from accel.backends.llvm.emit.bounds import any_narrow_reaches
 from accel.backends.llvm.emit.values import Writer
 from accel.backends.llvm.machine.loading import load
-from accel.backends.llvm.machine.processor import Processor
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES, Host, host
 from accel.backends.llvm.text.code import Code
 from accel.support.cache import Cache
+from tests.llvm.processors import processor
 
 
 @pytest.fixture(params=[False, True], ids=["by vectors", "one by one"])
@@ -26,7 +26,7 @@ def gathered(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     if not host().is_x86 or host().registers.bytes < 32:
         pytest.skip("the processor has no AVX2")
     monkeypatch.setattr(Host, "permutes_words", property(lambda self: request.param))
-    monkeypatch.setattr(host(), "processor", Processor(request.param, False, False, False, False, 1 << 20))
+    monkeypatch.setattr(host(), "processor", processor(slow_gathers=request.param))
     monkeypatch.setattr(building, "_COMPILED", Cache(8))
     return A.runN(lambda at, xs: A.gather(A.map(lambda i: A.fromIntegral(i, np.int64), at), xs), threads=1)
 

@@ -12,23 +12,19 @@ import accel as A
 from accel import building
 from accel.ast.tree.types import F32, F64, I8, ScalarType
 from accel.backends.llvm.emit.masked import masked_load
-from accel.backends.llvm.machine.processor import Processor
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.text.code import Code
 from accel.support.cache import Cache
 from tests.guard_pages import PAGE, guarded
+from tests.llvm.processors import processor
 from tests.llvm.test_guard_pages import survives
 
 Program = Callable[[A.Acc[Any]], A.Acc[Any]]
 
 
-def processor(slow_masks: bool) -> Processor:
-    return Processor(False, False, False, slow_masks, False, 1 << 20)
-
-
 @pytest.mark.parametrize(("kind", "slow", "whole"), [(F32, False, False), (F32, True, True), (I8, True, False)])
 def test_text(kind: ScalarType, slow: bool, whole: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host(), "processor", processor(slow))
+    monkeypatch.setattr(host(), "processor", processor(slow_masks=slow))
     code = Code(16)
     masked_load(code, kind, "%place", "%some")
     assert any("accel.some" in symbol for symbol in code.declarations) == whole
@@ -77,7 +73,7 @@ def test_nothing_else_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def run(slow: bool) -> list[bytes]:
         with monkeypatch.context() as patch:
-            patch.setattr(host(), "processor", processor(slow))
+            patch.setattr(host(), "processor", processor(slow_masks=slow))
             patch.setattr(building, "_COMPILED", Cache(8))
             programs = [A.runN(program, backend="llvm", threads=1) for program in PROGRAMS.values()]
             return [np.asarray(program(array)).tobytes() for program in programs for array in arrays]

@@ -16,6 +16,7 @@ from accel.backends.llvm.module import module_text
 from accel.ir import mentions
 from accel.schedule.machine import PROCESSOR
 from accel.schedule.templates.choose import program_schedules
+from tests.llvm.processors import processor
 from tests.schedule.programs import lowered
 
 
@@ -62,15 +63,8 @@ def test_what_is_read_again_is_kept_where_processors_keep(
 
     texts = []
     for keeps in (False, True):
-        processor = Processor(
-            slow_gathers=False,
-            keeps_stores=keeps,
-            adds_apart=False,
-            slow_masks=False,
-            quick_divisions=False,
-            cached_bytes=12_345_678,
-        )
-        monkeypatch.setattr(schedule, "host", partial(_Host, processor))
+        given = processor(keeps_stores=keeps, cached_bytes=12_345_678)
+        monkeypatch.setattr(schedule, "host", partial(_Host, given))
         text = str(module_text(made.nests, read=made.read)[0])
         assert "12345678" in text
         texts.append(text)

@@ -8,7 +8,6 @@ import pytest
 
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import F32
-from accel.backends.llvm.machine.processor import Processor
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.module import module_text
 from accel.ir.nodes import Level, ManyToOne, OneToOne, State, Stream, Write
@@ -18,14 +17,11 @@ from accel.labelled.scalar import constant
 from accel.schedule.machine import PROCESSOR
 from accel.schedule.templates.choose import program_schedules
 from tests.llvm import nests as hand
+from tests.llvm.processors import processor
 
 
 def test_dot_product(golden: Callable[[str], None], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        host(),
-        "processor",
-        Processor(False, False, False, slow_masks=False, quick_divisions=False, cached_bytes=1 << 20),
-    )
+    monkeypatch.setattr(host(), "processor", processor())
     inputs = [Array(k, 0, F32, (hand.N,)) for k in range(2)]
     streams, reads = hand.reads(inputs)
     product, total, result = Stream("p", F32), Stream("s", F32), Array(3, 0, F32, ())

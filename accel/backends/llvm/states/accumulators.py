@@ -6,6 +6,7 @@ accumulator lane for each lane of the order. `Scan` is in `scans.py`.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -26,8 +27,8 @@ class Unit:
     start: str
 
 
-class Accumulator:
-    """A state in a vector loop. Before and after the loop and its parts there may be nothing to do, as here."""
+class Hooks:
+    """What a state does before and after a vector loop and its parts: nothing, as here, unless it says otherwise."""
 
     def begin(self) -> None:
         """Before the loop."""
@@ -41,15 +42,19 @@ class Accumulator:
     def end_tail(self) -> None:
         """After those."""
 
-    def step(self, values: Sequence[Value], mask: str | None, unit: Unit) -> tuple[Sequence[Value], Sequence[Value]]:
-        """Elements where the mask is set; gives the state before and after each (nothing for folds)."""
-        raise NotImplementedError
-
     def end_block(self, start: str, end: str) -> None:
         """After each block, whose elements are those of iterations start .. end-1 (end may be less than start: none)."""
 
     def end(self) -> None:
         """After the loop."""
+
+
+class Accumulator(Hooks, ABC):
+    """A state in a vector loop."""
+
+    @abstractmethod
+    def step(self, values: Sequence[Value], mask: str | None, unit: Unit) -> tuple[Sequence[Value], Sequence[Value]]:
+        """Elements where the mask is set; gives the state before and after each (nothing for folds)."""
 
 
 class Tools:
