@@ -9,15 +9,13 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel import building
 from accel.ast.tree.types import ScalarType
 from accel.backends.llvm.emit.bounds import any_narrow_reaches
 from accel.backends.llvm.emit.values import Writer
 from accel.backends.llvm.machine.loading import load
 from accel.backends.llvm.machine.target import HOST_ATTRIBUTES, Host, host
 from accel.backends.llvm.text.code import Code
-from accel.support.cache import Cache
-from tests.llvm.processors import processor
+from tests.llvm.processors import compile_for, processor
 
 
 @pytest.fixture(params=[False, True], ids=["by vectors", "one by one"])
@@ -26,8 +24,7 @@ def gathered(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     if not host().is_x86 or host().registers.bytes < 32:
         pytest.skip("the processor has no AVX2")
     monkeypatch.setattr(Host, "permutes_words", property(lambda self: request.param))
-    monkeypatch.setattr(host(), "processor", processor(slow_gathers=request.param))
-    monkeypatch.setattr(building, "_COMPILED", Cache(8))
+    compile_for(monkeypatch, processor(slow_gathers=request.param))
     return A.runN(lambda at, xs: A.gather(A.map(lambda i: A.fromIntegral(i, np.int64), at), xs), threads=1)
 
 

@@ -9,14 +9,12 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel import building
 from accel.ast.tree.types import F32, F64, I8, ScalarType
 from accel.backends.llvm.emit.masked import masked_load
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.text.code import Code
-from accel.support.cache import Cache
 from tests.guard_pages import PAGE, guarded
-from tests.llvm.processors import processor
+from tests.llvm.processors import compile_for, processor
 from tests.llvm.test_guard_pages import survives
 
 Program = Callable[[A.Acc[Any]], A.Acc[Any]]
@@ -73,8 +71,7 @@ def test_nothing_else_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def run(slow: bool) -> list[bytes]:
         with monkeypatch.context() as patch:
-            patch.setattr(host(), "processor", processor(slow_masks=slow))
-            patch.setattr(building, "_COMPILED", Cache(8))
+            compile_for(patch, processor(slow_masks=slow))
             programs = [A.runN(program, backend="llvm", threads=1) for program in PROGRAMS.values()]
             return [np.asarray(program(array)).tobytes() for program in programs for array in arrays]
 

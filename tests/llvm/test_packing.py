@@ -11,6 +11,7 @@ import accel as A
 from accel.ast.tree.types import ScalarType
 from accel.backends.llvm.emit import packing
 from accel.backends.llvm.machine.target import Registers, host
+from tests.llvm.processors import compile_again
 
 KINDS = [kind for kind in ScalarType if kind is not ScalarType.BOOL]
 
@@ -19,6 +20,7 @@ KINDS = [kind for kind in ScalarType if kind is not ScalarType.BOOL]
 def with_avx2(monkeypatch: pytest.MonkeyPatch) -> None:
     if not host().is_x86 or host().registers.bytes < 32:
         pytest.skip("the processor has no AVX2")
+    compile_again(monkeypatch)
     monkeypatch.setattr(packing, "host", lambda: SimpleNamespace(permutes_words=True, registers=Registers(32, 16)))
 
 

@@ -10,10 +10,8 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel import building
 from accel.backends.llvm.loops import schedule, vector_loop
-from accel.support.cache import Cache
-from tests.llvm.processors import processor
+from tests.llvm.processors import compile_again, processor
 from tests.marks import one_in
 
 Floats: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
@@ -73,7 +71,7 @@ def test_on_all_threads() -> None:
 @pytest.fixture(params=[True, False], ids=["by masks", "in scalars"])
 def edges(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on processors that store under masks as fast as without, and on those that do not."""
-    monkeypatch.setattr(building, "_COMPILED", Cache(8))
+    compile_again(monkeypatch)
     monkeypatch.setattr(vector_loop, "host", lambda: SimpleNamespace(stores_under_masks=request.param))
 
 

@@ -14,7 +14,7 @@ from accel.ast.tree.types import F32, F64, scalar_type
 from accel.backends.llvm.backend import LLVMBackend
 from accel.backends.llvm.loops.alternatives import Alternative
 from accel.backends.llvm.loops.nest import NestText
-from accel.backends.llvm.machine.target import Host, Registers, host
+from accel.backends.llvm.machine.target import Host, Registers
 from accel.backends.llvm.templates.tile.alternative import Tiles
 from accel.backends.protocol import compiled
 from accel.errors import AccelIndexError
@@ -27,7 +27,7 @@ from accel.schedule.templates.tile import Tile, tile
 from accel.schedule.templates.ways import Finding
 from accel.settings import Settings
 from tests.llvm import nests
-from tests.llvm.processors import processor
+from tests.llvm.processors import compile_for, processor
 from tests.marks import one_in
 
 Rows: TypeAlias = Any  # arrays of any rank and type: what is tested is values
@@ -239,7 +239,7 @@ def test_batches_that_share_a_side() -> None:
 @pytest.mark.parametrize(("dtype", "count"), [("float64", 37), ("float32", 37), ("float32", 130)])
 def test_distances_and_least_sums(dtype: str, count: int, apart: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also on processors of which sums and products have units of their own."""
-    monkeypatch.setattr(host(), "processor", processor(adds_apart=apart))
+    compile_for(monkeypatch, processor(adds_apart=apart))
     a, b = numbers((14, count), dtype), numbers((21, count), dtype, 1)
 
     def distance(x: Rows, y: Rows) -> Rows:
@@ -302,7 +302,7 @@ def test_extremes_in_batches_of_which_one_is_odd() -> None:
 
 def test_what_is_computed_inside_of_tiles_on_other_units(monkeypatch: pytest.MonkeyPatch) -> None:
     """Differences whose sign shows, of few elements and of many."""
-    monkeypatch.setattr(host(), "processor", processor(adds_apart=True))
+    compile_for(monkeypatch, processor(adds_apart=True))
     for count in (16, 130):
         a, b = numbers((14, count), "float32"), numbers((21, count), "float32", 1)
         check(lambda x, y: A.fold(A.add, 0, pairs(A.sub, x, y)), a, b)
