@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from zlib import crc32
 
@@ -159,6 +160,7 @@ def hold(item: pytest.Item, patch: pytest.MonkeyPatch) -> None:
         return find(name)
 
     patch.setattr(accel.compile, "backend", checked_backend)
+    patch.setattr(import_module("accel.entrances.put"), "backend_of", checked_backend)
     patch.setattr(accel.ilp.optimise, "find", checked_solver)
 
 
