@@ -12,7 +12,7 @@ import pytest
 import accel as A
 from accel.ast.tree.types import BOOL, F32, F64, I8, I16, I32, I64, U8, ScalarType
 from accel.backends.llvm.backend import LLVMBackend
-from accel.backends.llvm.machine.target import host
+from accel.backends.llvm.machine.target import Registers, host
 from accel.backends.protocol import compiled
 from accel.explanation.explain import subject
 from accel.settings import Settings
@@ -44,6 +44,11 @@ KINDS = [F32, F64, I8, U8, I16, I32, I64, BOOL]
 def floats(matrix: Numbers) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
     """The matrix with types that say so."""
     return np.asarray(matrix, np.float32).reshape(matrix.shape[0], matrix.shape[1])
+
+
+def doubles(matrix: Numbers) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """The matrix with types that say so."""
+    return np.asarray(matrix, np.float64).reshape(matrix.shape[0], matrix.shape[1])
 
 
 def runs_in_blocks(program: A.Acc[Any]) -> bool:
@@ -190,16 +195,35 @@ def test_what_does_not_run_in_blocks(program: Program) -> None:
     assert not runs_in_blocks(program(A.use(np.ones((50, 50)))))
 
 
-@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int8])
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int16, np.int8])
+@pytest.mark.parametrize(("threads", "register"), [(1, 32), (2, 32), (2, 64)])
 def test_longer_pieces_where_results_go_past_the_caches(
-    kind: Any, threads: int, monkeypatch: pytest.MonkeyPatch
+    kind: Any, threads: int, register: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
         host(), "processor", processor(slow_gathers=True, keeps_stores=True, adds_apart=True, cached_bytes=1000)
     )
-    for shape in ((300, 70), (70, 300), (129, 257), (3, 900), (900, 3)):
+    monkeypatch.setattr(type(host()), "registers", Registers(register, 16))
+    for shape in ((300, 70), (70, 300), (129, 257), (3, 900), (900, 3), (2, 259, 301), (256, 512), (137, 8)):
         x = (np.random.default_rng(0).random(shape) * 100).astype(kind)
-        loops = subject(A.transpose(A.use(x)), (), Settings()).staged.loops
+        loops = subject(A.transposeOn(-2, -1, A.use(x)), (), Settings()).staged.loops
         (found,) = compiled(LLVMBackend(threads), loops)([x])
-        assert found.tobytes() == x.T.tobytes()
+        assert found.tobytes() == np.swapaxes(x, -2, -1).tobytes()
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_rows_of_several_arrays_that_begin_anywhere_past_the_caches(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host(), "processor", processor(cached_bytes=1000))
+    monkeypatch.setattr(type(host()), "registers", Registers(32, 16))
+    for shape in ((271, 150), (530, 131), (128, 300)):
+        x = nests.numbers(F32, shape[0] * shape[1], 3).reshape(shape)
+        y = nests.numbers(F64, shape[0] * shape[1], 4).reshape(shape)
+        z = nests.numbers(F64, shape[0] * shape[1], 5).reshape(shape[::-1])
+        negative = A.map(lambda e: -e, A.transpose(A.use(floats(x))))
+        sums = A.zipWith(A.add, A.transpose(A.use(doubles(y))), A.use(doubles(z)))
+        loops = subject((negative, sums), (), Settings()).staged.loops
+        first, second = compiled(LLVMBackend(threads), loops)([floats(x), y, z])
+        assert first.tobytes() == (-floats(x).T).tobytes()
+        assert second.tobytes() == (y.T + z).tobytes()

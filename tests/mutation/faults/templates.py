@@ -174,6 +174,13 @@ FAULTS = (
         ("tests/llvm/test_blocks.py::test_reversed_ways",),
     ),
     Fault(
+        "what stands before the first line of a block's row is left to nobody",
+        "backends/llvm/templates/blocks.py",
+        'high = code.emit(f"add i64 {high}, {self._head(high, extent)}")',
+        "self._head(high, extent)",
+        ("tests/llvm/test_blocks.py::test_longer_pieces_where_results_go_past_the_caches",),
+    ),
+    Fault(
         "short rows join lanes that have no elements",
         "backends/llvm/states/row_folds.py",
         'pairs = routine.least(code.emit(f"sub i64 {present}, {distance}"), distance)',

@@ -2,6 +2,9 @@
 
 A block is some cache lines of each such array, and some of what is written: memory is slow where every line is another
 row's. Blocks follow each other along the arrays' own axis, and what the next one reads is asked for while rows are computed.
+
+With registers of less than 64 bytes blocks are longer. Where what is written goes past the caches they end, in each row, with
+a line, so that every line is stored once: a part of one is read from memory first.
 """
 
 from __future__ import annotations
@@ -17,13 +20,16 @@ from accel.backends.llvm.emit.values import Progression, Uniform, Value, Writer
 from accel.backends.llvm.loops.chunks import leave_if_failed
 from accel.backends.llvm.loops.nest import Levels, NestText
 from accel.backends.llvm.loops.schedule import note_streaming
+from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.templates.launch import launch
-from accel.backends.llvm.templates.tiles import Piece, Tile, iterations
+from accel.backends.llvm.templates.tiles import LINE, SLACK, Piece, Tile, iterations
 from accel.backends.llvm.text.routine import Routine
 from accel.backends.llvm.text.words import STREAMING
 from accel.ir.nodes import For, Write
 from accel.labelled.array import Array
-from accel.schedule.templates.blocks import Blocks
+from accel.schedule.templates.blocks import Across, Blocks
+
+REGISTER_BYTES = 64
 
 SEQUENCE = 256
 """Bytes that are read, or written, one after the other before another row's turn comes: about as many as it takes until
@@ -39,6 +45,12 @@ MOST = 128
 SEVERAL = 16
 """The same where arrays run along two other axes."""
 
+FURTHER = 4
+"""How many times as long what is read is with registers of less than 64 bytes."""
+
+TILE_BYTES = 1 << 17
+"""Of all tiles together then, or less is read, down to `SEQUENCE`: a quarter of a second cache, and no burden of a stack."""
+
 
 class BlockLoops:
     """One nest in blocks: an `Alternative` to its rows."""
@@ -48,7 +60,10 @@ class BlockLoops:
         self._text = text
         self._blocks = blocks
         self._lanes = lanes
+        self._long = host().registers.bytes < REGISTER_BYTES
         self._most = _sizes(blocks)
+        if self._long and len(blocks.axes) == 1:
+            self._most[blocks.axes[0].index.name] = _further(blocks, self._most[blocks.lanes.index.name])
 
     def applies(self, levels: Levels) -> str:
         """Whether there are as many lanes as rows are transposed at once: an i1."""
@@ -87,21 +102,37 @@ class BlockLoops:
         routine = Routine(f"void @{self._text.name}_blocks(ptr %frame, i64 %low, i64 %high)")
         levels, blocks = Levels(self._text, routine, "ret void"), self._blocks
         leave_if_failed(levels)
-        tiles = [Tile(levels, each, blocks.lanes, blocks.axes, self._most) for each in blocks.across]
+        tiles = [
+            Tile(levels, each, blocks.lanes, blocks.axes, self._room(each), long=self._long) for each in blocks.across
+        ]
         extents = [(loop, levels.extent(loop)) for loop in self._in_order()]
         sizes = self._sizes(levels)
         counts = [self._count(levels, sizes, loop, extent) for loop, extent in extents]
-        rows = Rows(levels, blocks, tiles, self._lanes)
+        rows = Rows(levels, blocks, tiles, self._lanes, whole_lines=self._long)
+        beyond = rows.beyond() if self._long else "0"
         with routine.count("%low", "%high") as number:
             pieces = self._pieces(levels, number, extents, counts, sizes)
+            high = None
+            if self._long:
+                most = routine.code.emit(f"add i64 {pieces[blocks.lanes.index.name].high}, {beyond}")
+                high = routine.least(most, levels.extent(blocks.lanes))
             for tile in tiles:
-                tile.fill(pieces)
+                tile.fill(pieces, high)
             rows.write(pieces)
         with routine.when(routine.code.emit(f"icmp ne i64 {levels.view.word(STREAMING)}, 0")):
             levels.memory.finish_past_caches()
         routine.code.line("ret void")
         levels.memory.close()
         return routine
+
+    def _room(self, across: Across) -> dict[str, int]:
+        """The sizes of a tile. Where lines end blocks its rows are up to a vector longer, and an odd number of lines apart, so
+        that they lie in all sets of a cache."""
+        lanes, size = self._blocks.lanes.index.name, across.read.array.element.bytes
+        if not self._long:
+            return self._most
+        lines = -(-(self._most[lanes] + self._lanes + 2 * SLACK) * size // LINE) | 1
+        return {**self._most, lanes: lines * LINE // size - 2 * SLACK}
 
     def _in_order(self) -> list[For]:
         """The loops as blocks follow each other, the slowest first."""
@@ -138,15 +169,41 @@ def _sizes(blocks: Blocks) -> dict[str, int]:
     return lanes | {each.index.name: along for each in blocks.axes}
 
 
-class Rows:
-    """The rows of a block, computed in vectors: what the nest's statements do with tiles in the place of arrays."""
+def _further(blocks: Blocks, lanes: int) -> int:
+    """How many iterations of its one axis a block has where registers have less than 64 bytes, a power of two."""
+    widths = [each.read.array.element.bytes for each in blocks.across]
+    least = min(MOST, SEQUENCE // max(widths))
+    most = min(FURTHER * least, TILE_BYTES // (lanes * sum(widths)))
+    return max(least, 1 << (most.bit_length() - 1))
 
-    def __init__(self, levels: Levels, blocks: Blocks, tiles: Sequence[Tile], lanes: int) -> None:
+
+class Rows:
+    """The rows of a block, computed in vectors: what the nest's statements do with tiles in the place of arrays.
+
+    whole_lines: whether blocks end with lines where what is written first goes past the caches.
+    """
+
+    def __init__(self, levels: Levels, blocks: Blocks, tiles: Sequence[Tile], lanes: int, *, whole_lines: bool) -> None:
         self._levels = levels
         self._blocks = blocks
         self._tiles = tiles
         self._writer = Writer(levels.routine.code, lanes)
         self._memory = levels.memory.with_writer(self._writer)
+        self._whole_lines = whole_lines
+
+    def beyond(self) -> str:
+        """How many lanes more than a block has its rows may need, to end with lines: 0 if all rows begin with one."""
+        code, view, writes = self._levels.routine.code, self._levels.view, self._writes()
+        if not writes:
+            return "0"
+        array = writes[0].array
+        size = array.element.bytes * self._writer.lanes
+        odd = code.emit(f"ptrtoint ptr {view.data(array)} to i64")
+        for dimension in range(len(array.shape) - 1):
+            odd = code.emit(f"or i64 {odd}, {view.stride(array, dimension)}")
+        some = code.emit(f"icmp ne i64 {code.emit(f'and i64 {odd}, {size - 1}')}, 0")
+        large = code.emit(f"icmp ne i64 {view.word(STREAMING)}, 0")
+        return code.emit(f"select i1 {code.emit(f'and i1 {some}, {large}')}, i64 {self._writer.lanes - 1}, i64 0")
 
     def write(self, pieces: Mapping[str, Piece]) -> None:
         """All rows of a block whose tiles are full."""
@@ -164,37 +221,45 @@ class Rows:
         routine, code, lanes = self._levels.routine, self._levels.routine.code, self._writer.lanes
         position = routine.slot("i64")
         routine.store("i64", piece.low, position)
-        head = self._head(piece)
-        with routine.when(code.emit(f"icmp sgt i64 {head}, 0")):
+        head, high = self._head(piece.low, piece.high), piece.high
+        has_head = code.emit(f"icmp sgt i64 {head}, 0")
+        if self._whole_lines:
+            # The block before has computed them, but for the first.
+            routine.store("i64", code.emit(f"add i64 {piece.low}, {head}"), position)
+            has_head = code.emit(f"and i1 {has_head}, {code.emit(f'icmp eq i64 {piece.low}, 0')}")
+            extent = self._levels.extent(self._blocks.lanes)
+            high = code.emit(f"add i64 {high}, {self._head(high, extent)}")
+        with routine.when(has_head):
             self._vector(piece, piece.low, tiles, self._writer.first_lanes(head), {})
             routine.store("i64", code.emit(f"add i64 {piece.low}, {head}"), position)
         start = routine.load("i64", position)
         past = {write.array: self._goes_past_caches(write, start) for write in self._writes()}
-        last = code.emit(f"sub i64 {piece.high}, {lanes - 1}")
+        last = code.emit(f"sub i64 {high}, {lanes - 1}")
         with routine.advance(position, last, lanes) as at:
             self._vector(piece, at, tiles, None, past)
         rest = routine.load("i64", position)
-        with routine.when(code.emit(f"icmp slt i64 {rest}, {piece.high}")):
-            mask = self._writer.first_lanes(code.emit(f"sub i64 {piece.high}, {rest}"))
+        with routine.when(code.emit(f"icmp slt i64 {rest}, {high}")):
+            mask = self._writer.first_lanes(code.emit(f"sub i64 {high}, {rest}"))
             self._vector(piece, rest, tiles, mask, {})
 
     def _writes(self) -> list[Write]:
         return [s for s in self._blocks.statements if isinstance(s, Write) and s.when is None]
 
-    def _head(self, piece: Piece) -> str:
-        """How many elements of a row stand before a vector's boundary in what is written first; 0 if all fits into caches."""
+    def _head(self, low: str, high: str) -> str:
+        """How many elements of a row, from `low` to before `high`, stand before a vector's boundary in what is written first;
+        0 if all fits into caches."""
         code, writes = self._levels.routine.code, self._writes()
         if not writes:
             return "0"
         array = writes[0].array
-        code_address = self._memory.address(array, self._index(writes[0], piece.low))
+        code_address = self._memory.address(array, self._index(writes[0], low))
         address = code.emit(f"ptrtoint ptr {code_address} to i64")
         over = code.emit(
             f"and i64 {code.emit(f'sub i64 0, {address}')}, {array.element.bytes * self._writer.lanes - 1}"
         )
         large = code.emit(f"icmp ne i64 {self._levels.view.word(STREAMING)}, 0")
         elements = code.emit(f"sdiv i64 {over}, {array.element.bytes}")
-        some = self._levels.routine.least(elements, code.emit(f"sub i64 {piece.high}, {piece.low}"))
+        some = self._levels.routine.least(elements, code.emit(f"sub i64 {high}, {low}"))
         return code.emit(f"select i1 {large}, i64 {some}, i64 0")
 
     def _goes_past_caches(self, write: Write, position: str) -> str:

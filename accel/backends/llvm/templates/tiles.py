@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from accel.ast.tree.types import I64
-from accel.backends.llvm.emit.transpose import rows_at_once, strips, transposed_rows
+from accel.backends.llvm.emit.transpose import PIECE, rows_at_once, strips, transposed_rows
 from accel.backends.llvm.emit.values import Uniform
 from accel.backends.llvm.loops.nest import Levels
 from accel.backends.llvm.text.code import memory_type
@@ -21,6 +21,12 @@ from accel.schedule.templates.blocks import Across
 
 LINE = 64
 """Bytes of a cache line."""
+
+FEW_ROWS = 8
+"""Ways of a first cache, as of AMD's first generation. With sixteen rows of 16 KB each line was fetched four times there."""
+
+ASKED = 256
+"""Bytes of the next block that are asked for with each row that is computed, where blocks are long: half of it, or more."""
 
 SLACK = 48
 """Elements before and behind the lanes' axis of a tile."""
@@ -35,10 +41,21 @@ class Piece:
 
 
 class Tile:
-    """The tile of one read in one function, for blocks of `lanes` and `axes`; `most` says how large they become."""
+    """The tile of one read in one function, for blocks of `lanes` and `axes`; `most` says how large they become.
+
+    long: whether blocks read long pieces of rows. Then no more than eight of these are loaded side by side, since of lines that
+    lie a power of two apart a first cache keeps no more; and with each row that is computed `ASKED` is asked for ahead.
+    """
 
     def __init__(
-        self, levels: Levels, across: Across, lanes: For, axes: Sequence[For], most: Mapping[str, int]
+        self,
+        levels: Levels,
+        across: Across,
+        lanes: For,
+        axes: Sequence[For],
+        most: Mapping[str, int],
+        *,
+        long: bool = False,
     ) -> None:
         self._levels = levels
         self._across = across
@@ -48,6 +65,10 @@ class Tile:
         self._pitch = most[lanes.index.name] + 2 * SLACK
         self._most = [most[axis.index.name] for axis in self._dimensions]
         self._kind = across.read.array.element
+        self._long = long
+        self._rows = rows_at_once(self._kind)
+        if long and PIECE // self._kind.bytes <= FEW_ROWS:
+            self._rows = min(self._rows, FEW_ROWS)
         count = self._pitch
         for size in self._most:
             count *= size
@@ -68,18 +89,21 @@ class Tile:
     def _element(self, pointer: str, place: str) -> str:
         return self._levels.routine.code.emit(f"getelementptr {memory_type(self._kind)}, ptr {pointer}, i64 {place}")
 
-    def fill(self, pieces: Mapping[str, Piece]) -> None:
-        """Loads a block's elements; leaves the function if one is out of bounds. The other loops' indices are in scope."""
+    def fill(self, pieces: Mapping[str, Piece], high: str | None = None) -> None:
+        """Loads a block's elements, of lanes up to `high`, if that is given; leaves the function if one is out of bounds.
+
+        The other loops' indices are in scope.
+        """
         made = self._levels.streams.made
         outside = dict(made)
         with iterations(self._levels, self._others, pieces) as at:
-            self._fill(pieces[self._lanes.index.name], pieces[self._across.axis.index.name], at)
+            self._fill(pieces[self._lanes.index.name], pieces[self._across.axis.index.name], at, high)
         made.clear()
         made.update(outside)
 
-    def _fill(self, lanes: Piece, along: Piece, at: Mapping[str, str]) -> None:
+    def _fill(self, piece: Piece, along: Piece, at: Mapping[str, str], high: str | None) -> None:
         routine, code = self._levels.routine, self._levels.routine.code
-        count = rows_at_once(self._kind)
+        count, lanes = self._rows, Piece(piece.low, high or piece.high)
         latest = code.emit(f"sub i64 {lanes.high}, {count}")
         if self._across.checked:
             self._check(routine.least(lanes.low, latest), lanes, along)
@@ -87,7 +111,10 @@ class Tile:
         step = self._step_of_lanes()
         if not self._others:
             extent = code.emit(f"sub i64 {along.high}, {along.low}")
-            far = code.emit(f"mul i64 {extent}, {-self._kind.bytes if self._across.back else self._kind.bytes}")
+            size = -self._kind.bytes if self._across.back else self._kind.bytes
+            far = code.emit(f"mul i64 {extent}, {size}")
+            if self._long:
+                far = self._to_next(piece, along, far, step, size)
             self._ahead = code.emit(f"getelementptr i8, ptr {origin}, i64 {far}"), step
         tile = self.row({**at, self._across.axis.index.name: "0"})
         with routine.count(lanes.low, lanes.high, count) as position:
@@ -97,6 +124,14 @@ class Tile:
             column = self._element(tile, first)
             self._strips(row, step, column, along)
 
+    def _to_next(self, lanes: Piece, along: Piece, far: str, step: str, size: int) -> str:
+        """The bytes to the next block: behind the last one along the tile's own axis, the first of the next lanes."""
+        code = self._levels.routine.code
+        is_last = code.emit(f"icmp eq i64 {along.high}, {self._levels.extent(self._across.axis)}")
+        rows = code.emit(f"mul i64 {code.emit(f'sub i64 {lanes.high}, {lanes.low}')}, {step}")
+        first = code.emit(f"sub i64 {rows}, {code.emit(f'mul i64 {along.low}, {size}')}")
+        return code.emit(f"select i1 {is_last}, i64 {first}, i64 {far}")
+
     def ask_ahead(self, turn: str) -> None:
         """Asks for what the lanes' iteration `turn` of the block reads in the next block along the tile's own axis.
 
@@ -105,16 +140,22 @@ class Tile:
         if self._ahead is None:
             return
         code, (behind, step) = self._levels.routine.code, self._ahead
+        length = self._most[-1] * self._kind.bytes
+        if self._long:
+            part = min(length, ASKED)
+            first = code.emit(f"mul i64 {turn}, {part}")
+            behind = code.emit(f"getelementptr i8, ptr {behind}, i64 {code.emit(f'and i64 {first}, {length - 1}')}")
+            turn, length = code.emit(f"udiv i64 {first}, {length}"), part
         row = code.emit(f"getelementptr i8, ptr {behind}, i64 {code.emit(f'mul i64 {turn}, {step}')}")
         code.declare("void", "llvm.prefetch.p0", "ptr, i32, i32, i32")
-        for line in range(0, self._most[-1] * self._kind.bytes, LINE):
+        for line in range(0, length, LINE):
             address = code.emit(f"getelementptr i8, ptr {row}, i64 {line}")
             code.line(f"call void @llvm.prefetch.p0(ptr {address}, i32 0, i32 2, i32 1)")
 
     def _strips(self, row: str, step: str, column: str, along: Piece) -> None:
         """A group of rows: `row` is the address of the first, `column` where its first element goes."""
         code, size, kind = self._levels.routine.code, self._kind.bytes, memory_type(self._kind)
-        count = rows_at_once(self._kind)
+        count = self._rows
         extent = code.emit(f"sub i64 {along.high}, {along.low}")
 
         def strip(position: str, width: int) -> None:
