@@ -211,7 +211,7 @@ def arrays(nest: Nest) -> frozenset[Array]:
 
 
 def extents(nest: Nest) -> frozenset[Extent]:
-    """Every extent that the nest mentions: in operands, in bounds, and in the shapes of its arrays."""
+    """Every extent that the nest mentions: in operands, in bounds, in the shapes of its arrays, and of what is scattered."""
     every: list[Operand | scalar.Operand] = [*operands(nest)]
     for function in functions(nest):
         every += function_operands(function)
@@ -219,6 +219,8 @@ def extents(nest: Nest) -> frozenset[Extent]:
     for statement in statements(nest):
         if isinstance(statement, Remap):
             found.update(statement.bounds)
+        if isinstance(statement, Scatter):
+            found.update(statement.capacity)
     return frozenset(found | shape_extents(arrays(nest)))
 
 

@@ -192,7 +192,8 @@ class Scatter:
     """`arrays[index] := combine(values, arrays[index])` (new leaves, then old), the index checked (an error at `where`).
 
     `arrays` are the results, which begin as their destinations' contents (`Nest.in_place`).
-    Combined in the order in which the loop visits, unless `monoid` is exact.
+    Combined in the order in which the loop visits, unless `monoid` is exact. `capacity`: extents whose product, known at
+    launch, bounds how many elements come.
     """
 
     arrays: tuple[Array, ...]
@@ -200,6 +201,7 @@ class Scatter:
     values: tuple[Operand, ...]
     combine: Function
     monoid: Monoid
+    capacity: tuple[Extent, ...]
     when: Guard = None
     where: Where | None = field(default=None, compare=False, repr=False)
 

@@ -39,7 +39,7 @@ def scattered(operator: Operator, kind: ScalarType) -> Program:
     combine, total = nests.binary(operator, kind), Stream("total", I64)
     add = nests.binary(Operator.ADD, I64)
     state = State((total,), (constant(I64, 0),), add, monoid_of(add), False)
-    scatter = Scatter((result,), (index,), (value,), combine, monoid_of(combine))
+    scatter = Scatter((result,), (index,), (value,), combine, monoid_of(combine), (nests.N,))
     body = nests.loop([*reads, scatter, ManyToOne("total", (index,))], [state])
     level = Level((), body, (Write(count, (), total),))
     nest = Nest(9, level, nests.program(level, [], [(count, ())]).steps[0].nest.outputs, ((targets, result),), ())  # type: ignore[union-attr]  # a launch

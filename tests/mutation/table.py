@@ -10,6 +10,7 @@ from tests.mutation.faults import (
     execution,
     explanation,
     fused,
+    gpu,
     halves,
     kernels,
     labelled,
@@ -35,7 +36,7 @@ STAGES: Mapping[str, tuple[Fault, ...]] = {
     "backends": (*shared.FAULTS, *measuring.FAULTS),
     "llvm": (*llvm.FAULTS, *kernels.FAULTS, *halves.FAULTS, *segments.FAULTS),
     "templates": templates.FAULTS,
-    "opencl": opencl.FAULTS,
+    "opencl": (*opencl.FAULTS, *gpu.FAULTS),
     "execution": execution.FAULTS,
     "explanation": explanation.FAULTS,
 }

@@ -97,6 +97,7 @@ def lower_scatter(binding: Binding, operation: labelled.Scatter, traversal: Trav
         elements(operation.values, traversal),
         operation.combine,
         operation.monoid,
+        tuple(known for extent in ordered[0].shape for known in frame.capacity(extent)),
         guard,
         binding.where,
     )

@@ -1,4 +1,4 @@
-"""Faults of the opencl backend: scalar code, orders of folds and scans, local memory, atomics, launches, memory."""
+"""Faults of the opencl backend: scalar code, orders of folds and scans, atomics, launches, memory."""
 
 from __future__ import annotations
 
@@ -6,11 +6,7 @@ from tests.mutation.fault import Fault
 
 _NESTS = "tests/opencl/test_nests.py::test_bits_are_the_references"
 _GPU_FOLDS = "tests/opencl/test_gpu_folds.py"
-_GPU_MAPS = "tests/opencl/test_gpu_maps.py"
 _GPU = "tests/opencl/test_gpu_states.py"
-_SHARES = "tests/opencl/test_tallied_shares.py::test_bits_are_the_references"
-_PRODUCTS = "tests/opencl/test_gpu_products.py"
-_ORDERS = "tests/opencl/test_orders.py::test_any_order_of_work_items_gives_the_bits"
 _SERIES = "tests/opencl/test_gpu_series.py"
 _SCALAR = "tests/opencl/test_scalar.py::test_bits_are_the_references"
 _BACKEND = "tests/opencl/test_backend.py"
@@ -37,20 +33,6 @@ FAULTS = (
         "return None if found is None else bool(found)",
         "return None if found is None else not found",
         ("tests/opencl/test_waiting.py::test_twenty_stencils_in_a_loop_read_a_byte_a_turn",),
-    ),
-    Fault(
-        "copies of a scatter's targets are used before they are there",
-        "backends/opencl/loops/gpu/copies.py",
-        'writer.line("barrier(CLK_LOCAL_MEM_FENCE);")\n    run_once',
-        "run_once",
-        (_ORDERS,),
-    ),
-    Fault(
-        "totals that a group scans take more local memory than devices have",
-        "backends/opencl/loops/gpu/chains/carries.py",
-        "SCANNED_BYTES = 24 * 1024",
-        "SCANNED_BYTES = 48 * 1024",
-        (_ORDERS,),
     ),
     Fault(
         "a shift by the width is made",
@@ -96,53 +78,11 @@ FAULTS = (
         (_NESTS,),
     ),
     Fault(
-        "blocks of other rows join",
-        "backends/opencl/loops/gpu/block_groups.py",
-        'shared.copy(writer, "l", ends, f"first + from + l * {stride}")',
-        'shared.copy(writer, "l", ends, f"from + l * {stride}")',
-        (f"{_GPU_FOLDS}::test_folds_of_rows",),
-    ),
-    Fault(
         "a row of a power of two of elements has twice as many lanes",
         "backends/opencl/code/kernel.py",
         "({self.each}L << {bits}) < {total}) ++{bits};",
         "({self.each}L << {bits}) <= {total}) ++{bits};",
         (f"{_GPU_FOLDS}::test_folds_of_rows",),
-    ),
-    Fault(
-        "blocks of a column are those of the next one",
-        "backends/opencl/loops/gpu/column_groups.py",
-        "(from + l * stride) * {rows.count} + row",
-        "(from + l * stride) * {rows.count} + row + 1",
-        (f"{_GPU_FOLDS}::test_folds_of_columns",),
-    ),
-    Fault(
-        "lanes join before blocks of runs do",
-        "backends/opencl/loops/gpu/block_groups.py",
-        "if not kind.commutes:",
-        "if kind.width < 2:",
-        (f"{_GPU_FOLDS}::test_folds_that_do_not_commute",),
-    ),
-    Fault(
-        "of the last elements, which fill no vector, one is left out",
-        "backends/opencl/loops/gpu/few_items.py",
-        'writer.line(f"if (k < here) {near if fetch',
-        'writer.line(f"if (k + 1 < here) {near if fetch',
-        (f"{_GPU_MAPS}::test_small_elements",),
-    ),
-    Fault(
-        "a block is not turned",
-        "backends/opencl/loops/gpu/turned_blocks.py",
-        "block{number}[along * {EDGE + 1} + k]",
-        "block{number}[k * {EDGE + 1} + along]",
-        (f"{_GPU_MAPS}::test_transposes",),
-    ),
-    Fault(
-        "elements of four bytes are small",
-        "schedule/templates/gpu/maps.py",
-        "SMALL = 2",
-        "SMALL = 4",
-        (f"{_GPU_MAPS}::test_what_is_not_small",),
     ),
     Fault(
         "the seed is combined on the right",
@@ -266,62 +206,6 @@ FAULTS = (
         (f"{_GPU}::test_totals_where_nothing_is_neutral",),
     ),
     Fault(
-        "what a filter leaves out is stored where the first one that it keeps belongs",
-        "backends/opencl/loops/gpu/chains/tallied_shares.py",
-        "[flag{of}[j] ? place{of} + 1 : 0] =",
-        "[flag{of}[j] ? place{of} + 1 : 1] =",
-        (_SHARES,),
-    ),
-    Fault(
-        "shares of a block forget those before",
-        "backends/opencl/loops/gpu/chains/tallied_shares.py",
-        "starts{number}[l + 1] += starts{number}[l];",
-        "starts{number}[l + 1] += starts{number}[0];",
-        (_SHARES,),
-    ),
-    Fault(
-        "copies begin with what the targets hold",
-        "backends/opencl/loops/gpu/copies.py",
-        'writer.line(f"{copy}[at] = {neutral};")',
-        'writer.line(f"{copy}[at] = 1;")',
-        (f"{_GPU}::test_copies_are_taken_where_they_fit",),
-    ),
-    Fault(
-        "copies are taken that do not fit",
-        "backends/opencl/loops/gpu/copies.py",
-        "Choice(arrays[0].shape, limit, below=below)",
-        "Choice(arrays[0].shape, limit + 1, below=below)",
-        (f"{_GPU}::test_targets_that_do_not_fit_have_no_copies",),
-    ),
-    Fault(
-        "a sort has a digit too few",
-        "backends/opencl/loops/gpu/runs.py",
-        "Choice(targets, DIGITS**number, below=False)",
-        "Choice(targets, DIGITS ** (number + 1), below=False)",
-        (f"{_GPU}::test_sorts_have_a_pass_for_each_digit",),
-    ),
-    Fault(
-        "a run of equal targets ends with the piece in which it begins",
-        "backends/opencl/loops/gpu/runs.py",
-        "(item == begin || keys[item - 1] != key)",
-        "(item == 0 || keys[item - 1] != key)",
-        ("tests/opencl/test_pieces.py::test_scatters_are_launched_in_pieces",),
-    ),
-    Fault(
-        "any element owns its target",
-        "schedule/templates/gpu/ordered_scatters.py",
-        "OneToMaybe(mine, EQUAL, (found, number), scatter.when)",
-        "OneToMaybe(mine, EQUAL, (found, found), scatter.when)",
-        ("tests/schedule/test_split.py",),
-    ),
-    Fault(
-        "blocks of a product that are left begin with the first",
-        "backends/opencl/loops/gpu/product_tiles.py",
-        "while (!(blocks >> first & 1)) ++first;",
-        "while (blocks >> first & 1) ++first;",
-        (f"{_PRODUCTS}::test_sums_of_several_blocks",),
-    ),
-    Fault(
         "rows are told apart by the outermost loop alone",
         "schedule/templates/series.py",
         "yield statement.array, found == list(range(outer))",
@@ -329,46 +213,11 @@ FAULTS = (
         (f"{_SERIES}::test_what_reads_other_rows_stands_in_no_series",),
     ),
     Fault(
-        "rows of a group overlap in local memory",
-        "backends/opencl/loops/gpu/row_series.py",
-        "base = (place >> bits) * (int)width;",
-        "base = (place >> bits) * (int)(width - 1);",
-        (f"{_SERIES}::test_series_in_a_loop",),
-    ),
-    Fault(
-        "what is passed takes the place of what is read later",
-        "backends/opencl/loops/gpu/row_series.py",
-        "or last > first:",
-        "or first < 0:",
-        (f"{_SERIES}::test_what_is_read_later_keeps_its_place",),
-    ),
-    Fault(
-        "nests of one kernel do not wait for each other",
-        "backends/opencl/loops/gpu/row_series.py",
-        "        self._writer.line(BOTH)\n",
-        "",
-        (f"{_SERIES}::test_nests_wait_for_each_other",),
-    ),
-    Fault(
         "rows of a series may have any length",
         "schedule/templates/series.py",
         "if row and way.row and row != way.row:",
         "if row and way.row and False:",
         (f"{_SERIES}::test_rows_of_other_lengths_stand_in_no_series",),
-    ),
-    Fault(
-        "lanes of a tile join in the wrong order",
-        "backends/opencl/loops/gpu/product_tiles.py",
-        'f"half{bit} * {1 << bit}"',
-        'f"half{bit} * {self._found.order_lanes >> bit + 1}"',
-        (f"{_PRODUCTS}::test_more_than_products",),
-    ),
-    Fault(
-        "a tile's last elements of a lane are left out",
-        "backends/opencl/loops/gpu/product_tiles.py",
-        "(end - from + {lanes - 1}) / {lanes});",
-        "(end - from) / {lanes});",
-        (f"{_PRODUCTS}::test_more_than_products",),
     ),
     Fault(
         "fma of 16 bits forgets what its sum loses",

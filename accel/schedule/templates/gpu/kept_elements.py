@@ -31,6 +31,7 @@ from accel.ir.slices import backward_slice
 from accel.labelled.array import Array, Extent
 from accel.schedule.nodes import Carried
 from accel.schedule.templates.gpu.rewrite import (
+    ANY_EXTENT,
     Change,
     Made,
     around,
@@ -40,9 +41,6 @@ from accel.schedule.templates.gpu.rewrite import (
     slice_for,
     with_outputs,
 )
-
-ANY_EXTENT = Extent(None, 1)
-"""Of arrays of one dimension in which as many elements stand as are counted: what is asked for is there."""
 
 
 def by_packing(nest: Nest, each: Carried, made: Made) -> tuple[tuple[Nest, Nest], Nest] | None:

@@ -12,9 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from accel.ast.tree.types import BOOL, I64
+from accel.ir.counters import counter
 from accel.ir.mentions import function_operands
 from accel.ir.nodes import (
     LoopBody,
+    LoopDirection,
+    ManyToOne,
     Nest,
     OneToMaybe,
     OneToOne,
@@ -30,12 +33,14 @@ from accel.labelled.array import Array, Extent
 from accel.labelled.programs import loaded
 from accel.labelled.scalar import constant
 from accel.schedule.templates.gpu.rewrite import (
+    ANY_EXTENT,
     EQUAL,
     MAXIMUM,
     NOT,
     Change,
     Made,
     around,
+    at_most,
     changed,
     extents,
     filled,
@@ -48,14 +53,16 @@ from accel.schedule.templates.gpu.rewrite import (
 class Runs:
     """Elements of a scatter, written down: sorted by `keys`, stably, each target combines its run.
 
-    keys, values: one of each for every element, of which there are as many as the product of `sources`. A key is the target's
-    row-major position, or, where there is none, the number of targets.
+    keys, values: one of each for every element, of which there are as many as the product of `sources`, or, if it is found out
+    only where they are written, as `count` holds, and no more than that product. A key is the target's row-major position, or,
+    where there is none, the number of targets.
     """
 
     scatter: Scatter
     keys: Array
     values: tuple[Array, ...]
     sources: tuple[Extent, ...]
+    count: Array | None
 
 
 def last_wins(scatter: Scatter) -> bool:
@@ -74,7 +81,8 @@ def by_owners(nest: Nest, scatter: Scatter, made: Made) -> tuple[tuple[Nest, Nes
     name, shape = str(target.label), target.shape
     number, owner = Stream(f"number{name}", I64), made.array(I64, shape)
     count = linear(number, [loop.index for loop in loops], sizes, 1)
-    claim = Scatter((owner,), scatter.index, (number,), MAXIMUM, monoid_of(MAXIMUM), scatter.when, scatter.where)
+    exact = monoid_of(MAXIMUM)
+    claim = Scatter((owner,), scatter.index, (number,), MAXIMUM, exact, sizes, scatter.when, scatter.where)
     claims = changed(slice_for(nest, [scatter]), Change({id(scatter): (count, claim)}))
     claims = Nest(nest.label, claims.body, claims.outputs, ((owner, owner),), ())
     found, mine = Stream(f"owner{name}", I64), Stream(f"mine{name}", BOOL)
@@ -93,19 +101,19 @@ def by_owners(nest: Nest, scatter: Scatter, made: Made) -> tuple[tuple[Nest, Nes
 
 
 def by_runs(nest: Nest, scatter: Scatter, made: Made) -> tuple[Nest, Runs] | None:
-    """The nest, in which elements are written down, and what becomes of these; None if it is not known how many there are."""
-    loops = around(nest, scatter)
-    sizes = extents(loops)
-    if sizes is None:
+    """The nest, in which elements are written down, and what becomes of these; None if they have no numbers."""
+    numbered = _numbered(nest, scatter, made)
+    if numbered is None:
         return None
     target = scatter.arrays[0]
-    name, place = str(target.label), tuple(loop.index for loop in loops)
-    keys = made.array(I64, sizes)
-    values = tuple(made.array(array.element, sizes) for array in scatter.arrays)
+    name, place, room = str(target.label), numbered.place, numbered.room
+    keys = made.array(I64, numbered.shape, room)
+    values = tuple(made.array(array.element, numbered.shape, room) for array in scatter.arrays)
     index, checked = _checked(scatter, name)
     key, none, absent = Stream(f"key{name}", I64), Stream(f"none{name}", I64), Stream(f"absent{name}", BOOL)
     where = linear(key, index, target.shape)
     statements: list[LoopBody] = [
+        *numbered.before,
         *checked,
         OneToOne((key,), where.function, where.arguments, scatter.when),
         Write(keys, place, key, scatter.when),
@@ -119,9 +127,48 @@ def by_runs(nest: Nest, scatter: Scatter, made: Made) -> tuple[Nest, Runs] | Non
             linear(none, ends, target.shape) if ends else linear(none, (), (), 1),
             Write(keys, place, none, absent),
         ]
-    rest = changed(nest, Change({id(scatter): statements}))
+    change = replace(numbered.change, statements={id(scatter): statements})
+    rest = changed(nest, change)
     in_place = tuple(pair for pair in rest.in_place if pair[1] not in scatter.arrays)
-    return replace(rest, in_place=in_place), Runs(scatter, keys, values, sizes)
+    return replace(rest, in_place=in_place), Runs(scatter, keys, values, room, numbered.count)
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbered:
+    """Where each element of a scatter is written down: at `place` in arrays of a shape, which `before` finds.
+
+    room: extents whose product bounds how many there are. count: that number, where it is found out; else it is the product.
+    change: what else becomes of the nest.
+    """
+
+    place: tuple[Operand, ...]
+    shape: tuple[Extent, ...]
+    room: tuple[Extent, ...]
+    before: tuple[LoopBody, ...]
+    count: Array | None
+    change: Change
+
+
+def _numbered(nest: Nest, scatter: Scatter, made: Made) -> _Numbered | None:
+    """By the iterations of all loops; where it is found out how often the innermost one runs, by how often it has run before.
+
+    There iterations may be too many if a check fails, so those count as one that stands behind all others, and is not read.
+    """
+    loops = around(nest, scatter)
+    sizes = extents(loops)
+    if sizes is not None:
+        return _Numbered(tuple(loop.index for loop in loops), sizes, sizes, (), None, Change({}))
+    inner, room = loops[-1], scatter.capacity
+    if extents(loops[:-1]) is None or inner.direction is not LoopDirection.UP:
+        return None
+    name = scatter.arrays[0].label
+    total, run, place = Stream(f"total{name}", I64), Stream(f"run{name}", I64), Stream(f"place{name}", I64)
+    end, count = Stream(f"end{name}", I64), made.array(I64, ())
+    state = counter(total, True, None)
+    counts = ManyToOne(state.name, (inner.extent,), (run,))
+    ends = (at_most(end, (total,), room), Write(count, (), end))
+    change = Change({}, states=(state,), around_innermost=(counts,), after=ends)
+    return _Numbered((place,), (ANY_EXTENT,), room, (at_most(place, (run, inner.index), room),), count, change)
 
 
 def _checked(scatter: Scatter, name: str) -> tuple[tuple[Operand, ...], tuple[LoopBody, ...]]:

@@ -30,13 +30,17 @@ NOT = Function(
     (Variable(0, BOOL),), Block((Compute(Variable(1, BOOL), Operator.NOT, (Variable(0, BOOL),)),), (Variable(1, BOOL),))
 )
 
+ANY_EXTENT = Extent(None, 1)
+"""Of arrays of one dimension in which as many elements stand as are counted: what is asked for is there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
     """What becomes of a nest.
 
     statements: in place of others, by identity. without: the names of states that go. states: that the outermost loop has
-    besides. before, after: what stands first outside of the loops, and first behind them.
+    besides. before, after: what stands first outside of the loops, and first behind them. around_innermost: what stands last
+    before the innermost loop.
     """
 
     statements: Mapping[int, Sequence[LoopBody]]
@@ -44,6 +48,7 @@ class Change:
     states: tuple[State, ...] = ()
     before: tuple[LoopBody, ...] = ()
     after: tuple[LoopBody, ...] = ()
+    around_innermost: tuple[LoopBody, ...] = ()
 
 
 def changed(nest: Nest, change: Change) -> Nest:
@@ -60,7 +65,8 @@ def changed(nest: Nest, change: Change) -> Nest:
             assert inner is not None
             kept = tuple(state for state in loop.states if state.name not in change.without)
             loop = replace(loop, states=(*kept, *(change.states if depth == 0 else ())), body=inner)
-        inner = Level(each(levels[depth].before), loop, each(levels[depth].after))
+        last = change.around_innermost if depth == len(levels) - 2 else ()
+        inner = Level((*each(levels[depth].before), *last), loop, each(levels[depth].after))
     assert inner is not None
     body = Level((*change.before, *inner.before), inner.loop, (*change.after, *inner.after))
     return with_outputs(Nest(nest.label, body, nest.outputs, nest.in_place, nest.counts))
@@ -132,6 +138,25 @@ def linear(out: Stream, index: Sequence[Operand], extents: Sequence[Operand], pl
             place = computed(Operator.ADD, place, constant(I64, plus))
     function = Function(tuple(values), Block(tuple(statements), (place,)))
     return OneToOne((out,), function, (*index, *extents))
+
+
+def at_most(out: Stream, summands: Sequence[Operand], limit: Sequence[Operand]) -> OneToOne:
+    """`out` := the sum of some numbers, or, if that is less, the product of others."""
+    values = [Variable(number, I64) for number in range(len(summands) + len(limit))]
+    statements: list[Compute] = []
+
+    def computed(operator: Operator, left: Variable | Constant, right: Variable | Constant) -> Variable:
+        statements.append(Compute(Variable(len(values) + len(statements), I64), operator, (left, right)))
+        return statements[-1].out
+
+    total: Variable | Constant = constant(I64, 0)
+    for each in values[: len(summands)]:
+        total = computed(Operator.ADD, total, each)
+    most: Variable | Constant = constant(I64, 1)
+    for each in values[len(summands) :]:
+        most = computed(Operator.MUL, most, each)
+    least = computed(Operator.MIN, total, most)
+    return OneToOne((out,), Function(tuple(values), Block(tuple(statements), (least,))), (*summands, *limit))
 
 
 def around(nest: Nest, statement: LoopBody) -> list[For]:

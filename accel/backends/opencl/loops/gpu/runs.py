@@ -64,6 +64,8 @@ def combine_runs(scaffold: Scaffold, runs: Runs) -> None:
         temporary("passes", Amount(factor=2)),
     )
     total = " * ".join(["1L", *map(extent_text, runs.sources)])
+    if runs.count is not None:
+        total = f"{array_name(runs.count)}[0]"
     _begin(scaffold, runs, buffers, total)
     targets = runs.scatter.arrays[0].shape
     for number in range(MOST_PASSES):
@@ -115,7 +117,7 @@ def _count(scaffold: Scaffold, runs: Runs, buffers: _Buffers, total: str, when: 
     with writer.block(f"for (long at = group * {CHUNK} + lane; at < stop; at += {GROUP})"):
         writer.line(f"atomic_inc(&bins[{_digit('keys[at]')}]);")
     writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
-    writer.line(f"if (lane < {DIGITS}) {buffers.counts}[lane * groups + group] = bins[lane];")
+    writer.line(f"if (lane < {DIGITS} && group < groups) {buffers.counts}[lane * groups + group] = bins[lane];")
     items = Amount(runs.sources, CHUNK, factor=GROUP)
     scaffold.kernel("digits", writer.text, items, group=GROUP, when=when, work=_work(runs))
 

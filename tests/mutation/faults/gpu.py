@@ -1,0 +1,177 @@
+"""Faults of GPUs' schedules and their code: groups that fold, scan, turn and sort in local memory."""
+
+from __future__ import annotations
+
+from tests.mutation.fault import Fault
+
+_GPU_FOLDS = "tests/opencl/test_gpu_folds.py"
+_GPU_MAPS = "tests/opencl/test_gpu_maps.py"
+_GPU = "tests/opencl/test_gpu_states.py"
+_SHARES = "tests/opencl/test_tallied_shares.py::test_bits_are_the_references"
+_PRODUCTS = "tests/opencl/test_gpu_products.py"
+_ORDERS = "tests/opencl/test_orders.py::test_any_order_of_work_items_gives_the_bits"
+_SERIES = "tests/opencl/test_gpu_series.py"
+
+FAULTS = (
+    Fault(
+        "copies of a scatter's targets are used before they are there",
+        "backends/opencl/loops/gpu/copies.py",
+        'writer.line("barrier(CLK_LOCAL_MEM_FENCE);")\n    run_once',
+        "run_once",
+        (_ORDERS,),
+    ),
+    Fault(
+        "totals that a group scans take more local memory than devices have",
+        "backends/opencl/loops/gpu/chains/carries.py",
+        "SCANNED_BYTES = 24 * 1024",
+        "SCANNED_BYTES = 48 * 1024",
+        (_ORDERS,),
+    ),
+    Fault(
+        "blocks of other rows join",
+        "backends/opencl/loops/gpu/block_groups.py",
+        'shared.copy(writer, "l", ends, f"first + from + l * {stride}")',
+        'shared.copy(writer, "l", ends, f"from + l * {stride}")',
+        (f"{_GPU_FOLDS}::test_folds_of_rows",),
+    ),
+    Fault(
+        "blocks of a column are those of the next one",
+        "backends/opencl/loops/gpu/column_groups.py",
+        "(from + l * stride) * {rows.count} + row",
+        "(from + l * stride) * {rows.count} + row + 1",
+        (f"{_GPU_FOLDS}::test_folds_of_columns",),
+    ),
+    Fault(
+        "lanes join before blocks of runs do",
+        "backends/opencl/loops/gpu/block_groups.py",
+        "if not kind.commutes:",
+        "if kind.width < 2:",
+        (f"{_GPU_FOLDS}::test_folds_that_do_not_commute",),
+    ),
+    Fault(
+        "of the last elements, which fill no vector, one is left out",
+        "backends/opencl/loops/gpu/few_items.py",
+        'writer.line(f"if (k < here) {near if fetch',
+        'writer.line(f"if (k + 1 < here) {near if fetch',
+        (f"{_GPU_MAPS}::test_small_elements",),
+    ),
+    Fault(
+        "a block is not turned",
+        "backends/opencl/loops/gpu/turned_blocks.py",
+        "block{number}[along * {EDGE + 1} + k]",
+        "block{number}[k * {EDGE + 1} + along]",
+        (f"{_GPU_MAPS}::test_transposes",),
+    ),
+    Fault(
+        "elements of four bytes are small",
+        "schedule/templates/gpu/maps.py",
+        "SMALL = 2",
+        "SMALL = 4",
+        (f"{_GPU_MAPS}::test_what_is_not_small",),
+    ),
+    Fault(
+        "what a filter leaves out is stored where the first one that it keeps belongs",
+        "backends/opencl/loops/gpu/chains/tallied_shares.py",
+        "[flag{of}[j] ? place{of} + 1 : 0] =",
+        "[flag{of}[j] ? place{of} + 1 : 1] =",
+        (_SHARES,),
+    ),
+    Fault(
+        "shares of a block forget those before",
+        "backends/opencl/loops/gpu/chains/tallied_shares.py",
+        "starts{number}[l + 1] += starts{number}[l];",
+        "starts{number}[l + 1] += starts{number}[0];",
+        (_SHARES,),
+    ),
+    Fault(
+        "copies begin with what the targets hold",
+        "backends/opencl/loops/gpu/copies.py",
+        'writer.line(f"{copy}[at] = {neutral};")',
+        'writer.line(f"{copy}[at] = 1;")',
+        (f"{_GPU}::test_copies_are_taken_where_they_fit",),
+    ),
+    Fault(
+        "copies are taken that do not fit",
+        "backends/opencl/loops/gpu/copies.py",
+        "Choice(arrays[0].shape, limit, below=below)",
+        "Choice(arrays[0].shape, limit + 1, below=below)",
+        (f"{_GPU}::test_targets_that_do_not_fit_have_no_copies",),
+    ),
+    Fault(
+        "a sort has a digit too few",
+        "backends/opencl/loops/gpu/runs.py",
+        "Choice(targets, DIGITS**number, below=False)",
+        "Choice(targets, DIGITS ** (number + 1), below=False)",
+        (f"{_GPU}::test_sorts_have_a_pass_for_each_digit",),
+    ),
+    Fault(
+        "a run of equal targets ends with the piece in which it begins",
+        "backends/opencl/loops/gpu/runs.py",
+        "(item == begin || keys[item - 1] != key)",
+        "(item == 0 || keys[item - 1] != key)",
+        ("tests/opencl/test_pieces.py::test_scatters_are_launched_in_pieces",),
+    ),
+    Fault(
+        "elements of a segment are written down where others have been",
+        "schedule/templates/gpu/ordered_scatters.py",
+        "at_most(place, (run, inner.index), room)",
+        "at_most(place, (inner.index,), room)",
+        ("tests/opencl/test_scatters_of_segments.py",),
+    ),
+    Fault(
+        "a sort counts digits of elements that are not there",
+        "backends/opencl/loops/gpu/runs.py",
+        "if (lane < {DIGITS} && group < groups)",
+        "if (lane < {DIGITS})",
+        ("tests/opencl/test_scatters_of_segments.py::test_few_segments",),
+    ),
+    Fault(
+        "any element owns its target",
+        "schedule/templates/gpu/ordered_scatters.py",
+        "OneToMaybe(mine, EQUAL, (found, number), scatter.when)",
+        "OneToMaybe(mine, EQUAL, (found, found), scatter.when)",
+        ("tests/schedule/test_split.py",),
+    ),
+    Fault(
+        "blocks of a product that are left begin with the first",
+        "backends/opencl/loops/gpu/product_tiles.py",
+        "while (!(blocks >> first & 1)) ++first;",
+        "while (blocks >> first & 1) ++first;",
+        (f"{_PRODUCTS}::test_sums_of_several_blocks",),
+    ),
+    Fault(
+        "rows of a group overlap in local memory",
+        "backends/opencl/loops/gpu/row_series.py",
+        "base = (place >> bits) * (int)width;",
+        "base = (place >> bits) * (int)(width - 1);",
+        (f"{_SERIES}::test_series_in_a_loop",),
+    ),
+    Fault(
+        "what is passed takes the place of what is read later",
+        "backends/opencl/loops/gpu/row_series.py",
+        "or last > first:",
+        "or first < 0:",
+        (f"{_SERIES}::test_what_is_read_later_keeps_its_place",),
+    ),
+    Fault(
+        "nests of one kernel do not wait for each other",
+        "backends/opencl/loops/gpu/row_series.py",
+        "        self._writer.line(BOTH)\n",
+        "",
+        (f"{_SERIES}::test_nests_wait_for_each_other",),
+    ),
+    Fault(
+        "lanes of a tile join in the wrong order",
+        "backends/opencl/loops/gpu/product_tiles.py",
+        'f"half{bit} * {1 << bit}"',
+        'f"half{bit} * {self._found.order_lanes >> bit + 1}"',
+        (f"{_PRODUCTS}::test_more_than_products",),
+    ),
+    Fault(
+        "a tile's last elements of a lane are left out",
+        "backends/opencl/loops/gpu/product_tiles.py",
+        "(end - from + {lanes - 1}) / {lanes});",
+        "(end - from) / {lanes});",
+        (f"{_PRODUCTS}::test_more_than_products",),
+    ),
+)
