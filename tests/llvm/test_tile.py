@@ -27,7 +27,7 @@ from accel.schedule.templates.tile import Tile, tile
 from accel.schedule.templates.ways import Finding
 from accel.settings import Settings
 from tests.llvm import nests
-from tests.llvm.processors import compile_for, processor
+from tests.llvm.processors import compile_again, compile_for, processor
 from tests.marks import one_in
 
 Rows: TypeAlias = Any  # arrays of any rank and type: what is tested is values
@@ -159,6 +159,8 @@ def test_batches_of_few_elements(
 ) -> None:
     """Powers of two up to 64, or 32 of 8 bytes, are read where they lie, others are packed."""
     monkeypatch.setattr(Host, "registers", property(lambda _: Registers(*registers)))
+    monkeypatch.setattr(Host, "stores_under_masks", property(lambda _: registers[0] == 64))
+    compile_again(monkeypatch)
     for rows, columns in ((1, 1), (5, 9), (2, 37)):
         x, y = numbers((3, rows, count), dtype), numbers((3, count, columns), dtype, 1)
         check(lambda x, y: A.matmul(x, y), x, y, threads=2)

@@ -7,7 +7,7 @@ in registers. To pack matrices of 4 x 4 took ten times as long as to multiply th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -161,6 +161,26 @@ class Direct:
         mask = self._writer.first_lanes(code.emit(f"sub i64 {column[1]}, {begin}"))
         of_rows = [self._elements(self._layout.tile.rows, row) for row in rows]
         self._fold(count, (of_rows, self._elements(self._layout.tile.columns, columns)), wide, mask)
+        for there in self._written(wide, mask):
+            self._write(row, rows, columns, there)
+
+    def _written(self, wide: str, mask: str | None) -> Iterator[str | None]:
+        """Around what writes results: under the mask, but for a whole vector of columns where that takes longer."""
+        if host().stores_under_masks:
+            yield mask
+            return
+        routine = self.routine
+        whole, part, after = routine.label(), routine.label(), routine.label()
+        routine.branch(wide, whole, part)
+        for label, there in ((whole, None), (part, mask)):
+            routine.place(label)
+            yield there
+            routine.jump(after)
+        routine.place(after)
+
+    def _write(self, row: tuple[str, str], rows: Sequence[Uniform], columns: Progression, mask: str | None) -> None:
+        """What follows of what all rows of the tile, from a row on, of so many, come to."""
+        routine, code, first = self.routine, self.routine.code, row[0]
         if _only_writes(self._layout.tile):
             for number, index in enumerate(rows):
                 self._results(self._held(0, number), index, columns, mask)
