@@ -58,10 +58,16 @@ FAULTS = (
     Fault(
         "lanes of a block join without waiting",
         "backends/opencl/loops/folds.py",
-        'merge_into(writer, scaffold.types[state.name], shared[state.name], "lane", "lane + reach")\n'
-        '        writer.line("barrier(CLK_LOCAL_MEM_FENCE);")',
-        'merge_into(writer, scaffold.types[state.name], shared[state.name], "lane", "lane + reach")',
+        '    writer.line("barrier(CLK_LOCAL_MEM_FENCE);")\n',
+        "",
         (_NESTS, _BACKEND),
+    ),
+    Fault(
+        "lanes of a block that follow each other join across",
+        "backends/opencl/loops/folds.py",
+        "for (int reach = 1; reach < {kind.width}; reach *= 2)",
+        "for (int reach = {kind.width // 2}; reach > 0; reach /= 2)",
+        (_NESTS,),
     ),
     Fault(
         "a lane's run ends with the array",

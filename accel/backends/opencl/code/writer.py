@@ -10,8 +10,8 @@ SCALAR_LOOP = "#pragma clang loop vectorize(disable)"
 process with it, on some loops of conversions (2026.2)."""
 
 ROLLED_LOOP = f"{SCALAR_LOOP} unroll(disable)"
-"""Before the loops that join partial results, which run once for many elements: what Intel's runtime makes of them unrolled,
-a greatest integer beside floats, ends the process in its code generator for AVX-512 (2026.2)."""
+"""Before the loops that join partial results, which run once for many elements: Intel's compiler takes long to write them out,
+and of a greatest integer beside floats that ends the process in its code generator for AVX-512 (2026.2)."""
 
 ZEROS = "{0}"
 """What states are before they have an element. No value at all must not reach a check that fails and goes on: PoCL's compiler
@@ -30,10 +30,10 @@ class Writer:
         """One statement, or any other whole line."""
         self._lines.append("  " * self._depth + text)
 
-    def open(self, head: str) -> None:
-        """Begin a block: `head {`."""
+    def open(self, head: str, *, rolled: bool = False) -> None:
+        """Begin a block: `head {`. `rolled`: the compiler is not to write a loop out."""
         if head.startswith("for"):
-            self._lines.append(SCALAR_LOOP)
+            self._lines.append(ROLLED_LOOP if rolled else SCALAR_LOOP)
         self.line(f"{head} {{" if head else "{")
         self._depth += 1
 
@@ -48,9 +48,9 @@ class Writer:
         self.line("}")
 
     @contextmanager
-    def block(self, head: str) -> Iterator[None]:
+    def block(self, head: str, *, rolled: bool = False) -> Iterator[None]:
         """A block around what is written meanwhile."""
-        self.open(head)
+        self.open(head, rolled=rolled)
         yield
         self.close()
 

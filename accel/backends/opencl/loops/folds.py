@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from accel.backends.opencl.code.body import Body
 from accel.backends.opencl.code.kernel import Amount, NestKernels, Scaffold
-from accel.backends.opencl.code.states import Machine
+from accel.backends.opencl.code.states import Machine, StateType
 from accel.backends.opencl.code.writer import Writer
 from accel.backends.opencl.loops.flat import Flat
 from accel.backends.opencl.loops.join import Partials, join, merge_into, partials
@@ -108,23 +108,21 @@ def _block(
         writer.line(f"{at.values}[lane] = {accumulator.variable};")
         writer.line(f"{at.some}[lane] = {accumulator.counted};")
     writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
-    _join_lanes(scaffold, writer, kind, states, shared)
+    # One work-item joins them: if all do, a CPU runs through the group once for each level, which takes longer to build, and to
+    # run, than what there is to do.
     with writer.block("if (lane == 0)"):
         for state in states:
             at, end = shared[state.name], ends[state.name]
+            _join_lanes(writer, kind, scaffold.types[state.name], at)
             writer.line(f"{end.values}[place] = {at.values}[0];")
             writer.line(f"{end.some}[place] = {at.some}[0];")
 
 
-def _join_lanes(
-    scaffold: Scaffold, writer: Writer, kind: Lanes, states: list[State], shared: dict[str, Partials]
-) -> None:
+def _join_lanes(writer: Writer, kind: Lanes, made: StateType, at: Partials) -> None:
     """Lane l takes lane l + width/2, l + width/4, …; or adjacent pairs join, level by level."""
-    head, mine = f"for (int reach = {kind.width // 2}; reach > 0; reach /= 2)", "lane < reach"
+    levels, pairs = f"for (int reach = {kind.width // 2}; reach > 0; reach /= 2)", "for (int l = 0; l < reach; ++l)"
     if not kind.commutes:
-        head, mine = f"for (int reach = 1; reach < {kind.width}; reach *= 2)", "lane % (2 * reach) == 0"
-    with writer.block(head):
-        with writer.block(f"if ({mine})"):
-            for state in states:
-                merge_into(writer, scaffold.types[state.name], shared[state.name], "lane", "lane + reach")
-        writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
+        levels = f"for (int reach = 1; reach < {kind.width}; reach *= 2)"
+        pairs = f"for (int l = 0; l < {kind.width}; l += 2 * reach)"
+    with writer.block(levels, rolled=True), writer.block(pairs, rolled=True):
+        merge_into(writer, made, at, "l", "l + reach")
