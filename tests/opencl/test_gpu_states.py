@@ -12,7 +12,7 @@ import pytest
 import accel as A
 from accel.ast.combinators.host.arrays import use
 from accel.backends.opencl.backend import OpenCLBackend
-from accel.backends.opencl.loops.gpu import copies
+from accel.backends.opencl.loops.gpu import block_groups, copies
 from accel.backends.opencl.loops.gpu.runs import DIGITS
 from accel.backends.opencl.program import PLAIN, opencl_text, translate
 from accel.backends.protocol import HostArray, compiled
@@ -159,6 +159,25 @@ def test_scans_of_rows(platform: str, rows: int, columns: int) -> None:
         lambda xs: A.scanlTotal(A.mul, 1, xs),
     ):
         assert "work-groups scan rows" in agrees(as_gpu(platform), program, xs)
+
+
+@each_platform
+@pytest.mark.parametrize("shape", [(4096 * 5 + 9,), (2, 4096 * 3 + 1)])
+@pytest.mark.parametrize("chunk", one_in(2, [2, 1024]))
+def test_folds_beside_scans_join_in_local_memory(
+    platform: str, chunk: int, shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What blocks have left, some at a time: of several kinds, and what a scan comes to besides."""
+    monkeypatch.setattr(block_groups, "CHUNK", chunk)
+
+    def program(xs: A.Acc[Any]) -> Any:
+        sums, total = A.scanlTotal(A.add, 0, xs)
+        return A.fold(A.add, 1, sums), A.fold(halving, 2, xs), A.fold1(A.max, xs), sums, A.map(lambda x: x + 1, total)
+
+    xs = np.random.default_rng(chunk).standard_normal(shape).astype(np.float32)
+    text = agrees(as_gpu(platform), program, xs)
+    assert "reqd_work_group_size(256, 1, 1))) void nest0_join" in text
+    assert "void nest0_some" in text
 
 
 @each_platform

@@ -7,7 +7,7 @@ Elements are read once; one value for each 65536 is written and read again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from accel.backends.opencl.code.body import Body
@@ -71,7 +71,7 @@ def groups_of_blocks(
         items = Amount(flat.extents, groups.longest, rows.extents, group, least=least, needed=flat.needed)
         scaffold.kernel(f"fold{number}", body.writer.text, items, group=group, when=when)
     later = Choice(flat.extents, groups.longest + 1, below=False) if alone else when
-    _join(scaffold, groups, ends, later)
+    join_parts(scaffold, groups, ends, later)
 
 
 def is_alone(groups: Groups, slices: Sequence[Schedule]) -> bool:
@@ -126,7 +126,11 @@ def _join_blocks(writer: Writer, shared: Places, kind: Lanes, blocks: int, toget
     join_pairs(writer, shared, workers, f"{blocks}", f"{blocks}")
 
 
-def _join(scaffold: Scaffold, groups: Groups, ends: Places, when: Choice | None) -> None:
+def join_parts(
+    scaffold: Scaffold, groups: Groups, ends: Places, when: Choice | None, carries: Mapping[str, str] | None = None
+) -> None:
+    """The kernels that join what groups have left of each row, and run what stands after it. `carries`: where the final values
+    of states that run stand, seeds included."""
     rows, flat = groups.rows, groups.flat
     chunk = most(ends, CHUNK, 2)
     many = Choice(flat.extents, groups.longest * chunk + 1, below=False)
@@ -154,6 +158,9 @@ def _join(scaffold: Scaffold, groups: Groups, ends: Places, when: Choice | None)
         writer.line(f"if (stride * {chunk} >= parts) break;")
     with writer.block(f"if (place == 0 && row < {rows.count})"):
         rows.enter(body)
+        for state in flat.loops[0].states:
+            if carries is not None and state.name in carries:
+                body.bind(state.finals, carries[state.name])
         finish(body, rows, shared, "0", "parts > 0")
     if rows.once:
         with writer.block("if (place == 0 && row == 0)"):

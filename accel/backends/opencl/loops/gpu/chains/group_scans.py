@@ -19,9 +19,11 @@ from accel.backends.opencl.code.states import Machine
 from accel.backends.opencl.code.tally import tally
 from accel.backends.opencl.code.writer import Writer
 from accel.backends.opencl.loops.flat import Flat
+from accel.backends.opencl.loops.gpu.block_groups import Groups, join_parts
 from accel.backends.opencl.loops.gpu.chains.carries import Carries, carry
 from accel.backends.opencl.loops.gpu.chains.stretches import Deposit, JoinedFold, LaneFold, Present, join_values
 from accel.backends.opencl.loops.gpu.chains.tallied_shares import Shares, room_for_shares
+from accel.backends.opencl.loops.gpu.places import Held, Places
 from accel.backends.opencl.loops.join import Partials, join, partials
 from accel.backends.opencl.loops.rows import Rows
 from accel.ir import mentions
@@ -94,10 +96,18 @@ class _GroupChain:
                 name = f"carry{number}_{place}"
                 carry(self._scaffold, self._rows, self._flat, state, ends, carries, name, self._when)
         self._replay()
-        folded = {state.name: self._ends[state.name] for state in self._folds}
-        finals = {name: f"{each.final}[row]" for name, each in self._carries.items()}
-        join(self._scaffold, self._rows, self._flat, BLOCK, folded, finals, self._when)
+        self._join()
         return self._scaffold.done("blocks in chain, each scanned by a work-group")
+
+    def _join(self) -> None:
+        """What stands behind the loop: folds of blocks join in local memory."""
+        finals = {name: f"{each.final}[row]" for name, each in self._carries.items()}
+        if not self._folds:
+            join(self._scaffold, self._rows, self._flat, BLOCK, {}, finals, self._when)
+        elif self._rows.once_each:
+            ends = [(state, self._ends[state.name]) for state in self._folds]
+            places = Places(tuple(Held(s, self._scaffold.types[s.name], at.values, at.some) for s, at in ends))
+            join_parts(self._scaffold, Groups(self._rows, self._flat, 1), places, self._when, finals)
 
     # Which statements run in which phase.
 
