@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 import accel as A
 from accel.ast.combinators.host.arrays import use
+from accel.backends.opencl.loops.gpu.chains import look_back
 from accel.backends.opencl.machine.vendors import INTEL_PLATFORM
 from accel.backends.protocol import HostArray, compiled
 from accel.ir.meaning.interpret import interpret
@@ -118,6 +120,17 @@ def test_any_order_of_work_items_gives_the_bits(platform: str, order: str, name:
 @pytest.mark.parametrize("order", ["backwards", "shuffled"])
 def test_filters_whose_work_items_have_what_lies_together(platform: str, order: str) -> None:
     runs("filter", [orders.Strict(platform, order, together=True)])
+
+
+@each_platform
+@pytest.mark.parametrize("order", ["forwards", "backwards", "shuffled"])
+@pytest.mark.parametrize("spins", one_in(3, [1, 0, look_back.SPINS]))
+def test_filters_that_look_back(platform: str, spins: int, order: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of several groups at once, which find words of some blocks, or count them."""
+    monkeypatch.setattr(look_back, "SPINS", spins)
+    on = orders.Strict(platform, order)
+    on.features = replace(on.features, look_back=True)
+    runs("filter", [on])
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ _GPU_MAPS = "tests/opencl/test_gpu_maps.py"
 _GPU = "tests/opencl/test_gpu_states.py"
 _SHARES = "tests/opencl/test_tallied_shares.py::test_bits_are_the_references"
 _PRODUCTS = "tests/opencl/test_gpu_products.py"
+_LOOK_BACK = "tests/opencl/test_look_back.py"
 _ORDERS = "tests/opencl/test_orders.py::test_any_order_of_work_items_gives_the_bits"
 _SERIES = "tests/opencl/test_gpu_series.py"
 
@@ -119,13 +120,6 @@ FAULTS = (
         ("tests/opencl/test_scatters_of_segments.py",),
     ),
     Fault(
-        "a sort counts digits of elements that are not there",
-        "backends/opencl/loops/gpu/runs.py",
-        "if (lane < {DIGITS} && group < groups)",
-        "if (lane < {DIGITS})",
-        ("tests/opencl/test_scatters_of_segments.py::test_few_segments",),
-    ),
-    Fault(
         "any element owns its target",
         "schedule/templates/gpu/ordered_scatters.py",
         "OneToMaybe(mine, EQUAL, (found, number), scatter.when)",
@@ -173,5 +167,19 @@ FAULTS = (
         "(end - from + {lanes - 1}) / {lanes});",
         "(end - from) / {lanes});",
         (f"{_PRODUCTS}::test_more_than_products",),
+    ),
+    Fault(
+        "a block that is not waited for is forgotten",
+        "backends/opencl/loops/gpu/chains/look_back.py",
+        'writer.line("carry += counted;")',
+        'writer.line("carry += 0;")',
+        (_LOOK_BACK,),
+    ),
+    Fault(
+        "a group looks back no further than it asks at once",
+        "backends/opencl/loops/gpu/chains/look_back.py",
+        "near < gap ? -1 : last - {items}",
+        "near < gap ? -1 : -1",
+        (_LOOK_BACK,),
     ),
 )

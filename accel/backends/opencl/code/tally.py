@@ -117,9 +117,14 @@ class Tally(Shared):
         with writer.block(f"for (int own = lane * {self._each}; own < lane * {self._each} + {self._each}; ++own)"):
             yield f"{self._eights}[own]"
 
+    @property
+    def counted(self) -> str:
+        """How many elements of the stretch count, once it has been scanned."""
+        return f"{self._starts}[{self._rows}]"
+
     def leave(self, writer: Writer) -> None:
         """Go on to the next stretch, when this one has been read."""
-        writer.line(f"{self.before} = {self._following(f'{self._starts}[{self._rows}]')};")
+        writer.line(f"{self.before} = {self._following(self.counted)};")
 
     def ahead(self, at: str) -> str:
         """The state before element `at`."""

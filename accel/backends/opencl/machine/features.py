@@ -25,6 +25,7 @@ hangs on, and nothing is drawn in the meantime."""
 @dataclass(frozen=True, slots=True)
 class Features:
     """`rounded_division`: the device offers correctly rounded f32 division and square root. `gpu`: work-items are cheap.
+    `look_back`: groups that have begun go on while others wait for them, so that filters take one pass.
     `together`: what a work-item visits had best lie together; else beside what its neighbours visit at the same time. `most`:
     scalar operations of a launch, as far as it can be divided; None if nobody minds how long a kernel takes."""
 
@@ -32,6 +33,7 @@ class Features:
     rounded_division: bool
     atomics64: bool
     gpu: bool = False
+    look_back: bool = False
     together: bool = False
     most: int | None = None
 
@@ -54,11 +56,13 @@ def features(device: pyopencl.Device) -> Features:
     rounded = pyopencl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT
     extensions = device.extensions.split()
     gpu = bool(device.type & pyopencl.device_type.GPU)
+    atomics64 = "cl_khr_int64_base_atomics" in extensions and "cl_khr_int64_extended_atomics" in extensions
     return Features(
         fp64=has_fp64(device),
         rounded_division=bool(device.single_fp_config & rounded),
-        atomics64="cl_khr_int64_base_atomics" in extensions and "cl_khr_int64_extended_atomics" in extensions,
+        atomics64=atomics64,
         gpu=gpu,
+        look_back=gpu and atomics64 and device.vendor.startswith("NVIDIA"),
         together=bool(device.type & pyopencl.device_type.CPU),
         most=MOST_OPERATIONS if gpu else None,
     )

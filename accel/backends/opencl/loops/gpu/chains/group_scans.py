@@ -11,16 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from accel.backends.opencl.code.body import Body
 from accel.backends.opencl.code.kernel import GROUP_NUMBER, Amount, Choice, NestKernels, Scaffold
 from accel.backends.opencl.code.shared import Shared, neutral
 from accel.backends.opencl.code.states import Machine
 from accel.backends.opencl.code.tally import tally
-from accel.backends.opencl.code.writer import Writer
+from accel.backends.opencl.code.writer import ZEROS, Writer
 from accel.backends.opencl.loops.flat import Flat
 from accel.backends.opencl.loops.gpu.block_groups import Groups, join_parts
 from accel.backends.opencl.loops.gpu.chains.carries import Carries, carry
+from accel.backends.opencl.loops.gpu.chains.look_back import looking_back
 from accel.backends.opencl.loops.gpu.chains.stretches import Deposit, JoinedFold, LaneFold, Present, join_values
 from accel.backends.opencl.loops.gpu.chains.tallied_shares import Shares, room_for_shares
 from accel.backends.opencl.loops.gpu.places import Held, Places
@@ -68,20 +70,27 @@ class _GroupChain:
         some = any(self._steps[name].when is not None for name in running)
         self._together = scaffold.context.features.together and not some
         self._folds = [state for state in states if state.name not in running]
-        blocks = Amount(flat.extents, BLOCK, rows.extents, least=1, needed=flat.needed)
-        self._ends = partials(scaffold, states, blocks)
-        row = Amount(rows.extents, least=1)
-        self._carries = {
-            state.name: Carries(
-                before,
-                scaffold.temporary("final", scaffold.types[state.name].name, scaffold.types[state.name].bytes, row),
-            )
-            for group in self._rounds
-            for state in group
-            for before in partials(scaffold, [state], blocks).values()
-        }
+        features = scaffold.context.features
         alone = len(self._rounds) == 1 and self._tallies == running and all(s.monoid.exact for s in self._folds)
-        self._shares = self._in_shares() if alone and scaffold.context.features.together else None
+        back = alone and len(running) == 1 and features.look_back and not rows.outer and stretch == BLOCK
+        blocks = Amount(flat.extents, BLOCK, rows.extents, least=1, needed=flat.needed)
+        self._back = looking_back(scaffold, rows, flat, self._rounds[0][0], blocks) if back else None
+        self._ends = partials(scaffold, self._folds if back else states, blocks)
+        row = Amount(rows.extents, least=1)
+        self._carries = (
+            {}
+            if back
+            else {
+                state.name: Carries(
+                    before,
+                    scaffold.temporary("final", scaffold.types[state.name].name, scaffold.types[state.name].bytes, row),
+                )
+                for group in self._rounds
+                for state in group
+                for before in partials(scaffold, [state], blocks).values()
+            }
+        )
+        self._shares = self._in_shares() if alone and features.together else None
 
     def _in_shares(self) -> Shares:
         """Tallies that a processor counts: each work-item has a share of the block."""
@@ -89,6 +98,11 @@ class _GroupChain:
         return Shares(self._scaffold, self._rows, self._flat, tallies, self._steps, self._place, self._when)
 
     def kernels(self) -> NestKernels:
+        if self._back is not None:
+            self._back.prepare()
+            self._replay()
+            self._join()
+            return self._scaffold.done("blocks in chain, each scanned by a work-group that looks back")
         for number, group in enumerate(self._rounds):
             self._totals(number, group)
             for place, state in enumerate(group):
@@ -102,6 +116,8 @@ class _GroupChain:
     def _join(self) -> None:
         """What stands behind the loop: folds of blocks join in local memory."""
         finals = {name: f"{each.final}[row]" for name, each in self._carries.items()}
+        if self._back is not None:
+            finals[self._back.state.name] = f"{self._back.final}[0]"
         if not self._folds:
             join(self._scaffold, self._rows, self._flat, BLOCK, {}, finals, self._when)
         elif self._rows.once_each:
@@ -176,12 +192,15 @@ class _GroupChain:
         states = [state for phase in phases for state in phase.states]
         block = _Block(writer, scaffold, self._steps, self._tallies, self._stretch, states, folds)
         block.declare()
-        self._place(writer)
+        place = self._place if self._back is None else self._back.place
+        place(writer)
         bodies = [self._body(writer, phase.only) for phase in phases]
         rows.enter(self._body(writer, frozenset[int]().union(*(phase.only for phase in phases))))
         for state in states:
-            carried = self._carries[state.name].before
-            block.begin(state, None if state in summed else carried)
+            if self._back is not None:
+                self._back.begin(bodies[-1], block.shared[state.name])
+            else:
+                block.begin(state, None if state in summed else self._carries[state.name].before)
         block.begin_folds(bodies[-1])
         writer.line(f"const long begin = block * {BLOCK}L, stop = min(begin + {BLOCK}L, {flat.total});")
         with writer.block(f"for (long base = begin; base < stop; base += {self._stretch})"):
@@ -189,10 +208,24 @@ class _GroupChain:
             for phase, body in zip(phases, bodies, strict=True):
                 self._gather(block, phase, body, () if phase is not phases[-1] else block.lanes)
                 block.scan(phase.states, summed)
+                if self._back is not None:
+                    for state in phase.states:
+                        self._back.find(writer, block.shared[state.name], partial(self._counted, writer, state))
             block.end_stretch(summed)
         block.end(bodies[-1], summed, self._ends)
         items = Amount(flat.extents, BLOCK, rows.extents, block.items, needed=flat.needed)
         scaffold.kernel(purpose, writer.text, items, group=block.items, serial=self._together, when=self._when)
+
+    def _counted(self, writer: Writer, state: State, block: str) -> str:
+        """Count the elements of a block that are this work-item's; the variable that holds how many."""
+        body = self._body(writer, self._slice([self._steps[state.name]], ()))
+        tally = body.accumulator(state, Machine.PLAIN)
+        tally.begin(writer, f"({self._scaffold.types[state.name].name}){ZEROS}")
+        writer.line(f"const long end = min({block} * {BLOCK}L + {BLOCK}, {self._flat.total});")
+        with writer.block(f"for (long item = {block} * {BLOCK} + lane; item < end; item += get_local_size(0))"):
+            self._flat.enter(body, "item")
+            body.level(self._flat.body)
+        return f"{tally.variable}.f0"
 
     def _place(self, writer: Writer) -> None:
         """Which block of which row a group has."""
