@@ -109,11 +109,12 @@ def inner_in_numpy(x: Floats) -> Floats:
 @pytest.mark.parametrize(("program", "want"), [(torus, torus_in_numpy), (inner, inner_in_numpy)])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_edges_of_wide_elements(program: object, want: Callable[[Floats], Floats], threads: int) -> None:
-    """Edges in scalar code, vectors that get narrower, rows at an edge, and chunks that begin within rows."""
+    """Edges in scalar code, vectors that get narrower or end with a long row, rows at an edge, and chunks within rows."""
     assert callable(program)
     run = A.runN(program, threads=threads)
     random = np.random.default_rng(8)
-    for shape in [*((4, columns) for columns in (*range(1, 20), 30, 64, 67)), (301, 1003)]:
+    columns = (*range(1, 20), 30, 64, 67, *range(256, 267))
+    for shape in [*((4, count) for count in columns), (301, 1003)]:
         x = random.standard_normal(shape)
         np.testing.assert_array_equal(run(x), want(x))
 

@@ -207,8 +207,8 @@ FAULTS = (
     Fault(
         "strips do not know where a prefix ends",
         "backends/llvm/loops/vector_loop.py",
-        "part = _Part(low, high, routine.least(high, full), start, extent)",
-        "part = _Part(low, high, high, start, extent)",
+        "part = RowPart(low, high, routine.least(high, full), start, extent)",
+        "part = RowPart(low, high, high, start, extent)",
         ("tests/llvm/test_phases.py::test_bits",),
     ),
     Fault(

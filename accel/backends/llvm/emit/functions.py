@@ -45,11 +45,15 @@ def finish(task: Task) -> list[Value]:
 
 
 class Functions:
-    """Writes the bodies of scalar functions into a routine, in lanes or in scalars."""
+    """Writes the bodies of scalar functions into a routine, in lanes or in scalars.
 
-    def __init__(self, writer: Writer, memory: Memory) -> None:
+    branches: whether a condition that is the same in all lanes is a branch in lanes, too.
+    """
+
+    def __init__(self, writer: Writer, memory: Memory, *, branches: bool = False) -> None:
         self._writer = writer
         self._memory = memory
+        self._branches = branches
         self._routine = memory.routine
 
     def one(self, value: Value) -> str:
@@ -106,24 +110,25 @@ class Functions:
         return [self._operand(operand, environment) for operand in block.results]
 
     def _conditional(self, statement: scalar.If, environment: Environment, mask: str | None) -> Task:
-        condition = self._operand(statement.condition, environment)
-        if self._writer.lanes > 1:
+        condition, lanes = self._operand(statement.condition, environment), self._writer.lanes
+        if lanes > 1 and not (self._branches and mask is None and isinstance(condition, Uniform)):
             return (yield self._masked_conditional(statement, condition, environment, mask))
-        routine, one = self._routine, self._writer.one
-        slots = [routine.slot(register_type(out.type)) for out in statement.outs]
+        routine, code, one = self._routine, self._writer.code, self._writer.one
+        types = [register_type(out.type) if lanes == 1 else code.type(out.type) for out in statement.outs]
+        slots = [routine.slot(type_, align=8 if lanes == 1 else 64) for type_ in types]
         then, orelse, after = routine.label(), routine.label(), routine.label()
         routine.branch(one(condition), then, orelse)
         for label, block in ((then, statement.then), (orelse, statement.orelse)):
             routine.place(label)
             results = yield self._block(block, environment, None)
-            for slot, result in zip(slots, results, strict=True):
-                routine.store(register_type(result.type), one(result), slot)
+            for slot, type_, result in zip(slots, types, results, strict=True):
+                routine.store(type_, one(result) if lanes == 1 else self._writer.every(result), slot)
             routine.jump(after)
         routine.place(after)
-        return [
-            Uniform(routine.load(register_type(out.type), slot), out.type)
-            for out, slot in zip(statement.outs, slots, strict=True)
-        ]
+        loaded = [routine.load(type_, slot) for type_, slot in zip(types, slots, strict=True)]
+        if lanes > 1:
+            return [self._writer.varying(text, out.type) for text, out in zip(loaded, statement.outs, strict=True)]
+        return [Uniform(text, out.type) for text, out in zip(loaded, statement.outs, strict=True)]
 
     def _masked_conditional(
         self, statement: scalar.If, condition: Value, environment: Environment, mask: str | None

@@ -76,12 +76,14 @@ class Statements:
         streams: Streams,
         step: Step,
         past_caches: Mapping[Array, str] | None = None,
+        *,
+        branches: bool = False,
     ) -> None:
-        """`past_caches`: for arrays that are written in rows, whether to store past the caches."""
+        """`past_caches`: for arrays that are written in rows, whether to store past the caches. `branches`: of functions."""
         self._past_caches = past_caches or {}
         self._writer = writer
         self._memory = memory
-        self._functions = Functions(writer, memory)
+        self._functions = Functions(writer, memory, branches=branches)
         self._streams = streams
         self._step = step
 

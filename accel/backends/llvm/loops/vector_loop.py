@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NoReturn, TypeAlias
 
 from accel.ast.tree.types import BOOL, I64
@@ -16,6 +16,7 @@ from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.statements import TRUE, Statements, Streams
 from accel.backends.llvm.emit.values import Lanes, Progression, Uniform, Value, Writer
+from accel.backends.llvm.loops.row_parts import RowPart, last_vectors, own_end, row_inside
 from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.states.accumulators import Accumulator, ExactFold, OrderedFold, Tools, Unit
 from accel.backends.llvm.states.analysis import BYTE_LANES, PhasePlan, VectorPlan, counts_lanes, is_read
@@ -25,7 +26,19 @@ from accel.backends.llvm.states.scans import OrderedScan, Position, ScanTotal
 from accel.backends.llvm.states.staging import StagedFold
 from accel.backends.llvm.text.code import memory_type
 from accel.ir import flow
-from accel.ir.nodes import For, LoopBody, LoopDirection, ManyToOne, Stream, Within, Write
+from accel.ir.nodes import (
+    For,
+    LoopBody,
+    LoopDirection,
+    ManyToOne,
+    OneToMaybe,
+    OneToOne,
+    Read,
+    Remap,
+    Stream,
+    Within,
+    Write,
+)
 from accel.labelled.array import Array
 from accel.labelled.meaning.order import BLOCK, SCAN_VECTOR
 from accel.schedule.legality import any_order
@@ -38,25 +51,10 @@ FEW_LANES = 16
 """Of vectors up to which the edges of a loop are scalar code, where masked stores are slow."""
 
 LONG = 256
-"""Iterations from which on such a loop's vectors begin where a quarter of one does: in long rows stores should be aligned."""
+"""Iterations from which on such a loop's vectors, but for the first, begin where a quarter of one does: stores are aligned."""
 
 SLACK = 64
 """Elements of what phases keep behind a strip: the last vector may begin with the strip's last iteration."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """Iterations low .. high-1, in registers, of a loop of `extent`; below `full` no vector needs a mask.
-
-    The block that they are in begins at `start`. The inside of the loop are the iterations from `inside` to the other.
-    """
-
-    low: str
-    high: str
-    full: str
-    start: str
-    extent: str
-    inside: tuple[str, str] | None = None
 
 
 class VectorLoop:
@@ -177,35 +175,22 @@ class VectorLoop:
         if self._plan.phases:
             with routine.count(start, end, STRIP) as low:
                 high = routine.least(code.emit(f"add i64 {low}, {STRIP}"), end)
-                part = _Part(low, high, routine.least(high, full), start, extent)
+                part = RowPart(low, high, routine.least(high, full), start, extent)
                 for phase in self._phases:
                     self._part(phase, part, bounds)
         else:
-            self._part(self._phases[0], _Part(start, end, full, start, extent, self._inside(extent)), bounds)
+            self._part(self._phases[0], RowPart(start, end, full, start, extent, self._inside(extent)), bounds)
         for name, accumulator in self._accumulators.items():
             guard = self._steps[name].when
             bound = None if guard is None else bounds.get(guard.name)
             accumulator.end_block(start, end if bound is None else routine.least(end, bound))
 
     def _inside(self, extent: str) -> tuple[str, str] | None:
-        """The first iteration of the loop's inside, and the one behind it, which is 0 if loops around are at an edge."""
         if self._plan.inside is None:
             return None
-        code, first, end = self._routine.code, "0", extent
-        for margin, loop in self._plan.inside.margins:
-            if loop == self._loop:
-                first, end = str(margin.low), code.emit(f"sub i64 {extent}, {margin.high}")
-        for margin, loop in self._plan.inside.margins:
-            if loop != self._loop:
-                index = self._outer.value(loop.index)
-                assert isinstance(index, Uniform)
-                size = self._writer.one(self._outer.value(loop.extent))
-                after = code.emit(f"icmp sge i64 {index.text}, {margin.low}")
-                before = code.emit(f"icmp slt i64 {index.text}, {code.emit(f'sub i64 {size}, {margin.high}')}")
-                end = code.emit(f"select i1 {code.emit(f'and i1 {after}, {before}')}, i64 {end}, i64 0")
-        return first, end
+        return row_inside(self._plan.inside, self._loop, self._outer, self._writer, extent)
 
-    def _split(self, plan: PhasePlan, part: _Part, position: str, step: int) -> None:
+    def _split(self, plan: PhasePlan, part: RowPart, position: str, step: int) -> None:
         """All but the last vectors of a part: an edge, the inside, and the rest, which is the other edge or a row at an edge.
 
         Without states the edges are as short as vectors are; groups stay where they are for those that have some.
@@ -227,20 +212,16 @@ class VectorLoop:
         with routine.advance(position, last, step) as at:
             self._group(plan, part, at, step // lanes)
 
-    def _split_in_scalars(self, plan: PhasePlan, part: _Part, position: str) -> None:
-        """All of a part without states, in scalar code but for the inside's vectors, which begin where the inside does and get
-        narrower at its end: a vector of an edge would be gathers, or come under a mask.
+    def _split_in_scalars(self, plan: PhasePlan, part: RowPart, position: str) -> None:
+        """All of a part without states, in scalar code but for the inside's vectors, which begin where the inside does. Of long
+        rows the last ends with it, else narrower ones follow: a vector of an edge would be gathers, or come under a mask.
 
-        Edges are vectors all the same of rows that are at an edge, and of those that are stored past the caches: a line of
-        these is stored at once.
+        Edges are vectors all the same of rows that are stored past the caches: a line of these is stored at once.
         """
         routine, code, lanes = self._routine, self._routine.code, plan.lanes
         assert part.inside is not None
         assert self._plan.inside is not None
         first, end = part.inside
-        if (aligned := -(-int(first) // (lanes // 4)) * (lanes // 4)) != int(first):
-            long = code.emit(f"icmp sge i64 {part.extent}, {LONG}")
-            first = code.emit(f"select i1 {long}, i64 {aligned}, i64 {first}")
         last, vectors = code.emit(f"sub i64 {part.full}, {lanes - 1}"), "false"
         for past in self._past_caches.values():
             vectors = code.emit(f"or i1 {vectors}, {past}")
@@ -251,21 +232,63 @@ class VectorLoop:
         self._one_by_one(part, position, routine.least(first, part.high))
         stop = routine.least(part.full, end)
         inner = replace(plan, phase=replace(plan.phase, statements=self._plan.inside.statements))
-        for width in dict.fromkeys((lanes * plan.unroll, lanes)):
-            with routine.advance(position, code.emit(f"sub i64 {stop}, {width - 1}"), width) as at:
-                self._group(inner, part, at, width // lanes)
+        low, group = routine.slot("i64"), lanes * plan.unroll
+        far = code.emit(f"icmp sge i64 {part.extent}, {LONG}")
+        long = code.emit(f"select i1 {vectors}, i1 false, i1 {far}") if self._may_repeat() else "false"
+        with routine.when(long):
+            self._begin_aligned(inner, part, position, stop)
+            routine.store("i64", routine.load("i64", position), low)
+        if group > lanes:
+            with routine.advance(position, code.emit(f"sub i64 {stop}, {group - 1}"), group) as at:
+                self._group(inner, part, at, plan.unroll)
+        with routine.when(long):
+            begin = last_vectors(code, routine.load("i64", position), routine.load("i64", low), stop, lanes)
+            routine.store("i64", begin, position)
+        with routine.advance(position, code.emit(f"sub i64 {stop}, {lanes - 1}"), lanes) as at:
+            self._group(inner, part, at, 1)
         for narrow in _narrower(lanes):
             limit = code.emit(f"select i1 {vectors}, i64 0, i64 {code.emit(f'sub i64 {stop}, {narrow - 1}')}")
             with routine.advance(position, limit, narrow) as at:
                 self._group(replace(inner, lanes=narrow, unroll=1), part, at, 1)
         if any(loop != self._loop for _, loop in self._plan.inside.margins):
-            vectors = code.emit(f"or i1 {vectors}, {code.emit(f'icmp eq i64 {end}, 0')}")
+            self._row_at_edge(plan, part, position)
         if vectors != "false":
             with routine.advance(position, code.emit(f"select i1 {vectors}, i64 {last}, i64 0"), lanes) as at:
                 self._group(plan, part, at, 1)
         self._one_by_one(part, position, part.high)
 
-    def _one_by_one(self, part: _Part, position: str, limit: str) -> None:
+    def _may_repeat(self) -> bool:
+        """Whether iterations may run twice: all that they do is write. What has an inside takes no memory of what it reads."""
+        return all(isinstance(s, OneToOne | OneToMaybe | Remap | Read | Within | Write) for s in self._statements)
+
+    def _begin_aligned(self, inner: PhasePlan, part: RowPart, position: str, stop: str) -> None:
+        """The first vector of the inside; those behind it begin with a quarter of one, and repeat some of it."""
+        assert part.inside is not None
+        routine, code, lanes = self._routine, self._routine.code, inner.lanes
+        first, quarter = int(part.inside[0]), lanes // 4
+        if first % quarter == 0:
+            return
+        begins = code.emit(f"icmp eq i64 {routine.load('i64', position)}, {first}")
+        fits = code.emit(f"icmp sle i64 {first + lanes}, {stop}")
+        with routine.when(code.emit(f"and i1 {begins}, {fits}")):
+            self._group(inner, part, str(first), 1)
+            routine.store("i64", str((first + lanes) // quarter * quarter), position)
+
+    def _row_at_edge(self, plan: PhasePlan, part: RowPart, position: str) -> None:
+        """The vectors of a row where loops around are at an edge, within the row's own margins: what is decided by these loops
+        is a branch."""
+        assert part.inside is not None
+        assert self._plan.inside is not None
+        code = self._routine.code
+        end = own_end(self._plan.inside, self._loop, code, part.extent)
+        stop = code.emit(f"sub i64 {self._routine.least(part.full, end)}, {plan.lanes - 1}")
+        at_edge = code.emit(f"icmp eq i64 {part.inside[1]}, 0")
+        rows = replace(plan, phase=replace(plan.phase, statements=self._plan.inside.rows))
+        limit = code.emit(f"select i1 {at_edge}, i64 {stop}, i64 0")
+        with self._routine.advance(position, limit, plan.lanes) as at:
+            self._body(rows, part, Unit(at, None, part.start), None, {}, branches=True)
+
+    def _one_by_one(self, part: RowPart, position: str, limit: str) -> None:
         """Iterations of a loop without states, in scalar code."""
 
         def step(statement: ManyToOne, values: Sequence[Value], active: str | None) -> NoReturn:
@@ -277,13 +300,13 @@ class VectorLoop:
             for statement in self._statements:
                 statements.branching(statement)
 
-    def _group(self, plan: PhasePlan, part: _Part, first: str, count: int) -> None:
+    def _group(self, plan: PhasePlan, part: RowPart, first: str, count: int) -> None:
         """Some vectors side by side."""
         for place in range(count):
             at = self._routine.code.emit(f"add i64 {first}, {place * plan.lanes}") if place else first
             self._body(plan, part, Unit(at, place if plan.unroll > 1 else None, part.start), None, {})
 
-    def _part(self, plan: PhasePlan, part: _Part, bounds: Mapping[str, str]) -> None:
+    def _part(self, plan: PhasePlan, part: RowPart, bounds: Mapping[str, str]) -> None:
         """Groups of vectors, written side by side, then the vectors that are left."""
         routine, code, lanes = self._routine, self._routine.code, plan.lanes
         accumulators = [self._accumulators[s.state] for s in plan.phase.statements if isinstance(s, ManyToOne)]
@@ -314,8 +337,17 @@ class VectorLoop:
             return self._routine.code.emit(f"sub i64 {extent}, {prefix.first}")
         return self._writer.one(self._outer.value(prefix.count))
 
-    def _body(self, plan: PhasePlan, part: _Part, unit: Unit, mask: str | None, bounds: Mapping[str, str]) -> None:
-        """One vector of a phase."""
+    def _body(
+        self,
+        plan: PhasePlan,
+        part: RowPart,
+        unit: Unit,
+        mask: str | None,
+        bounds: Mapping[str, str],
+        *,
+        branches: bool = False,
+    ) -> None:
+        """One vector of a phase; `branches`: whether what is the same in all lanes decides by branches."""
         phase, writer, memory = plan.phase, self._writers[plan.lanes], self._memories[plan.lanes]
         made: dict[str, Value] = dict(self._outer.made)
         if self._loop.direction is LoopDirection.UP:
@@ -333,7 +365,7 @@ class VectorLoop:
         for stream in phase.loads:
             made[stream.name] = memory.load_vector(stream.type, self._kept(stream, part, unit), None)
         streams = Streams(memory, made)
-        statements = Statements(writer, memory, streams, step, self._past_caches)
+        statements = Statements(writer, memory, streams, step, self._past_caches, branches=branches)
         for statement in phase.statements:
             if mask is None and isinstance(statement, Within) and statement.out.name in self._plan.prefixes:
                 made[statement.out.name] = TRUE
@@ -346,7 +378,7 @@ class VectorLoop:
         for stream in phase.keeps:
             memory.store_vector(stream.type, made[stream.name], self._kept(stream, part, unit), None)
 
-    def _kept(self, stream: Stream, part: _Part, unit: Unit) -> str:
+    def _kept(self, stream: Stream, part: RowPart, unit: Unit) -> str:
         """Where a vector of what phases keep stands."""
         code = self._routine.code
         place = code.emit(f"sub i64 {unit.position}, {part.low}")

@@ -79,9 +79,13 @@ class VectorPlan:
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """The inside of a nest: the statements of the innermost loop there, and the loops whose indices have margins."""
+    """The inside of a nest: the statements of the innermost loop there, and the loops whose indices have margins.
+
+    rows: the statements within the innermost loop's own margins, wherever the loops around are, if these have margins.
+    """
 
     statements: tuple[LoopBody, ...]
+    rows: tuple[LoopBody, ...]
     margins: tuple[tuple[Margin, For], ...]
 
 
@@ -129,7 +133,11 @@ def plan(schedule: Schedule, merged: Schedule | None = None) -> NestPlan:
     if schedule.inside:
         every = loops(nest)
         made = statements_inside(nest, schedule.inside)
-        vector = replace(vector, inside=Inside(made, tuple((each, every[each.depth]) for each in schedule.inside)))
+        own = [margin for margin in schedule.inside if margin.depth == len(every) - 1]
+        rows = statements_inside(nest, own) if len(own) < len(schedule.inside) else ()
+        vector = replace(
+            vector, inside=Inside(made, rows, tuple((each, every[each.depth]) for each in schedule.inside))
+        )
     in_one = None if merged is None else _vector_plan(nest, loops(nest)[-1], dict(merged.accumulations), phases)
     return NestPlan(schedule, vector, in_one)
 
