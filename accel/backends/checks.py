@@ -8,8 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from accel.ast.tree.types import ScalarType
-from accel.backends.device import Device, Launcher, Slots
-from accel.backends.instructions import shape_of
+from accel.backends.device import Device, Launcher, Slots, shape_of
 from accel.ir import mentions
 from accel.ir.nodes import HostSizes, Nest
 from accel.labelled.array import Array, SizeVariable

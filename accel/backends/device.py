@@ -1,4 +1,4 @@
-"""What the shared executor asks of a device: memory, and one launcher per nest.
+"""What the shared executor asks of a device: memory, and one launcher per nest; and where a call keeps what these find.
 
 `B` is the device's buffer: for the CPU a NumPy array, for OpenCL a handle with its length.
 """
@@ -6,19 +6,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, TypeAlias, TypeVar, runtime_checkable
+from math import prod
+from typing import Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
 from accel.ast.tree.leaves import Leaf
 from accel.ast.tree.types import ScalarType
 from accel.backends.linear import Item
-from accel.ir.nodes import HostSizes, Nest
-from accel.labelled.array import Array, SizeVariable
+from accel.ir.nodes import HostSizes, Nest, Output
+from accel.labelled.array import Array, Shape, SizeVariable
 from accel.labelled.meaning.evaluate import HostArray
 from accel.schedule.nodes import Series
 
 B = TypeVar("B")
 B_contra = TypeVar("B_contra", contravariant=True)
 T_co = TypeVar("T_co", covariant=True)
+
+Instruction: TypeAlias = Callable[[list[B | None], list[int]], int | None]
+"""Does its work; gives the number of the next instruction if that is not the following one."""
 
 Launcher: TypeAlias = Callable[[list[B | None], list[int]], None]
 """Runs one nest on the buffers and extents of a call; raises what its checks find, `sites.NoSite` if that cannot be said. Or it
@@ -56,6 +60,52 @@ class Slots:
     def counts(self) -> tuple[int, int]:
         """How many buffers a call has, with that at `RECORD`, and how many extents."""
         return len(self._arrays) + 1, len(self._sizes)
+
+
+ShapeOf: TypeAlias = Callable[[list[int]], tuple[int, ...]]
+
+
+def shape_of(shape: Shape, slots: Slots) -> ShapeOf:
+    """What gives the shape, once its size variables are bound."""
+    constant = tuple(extent.offset for extent in shape)
+    if all(extent.variable is None for extent in shape):
+        return lambda sizes: constant
+    pairs = [(None if e.variable is None else slots.size(e.variable), e.offset) for e in shape]
+    match pairs:
+        case [(int(only), offset)]:
+            return lambda sizes: (sizes[only] + offset,)
+        case _:
+            return lambda sizes: tuple([offset if s is None else sizes[s] + offset for s, offset in pairs])
+
+
+def _capacity(output: Output, slots: Slots) -> ShapeOf:
+    if all(len(product) == 1 for product in output.capacity):
+        return shape_of(tuple(product[0] for product in output.capacity), slots)
+    dimensions = [shape_of(product, slots) for product in output.capacity]
+    return lambda sizes: tuple([prod(dimension(sizes)) for dimension in dimensions])
+
+
+Room: TypeAlias = tuple[Sequence[tuple[int, ...]], bool]
+"""The shapes of what a nest makes, and whether it has something to do."""
+
+
+def room_of(nest: Nest, slots: Slots, rows: int) -> Callable[[list[int]], Room]:
+    """The room that a nest needs; `rows`: so many without elements it visits. What loops ask for again is computed once."""
+    capacities = [_capacity(output, slots) for output in nest.outputs]
+    factors = [extent.variable for output in nest.outputs for product in output.capacity for extent in product]
+    mentioned = sorted({slots.size(variable) for variable in factors if variable is not None})
+    last: tuple[list[int] | None, Room] = None, ((), False)
+
+    def room(sizes: list[int]) -> Room:
+        nonlocal last
+        own, (known, found) = [sizes[slot] for slot in mentioned], last
+        if own != known:
+            shapes = [capacity(sizes) for capacity in capacities]
+            busy = any(0 not in shape or prod(shape[:-1]) <= rows for shape in shapes)
+            last = own, (found := (shapes, bool(nest.in_place) or busy))
+        return found
+
+    return room
 
 
 class Device(Protocol[B]):
@@ -149,9 +199,16 @@ class Device(Protocol[B]):
         """What runs one of them."""
         ...
 
+    def straight(
+        self, nests: Sequence[Nest], slots: Slots, make: Callable[[Self], list[Instruction[B]]]
+    ) -> Callable[[list[B | None], list[int]], None] | None:
+        """What runs code that only launches these nests and passes buffers on, as its instructions do, which `make` gives for a
+        device; None where that takes no less time."""
+        ...
+
     def repeated(self, turn: Sequence[Item], slots: Slots) -> Callable[[list[B | None], list[int]], None] | None:
-        """What runs the turns of a loop (`linear.turns`) from its mark on until there is none left, and leaves buffers as they
-        are at the mark then; None where turns take no less time so than one item after the other."""
+        """What runs all turns of a loop (`linear.turns`) from its mark on, and leaves buffers as they are at the mark when
+        there is none left; None where turns take no less time so than one item after the other."""
         ...
 
     def finish(self) -> None:

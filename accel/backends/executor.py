@@ -15,8 +15,8 @@ from typing import Generic, NoReturn, TypeVar
 
 from accel.ast.tree.leaves import Leaf
 from accel.ast.tree.types import ScalarType
-from accel.backends.device import Around, Device, Give, Slots, nothing_around
-from accel.backends.instructions import Instruction, ShapeOf, instructions, settle, shape_of
+from accel.backends.device import Around, Device, Give, Instruction, ShapeOf, Slots, nothing_around, shape_of
+from accel.backends.instructions import instructions, settle
 from accel.backends.linear import arrays, linear
 from accel.backends.parameters import Binder, binder
 from accel.backends.protocol import HostArray

@@ -10,14 +10,24 @@ there, too (`settle`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import prod
-from typing import TypeAlias, TypeVar, assert_never
+from typing import TypeVar, assert_never
 
 from accel.ast.handles.extents import require_extents
 from accel.ast.tree.types import ScalarType
 from accel.backends.conditions import conditions, fetched
-from accel.backends.device import RECORD, Around, Device, LooksAtExtents, Slots, nothing_around
+from accel.backends.device import (
+    RECORD,
+    Around,
+    Device,
+    Instruction,
+    LooksAtExtents,
+    Slots,
+    nothing_around,
+    room_of,
+    shape_of,
+)
 from accel.backends.linear import (
     Assign,
     Drop,
@@ -27,69 +37,23 @@ from accel.backends.linear import (
     JumpUnless,
     Mark,
     Part,
+    Plain,
     copies,
+    is_plain,
     moves,
     series_parts,
+    stretches,
     turns,
 )
 from accel.errors import AccelError, AccelMemoryError, Where, here
 from accel.ir.copies import Copy
 from accel.ir.divisions import MOST_ROWS, divides
-from accel.ir.nodes import HostCall, HostSizes, Launch, Nest, Output, Require, Sort, View
-from accel.labelled.array import Shape
+from accel.ir.nodes import HostCall, HostSizes, Launch, Require, Sort, View
 from accel.labelled.meaning import faults
 from accel.labelled.meaning.evaluate import evaluate
 from accel.labelled.programs import loaded
 
 B = TypeVar("B")
-
-Instruction: TypeAlias = Callable[[list[B | None], list[int]], int | None]
-"""Does its work; gives the number of the next instruction if that is not the following one."""
-
-ShapeOf: TypeAlias = Callable[[list[int]], tuple[int, ...]]
-
-
-def shape_of(shape: Shape, slots: Slots) -> ShapeOf:
-    """What gives the shape, once its size variables are bound."""
-    constant = tuple(extent.offset for extent in shape)
-    if all(extent.variable is None for extent in shape):
-        return lambda sizes: constant
-    pairs = [(None if e.variable is None else slots.size(e.variable), e.offset) for e in shape]
-    match pairs:
-        case [(int(only), offset)]:
-            return lambda sizes: (sizes[only] + offset,)
-        case _:
-            return lambda sizes: tuple([offset if s is None else sizes[s] + offset for s, offset in pairs])
-
-
-def _capacity(output: Output, slots: Slots) -> ShapeOf:
-    if all(len(product) == 1 for product in output.capacity):
-        return shape_of(tuple(product[0] for product in output.capacity), slots)
-    dimensions = [shape_of(product, slots) for product in output.capacity]
-    return lambda sizes: tuple([prod(dimension(sizes)) for dimension in dimensions])
-
-
-_Room: TypeAlias = tuple[Sequence[tuple[int, ...]], bool]
-"""The shapes of what a nest makes, and whether it has something to do."""
-
-
-def _room(nest: Nest, slots: Slots, rows: int) -> Callable[[list[int]], _Room]:
-    """The room that a nest needs; `rows`: so many without elements it visits. What loops ask for again is computed once."""
-    capacities = [_capacity(output, slots) for output in nest.outputs]
-    factors = [extent.variable for output in nest.outputs for product in output.capacity for extent in product]
-    mentioned = sorted({slots.size(variable) for variable in factors if variable is not None})
-    last: tuple[list[int] | None, _Room] = None, ((), False)
-
-    def room(sizes: list[int]) -> _Room:
-        nonlocal last
-        own, (known, found) = [sizes[slot] for slot in mentioned], last
-        if own != known:
-            shapes = [capacity(sizes) for capacity in capacities]
-            busy = any(0 not in shape or prod(shape[:-1]) <= rows for shape in shapes)
-            last = own, (found := (shapes, bool(nest.in_place) or busy))
-        return found
-
-    return room
 
 
 def _held(buffer: B | None) -> B:
@@ -125,7 +89,7 @@ def _scalar(device: Device[B], buffers: list[B | None], slot: int, element: Scal
 def _launch(step: Launch, device: Device[B], slots: Slots, around: Around) -> list[Instruction[B]]:
     nest = step.nest
     fresh = [(slots.array(o.array), o.array.element, o.where) for o in nest.outputs]
-    room = _room(nest, slots, MOST_ROWS if divides(nest) else -1)
+    room = room_of(nest, slots, MOST_ROWS if divides(nest) else -1)
     shared = [(slots.array(old), slots.array(new)) for old, new in nest.in_place]
     run, allocate = around(device, nest, slots, device.launcher(nest, slots)), device.allocate
 
@@ -331,6 +295,51 @@ def _copy(copy: Copy, launch: Instruction[B], slots: Slots) -> Instruction[B]:
     return instruction
 
 
+class _Items:
+    """What the items compile to that decide nothing, on any device. alone: nothing is done around launches."""
+
+    def __init__(self, items: Sequence[Item], slots: Slots, around: Around) -> None:
+        alone = around is nothing_around
+        self._items = items
+        self._slots = slots
+        self._around = around
+        self._asked = conditions(items)
+        self._moved, self._copied = (moves(items), copies(items)) if alone else ({}, {})
+        self.turns = turns(items) if alone else {}
+        self.stretches = stretches(items) if alone else {}
+
+    def plain(self, position: int, item: Plain, device: Device[B]) -> list[Instruction[B]]:
+        """The instructions of the item there."""
+        slots = self._slots
+        match item:
+            case Launch() if position in self._moved:
+                return [_assign(self._moved[position], slots)]
+            case Launch() if position in self._copied:
+                (launch,) = _launch(item, device, slots, self._around)
+                return [_copy(self._copied[position], launch, slots)]
+            case Launch():
+                return [*_launch(item, device, slots, self._around), *fetched(item, self._asked, device, slots)]
+            case View():
+                return [_view(item, device, slots)]
+            case Assign():
+                return [_assign(item, slots)]
+            case Drop():
+                return [_drop(item, slots)]
+            case _:
+                assert_never(item)
+
+    def stretch(self, start: int, device: Device[B]) -> Instruction[B] | None:
+        """What runs the stretch that begins there at once, if the device has a way to."""
+        every = range(start, self.stretches[start])
+        found = [(position, item) for position in every if is_plain(item := self._items[position])]
+        nests = [item.nest for _, item in found if isinstance(item, Launch)]
+
+        def make(other: Device[B]) -> list[Instruction[B]]:
+            return [each for position, item in found for each in self.plain(position, item, other)]
+
+        return device.straight(nests, self._slots, make)
+
+
 def instructions(
     items: Sequence[Item], device: Device[B], slots: Slots, around: Around = nothing_around
 ) -> list[Instruction[B]]:
@@ -340,25 +349,23 @@ def instructions(
     ends: dict[Part, int] = {}
     parts = {part.start: part for part in series_parts(items, device.series)}
     last = {part.end: part for part in parts.values()}
-    alone, asked = around is nothing_around, conditions(items)
-    moved, copied = (moves(items), copies(items)) if alone else ({}, {})
-    again = turns(items) if alone else {}
+    compiled, done = _Items(items, slots, around), 0
     for position, item in enumerate(items):
         if position in last:
             ends[last[position]] = len(code)
         if position in parts:
             code.append(_series(parts[position], device, slots, ends))
+        if position < done:
+            continue
+        if position in compiled.stretches:
+            run = compiled.stretch(position, device)
+            if run is not None:
+                code.append(run)
+                done = compiled.stretches[position]
+                continue
         match item:
-            case Launch() if position in moved:
-                code.append(_assign(moved[position], slots))
-            case Launch() if position in copied:
-                (launch,) = _launch(item, device, slots, around)
-                code.append(_copy(copied[position], launch, slots))
-            case Launch():
-                code += _launch(item, device, slots, around)
-                code += fetched(item, asked, device, slots)
-            case View():
-                code.append(_view(item, device, slots))
+            case Launch() | View() | Assign() | Drop():
+                code += compiled.plain(position, item, device)
             case Sort():
                 code.append(_sort(item, device, slots))
             case HostCall():
@@ -367,17 +374,15 @@ def instructions(
                 code.append(_host_sizes(item, device, slots, around))
             case Require():
                 code.append(_require(item, slots))
-            case Assign():
-                code.append(_assign(item, slots))
-            case Drop():
-                code.append(_drop(item, slots))
             case Enter():
                 pass
             case Mark(number):
-                run = device.repeated(again[position], slots) if position in again else None
-                if run is not None:
-                    code.append(run)
                 marks[number] = len(code)
+                if position in compiled.turns:
+                    loop = device.repeated(compiled.turns[position], slots)
+                    if loop is not None:
+                        code.append(loop)
+                        done = position + len(compiled.turns[position]) + 1  # behind the jump back
             case Jump():
                 code.append(_jump(item, marks))
             case JumpUnless():

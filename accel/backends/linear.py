@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeAlias, Union, assert_never
+from typing import TypeAlias, TypeGuard, Union, assert_never
 
 from accel.ir import mentions
 from accel.ir.copies import Copy, copied
@@ -170,12 +170,30 @@ def turns(items: Sequence[Item]) -> Mapping[int, tuple[Item, ...]]:
             continue
         turn, after = items[start + 1 : position], items[position + 1]
         asks = [place for place, each in enumerate(turn) if isinstance(each, JumpUnless)]
-        plain = all(
-            isinstance(each, View | Assign | Drop | JumpUnless) or (isinstance(each, Launch) and not each.nest.counts)
-            for each in turn
-        )
+        plain = all(is_plain(each) or isinstance(each, JumpUnless) for each in turn)
         if plain and len(asks) == 1 and not any(isinstance(each, Launch) for each in turn[: asks[0]]):
             found[start] = (*turn, after)
+    return found
+
+
+Plain: TypeAlias = Union[Launch, View, Assign, Drop]
+"""An item by which the host decides nothing and, unless a nest finds out an extent, finds out nothing."""
+
+
+def is_plain(item: Item) -> TypeGuard[Plain]:
+    """Whether all that the item does is to launch a nest that finds out no extent, or to pass arrays on."""
+    return isinstance(item, View | Assign | Drop) or (isinstance(item, Launch) and not item.nest.counts)
+
+
+def stretches(items: Sequence[Item]) -> Mapping[int, int]:
+    """Where items follow each other that are plain, as many as there are, among them a launch: beginnings and ends."""
+    found: dict[int, int] = {}
+    start = 0
+    for end, item in enumerate((*items, None)):
+        if item is None or not is_plain(item):
+            if any(isinstance(each, Launch) for each in items[start:end]):
+                found[start] = end
+            start = end + 1
     return found
 
 

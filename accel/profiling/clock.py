@@ -12,8 +12,7 @@ from math import prod
 from typing import TypeVar
 
 from accel.ast.tree.types import ScalarType
-from accel.backends.device import Device, Launcher, Slots
-from accel.backends.instructions import shape_of
+from accel.backends.device import Device, Launcher, Slots, shape_of
 from accel.ir import mentions
 from accel.ir.facts import Access, fills, traffic
 from accel.ir.nodes import Nest, Program

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -60,7 +61,8 @@ class _Filled(Memory):
 
     def take(self, size: int) -> Held:
         held = super().take(size)
-        pyopencl.enqueue_fill_buffer(self.queue, held.buffer, np.uint8(0xFF), 0, held.size)
+        fill = partial(pyopencl.enqueue_fill_buffer, self.queue, held.buffer, np.uint8(0xFF), 0, held.size)
+        self.enqueued("what nobody has written", fill)
         return held
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,8 @@ def wrong(cases: Sequence[Case], rows: Sequence[Sequence[Array]], on: OpenCLBack
     for number, case in enumerate(cases):
         count = len(rows[number][0])
         out = on.memory.take(count * case.result.bytes)
-        pyopencl.Kernel(program, f"case{number}")(on.memory.queue, (1,), (1,), out.buffer)
+        compiled = pyopencl.Kernel(program, f"case{number}")
+        on.memory.enqueued("a case", partial(compiled, on.memory.queue, (1,), (1,), out.buffer))
         got, expected = on.memory.download(out, case.result, (count,)), reference(case, rows[number])
         different = (
             differences(case, got, expected) if case.exact else np.flatnonzero(beyond(4, got, expected, case.result))

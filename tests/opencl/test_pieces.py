@@ -75,13 +75,18 @@ def launches(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How many launches there were of each purpose of kernels."""
     pyopencl = pytest.importorskip("pyopencl")
     seen: Counter[str] = Counter()
-    original = pyopencl.Kernel.__call__
+    original, again = pyopencl.Kernel.__call__, pyopencl.enqueue_nd_range_kernel
 
     def launching(kernel: Any, *given: Any, **named: Any) -> Any:
         seen[kernel.function_name.rpartition("_")[2]] += 1
         return original(kernel, *given, **named)
 
+    def launching_again(queue: Any, kernel: Any, *given: Any, **named: Any) -> Any:
+        seen[kernel.function_name.rpartition("_")[2]] += 1
+        return again(queue, kernel, *given, **named)
+
     monkeypatch.setattr(pyopencl.Kernel, "__call__", launching)
+    monkeypatch.setattr(pyopencl, "enqueue_nd_range_kernel", launching_again)
     return seen
 
 

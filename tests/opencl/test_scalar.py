@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -49,14 +50,12 @@ def evaluate(cases: Sequence[Case], on: OpenCLBackend) -> list[Array]:
         buffers = [on.memory.upload(array) for array in arrays]
         out = on.memory.take(count * case.result.bytes)
         compiled = pyopencl.Kernel(program, f"case{number}")
-        compiled(
-            on.memory.queue,
-            (-(-count // 64) * 64,),
-            (64,),
+        given: list[Any] = [
             *(each.buffer for each in buffers),
             out.buffer,
             np.int64(count),
-        )
+        ]  # Any: a kernel's arguments
+        on.memory.enqueued("a case", partial(compiled, on.memory.queue, (-(-count // 64) * 64,), (64,), *given))
         results.append(on.memory.download(out, case.result, (count,)))
     return results
 

@@ -40,16 +40,18 @@ def check(platform: str, function: Callable[..., Handle], *data: HostArray) -> N
 
 
 @pytest.mark.parametrize("columns", [*range(1, 40), 63, 64, 65, 255, 256, 257, 300, 511, 513, 1000, 1001])
-def test_groups_cover_all_columns_and_no_others(columns: int) -> None:
-    strips = Strips((Extent(N, -1),), (Extent(None, 3),))
-    (across, rows, others), (group, *ones) = strips.value(lambda _: columns + 1)
-    assert (rows, others, ones) == (3, 1, [1, 1])
-    assert across % group == 0
-    begins = [min(number * group, columns - group) for number in range(across // group)]
-    assert begins[0] == 0
-    assert {begin + item for begin in begins for item in range(group)} == set(range(columns))
-    assert group <= 256
-    assert across - columns < strips.vector * len(begins), "few are visited twice"
+@pytest.mark.parametrize("rows", [1, 3, 33])
+def test_groups_cover_all_columns_and_rows_and_no_others(columns: int, rows: int) -> None:
+    strips = Strips((Extent(N, -1),), (Extent(None, rows),), (Extent(None, 2),))
+    items, groups = strips.value(lambda _: columns + 1)
+    assert (items[2], groups[2]) == (2, 1)
+    assert groups[0] * groups[1] <= 256
+    for count, across, group, few in zip((columns, rows), items, groups, (strips.vector, 2), strict=False):
+        assert across % group == 0
+        begins = [min(number * group, count - group) for number in range(across // group)]
+        assert begins[0] == 0
+        assert {begin + item for begin in begins for item in range(group)} == set(range(count))
+        assert across - count < few * len(begins), "few are visited twice"
 
 
 def test_nothing_is_launched_for_no_columns_or_rows() -> None:

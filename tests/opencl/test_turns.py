@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 import accel as A
-from accel.backends.opencl import turns
+from accel.backends.opencl import scores
+from accel.backends.opencl.backend import memory
 from accel.backends.opencl.launch import NestLauncher
+from accel.backends.opencl.scores import Player
 
 Floats: TypeAlias = A.Acc[A.Vector[np.float64]]
 Pair: TypeAlias = tuple[Floats, Floats]
@@ -21,27 +23,30 @@ TURNS = 17
 
 @pytest.fixture
 def launched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """How nests are launched, each time that the host takes buffers and arguments for one."""
+    """What the host does: to run a nest by its instructions, to tell players their buffers, to have them play."""
     seen: list[str] = []
-    run, kept = NestLauncher.run, NestLauncher.kept
 
-    def running(launch: NestLauncher, *given: Any) -> None:
-        seen.append("run")
-        run(launch, *given)
+    def watched(kind: type[object], name: str) -> None:
+        done = getattr(kind, name)
 
-    def keeping(launch: NestLauncher, *given: Any) -> Any:
-        seen.append("kept")
-        return kept(launch, *given)
+        def doing(*given: Any) -> Any:
+            seen.append(name)
+            return done(*given)
 
-    monkeypatch.setattr(NestLauncher, "run", running)
-    monkeypatch.setattr(NestLauncher, "kept", keeping)
+        monkeypatch.setattr(kind, name, doing)
+
+    watched(NestLauncher, "run")
+    watched(Player, "begin")
+    watched(Player, "play")
     return seen
 
 
 @pytest.fixture(params=[False, True], ids=["queue", "caller"])
 def by_the_caller(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether the calling thread does the work of turns, where the device can have it so."""
-    monkeypatch.setattr(turns, "NEAR", turns.NEAR if request.param else -1)
+    monkeypatch.setattr(scores, "NEAR", scores.NEAR if request.param else -1)
+    if not request.param:
+        monkeypatch.setattr(memory(0), "alone", False)
 
 
 def near(xs: Floats) -> Floats:
@@ -135,21 +140,90 @@ def test_bits_are_the_references(program: Callable[[Floats], Any]) -> None:
 
 @pytest.mark.parametrize("program", [smoothed, until, unchanged, folded])
 def test_most_turns_are_lists(program: Callable[[Floats], Any], launched: list[str]) -> None:
-    on_device(program)(np.random.default_rng(2).random(100))
-    assert "kept" in launched
-    assert len(launched) < TURNS
+    """Of a first call, and of one that is like it: then even the first turn is no more than what kernels are told."""
+    run, given = on_device(program), np.random.default_rng(2).random(100)
+    run(given)
+    assert launched.count("play") > 5
+    assert launched.count("begin") < 5
+    launched.clear()
+    run(given)
+    assert "run" not in launched
+    assert launched.count("begin") < launched.count("play")
 
 
-@pytest.mark.parametrize("program", [exchanged, shorter])
-def test_turns_that_are_not_alike_are_not(program: Callable[[Floats], Any], launched: list[str]) -> None:
-    on_device(program)(np.random.default_rng(2).random(100))
-    assert len(launched) >= TURNS
+def test_turns_of_other_extents_are_not(launched: list[str]) -> None:
+    on_device(shorter)(np.random.default_rng(2).random(100))
+    assert launched.count("run") >= TURNS
+
+
+def test_turns_that_pass_states_on_are_told_where_these_are(launched: list[str]) -> None:
+    on_device(exchanged)(np.random.default_rng(2).random(100))
+    assert launched.count("begin") == launched.count("play") > 5
 
 
 def test_large_turns_are_not(launched: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "MOST", 1000)
-    on_device(smoothed)(np.random.default_rng(2).random(200))
-    assert "kept" not in launched
+    monkeypatch.setattr(scores, "MOST", 0)
+    run, given = on_device(smoothed), np.random.default_rng(2).random(200)
+    for _ in range(3):
+        same(run(given), reference(smoothed)(given))
+    assert launched.count("run") > 2 * TURNS
+    assert "play" not in launched
+
+
+def pairs(xs: Floats) -> tuple[Floats, A.Acc[A.Scalar[np.float64]], Floats]:
+    """No loop, but several nests, one after the other."""
+    ys = A.compute(near(xs))
+    return A.compute(near(ys)), A.sum(ys), A.scanl1(A.add, ys)
+
+
+@pytest.mark.usefixtures("by_the_caller")
+def test_other_calls_are_lists_as_well(launched: list[str]) -> None:
+    """Also of other extents, of which several are known; with results that stay; and of calls at once."""
+    run = on_device(pairs)
+    random = np.random.default_rng(3)
+    given = [random.random(count) for count in (0, 1, 50, 51, 70)]
+    wanted = [reference(pairs)(xs) for xs in given]
+    for _ in range(3):
+        launched.clear()
+        for xs, want in zip(given, wanted, strict=True):
+            same(run(xs), want)
+    assert "play" in launched
+    assert "run" not in launched
+    kept = [run(A.put(xs, backend="opencl"), keep=True) for xs in given]
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(run, given * 20))
+    for each, want in zip(found, wanted * 20, strict=True):
+        same(each, want)
+    for results, want in zip(kept, wanted, strict=True):
+        same(tuple(each.get() for each in results), want)
+
+
+def test_results_of_the_same_buffers_are_told_apart(launched: list[str]) -> None:
+    """What is done depends on which arguments are one array, where a copy is left out that nobody would see."""
+
+    def both(xs: Floats, ys: Floats) -> Pair:
+        return A.iterate(3, lambda state: (near(state[0]), near(state[1])), (xs, ys))
+
+    run, random = on_device(both), np.random.default_rng(4)
+    for _ in range(3):
+        ones, others = (A.put(random.random(9), backend="opencl") for _ in range(2))
+        for given in ((ones, others), (ones, ones), (others, ones)):
+            same(run(*given, keep=True), reference(both)(*(each.get() for each in given)))
+
+
+def test_memory_is_flat() -> None:
+    """No buffer stays with a score."""
+    (device,) = [each for each in A.devices() if each.backend == "opencl:0"]
+    run, given = on_device(smoothed), np.random.default_rng(5).random(1000)
+    run(given)
+    before = device.memory
+    for _ in range(20):
+        run(given)
+    after = device.memory
+    assert before is not None
+    assert after is not None
+    assert after.used == before.used
+    assert after.unused <= before.unused + (1 << 16)
 
 
 def walked(xs: A.Acc[A.Vector[np.int64]], limit: A.Acc[A.Scalar[np.int64]]) -> A.Acc[A.Vector[np.int64]]:

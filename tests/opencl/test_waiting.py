@@ -14,7 +14,7 @@ import pytest
 import accel as A
 from accel.ast.tree.types import ScalarType
 from accel.backends.conditions import value_of
-from accel.backends.opencl import turns
+from accel.backends.opencl import scores
 from accel.backends.opencl.machine.memory import Held, Memory
 from accel.backends.opencl.machine.records import Records
 from accel.backends.opencl.program import PLAIN, opencl_text
@@ -22,7 +22,7 @@ from accel.backends.protocol import compiled
 from accel.ir.nodes import Launch, Repeat
 from accel.schedule.templates.choose import program_schedules
 from tests.opencl.check import loops, same
-from tests.opencl.platforms import backend, each_platform, fresh
+from tests.opencl.platforms import ROWS, backend, each_platform, fresh
 from tests.opencl.test_errors import N, bad_indices
 
 Ints = A.Acc[A.Vector[np.int64]]
@@ -69,8 +69,10 @@ def test_an_index_that_was_checked_before_is_checked_where_that_may_have_failed(
 
 @pytest.fixture
 def copies(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
-    """Every copy between the host and a device: which way, and how many bytes."""
+    """Every copy between the host and a device, none of which the host makes by itself: which way, and how many bytes."""
     pyopencl = pytest.importorskip("pyopencl")
+    for platform in ROWS:
+        monkeypatch.setattr(backend(platform).memory, "reaches", False)
     seen: list[tuple[str, int]] = []
     original = pyopencl.enqueue_copy
 
@@ -303,7 +305,9 @@ def test_a_condition_is_fetched_before_the_turn_is_done(platform: str, monkeypat
     monkeypatch.setattr(pyopencl.Kernel, "__call__", launching)
     monkeypatch.setattr(pyopencl, "enqueue_nd_range_kernel", launching_again)
     monkeypatch.setattr(pyopencl, "enqueue_copy", copying)
-    monkeypatch.setattr(turns, "NEAR", -1)  # where the caller does a turn's work, it waits for it
+    for name in ("reaches", "alone"):
+        monkeypatch.setattr(backend(platform).memory, name, False)
+    monkeypatch.setattr(scores, "NEAR", -1)  # where the caller does a turn's work, it waits for it
     same(executable(arguments), wanted)
     launched = "".join(each[0] for each in seen if each != "waits")
     assert launched.endswith("kfk" * 20)

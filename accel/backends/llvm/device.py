@@ -156,8 +156,11 @@ class CPU:
         (together,) = (each for each in self._together if each.series is series)
         return together.launcher(slots, self._threads, self.allocate)
 
-    def repeated(self, turn: Sequence[Item], slots: Slots) -> None:
+    def straight(self, nests: Sequence[Nest], slots: Slots, make: object) -> None:
         """None: what a program does between launches is compiled, too."""
+
+    def repeated(self, turn: Sequence[Item], slots: Slots) -> None:
+        """None, for the same reason."""
 
     def finish(self) -> None:
         """Nothing to do: a launch returns when it is done."""

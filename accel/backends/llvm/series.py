@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from math import prod
 
 from accel.ast.tree.types import ScalarType
-from accel.backends.device import SeriesLauncher, Slots
-from accel.backends.instructions import shape_of
+from accel.backends.device import SeriesLauncher, Slots, shape_of
 from accel.backends.llvm.module import Kernel
 from accel.backends.llvm.templates.series import DONE, INTERRUPTED, MOST_PLACES, SeriesText
 from accel.backends.protocol import HostArray

@@ -21,6 +21,7 @@ from accel.backends.device import Around, Launcher, SeriesLauncher, Slots, nothi
 from accel.backends.executor import Execution
 from accel.backends.instructions import instructions
 from accel.backends.linear import Item
+from accel.backends.opencl.code.checks import may_not_end
 from accel.backends.opencl.code.kernel import NestKernels
 from accel.backends.opencl.launch import NestLauncher, launcher, series_launcher
 from accel.backends.opencl.machine.binaries import built
@@ -30,7 +31,8 @@ from accel.backends.opencl.machine.features import Features, features, uses_f64
 from accel.backends.opencl.machine.memory import Held, Memory
 from accel.backends.opencl.machine.records import Records
 from accel.backends.opencl.program import translate
-from accel.backends.opencl.turns import Code, Tape, Turns
+from accel.backends.opencl.scores import Code, Tape
+from accel.backends.opencl.turns import Straight, Turns
 from accel.backends.protocol import Executable, HostArray
 from accel.backends.residence import elsewhere
 from accel.backends.sorting import sort_into
@@ -212,16 +214,26 @@ class _Kernels:
         found = self._code.series[id(series)]
         return series_launcher(found, self._launcher(found.made, slots), self.allocate, slots)
 
+    def straight(
+        self, nests: Sequence[Nest], slots: Slots, make: Callable[[_Kernels], Code]
+    ) -> Callable[[list[Held | None], list[int]], None] | None:
+        return self._straight(nests, slots, make)
+
+    def _straight(self, nests: Sequence[Nest], slots: Slots, make: Callable[[_Kernels], Code]) -> Straight | None:
+        alone = not self._waits and not self._code.series
+        if not alone or any(may_not_end(nest) for nest in nests):
+            return None
+
+        def taped() -> tuple[Tape, Code]:
+            tape = Tape(self._backend.records)
+            return tape, make(_Taped(self._backend, self._code, tape))
+
+        return Straight(taped, self._backend.records)
+
     def repeated(self, turn: Sequence[Item], slots: Slots) -> Callable[[list[Held | None], list[int]], None] | None:
         nests = [item.nest for item in turn if isinstance(item, Launch)]
-        alone = not self._waits and not self._code.series
-        if not alone or not all(self._launcher(self._code.of[nest], slots).ends for nest in nests):
-            return None
-        return Turns(partial(self._taped, turn, slots), self._backend.records)
-
-    def _taped(self, turn: Sequence[Item], slots: Slots) -> tuple[Tape, Code]:
-        tape = Tape(self._backend.records)
-        return tape, instructions(turn, _Taped(self._backend, self._code, tape), slots)
+        straight = self._straight(nests, slots, lambda taped: instructions(turn, taped, slots))
+        return None if straight is None else Turns(straight)
 
     def finish(self) -> None:
         self._memory.finish()
@@ -242,6 +254,9 @@ class _Taped(_Kernels):
 
     def fetch(self, buffer: Held, value: bool | None) -> None:
         self._tape.fetch(buffer, value)
+
+    def straight(self, nests: Sequence[Nest], slots: Slots, make: Callable[[_Kernels], Code]) -> None:
+        """None: it is."""
 
     def launcher(self, nest: Nest, slots: Slots) -> Launcher[Held]:
         return partial(self._tape.launch, self._launcher(self._code.of[nest], slots))

@@ -7,7 +7,7 @@ anyway, or at the end. A launcher that waits (`waits`) has a record of its own, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import prod
@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from accel.ast.tree.types import I64, ScalarType
-from accel.backends.device import RECORD, Launcher, SeriesLauncher, Slots
-from accel.backends.instructions import shape_of
+from accel.backends.device import RECORD, Launcher, SeriesLauncher, Slots, shape_of
 from accel.backends.opencl.code.checks import may_not_end
 from accel.backends.opencl.code.kernel import Kernel, NestKernels, Strips
 from accel.backends.opencl.loops.gpu.row_series import SeriesKernels
@@ -63,6 +62,43 @@ class _Plan:
     temporaries: tuple[int, ...]
     kernels: tuple[tuple[_Items, ...], ...]
     operations: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """Kernel objects of a nest that nobody else has and that know everything but buffers. These are the arguments with the
+    `numbers`, and a record that with the number `record`, if the nest is checked. items: of the launches of each kernel."""
+
+    kernels: tuple[pyopencl.Kernel, ...]
+    numbers: tuple[int, ...]
+    record: int | None
+    items: tuple[tuple[_Items, ...], ...]
+
+    def steps(self, queue: pyopencl.CommandQueue) -> list[Callable[[], object]]:
+        """What launches the kernels in a queue, one piece of work each."""
+        return [
+            step
+            for kernel, launches in zip(self.kernels, self.items, strict=True)
+            for items in launches
+            for step in _steps(queue, kernel, items)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """A launch of a nest at some extents, which may be done again with other buffers."""
+
+    nest: NestLauncher
+    plan: _Plan
+
+    @property
+    def operations(self) -> int:
+        """About how many it does."""
+        return self.plan.operations
+
+    def ready(self) -> Ready:
+        """Kernel objects that do the same."""
+        return self.nest.ready(self.plan)
 
 
 def launcher(
@@ -136,15 +172,23 @@ class NestLauncher:
         """See `accel.backends.device.Launcher`."""
         self.run(buffers, sizes, self._memory.take)
 
-    def run(self, buffers: list[Held | None], sizes: list[int], take: Callable[[int], Held]) -> None:
-        """Launches the nest; `take` gives buffers of at least so many bytes, for its temporaries."""
+    def run(
+        self, buffers: list[Held | None], sizes: list[int], take: Callable[[int], Held]
+    ) -> tuple[Launched, list[Held]]:
+        """Launches the nest; `take` gives buffers of at least so many bytes, for its temporaries. What was launched, and on
+        which buffers."""
         if self._looks_first and (earlier := buffers[RECORD]) is not None:
             self._records.look(earlier)
             buffers[RECORD] = None
         plan = self._planned(sizes)
-        given = self._given(buffers, plan)
+        given = self._given(buffers)
         temporaries = [take(size) for size in plan.temporaries]
-        arguments = [*given, *[each.buffer for each in temporaries]]
+        held = [*given, *temporaries]
+        arguments: list[KernelArgument] = [
+            *[each.buffer for each in given],
+            *plan.sizes,
+            *[each.buffer for each in temporaries],
+        ]
         record = None
         if self._made.checked:
             record = buffers[RECORD] or self._records.take()
@@ -157,71 +201,29 @@ class NestLauncher:
         if not self._waits:
             buffers[RECORD] = record or buffers[RECORD]
         elif record is not None and self._records.read(record)[0]:
-            found = self._diagnose(given, self._size(sizes))
+            found = self._diagnose([*[each.buffer for each in given], *plan.sizes], self._size(sizes))
             raise NoSite(self._arrays) if found is None else found
+        return Launched(self, plan), held
 
-    def kept(
-        self,
-        buffers: list[Held | None],
-        sizes: list[int],
-        take: Callable[[int], Held],
-        record: Held | None,
-        kernels: Sequence[pyopencl.Kernel],
-        queue: pyopencl.CommandQueue,
-    ) -> list[Callable[[], object]]:
-        """What launches the nest on these buffers in a queue, now and again: `kernels`, which nothing else uses, are told them.
-
-        `take`'s buffers are used for as long. `record`: a clean one, if the nest is `checked`.
-        """
-        plan = self._planned(sizes)
-        arguments = [*self._given(buffers, plan), *[take(size).buffer for size in plan.temporaries]]
-        if record is not None:
-            arguments.append(record.buffer)
-        steps: list[Callable[[], object]] = []
-        for kernel, launches in zip(kernels, plan.kernels, strict=True):
-            for number, argument in enumerate(arguments if launches else ()):
-                kernel.set_arg(number, argument)
-            for items in launches:
-                steps += self._steps(kernel, items, queue)
-        return steps
-
-    @property
-    def checked(self) -> bool:
-        """Whether something may fail."""
-        return self._made.checked
-
-    def operations(self, sizes: list[int]) -> int:
-        """About how many scalar operations a launch does."""
-        return self._planned(sizes).operations
-
-    @property
-    def ends(self) -> bool:
-        """Whether the nest ends also where a check has failed before, so that zeros stand for what was not there."""
-        return not self._looks_first
-
-    def kernels(self) -> list[pyopencl.Kernel]:
-        """Kernel objects that nobody else has, for `kept`."""
+    def ready(self, plan: _Plan) -> Ready:
+        """Kernel objects that nobody else has, for launches at a plan's extents."""
         import pyopencl
 
         program = self._program()
-        return [pyopencl.Kernel(program, each.name) for each in self._made.kernels]
+        used = [(made, items) for made, items in zip(self._made.kernels, plan.kernels, strict=True) if items]
+        kernels = calmly(lambda: [pyopencl.Kernel(program, made.name) for made, _ in used])
+        given, end = len(self._arrays), len(self._arrays) + len(plan.sizes)
+        for kernel in kernels:
+            for number, size in enumerate(plan.sizes, given):
+                kernel.set_arg(number, size)
+        last = end + len(plan.temporaries)
+        numbers = (*range(given), *range(end, last))
+        return Ready(tuple(kernels), numbers, last if self._made.checked else None, tuple([items for _, items in used]))
 
-    def _steps(
-        self, kernel: pyopencl.Kernel, items: _Items, queue: pyopencl.CommandQueue
-    ) -> list[Callable[[], object]]:
-        import pyopencl
-
-        (count, group, first), enqueued = items, self._memory.enqueued
-        launch = partial(pyopencl.enqueue_nd_range_kernel, queue, kernel, count, group)
-        if not any(first):
-            return [partial(enqueued, "a loop nest", launch)]
-        flush = partial(enqueued, "its work", queue.flush)
-        return [flush, partial(enqueued, "a loop nest", partial(launch, global_work_offset=first))]
-
-    def _given(self, buffers: list[Held | None], plan: _Plan) -> list[KernelArgument]:
-        given: list[KernelArgument] = [held.buffer for slot in self._arrays if (held := buffers[slot]) is not None]
+    def _given(self, buffers: list[Held | None]) -> list[Held]:
+        given = [held for slot in self._arrays if (held := buffers[slot]) is not None]
         assert len(given) == len(self._arrays), "a nest is launched without one of its arrays: a bug in accel"
-        return [*given, *plan.sizes]
+        return given
 
     def _size(self, sizes: list[int]) -> Callable[[SizeVariable], int]:
         return lambda variable: sizes[self._slots.size(variable)]
@@ -282,6 +284,14 @@ def _kernel(program: pyopencl.Program, kernel: Kernel, made: NestKernels) -> pyo
     types = [*[None] * len(made.parameters.arrays), *[I64.dtype] * len(made.parameters.sizes), *[None] * buffers]
     found.set_arg_types(types)
     return found
+
+
+def _steps(queue: pyopencl.CommandQueue, kernel: pyopencl.Kernel, items: _Items) -> list[Callable[[], object]]:
+    import pyopencl
+
+    count, group, first = items
+    launch = partial(pyopencl.enqueue_nd_range_kernel, queue, kernel, count, group)
+    return [queue.flush, partial(launch, global_work_offset=first)] if any(first) else [launch]
 
 
 def _launches(kernel: Kernel, size: Callable[[SizeVariable], int], pieces: int) -> tuple[_Items, ...]:

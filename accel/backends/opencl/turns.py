@@ -1,209 +1,170 @@
-"""Turns of a loop that do the same: launched again and again, without anything that the host does for each launch.
+"""Straight code and turns of loops, played from scores (`scores.py`) where they have been written before.
 
-In: the items of a turn (`accel/backends/linear.py`). Out: what runs the loop. Of two turns it is written down which buffers
-they take. The next two are given the same ones, in turn, so that from then on each turn finds its state where the turn before
-the last one found it; and what these two launch is kept, by kernel objects that were told their arguments. Every later turn
-is a list of launches. Where that is not so (extents change, states are passed on, buffers are large), turns go on as ever.
+In: what makes the instructions of straight code, or of a turn. Out: what runs them. A score is kept for as long as the program
+is, but buffers are only a call's own. Turns of a loop that lead to the like of themselves are played by two players in turn,
+with buffers of their own for the loop: so from the third turn on each finds its state where it did before, and turns are lists
+of launches of which nothing is to be told to any kernel.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
 
-from accel.ast.tree.types import BOOL, ScalarType
+from accel.ast.tree.types import BOOL
 from accel.backends.device import RECORD
-from accel.backends.opencl.launch import NestLauncher
+from accel.backends.opencl import scores
 from accel.backends.opencl.machine.devices import check_process
-from accel.backends.opencl.machine.memory import Held, size_class
+from accel.backends.opencl.machine.memory import Held
 from accel.backends.opencl.machine.records import Records
+from accel.backends.opencl.scores import Code, Player, Score, Tape
 from accel.backends.sites import Failed
-
-if TYPE_CHECKING:
-    import pyopencl
-
-MOST = 1 << 22
-"""Bytes that a turn takes; of more, launches are not what takes the time."""
-
-NEAR = 1 << 20
-"""Operations of a turn up to which the calling thread does the work itself where it can: others would take longer to begin."""
+from accel.errors import AccelMemoryError, here
 
 LOOKS = 16
 """In every so many turns the host looks whether a check has failed."""
 
-Code: TypeAlias = "list[Callable[[list[Held | None], list[int]], int | None]]"
+KEPT = 8
+"""Scores of one code that are kept, each for other extents."""
 
 
-class Tape:
-    """What a turn takes and launches. One call at a time has it."""
-
-    def __init__(self, records: Records) -> None:
-        self._records = records
-        self._memory = records.memory
-        self._near: pyopencl.CommandQueue | None = None
-        self.record: Held | None = None
-        """Of the turns that are kept."""
-        self._kernels: dict[tuple[int, int], list[pyopencl.Kernel]] = {}
-        self.write()
-
-    def write(self) -> None:
-        """From here on, write down what is taken."""
-        self.taken: list[Held] = []
-        self.bytes = self.operations = 0
-        self._again: list[Held] | None = None
-        self._next = self._launches = self._turn = 0
-
-    def keep(self, turn: int, taken: list[Held]) -> None:
-        """From here on, take these again, in order, and keep what is launched as that of turn 0 or 1."""
-        self._again, self._turn, self._next, self._launches = taken, turn, 0, 0
-        self._near = self._memory.near if self.operations <= NEAR else None
-        self.steps: list[Callable[[], object]] = []
-        self.condition: Held | None = None
-        self.differs = False
-
-    def settle(self) -> None:
-        """Wait for what was enqueued before."""
-        if self.operations <= NEAR and self._memory.near is not None:
-            self._memory.finish()
-
-    def take(self, size: int) -> Held:
-        """A buffer of at least `size` bytes."""
-        if self._again is None:
-            held = self._memory.take(size)
-            self.bytes += held.size
-            if self.bytes > MOST:
-                self.taken = []
-            else:
-                self.taken.append(held)
-            return held
-        if self._next < len(self._again) and self._again[self._next].size == size_class(size):
-            held = self._again[self._next]
-            self._next += 1
-            held.known = None
-            return held
-        self.differs = True
-        return self._memory.take(size)
-
-    def launch(self, launch: NestLauncher, buffers: list[Held | None], sizes: list[int]) -> None:
-        """Launches a nest."""
-        if self._again is None:
-            launch.run(buffers, sizes, self.take)
-            self.operations += launch.operations(sizes)
-            return
-        place = self._turn, self._launches
-        self._launches += 1
-        if place not in self._kernels:
-            self._kernels[place] = launch.kernels()
-        record = None
-        if launch.checked:
-            self.record = record = buffers[RECORD] = self.record or self._records.take()
-        queue = self._near or self._memory.queue
-        steps = launch.kept(buffers, sizes, self.take, record, self._kernels[place], queue)
-        self.steps += steps
-        for step in steps:
-            step()
-
-    def fetch(self, buffer: Held, value: bool | None) -> None:
-        """See `accel.backends.device.Device`."""
-        fetch = partial(self._records.fetch, buffer, value)
-        if self._near is not None and value is None:
-            fetch = partial(self._read, buffer, self._near)
-        fetch()
-        if self._again is not None:
-            self.steps.append(fetch)
-
-    def _read(self, buffer: Held, queue: pyopencl.CommandQueue) -> None:
-        buffer.known = bool(self._memory.first_byte(buffer, queue))
-
-    def scalar(self, buffer: Held, element: ScalarType, record: Held | None) -> bool | int | float:
-        """See `accel.backends.device.Device`; whether there is another turn."""
-        if self._again is None:
-            return self._records.scalar(buffer, element, record)
-        self.condition = buffer
-        return self._records.scalar(buffer, element, None if record is self.record else record)
-
-    def failed(self) -> bool:
-        """Whether a check has failed in a turn that was kept."""
-        return self.record is not None and self._records.read(self.record)[0] != 0
-
-    def close(self, buffers: list[Held | None]) -> None:
-        """Leave to others what is to be looked at, and let go of buffers."""
-        if self.record is not None:
-            buffers[RECORD], self.record = self.record, None
-        self.keep(0, [])
-        self._near = None
-        self.write()
-
-
-@dataclass(frozen=True, slots=True)
-class _Turn:
-    """A turn that is kept: the buffers before it, among them the condition, those that it takes, and what it does."""
-
-    before: tuple[Held | None, ...]
-    taken: Sequence[Held]
-    condition: Held
-    steps: Sequence[Callable[[], object]]
-
-
-class Turns:
-    """Runs a loop. Any number of calls may be in it at once."""
+class Straight:
+    """Runs straight code. Any number of calls may be in it at once."""
 
     def __init__(self, make: Callable[[], tuple[Tape, Code]], records: Records) -> None:
-        """`make` gives a tape, and a turn's instructions, which write on it."""
+        """`make` gives a tape, and instructions that write on it."""
         self._make = make
-        self._records = records
-        self._idle: list[tuple[Tape, Code]] = []
+        self.records = records
+        self.memory = records.memory
+        self._idle = [make()]
+        self._scores: list[Score] = []
 
     def __call__(self, buffers: list[Held | None], sizes: list[int]) -> None:
-        """See `accel.backends.device.Device.repeated`."""
+        """See `accel.backends.device.Device.straight`."""
+        score = self.found(buffers, sizes)
+        if score is None or not score.small:
+            self.write(buffers, sizes, score)
+            return
+        player = self.player(score, near=not self.memory.busy)
+        try:
+            taken = player.take()
+        except MemoryError:  # one after the other they may be there, or errors say which is not
+            self.write(buffers, sizes, score)
+            return
+        self.settle(player)
+        player.begin(buffers, taken)
+        self.play(player)
+        player.end(buffers, taken, sizes)
+        player.rest()
+
+    def found(self, buffers: list[Held | None], sizes: list[int]) -> Score | None:
+        """The score that says what the code does with these."""
+        return next((score for score in self._scores if score.fits(buffers, sizes)), None)
+
+    def write(self, buffers: list[Held | None], sizes: list[int], known: Score | None = None) -> bool:
+        """Run the code by its instructions, and write its score unless that is `known`; whether it ran to its end."""
         try:
             tape, code = self._idle.pop()
         except IndexError:
             tape, code = self._make()
-        turns = _kept(tape, code, buffers, sizes)
-        if turns:
-            self._run(tape, turns, buffers)
-        tape.close(buffers)
+        score = tape.write(code, buffers, sizes)
         self._idle.append((tape, code))
+        if score is not None and known is None:
+            self._scores = [score, *self._scores[: KEPT - 1]]
+        return score is not None
 
-    def _run(self, tape: Tape, turns: Sequence[_Turn], buffers: list[Held | None]) -> None:
-        done, records = 0, self._records
-        while records.scalar((turn := turns[done % 2]).condition, BOOL, None):
-            check_process(records.memory.generation)
+    def player(self, score: Score, *, near: bool) -> Player:
+        """One that no other call uses. near: whose work the caller does, if there is little and the device can have it so."""
+        check_process(self.memory.generation)
+        little = score.operations <= scores.NEAR or self.memory.alone
+        queue = self.memory.near if near and little else None
+        try:
+            found = score.players[queue is not None].pop()
+        except IndexError:
+            return Player(score, self.records, queue)
+        return found if found.queue is (queue or self.memory.queue) else Player(score, self.records, queue)
+
+    def settle(self, player: Player) -> None:
+        """Wait for what may still use the player's buffers, and all that it reads, if its work is not of the same queue."""
+        if player.queue is not self.memory.queue and self.memory.busy:
+            self.memory.finish()
+
+    def play(self, player: Player) -> None:
+        """Have everything launched."""
+        check_process(self.memory.generation)
+        try:
+            player.play()
+        except MemoryError as error:
+            raise AccelMemoryError(str(error), here()) from error
+
+
+class Turns:
+    """Runs a loop, whose turns are straight code behind a condition."""
+
+    def __init__(self, turn: Straight) -> None:
+        self._turn = turn
+        self._memory = turn.memory
+        self._records = turn.records
+
+    def __call__(self, buffers: list[Held | None], sizes: list[int]) -> None:
+        """See `accel.backends.device.Device.repeated`."""
+        again = True
+        while again:
+            score = self._turn.found(buffers, sizes)
+            if score is None or not score.small:
+                again = self._turn.write(buffers, sizes, score)
+            elif again := score.goes_on(buffers, self._records):
+                again = self._alike(score, buffers, sizes)
+
+    def _alike(self, score: Score, buffers: list[Held | None], sizes: list[int]) -> bool:
+        """Turns that this score says, as long as they do; whether there may be others behind them. The first is one."""
+        players = [self._turn.player(score, near=True) for _ in range(2)]
+        taken: list[list[Held]] = [[], []]
+        entered: list[list[Held | None]] = [[], []]
+        done, again = 0, True
+        while again and (score.repeats or not done):
+            turn = done % 2
+            if entered[turn] and all(now is then for now, then in zip(buffers, entered[turn], strict=True)):
+                self._steadily(score, players, entered, turn, buffers)
+                again = False
+                break
+            used = set(map(id, buffers))
+            if not taken[turn] or any(id(held) in used for held in taken[turn]):
+                try:
+                    taken[turn] = players[turn].take()
+                except MemoryError:  # see `Straight`
+                    again = self._turn.write(buffers, sizes, score)
+                    break
+                self._turn.settle(players[turn])
+            players[turn].begin(buffers, taken[turn])
+            entered[turn] = list(buffers)
+            self._turn.play(players[turn])
+            players[turn].end(buffers, taken[turn], sizes)
             done += 1
-            if done % LOOKS == 0 and tape.failed():
-                raise Failed
-            for step in turn.steps:
-                step()
-        buffers[:] = turn.before
+            self._look(done, buffers)
+            again = score.goes_on(buffers, self._records)
+        for player in reversed(players):  # so that they come in the same order again
+            player.rest()
+        return again
 
+    def _steadily(
+        self,
+        score: Score,
+        players: Sequence[Player],
+        entered: Sequence[list[Held | None]],
+        turn: int,
+        buffers: list[Held | None],
+    ) -> None:
+        """The other turns, from that with this number on, where each player finds what it found before."""
+        scalar, first = self._records.scalar, turn
+        conditions = [held for each in entered if (held := each[score.condition]) is not None]
+        while turn == first or scalar(conditions[turn % 2], BOOL, None):
+            self._turn.play(players[turn % 2])
+            turn += 1
+            self._look(turn, buffers)
+        buffers[:] = entered[turn % 2]
 
-def _kept(tape: Tape, code: Code, buffers: list[Held | None], sizes: list[int]) -> Sequence[_Turn]:
-    """Two turns that every later one is like in turn; none if they are not so, or there are no more."""
-    known, taken = list(sizes), list[list[Held]]()
-    for _ in range(2):
-        known = list(sizes)
-        tape.write()
-        if not _turn(code, buffers, sizes) or tape.bytes > MOST:
-            return ()
-        taken.append(tape.taken)
-    turns: list[_Turn] = []
-    tape.settle()
-    for number, again in enumerate(taken):
-        used = set(map(id, buffers))
-        if sizes != known or any(id(held) in used for held in again):
-            return ()
-        before = tuple(buffers)
-        tape.keep(number, again)
-        if not _turn(code, buffers, sizes) or tape.differs or tape.condition is None:
-            return ()
-        turns.append(_Turn(before, again, tape.condition, tape.steps))
-    same = all(now is then for now, then in zip(buffers[:RECORD], turns[0].before[:RECORD], strict=True))
-    return turns if same and sizes == known else ()
-
-
-def _turn(code: Code, buffers: list[Held | None], sizes: list[int]) -> bool:
-    """Whether there was another turn."""
-    return all(instruction(buffers, sizes) is None for instruction in code)
+    def _look(self, done: int, buffers: list[Held | None]) -> None:
+        """See now and then whether a check has failed."""
+        record = buffers[RECORD]
+        if done % LOOKS == 0 and record is not None and self._records.read(record)[0]:
+            raise Failed

@@ -11,22 +11,47 @@ FAULTS = (
     Fault(
         "a turn takes buffers that a state is still in",
         "backends/opencl/turns.py",
-        "if sizes != known or any(id(held) in used for held in again):",
-        "if sizes != known:",
+        "if not taken[turn] or any(id(held) in used for held in taken[turn]):",
+        "if not taken[turn]:",
         ("tests/opencl/test_turns.py::test_bits_are_the_references",),
     ),
     Fault(
-        "both turns that are kept have the same kernels",
+        "both players of a loop have the same kernels",
         "backends/opencl/turns.py",
-        "place = self._turn, self._launches",
-        "place = 0, self._launches",
+        "players = [self._turn.player(score, near=True) for _ in range(2)]",
+        "players = [self._turn.player(score, near=True)] * 2",
+        ("tests/opencl/test_turns.py::test_bits_are_the_references",),
+    ),
+    Fault(
+        "kernels are not told of other buffers",
+        "backends/opencl/scores.py",
+        "if told.get(place) != id(buffer):",
+        "if place not in told:",
+        ("tests/opencl/test_turns.py::test_bits_are_the_references",),
+    ),
+    Fault(
+        "straight code does the same whichever buffers are one",
+        "backends/opencl/scores.py",
+        "return sizes == self.before and pattern(buffers) == self.pattern",
+        "return sizes == self.before",
+        ("tests/opencl/test_turns.py",),
+    ),
+    Fault(
+        "the host reads what kernels still write",
+        "backends/opencl/machine/memory.py",
+        """        if self.busy:
+            self.finish()
+        epoch""",
+        """        if not self.unified:
+            self.finish()
+        epoch""",
         ("tests/opencl/test_turns.py::test_bits_are_the_references",),
     ),
     Fault(
         "strips do not end with their row",
         "backends/opencl/code/kernel.py",
-        "group = min(-(-each // self.vector) * self.vector, columns)",
-        "group = min(each // self.vector * self.vector or each, columns)",
+        "across = min(-(-each // self.vector) * self.vector, columns)",
+        "across = min(each // self.vector * self.vector or each, columns)",
         (_STRIPS,),
     ),
     Fault(

@@ -18,7 +18,7 @@ FAULTS = (
     ),
     Fault(
         "nests that make nothing in place have no work",
-        "backends/instructions.py",
+        "backends/device.py",
         "bool(nest.in_place) or busy",
         "busy",
         (

@@ -73,9 +73,10 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Strips:
-    """Groups of neighbouring columns, of one row each: a work-item for every column, in the first dimension; `rows` and
-    `others` are the second and the third. All groups of a launch have the same number of columns, `most` or fewer, a multiple
-    of `vector` if there are so many; the last one begins where it has no fewer, so some columns may be visited twice."""
+    """Groups of neighbouring columns, and of as many rows as make few groups of these: a work-item for every column and row, in
+    the first and the second dimension; `others` are the third. All groups of a launch have the same number of columns, `most`
+    or fewer, a multiple of `vector` if there are so many, and the same number of rows; the last one begins where it has no
+    fewer, so some columns and rows may be visited twice."""
 
     columns: tuple[Extent, ...]
     rows: tuple[Extent, ...] = ()
@@ -88,15 +89,29 @@ class Strips:
         columns, rows, others = (elements(each, size) for each in (self.columns, self.rows, self.others))
         if min(columns, rows, others) <= 0:
             return (0, 0, 0), (1, 1, 1)
-        groups = -(-columns // self.most)
-        each = -(-columns // groups)
-        group = min(-(-each // self.vector) * self.vector, columns)
-        return (groups * group, rows, others), (group, 1, 1)
+        groups, each = _shared_out(columns, self.most)
+        across = min(-(-each // self.vector) * self.vector, columns)
+        parts, down = _shared_out(rows, max(self.most // across, 1))
+        return (groups * across, parts * down, others), (across, down, 1)
 
     def column(self, count: str) -> str:
         """The number of a work-item's column, given how many there are, as an atom."""
-        group = "(long)get_local_size(0)"
-        return f"min((long)get_group_id(0) * {group}, {count} - {group}) + (long)get_local_id(0)"
+        return _place(0, count)
+
+    def row(self, count: str) -> str:
+        """The same of its row."""
+        return _place(1, count)
+
+
+def _shared_out(count: int, most: int) -> tuple[int, int]:
+    """As few groups as there can be of at most so many each, and how many the largest of them has then."""
+    groups = -(-count // most)
+    return groups, -(-count // groups)
+
+
+def _place(dimension: int, count: str) -> str:
+    group = f"(long)get_local_size({dimension})"
+    return f"min((long)get_group_id({dimension}) * {group}, {count} - {group}) + (long)get_local_id({dimension})"
 
 
 def elements(product: tuple[Extent, ...], size: Callable[[SizeVariable], int]) -> int:

@@ -1,4 +1,4 @@
-"""Maps on CPU devices by strips: a group has neighbouring columns of one row, a work-item for each.
+"""Maps on CPU devices by strips: a group has neighbouring columns of one row, or of some short ones, a work-item for each.
 
 No work-item of a group is idle: where a group would reach beyond the columns it begins earlier, and some elements are made
 twice. So compilers that make vectors of neighbouring work-items need no masks, which double the time of loads, and take ten
@@ -7,6 +7,8 @@ so its loads lie side by side; the columns in the margins have a kernel of their
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from accel.backends.opencl.code.body import Body
 from accel.backends.opencl.code.kernel import Choice, NestKernels, Scaffold, Strips
@@ -23,7 +25,7 @@ from accel.schedule.gathers import gathers
 from accel.schedule.nodes import Margin, Schedule
 from accel.schedule.splitting.inside import statements
 
-FEWEST = 16
+FEWEST = 8
 """Columns of a strip: where there are fewer, a work-item for each index of all loops is better."""
 
 FEWEST_WITH_EDGES = 4096
@@ -119,10 +121,11 @@ def _strips(scaffold: Scaffold, found: _ByStrips, where: tuple[Choice, ...]) -> 
     body = Body(Writer(), scaffold.context, dict(scaffold.types))
     rows, others = found.shape
     strips = Strips(found.within, rows, others)
-    count = f"({' * '.join(map(extent_text, found.within))})"
     first = f"{found.margin.low} + " if found.margin.low else ""
-    body.writer.line(f"const long column = {first}{strips.column(count)};")
-    found.enter(body, "(long)get_global_id(1)", "(long)get_global_id(2)")
+    body.writer.line(f"const long column = {first}{strips.column(_count(found.within))};")
+    if rows:
+        body.writer.line(f"const long row = {strips.row(_count(rows))};")
+    found.enter(body, "row", "(long)get_global_id(2)")
     found.column(body, "column")
     inside = found.inside
     outer = [_within(found.nest, margin) for margin in found.margins if margin != found.margin]
@@ -135,6 +138,10 @@ def _strips(scaffold: Scaffold, found: _ByStrips, where: tuple[Choice, ...]) -> 
         _plainly(body, inside)
     loads = gathers(inside)
     scaffold.kernel("strips", body.writer.text, strips, serial=2 * loads.apart > loads.operations, when=where)
+
+
+def _count(extents: Iterable[Extent]) -> str:
+    return f"({' * '.join(map(extent_text, extents)) or '1L'})"
 
 
 def _plainly(body: Body, nest: Nest) -> None:
@@ -157,9 +164,10 @@ def _edges(scaffold: Scaffold, found: _ByStrips, where: tuple[Choice, ...]) -> N
     body = Body(Writer(), scaffold.context, dict(scaffold.types))
     writer, (rows, others) = body.writer, found.shape
     strips = Strips(rows, others)
-    count = f"({' * '.join(map(extent_text, rows)) or '1L'})"
-    writer.line(f"const long row = {strips.column(count)};")
-    found.enter(body, "row", "(long)get_global_id(1)")
+    writer.line(f"const long row = {strips.column(_count(rows))};")
+    if others:
+        writer.line(f"const long other = {strips.row(_count(others))};")
+    found.enter(body, "row", "other")
     beyond = f"({found.columns.total} - {found.edges})"
     with writer.block(f"for (long edge = 0; edge < {found.edges}; ++edge)"):
         found.column(body, f"(edge < {found.margin.low} ? edge : {beyond} + edge)")

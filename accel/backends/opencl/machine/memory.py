@@ -4,14 +4,16 @@ All work of a device goes through one queue that runs in order, so a buffer may 
 read it still wait there.
 
 Buffers come back wherever the last reference is dropped, also in the middle of `take`, so there is no lock: every change is one
-operation of a list or a dictionary, which Python does whole or not at all.
+operation of a list, a heap or a dictionary, which Python does whole or not at all. Of those that are free the oldest one is
+taken: calls that take the same get the same, in whatever order it came back, and kernels know most of their arguments.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Iterable
+from functools import lru_cache, partial
+from heapq import heappop, heappush
 from itertools import count
 from math import prod
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -19,9 +21,9 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import numpy as np
 
 from accel.ast.tree.types import BOOL, ScalarType
-from accel.backends.opencl.machine.binaries import POCL
 from accel.backends.opencl.machine.devices import check_process
 from accel.backends.opencl.machine.failures import failure
+from accel.backends.opencl.machine.host_memory import FEW, LITTLE, Fetched, alignment, plain, reached, reaches
 from accel.backends.opencl.machine.staging import Staging
 from accel.backends.protocol import HostArray
 from accel.backends.residence import DeviceMemory
@@ -35,10 +37,6 @@ T = TypeVar("T")
 
 LEAST = 64
 """Bytes of the smallest buffer: OpenCL has no empty ones, and atomics on small elements touch whole words."""
-
-
-PAGE = 4096
-"""Bytes."""
 
 FAR = 128
 """As many results may wait in the queue, and half as many at least, before their caller does."""
@@ -55,28 +53,6 @@ def size_class(size: int) -> int:
     return -(-size // step) * step
 
 
-class Fetched:
-    """One byte on its way to the host, which is there when the `copy` is done. It goes to one of `words`, which gets it back:
-    copies come in order, so another one may use it from then on."""
-
-    __slots__ = ("_words", "copy", "host")
-
-    def __init__(self, words: list[HostArray], enqueue: Callable[[HostArray], pyopencl.Event]) -> None:
-        self._words = words
-        self.host = _word(words)
-        self.copy = enqueue(self.host)
-
-    def __del__(self) -> None:
-        self._words.append(self.host)
-
-
-def _word(words: list[HostArray]) -> HostArray:
-    try:
-        return words.pop()
-    except IndexError:  # there are none, or another thread was quicker
-        return np.empty(1, np.uint8)
-
-
 class Held:
     """A buffer in use. It goes back to its memory when nothing refers to it any more, or for good if it lies in a host array.
 
@@ -84,11 +60,14 @@ class Held:
     to fetch it.
     """
 
-    __slots__ = ("_memory", "borrowed", "buffer", "known", "size")
+    __slots__ = ("_memory", "_number", "borrowed", "buffer", "known", "size")
 
-    def __init__(self, memory: Memory | None, buffer: pyopencl.Buffer, size: int, borrowed: bool = False) -> None:
-        """`size`: the bytes that the buffer has."""
+    def __init__(
+        self, memory: Memory | None, buffer: pyopencl.Buffer, size: int, number: int = 0, borrowed: bool = False
+    ) -> None:
+        """`size`: the bytes that the buffer has. `number`: its memory's name for it."""
         self._memory = memory
+        self._number = number
         self.buffer = buffer
         self.size = size
         self.borrowed = borrowed
@@ -96,15 +75,21 @@ class Held:
 
     def __del__(self) -> None:
         if self._memory is not None:
-            self._memory.give(self.buffer, self.size)
+            self._memory.give(self.buffer, self.size, self._number)
+
+    @property
+    def stays(self) -> bool:
+        """Whether the buffer is still there when this is gone."""
+        return self._memory is not None
 
 
 class Memory:
     """The buffers of one device. Safe to use from several threads."""
 
     _FEW: Final = 64
-    """Small buffers of one size that are kept for reuse without a look at what else is. Not a name of the module: when Python
+    """Small buffers of one size that are kept for reuse without a look at what else is. No names of the module: when Python
     ends, those are None before the last buffers come back."""
+    _push: Final = staticmethod(heappush)
 
     def __init__(self, device: pyopencl.Device, number: int = 0, unified: bool | None = None) -> None:
         """`number`: the device's in `devices()`. `unified`: whether its memory is the host's; None: as it says."""
@@ -116,17 +101,26 @@ class Memory:
         self.name = device.name.strip()
         self.unified = bool(device.host_unified_memory) if unified is None else unified
         """Whether the host can read and write the device's memory where it lies."""
-        self._alignment = _alignment(device) if self.unified else 0
+        self._alignment = alignment(device) if self.unified else 0
         self._staging = None if self.unified else Staging(self.context, device, self.queue)
         shared = pyopencl.mem_flags.ALLOC_HOST_PTR if self.unified else 0
         self._flags = pyopencl.mem_flags.READ_WRITE | shared
         self._total = int(device.global_mem_size)
         self._small = self._total >> 14
-        self._free: dict[int, list[pyopencl.Buffer]] = {}
+        self._free: dict[int, list[tuple[int, pyopencl.Buffer]]] = {}
+        self._numbers = count()
         self._used: dict[int, int] = {}
         self._calls = count()
         self._marks: list[pyopencl.Event] = []
         """Of every so many results, which the device has not come to yet."""
+        self._hosts: tuple[int, dict[int, HostArray]] = (0, {})
+        self._pieces = count(1)
+        self._enqueued = self._done = (
+            0  # the numbers of the last piece of work, and of the last that is known to be done
+        )
+        self._epochs = count(1)
+        self.epoch = 0
+        """Until it is another number, no buffer is let go of that was used: what has its `id` is the same one."""
         self.abandoned: list[object] = []
         """What a forked child must not let go of: the driver would be asked."""
         self.generation = FORKS.generation
@@ -170,18 +164,18 @@ class Memory:
         check_process(self.generation)
         rounded = size_class(size)
         try:
-            return self._held(self._free[rounded].pop(), rounded)
+            return self._held(*heappop(self._free[rounded]), rounded)
         except LookupError:  # there is none
             pass
         try:
-            return self._held(self._new(rounded), rounded)
+            return self._held(next(self._numbers), self._new(rounded), rounded)
         except MemoryError:
             self.empty()
-            return self._held(self._new(rounded), rounded)
+            return self._held(next(self._numbers), self._new(rounded), rounded)
 
-    def _held(self, buffer: pyopencl.Buffer, size: int) -> Held:
-        self._used[id(buffer)] = size
-        return Held(self, buffer, size)
+    def _held(self, number: int, buffer: pyopencl.Buffer, size: int) -> Held:
+        self._used[number] = size
+        return Held(self, buffer, size, number)
 
     def _new(self, size: int) -> pyopencl.Buffer:
         """A new buffer. Whether it is too large the driver says: many give more at once than they promise."""
@@ -192,22 +186,28 @@ class Memory:
         except pyopencl.Error as error:
             raise MemoryError(f"{self.name} has no {size} bytes left: {error}") from error
 
-    def give(self, buffer: pyopencl.Buffer, size: int) -> None:
+    def give(self, buffer: pyopencl.Buffer, size: int, number: int) -> None:
         """Take a buffer back, for reuse up to a quarter of the device's memory.
 
         A few small ones are kept in any case: to count costs more than they do. There are eight sizes in an octave, so all
         these together are less than 1,024 times the largest of them, a sixteenth of the memory.
         """
-        self._used.pop(id(buffer), None)
+        self._used.pop(number, None)
         free = self._free.get(size)
         if free is not None and size <= self._small and len(free) < self._FEW:
-            free.append(buffer)
+            self._push(free, (number, buffer))
+            if self._free.get(size) is not free:  # it was emptied just now
+                self.epoch = next(self._epochs)
         elif self._unused + size <= self._total // 4 - self._total // 16:
-            self._free.setdefault(size, []).append(buffer)
+            self._push(self._free.setdefault(size, []), (number, buffer))
+        else:
+            self.epoch = next(self._epochs)
 
     def empty(self) -> None:
         """Let go of the buffers that are unused."""
-        self._free.clear()
+        unused, self._free = self._free, {}
+        self.epoch = next(self._epochs)
+        unused.clear()
 
     def enqueued(self, what: str, enqueue: Callable[[], T]) -> T:
         """What `enqueue` gives, which hands one piece of work to the queue, or waits for it. `what` it is, errors say.
@@ -215,6 +215,12 @@ class Memory:
         If the device finds out only now that it has no memory, unused buffers are let go of, and it is tried once more. Raises
         `MemoryError`, and `AccelDeviceError` for whatever else the driver says.
         """
+        try:
+            return self._tried(what, enqueue)
+        finally:
+            self._enqueued = next(self._pieces)
+
+    def _tried(self, what: str, enqueue: Callable[[], T]) -> T:
         import pyopencl
 
         try:
@@ -227,10 +233,64 @@ class Memory:
         except pyopencl.Error as error:
             raise failure(error, self.name, what) from error
 
+    def enqueue_all(self, what: str, pieces: Iterable[Callable[[], object]], queue: pyopencl.CommandQueue) -> None:
+        """The same for pieces of work in order, in this queue or the `near` one."""
+        import pyopencl
+
+        try:
+            for enqueue in pieces:
+                try:
+                    enqueue()
+                except pyopencl.MemoryError:
+                    self.queue.finish()
+                    self.empty()
+                    self._tried(what, enqueue)
+                except pyopencl.Error as error:
+                    raise failure(error, self.name, what) from error
+        finally:
+            if queue is self.queue:
+                self._enqueued = next(self._pieces)
+
     def finish(self) -> None:
         """Wait for all that was enqueued."""
         check_process(self.generation)
-        self.enqueued("its work", self.queue.finish)
+        self._waited("its work", self.queue.finish)
+
+    def _waited(self, what: str, wait: Callable[[], T]) -> T:
+        """What `wait` gives, which comes back when all is done that was enqueued before."""
+        last, result = self._enqueued, self._tried(what, wait)
+        self._done = last
+        return result
+
+    @property
+    def busy(self) -> bool:
+        """Whether something was `enqueued` that is not known to be done. Who has a buffer knows so whether something may still
+        use it: numbers are given when work has been enqueued, and its buffers come back later."""
+        return self._done != self._enqueued
+
+    @lazy
+    def alone(self) -> bool:
+        """Whether one unit of the device does all the work."""
+        return int(self.queue.device.max_compute_units) == 1
+
+    @lazy
+    def reaches(self) -> bool:
+        """Whether the host reads and writes buffers by itself."""
+        return self.unified and reaches(self.context, self.queue, self._flags)
+
+    def _host(self, held: Held) -> HostArray | None:
+        """The bytes of a buffer that came from `take`, once all is done that was enqueued before, if the host reaches them."""
+        if not (self.reaches and held.stays):
+            return None
+        if self.busy:
+            self.finish()
+        epoch, known = self._hosts
+        if epoch != self.epoch:
+            self._hosts = _, known = self.epoch, {}
+        host = known.get(id(held.buffer))
+        if host is None:
+            host = known[id(held.buffer)] = reached(self.queue, held.buffer, held.size)
+        return host
 
     def begin(self) -> None:
         """Have the device begin with what was enqueued, and wait until it is not far behind: a queue has no end by itself."""
@@ -249,32 +309,31 @@ class Memory:
         import pyopencl
 
         check_process(self.generation)
-        plain = _plain(array)
-        if self._alignment and plain.size and plain.ctypes.data % self._alignment == 0:
+        made = plain(array)
+        if self._alignment and made.nbytes > FEW and made.ctypes.data % self._alignment == 0:
             flags = pyopencl.mem_flags
-            buffer = pyopencl.Buffer(self.context, flags.READ_ONLY | flags.USE_HOST_PTR, hostbuf=plain)
-            return Held(None, buffer, plain.nbytes, borrowed=np.may_share_memory(plain, array))
-        return self._filled(plain)
+            buffer = pyopencl.Buffer(self.context, flags.READ_ONLY | flags.USE_HOST_PTR, hostbuf=made)
+            return Held(None, buffer, made.nbytes, borrowed=np.may_share_memory(made, array))
+        return self._filled(made)
 
     def filled(self, array: HostArray) -> Held:
         """A buffer of the device's own with the array's elements."""
         check_process(self.generation)
-        return self._filled(_plain(array))
+        return self._filled(plain(array))
 
-    def _filled(self, plain: HostArray) -> Held:
+    def _filled(self, made: HostArray) -> Held:
         import pyopencl
 
-        held, staging = self.take(plain.nbytes), self._staging
-        if not plain.size:
+        held, staging = self.take(made.nbytes), self._staging
+        if not made.size:
             return held
-
-        def enqueue() -> None:
-            if staging is None:
-                pyopencl.enqueue_copy(self.queue, held.buffer, plain, is_blocking=True)
-            else:
-                staging.upload(held.buffer, plain)
-
-        self.enqueued("a copy to it", enqueue)
+        host = self._host(held) if made.nbytes <= LITTLE else None
+        if host is not None:
+            np.ndarray(made.shape, made.dtype, host)[...] = made
+        elif staging is None:
+            self._waited("a copy to it", lambda: pyopencl.enqueue_copy(self.queue, held.buffer, made, is_blocking=True))
+        else:
+            self.enqueued("a copy to it", lambda: staging.upload(held.buffer, made))
         return held
 
     def fetch(self, held: Held) -> Fetched:
@@ -291,11 +350,13 @@ class Memory:
         return Fetched(words, lambda host: self.enqueued("a copy from it", lambda: enqueue(host)))
 
     def first_byte(self, held: Held, queue: pyopencl.CommandQueue) -> int:
-        """The first byte of a buffer, once what was enqueued before in that queue is done."""
+        """The first byte of a buffer, once what was enqueued before in that queue, the `near` one, is done."""
         import pyopencl
 
-        host = np.empty(1, np.uint8)
-        self.enqueued("a copy from it", lambda: pyopencl.enqueue_copy(queue, host, held.buffer, is_blocking=True))
+        host = self._host(held)
+        if host is None:
+            host = np.empty(1, np.uint8)
+            self._tried("a copy from it", partial(pyopencl.enqueue_copy, queue, host, held.buffer, is_blocking=True))
         return int(host[0])
 
     def arrived(self, fetched: Fetched) -> int:
@@ -325,34 +386,15 @@ class Memory:
         result, staging = np.empty(shape, element.dtype), self._staging
         if not prod(shape):
             return result
-        plain = result.view(np.uint8) if element is BOOL else result
-
-        def enqueue() -> None:
-            if staging is None:
-                pyopencl.enqueue_copy(self.queue, plain, held.buffer, is_blocking=True)
-            else:
-                staging.download(plain, held.buffer)
-
-        self.enqueued("a copy from it", enqueue)
+        host = self._host(held) if result.nbytes <= LITTLE else None
+        if host is not None:
+            result[...] = np.ndarray(shape, element.dtype, host)
+            return result
+        bare = result.view(np.uint8) if element is BOOL else result
+        if staging is None:
+            self._waited(
+                "a copy from it", lambda: pyopencl.enqueue_copy(self.queue, bare, held.buffer, is_blocking=True)
+            )
+        else:
+            self.enqueued("a copy from it", lambda: staging.download(bare, held.buffer))
         return result
-
-
-def _plain(array: HostArray) -> HostArray:
-    """The elements as kernels read them: contiguous, and bools as bytes of 0 and 1."""
-    plain: HostArray = np.require(array, requirements=["C", "ALIGNED"])
-    if plain.dtype == np.bool_ and plain.size and plain.view(np.uint8).max() > 1:  # a view of other bytes
-        plain = plain.view(np.uint8) != 0
-    return plain
-
-
-def _alignment(device: pyopencl.Device) -> int:
-    """What the address of an array must be a multiple of for the device to use it where it lies; 0 if it never does.
-
-    CPU runtimes do. Intel's silently copies arrays that are less aligned, more slowly than we do. PoCL's takes them, but
-    kernels may fetch vectors of up to 16 bytes. GPUs that share the host's memory use whole pages.
-    """
-    import pyopencl
-
-    if not device.type & pyopencl.device_type.CPU:
-        return PAGE
-    return 16 if device.platform.name == POCL else max(device.mem_base_addr_align // 8, 1)

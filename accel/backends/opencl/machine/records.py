@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from accel.ast.tree.types import I64, ScalarType
-from accel.backends.opencl.machine.memory import Fetched, Held, Memory
+from accel.backends.opencl.machine.host_memory import Fetched
+from accel.backends.opencl.machine.memory import Held, Memory
 from accel.backends.sites import Failed
 
 WORDS = 16
@@ -38,7 +39,8 @@ class Records:
 
     def read(self, record: Held) -> list[int]:
         """What stands in the record, once all that was launched is done."""
-        return [int(number) for number in self.memory.download(record, I64, (WORDS,))]
+        numbers: list[int] = self.memory.download(record, I64, (WORDS,)).tolist()
+        return numbers
 
     def fetch(self, buffer: Held, value: bool | None) -> None:
         """Remember what the first element of the buffer is, or begin to fetch it."""
@@ -55,6 +57,9 @@ class Records:
             if record is not None:
                 self.look(record)
             return self._known(buffer.known)
+        if record is not None and self.memory.reaches:
+            self.look(record)
+            record = None
         if record is None:
             value: bool | int | float = self.memory.download(buffer, element, ()).item()
             return value
