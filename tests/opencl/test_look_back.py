@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -19,6 +20,9 @@ from accel.schedule.templates.choose import program_schedules
 from tests.marks import one_in
 from tests.opencl.check import loops, same
 from tests.opencl.platforms import as_gpu, each_platform
+
+if TYPE_CHECKING:
+    import pyopencl
 
 PATIENCE = pytest.mark.parametrize("spins", [look_back.SPINS, 0])
 """Words are asked for, or never found: then each group counts all blocks before its own."""
@@ -52,7 +56,18 @@ def test_filters(platform: str, size: int, spins: int, monkeypatch: pytest.Monke
 
 
 @each_platform
-def test_more_blocks_than_a_group_asks_for_at_once(platform: str) -> None:
+@pytest.mark.parametrize("quiet", [False, True])
+def test_more_blocks_than_a_group_asks_for_at_once(platform: str, quiet: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if no group but the first says what all up to its block come to (`quiet`)."""
+    original = OpenCLBackend.build
+
+    def build(self: OpenCLBackend, text: str) -> pyopencl.Program:
+        said = re.compile(r"if \(lane == 0 && block\) atom_xchg.*")
+        assert said.search(text)
+        return original(self, said.sub("", text))
+
+    if quiet:
+        monkeypatch.setattr(OpenCLBackend, "build", build)
     xs = np.arange(4096 * 300 + 77, dtype=np.int32)
     (found, _), _ = runs(looking_back(platform), lambda xs: A.filter(lambda x: x % 3 != 1, xs), xs)
     np.testing.assert_array_equal(found, xs[xs % 3 != 1])

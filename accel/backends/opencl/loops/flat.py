@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from accel.backends.opencl.code.body import Body
+from accel.backends.opencl.code.functions import Context
 from accel.backends.opencl.code.naming import extent_text, stream_name
 from accel.backends.opencl.code.writer import Writer
 from accel.errors import AccelInternalError
@@ -97,18 +98,18 @@ static long remainder_of(long left, long right) {
 maps take for all else."""
 
 
-def divided(body: Body, left: str, right: str) -> tuple[str, str]:
-    """The quotient of two numbers that are not negative, and what remains."""
-    if not body.context.features.gpu:
+def divided(context: Context, left: str, right: str) -> tuple[str, str]:
+    """The quotient of two numbers that are not negative, as atoms, and what remains."""
+    if not context.features.gpu:
         return f"{left} / {right}", f"{left} % {right}"
-    body.context.prelude.function("quotient", _DIVISIONS)
+    context.prelude.function("quotient", _DIVISIONS)
     return f"quotient({left}, {right})", f"remainder_of({left}, {right})"
 
 
 def _indices(body: Body, loops: Sequence[For], extents: Sequence[Extent], item: str) -> None:
     rest, writer = item, body.writer
     for position in range(len(loops) - 1, 0, -1):
-        quotient, remainder = divided(body, rest, extent_text(extents[position]))
+        quotient, remainder = divided(body.context, rest, extent_text(extents[position]))
         _index(writer, loops[position], extents[position], remainder)
         rest = writer.fresh("rest")
         writer.line(f"const long {rest} = {quotient};")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from accel.backends.opencl.code.body import Body
 from accel.backends.opencl.code.kernel import Amount, Choice, Scaffold
 from accel.backends.opencl.code.writer import Writer
-from accel.backends.opencl.loops.flat import Flat
+from accel.backends.opencl.loops.flat import Flat, divided
 from accel.backends.opencl.loops.gpu.lane_rows import roots
 from accel.backends.opencl.loops.gpu.places import (
     GROUP,
@@ -88,7 +88,8 @@ def _group(
     writer.line("const long number = get_global_id(0) / " + f"{group};")
     writer.line(f"const long parts = {groups.parts()};")
     if rows.outer:
-        writer.line("const long row = number / parts, part = number % parts;")
+        row, part = divided(scaffold.context, "number", "parts")
+        writer.line(f"const long row = {row}, part = {part};")
     else:
         writer.line("const long part = number;")
     rows.enter(body)
@@ -140,7 +141,8 @@ def join_parts(
     writer.line(
         f"const long parts = {groups.parts()}, chunks = {groups.parts(chunk)}, number = get_global_id(0) / {GROUP};"
     )
-    writer.line(f"const long from = number % chunks * {chunk}, first = number / chunks * parts;")
+    row, piece = divided(scaffold.context, "number", "chunks")
+    writer.line(f"const long from = {piece} * {chunk}, first = {row} * parts;")
     _chunk(writer, ends, shared, chunk, "1")
     items = Amount(flat.extents, groups.longest * chunk, rows.extents, GROUP)
     scaffold.kernel("some", writer.text, items, group=GROUP, when=many)

@@ -8,9 +8,10 @@ block one value for each 4096 is written and read again.
 from __future__ import annotations
 
 from accel.backends.opencl.code.body import Body
+from accel.backends.opencl.code.functions import Context
 from accel.backends.opencl.code.kernel import Amount, Choice, Scaffold, Sharing
 from accel.backends.opencl.code.writer import Writer
-from accel.backends.opencl.loops.flat import Flat
+from accel.backends.opencl.loops.flat import Flat, divided
 from accel.backends.opencl.loops.gpu.places import (
     GROUP,
     WAIT,
@@ -42,8 +43,7 @@ def groups_of_columns(scaffold: Scaffold, rows: Rows, flat: Flat, schedule: Sche
     body = Body(Writer(), scaffold.context, dict(scaffold.types), atomic=True)
     writer = body.writer
     shared = in_local_memory(writer, ends, kind.width * apart)
-    _place(writer, rows, sharing)
-    writer.line("const long block = group / strips;")
+    _place(writer, rows, sharing, scaffold.context)
     rows.enter(body)
     writer.line(f"const long end = number < {rows.count} ? {flat.total} : 0, base = block * {BLOCK};")
     with writer.block(f"for (int lane = high; lane < {kind.width}; lane += stack)"):
@@ -85,7 +85,7 @@ def _join(
     body = Body(Writer(), scaffold.context, dict(scaffold.types), only=needed_for(scaffold.nest, rows.once_each))
     writer = body.writer
     shared = in_local_memory(writer, ends, chunk * apart)
-    _place(writer, rows, sharing)
+    _place(writer, rows, sharing, scaffold.context)
     writer.line(f"const long parts = ({flat.total} + {BLOCK - 1}) / {BLOCK};")
     workers = Workers("high", "stack", lambda text: f"({text}) * {apart} + column")
     with writer.block(f"for (long stride = 1;; stride *= {chunk})"):
@@ -105,11 +105,12 @@ def _join(
     scaffold.kernel("join", writer.text, Amount(rows.extents, strip, factor=GROUP), group=GROUP, when=when)
 
 
-def _place(writer: Writer, rows: Rows, sharing: Sharing) -> None:
-    """Which column of which strip this work-item has, and how high it stands among those of the same column."""
+def _place(writer: Writer, rows: Rows, sharing: Sharing, context: Context) -> None:
+    """Which column of which block and strip this work-item has, and how high it stands among those of the same column."""
     sharing.write(writer, rows.count)
     writer.line("const int place = get_local_id(0), column = place & ((1 << bits) - 1), high = place >> bits;")
     writer.line(f"const int stack = {GROUP} >> bits;")
     writer.line(f"const long strips = ({rows.count} + (1 << bits) - 1) >> bits, group = get_global_id(0) / {GROUP};")
-    writer.line("const long number = ((group % strips) << bits) + column;")
+    block, strip = divided(context, "group", "strips")
+    writer.line(f"const long block = {block}, number = ({strip} << bits) + column;")
     writer.line(f"const long row = min(number, {rows.count} - 1);")

@@ -17,7 +17,7 @@ from accel.backends.opencl.code.naming import extent_text, stream_name
 from accel.backends.opencl.code.spelling import c_type, constant
 from accel.backends.opencl.code.states import Accumulator, Machine
 from accel.backends.opencl.code.writer import Writer
-from accel.backends.opencl.loops.flat import known
+from accel.backends.opencl.loops.flat import divided, known
 from accel.backends.opencl.loops.gpu.places import GROUP, WAIT
 from accel.backends.opencl.loops.join import final
 from accel.ir.flow import made
@@ -96,11 +96,13 @@ class _Tiles:
         writer.line(f"long group = get_global_id(0) / {GROUP};")
         for name, _, side in reversed(self._sides):
             parts = f"(({_count(side.loop)} + {self._edge - 1}) / {self._edge})"
-            writer.line(f"const long {name} = group % {parts} * {self._edge};")
-            writer.line(f"group /= {parts};")
+            rest, place = divided(self._scaffold.context, "group", parts)
+            writer.line(f"const long {name} = {place} * {self._edge};")
+            writer.line(f"group = {rest};")
         for loop in reversed(found.batch):
-            writer.line(f"const long {stream_name(loop.index)} = group % {_count(loop)};")
-            writer.line(f"group /= {_count(loop)};")
+            rest, index = divided(self._scaffold.context, "group", _count(loop))
+            writer.line(f"const long {stream_name(loop.index)} = {index};")
+            writer.line(f"group = {rest};")
         writer.line(f"const long total = {_count(found.fold)};")
 
     def _declare(self) -> None:

@@ -36,11 +36,11 @@ def turned(scaffold: Scaffold, found: Blocks, when: Choice) -> None:
     writer.line(f"const int along = get_local_id(0) % {EDGE}, down = get_local_id(0) / {EDGE};")
     writer.line(f"long group = {GROUP_NUMBER};")
     for name, loop in (("lanes", lanes), ("axis", axis)):
-        rest, place = divided(body, "group", f"(({_count(loop)} + {EDGE - 1}) / {EDGE})")
+        rest, place = divided(body.context, "group", f"(({_count(loop)} + {EDGE - 1}) / {EDGE})")
         writer.line(f"const long {name} = {place} * {EDGE};")
         writer.line(f"group = {rest};")
     for loop in reversed(others):
-        rest, index = divided(body, "group", _count(loop))
+        rest, index = divided(body.context, "group", _count(loop))
         writer.line(f"const long {stream_name(loop.index)} = {index};")
         writer.line(f"group = {rest};")
     body.statements(scaffold.nest.body.before)

@@ -19,7 +19,7 @@ from accel.backends.opencl.code.shared import Shared, neutral
 from accel.backends.opencl.code.states import Machine
 from accel.backends.opencl.code.tally import tally
 from accel.backends.opencl.code.writer import ZEROS, Writer
-from accel.backends.opencl.loops.flat import Flat
+from accel.backends.opencl.loops.flat import Flat, divided
 from accel.backends.opencl.loops.gpu.block_groups import Groups, join_parts
 from accel.backends.opencl.loops.gpu.chains.carries import Carries, carry
 from accel.backends.opencl.loops.gpu.chains.look_back import looking_back
@@ -233,7 +233,8 @@ class _GroupChain:
         writer.line(f"const long place = {GROUP_NUMBER};")
         if self._rows.outer:
             writer.line(f"const long blocks = ({self._flat.total} + {BLOCK - 1}) / {BLOCK};")
-            writer.line("const long row = place / blocks, block = place % blocks;")
+            row, block = divided(self._scaffold.context, "place", "blocks")
+            writer.line(f"const long row = {row}, block = {block};")
         else:
             writer.line("const long block = place;")
 
