@@ -91,6 +91,15 @@ def test_filters_beside_folds(platform: str, spins: int, monkeypatch: pytest.Mon
 
 
 @each_platform
+def test_counts_alone_ask_for_nothing(platform: str) -> None:
+    """Where nobody wants to know what stands before an element, groups have nothing to look back for."""
+    xs = np.arange(9000) % 7
+    (count,), text = runs(looking_back(platform), lambda xs: (A.filter(lambda x: x > 2, xs)[1],), xs)
+    assert "looks back" not in text
+    assert count == (xs > 2).sum()
+
+
+@each_platform
 def test_scans_take_three_passes(platform: str) -> None:
     """Blocks that are not tallied as a whole know too late what they come to."""
     _, text = runs(

@@ -73,6 +73,7 @@ class _GroupChain:
         features = scaffold.context.features
         alone = len(self._rounds) == 1 and self._tallies == running and all(s.monoid.exact for s in self._folds)
         back = alone and len(running) == 1 and features.look_back and not rows.outer and stretch == BLOCK
+        back = back and len(self._phases(1, self._roots(), ())) > 1  # somebody asks what stands before an element
         blocks = Amount(flat.extents, BLOCK, rows.extents, least=1, needed=flat.needed)
         self._back = looking_back(scaffold, rows, flat, self._rounds[0][0], blocks) if back else None
         self._ends = partials(scaffold, self._folds if back else states, blocks)
@@ -175,16 +176,19 @@ class _GroupChain:
 
     def _replay(self) -> None:
         """The loop itself, block by block: stores, and partial results of folds."""
-        nest = self._scaffold.nest
-        outside = {id(statement) for statement in (*self._rows.once_each, *self._rows.once)}
-        roots: list[LoopBody] = [self._steps[state.name] for state in self._folds]
-        roots += [statement for statement in mentions.stores(nest) if id(statement) not in outside]
+        roots = self._roots()
         if self._shares is not None:
             roots += [self._steps[state.name] for state in self._rounds[0]]
             carried = {name: each.before for name, each in self._carries.items()}
             self._shares.run(self._slice(roots, ()), carried, self._folds, self._ends)
             return
         self._kernel("blocks", self._phases(len(self._rounds), roots, ()), self._folds, summed=())
+
+    def _roots(self) -> list[LoopBody]:
+        """What blocks are there for: stores, and the steps of folds."""
+        outside = {id(statement) for statement in (*self._rows.once_each, *self._rows.once)}
+        stores = [s for s in mentions.stores(self._scaffold.nest) if id(s) not in outside]
+        return [*(self._steps[state.name] for state in self._folds), *stores]
 
     def _kernel(self, purpose: str, phases: list[_Phase], folds: Sequence[State], summed: Sequence[State]) -> None:
         """One block in each group: what it comes to for `folds`, and for the running states `summed`, is left."""
