@@ -207,7 +207,7 @@ def test_results_of_the_same_buffers_are_told_apart(launched: list[str]) -> None
     run, random = on_device(both), np.random.default_rng(4)
     for _ in range(3):
         ones, others = (A.put(random.random(9), backend="opencl") for _ in range(2))
-        for given in ((ones, others), (ones, ones), (others, ones)):
+        for given in ((ones, ones), (ones, others), (others, ones)):
             same(run(*given, keep=True), reference(both)(*(each.get() for each in given)))
 
 
