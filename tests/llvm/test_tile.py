@@ -167,6 +167,24 @@ def test_batches_of_few_elements(
         check(lambda x, y: A.matmul(x, y), x[::-2], y[::2])
 
 
+@pytest.mark.parametrize("masks", [True, False])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_folds_of_which_some_lanes_have_no_element(dtype: str, masks: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under masks, or by branches: products, and batches and distances of them."""
+    monkeypatch.setattr(Host, "stores_under_masks", property(lambda _: masks))
+    compile_again(monkeypatch)
+
+    def multiplied(x: Rows, y: Rows) -> Rows:
+        return A.matmul(x, y)
+
+    run = A.runN(multiplied)
+    for count in (3, 5, 23, 31, 33, 48, 63):
+        x, y = numbers((3, 19, count), dtype), numbers((3, count, 37), dtype, 1)
+        assert run(x, y).tobytes() == defined(x, y).tobytes()
+        x, y = numbers((67, count), dtype), numbers((count, 69), dtype, 1)
+        assert A.runN(lambda x, y: A.matmul(x, y))(x, y).tobytes() == defined(x, y).tobytes()
+
+
 def defined(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The product as docs/order.md defines it, for all elements of the result at once."""
     kind = scalar_type(a.dtype)

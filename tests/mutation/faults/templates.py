@@ -20,6 +20,13 @@ FAULTS = (
         ("tests/llvm/test_tile.py::test_batches_of_few_elements",),
     ),
     Fault(
+        "a lane behind which there is no other joins what stands there",
+        "backends/llvm/templates/tile/kernel.py",
+        "        with routine.when(there):\n            right = leaves()",
+        '        with routine.when("true"):\n            right = leaves()',
+        ("tests/llvm/test_tile.py::test_lanes_without_elements_leave_others_as_they_are",),
+    ),
+    Fault(
         "elements that are not there are stored over the last one of a pack",
         "backends/llvm/templates/tile/packs.py",
         "in reversed([*enumerate(targets)])",

@@ -15,6 +15,7 @@ from typing import TypeAlias
 from accel.backends.llvm.emit.functions import Functions
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.values import Lanes, Value, Writer
+from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.templates.tile.direct import is_mostly_direct
 from accel.backends.llvm.templates.tile.element import brought
 from accel.backends.llvm.templates.tile.layout import Layout, Parameters, Strip, Word
@@ -208,12 +209,13 @@ class Kernel:
         """The same where lanes in the second half have none: those of odd turns, each of which joins the one before it."""
         count = Parameters(self.routine, "%parameters").get(Word.COUNT)
         bounds = self._bounds(count, range(1, self._layout.single.lanes, 2))
-        in_lanes = {lane: self._in_lanes(bound) for lane, bound in bounds.items()}
-        inside = self._inside_of_single()
+        inside, masks = self._inside_of_single(), host().stores_under_masks
+        in_lanes = {lane: self._in_lanes(bound) if masks else bound for lane, bound in bounds.items()}
 
         def write(accumulators: Accumulators, sides: Sides, turn: str) -> None:
-            code = self._writer.code
-            first, kind = self._in_lanes(reversed_lane(self.routine, turn, self._log)), code.vector("i32")
+            code, first, kind = self._writer.code, reversed_lane(self.routine, turn, self._log), "i64"
+            if masks:
+                first, kind = self._in_lanes(first), code.vector("i32")
             there = {lane: code.emit(f"icmp slt {kind} {first}, {bound}") for lane, bound in in_lanes.items()}
             self._join_single(accumulators, sides, turn, inside, there)
 
@@ -235,8 +237,8 @@ class Kernel:
         inside: tuple[Inside, Inside],
         there: Mapping[int, str],
     ) -> None:
-        """inside: what even and odd rows compute of each element. there: masks that say whether a lane has an element, by its
-        number, of those that may have none."""
+        """inside: what even and odd rows compute of each element. there: what says whether a lane has an element, by its
+        number, of those that may have none: a mask, or an i1 where masks are slow."""
         layout, strip = self._layout, self._layout.single
         starts = [side.hidden(side.at(turn)) for side in sides]
         rows, columns = (
@@ -247,14 +249,44 @@ class Kernel:
         for row in range(strip.rows):
             waiting: list[Leaves] = []
             for lane, (where, of_column) in enumerate(zip(rows, of_columns, strict=True)):
-                waiting.append(self._first({**self._row(sides[0], where, row), **of_column}, inside[row % 2]))
+
+                def leaves(where: Where = where, of_column: dict[str, Value] = of_column, row: int = row) -> Leaves:
+                    return self._first({**self._row(sides[0], where, row), **of_column}, inside[row % 2])
+
                 rest, mask = lane, there.get(lane)
+                if mask is not None and not host().stores_under_masks:
+                    waiting.append(self._joined_where(mask, waiting.pop(), leaves))
+                    rest, mask = rest // 2, None
+                else:
+                    waiting.append(leaves())
                 while rest % 2:
                     right, left, rest = waiting.pop(), waiting.pop(), rest // 2
                     waiting.append({name: self._merged(name, left, right, mask) for name in right})
                     mask = None
             for state in layout.states:
                 accumulators.put(state, 0, row, 0, waiting[0][state.name])
+
+    def _joined_where(self, there: str, left: Leaves, leaves: Callable[[], Leaves]) -> Leaves:
+        """Joined with the lane behind it, which is computed only where the i1 `there` holds."""
+        routine, code = self.routine, self._writer.code
+        slots = {name: [routine.slot(code.type(each.type), align=64) for each in every] for name, every in left.items()}
+
+        def put(found: Leaves) -> None:
+            for name, values in found.items():
+                for slot, value in zip(slots[name], values, strict=True):
+                    routine.store(code.type(value.type), self._writer.every(value), slot)
+
+        put(left)
+        with routine.when(there):
+            right = leaves()
+            put({name: self._merged(name, left, right, None) for name in left})
+        return {
+            name: [
+                self._writer.varying(routine.load(code.type(value.type), slot), value.type)
+                for slot, value in zip(slots[name], values, strict=True)
+            ]
+            for name, values in left.items()
+        }
 
     def _merged(self, name: str, left: Leaves, right: Leaves, mask: str | None) -> list[Value]:
         """Both joined, where the mask is set (None: everywhere), else the left one."""
