@@ -45,3 +45,11 @@ def test_quotient_and_remainder() -> None:
     floats: Any = A.use(np.ones(2))  # Any: mypy refuses it, too
     with pytest.raises(A.AccelTypeError, match=r"test_attributes\.py"):
         A.map(lambda x: divmod(x, 2)[0], floats)
+
+
+def test_powers_with_a_modulus() -> None:
+    def power(x: Any) -> Any:  # Any: mypy refuses it, too
+        return pow(x, 2, 3)
+
+    with pytest.raises(A.AccelTypeError, match=r"(?s)test_attributes\.py:\d+ in power.*write `x\*\*n % m`"):
+        A.map(power, A.use(np.arange(4)))

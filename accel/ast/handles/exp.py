@@ -210,8 +210,8 @@ class Exp(Generic[E]):
     def __pow__(self: Inexact, other: Exp[E] | E | float) -> Exp[E]: ...
     @overload
     def __pow__(self: Complex, other: complex) -> Exp[E]: ...
-    def __pow__(self, other: object) -> Exp[Any]:
-        return _binary(Operator.POW, self, other, "**")
+    def __pow__(self, other: object, modulo: None = None) -> Exp[Any]:
+        return _binary(Operator.POW, self, other if modulo is None else operations.refuse_modulo(here()), "**")
 
     @overload
     def __rpow__(self: Integral, other: E | int) -> Exp[E]: ...

@@ -7,7 +7,7 @@ instead. `accel/ast/handles/exp.py` and `accel/ast/scalars/conversions.py` are t
 from __future__ import annotations
 
 from functools import cache
-from typing import Final
+from typing import Final, NoReturn
 
 import numpy as np
 
@@ -84,6 +84,11 @@ def floor_divide(left: object, right: object, where: Where | None) -> ScalarNode
         hint = "write `A.floor(x / y)`"
         raise AccelTypeError(f"// takes integers, got {kind}", where, hint=hint)
     return apply(Operator.DIV, left, right, where=where, name="//")
+
+
+def refuse_modulo(where: Where | None) -> NoReturn:
+    """Python's `pow(x, n, m)`, which never makes the power itself."""
+    raise AccelTypeError("pow takes a base and an exponent, got a modulus as well", where, hint="write `x**n % m`")
 
 
 def shift(operator: Operator, value: object, amount: object, where: Where | None, name: str) -> Operation:
