@@ -61,15 +61,16 @@ def _sort_halves(rows: HostArray) -> None:
     order_bits(bits, np.zeros_like(missing))
 
 
-def _vector_sorts() -> frozenset[int]:
-    """The bytes of elements that NumPy sorts in registers of 512 bits."""
-    found = np.show_config(mode="dicts")["SIMD Extensions"]["found"]
-    wide = {4, 8} if {"X86_V4", "AVX512_SKX"} & {*found} else set()
+def _register_sorts() -> frozenset[int]:
+    """The bytes of elements that NumPy sorts in registers, on this processor: `x86_simd_qsort` in its sources, from 2.0 on."""
+    extensions = np.show_config(mode="dicts")["SIMD Extensions"]
+    found = {*extensions["baseline"], *extensions["found"]}
+    wide = {4, 8} if found & {"AVX2", "X86_V3", "AVX512_SKX", "X86_V4"} else set()
     return frozenset(wide | {2} if "AVX512_ICL" in found else wide)
 
 
-vector_sorts = Once(_vector_sorts)
-"""The bytes of elements that NumPy sorts in registers of 512 bits, found out on first demand."""
+register_sorts = Once(_register_sorts)
+"""The bytes of elements that NumPy sorts in registers, found out on first demand."""
 
 
 def _plain(key: HostArray) -> HostArray:

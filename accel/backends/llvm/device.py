@@ -27,13 +27,13 @@ from accel.backends.llvm.text.frame import Frame
 from accel.backends.protocol import HostArray
 from accel.backends.residence import on_host
 from accel.backends.sites import NoSite, fault
-from accel.backends.sorting import are_few, sort_into, vector_sorts
+from accel.backends.sorting import are_few, sort_into, register_sorts
 from accel.errors import AccelError
 from accel.ir.nodes import Nest
 from accel.schedule.nodes import Series
 
-VECTOR_SORTS = 3
-"""On up to so many threads NumPy's sort in vectors of 512 bits, which is on one, is faster than the radix sort."""
+REGISTER_SORTS = 3
+"""On up to so many threads NumPy's sort in registers, which is on one, is faster than the radix sort."""
 
 
 class CPU:
@@ -107,15 +107,15 @@ class CPU:
         descending: bool,
         first: int | None,
     ) -> HostArray:
-        """Long rows by radix, others by NumPy; so are elements that NumPy sorts in vectors faster than these threads do. A few
+        """Long rows by radix, others by NumPy; so are elements that NumPy sorts in registers faster than these threads do. A few
         first places are selected."""
         result = self._buffers.take(ScalarType.I64 if places else keys[0][1], shape)
         given = [(self.view(key, shape), kind) for key, kind in keys]
-        in_vectors = not places and self._threads <= VECTOR_SORTS and keys[0][1].bytes in vector_sorts()
+        in_registers = not places and self._threads <= REGISTER_SORTS and keys[0][1].bytes in register_sorts()
         if first is not None and selection.suits(shape, keys[0][1], first, self._threads):
             ((key, kind),) = given
             selection.select_into(result, key, kind, descending, first, self._threads)
-        elif radix.suits(shape) and not in_vectors and not are_few(shape, first):
+        elif radix.suits(shape) and not in_registers and not are_few(shape, first):
             radix.radix_sort(result, given, places, descending, self._threads, self._buffers.take)
         else:
             sort_into(result, [key for key, _ in given], places, descending, first)
