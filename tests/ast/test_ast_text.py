@@ -33,7 +33,7 @@ def test_scalar_operators(golden: Callable[[str], None]) -> None:
     xs, ks = A.use(x), A.use(np.arange(4))
     golden(
         shown(
-            A.map(lambda v: -(v**2) * (v - (v - 1)) / (v / 2) % 3, xs),
+            A.map(lambda v: -(v**2.5) * (v - (v - 1)) / (v / 2) % 3, xs),
             A.map(lambda v: (v > 0) & (v < 1) | ~(v == 0.5) ^ A.isNaN(v), xs),
             A.map(lambda k: (k << 2 | k & 3) // 2 - A.quot(k, 3), ks),
             A.map(lambda k: A.cond(k > 0, A.cast(k, np.float32), A.sqrt(A.the(A.sum(xs)))), ks),

@@ -6,18 +6,20 @@ instead. `accel/ast/handles/exp.py` and `accel/ast/scalars/conversions.py` are t
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import Final, NoReturn
 
 import numpy as np
 
 from accel.ast.handles.complex_numbers import arithmetic
+from accel.ast.handles.complex_numbers.formulas import Real
 from accel.ast.handles.literals import describe, is_node, natural_type, same_place, typed, untyped, usual_number
 from accel.ast.handles.nothings import joined
 from accel.ast.tree.nodes import Conditional, Literal, MakeTuple, Operation, Project, ScalarNode
 from accel.ast.tree.operators import COMPARISONS, COUNTS, ELEMENTARY, PREDICATES, SHIFTS, Operator
 from accel.ast.tree.signatures import accepts, result_type
-from accel.ast.tree.types import BOOL, I64, ComplexType, ElementType, MaybeType, ScalarType, TupleType
+from accel.ast.tree.types import BOOL, F16, I64, ComplexType, ElementType, MaybeType, ScalarType, TupleType
 from accel.errors import AccelTypeError, Where
 
 FLOATS: Final = (
@@ -53,12 +55,50 @@ def apply(operator: Operator, *operands: object, where: Where | None, name: str 
     if isinstance(kind, ScalarType):
         result = _result_type(operator, kind)
         if result is not None:
-            return Operation(operator, _of_type(kind, name, operands, where), result, where)
+            arguments = _of_type(kind, name, operands, where)
+            quick = _written_power(arguments, where) if operator is Operator.POW and kind.is_float else None
+            return Operation(operator, arguments, result, where) if quick is None else quick
     elif isinstance(kind, ComplexType):
         found = arithmetic.apply(operator, _of_type(kind, name, operands, where), where)
         if found is not None:
             return found
     raise _not_taken(operator, name, kind, where)
+
+
+def _written_power(operands: tuple[ScalarNode, ...], where: Where | None) -> ScalarNode | None:
+    """A power of a float to an exponent that is written in the program, where a few operations give it.
+
+    To 0, 1, 2, -1 and 0.5 it is rounded once, as in NumPy; to 3 and 4 it is a product, and what rounding took from that. None
+    for all others. What the exponent is must not follow from the planner's choices, so this is decided here, for all of them.
+    """
+    base, exponent = operands
+    if not isinstance(exponent, Literal):
+        return None
+    kind = exponent.type
+    x = Real(base, kind, where)
+    match exponent.value:
+        case 0.0:
+            return x.like(1.0).node
+        case 1.0:
+            return base
+        case 2.0:
+            return (x * x).node
+        case -1.0:
+            return (1.0 / x).node
+        case 0.5:
+            # C's pow gives +0 for -0, and infinity for -infinity.
+            root = (x + 0.0).apply(Operator.SQRT)
+            return x.equals(-math.inf).choose(x.like(math.inf), root).node
+        case 3.0 | 4.0 if kind is not F16:
+            square = x * x
+            lost = x.apply(Operator.FMA, x, -square)
+            other, more = (x, lost * x) if exponent.value == 3.0 else (square, (square + square) * lost)
+            product = square * other
+            lost = square.apply(Operator.FMA, other, -product) + more
+            is_usual = (abs(product) > 0.0) & (abs(product) < math.inf)
+            return is_usual.choose(product + lost, product).node
+        case _:
+            return None
 
 
 def positive(value: object, where: Where | None) -> ScalarNode:

@@ -27,7 +27,7 @@ from accel.backends.llvm.text.frame import Frame
 from accel.backends.protocol import HostArray
 from accel.backends.residence import on_host
 from accel.backends.sites import NoSite, fault
-from accel.backends.sorting import are_few, sort_into, register_sorts
+from accel.backends.sorting import are_few, register_sorts, sort_into
 from accel.errors import AccelError
 from accel.ir.nodes import Nest
 from accel.schedule.nodes import Series
@@ -107,8 +107,10 @@ class CPU:
         descending: bool,
         first: int | None,
     ) -> HostArray:
-        """Long rows by radix, others by NumPy; so are elements that NumPy sorts in registers faster than these threads do. A few
-        first places are selected."""
+        """Long rows by radix, others by NumPy; so are elements that NumPy sorts in registers, faster than these threads do.
+
+        A few first places are selected.
+        """
         result = self._buffers.take(ScalarType.I64 if places else keys[0][1], shape)
         given = [(self.view(key, shape), kind) for key, kind in keys]
         in_registers = not places and self._threads <= REGISTER_SORTS and keys[0][1].bytes in register_sorts()

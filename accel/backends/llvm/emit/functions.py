@@ -13,6 +13,7 @@ from typing import TypeAlias, assert_never
 from accel.ast.tree.types import BOOL
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.values import Fixed, Uniform, Value, Writer
+from accel.backends.llvm.machine.target import host
 from accel.backends.llvm.text.code import register_type
 from accel.backends.sites import IndexSite
 from accel.labelled import scalar
@@ -22,6 +23,9 @@ Task: TypeAlias = Generator["Task", list[Value], list[Value]]
 Environment: TypeAlias = dict[int, Value]
 """Values of variables by their number."""
 
+
+FEW = 16
+"""Statements of a conditional that is written three times, for lanes that agree, on this or that, and for others."""
 
 TURNS = 1 << 16
 """Turns of a loop between two looks at whether it is still wanted."""
@@ -135,9 +139,39 @@ class Functions:
     ) -> Task:
         writer = self._writer
         chosen = writer.every(condition)
+        ends = None if mask is not None or not _reads_apart(statement) else writer.ends(condition)
+        if ends is not None:
+            return (yield self._alike(statement, chosen, ends, environment))
         then = yield self._block(statement.then, environment, writer.both(mask, chosen))
         orelse = yield self._block(statement.orelse, environment, writer.without(mask, chosen))
         return [writer.select(chosen, first, second) for first, second in zip(then, orelse, strict=True)]
+
+    def _alike(self, statement: scalar.If, chosen: str, ends: tuple[str, str], environment: Environment) -> Task:
+        """One block alone, without masks, where the condition `chosen` is the same in all lanes; `ends` say whether it is.
+
+        Most vectors of a loop over what stands one after the other, as of `append`, are so.
+        """
+        routine, writer = self._routine, self._writer
+        types = [writer.code.type(out.type) for out in statement.outs]
+        slots = [routine.slot(type_, align=64) for type_ in types]
+        all_, not_all, none, mixed, after = (routine.label() for _ in range(5))
+        routine.branch(ends[0], all_, not_all)
+        routine.place(not_all)
+        routine.branch(ends[1], none, mixed)
+        for label, block in ((all_, statement.then), (none, statement.orelse), (mixed, None)):
+            routine.place(label)
+            if block is not None:
+                results = yield self._block(block, environment, None)
+            else:
+                then = yield self._block(statement.then, environment, chosen)
+                orelse = yield self._block(statement.orelse, environment, writer.without(None, chosen))
+                results = [writer.select(chosen, *both) for both in zip(then, orelse, strict=True)]
+            for slot, type_, result in zip(slots, types, results, strict=True):
+                routine.store(type_, writer.every(result), slot)
+            routine.jump(after)
+        routine.place(after)
+        every = zip(slots, types, statement.outs, strict=True)
+        return [writer.varying(routine.load(type_, slot), out.type) for slot, type_, out in every]
 
     def _loop(self, statement: scalar.While, environment: Environment, mask: str | None) -> Task:
         """Parameters live in slots of all lanes; with several lanes a mask says which still run."""
@@ -185,3 +219,16 @@ class Functions:
         for parameter, type_, slot in zip(statement.parameters, types, slots, strict=True):
             value = self._writer.varying(self._routine.load(type_, slot), parameter.type)
             environment[parameter.number] = value
+
+
+def _reads_apart(statement: scalar.If) -> bool:
+    """Whether the blocks of a conditional read memory, nothing that may fail, and do little else: then masks cost most.
+
+    Processors with AVX-512 load under masks as quickly as without them.
+    """
+    if host().stores_under_masks:
+        return False
+    inside = statement.then.statements + statement.orelse.statements
+    loads = [each for each in inside if isinstance(each, scalar.Load)]
+    plain = all(isinstance(each, scalar.Compute | scalar.Load) for each in inside)
+    return plain and bool(loads) and len(inside) <= FEW and not any(load.may_fail for load in loads)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, Union, assert_never
 
 from accel.ast.tree.operators import Operator
-from accel.ast.tree.types import I32, I64, ScalarType
+from accel.ast.tree.types import BOOL, I32, I64, ScalarType
 from accel.backends.llvm.scalar_code.division.floats import by_constant, by_register
 from accel.backends.llvm.scalar_code.division.integers import DIVISIONS
 from accel.backends.llvm.scalar_code.scalar import operation
@@ -94,6 +94,9 @@ Value: TypeAlias = Union[Uniform, Fixed, Lanes, Progression, Packed, Near]
 
 _UNIFORM = (Uniform, Fixed)
 
+_ORDERS = frozenset({Operator.LT, Operator.LE, Operator.GT, Operator.GE})
+"""What holds in all lanes between two in which it holds, of numbers that rise or fall evenly."""
+
 
 class Writer:
     """Writes operators on values; `lanes` is 1 in scalar code, where every value is uniform or fixed."""
@@ -103,6 +106,7 @@ class Writer:
         self.code = code.at(lanes)
         self.lanes = lanes
         self._narrow: dict[str, str] = {}
+        self._compared: dict[str, tuple[Operator, Value, Value]] = {}
 
     def narrow(self, value: Value) -> str | None:
         """The i32 in lanes that an i64 was made of; None if it was not, or that is not known."""
@@ -171,9 +175,37 @@ class Writer:
             if quotient is not None:
                 return Lanes(quotient, result)
         text = operation(self.code, operator, result, types, every)
+        if operator in _ORDERS and all(isinstance(each, (*_UNIFORM, Progression)) for each in arguments):
+            self._compared[text] = (operator, arguments[0], arguments[1])
         if operator is Operator.CAST and result is I64 and types == [I32]:
             self._narrow[text] = every[0]
         return Lanes(text, result)
+
+    def ends(self, condition: Value) -> tuple[str, str] | None:
+        """Whether a condition holds in all lanes, and whether in none, by scalars; None if that is not known from two lanes.
+
+        So it is for comparisons of progressions, which do not wrap between the first lane and the last.
+        """
+        if not isinstance(condition, Lanes) or condition.text not in self._compared:
+            return None
+        operator, *sides = self._compared[condition.text]
+        first, last, wrong = [], [], "false"
+        for side in sides:
+            if not isinstance(side, Progression):
+                first.append(self.one(side))
+                last.append(first[-1])
+                continue
+            first.append(side.base)
+            last.append(self.scalar.emit(f"add i64 {side.base}, {side.stride * (self.lanes - 1)}"))
+            back = "sgt" if side.stride > 0 else "slt"
+            wraps = self.scalar.emit(f"icmp {back} i64 {side.base}, {last[-1]}")
+            wrong = self.scalar.emit(f"or i1 {wrong}, {wraps}")
+        holds = [operation(self.scalar, operator, BOOL, [I64, I64], each) for each in (first, last)]
+        both = self.scalar.emit(f"and i1 {holds[0]}, {holds[1]}")
+        one = self.scalar.emit(f"or i1 {holds[0]}, {holds[1]}")
+        right = self.scalar.emit(f"xor i1 {wrong}, true")
+        neither = self.scalar.emit(f"xor i1 {one}, true")
+        return self.scalar.emit(f"and i1 {both}, {right}"), self.scalar.emit(f"and i1 {neither}, {right}")
 
     def _quotient(self, kind: ScalarType, every: Sequence[str], divisor: Value) -> str | None:
         """The quotient of floats in lanes where no lane need divide; `every`: both in lanes."""
