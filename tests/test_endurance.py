@@ -9,7 +9,7 @@ import pytest
 from accel import building, execution
 from accel.support.cache import Cache
 from tests import endurance
-from tests.marks import slow
+from tests.marks import long, slow
 
 pytestmark = slow
 
@@ -19,6 +19,7 @@ def _code_is_built_once() -> None:
     """It is built each time: what that leaves behind is measured."""
 
 
+@long
 def test_deep_programs() -> None:
     endurance.chain(3_000)
     endurance.doubled(60)
@@ -41,6 +42,7 @@ def test_processes_that_are_killed_as_they_write(tmp_path: Path) -> None:
     assert any(tmp_path.rglob("*"))
 
 
+@long
 def test_programs_leave_little_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiled programs are remembered up to a number; behind that, dropping one frees its machine code."""
     monkeypatch.setattr(execution, "_REBUILT", Cache(20))

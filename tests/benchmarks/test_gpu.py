@@ -12,6 +12,7 @@ from accel.backends.opencl.machine.devices import devices
 from benchmarks.gpu import as_gpu
 from benchmarks.gpu.__main__ import NO_GPU, main
 from benchmarks.gpu.cases import CASES
+from tests.marks import long
 
 CPUS = [row.backend for row in devices() if row.kind != "gpu"]
 
@@ -20,17 +21,20 @@ CPUS = [row.backend for row in devices() if row.kind != "gpu"]
 @pytest.mark.solver
 @pytest.mark.slow
 @pytest.mark.skipif(not CPUS, reason="no device that is no GPU")
-def test_every_program_runs_and_has_the_right_bits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    written = tmp_path / "figures.json"
-    assert main(["--device", CPUS[0], "--any", "--mb", "0.1", "--rounds", "1", "--json", str(written)]) == 0
+@pytest.mark.parametrize("only", ["scan", pytest.param("", marks=long)], ids=["scans", "all"])
+def test_programs_run_and_have_the_right_bits(only: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    written, cases = tmp_path / "figures.json", [case for case in CASES if only in case.name]
+    chosen = ["--only", only] if only else []
+    assert main(["--device", CPUS[0], "--any", "--mb", "0.1", "--rounds", "1", "--json", str(written), *chosen]) == 0
+    assert cases
     figures = json.loads(written.read_text())
     assert figures["copy"] > 0
-    assert [row["name"] for row in figures["programs"]] == [case.name for case in CASES]
-    for row, case in zip(figures["programs"], CASES, strict=True):
+    assert [row["name"] for row in figures["programs"]] == [case.name for case in cases]
+    for row, case in zip(figures["programs"], cases, strict=True):
         assert row["bits"] == "same" or (row["bits"] == "close" and not case.exact)
         assert row["kernels"] >= 1
         assert row["percent"] > 0
-    assert len(capsys.readouterr().out.splitlines()) == 2 + len(CASES)
+    assert len(capsys.readouterr().out.splitlines()) == 2 + len(cases)
 
 
 @pytest.mark.opencl

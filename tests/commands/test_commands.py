@@ -15,14 +15,14 @@ from accel.commands.demo import ITEMS, passes, summary
 from accel.commands.picture import blocks
 from accel.explanation.explain import explain
 from accel.support.choices import STRATEGIES
-from tests.marks import require_device, slow
+from tests.marks import long, require_device
 from tests.papers import programs
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
+@long
 @pytest.mark.opencl
-@slow
 def test_demo_shows_results_loops_passes_and_times(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo", "canny"]) == 0
     text = capsys.readouterr().out

@@ -191,7 +191,7 @@ def test_results_share_no_memory(backend: str) -> None:
     assert shared([np.asarray(result) for result in results], [x]) is None
 
 
-@slow
+@long
 def test_guarded_programs() -> None:
     """A few programs, their arrays at the end of a page and at the start of one."""
     command = [

@@ -14,7 +14,7 @@ from examples.lulesh import geometry, step, tables
 from examples.lulesh.__main__ import COST, arguments_of, differences, main, run
 from examples.lulesh.mesh import NOBODY, SUMMED, sedov
 from tests import untyped
-from tests.marks import long, slow
+from tests.marks import long
 
 CUBE = np.array(
     [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)], dtype=np.float64
@@ -119,7 +119,7 @@ def test_a_time_step_is_four_loops() -> None:
 
 @pytest.mark.solver
 @pytest.mark.opencl
-@pytest.mark.parametrize("backend", ["llvm", pytest.param("opencl", marks=slow)])
+@pytest.mark.parametrize("backend", [pytest.param("llvm", marks=long), pytest.param("opencl", marks=long)])
 def test_time_steps_are_the_same_everywhere(backend: str) -> None:
     """But for the last bits of cube roots, each of which backends round as they can."""
     arguments = arguments_of(sedov(2), 3)

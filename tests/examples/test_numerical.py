@@ -13,7 +13,7 @@ import accel as A
 from accel.support.choices import Strategy
 from examples import conjugate_gradients, flashattention, nbody
 from examples.flashattention import Floats, Table, by_rows, inputs, naive, tiled
-from tests.marks import slow
+from tests.marks import long, slow
 
 BACKENDS = ["interpreter", "llvm", "opencl"]
 pytestmark = pytest.mark.solver
@@ -66,7 +66,7 @@ def test_large_scores_need_a_stable_softmax() -> None:
         np.testing.assert_allclose(A.runN(way)(scaled, k, v), attention(scaled, k, v), rtol=2e-3, atol=2e-4)
 
 
-@slow
+@long
 @pytest.mark.parametrize("strategy", ["none", "greedy"])
 def test_attention_is_the_same_with_every_strategy(strategy: Strategy) -> None:
     given = inputs(8, 4)

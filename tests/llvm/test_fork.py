@@ -82,7 +82,7 @@ def program(kinds: tuple[str, ...], tries: int, deep: int, threads: int) -> str:
 
 
 KINDS = [
-    (("compile",), 10, 0, 1), pytest.param(("solve",), 5, 0, 1, marks=long), (("run",), 5, 0, 1),
+    (("compile",), 4, 0, 1), pytest.param(("solve",), 5, 0, 1, marks=long), (("run",), 5, 0, 1),
     pytest.param(("long",), 3, 0, 1, marks=long), (("compile", "solve"), 3, 1, 1),
     pytest.param(("compile", "run"), 6, 0, 3, marks=long),
     pytest.param(("opencl",), 5, 0, 1, marks=[long, pytest.mark.skipif(not ROWS, reason=MISSING)]),

@@ -19,7 +19,7 @@ from accel.backends.llvm.threads.run_text import alone_text
 from accel.errors import AccelValueError
 from tests.llvm.test_fork import HANDLER, program
 from tests.llvm.test_interrupts import PROGRAM, end_by_interrupt
-from tests.marks import slow
+from tests.marks import long, slow
 from tests.work import in_a_process
 
 on_linux = pytest.mark.skipif(
@@ -111,7 +111,7 @@ def test_forks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert in_a_process(program(("run",), 3, 0, 1)) == "[0] 3\n"
 
 
-@slow
+@long
 @on_linux
 def test_the_child_of_a_handler_goes_on_with_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     """No other thread has begun parts of it."""

@@ -21,6 +21,7 @@ from accel.backends.opencl.code.spelling import c_type
 from accel.backends.opencl.program import unit
 from accel.backends.protocol import compiled
 from accel.labelled.scalar import constant
+from tests.marks import long
 from tests.opencl.check import loops, same
 from tests.opencl.platforms import backend, each_platform
 from tests.opencl.test_scalar import beyond
@@ -100,6 +101,7 @@ def test_casts_of_constant_floats(platform: str) -> None:
     assert not failures, "\n".join(failures)
 
 
+@long
 @each_platform
 def test_functions_of_extreme_constants(platform: str) -> None:
     failures = wrong(FUNCTIONS, [extremes(case) for case in FUNCTIONS], backend(platform))

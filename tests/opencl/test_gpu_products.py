@@ -20,7 +20,7 @@ from accel.schedule.machine import WorkItems
 from accel.schedule.nodes import Template
 from accel.schedule.templates.choose import program_schedules
 from accel.schedule.verify import verify
-from tests.marks import one_in
+from tests.marks import long, one_in
 from tests.opencl.check import loops, same
 from tests.opencl.platforms import as_gpu, each_platform, fresh
 
@@ -71,6 +71,7 @@ def test_sums_of_several_blocks(platform: str, shared: int, kind: type[np.number
     same(compiled(as_gpu(platform), planned)(arguments), compiled(fresh(platform), planned)(arguments))
 
 
+@long
 @each_platform
 def test_more_than_products(platform: str) -> None:
     """Distances with what comes before and after in the same loop; and a batch, of transposed factors."""

@@ -10,7 +10,7 @@ from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import F32, I8, I32, I64, U64, ScalarType
 from accel.backends.llvm.scalar_code.scalar import operation
 from accel.backends.llvm.text.code import Code
-from tests.marks import one_in, slow
+from tests.marks import long, one_in
 from tests.scalar.jit import OLD, compile_cases, module_text
 from tests.scalar.table import Case, all_cases, constant_cases, differences, truth
 
@@ -33,7 +33,11 @@ def check(cases: Sequence[Case], lanes: int, cpu: str | None = None) -> None:
     assert not failures, "\n".join(failures)
 
 
-@slow
+def test_bits_of_some_operators_are_the_references() -> None:
+    check(EXACT[::6], 8)
+
+
+@long
 @pytest.mark.parametrize(("lanes", "cpu"), [(1, None), (8, None), (16, None), (8, "haswell"), (4, OLD)])
 def test_bits_are_the_references(lanes: int, cpu: str | None) -> None:
     check(EXACT, lanes, cpu)

@@ -14,7 +14,7 @@ from accel.ast.meaning.semantics import Value, evaluate, fold, implementation
 from accel.ast.tree.operators import ELEMENTARY, Operator
 from accel.ast.tree.types import BOOL, F16, F32, F64, I8, I16, I32, I64, U8, U16, U64, ScalarType
 from accel.errors import AccelInternalError
-from tests.marks import slow
+from tests.marks import one_in
 from tests.scalar.table import Array, Case, all_cases, differences, operands, truth
 
 NUMPY: dict[Operator, Callable[..., Any]] = {
@@ -63,10 +63,10 @@ def numpys(case: Case) -> Callable[..., Any] | None:
     return special.get(case.operator) or NUMPY.get(case.operator)
 
 
-@slow
-def test_numpy_gives_the_same_where_it_defines_a_result() -> None:
+@pytest.mark.parametrize("part", one_in(5, range(5)))
+def test_numpy_gives_the_same_where_it_defines_a_result(part: int) -> None:
     compared, failures = 0, []
-    for case in all_cases():
+    for case in all_cases()[part::5]:
         function = numpys(case)
         if function is None:
             continue
@@ -82,7 +82,7 @@ def test_numpy_gives_the_same_where_it_defines_a_result() -> None:
             at = [array[wrong[0]] for array in arrays]
             failures.append(f"{case} at {at}: {got[wrong[0]]}, NumPy {expected[wrong[0]]}")
     assert not failures, "\n".join(failures)
-    assert compared > 300
+    assert compared > 50
 
 
 MIN64, MAX64 = -(1 << 63), (1 << 63) - 1
