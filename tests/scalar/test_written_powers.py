@@ -41,7 +41,8 @@ def error(found: Any, x: Any, exponent: float) -> float:
         alike = (found == nearest and np.signbit(found) == np.signbit(nearest)) or (found != found and true != true)
         return 0.0 if alike else math.inf
     exact = mpmath.mpf(float(x)) ** mpmath.mpf(exponent)
-    return float(abs(mpmath.mpf(float(found)) - exact) / mpmath.mpf(float(np.spacing(abs(nearest)))))
+    place = np.spacing(min(abs(nearest), np.nextafter(np.finfo(found.dtype).max, 0, dtype=found.dtype)))
+    return float(abs(mpmath.mpf(float(found)) - exact) / mpmath.mpf(float(place)))
 
 
 @pytest.mark.llvm

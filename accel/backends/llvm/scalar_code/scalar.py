@@ -14,6 +14,7 @@ from accel.ast.tree.types import BOOL, F16, F32, I16, ScalarType
 from accel.backends.llvm.machine.system import is_x86
 from accel.backends.llvm.scalar_code.conversions import bitcast, cast
 from accel.backends.llvm.scalar_code.division.integers import DIVISIONS
+from accel.backends.llvm.scalar_code.division.remainders import remainder
 from accel.backends.llvm.scalar_code.halves import fused, narrowed, widened
 from accel.backends.llvm.scalar_code.integers import count, power, shift
 from accel.backends.llvm.scalar_code.mathematics import elementary
@@ -230,7 +231,7 @@ def _copysign(code: Code, kind: ScalarType, x: str, y: str) -> str:
 def _float_modulo(code: Code, kind: ScalarType, x: str, y: str) -> str:
     """The exact remainder of truncation, moved to the sign of y by one addition; a zero takes y's sign."""
     type_, zero, bit = code.type(kind), code.literal(kind, 0.0), code.vector("i1")
-    exact = code.emit(f"frem {type_} {x}, {y}")
+    exact = remainder(code, kind, x, y)
     moved = code.emit(f"fadd {type_} {exact}, {y}")
     below = code.emit(f"fcmp olt {type_} {exact}, {zero}")
     divisor_below = code.emit(f"fcmp olt {type_} {y}, {zero}")
