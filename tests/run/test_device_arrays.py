@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import accel as A
+from accel.backends.opencl.machine.memory import Held, Memory
+from accel.backends.protocol import HostArray
 from accel.errors import AccelDeviceError, AccelError, AccelShapeError, AccelTypeError
 from tests import untyped
 from tests.marks import require_device
@@ -288,7 +290,7 @@ def test_one_device_has_one_memory() -> None:
 
 @pytest.fixture
 def copies(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The copies between host and device, and the mappings, that are made from now on."""
+    """The copies between host and device, and the mappings, that are made from now on; also by the host itself."""
     pyopencl = pytest.importorskip("pyopencl")
     made: list[str] = []
     for name in ("enqueue_copy", "enqueue_map_buffer"):
@@ -301,6 +303,15 @@ def copies(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             return original(queue, *arguments, **options)
 
         monkeypatch.setattr(pyopencl, name, counted)
+    reach = Memory._host
+
+    def reached(memory: Memory, held: Held) -> HostArray | None:
+        host = reach(memory, held)
+        if host is not None:
+            made.append("host")
+        return host
+
+    monkeypatch.setattr(Memory, "_host", reached)
     return made
 
 
