@@ -14,6 +14,7 @@ from accel.backends.opencl import scores
 from accel.backends.opencl.backend import memory
 from accel.backends.opencl.launch import NestLauncher
 from accel.backends.opencl.scores import Player
+from tests.marks import require_device
 
 Floats: TypeAlias = A.Acc[A.Vector[np.float64]]
 Pair: TypeAlias = tuple[Floats, Floats]
@@ -44,6 +45,7 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.fixture(params=[False, True], ids=["queue", "caller"])
 def by_the_caller(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether the calling thread does the work of turns, where the device can have it so."""
+    require_device()
     monkeypatch.setattr(scores, "NEAR", scores.NEAR if request.param else -1)
     if not request.param:
         monkeypatch.setattr(memory(0), "alone", False)
@@ -213,6 +215,7 @@ def test_results_of_the_same_buffers_are_told_apart(launched: list[str]) -> None
 
 def test_memory_is_flat() -> None:
     """No buffer stays with a score."""
+    require_device()
     (device,) = [each for each in A.devices() if each.backend == "opencl:0"]
     run, given = on_device(smoothed), np.random.default_rng(5).random(1000)
     run(given)
