@@ -33,7 +33,8 @@ from accel.ir.nodes import Nest
 from accel.schedule.nodes import Series
 
 REGISTER_SORTS = 3
-"""On up to so many threads NumPy's sort in registers, which is on one, is faster than the radix sort."""
+"""On up to so many threads NumPy's sort in registers, which is on one, is faster than the radix sort. (With AVX2 measured
+on one and two.)"""
 
 
 class CPU:

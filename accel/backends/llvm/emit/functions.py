@@ -14,7 +14,6 @@ from accel.ast.tree.types import BOOL
 from accel.backends.llvm.emit.memory import Memory
 from accel.backends.llvm.emit.values import Fixed, Uniform, Value, Writer
 from accel.backends.llvm.machine.target import host
-from accel.backends.llvm.text.code import register_type
 from accel.backends.sites import IndexSite
 from accel.labelled import scalar
 from accel.labelled.array import Extent
@@ -114,34 +113,44 @@ class Functions:
         return [self._operand(operand, environment) for operand in block.results]
 
     def _conditional(self, statement: scalar.If, environment: Environment, mask: str | None) -> Task:
-        condition, lanes = self._operand(statement.condition, environment), self._writer.lanes
-        if lanes > 1 and not (self._branches and mask is None and isinstance(condition, Uniform)):
+        condition = self._operand(statement.condition, environment)
+        if self._writer.lanes > 1 and not (self._branches and mask is None and isinstance(condition, Uniform)):
             return (yield self._masked_conditional(statement, condition, environment, mask))
-        routine, code, one = self._routine, self._writer.code, self._writer.one
-        types = [register_type(out.type) if lanes == 1 else code.type(out.type) for out in statement.outs]
-        slots = [routine.slot(type_, align=8 if lanes == 1 else 64) for type_ in types]
-        then, orelse, after = routine.label(), routine.label(), routine.label()
-        routine.branch(one(condition), then, orelse)
-        for label, block in ((then, statement.then), (orelse, statement.orelse)):
+        then, orelse = self._routine.label(), self._routine.label()
+        self._routine.branch(self._writer.one(condition), then, orelse)
+        blocks = [
+            (label, self._block(each, environment, None))
+            for label, each in ((then, statement.then), (orelse, statement.orelse))
+        ]
+        return (yield self._alternatives(statement.outs, blocks))
+
+    def _alternatives(self, outs: Sequence[scalar.Variable], blocks: Sequence[tuple[str, Task]]) -> Task:
+        """What one of the blocks gives, to whose label somebody jumps."""
+        routine, writer = self._routine, self._writer
+        types = [writer.code.type(out.type) for out in outs]
+        slots = [routine.slot(type_, align=8 if writer.lanes == 1 else 64) for type_ in types]
+        after = routine.label()
+        for label, block in blocks:
             routine.place(label)
-            results = yield self._block(block, environment, None)
+            results = yield block
             for slot, type_, result in zip(slots, types, results, strict=True):
-                routine.store(type_, one(result) if lanes == 1 else self._writer.every(result), slot)
+                routine.store(type_, writer.every(result), slot)
             routine.jump(after)
         routine.place(after)
-        loaded = [routine.load(type_, slot) for type_, slot in zip(types, slots, strict=True)]
-        if lanes > 1:
-            return [self._writer.varying(text, out.type) for text, out in zip(loaded, statement.outs, strict=True)]
-        return [Uniform(text, out.type) for text, out in zip(loaded, statement.outs, strict=True)]
+        every = zip(slots, types, outs, strict=True)
+        return [writer.varying(routine.load(type_, slot), out.type) for slot, type_, out in every]
 
     def _masked_conditional(
         self, statement: scalar.If, condition: Value, environment: Environment, mask: str | None
     ) -> Task:
-        writer = self._writer
-        chosen = writer.every(condition)
-        ends = None if mask is not None or not _reads_apart(statement) else writer.ends(condition)
+        chosen = self._writer.every(condition)
+        ends = None if mask is not None or not _reads_apart(statement) else self._writer.ends(condition)
         if ends is not None:
             return (yield self._alike(statement, chosen, ends, environment))
+        return (yield self._selected(statement, chosen, environment, mask))
+
+    def _selected(self, statement: scalar.If, chosen: str, environment: Environment, mask: str | None) -> Task:
+        writer = self._writer
         then = yield self._block(statement.then, environment, writer.both(mask, chosen))
         orelse = yield self._block(statement.orelse, environment, writer.without(mask, chosen))
         return [writer.select(chosen, first, second) for first, second in zip(then, orelse, strict=True)]
@@ -151,27 +160,17 @@ class Functions:
 
         Most vectors of a loop over what stands one after the other, as of `append`, are so.
         """
-        routine, writer = self._routine, self._writer
-        types = [writer.code.type(out.type) for out in statement.outs]
-        slots = [routine.slot(type_, align=64) for type_ in types]
-        all_, not_all, none, mixed, after = (routine.label() for _ in range(5))
-        routine.branch(ends[0], all_, not_all)
-        routine.place(not_all)
+        routine = self._routine
+        every, not_every, none, mixed = (routine.label() for _ in range(4))
+        routine.branch(ends[0], every, not_every)
+        routine.place(not_every)
         routine.branch(ends[1], none, mixed)
-        for label, block in ((all_, statement.then), (none, statement.orelse), (mixed, None)):
-            routine.place(label)
-            if block is not None:
-                results = yield self._block(block, environment, None)
-            else:
-                then = yield self._block(statement.then, environment, chosen)
-                orelse = yield self._block(statement.orelse, environment, writer.without(None, chosen))
-                results = [writer.select(chosen, *both) for both in zip(then, orelse, strict=True)]
-            for slot, type_, result in zip(slots, types, results, strict=True):
-                routine.store(type_, writer.every(result), slot)
-            routine.jump(after)
-        routine.place(after)
-        every = zip(slots, types, statement.outs, strict=True)
-        return [writer.varying(routine.load(type_, slot), out.type) for slot, type_, out in every]
+        blocks = [
+            (every, self._block(statement.then, environment, None)),
+            (none, self._block(statement.orelse, environment, None)),
+            (mixed, self._selected(statement, chosen, environment, None)),
+        ]
+        return (yield self._alternatives(statement.outs, blocks))
 
     def _loop(self, statement: scalar.While, environment: Environment, mask: str | None) -> Task:
         """Parameters live in slots of all lanes; with several lanes a mask says which still run."""
