@@ -169,6 +169,10 @@ class Carried:
             return Role.CHAIN
         return Role.PRODUCTS if self.state.products else Role.ORDERED
 
+    def each(self, axis: Axis) -> bool:
+        """Whether every iteration of the axis makes exactly one element."""
+        return self.step.when is None and self.state.when is None and self.last == max(axis.depths)
+
     def by(self, depths: Iterable[int]) -> bool:
         """Whether one of these loops carries it."""
         return any(self.first <= depth <= self.last for depth in depths)

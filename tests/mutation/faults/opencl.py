@@ -49,10 +49,10 @@ FAULTS = (
         (_SCALAR,),
     ),
     Fault(
-        "the lesser of two zeros is the second",
+        "the lesser of two zeros is the greater",
         "backends/opencl/code/scalar.py",
-        "return a == b ? (signbit(a) ? a : b) : a < b ? a : b;",
-        "return a < b ? a : b;",
+        '"|", "a < b ? a : b"',
+        '"&", "a < b ? a : b"',
         (_SCALAR,),
     ),
     Fault(
@@ -67,6 +67,13 @@ FAULTS = (
         "backends/opencl/loops/folds.py",
         "for (int reach = 1; reach < {kind.width}; reach *= 2)",
         "for (int reach = {kind.width // 2}; reach > 0; reach /= 2)",
+        (_NESTS,),
+    ),
+    Fault(
+        "lanes join with one that has no elements",
+        "backends/opencl/loops/folds.py",
+        '"l + reach < some"',
+        '"l + reach <= some"',
         (_NESTS,),
     ),
     Fault(

@@ -96,9 +96,10 @@ class Body:
             return None
         return struct(self.writer, self.types[state.name].name, [operand_text(leaf) for leaf in state.initial])
 
-    def accumulator(self, state: State, machine: Machine | None = None) -> Accumulator:
-        """A new accumulator for the state, on its own machine unless told; to be begun or resumed."""
-        accumulator = Accumulator(self.types[state.name], f"s_{stream_name(state.finals[0])}", self.context, machine)
+    def accumulator(self, state: State, machine: Machine | None = None, after: str | None = None) -> Accumulator:
+        """A new accumulator for the state, on its own machine unless told; to be begun or resumed. `after`: see there."""
+        variable = f"s_{stream_name(state.finals[0])}"
+        accumulator = Accumulator(self.types[state.name], variable, self.context, machine, after)
         self.accumulators[state.name] = accumulator
         return accumulator
 

@@ -273,21 +273,27 @@ def _rounding(operator: Operator, kind: ScalarType, prelude: Prelude) -> str:
 def _float_function(operator: Operator, kind: ScalarType, prelude: Prelude) -> str:
     own, name = c_type(kind), f"{operator.value}_{kind.value}"
     head = f"static {own} {name}({own} a, {own} b) {{"
-    no_number = f"  if (a != a || b != b) return {_nan(kind)};"
     match operator:
         case Operator.MIN:
-            body = "  return a == b ? (signbit(a) ? a : b) : a < b ? a : b;"
+            lines = _extremum(kind, "|", "a < b ? a : b")
         case Operator.MAX:
-            body = "  return a == b ? (signbit(a) ? b : a) : a < b ? b : a;"
+            lines = _extremum(kind, "&", "a < b ? b : a")
         case _:  # Python's %: the remainder of truncation, moved to the sign of the divisor
-            body = "\n".join(
-                [
-                    f"  if (b == 0 || isinf(a)) return {_nan(kind)};",
-                    f"  {own} r = fmod(a, b);",
-                    "  return r == 0 ? copysign(r, b) : (r < 0) == (b < 0) ? r : r + b;",
-                ]
-            )
-    return prelude.function(name, "\n".join([head, no_number, body, "}"]))
+            lines = [
+                f"  if (a != a || b != b || b == 0 || isinf(a)) return {_nan(kind)};",
+                f"  {own} r = fmod(a, b);",
+                "  return r == 0 ? copysign(r, b) : (r < 0) == (b < 0) ? r : r + b;",
+            ]
+    return prelude.function(name, "\n".join([head, *lines, "}"]))
+
+
+def _extremum(kind: ScalarType, both: str, other: str) -> list[str]:
+    """Nothing but selects: vectors of work-items take no branches. Of equal operands `both` bits tell the zeros apart."""
+    own, bits = c_type(kind), "uint" if kind is F32 else "ulong"
+    return [
+        f"  {own} found = a == b ? as_{own}(as_{bits}(a) {both} as_{bits}(b)) : {other};",
+        f"  return (a != a) | (b != b) ? {_nan(kind)} : found;",
+    ]
 
 
 _WEAK = frozenset(

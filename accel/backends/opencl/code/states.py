@@ -151,10 +151,14 @@ def _function(
 class Accumulator:
     """A state in the hands of one work-item: the variable `variable` and what belongs to it."""
 
-    def __init__(self, made: StateType, variable: str, context: Context, machine: Machine | None = None) -> None:
+    def __init__(
+        self, made: StateType, variable: str, context: Context, machine: Machine | None = None, after: str | None = None
+    ) -> None:
+        """`after`: on the plain machine, a condition that holds for all elements but the first, if there is one at hand."""
         self.made = made
         self.variable = variable
         self.machine = machine or made.machine
+        self._after = after
         self._seeded = False
         if self.machine is not Machine.PLAIN:
             text = _scan_machine(made) if self.machine is Machine.SCAN else _fold_machine(made)
@@ -179,7 +183,7 @@ class Accumulator:
             writer.line(f"{variable}.carry = {variable}.total = {seed or f'({name}){ZEROS}'};")
         if self.machine is Machine.PLAIN:
             writer.line(f"{name} {variable} = {seed or ZEROS};")
-            if seed is None:
+            if seed is None and self._after is None:
                 writer.line(f"int {variable}_some = 0;")
 
     def resume(self, writer: Writer, value: str, some: str) -> None:
@@ -206,11 +210,12 @@ class Accumulator:
         if self._seeded:
             writer.line(f"{variable} = {merged};")
             return
-        with writer.block(f"if ({variable}_some)"):
+        with writer.block(f"if ({self._after or f'{variable}_some'})"):
             writer.line(f"{variable} = {merged};")
         with writer.block("else"):
             writer.line(f"{variable} = {self.made.first(value)};")
-            writer.line(f"{variable}_some = 1;")
+            if self._after is None:
+                writer.line(f"{variable}_some = 1;")
 
     @property
     def running(self) -> str:

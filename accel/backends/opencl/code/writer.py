@@ -10,8 +10,9 @@ SCALAR_LOOP = "#pragma clang loop vectorize(disable)"
 process with it, on some loops of conversions (2026.2)."""
 
 ROLLED_LOOP = f"{SCALAR_LOOP} unroll(disable)"
-"""Before the loops that join partial results, which run once for many elements: Intel's compiler takes long to write them out,
-and of a greatest integer beside floats that ends the process in its code generator for AVX-512 (2026.2)."""
+"""Before loops that gain nothing by being written out, which takes Intel's compiler long: those of whole blocks, and those that
+join partial results, which run once for many elements. One of a greatest integer beside floats that is written out ends the
+process in its code generator for AVX-512 (2026.2)."""
 
 ZEROS = "{0}"
 """What states are before they have an element. No value at all must not reach a check that fails and goes on: PoCL's compiler

@@ -7,14 +7,17 @@ kernel of their own, with only the statements that lead to them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 
+from accel.ast.tree.types import BOOL
 from accel.backends.opencl.code.body import Body
 from accel.backends.opencl.code.kernel import Amount, NestKernels, Scaffold
-from accel.backends.opencl.code.states import Machine, StateType
+from accel.backends.opencl.code.spelling import c_type
+from accel.backends.opencl.code.states import Machine, guarded
 from accel.backends.opencl.code.writer import Writer
 from accel.backends.opencl.loops.flat import Flat
-from accel.backends.opencl.loops.join import Partials, join, merge_into, partials
+from accel.backends.opencl.loops.join import Held, join
 from accel.backends.opencl.loops.rows import Rows, around
 from accel.ir import mentions
 from accel.ir.nodes import LoopBody, State
@@ -43,86 +46,94 @@ def blocks_of_lanes(scaffold: Scaffold, flat: Flat, slices: Sequence[Schedule]) 
     """The nest's kernels: one for each slice, whose outermost piece is its blocks, then the join."""
     nest = scaffold.nest
     rows = around(nest)
-    ends = partials(
-        scaffold, flat.loops[0].states, Amount(flat.extents, BLOCK, rows.extents, least=1, needed=flat.needed)
-    )
+    count = Amount(flat.extents, BLOCK, rows.extents, least=1, needed=flat.needed)
+    ends = _ends(scaffold, slices, flat.loops[0].states, count)
     outside = {id(statement) for statement in (*rows.once_each, *rows.once)}
     for number, schedule in enumerate(slices):
-        kind, states = _lanes(schedule), _states(schedule, flat)
-        names = {state.name for state in states}
-        roots: list[LoopBody] = [each.step for each in schedule.carried if each.state.name in names]
+        kind, steps = _lanes(schedule), {each.state.name: each.step for each in schedule.carried}
+        folded = sorted((e for e in ends if e.state.name in steps), key=lambda each: each.state.monoid.exact)
+        roots: list[LoopBody] = [steps[each.state.name] for each in folded]
         roots += [] if number else [s for s in mentions.stores(nest) if id(s) not in outside]
         body = Body(Writer(), scaffold.context, dict(scaffold.types), only=needed_for(nest, roots), atomic=True)
-        _block(scaffold, body, rows, flat, kind, states, ends)
+        _block(body, rows, flat, kind, folded)
         items = Amount(flat.extents, BLOCK, rows.extents, kind.width, needed=flat.needed)
         scaffold.kernel(f"fold{number}", body.writer.text, items, group=kind.width)
     join(scaffold, rows, flat, BLOCK, ends, {})
     return scaffold.done("a work-group per block of a fold")
 
 
-def _states(schedule: Schedule, flat: Flat) -> list[State]:
-    """The loop's states that a slice of the nest folds, those in an order first."""
-    names = {each.state.name for each in schedule.carried}
-    return sorted((s for s in flat.loops[0].states if s.name in names), key=lambda state: state.monoid.exact)
+def _ends(scaffold: Scaffold, slices: Sequence[Schedule], states: Sequence[State], count: Amount) -> list[Held]:
+    """Where blocks leave values. Whether there are any is asked only of states of which an iteration may make none."""
+    known = {each.state.name for part in slices for each in part.carried if each.each(part.pieces[0].axis)}
+    found = []
+    for state in states:
+        kind = scaffold.types[state.name]
+        values = scaffold.temporary("values", kind.name, kind.bytes, count)
+        some = None if state.name in known else scaffold.temporary("some", c_type(BOOL), BOOL.bytes, count)
+        found.append(Held(state, kind, values, some))
+    return found
 
 
-def _block(
-    scaffold: Scaffold,
-    body: Body,
-    rows: Rows,
-    flat: Flat,
-    kind: Lanes,
-    states: list[State],
-    ends: dict[str, Partials],
-) -> None:
+def _block(body: Body, rows: Rows, flat: Flat, kind: Lanes, ends: Sequence[Held]) -> None:
     writer, width, run = body.writer, kind.width, BLOCK // kind.width
-    shared = {}
-    for number, state in enumerate(states):
-        shared[state.name] = Partials(f"lanes{number}", f"lanes{number}_some")
-        writer.line(f"__local {scaffold.types[state.name].name} lanes{number}[{width}];")
-        writer.line(f"__local uchar lanes{number}_some[{width}];")
+    shared = []
+    for number, each in enumerate(ends):
+        lanes = replace(each, values=f"lanes{number}", some=each.some and f"lanes{number}_some")
+        writer.line(f"__local {each.type.name} {lanes.values}[{width}];")
+        if lanes.some is not None:
+            writer.line(f"__local uchar {lanes.some}[{width}];")
+        shared.append(lanes)
     writer.line("const int lane = get_local_id(0);")
     writer.line("const long place = get_group_id(0);")
     writer.line("const long block = place;")
     rows.enter(body)
-    for state in states:
-        body.accumulator(state, Machine.PLAIN).begin(writer, None)
+    for each in ends:
+        body.accumulator(each.state, Machine.PLAIN, "step" if each.some is None else None).begin(writer, None)
     # The bound is the loop's own: Intel's compiler has read past an array where it was a condition inside.
     begin, stride, count = ("lane", width, BLOCK) if kind.commutes else (f"lane * {run}", 1, run)
     writer.line(f"const long begin = block * {BLOCK} + {begin};")
     after = f"block * {BLOCK}L + {count}" if kind.commutes else f"begin + {count}L"
     # Lanes of whole blocks have equally many elements, and compilers that make vectors of them need no masks.
     writer.open(f"if (block * {BLOCK}L + {BLOCK} <= {flat.total})")
-    with writer.block(f"for (int step = 0; step < {run}; ++step)"):
+    with writer.block(f"for (int step = 0; step < {run}; ++step)", rolled=True):
         writer.line(f"const long item = begin + step * {stride};")
         flat.enter(body, "item")
         body.level(flat.body)
     writer.otherwise()
     writer.line(f"const long stop = min({after}, {flat.total});")
-    with writer.block(f"for (long item = begin; item < stop; item += {stride})"):
+    with writer.block(f"for (long item = begin, step = 0; item < stop; item += {stride}, ++step)"):
         flat.enter(body, "item")
         body.level(flat.body)
     writer.close()
-    for state in states:
-        at, accumulator = shared[state.name], body.accumulators[state.name]
-        writer.line(f"{at.values}[lane] = {accumulator.variable};")
-        writer.line(f"{at.some}[lane] = {accumulator.counted};")
+    for lanes in shared:
+        accumulator = body.accumulators[lanes.state.name]
+        writer.line(f"{lanes.values}[lane] = {accumulator.variable};")
+        if lanes.some is not None:
+            writer.line(f"{lanes.some}[lane] = {accumulator.counted};")
     writer.line("barrier(CLK_LOCAL_MEM_FENCE);")
     # One work-item joins them: if all do, a CPU runs through the group once for each level, which takes longer to build, and to
     # run, than what there is to do.
     with writer.block("if (lane == 0)"):
-        for state in states:
-            at, end = shared[state.name], ends[state.name]
-            _join_lanes(writer, kind, scaffold.types[state.name], at)
-            writer.line(f"{end.values}[place] = {at.values}[0];")
-            writer.line(f"{end.some}[place] = {at.some}[0];")
+        rest = f"{flat.total} - block * {BLOCK}L"
+        _join_lanes(writer, kind, shared, rest if kind.commutes else f"({rest} + {run - 1}) / {run}")
+        for lanes, end in zip(shared, ends, strict=True):
+            writer.line(f"{end.values}[place] = {lanes.values}[0];")
+            if lanes.some is not None:
+                writer.line(f"{end.some}[place] = {lanes.some}[0];")
 
 
-def _join_lanes(writer: Writer, kind: Lanes, made: StateType, at: Partials) -> None:
-    """Lane l takes lane l + width/2, l + width/4, …; or adjacent pairs join, level by level."""
+def _join_lanes(writer: Writer, kind: Lanes, shared: Sequence[Held], there: str) -> None:
+    """Lane l takes lane l + width/2, l + width/4, …; or adjacent pairs join, level by level. `there`: of how many lanes the
+    block has elements, if of no more than all."""
     levels, pairs = f"for (int reach = {kind.width // 2}; reach > 0; reach /= 2)", "for (int l = 0; l < reach; ++l)"
     if not kind.commutes:
         levels = f"for (int reach = 1; reach < {kind.width}; reach *= 2)"
         pairs = f"for (int l = 0; l < {kind.width}; l += 2 * reach)"
-    with writer.block(levels, rolled=True), writer.block(pairs, rolled=True):
-        merge_into(writer, made, at, "l", "l + reach")
+    writer.line(f"const int some = min({there}, {kind.width}L);")
+    # Those of floats have loops of their own, see `ROLLED_LOOP`.
+    for _, group in groupby(shared, key=lambda each: (each.some is None, each.state.types[0].is_float)):
+        together = list(group)
+        there_are = "l + reach < some" if together[0].some is None else None
+        with writer.block(levels, rolled=True), writer.block(pairs, rolled=True), guarded(writer, there_are):
+            for lanes in together:
+                lanes.merge(writer, "l", "l + reach")

@@ -1,4 +1,4 @@
-"""Blocks leave partial results; one work-group joins them and runs what stands after the loop.
+"""Blocks leave partial results; one work-item joins them and runs what stands after the loop.
 
 Blocks join in adjacent pairs, level by level, and the seed is combined last, on the left (design section 8).
 """
@@ -19,9 +19,6 @@ from accel.backends.opencl.loops.rows import Rows
 from accel.ir.nodes import State
 from accel.ir.slices import needed_for
 
-JOINERS = 64
-"""Work-items that join blocks."""
-
 
 @dataclass(frozen=True, slots=True)
 class Partials:
@@ -29,6 +26,25 @@ class Partials:
 
     values: str
     some: str
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The values of one state: `values[place]`, and `some[place]`, whether there is any; None where it is known without asking,
+    or one without elements is neutral."""
+
+    state: State
+    type: StateType
+    values: str
+    some: str | None
+
+    def merge(self, writer: Writer, left: str, right: str) -> None:
+        """The value on the left becomes that of both, where either may be absent."""
+        if self.some is not None:
+            merge_into(writer, self.type, Partials(self.values, self.some), left, right)
+            return
+        values = self.values
+        writer.line(f"{values}[{left}] = {self.type.merge(f'{values}[{left}]', f'{values}[{right}]')};")
 
 
 def partials(scaffold: Scaffold, states: Sequence[State], count: Amount) -> dict[str, Partials]:
@@ -46,43 +62,45 @@ def join(
     rows: Rows,
     flat: Flat,
     block: int,
-    ends: Mapping[str, Partials],
+    ends: Sequence[Held],
     carries: Mapping[str, str],
     when: Choice | None = None,
 ) -> None:
-    """Add the kernel: one work-group for each row. `ends`: what each block gave; `carries`: of running states, where
-    the final value stands, seed included."""
+    """Add the kernel: one work-item for each row, since a CPU runs all of a group one after the other. `ends`: what each block
+    gave; `carries`: of running states, where the final value stands, seed included."""
     needed = needed_for(scaffold.nest, rows.once_each)
     if not rows.once_each:
         return
     states = [state for state in flat.loops[0].states if id(state) in needed]
     body = Body(Writer(), scaffold.context, dict(scaffold.types), only=needed)
     writer = body.writer
-    writer.line("const int lane = get_local_id(0);")
-    writer.line("const long row = get_group_id(0);")
+    writer.line("const long row = get_global_id(0);")
     writer.line(f"const long blocks = ({flat.total} + {block - 1}) / {block}, first = row * blocks;")
-    for state in states:
-        if state.name in ends:
-            _pairs(writer, scaffold.types[state.name], ends[state.name])
-    with writer.block(f"if (lane == 0 && row < {rows.count})"):
+    found = {each.state.name: each for each in ends if id(each.state) in needed}
+    with writer.block(f"if (row < {rows.count})"):
+        if found:
+            _pairs(writer, list(found.values()))
         rows.enter(body)
         rows.finish(body)
         for state in states:
-            if state.name in ends:
-                at = ends[state.name]
-                final(body, state, f"{at.values}[first]", f"blocks > 0 && {at.some}[first]")
+            if state.name in found:
+                at = found[state.name]
+                some = "" if at.some is None else f" && {at.some}[first]"
+                final(body, state, f"{at.values}[first]", f"blocks > 0{some}")
             else:
                 body.bind(state.finals, carries[state.name])
         body.statements(rows.level.after)
-    # Few work-items have something to do: compilers need not make vectors of them, which takes some of them a while.
-    scaffold.kernel("join", writer.text, Amount(rows.extents, factor=JOINERS), group=JOINERS, serial=True, when=when)
+    # There are few work-items: compilers need not make vectors of them, which takes some of them a while.
+    scaffold.kernel("join", writer.text, Amount(rows.extents), serial=True, when=when)
 
 
-def _pairs(writer: Writer, kind: StateType, at: Partials) -> None:
-    with writer.block("for (long stride = 1; stride < blocks; stride *= 2)"):
-        with writer.block(f"for (long b = 2 * stride * lane; b + stride < blocks; b += 2 * stride * {JOINERS})"):
-            merge_into(writer, kind, at, "first + b", "first + b + stride")
-        writer.line("barrier(CLK_GLOBAL_MEM_FENCE);")
+def _pairs(writer: Writer, ends: Sequence[Held]) -> None:
+    """All states in the same loops: each loop takes compilers a while."""
+    levels = "for (long stride = 1; stride < blocks; stride *= 2)"
+    pairs = "for (long b = 0; b + stride < blocks; b += 2 * stride)"
+    with writer.block(levels, rolled=True), writer.block(pairs, rolled=True):
+        for each in ends:
+            each.merge(writer, "first + b", "first + b + stride")
 
 
 def merge_into(writer: Writer, kind: StateType, at: Partials, left: str, right: str) -> None:

@@ -12,7 +12,7 @@ from accel.backends.opencl.code.body import Body
 from accel.backends.opencl.code.kernel import Amount, NestKernels, Scaffold
 from accel.backends.opencl.code.writer import ZEROS, Writer
 from accel.backends.opencl.loops.flat import flat as flat_loops
-from accel.backends.opencl.loops.join import Partials, join, partials
+from accel.backends.opencl.loops.join import Held, Partials, join, partials
 from accel.backends.opencl.loops.rows import around
 from accel.backends.opencl.loops.sequential import ONE
 from accel.ir import mentions
@@ -50,7 +50,9 @@ class _Chain:
             self._totals(number, group)
             self._carry(number, group)
         self._replay()
-        folded = {name: at for name, at in self._ends.items() if name not in self._carries}
+        types, ends = self._scaffold.types, self._ends
+        folds = [state for state in self._flat.loops[0].states if state.name not in self._carries]
+        folded = [Held(each, types[each.name], ends[each.name].values, ends[each.name].some) for each in folds]
         finals = {name: f"{carry.values}[blocks]" for name, carry in self._carries.items()}
         join(self._scaffold, around(self._scaffold.nest), self._flat, self._block, folded, finals)
         return self._scaffold.done("blocks in chain")

@@ -12,11 +12,9 @@ from accel.ast.tree.types import BOOL
 from accel.backends.opencl.code.body import Body
 from accel.backends.opencl.code.kernel import Amount, Scaffold
 from accel.backends.opencl.code.spelling import c_type
-from accel.backends.opencl.code.states import StateType
 from accel.backends.opencl.code.writer import Writer
-from accel.backends.opencl.loops.join import Partials, final, merge_into
+from accel.backends.opencl.loops.join import Held, final
 from accel.backends.opencl.loops.rows import Rows
-from accel.ir.nodes import State
 from accel.schedule.nodes import Axis, Carried, Schedule
 
 GROUP = 256
@@ -27,25 +25,6 @@ LOCAL_BYTES = 1 << 14
 
 WAIT = "barrier(CLK_LOCAL_MEM_FENCE);"
 """All work-items of a group see what the others have left in local memory."""
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """The values of one state: `values[place]`, and `some[place]`, whether there is any; None where one without elements is
-    neutral."""
-
-    state: State
-    type: StateType
-    values: str
-    some: str | None
-
-    def merge(self, writer: Writer, left: str, right: str) -> None:
-        """The value on the left becomes that of both, where either may be absent."""
-        if self.some is not None:
-            merge_into(writer, self.type, Partials(self.values, self.some), left, right)
-            return
-        values = self.values
-        writer.line(f"{values}[{left}] = {self.type.merge(f'{values}[{left}]', f'{values}[{right}]')};")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +62,7 @@ class Places:
 def begins_neutral(each: Carried, axis: Axis) -> bool:
     """Whether a state may begin with what is neutral wherever it is folded, since it is known without asking whether it has
     elements: it has a seed, or an element for each iteration of the axis."""
-    always = each.step.when is None and each.state.when is None and each.last == max(axis.depths)
-    return each.state.monoid.neutral is not None and (each.state.initial is not None or always)
+    return each.state.monoid.neutral is not None and (each.state.initial is not None or each.each(axis))
 
 
 def most(places: Places, limit: int, least: int) -> int:

@@ -33,7 +33,6 @@ from accel.backends.opencl.loops.flat import Flat, flat
 from accel.backends.opencl.loops.gpu.places import (
     GROUP,
     WAIT,
-    Held,
     Places,
     Workers,
     begins_neutral,
@@ -43,6 +42,7 @@ from accel.backends.opencl.loops.gpu.places import (
     join_pairs,
 )
 from accel.backends.opencl.loops.gpu.walk import Lanes, lanes, walk
+from accel.backends.opencl.loops.join import Held
 from accel.backends.opencl.loops.rows import Rows, inside
 from accel.ir import mentions
 from accel.ir.nodes import Nest, Read, Write

@@ -9,7 +9,8 @@ from accel.backends.opencl.code.spelling import constant
 from accel.backends.opencl.code.states import Machine, struct
 from accel.backends.opencl.code.writer import Writer
 from accel.backends.opencl.loops.flat import Flat
-from accel.backends.opencl.loops.gpu.places import Held, Places
+from accel.backends.opencl.loops.gpu.places import Places
+from accel.backends.opencl.loops.join import Held
 from accel.labelled.meaning.order import BLOCK
 from accel.schedule.nodes import Axis, Part, Schedule
 

@@ -25,8 +25,8 @@ from accel.backends.opencl.loops.gpu.chains.carries import Carries, carry
 from accel.backends.opencl.loops.gpu.chains.look_back import looking_back
 from accel.backends.opencl.loops.gpu.chains.stretches import Deposit, JoinedFold, LaneFold, Present, join_values
 from accel.backends.opencl.loops.gpu.chains.tallied_shares import Shares, room_for_shares
-from accel.backends.opencl.loops.gpu.places import Held, Places
-from accel.backends.opencl.loops.join import Partials, join, partials
+from accel.backends.opencl.loops.gpu.places import Places
+from accel.backends.opencl.loops.join import Held, Partials, join, partials
 from accel.backends.opencl.loops.rows import Rows
 from accel.ir import mentions
 from accel.ir.flow import needed, state_needs
@@ -120,7 +120,7 @@ class _GroupChain:
         if self._back is not None:
             finals[self._back.state.name] = f"{self._back.final}[0]"
         if not self._folds:
-            join(self._scaffold, self._rows, self._flat, BLOCK, {}, finals, self._when)
+            join(self._scaffold, self._rows, self._flat, BLOCK, [], finals, self._when)
         elif self._rows.once_each:
             ends = [(state, self._ends[state.name]) for state in self._folds]
             places = Places(tuple(Held(s, self._scaffold.types[s.name], at.values, at.some) for s, at in ends))
