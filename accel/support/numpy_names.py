@@ -45,12 +45,11 @@ _UNARY: Final[Mapping[str, str]] = MappingProxyType({
 })  # fmt: skip
 _BINARY: Final[Mapping[str, str]] = MappingProxyType({
     "arctan2": "atan2", "divide": "div", "equal": "eq", "float_power": "pow", "greater": "gt", "greater_equal": "ge",
-    "less": "lt", "less_equal": "le", "multiply": "mul", "not_equal": "ne", "power": "pow", "subtract": "sub",
-    "true_divide": "div",
+    "less": "lt", "less_equal": "le", "multiply": "mul", "not_equal": "ne", "power": "pow", "remainder": "mod",
+    "subtract": "sub", "true_divide": "div",
 })  # fmt: skip
 _OF_INTEGERS: Final[Mapping[str, str]] = MappingProxyType({
-    "bitwise_xor": "xor", "floor_divide": "div", "fmod": "rem", "left_shift": "shiftL", "remainder": "mod",
-    "right_shift": "shiftR",
+    "bitwise_xor": "xor", "fmod": "rem", "left_shift": "shiftL", "right_shift": "shiftR",
 })  # fmt: skip
 
 _JOINED = "A.append(xs, ys)"
@@ -101,12 +100,14 @@ NUMPY_FUNCTIONS: Final[Mapping[str, Spelling]] = MappingProxyType(
         "degrees": Spelling("np.degrees(xs)", "A.map(lambda x: x * (180 / np.pi), xs)"),
         "diagonal": Spelling("np.diagonal(s)", "A.generate((n,), lambda ix: s[ix[0], ix[0]])"),
         "diff": Spelling("np.diff(xs)", "A.zipWith(A.sub, A.tail(xs), A.init(xs))"),
+        "divmod": Spelling("np.divmod(xs, ys)", "A.zipWith(lambda x, y: A.lift(*divmod(x, y)), xs, ys)"),
         "empty": Spelling("np.empty(n)", "A.fill((n,), 0.0)"),
         "exp2": Spelling("np.exp2(xs)", "A.map(lambda x: A.pow(2, x), xs)"),
         "expand_dims": Spelling("np.expand_dims(xs, 0)", "A.replicate((1, A.All), xs)"),
         "extract": Spelling("np.extract(p, xs)", "A.compact(p, xs)[0]"),
         "eye": Spelling("np.eye(n)", _IDENTITY),
         "flatnonzero": Spelling("np.flatnonzero(p)", "A.map(lambda t: t[0][0], A.filter(A.snd, A.indexed(p))[0])"),
+        "floor_divide": Spelling("np.floor_divide(xs, ys)", "A.zipWith(lambda x, y: x // y, xs, ys)"),
         "fliplr": Spelling("np.fliplr(m)", "A.reverse(m)"),
         "flipud": Spelling("np.flipud(m)", "A.reverseOn(0, m)"),
         "fromfunction": Spelling(

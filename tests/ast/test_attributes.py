@@ -42,9 +42,9 @@ def test_quotient_and_remainder() -> None:
     found = A.run(A.map(both, A.use(xs)))
     for leaf, expected in zip(found, (*divmod(xs, 3), *divmod(100, xs)), strict=True):
         np.testing.assert_array_equal(leaf, expected)
-    floats: Any = A.use(np.ones(2))  # Any: mypy refuses it, too
+    bools: Any = A.use(np.ones(2, bool))  # Any: mypy refuses it, too
     with pytest.raises(A.AccelTypeError, match=r"test_attributes\.py"):
-        A.map(lambda x: divmod(x, 2)[0], floats)
+        A.map(lambda x: divmod(x, True)[0], bools)
 
 
 def test_powers_with_a_modulus() -> None:

@@ -17,10 +17,10 @@ from accel.ast.combinators.prelude import the
 from accel.ast.handles.acc import Acc, Extents, Num, Scalar, result_of
 from accel.ast.handles.exp import Exp, raw
 from accel.ast.handles.function import apply, forbid_nested
-from accel.ast.handles.literals import describe, typed, untyped
+from accel.ast.handles.literals import describe, typed, untyped, whole_typed
 from accel.ast.handles.tuples import lift_items, while_
 from accel.ast.tree.nodes import Acond, ArrayParameter, Assert, Awhile, Compute, Literal
-from accel.ast.tree.types import BOOL, I64, ArrayType, require_shallow_tuples
+from accel.ast.tree.types import BOOL, ArrayType, require_shallow_tuples
 from accel.errors import AccelTypeError, Where, here
 
 S = TypeVar("S")
@@ -184,7 +184,7 @@ def _iterated(
     if callable(n) and not isinstance(n, Exp):
         hint = f"the number comes first: `A.{name}(n, f, x)`"
         raise AccelTypeError(f"{name} takes a number of iterations, got {describe(n)}", where, hint=hint)
-    count: Exp[np.int64] = Exp(typed(raw(n), I64, "the number of iterations", where))
+    count: Exp[np.int64] = Exp(whole_typed(raw(n), "the number of iterations", where))
     if isinstance(x, Acc) or (isinstance(x, tuple) and x):
         turns = unit(count)
         number = count if isinstance(count.node, Literal) else the(turns)

@@ -15,7 +15,7 @@ from accel.ast.handles.acc import Acc, Array, Scalar, Sh, result_of
 from accel.ast.handles.checks import arrays_of, inner_array, seed
 from accel.ast.handles.exp import E, Exp, raw
 from accel.ast.handles.function import forbid_nested, trace
-from accel.ast.handles.literals import describe
+from accel.ast.handles.literals import describe, whole_number
 from accel.ast.tree.nodes import Direction, Fold, Scan, ScanForm
 from accel.ast.tree.types import ArrayType, array_type
 from accel.errors import AccelTypeError, Where, here
@@ -39,12 +39,13 @@ def fold(f: Callable[[Any, Any], object], z: object, xs: Acc[Any], *, dims: int 
     """
     where = here()
     array = inner_array("fold", xs, where, (f, z, xs))
-    if not isinstance(dims, int) or isinstance(dims, bool) or not 1 <= dims <= array.rank:
+    count = whole_number(dims)
+    if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= array.rank:
         hint = f"the array has rank {array.rank}: `dims` is an int from 1 to that"
         raise AccelTypeError(
             f"fold takes a number of dimensions as `dims`, got {describe(raw(dims))}", where, hint=hint
         )
-    return fold_dimensions("fold", f, z, array, dims, where)
+    return fold_dimensions("fold", f, z, array, count, where)
 
 
 def foldAll(f: Callable[[Any, Any], object], z: object, xs: Acc[Any]) -> Acc[Any]:

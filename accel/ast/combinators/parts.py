@@ -13,11 +13,10 @@ from accel.ast.combinators.reorder import permuted
 from accel.ast.handles.acc import Acc, Array, Extents, Matrix, Num, Sh
 from accel.ast.handles.checks import arrays_of, inner_array, of_rank
 from accel.ast.handles.exp import E, Exp, raw
-from accel.ast.handles.literals import describe, typed
+from accel.ast.handles.literals import describe, whole_number, whole_typed
 from accel.ast.handles.tuples import index_of, unlift_items
 from accel.ast.scalars.conversions import max, min
 from accel.ast.tree.nodes import Literal
-from accel.ast.tree.types import I64
 from accel.errors import AccelTypeError, AccelValueError, Where, here
 
 Ix = TypeVarTuple("Ix")
@@ -234,21 +233,22 @@ def _part(
 def dimension(name: str, axis: int, xs: object, *given: object) -> tuple[Acc[Any], int]:
     """The array, and the dimension of it that `axis` names; `given` stood before the array in the user's call."""
     where = here()
-    if isinstance(axis, int) and axis == -1:
+    if type(axis) is int and axis == -1:
         array = inner_array(name, xs, where, (*given, xs))
         return array, array.rank - 1
     (array,) = arrays_of(name, (xs,), where, (axis, *given, xs))
-    if not isinstance(axis, int):
+    number = whole_number(axis)
+    if not isinstance(number, int) or isinstance(number, bool):
         hint = "0 is the outermost axis, -1 the innermost"
         raise AccelTypeError(f"{name} needs an int as its axis, got {describe(raw(axis))}", where, hint=hint)
-    if not -array.rank <= axis < array.rank:
-        raise AccelValueError(f"{name}: an array of rank {array.rank} has no axis {axis}", where)
-    return array, axis % array.rank
+    if not -array.rank <= number < array.rank:
+        raise AccelValueError(f"{name}: an array of rank {array.rank} has no axis {number}", where)
+    return array, number % array.rank
 
 
 def _count(name: str, n: object) -> tuple[Exp[Any], int | None]:
     where: Where | None = here()
-    node = typed(raw(n), I64, f"the count of {name}", where)
+    node = whole_typed(raw(n), f"the count of {name}", where)
     return Exp(node), int(node.value) if isinstance(node, Literal) else None
 
 

@@ -13,7 +13,7 @@ from functools import wraps
 from types import FunctionType, MappingProxyType
 
 from accel.ast.handles.acc import Acc
-from accel.ast.handles.habits import Advice, of_a_test, of_one_array, of_two, spelt
+from accel.ast.handles.habits.calls import Advice, of_a_test, of_one_array, of_two, spelt
 from accel.errors import AccelTypeError, Where, here
 
 _ADVICE: Mapping[str, Advice] = MappingProxyType(

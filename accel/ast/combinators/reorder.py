@@ -16,7 +16,7 @@ from accel.ast.handles.checks import arrays_of
 from accel.ast.handles.exp import E, raw
 from accel.ast.handles.extents import product, require_extents, show
 from accel.ast.handles.function import forbid_nested, trace
-from accel.ast.handles.literals import describe, typed
+from accel.ast.handles.literals import describe, whole_typed
 from accel.ast.handles.shapes import shape_of
 from accel.ast.handles.tuples import shapeSize
 from accel.ast.tree.nodes import Backpermute, Gather, Literal, MakeTuple, Replicate, Reshape, ScalarNode, Slice
@@ -209,7 +209,7 @@ def _spec(name: str, spec: object, where: Where | None) -> tuple[ScalarNode | No
             f"{name} needs a tuple of extents or indices and `A.All`, got {describe(raw(spec))}", where, hint=hint
         )
     return tuple(
-        None if entry is All else typed(raw(entry), I64, f"entry {i} of {name}'s tuple", where)
+        None if entry is All else whole_typed(raw(entry), f"entry {i} of {name}'s tuple", where)
         for i, entry in enumerate(spec)
     )
 

@@ -18,11 +18,11 @@ from accel.ast.handles.acc import Acc, Array, Vector, result_of
 from accel.ast.handles.checks import inner_array, seed
 from accel.ast.handles.exp import E, Exp, raw
 from accel.ast.handles.function import forbid_nested, trace
-from accel.ast.handles.literals import typed
+from accel.ast.handles.literals import whole_typed
 from accel.ast.handles.tuples import unlift_items
 from accel.ast.scalars.conversions import I, max, min
 from accel.ast.tree.nodes import Direction, ScalarNode, ScanForm, ScanSegments
-from accel.ast.tree.types import I64, ArrayType, array_type
+from accel.ast.tree.types import ArrayType, array_type
 from accel.errors import here
 
 Ix = TypeVarTuple("Ix")
@@ -204,7 +204,7 @@ def _scan(
     longer: ScalarNode | None = None
     if form is ScanForm.EXCLUSIVE:
         results: Exp[Any] = unlift_items(name, cut.shape)[-1] + unlift_items(name, starts.shape)[0]
-        longer = typed(raw(results), I64, "the number of results", where)
+        longer = whole_typed(raw(results), "the number of results", where)
     if form is ScanForm.TOTAL:
         kinds = (*kinds, array_type(array.rank, element))
     node = ScanSegments(

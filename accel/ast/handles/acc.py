@@ -27,7 +27,7 @@ import numpy as np
 
 from accel.ast.handles.elements import Maybe
 from accel.ast.handles.exp import E, Exp, raw
-from accel.ast.handles.literals import describe, is_node, typed
+from accel.ast.handles.literals import describe, is_node, typed, whole_number
 from accel.ast.handles.records import Record
 from accel.ast.tree.nodes import (
     Acond,
@@ -367,7 +367,7 @@ def index_node(value: object, rank: int, where: Where | None) -> ScalarNode:
             else "write `A.the(xs)`"
         )
         raise AccelTypeError(f"one index, {describe(value)}, into an array of rank {rank}", where, hint=hint)
-    return typed(value, kind, "the index", where)
+    return typed(whole_number(value), kind, "the index", where)
 
 
 def _dtype(element: ElementType) -> DType:

@@ -9,7 +9,7 @@ import numpy as np
 
 from accel.ast.handles.acc import Acc
 from accel.ast.handles.exp import Exp, raw
-from accel.ast.handles.habits import reordered
+from accel.ast.handles.habits.calls import reordered
 from accel.ast.handles.literals import describe, typed, usual_number
 from accel.ast.tree.nodes import ScalarNode
 from accel.ast.tree.types import ElementType

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, Self, TypeVar
 
 import numpy as np
 
-from accel.ast.handles import operations
-from accel.ast.handles.choices import instead_of_truth
+from accel.ast.handles import comparisons, operations
 from accel.ast.handles.elements import (
     At0,
     At1,
@@ -32,11 +31,12 @@ from accel.ast.handles.elements import (
     Number,
     Unknown,
 )
+from accel.ast.handles.habits.values import WithoutValue
 from accel.ast.tree.nodes import ScalarNode
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.text import scalar_text
 from accel.ast.tree.types import DEEPEST, ElementType
-from accel.errors import AccelStagingError, here
+from accel.errors import here
 from accel.support.frozen import quickly_made
 from accel.support.numpy_names import SCALAR_ATTRIBUTES, attribute_hint
 from accel.support.source import attribute_call
@@ -61,7 +61,7 @@ def _binary(operator: Operator, left: object, right: object, name: str) -> Exp[A
 
 @quickly_made
 @dataclass(frozen=True, eq=False, repr=False)
-class Exp(Generic[E]):
+class Exp(WithoutValue, Generic[E]):
     """A scalar expression of element type `E`: a NumPy scalar type, or a tuple of element types.
 
     It has no value yet: what needs one (`if`, `len`, iteration, `float`) raises `AccelStagingError` that says what to write.
@@ -176,10 +176,18 @@ class Exp(Generic[E]):
     def __rtruediv__(self, other: object) -> Exp[Any]:
         return Exp(operations.divide(raw(other), raw(self), here()))
 
-    def __floordiv__(self: Integral, other: Exp[E] | E | int) -> Exp[E]:
+    @overload
+    def __floordiv__(self: Integral, other: Exp[E] | E | int) -> Exp[E]: ...
+    @overload
+    def __floordiv__(self: Floating, other: Exp[E] | E | float) -> Exp[E]: ...
+    def __floordiv__(self, other: object) -> Exp[Any]:
         return Exp(operations.floor_divide(raw(self), raw(other), here()))
 
-    def __rfloordiv__(self: Integral, other: E | int) -> Exp[E]:
+    @overload
+    def __rfloordiv__(self: Integral, other: E | int) -> Exp[E]: ...
+    @overload
+    def __rfloordiv__(self: Floating, other: E | float) -> Exp[E]: ...
+    def __rfloordiv__(self, other: object) -> Exp[Any]:
         return Exp(operations.floor_divide(raw(other), raw(self), here()))
 
     @overload
@@ -196,11 +204,19 @@ class Exp(Generic[E]):
     def __rmod__(self, other: object) -> Exp[Any]:
         return _binary(Operator.MOD, other, self, "%")
 
-    def __divmod__(self: Integral, other: Exp[E] | E | int) -> tuple[Exp[E], Exp[E]]:
+    @overload
+    def __divmod__(self: Integral, other: Exp[E] | E | int) -> tuple[Exp[E], Exp[E]]: ...
+    @overload
+    def __divmod__(self: Floating, other: Exp[E] | E | float) -> tuple[Exp[E], Exp[E]]: ...
+    def __divmod__(self, other: object) -> tuple[Exp[Any], Exp[Any]]:
         quotient = operations.floor_divide(raw(self), raw(other), here())
         return Exp(quotient), _binary(Operator.MOD, self, other, "%")
 
-    def __rdivmod__(self: Integral, other: E | int) -> tuple[Exp[E], Exp[E]]:
+    @overload
+    def __rdivmod__(self: Integral, other: E | int) -> tuple[Exp[E], Exp[E]]: ...
+    @overload
+    def __rdivmod__(self: Floating, other: E | float) -> tuple[Exp[E], Exp[E]]: ...
+    def __rdivmod__(self, other: object) -> tuple[Exp[Any], Exp[Any]]:
         quotient = operations.floor_divide(raw(other), raw(self), here())
         return Exp(quotient), _binary(Operator.MOD, other, self, "%")
 
@@ -243,36 +259,44 @@ class Exp(Generic[E]):
     def __lt__(self: Integral, other: Exp[E] | E | int) -> Exp[np.bool_]: ...
     @overload
     def __lt__(self: Floating, other: Exp[E] | E | float) -> Exp[np.bool_]: ...
+    @overload
+    def __lt__(self: At0[Any], other: Exp[E] | E) -> Exp[np.bool_]: ...
     def __lt__(self, other: object) -> Exp[np.bool_]:
-        return _binary(Operator.LT, self, other, "<")
+        return Exp(comparisons.ordered(Operator.LT, raw(self), raw(other), here(), "<"))
 
     @overload
     def __le__(self: Integral, other: Exp[E] | E | int) -> Exp[np.bool_]: ...
     @overload
     def __le__(self: Floating, other: Exp[E] | E | float) -> Exp[np.bool_]: ...
+    @overload
+    def __le__(self: At0[Any], other: Exp[E] | E) -> Exp[np.bool_]: ...
     def __le__(self, other: object) -> Exp[np.bool_]:
-        return _binary(Operator.LE, self, other, "<=")
+        return Exp(comparisons.ordered(Operator.LE, raw(self), raw(other), here(), "<="))
 
     @overload
     def __gt__(self: Integral, other: Exp[E] | E | int) -> Exp[np.bool_]: ...
     @overload
     def __gt__(self: Floating, other: Exp[E] | E | float) -> Exp[np.bool_]: ...
+    @overload
+    def __gt__(self: At0[Any], other: Exp[E] | E) -> Exp[np.bool_]: ...
     def __gt__(self, other: object) -> Exp[np.bool_]:
-        return _binary(Operator.GT, self, other, ">")
+        return Exp(comparisons.ordered(Operator.GT, raw(self), raw(other), here(), ">"))
 
     @overload
     def __ge__(self: Integral, other: Exp[E] | E | int) -> Exp[np.bool_]: ...
     @overload
     def __ge__(self: Floating, other: Exp[E] | E | float) -> Exp[np.bool_]: ...
+    @overload
+    def __ge__(self: At0[Any], other: Exp[E] | E) -> Exp[np.bool_]: ...
     def __ge__(self, other: object) -> Exp[np.bool_]:
-        return _binary(Operator.GE, self, other, ">=")
+        return Exp(comparisons.ordered(Operator.GE, raw(self), raw(other), here(), ">="))
 
     # `object` promises a bool from == and !=; an expression gives an expression.
     def __eq__(self, other: Exp[E] | E | complex) -> Exp[np.bool_]:  # type: ignore[override]
-        return Exp(operations.equal(raw(self), raw(other), here()))
+        return Exp(comparisons.equal(raw(self), raw(other), here()))
 
     def __ne__(self, other: Exp[E] | E | complex) -> Exp[np.bool_]:  # type: ignore[override]
-        return Exp(operations.differ(raw(self), raw(other), here()))
+        return Exp(comparisons.differ(raw(self), raw(other), here()))
 
     __hash__ = object.__hash__
 
@@ -353,48 +377,3 @@ class Exp(Generic[E]):
     def __getitem__(self: At8[T], position: Literal[8]) -> Exp[T]: ...
     def __getitem__(self, position: int) -> Exp[Any]:
         return Exp(operations.item(self.node, raw(position), here()))
-
-    # What needs a value. Each says what to write instead.
-
-    def __bool__(self) -> NoReturn:
-        hint = instead_of_truth(here()) or "write `A.cond(c, a, b)`, `&`, `|` or `~`"
-        raise _no_value("has no truth value while the program is built", hint)
-
-    def __len__(self) -> NoReturn:
-        raise _no_value("has no length", "write `A.length(xs)` or `A.size(xs)` for arrays, `A.unlift(p)` for tuples")
-
-    def __iter__(self) -> NoReturn:
-        raise _no_value("cannot be iterated over", "take a tuple apart by `a, b = A.unlift(p)`")
-
-    def __contains__(self, item: object) -> NoReturn:
-        raise _no_value("does not support `in`", "compare the items: `(p[0] == x) | (p[1] == x)`")
-
-    def __float__(self) -> NoReturn:
-        hint = "write `A.sqrt(e)` for `math.sqrt(e)`, `A.toFloating(e, np.float64)` for `float(e)`, or `A.run` first"
-        raise _no_value("has no value as a float yet", hint)
-
-    def __int__(self) -> NoReturn:
-        hint = "write `A.truncate(e)` or `A.cast(e, np.int64)`, or `A.run` first"
-        raise _no_value("has no value as an int yet", hint)
-
-    def __round__(self, digits: object = None) -> NoReturn:
-        raise _no_value("has no value to round yet", "write `A.round(e)`; as a float, `A.round(e, np.float64)`")
-
-    def __format__(self, specification: str) -> str:
-        if specification:
-            hint = "an empty format shows its expression; `A.run` gives its value"
-            raise _no_value("has no value to format yet", hint)
-        return repr(self)
-
-    def __index__(self) -> NoReturn:
-        raise _no_value("cannot index a Python sequence", "put the sequence into an array: `A.use(array)[e]`")
-
-    def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
-        hint = (
-            "write `A.use(array)[e]` for `array[e]`, `A.cond(c, x, y)` for `np.where`; its value is `A.run(A.unit(e))`"
-        )
-        raise _no_value("cannot become a NumPy array", hint)
-
-
-def _no_value(what: str, hint: str) -> AccelStagingError:
-    return AccelStagingError(f"an Exp {what}", here(), hint=hint)

@@ -69,6 +69,25 @@ def typed(value: object, expected: ElementType, what: str, where: Where | None) 
             assert_never(expected)
 
 
+def whole_number(value: object) -> object:
+    """What stands where sizes, indices and axes do: a NumPy integer of any type as Python's, items of tuples as well.
+
+    Only what elements are made of keeps its type; how many there are and where they stand has none.
+    """
+    if isinstance(value, np.integer):
+        return int(value)
+    return (
+        tuple([int(each) if isinstance(each, np.integer) else each for each in value])
+        if type(value) is tuple
+        else value
+    )
+
+
+def whole_typed(value: object, what: str, where: Where | None) -> ScalarNode:
+    """A size, an index, or an amount as a node of i64. Raises `AccelTypeError` as `typed` does."""
+    return typed(whole_number(value), I64, what, where)
+
+
 def untyped(value: object, what: str, where: Where | None) -> ScalarNode:
     """`value` as a node of its own type: for a Python number that meets nothing, i64, f64, c128 or bool."""
     if is_node(value):

@@ -6,20 +6,28 @@ instead. `accel/ast/handles/exp.py` and `accel/ast/scalars/conversions.py` are t
 
 from __future__ import annotations
 
-import math
 from functools import cache
 from typing import Final, NoReturn
 
 import numpy as np
 
 from accel.ast.handles.complex_numbers import arithmetic
-from accel.ast.handles.complex_numbers.formulas import Real
-from accel.ast.handles.literals import describe, is_node, natural_type, same_place, typed, untyped, usual_number
+from accel.ast.handles.literals import (
+    describe,
+    is_node,
+    natural_type,
+    same_place,
+    typed,
+    untyped,
+    usual_number,
+    whole_typed,
+)
 from accel.ast.handles.nothings import joined
+from accel.ast.handles.real_numbers.operators import floor_quotient, written_power
 from accel.ast.tree.nodes import Conditional, Literal, MakeTuple, Operation, Project, ScalarNode
 from accel.ast.tree.operators import COMPARISONS, COUNTS, ELEMENTARY, PREDICATES, SHIFTS, Operator
 from accel.ast.tree.signatures import accepts, result_type
-from accel.ast.tree.types import BOOL, F16, I64, ComplexType, ElementType, MaybeType, ScalarType, TupleType
+from accel.ast.tree.types import BOOL, F16, F32, I64, ComplexType, ElementType, MaybeType, ScalarType, TupleType
 from accel.errors import AccelTypeError, Where
 
 FLOATS: Final = (
@@ -56,49 +64,13 @@ def apply(operator: Operator, *operands: object, where: Where | None, name: str 
         result = _result_type(operator, kind)
         if result is not None:
             arguments = _of_type(kind, name, operands, where)
-            quick = _written_power(arguments, where) if operator is Operator.POW and kind.is_float else None
+            quick = written_power(arguments, where) if operator is Operator.POW and kind.is_float else None
             return Operation(operator, arguments, result, where) if quick is None else quick
     elif isinstance(kind, ComplexType):
         found = arithmetic.apply(operator, _of_type(kind, name, operands, where), where)
         if found is not None:
             return found
     raise _not_taken(operator, name, kind, where)
-
-
-def _written_power(operands: tuple[ScalarNode, ...], where: Where | None) -> ScalarNode | None:
-    """A power of a float to an exponent that is written in the program, where a few operations give it.
-
-    To 0, 1, 2, -1 and 0.5 it is rounded once, as in NumPy; to 3 and 4 it is a product, and what rounding took from that. None
-    for all others. What the exponent is must not follow from the planner's choices, so this is decided here, for all of them.
-    """
-    base, exponent = operands
-    if not isinstance(exponent, Literal):
-        return None
-    kind = exponent.type
-    x = Real(base, kind, where)
-    match exponent.value:
-        case 0.0:
-            return x.like(1.0).node
-        case 1.0:
-            return base
-        case 2.0:
-            return (x * x).node
-        case -1.0:
-            return (1.0 / x).node
-        case 0.5:
-            # C's pow gives +0 for -0, and infinity for -infinity.
-            root = (x + 0.0).apply(Operator.SQRT)
-            return x.equals(-math.inf).choose(x.like(math.inf), root).node
-        case 3.0 | 4.0 if kind is not F16:
-            square = x * x
-            lost = x.apply(Operator.FMA, x, -square)
-            other, more = (x, lost * x) if exponent.value == 3.0 else (square, (square + square) * lost)
-            product = square * other
-            lost = square.apply(Operator.FMA, other, -product) + more
-            is_usual = (abs(product) > 0.0) & (abs(product) < math.inf)
-            return is_usual.choose(product + lost, product).node
-        case _:
-            return None
 
 
 def positive(value: object, where: Where | None) -> ScalarNode:
@@ -118,11 +90,16 @@ def divide(left: object, right: object, where: Where | None) -> ScalarNode:
 
 
 def floor_divide(left: object, right: object, where: Where | None) -> ScalarNode:
-    """`left // right` of integers, rounded down. Floats are refused: they divide by `/`."""
+    """`left // right`, rounded down: the integer of `divmod`, for floats as a float."""
     kind = common_type("//", (left, right), where)
     if isinstance(kind, ScalarType) and kind.is_float:
-        hint = "write `A.floor(x / y)`"
-        raise AccelTypeError(f"// takes integers, got {kind}", where, hint=hint)
+        dividend, divisor = _of_type(kind, "//", (left, right), where)
+        if kind is F16:  # NumPy's has the quotient of float32, too
+            wide = [convert(Operator.CAST, side, F32, where, "//") for side in (dividend, divisor)]
+            return convert(Operator.CAST, floor_quotient(wide[0], wide[1], F32, where), F16, where, "//")
+        return floor_quotient(dividend, divisor, kind, where)
+    if isinstance(kind, ComplexType):
+        raise AccelTypeError(f"// takes integers or floats, got {kind}", where, hint="write `/`")
     return apply(Operator.DIV, left, right, where=where, name="//")
 
 
@@ -137,7 +114,7 @@ def shift(operator: Operator, value: object, amount: object, where: Where | None
     kind = node.type
     if not isinstance(kind, ScalarType) or not accepts(operator, kind):
         raise _not_taken(operator, name, kind, where)
-    return Operation(operator, (node, typed(amount, I64, f"the amount of {name}", where)), kind, where)
+    return Operation(operator, (node, whole_typed(amount, f"the amount of {name}", where)), kind, where)
 
 
 def convert(
@@ -177,7 +154,7 @@ def _convert_complex(
         parts = [convert(operator, project(node, position, where), target.part, where, name) for position in (0, 1)]
         return MakeTuple(tuple(parts), target, where)
     if target is BOOL:
-        return differ(node, 0, where)
+        return apply(Operator.NE, node, 0, where=where, name="!=")
     hint = f"take one part, and convert that: `A.cast(A.real(z), np.{target.dtype})`"
     raise AccelTypeError(f"{name} of a complex number to {target} would lose a part", where, hint=hint)
 
@@ -227,28 +204,6 @@ def _of_type(kind: ElementType, name: str, operands: tuple[object, ...], where: 
         else:
             nodes.append(typed(operand, kind, f"operand {len(nodes) + 1} of {name}", where))
     return tuple(nodes)
-
-
-def equal(left: object, right: object, where: Where | None) -> ScalarNode:
-    """`left == right`; of tuples: of all their items, left to right, as far as needed."""
-    kind = common_type("==", (left, right), where)
-    if isinstance(kind, ScalarType | ComplexType):
-        return apply(Operator.EQ, left, right, where=where, name="==")
-    if isinstance(kind, MaybeType):
-        raise AccelTypeError(f"== takes numbers, bools or tuples of them, got {kind}", where, hint="see `A.maybe`")
-    a, b = (typed(side, kind, "operand of ==", where) for side in (left, right))
-    result: ScalarNode = Literal(BOOL, True, where)
-    for i in reversed(range(len(kind.items))):
-        same = equal(project(a, i, where), project(b, i, where), where)
-        result = same if i == len(kind.items) - 1 else both(same, result, where)
-    return result
-
-
-def differ(left: object, right: object, where: Where | None) -> ScalarNode:
-    """`left != right`; of tuples: whether any items differ."""
-    if isinstance(common_type("!=", (left, right), where), ScalarType | ComplexType):
-        return apply(Operator.NE, left, right, where=where, name="!=")
-    return apply(Operator.NOT, equal(left, right, where), where=where, name="!=")
 
 
 def conjunction(left: object, right: object, where: Where | None) -> ScalarNode:

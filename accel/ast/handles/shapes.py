@@ -5,7 +5,7 @@ from __future__ import annotations
 from accel.ast.handles.acc import Extents
 from accel.ast.handles.exp import raw
 from accel.ast.handles.extents import shape_extents
-from accel.ast.handles.literals import describe, is_node, typed
+from accel.ast.handles.literals import describe, is_node, typed, whole_number
 from accel.ast.tree.nodes import MakeTuple, ScalarNode
 from accel.ast.tree.types import I64, TupleType, index_type
 from accel.errors import AccelTypeError, Where
@@ -20,7 +20,7 @@ def shape_of(name: str, shape: object, where: Where | None, after: object = None
     """
     value = raw(shape)
     if isinstance(value, tuple):
-        node = typed(value, index_type(len(value)), f"the shape of {name}", where)
+        node = typed(whole_number(value), index_type(len(value)), f"the shape of {name}", where)
     elif is_node(value) and isinstance(value.type, TupleType) and set(value.type.items) <= {I64}:
         node = value
     else:

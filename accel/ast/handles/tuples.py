@@ -16,8 +16,8 @@ from accel.ast.handles import operations
 from accel.ast.handles.acc import Num, Sh
 from accel.ast.handles.exp import E, Exp, raw
 from accel.ast.handles.function import call
-from accel.ast.handles.habits import require_elements
-from accel.ast.handles.literals import describe, natural_type, typed, untyped
+from accel.ast.handles.habits.calls import require_elements
+from accel.ast.handles.literals import describe, natural_type, typed, untyped, whole_number, whole_typed
 from accel.ast.tree.nodes import Literal, Parameter, ScalarNode, While
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, I64, ComplexType, ScalarType, TupleType, index_type, number_type
@@ -96,7 +96,9 @@ def index_items(name: str, ix: object) -> tuple[Exp[np.int64], ...]:
 
 def index_of(coordinates: Sequence[object]) -> Exp[Any]:
     """The index with these coordinates, outermost first."""
-    return Exp(typed(tuple(raw(c) for c in coordinates), index_type(len(coordinates)), "the index", here()))
+    return Exp(
+        typed(whole_number(tuple(raw(c) for c in coordinates)), index_type(len(coordinates)), "the index", here())
+    )
 
 
 def fst(p: Exp[tuple[E1, E2]]) -> Exp[E1]:
@@ -155,7 +157,7 @@ def fromIndex(sh: Exp[Sh] | Sh, position: Num) -> Exp[Sh]:
     >>> A.run(A.unit(A.indexHead(A.fromIndex((2, 3), 4))))
     array(1)
     """
-    rest: Exp[np.int64] = Exp(typed(raw(position), I64, "the position of fromIndex", here()))
+    rest: Exp[np.int64] = Exp(whole_typed(raw(position), "the position of fromIndex", here()))
     extents = _shape_items("fromIndex", sh)
     coordinates: list[Exp[np.int64]] = []
     for axis in reversed(range(len(extents))):

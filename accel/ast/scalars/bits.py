@@ -13,7 +13,7 @@ import numpy as np
 from accel.ast.handles import operations
 from accel.ast.handles.acc import Num
 from accel.ast.handles.exp import Exp, raw
-from accel.ast.handles.habits import require_elements
+from accel.ast.handles.habits.calls import require_elements
 from accel.ast.handles.literals import typed, untyped
 from accel.ast.scalars.conversions import I, apply
 from accel.ast.tree.nodes import Operation, ScalarNode

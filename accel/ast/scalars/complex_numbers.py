@@ -14,7 +14,7 @@ import numpy as np
 
 from accel.ast.handles import operations
 from accel.ast.handles.exp import Exp, raw
-from accel.ast.handles.habits import require_elements
+from accel.ast.handles.habits.calls import require_elements
 from accel.ast.handles.literals import describe, is_node, untyped
 from accel.ast.tree.nodes import MakeTuple, ScalarNode
 from accel.ast.tree.operators import Operator

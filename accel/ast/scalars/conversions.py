@@ -11,9 +11,9 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from accel.ast.handles import operations
+from accel.ast.handles import comparisons, operations
 from accel.ast.handles.exp import E, Exp, raw
-from accel.ast.handles.habits import require_elements
+from accel.ast.handles.habits.calls import require_elements
 from accel.ast.handles.tuples import lift_items, while_
 from accel.ast.tree.operators import Operator
 from accel.errors import here
@@ -23,6 +23,7 @@ I = TypeVar("I", bound=np.integer[Any])  # noqa: E741  # the letter of the integ
 Fl = TypeVar("Fl", bound=np.inexact[Any])
 Cx = TypeVar("Cx", bound=np.complexfloating[Any, Any])
 Re = TypeVar("Re", bound=np.floating[Any])
+Tp = TypeVar("Tp", bound=tuple[Any, ...])
 O = TypeVar("O", bound=np.generic)  # noqa: E741  # what is ordered: of a union as bound mypy infers no `A.fold(A.max, …)`
 
 
@@ -144,22 +145,32 @@ def signum(x: Exp[N]) -> Exp[N]:
     return apply(Operator.SIGNUM, "signum", x)
 
 
-def min(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[O]:
-    """The lesser; NaN if either is, and -0.0 < +0.0.
+@overload
+def min(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[O]: ...
+@overload
+def min(x: Exp[Tp], y: Exp[Tp]) -> Exp[Tp]: ...
+def min(x: object, y: object) -> Exp[Any]:
+    """The lesser; NaN if either is, and -0.0 < +0.0. Of tuples `x` if `x <= y`, else `y`.
 
     >>> A.run(A.unit(A.min(A.constant(2), 3)))
     array(2)
     """
-    return apply(Operator.MIN, "min", x, y)
+    require_elements("min", (x, y), where := here())
+    return Exp(comparisons.extreme(Operator.MIN, raw(x), raw(y), where, "min"))
 
 
-def max(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[O]:
-    """The greater; NaN if either is, and -0.0 < +0.0.
+@overload
+def max(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[O]: ...
+@overload
+def max(x: Exp[Tp], y: Exp[Tp]) -> Exp[Tp]: ...
+def max(x: object, y: object) -> Exp[Any]:
+    """The greater; NaN if either is, and -0.0 < +0.0. Of tuples `y` if `x <= y`, else `x`.
 
     >>> A.run(A.unit(A.max(A.constant(2), 3)))
     array(3)
     """
-    return apply(Operator.MAX, "max", x, y)
+    require_elements("max", (x, y), where := here())
+    return Exp(comparisons.extreme(Operator.MAX, raw(x), raw(y), where, "max"))
 
 
 # Comparisons.
@@ -172,7 +183,7 @@ def eq(x: Exp[E], y: Exp[E] | E | complex) -> Exp[np.bool_]:
     array(False)
     """
     require_elements("eq", (x, y), where := here())
-    return Exp(operations.equal(raw(x), raw(y), where))
+    return Exp(comparisons.equal(raw(x), raw(y), where))
 
 
 def ne(x: Exp[E], y: Exp[E] | E | complex) -> Exp[np.bool_]:
@@ -182,43 +193,63 @@ def ne(x: Exp[E], y: Exp[E] | E | complex) -> Exp[np.bool_]:
     array(True)
     """
     require_elements("ne", (x, y), where := here())
-    return Exp(operations.differ(raw(x), raw(y), where))
+    return Exp(comparisons.differ(raw(x), raw(y), where))
 
 
-def lt(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]:
-    """`x < y`.
+@overload
+def lt(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]: ...
+@overload
+def lt(x: Exp[Tp], y: Exp[Tp]) -> Exp[np.bool_]: ...
+def lt(x: object, y: object) -> Exp[np.bool_]:
+    """`x < y`; of tuples by the first items that differ.
 
     >>> A.run(A.unit(A.lt(A.constant(2), 3)))
     array(True)
     """
-    return apply(Operator.LT, "lt", x, y)
+    require_elements("lt", (x, y), where := here())
+    return Exp(comparisons.ordered(Operator.LT, raw(x), raw(y), where, "lt"))
 
 
-def le(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]:
-    """`x <= y`.
+@overload
+def le(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]: ...
+@overload
+def le(x: Exp[Tp], y: Exp[Tp]) -> Exp[np.bool_]: ...
+def le(x: object, y: object) -> Exp[np.bool_]:
+    """`x <= y`; of tuples by the first items that differ.
 
     >>> A.run(A.unit(A.le(A.constant(2), 3)))
     array(True)
     """
-    return apply(Operator.LE, "le", x, y)
+    require_elements("le", (x, y), where := here())
+    return Exp(comparisons.ordered(Operator.LE, raw(x), raw(y), where, "le"))
 
 
-def gt(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]:
-    """`x > y`.
+@overload
+def gt(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]: ...
+@overload
+def gt(x: Exp[Tp], y: Exp[Tp]) -> Exp[np.bool_]: ...
+def gt(x: object, y: object) -> Exp[np.bool_]:
+    """`x > y`; of tuples by the first items that differ.
 
     >>> A.run(A.unit(A.gt(A.constant(2), 3)))
     array(False)
     """
-    return apply(Operator.GT, "gt", x, y)
+    require_elements("gt", (x, y), where := here())
+    return Exp(comparisons.ordered(Operator.GT, raw(x), raw(y), where, "gt"))
 
 
-def ge(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]:
-    """`x >= y`.
+@overload
+def ge(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]: ...
+@overload
+def ge(x: Exp[Tp], y: Exp[Tp]) -> Exp[np.bool_]: ...
+def ge(x: object, y: object) -> Exp[np.bool_]:
+    """`x >= y`; of tuples by the first items that differ.
 
     >>> A.run(A.unit(A.ge(A.constant(2), 3)))
     array(False)
     """
-    return apply(Operator.GE, "ge", x, y)
+    require_elements("ge", (x, y), where := here())
+    return Exp(comparisons.ordered(Operator.GE, raw(x), raw(y), where, "ge"))
 
 
 # Integers.

@@ -13,7 +13,7 @@ import numpy as np
 
 from accel.ast.handles import operations
 from accel.ast.handles.exp import Exp, raw
-from accel.ast.handles.habits import require_elements
+from accel.ast.handles.habits.calls import require_elements
 from accel.ast.handles.literals import untyped
 from accel.ast.handles.tuples import G, target_type
 from accel.ast.scalars.conversions import Fl, I, N, Re, apply

@@ -17,6 +17,13 @@ def joins(v: A.Acc[A.Vector[f4]], m: A.Acc[A.Matrix[f4]]) -> None:
     assert_type(A.concatOn(0, m, m), A.Acc[A.Matrix[f4]])
 
 
+def floats_and_tuples(x: A.Exp[f4], t: A.Exp[tuple[f4, i8]], v: A.Acc[A.Vector[f4]], k: A.Acc[A.Vector[i8]]) -> None:
+    assert_type((x // 2, 1 // x, divmod(x, 0.5)), tuple[A.Exp[f4], A.Exp[f4], tuple[A.Exp[f4], A.Exp[f4]]])
+    assert_type((t < t, A.le(t, t)), tuple[A.Exp[b1], A.Exp[b1]])
+    assert_type(A.max(t, t), A.Exp[tuple[f4, i8]])
+    assert_type(A.fold1(A.max, A.zip(v, k)), A.Acc[A.Scalar[tuple[f4, i8]]])
+
+
 def arities(v: A.Acc[A.Vector[f4]], k: A.Acc[A.Vector[i8]], b: A.Acc[A.Vector[b1]]) -> None:
     assert_type(A.izipWith(lambda ix, x, y: A.cond(y, x, x + 1), v, b), A.Acc[A.Vector[f4]])
     assert_type(A.izipWith3(lambda ix, x, y, z: ix[0] + y, v, k, b), A.Acc[A.Vector[i8]])

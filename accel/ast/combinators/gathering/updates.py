@@ -17,7 +17,7 @@ from accel.ast.handles.acc import Acc, Array, Sh
 from accel.ast.handles.checks import arrays_of, require_same_elements
 from accel.ast.handles.exp import E, Exp, raw
 from accel.ast.handles.extents import require_one_rank
-from accel.ast.handles.literals import describe, typed
+from accel.ast.handles.literals import describe, whole_number, whole_typed
 from accel.ast.handles.tuples import index_of, select, unlift_items
 from accel.ast.scalars.conversions import max, min
 from accel.ast.tree.nodes import Literal
@@ -76,7 +76,7 @@ def _slices(view: object, array: Acc[Any], where: Where | None) -> list[builtins
 
 def _part(part: builtins.slice[Any, Any, Any], extent: Exp[Any], known: int | None, where: Where | None) -> Part:
     """What a slice picks of a dimension."""
-    step = 1 if part.step is None else part.step
+    step = 1 if part.step is None else whole_number(part.step)
     if not isinstance(step, int) or isinstance(step, bool):
         raise AccelTypeError(f"update needs an int as a step, got {describe(raw(step))}", where)
     if step == 0:
@@ -100,7 +100,7 @@ def _clamped(end: Exp[Any], extent: Exp[Any], least: int, most: Exp[Any]) -> Exp
 
 
 def _end(end: object, where: Where | None) -> Exp[Any] | None:
-    return None if end is None else Exp(typed(raw(end), I64, "the end of a slice of update", where))
+    return None if end is None else Exp(whole_typed(raw(end), "the end of a slice of update", where))
 
 
 def _number(e: Exp[Any]) -> int | None:

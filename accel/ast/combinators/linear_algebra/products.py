@@ -20,6 +20,7 @@ from accel.ast.combinators.linear_algebra.contraction import (
 )
 from accel.ast.combinators.reorder import flatten_array
 from accel.ast.handles.acc import DIM2, DIM3, DIM4, DIM5, Acc, Array, Matrix, Scalar, Sh, Vector
+from accel.ast.handles.literals import whole_number
 from accel.errors import AccelTypeError, AccelValueError, Where, here
 from accel.support.shown import shown
 
@@ -194,6 +195,7 @@ def _batch(count: int) -> tuple[str, ...]:
 
 def _summed_axes(axes: object, left: int, right: int, where: Where | None) -> tuple[list[int], list[int]]:
     """The axes of each array that `tensordot` sums, in pairs."""
+    axes = whole_number(axes)
     if isinstance(axes, int):
         if not 0 <= axes <= min(left, right):
             message = f"tensordot of ranks {left} and {right} cannot sum {axes} axes"
@@ -211,7 +213,8 @@ def _summed_axes(axes: object, left: int, right: int, where: Where | None) -> tu
 
 def _axes_of(given: object, rank: int, where: Where | None) -> list[int]:
     """Axes of an array of that rank, counted from the outermost."""
-    listed = [given] if isinstance(given, int) else given
+    listed = [given] if isinstance(given, int | np.integer) else given
+    listed = [whole_number(axis) for axis in listed] if isinstance(listed, (tuple, list)) else listed
     if not isinstance(listed, (tuple, list)) or not all(isinstance(axis, int) for axis in listed):
         raise AccelTypeError(f"tensordot needs ints as its axes, got {shown(given)}", where)
     for axis in listed:

@@ -20,11 +20,10 @@ from accel.ast.handles.acc import Acc, Array, Extents, Num, Sh, Vector
 from accel.ast.handles.exp import E, Exp, raw
 from accel.ast.handles.extents import product, require_extents, show
 from accel.ast.handles.function import forbid_nested
-from accel.ast.handles.literals import typed
+from accel.ast.handles.literals import whole_typed
 from accel.ast.handles.tuples import index_of, unlift_items
 from accel.ast.tree.nodes import Literal
 from accel.ast.tree.operators import Operator
-from accel.ast.tree.types import I64
 from accel.errors import AccelShapeError, AccelTypeError, AccelValueError, here
 
 Ix = TypeVarTuple("Ix")
@@ -68,7 +67,7 @@ def subdivide(axis: int, b: Num, xs: Acc[Array[tuple[*Ix], E]]) -> Acc[Array[tup
     """
     where = here()
     array, at = dimension("subdivide", axis, xs, b)
-    node = typed(raw(b), I64, "the block of subdivide", where)
+    node = whole_typed(raw(b), "the block of subdivide", where)
     forbid_nested("subdivide", (node,), where)
     block: Exp[np.int64] = Exp(node)
     number = int(node.value) if isinstance(node, Literal) else None

@@ -11,11 +11,11 @@ import numpy as np
 
 from accel.ast.handles.acc import Num
 from accel.ast.handles.exp import Exp, raw
-from accel.ast.handles.literals import describe, is_node, typed
+from accel.ast.handles.literals import describe, is_node, whole_number, whole_typed
 from accel.ast.handles.operations import convert, project
 from accel.ast.tree.nodes import Literal, MakeTuple, Operation, ScalarNode
 from accel.ast.tree.operators import Operator
-from accel.ast.tree.types import I64, U64, TupleType
+from accel.ast.tree.types import U64, TupleType
 from accel.errors import AccelTypeError, AccelValueError, Where, here
 
 Key: TypeAlias = Exp[tuple[np.uint64, np.uint64]]
@@ -43,7 +43,7 @@ def key(seed: Num) -> Key:
             raise AccelValueError(f"the seed of random.key: {value} is not from 0 to 2**128 - 1", where)
         low, high = value & ((1 << 64) - 1), value >> 64
         return Exp(MakeTuple((Literal(U64, low, where), Literal(U64, high, where)), _KEY, where))
-    node = typed(value, I64, "the seed of random.key", where)
+    node = whole_typed(value, "the seed of random.key", where)
     return Exp(MakeTuple((convert(Operator.CAST, node, U64, where, "random.key"), zero), _KEY, where))
 
 
@@ -54,17 +54,18 @@ def split(key: Key, n: int) -> tuple[Key, ...]:
     Raises `AccelValueError` unless `n` is at least 1.
     """
     where = here()
-    if not isinstance(n, int) or isinstance(n, bool):
+    count = whole_number(n)
+    if not isinstance(count, int) or isinstance(count, bool):
         hint = "how many keys there are is known when the program is built" if isinstance(n, Exp) else None
         raise AccelTypeError(f"random.split takes a Python int, got {describe(raw(n))}", where, hint=hint)
-    if n < 1:
-        raise AccelValueError(f"random.split makes at least one key, not {n}", where)
+    if count < 1:
+        raise AccelValueError(f"random.split makes at least one key, not {count}", where)
     halves = key_halves("random.split", key, where)
 
     def word(position: int) -> Operation:
         return Operation(Operator.PHILOX, (*halves, Literal(U64, _CHILDREN + position, where)), U64, where)
 
-    return tuple(Exp(MakeTuple((word(2 * i), word(2 * i + 1)), _KEY, where)) for i in range(n))
+    return tuple(Exp(MakeTuple((word(2 * i), word(2 * i + 1)), _KEY, where)) for i in range(count))
 
 
 def key_halves(name: str, key: object, where: Where | None) -> tuple[ScalarNode, ScalarNode]:

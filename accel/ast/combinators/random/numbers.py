@@ -16,13 +16,13 @@ from accel.ast.combinators.random.keys import Key, key_halves
 from accel.ast.combinators.random.normal import normal_of_word
 from accel.ast.handles.acc import Acc, Num
 from accel.ast.handles.exp import Exp, raw
-from accel.ast.handles.literals import typed
+from accel.ast.handles.literals import typed, whole_number, whole_typed
 from accel.ast.handles.tuples import select, target_type, toIndex
 from accel.ast.scalars.bits import shiftR
 from accel.ast.scalars.floats import cast
 from accel.ast.tree.nodes import Operation
 from accel.ast.tree.operators import Operator
-from accel.ast.tree.types import F16, F32, I64, U64, ScalarType
+from accel.ast.tree.types import F16, F32, U64, ScalarType
 from accel.errors import AccelTypeError, AccelValueError, here
 
 _LOW = (1 << 32) - 1
@@ -93,8 +93,8 @@ def integers(key: Key, sh: Any, low: Num, high: Num) -> Acc[Any]:
     name = "random.integers"
     if isinstance(low, int) and isinstance(high, int) and low >= high:
         raise AccelValueError(f"{name} needs a `high` above `low`, got {low} and {high}", where)
-    first = Exp[np.int64](typed(raw(low), I64, f"the `low` of {name}", where))
-    last = Exp[np.int64](typed(raw(high), I64, f"the `high` of {name}", where))
+    first = Exp[np.int64](whole_typed(raw(low), f"the `low` of {name}", where))
+    last = Exp[np.int64](whole_typed(raw(high), f"the `high` of {name}", where))
 
     def element(ix: Exp[Any]) -> Exp[Any]:
         count = select(last > first, cast(last - first, np.uint64), 0)
@@ -117,7 +117,7 @@ def _is_small(name: str, dtype: object) -> bool:
 
 def _position(sh: Any, ix: Exp[Any]) -> Exp[np.uint64]:
     # The shape was checked before the function of an index is called.
-    node = typed(raw(sh), ix.node.type, "the shape", here())
+    node = typed(whole_number(raw(sh)), ix.node.type, "the shape", here())
     return cast(toIndex(Exp[Any](node), ix), np.uint64)
 
 

@@ -17,7 +17,7 @@ from accel.ast.combinators.reorder import gather, permuted
 from accel.ast.handles.acc import Acc, Array, Num
 from accel.ast.handles.checks import inner_array
 from accel.ast.handles.exp import E, Exp, raw
-from accel.ast.handles.literals import typed
+from accel.ast.handles.literals import whole_typed
 from accel.ast.handles.tuples import index_of, unlift_items
 from accel.ast.tree.nodes import Literal, Sort
 from accel.ast.tree.types import I64, ComplexType, ElementType, ScalarType, TupleType, array_type
@@ -79,7 +79,7 @@ def topK(
     """
     where = here()
     array = _ordered_array("topK", xs, where, (k, xs))
-    count = typed(raw(k), I64, "the k of topK", where)
+    count = whole_typed(raw(k), "the k of topK", where)
     extent = array.extents[-1]
     if isinstance(count, Literal) and extent is not None and count.value > extent:
         raise AccelValueError(f"topK: a row of {extent} elements has no {count.value} largest", where)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from accel.ast.handles.complex_numbers import functions
-from accel.ast.handles.complex_numbers.formulas import Real
 from accel.ast.handles.complex_numbers.functions import Complex, chosen
+from accel.ast.handles.real_numbers.formulas import Real
 from accel.ast.tree.nodes import Literal, MakeTuple, Project, ScalarNode
 from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import ComplexType, complex_type

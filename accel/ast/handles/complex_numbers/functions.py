@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import TypeAlias
 
-from accel.ast.handles.complex_numbers.formulas import Real, Truth
+from accel.ast.handles.real_numbers.formulas import Real, Truth
 from accel.ast.tree.operators import Operator
 
 Complex: TypeAlias = tuple[Real, Real]

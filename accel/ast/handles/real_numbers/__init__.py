@@ -1,0 +1,1 @@
+"""Formulas over real numbers: operators on floats that are made of others."""
