@@ -16,8 +16,8 @@ from pathlib import Path
 _TELLING = ("sh: Exp[Sh]", "spec: tuple[Num, AllType]", ", x2: ", ", i2: ")
 """What tells most, the first first."""
 
-_SPECIAL = re.compile(r"tuple\[(\(\)|Num|int[\],])|float|complex|\bint\b(?!\])")
-"""What an overload for one rank, or for Python's numbers, has in its text."""
+_SPECIAL = re.compile(r"tuple\[(\(\)|Num|int[\],])|float|complex|\bint\b(?!\])|\bTp\b")
+"""What an overload for one rank, for tuples, or for Python's numbers, has in its text."""
 
 
 def signatures(folder: Path) -> Mapping[str, str]:

@@ -146,9 +146,9 @@ def signum(x: Exp[N]) -> Exp[N]:
 
 
 @overload
-def min(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[O]: ...
-@overload
 def min(x: Exp[Tp], y: Exp[Tp]) -> Exp[Tp]: ...
+@overload
+def min(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[O]: ...
 def min(x: object, y: object) -> Exp[Any]:
     """The lesser; NaN if either is, and -0.0 < +0.0. Of tuples `x` if `x <= y`, else `y`.
 
@@ -160,9 +160,9 @@ def min(x: object, y: object) -> Exp[Any]:
 
 
 @overload
-def max(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[O]: ...
-@overload
 def max(x: Exp[Tp], y: Exp[Tp]) -> Exp[Tp]: ...
+@overload
+def max(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[O]: ...
 def max(x: object, y: object) -> Exp[Any]:
     """The greater; NaN if either is, and -0.0 < +0.0. Of tuples `y` if `x <= y`, else `x`.
 
@@ -197,9 +197,9 @@ def ne(x: Exp[E], y: Exp[E] | E | complex) -> Exp[np.bool_]:
 
 
 @overload
-def lt(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]: ...
-@overload
 def lt(x: Exp[Tp], y: Exp[Tp]) -> Exp[np.bool_]: ...
+@overload
+def lt(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]: ...
 def lt(x: object, y: object) -> Exp[np.bool_]:
     """`x < y`; of tuples by the first items that differ.
 
@@ -211,9 +211,9 @@ def lt(x: object, y: object) -> Exp[np.bool_]:
 
 
 @overload
-def le(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]: ...
-@overload
 def le(x: Exp[Tp], y: Exp[Tp]) -> Exp[np.bool_]: ...
+@overload
+def le(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]: ...
 def le(x: object, y: object) -> Exp[np.bool_]:
     """`x <= y`; of tuples by the first items that differ.
 
@@ -225,9 +225,9 @@ def le(x: object, y: object) -> Exp[np.bool_]:
 
 
 @overload
-def gt(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]: ...
-@overload
 def gt(x: Exp[Tp], y: Exp[Tp]) -> Exp[np.bool_]: ...
+@overload
+def gt(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]: ...
 def gt(x: object, y: object) -> Exp[np.bool_]:
     """`x > y`; of tuples by the first items that differ.
 
@@ -239,9 +239,9 @@ def gt(x: object, y: object) -> Exp[np.bool_]:
 
 
 @overload
-def ge(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]: ...
-@overload
 def ge(x: Exp[Tp], y: Exp[Tp]) -> Exp[np.bool_]: ...
+@overload
+def ge(x: Exp[O] | O | float, y: Exp[O] | O | float) -> Exp[np.bool_]: ...
 def ge(x: object, y: object) -> Exp[np.bool_]:
     """`x >= y`; of tuples by the first items that differ.
 
