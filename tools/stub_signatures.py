@@ -13,11 +13,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-_TELLING = ("sh: Exp[Sh]", "spec: tuple[Num, AllType]", ", x2: ", ", i2: ")
+_TELLING = ("sh: Exp[Sh]", "spec: tuple[Num, AllType]", ", x2: ", ", i2: ", "x: Exp[O] | O")
 """What tells most, the first first."""
 
-_SPECIAL = re.compile(r"tuple\[(\(\)|Num|int[\],])|float|complex|\bint\b(?!\])|\bTp\b")
-"""What an overload for one rank, for tuples, or for Python's numbers, has in its text."""
+_SPECIAL = re.compile(r"tuple\[(\(\)|Num|int[\],])|float|complex|\bint\b(?!\])")
+"""What an overload for one rank, or for Python's numbers, has in its text."""
 
 
 def signatures(folder: Path) -> Mapping[str, str]:
