@@ -99,7 +99,7 @@ def _numeric(kind: ScalarType) -> list[Signature]:
 
 def _float_operators(kind: ScalarType, elementary: bool) -> list[Signature]:
     own: list[Signature] = [
-        ("({} / {})", (kind, kind)),
+        *[(f"({{}} {symbol} {{}})", (kind, kind)) for symbol in ("/", "//", "%")],
         ("A.sqrt({})", (kind,)),
         ("A.copysign({}, {})", (kind, kind)),
         ("A.fma({}, {}, {})", (kind, kind, kind)),
@@ -138,6 +138,7 @@ def _bool_operators(others: Sequence[ScalarType]) -> list[Signature]:
         if other is not BOOL:
             found += [(f"({{}} {symbol} {{}})", (other, other)) for symbol in ("==", "!=", "<", "<=", ">", ">=")]
             found += [(f"A.{name}({{}}, {{}})", (other, other)) for name in ("eq", "ne", "lt", "le", "gt", "ge")]
+            found += [(f"(A.lift({{}}, {{}}) {symbol} A.lift({{}}, {{}}))", (other,) * 4) for symbol in ("<", ">=")]
         if other.is_float:
             found += [("A.isNaN({})", (other,)), ("A.isInfinite({})", (other,))]
         if other.is_integer:

@@ -62,7 +62,7 @@ class Value:
         return self._made("div", self, other)
 
     def __floordiv__(self, other: object) -> Value:
-        return self._made("div", self, other)
+        return self._made("floordiv", self, other)
 
     def __mod__(self, other: object) -> Value:
         return self._made("mod", self, other)
@@ -110,7 +110,21 @@ class Nothing:
 
 
 class Tuple(tuple["Tree", ...]):
-    """Several elements as one; an index is one of int64."""
+    """Several elements as one; an index is one of int64. The first items that differ decide about their order."""
+
+    __slots__ = ()
+
+    def __lt__(self, other: object) -> Value:  # type: ignore[override]  # for each of many elements
+        return _before(self, other, or_equal=False)
+
+    def __le__(self, other: object) -> Value:  # type: ignore[override]  # for each of many elements
+        return _before(self, other, or_equal=True)
+
+    def __gt__(self, other: object) -> Value:  # type: ignore[override]  # for each of many elements
+        return _before(other, self, or_equal=False)
+
+    def __ge__(self, other: object) -> Value:  # type: ignore[override]  # for each of many elements
+        return _before(other, self, or_equal=True)
 
 
 class Complex(Tuple):
@@ -262,4 +276,16 @@ def one(value: object) -> bool | int | float:
     if value.bad is not False and np.any(value.bad):
         raise Fault("a scalar has no value")
     found: bool | int | float = value.data.item()
+    return found
+
+
+def _before(one: object, other: object, *, or_equal: bool) -> Value:
+    """Whether a tuple stands before another; items behind the first that differ are not looked at."""
+    assert isinstance(one, Tuple)
+    assert isinstance(other, Tuple)
+    found: Tree = Value(np.asarray(or_equal))
+    for x, y in zip(reversed(one), reversed(other), strict=True):
+        assert isinstance(x, Value)
+        found = choose(x < y, Value(np.asarray(True)), choose(x == y, found, Value(np.asarray(False))))
+    assert isinstance(found, Value)
     return found
