@@ -63,8 +63,8 @@ def operators(x: A.Exp[f4], d: A.Exp[f8], i: A.Exp[i4], t: A.Exp[tuple[f4, f4]],
     x + i  # E: Unsupported operand types
     x + d  # E: Unsupported operand types
     A.add(x, np.int32(1))  # E: Cannot infer value of type parameter "N" of "add"
-    A.max(i, np.float32(1))  # E: No overload variant of "max"
-    A.lt(t, x)  # E: No overload variant of "lt"
+    A.max(i, np.float32(1))  # E: Cannot infer value of type parameter "O" of "max"
+    A.lt(t, x)  # E: Cannot infer value of type parameter "Tp" of "lt"
     x & x  # E: Invalid self argument
     ~x  # E: Invalid self argument
     x // i  # E: Unsupported operand types
