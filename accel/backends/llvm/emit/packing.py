@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from types import MappingProxyType
 
 from accel.ast.tree.types import ScalarType
@@ -142,12 +143,18 @@ def _permuted(code: Code, kind: ScalarType, text: str, bits: str) -> str:
     else:
         given = code.emit(f"bitcast {vector} {text} to {word}")
     symbol = f"accel_front_{lanes}"
-    rows = ", ".join(_row(number, lanes) for number in range(1 << lanes))
-    code.declarations.setdefault(symbol, f"@{symbol} = internal constant [{1 << lanes} x <8 x i8>] [{rows}], align 64")
+    code.declarations.setdefault(symbol, f"@{symbol} = internal constant {_rows(lanes)}, align 64")
     place = code.emit(f"getelementptr <8 x i8>, ptr @{symbol}, i64 {bits}")
     order = code.emit(f"zext <8 x i8> {code.emit(f'load <8 x i8>, ptr {place}, align 8')} to {word}")
     front = code.call("llvm.x86.avx2.permd", word, [word, word], [f"{word} {given}", f"{word} {order}"])
     return code.emit(f"{'trunc' if kind.bytes < 4 else 'bitcast'} {word} {front} to {vector}")
+
+
+@cache
+def _rows(lanes: int) -> str:
+    """The table, which is the same in every program: made once a process, since it has up to 256 rows."""
+    rows = ", ".join(_row(number, lanes) for number in range(1 << lanes))
+    return f"[{1 << lanes} x <8 x i8>] [{rows}]"
 
 
 def _row(mask: int, lanes: int) -> str:
