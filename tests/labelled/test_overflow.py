@@ -17,7 +17,7 @@ from accel.ast.tree.operators import Operator
 from accel.ast.tree.types import BOOL, I64
 from accel.labelled.array import Extent, SizeVariable
 from accel.labelled.meaning.evaluate import evaluate
-from accel.labelled.scalar import Block, Compute, Constant, Function, Operand, Variable, constant
+from accel.labelled.scalar import Block, Compute, Constant, Function, Operand, Variable, constant, operand_type
 from accel.labelled.scalars.ranges import LIMITS, OFFSET, Limits, Linear, Range, Ranges
 from accel.labelled.scalars.simplify import simplify
 from tests.marks import one_in
@@ -294,6 +294,35 @@ def test_what_follows_from_conditions_holds_for_all_numbers_of_eight_bits(first:
                 kept = numbers[where]
                 assert not kept.size or trial.keeps(known.of(variable), kept), (seed, flag, holds, variable)
     assert learnt > 50
+
+
+def test_what_conditions_choose_holds_for_all_numbers_of_eight_bits() -> None:
+    learnt = 0
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        steps = random_steps(random)
+        numbers: list[Operand] = [INDEX, LEFT, Extent(N, 0), constant(I64, 0), *(step[0] for step in steps[:6])]
+        flags = [step[0] for step in steps[6:]]
+        for number in range(21, 27):
+            choice = flags[random.integers(len(flags))], *(numbers[random.integers(len(numbers))] for _ in range(2))
+            steps.append((Variable(number, I64), Operator.SELECT, choice))
+            numbers.append(steps[-1][0])
+        ranges = Ranges((INDEX,), SHAPE, EIGHT_BITS)
+        for step in steps:
+            ranges.learn(*step)
+        for trial in (Trial(index, size) for index, size in SIZES):
+            for variable, operator, given in steps:
+                values = [trial.value(operand) for operand in given]
+                if operator is Operator.SELECT and operand_type(given[0]) is BOOL:
+                    trial.values[variable] = np.where(*values)
+                else:
+                    trial.values[variable] = (
+                        NUMPYS[operator](*values) if operator in NUMPYS else computed(operator, values)
+                    )
+                learnt += operator is Operator.SELECT and ranges.of(variable) != Range()
+                if variable.type is I64:
+                    assert trial.keeps(ranges.of(variable), trial.values[variable]), (seed, variable)
+    assert learnt > 100
 
 
 EDGES = (-(2**63), -(2**62), -OFFSET - 1, -1, 0, 1, OFFSET, OFFSET + 1, 2**47, 2**61, 2**62, 2**63 - 1)

@@ -188,6 +188,24 @@ def test_conditions_keep_indices_in_bounds(name: str) -> None:
     assert load.may_fail is not proved
 
 
+SELECTED: dict[str, tuple[bool, Callable[[AnyExp, AnyAcc], AnyExp]]] = {
+    "the one before, or the last": (True, lambda i, xs: A.cond(i == 0, xs.shape[0] - 1, i - 1)),
+    "the one behind, or the first": (True, lambda i, xs: A.cond(i == xs.shape[0] - 1, 0, i + 1)),
+    "half of the one before": (True, lambda i, xs: A.cond(i == 0, xs.shape[0] - 1, (i - 1) >> 1)),
+    "of the wrong side": (False, lambda i, xs: A.cond(i != 0, xs.shape[0] - 1, i - 1)),
+    "one too far": (False, lambda i, xs: A.cond(i == 0, xs.shape[0] - 1, i - 2)),
+}
+
+
+@pytest.mark.parametrize("name", SELECTED)
+def test_what_a_condition_chooses_is_in_bounds(name: str) -> None:
+    proved, place = SELECTED[name]
+    xs = use(integers((16,)))
+    (binding,) = program([A.generate(xs.shape, lambda i: xs[place(A.unindex(i)[0], xs)])], []).bindings[1:]
+    (function,) = functions(binding.operation)
+    assert [s.inside for s in function.body.statements if isinstance(s, Load)] == [proved]
+
+
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 7])
 def test_clamped_neighbours_against_numpy(count: int) -> None:
     x = integers((count,))

@@ -126,9 +126,16 @@ class Ranges:
         if out.type is not I64:
             return
         self._numbers.append((out, operator, arguments))
-        found = self._computed(operator, [self.of(argument) for argument in arguments])
+        found = self._computed(operator, self._seen(operator, arguments))
         if found != UNKNOWN:
             self._ranges[out] = found
+
+    def _seen(self, operator: Operator, arguments: Sequence[Operand]) -> list[Range]:
+        """What is known of arguments: of what is selected, where it is."""
+        if operator is not Operator.SELECT:
+            return [self.of(argument) for argument in arguments]
+        condition, yes, no = arguments
+        return [UNKNOWN, self.given(condition, True).of(yes), self.given(condition, False).of(no)]
 
     def given(self, condition: Operand, holds: bool) -> Ranges:
         """What is known where a condition is true, or where it is false. It may be this object, if that is no more."""

@@ -44,12 +44,8 @@ def inside(nest: Nest) -> tuple[Margin, ...]:
                 found[depth] = max(before, low), max(after, high)
     margins = tuple(Margin(depth, *found[depth]) for depth in sorted(found) if any(found[depth]))
     own = tuple(margin for margin in margins if margin.depth == len(every) - 1)
-    for some in (own, margins):
-        if some and _branches(statements(nest, some)) == _branches(statements(nest, margins)):
-            return (
-                some if _cost(statements(nest, some)) < _cost([*every[-1].body.before, *every[-1].body.after]) else ()
-            )
-    return ()
+    some = own if _branches(statements(nest, own)) == _branches(statements(nest, margins)) else margins
+    return some if _cost(statements(nest, some)) < _cost([*every[-1].body.before, *every[-1].body.after]) else ()
 
 
 def statements(nest: Nest, margins: Sequence[Margin]) -> tuple[LoopBody, ...]:

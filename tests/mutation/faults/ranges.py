@@ -10,6 +10,13 @@ _WRAPPING = "tests/issues/test_sums_that_wrap.py"
 
 FAULTS = (
     Fault(
+        "what a condition chooses is known as if it held for both",
+        "labelled/scalars/ranges.py",
+        "self.given(condition, False).of(no)",
+        "self.given(condition, True).of(no)",
+        ("tests/labelled/test_ranges.py", "tests/labelled/test_overflow.py"),
+    ),
+    Fault(
         "a condition that does not hold says what it says where it holds",
         "labelled/scalars/ranges.py",
         "operator if true else _NEGATED[operator]",
